@@ -1,0 +1,1 @@
+"""What `mirage-opt` is made of: command line, pipelines, diagnostics, output."""

@@ -1,0 +1,13 @@
+"""What this package adds to xDSL; the `xdsl.universe` entry point names it."""
+
+from xdsl.universe import Universe
+
+from mirage_mlir.dialects import get_all_dialects
+from mirage_mlir.passes import get_all_passes
+from mirage_mlir.targets import get_all_targets
+
+MIRAGE_UNIVERSE = Universe(
+    all_dialects=get_all_dialects(),
+    all_passes=get_all_passes(),
+    all_targets=get_all_targets(),
+)

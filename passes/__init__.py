@@ -1,0 +1,31 @@
+"""Every pass of the project, by name; nothing is imported until it is asked for."""
+
+from collections.abc import Callable, Mapping
+from importlib import import_module
+
+from xdsl.passes import ModulePass
+
+if __name__ == "passes":
+    # Two names for one module would be two classes for one pass.
+    raise ImportError("import mirage_mlir.passes: the top-level folder is not a package of its own")
+
+PASSES: Mapping[str, str] = {}
+"""Pass name to `module:class`; `test_registry` loads every row and compares its name."""
+
+
+def load_pass(name: str) -> type[ModulePass]:
+    """Import the pass `name` of the table."""
+    module, _, attribute = PASSES[name].partition(":")
+    loaded = getattr(import_module(module), attribute)
+    assert isinstance(loaded, type)
+    assert issubclass(loaded, ModulePass)
+    return loaded
+
+
+def get_all_passes() -> dict[str, Callable[[], type[ModulePass]]]:
+    """Pass name to a function that imports it, as `xdsl.universe.Universe` wants it."""
+
+    def lazy(name: str) -> Callable[[], type[ModulePass]]:
+        return lambda: load_pass(name)
+
+    return {name: lazy(name) for name in PASSES}
