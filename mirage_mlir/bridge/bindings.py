@@ -1,0 +1,87 @@
+"""
+Upstream MLIR's Python bindings: the one module that imports them.
+
+They come from `numba_cuda_mlir._mlir`, or from the package that MIRAGE_MLIR_BINDINGS names (say
+`mlir`, for a build of one's own). Importing them costs about 0.4 s, so that happens at the first use.
+The bindings carry no types; everything that is not a string or a number stays inside this module.
+"""
+
+import os
+from dataclasses import dataclass
+from importlib import import_module
+from types import ModuleType
+from typing import Any
+
+DEFAULT_PACKAGE = "numba_cuda_mlir._mlir"
+
+PACKAGE_VARIABLE = "MIRAGE_MLIR_BINDINGS"
+
+LOWER_TO_ISA = (
+    "builtin.module(gpu.module(convert-scf-to-cf,convert-nvvm-to-llvm,convert-to-llvm,"
+    "reconcile-unrealized-casts,canonicalize,cse),gpu-module-to-binary{format=isa})"
+)
+"""From kernels in scf, arith, math, vector, nvvm and llvm to PTX text."""
+
+
+class MissingBindingsError(Exception):
+    """The package with MLIR's bindings cannot be imported."""
+
+
+@dataclass(frozen=True)
+class BindingsDiagnostic:
+    """One error that MLIR reported; `location` is `FILE:LINE:COL`, or `-` when it knows none."""
+
+    location: str
+    message: str
+
+
+class BindingsError(Exception):
+    """MLIR rejected a program or could not lower it."""
+
+    def __init__(self, diagnostics: tuple[BindingsDiagnostic, ...]) -> None:
+        super().__init__("\n".join(each.message for each in diagnostics))
+        self.diagnostics = diagnostics
+
+
+def bindings_module(name: str) -> ModuleType:
+    """The module `name` of the bindings: `ir`, `passmanager`, `dialects.gpu`, ..."""
+    package = os.environ.get(PACKAGE_VARIABLE, DEFAULT_PACKAGE)
+    try:
+        return import_module(f"{package}.{name}")
+    except ImportError as error:
+        raise MissingBindingsError(
+            f"cannot import MLIR's Python bindings from '{package}': {error}; install "
+            f"numba-cuda-mlir, or name another package in {PACKAGE_VARIABLE}"
+        ) from error
+
+
+def _describe(diagnostic: Any) -> BindingsDiagnostic:
+    text = str(diagnostic.location)
+    # loc("FILE":LINE:COL), or loc(unknown)
+    inner = text.removeprefix("loc(").removesuffix(")").replace('"', "")
+    return BindingsDiagnostic("-" if inner == "unknown" else inner, str(diagnostic.message))
+
+
+def lower_to_isa(text: str, chip: str, features: str) -> str:
+    """
+    Lower the one `gpu.module` in the module `text` (generic form) and return its PTX.
+
+    `features` is a list of LLVM target features, such as `+ptx80`.
+    """
+    ir = bindings_module("ir")
+    pass_manager = bindings_module("passmanager")
+    gpu = bindings_module("dialects.gpu")
+    try:
+        with ir.Context() as context:
+            # Threads would only start and stop here: a module holds one kernel or a few.
+            context.enable_multithreading(False)
+            module = ir.Module.parse(text)
+            module.operation.attributes["gpu.container_module"] = ir.UnitAttr.get()
+            target = f'#nvvm.target<chip = "{chip}", features = "{features}", O = 3>'
+            kernels = module.body.operations[0]
+            kernels.attributes["targets"] = ir.Attribute.parse(f"[{target}]")
+            pass_manager.PassManager.parse(LOWER_TO_ISA).run(module.operation)
+            binary = module.body.operations[0]
+            return gpu.ObjectAttr(binary.objects[0]).object.decode()
+    except ir.MLIRError as error:
+        raise BindingsError(tuple(_describe(each) for each in error.error_diagnostics)) from error

@@ -1,0 +1,95 @@
+"""PTX text to a cubin, by NVIDIA's `ptxas`."""
+
+import os
+import re
+import shutil
+import subprocess
+from collections.abc import Iterator
+from dataclasses import dataclass
+from importlib.util import find_spec
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+PATH_VARIABLE = "MIRAGE_PTXAS"
+
+
+class PtxasError(Exception):
+    """`ptxas` is missing, or rejected its input; the text says which, in its own words."""
+
+
+@dataclass(frozen=True)
+class Cubin:
+    """
+    Machine code for one chip, and what it costs to run.
+
+    With several kernels the numbers are the greatest of any kernel.
+    """
+
+    data: bytes
+    registers: int
+    """32-bit registers per thread."""
+    spill_bytes: int
+    """Stores plus loads of spilled registers, bytes of code per thread; 0 is what we want."""
+    stack_bytes: int
+    """Local memory per thread."""
+    shared_bytes: int
+    """Static shared memory per block; dynamic shared memory is the launch's business."""
+    log: str
+    """What `ptxas -v` said."""
+
+
+def _packaged() -> Iterator[Path]:
+    """Where the package nvidia-cuda-nvcc puts its programs."""
+    spec = find_spec("nvidia")
+    for folder in (spec.submodule_search_locations if spec else None) or ():
+        yield from sorted(Path(folder).glob("*/bin/ptxas"), reverse=True)
+
+
+def find_ptxas() -> Path:
+    """The `ptxas` to use: MIRAGE_PTXAS, that of nvidia-cuda-nvcc, or the first on PATH."""
+    if chosen := os.environ.get(PATH_VARIABLE):
+        if not os.access(chosen, os.X_OK):
+            raise PtxasError(f"{PATH_VARIABLE} names '{chosen}', which is no program")
+        return Path(chosen)
+    for path in _packaged():
+        return path
+    if found := shutil.which("ptxas"):
+        return Path(found)
+    raise PtxasError(
+        f"no ptxas: install nvidia-cuda-nvcc, put one on PATH, or name one in {PATH_VARIABLE}"
+    )
+
+
+def _greatest(pattern: str, log: str) -> int:
+    return max((int(number) for number in re.findall(pattern, log)), default=0)
+
+
+def _sum_of_spills(log: str) -> int:
+    pairs = re.findall(r"(\d+) bytes spill stores, (\d+) bytes spill loads", log)
+    return max((int(stores) + int(loads) for stores, loads in pairs), default=0)
+
+
+def assemble(ptx: str, chip: str) -> Cubin:
+    """Assemble `ptx` for `chip` (`sm_80`, `sm_90a`); raises `PtxasError`."""
+    program = find_ptxas()
+    with TemporaryDirectory(prefix="mirage-ptxas-") as folder:
+        source, target = Path(folder, "kernel.ptx"), Path(folder, "kernel.cubin")
+        source.write_text(ptx, encoding="utf-8")
+        # The source is named relative to the folder, so that no temporary name is in the log.
+        command = [str(program), f"-arch={chip}", "-v", "-O3", source.name, "-o", target.name]
+        try:
+            result = subprocess.run(command, cwd=folder, capture_output=True, text=True)
+        except OSError as error:
+            raise PtxasError(f"cannot run '{program}': {error}") from error
+        if result.returncode != 0:
+            log = (result.stderr + result.stdout).strip()
+            raise PtxasError(f"ptxas rejected the kernel for {chip}: {log}")
+        log = result.stderr + result.stdout
+        return Cubin(
+            data=target.read_bytes(),
+            registers=_greatest(r"Used (\d+) registers", log),
+            spill_bytes=_sum_of_spills(log),
+            stack_bytes=_greatest(r"(\d+) bytes stack frame", log),
+            shared_bytes=_greatest(r"(\d+) bytes smem", log),
+            log=log,
+        )
