@@ -1,0 +1,321 @@
+"""
+What a compile leaves behind: cubins for one or more GPUs and how to launch them.
+
+On disk an artifact is a zip with `manifest.json` and the files that it names:
+
+    manifest.json         format version, tensors, launches, verification, SHA-256 of the rest
+    program.mlir          the program as it was written
+    <target>.cubin        machine code of all kernels
+    <target>.ugraph.mlir  the uGraph that the kernels were made from
+    report.txt            the report of the search
+
+The same artifact is the same bytes whenever it is saved.
+"""
+
+import hashlib
+import io
+import json
+import os
+import struct
+import zipfile
+import zlib
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from functools import cached_property
+from pathlib import Path
+from typing import cast
+
+from mirage_mlir.runtime.element_types import ElementType
+from mirage_mlir.runtime.files import write_whole
+from mirage_mlir.runtime.manifest import ArtifactError, Fields
+
+FORMAT = "mirage-artifact"
+VERSION = 1
+"""Raised when an older reader would misread the file."""
+
+MANIFEST = "manifest.json"
+PROGRAM = "program.mlir"
+REPORT = "report.txt"
+
+
+@dataclass(frozen=True)
+class TensorSpec:
+    """What a kernel expects of one tensor; strides are in elements."""
+
+    name: str
+    shape: tuple[int, ...]
+    element_type: ElementType
+    strides: tuple[int, ...]
+    constant: bool = False
+    """The tensor never changes between calls (a weight)."""
+
+    @cached_property
+    def dense(self) -> bool:
+        """Whether the elements follow one another without gaps, last dimension innermost."""
+        return self.strides == row_major(self.shape)
+
+    def __str__(self) -> str:
+        return "x".join([*map(str, self.shape), self.element_type.value])
+
+
+def row_major(shape: Sequence[int]) -> tuple[int, ...]:
+    """Strides, in elements, of a dense tensor whose last dimension is innermost."""
+    strides: list[int] = []
+    step = 1
+    for size in reversed(shape):
+        strides.append(step)
+        step *= size
+    return tuple(reversed(strides))
+
+
+@dataclass(frozen=True)
+class Argument:
+    """
+    One pointer that a kernel takes.
+
+    `kind` is "input", "output" or "scratch"; `index` is which input or output, or the offset in
+    bytes into the scratch memory.
+    """
+
+    kind: str
+    index: int
+
+    @staticmethod
+    def parse(text: str) -> "Argument":
+        """Read `input:0`, `output:1` or `scratch:4096`; raises `ArtifactError` on anything else."""
+        kind, _, number = text.partition(":")
+        if kind not in ("input", "output", "scratch") or not number.isdecimal():
+            raise ArtifactError(f"{text!r} is not a kernel argument such as 'input:0'")
+        return Argument(kind, int(number))
+
+    def __str__(self) -> str:
+        return f"{self.kind}:{self.index}"
+
+
+@dataclass(frozen=True)
+class Launch:
+    """One kernel launch: grid in blocks, sizes in threads and bytes."""
+
+    kernel: str
+    grid: tuple[int, int, int]
+    threads: int
+    shared_bytes: int
+    arguments: tuple[Argument, ...]
+
+
+@dataclass(frozen=True)
+class TargetCode:
+    """Machine code for one target and the launches, in order, that compute the outputs."""
+
+    target: str
+    cubin: bytes
+    launches: tuple[Launch, ...]
+    scratch_bytes: int
+    ugraph: str
+    """Text of the uGraph that the kernels were lowered from."""
+    resources: Mapping[str, int] = field(default_factory=dict[str, int])
+    """What the assembler reported: registers, spill bytes."""
+
+
+@dataclass(frozen=True)
+class Artifact:
+    """A compiled program, independent of the machine that compiled it."""
+
+    name: str
+    inputs: tuple[TensorSpec, ...]
+    outputs: tuple[TensorSpec, ...]
+    targets: tuple[TargetCode, ...]
+    program: str
+    """Text of the program as it was written."""
+    report: str = ""
+    verification: Mapping[str, object] = field(default_factory=dict[str, object])
+    producer: str = ""
+
+    def __post_init__(self) -> None:
+        for code in self.targets:
+            for launch in code.launches:
+                self._check_arguments(code, launch)
+
+    def _check_arguments(self, code: TargetCode, launch: Launch) -> None:
+        limits = {
+            "input": len(self.inputs),
+            "output": len(self.outputs),
+            "scratch": code.scratch_bytes,
+        }
+        for argument in launch.arguments:
+            if argument.index >= limits[argument.kind]:
+                raise ArtifactError(
+                    f"kernel {launch.kernel} for {code.target} takes {argument}, and there are "
+                    f"{len(self.inputs)} inputs, {len(self.outputs)} outputs and "
+                    f"{code.scratch_bytes} bytes of scratch"
+                )
+
+    def to_bytes(self) -> bytes:
+        """The artifact as the contents of a file."""
+        files = {PROGRAM: self.program.encode(), REPORT: self.report.encode()}
+        for code in self.targets:
+            files[f"{code.target}.cubin"] = code.cubin
+            files[f"{code.target}.ugraph.mlir"] = code.ugraph.encode()
+        manifest = json.dumps(self._manifest(files), indent=1).encode()
+        buffer = io.BytesIO()
+        with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED) as archive:
+            for name, data in {MANIFEST: manifest, **files}.items():
+                archive.writestr(_entry(name), data)
+        return buffer.getvalue()
+
+    def _manifest(self, files: Mapping[str, bytes]) -> dict[str, object]:
+        return {
+            "format": FORMAT,
+            "version": VERSION,
+            "producer": self.producer,
+            "name": self.name,
+            "inputs": [_tensor_fields(spec) for spec in self.inputs],
+            "outputs": [_tensor_fields(spec) for spec in self.outputs],
+            "targets": {
+                code.target: {
+                    "scratch_bytes": code.scratch_bytes,
+                    "resources": dict(code.resources),
+                    "launches": [_launch_fields(launch) for launch in code.launches],
+                }
+                for code in self.targets
+            },
+            "verification": dict(self.verification),
+            "files": {name: hashlib.sha256(data).hexdigest() for name, data in files.items()},
+        }
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the artifact to `path`: whole or not at all."""
+        write_whole(path, self.to_bytes())
+
+    @staticmethod
+    def from_bytes(data: bytes) -> "Artifact":
+        """Read what `to_bytes` gave; raises `ArtifactError` where it is anything else."""
+        files = _unzip(data)
+        if MANIFEST not in files:
+            raise ArtifactError(f"it has no {MANIFEST}")
+        manifest = Fields.parse(files[MANIFEST])
+        _check_format(manifest)
+        _check_hashes(manifest.fields("files"), files)
+        targets = manifest.fields("targets")
+        return Artifact(
+            name=manifest.text("name"),
+            inputs=tuple(map(_read_tensor, manifest.each("inputs"))),
+            outputs=tuple(map(_read_tensor, manifest.each("outputs"))),
+            targets=tuple(
+                _read_target(name, targets.fields(name), files) for name in targets.names()
+            ),
+            program=_member(files, PROGRAM).decode(),
+            report=_member(files, REPORT).decode(),
+            verification=manifest.raw("verification"),
+            producer=manifest.text("producer"),
+        )
+
+    @staticmethod
+    def load(path: str | os.PathLike[str]) -> "Artifact":
+        """
+        Read the artifact at `path`.
+
+        Raises:
+            OSError: the file cannot be read.
+            ArtifactError: it is no artifact, is damaged, or is of a newer format.
+        """
+        try:
+            return Artifact.from_bytes(Path(path).read_bytes())
+        except ArtifactError as error:
+            raise ArtifactError(f"{os.fspath(path)} cannot be loaded: {error}") from error
+
+
+def _entry(name: str) -> zipfile.ZipInfo:
+    # The earliest time that zip can say, not the clock: saving twice gives the same bytes.
+    entry = zipfile.ZipInfo(name, date_time=(1980, 1, 1, 0, 0, 0))
+    entry.compress_type = zipfile.ZIP_DEFLATED
+    entry.external_attr = 0o644 << 16
+    return entry
+
+
+def _tensor_fields(spec: TensorSpec) -> dict[str, object]:
+    return {**asdict(spec), "element_type": spec.element_type.value}
+
+
+def _launch_fields(launch: Launch) -> dict[str, object]:
+    return {**asdict(launch), "arguments": list(map(str, launch.arguments))}
+
+
+# What zipfile raises on damage, by what is damaged: directory, compression method, encryption flag,
+# offsets, compressed data, names.
+_DAMAGE = (
+    zipfile.BadZipFile,
+    NotImplementedError,
+    RuntimeError,
+    OSError,
+    EOFError,
+    OverflowError,
+    ValueError,
+    struct.error,
+    zlib.error,
+)
+
+
+def _unzip(data: bytes) -> dict[str, bytes]:
+    try:
+        with zipfile.ZipFile(io.BytesIO(data)) as archive:
+            return {name: archive.read(name) for name in archive.namelist()}
+    except _DAMAGE as error:
+        raise ArtifactError(f"it is not a whole zip file ({error})") from error
+
+
+def _check_format(manifest: Fields) -> None:
+    if (kind := manifest.text("format")) != FORMAT:
+        raise ArtifactError(f"its format is {kind!r}, not {FORMAT!r}")
+    if (version := manifest.number("version")) != VERSION:
+        raise ArtifactError(f"its format version is {version}; this mirage_mlir reads {VERSION}")
+
+
+def _check_hashes(hashes: Fields, files: Mapping[str, bytes]) -> None:
+    for name in hashes.names():
+        if hashlib.sha256(_member(files, name)).hexdigest() != hashes.text(name):
+            raise ArtifactError(f"its member {name} is damaged (SHA-256 differs)")
+
+
+def _member(files: Mapping[str, bytes], name: str) -> bytes:
+    if name not in files:
+        raise ArtifactError(f"it has no member {name}")
+    return files[name]
+
+
+def _read_tensor(fields: Fields) -> TensorSpec:
+    spelling = fields.text("element_type")
+    try:
+        element_type = ElementType(spelling)
+    except ValueError as error:
+        raise ArtifactError(f"element type {spelling!r} is unknown") from error
+    shape = fields.numbers("shape")
+    return TensorSpec(
+        name=fields.text("name"),
+        shape=shape,
+        element_type=element_type,
+        strides=fields.numbers("strides", len(shape)),
+        constant=fields.flag("constant"),
+    )
+
+
+def _read_target(target: str, fields: Fields, files: Mapping[str, bytes]) -> TargetCode:
+    resources = fields.fields("resources")
+    return TargetCode(
+        target=target,
+        cubin=_member(files, f"{target}.cubin"),
+        launches=tuple(map(_read_launch, fields.each("launches"))),
+        scratch_bytes=fields.number("scratch_bytes"),
+        ugraph=_member(files, f"{target}.ugraph.mlir").decode(),
+        resources={name: resources.number(name) for name in resources.names()},
+    )
+
+
+def _read_launch(fields: Fields) -> Launch:
+    return Launch(
+        kernel=fields.text("kernel"),
+        grid=cast(tuple[int, int, int], fields.numbers("grid", 3)),
+        threads=fields.number("threads"),
+        shared_bytes=fields.number("shared_bytes"),
+        arguments=tuple(map(Argument.parse, fields.texts("arguments"))),
+    )

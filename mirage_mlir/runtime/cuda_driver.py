@@ -1,0 +1,165 @@
+"""
+The few calls of the CUDA driver that loading and launching need, typed.
+
+The bindings are compiled and untyped, so they stay behind the protocol `Driver`; tests put a fake
+in their place.
+"""
+
+from collections.abc import Callable, Generator
+from contextlib import AbstractContextManager, contextmanager
+from functools import cache
+from importlib import import_module
+from typing import Any, NewType, Protocol
+
+Module = NewType("Module", object)
+Function = NewType("Function", object)
+
+
+class CudaError(Exception):
+    """The CUDA driver is missing or refused a call."""
+
+
+class Driver(Protocol):
+    """What the runtime asks of CUDA. Devices are ordinals, streams and pointers are addresses."""
+
+    def capability(self, device: int) -> tuple[int, int]:
+        """Compute capability of `device`, such as (9, 0)."""
+        ...
+
+    def shared_memory_limit(self, device: int) -> int:
+        """Bytes of shared memory that one block may have on `device`."""
+        ...
+
+    def current_device(self) -> int | None:
+        """The device of the calling thread's current context, None when it has no context."""
+        ...
+
+    def use_device(self, device: int) -> AbstractContextManager[object]:
+        """Make the primary context of `device` current inside the `with` block."""
+        ...
+
+    def load(self, cubin: bytes) -> Module:
+        """Load machine code into the current context; safe while a graph is being captured."""
+        ...
+
+    def function(self, module: Module, name: str, shared_bytes: int) -> Function:
+        """The kernel `name`, allowed `shared_bytes` of dynamic shared memory."""
+        ...
+
+    def launch(
+        self,
+        function: Function,
+        grid: tuple[int, int, int],
+        threads: int,
+        shared_bytes: int,
+        stream: int,
+        parameters: int,
+    ) -> None:
+        """Queue a launch; `parameters` is the address of an array of addresses of the arguments."""
+        ...
+
+
+class CudaDriver:
+    """`Driver` over the package cuda-bindings."""
+
+    def __init__(self) -> None:
+        try:
+            self._cuda: Any = import_module("cuda.bindings.driver")
+        except ImportError as error:
+            raise CudaError(
+                "running kernels needs CUDA's driver bindings: pip install cuda-bindings"
+            ) from error
+        self._launch: Callable[..., tuple[int]] = self._cuda.cuLaunchKernel
+        self._contexts: dict[int, object] = {}
+        try:
+            self._call(self._cuda.cuInit, 0)
+        # Without the driver's library the bindings raise an error of yet another package.
+        except (OSError, RuntimeError) as error:
+            raise CudaError(f"there is no usable CUDA driver on this machine: {error}") from error
+
+    def _call(self, function: Callable[..., tuple[Any, ...]], *arguments: object) -> Any:
+        status, *results = function(*arguments)
+        if int(status) != 0:
+            raise CudaError(f"{function.__name__} failed: {self._describe(status)}")
+        return results[0] if results else None
+
+    def _describe(self, status: object) -> str:
+        texts = [self._cuda.cuGetErrorName(status), self._cuda.cuGetErrorString(status)]
+        return ": ".join(text.decode() for error, text in texts if int(error) == 0)
+
+    def _attribute(self, name: str, device: int) -> int:
+        attribute = getattr(self._cuda.CUdevice_attribute, f"CU_DEVICE_ATTRIBUTE_{name}")
+        return self._call(self._cuda.cuDeviceGetAttribute, attribute, self._device(device))
+
+    def _device(self, device: int) -> object:
+        return self._call(self._cuda.cuDeviceGet, device)
+
+    def capability(self, device: int) -> tuple[int, int]:
+        """Compute capability of `device`."""
+        return (
+            self._attribute("COMPUTE_CAPABILITY_MAJOR", device),
+            self._attribute("COMPUTE_CAPABILITY_MINOR", device),
+        )
+
+    def shared_memory_limit(self, device: int) -> int:
+        """Bytes of shared memory that one block may have on `device`."""
+        return self._attribute("MAX_SHARED_MEMORY_PER_BLOCK_OPTIN", device)
+
+    def current_device(self) -> int | None:
+        """The device of the calling thread's current context."""
+        status, device = self._cuda.cuCtxGetDevice()
+        return int(device) if int(status) == 0 else None
+
+    @contextmanager
+    def use_device(self, device: int) -> Generator[None]:
+        """Make the primary context of `device`, which torch and cupy use too, current."""
+        if device not in self._contexts:
+            # Never released: it lives as long as the process, as torch's own hold on it does.
+            self._contexts[device] = self._call(
+                self._cuda.cuDevicePrimaryCtxRetain, self._device(device)
+            )
+        self._call(self._cuda.cuCtxPushCurrent, self._contexts[device])
+        try:
+            yield
+        finally:
+            self._call(self._cuda.cuCtxPopCurrent)
+
+    def load(self, cubin: bytes) -> Module:
+        """Load machine code into the current context."""
+        relaxed = self._cuda.CUstreamCaptureMode.CU_STREAM_CAPTURE_MODE_RELAXED
+        # Loading allocates, which a capture in progress refuses unless the thread opts out.
+        mode = self._call(self._cuda.cuThreadExchangeStreamCaptureMode, relaxed)
+        try:
+            return Module(self._call(self._cuda.cuModuleLoadData, cubin))
+        finally:
+            self._call(self._cuda.cuThreadExchangeStreamCaptureMode, mode)
+
+    def function(self, module: Module, name: str, shared_bytes: int) -> Function:
+        """The kernel `name`, allowed `shared_bytes` of dynamic shared memory."""
+        cuda = self._cuda
+        function = self._call(cuda.cuModuleGetFunction, module, name.encode())
+        limit = cuda.CUfunction_attribute.CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES
+        self._call(cuda.cuFuncSetAttribute, function, limit, shared_bytes)
+        return Function(function)
+
+    def launch(
+        self,
+        function: Function,
+        grid: tuple[int, int, int],
+        threads: int,
+        shared_bytes: int,
+        stream: int,
+        parameters: int,
+    ) -> None:
+        """Queue a launch on `stream`."""
+        (status,) = self._launch(
+            function, *grid, threads, 1, 1, shared_bytes, stream, parameters, 0
+        )
+        if status:
+            raise CudaError(f"launching a kernel failed: {self._describe(status)}")
+
+
+@cache
+def cuda_driver() -> Driver:
+    """The driver of this machine; raises `CudaError` where there is none."""
+    return CudaDriver()

@@ -1,0 +1,24 @@
+"""Writing files so that a reader sees the whole file or none."""
+
+import os
+from pathlib import Path
+
+
+def write_whole(path: str | os.PathLike[str], data: bytes) -> None:
+    """
+    Write `data` to `path`: the file appears whole, under its name, or not at all.
+
+    An existing file is replaced at once, so that a process that reads it meanwhile sees the old or
+    the new one.
+
+    Raises:
+        OSError: the folder does not exist or cannot be written.
+    """
+    target = Path(path)
+    # Beside the target: renaming is atomic within one file system only.
+    part = target.with_name(f".{target.name}.{os.getpid()}.part")
+    try:
+        part.write_bytes(data)
+        part.replace(target)
+    finally:
+        part.unlink(missing_ok=True)

@@ -1,0 +1,218 @@
+"""A compiled program that is called like a function."""
+
+import os
+import threading
+from collections.abc import Callable, Sequence
+from typing import Any, TypeAlias, cast
+
+import numpy as np
+
+from mirage_mlir.runtime.artifact import Artifact, TensorSpec
+from mirage_mlir.runtime.cuda_driver import Driver, cuda_driver
+from mirage_mlir.runtime.launch import LoadedCode, choose_target
+from mirage_mlir.runtime.tensors import Framework, check, framework_of, storage_elements
+
+Tensor: TypeAlias = Any
+"""A tensor of torch, cupy, numpy or another library with DLPack, all untyped here."""
+
+
+class CompiledKernel:
+    """
+    A compiled program: call it with tensors.
+
+    `kernel(x, w)`, `kernel([x, w])` and `kernel(inputs=[x, w])` are the same. One output comes back
+    as a tensor, several as a tuple. torch CUDA tensors and cupy arrays run on the current stream of
+    their library; tensors of other libraries come in, and results go back, through DLPack; numpy
+    arrays are interpreted, which is slow and needs no GPU. Gradients are not recorded.
+    """
+
+    def __init__(self, artifact: Artifact, driver: Callable[[], Driver] = cuda_driver) -> None:
+        self.artifact = artifact
+        self._driver = driver
+        self._loaded: dict[int, LoadedCode] = {}
+        self._loading = threading.Lock()
+
+    @staticmethod
+    def load(path: str | os.PathLike[str]) -> "CompiledKernel":
+        """The kernel that `save` wrote; see `Artifact.load` for the errors."""
+        return CompiledKernel(Artifact.load(path))
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the kernel to one file, which `mirage_mlir.load` reads."""
+        self.artifact.save(path)
+
+    @property
+    def ugraph(self) -> str:
+        """The uGraph that was found, as text in the kernel and threadblock dialects."""
+        return self.artifact.targets[0].ugraph
+
+    @property
+    def report(self) -> str:
+        """What was searched, what is proved, and what the kernels need."""
+        return self.artifact.report
+
+    def __repr__(self) -> str:
+        targets = ", ".join(code.target for code in self.artifact.targets)
+        return f"<CompiledKernel {self._signature()} for {targets}>"
+
+    def _signature(self) -> str:
+        takes = ", ".join(f"{spec.name}: {spec}" for spec in self.artifact.inputs)
+        gives = ", ".join(map(str, self.artifact.outputs))
+        return f"{self.artifact.name}({takes}) -> {gives}"
+
+    def __call__(
+        self,
+        *tensors: Tensor,
+        inputs: Sequence[Tensor] | None = None,
+        out: Tensor | Sequence[Tensor] | None = None,
+    ) -> Tensor:
+        """
+        Compute the outputs.
+
+        Args:
+            tensors: the inputs, in the program's order, or one list of them.
+            inputs: the same as a keyword.
+            out: tensor, or one tensor per output, to write to; new ones unless given.
+
+        Raises:
+            TypeError: number of inputs, kind of tensor or element type does not fit.
+            ValueError: shape, strides, device or alignment does not fit. Nothing was launched.
+            CudaError: CUDA is missing or refused.
+        """
+        given = self._collect(tensors, inputs)
+        if any(map(_is_numpy, given)):
+            results = self._interpret(given, out)
+        else:
+            results = self._run(given, out)
+        return results[0] if len(results) == 1 else tuple(results)
+
+    def _collect(
+        self, tensors: tuple[Tensor, ...], inputs: Sequence[Tensor] | None
+    ) -> list[Tensor]:
+        if inputs is not None and tensors:
+            raise TypeError("inputs are given twice, by position and as 'inputs'")
+        given: Sequence[Tensor] = tensors if inputs is None else inputs
+        if len(given) == 1 and isinstance(given[0], list | tuple):
+            given = cast(Sequence[Tensor], given[0])
+        if len(given) != len(self.artifact.inputs):
+            count = f"{len(self.artifact.inputs)} inputs, not {len(given)}"
+            raise TypeError(f"{self._signature()} takes {count}")
+        return list(given)
+
+    def _collect_outputs(self, out: Tensor | Sequence[Tensor] | None) -> list[Tensor] | None:
+        if out is None:
+            return None
+        given = list(cast(Sequence[Tensor], out)) if isinstance(out, list | tuple) else [out]
+        if len(given) != len(self.artifact.outputs):
+            count = f"{len(self.artifact.outputs)} outputs, not {len(given)}"
+            raise TypeError(f"{self._signature()} writes {count}")
+        return given
+
+    def _run(self, given: list[Tensor], out: Tensor | Sequence[Tensor] | None) -> list[Tensor]:
+        framework, native = framework_of(given[0])
+        places = [
+            _locate(framework, tensor, spec, f"input {number} ('{spec.name}')")
+            for number, (tensor, spec) in enumerate(zip(given, self.artifact.inputs, strict=True))
+        ]
+        device = places[0][0]
+        _same_device(places, "input")
+        results = self._collect_outputs(out)
+        if results is None:
+            made = [framework.empty(spec, device) for spec in self.artifact.outputs]
+            results = [tensor for tensor, _ in made]
+            targets = [address for _, address in made]
+        else:
+            targets = self._check_outputs(framework, results, places)
+        code = self._loaded.get(device) or self._load(device)
+        # The holder lives until the launches are queued, which is long enough: see `scratch`.
+        holder, scratch = (
+            framework.scratch(code.scratch_bytes, device) if code.scratch_bytes else (None, 0)
+        )
+        code.launch([place[1] for place in places], targets, scratch, framework.stream(device))
+        del holder
+        return results if native or out is not None else _give_back(results, given[0])
+
+    def _check_outputs(
+        self, framework: Framework, results: list[Tensor], places: list[tuple[int, int]]
+    ) -> list[int]:
+        """Addresses of the outputs that the caller gave."""
+        outputs = self.artifact.outputs
+        found = [
+            _locate(framework, tensor, spec, f"output {number}")
+            for number, (tensor, spec) in enumerate(zip(results, outputs, strict=True))
+        ]
+        _same_device([places[0], *found], "output")
+        # A kernel may read an input again after it has written an output.
+        read = [
+            _span(place, spec) for place, spec in zip(places, self.artifact.inputs, strict=True)
+        ]
+        written = [_span(place, spec) for place, spec in zip(found, outputs, strict=True)]
+        for number, span in enumerate(written):
+            if any(_overlap(span, other) for other in (*read, *written[:number])):
+                raise ValueError(f"output {number} shares memory with an input or another output")
+        return [address for _, address in found]
+
+    def _load(self, device: int) -> LoadedCode:
+        with self._loading:
+            if device not in self._loaded:
+                driver = self._driver()
+                code = choose_target(self.artifact, driver.capability(device))
+                self._loaded[device] = LoadedCode(code, driver, device)
+            return self._loaded[device]
+
+    def _interpret(
+        self, given: list[Tensor], out: Tensor | Sequence[Tensor] | None
+    ) -> list[Tensor]:
+        # The interpreter needs the compiler's packages; running on a GPU does not.
+        from mirage_mlir.runtime.interpret import check_array, interpret
+
+        results = self._collect_outputs(out)
+        computed = interpret(self.artifact, given)
+        if results is None:
+            return computed
+        for number, (result, value) in enumerate(zip(results, computed, strict=True)):
+            spec = self.artifact.outputs[number]
+            given_array = check_array(result, spec, f"output {number}")
+            given_array[...] = value
+        return results
+
+
+def _locate(framework: Framework, tensor: Tensor, spec: TensorSpec, label: str) -> tuple[int, int]:
+    """Device and address of `tensor`, which fits `spec`; raises as `check` says otherwise."""
+    if not framework.owns(tensor):
+        if _is_numpy(tensor) or not hasattr(tensor, "__dlpack__"):
+            raise TypeError(f"{label} is a {type(tensor).__qualname__}, not a tensor on a device")
+        tensor = framework.from_dlpack(tensor)
+    if (place := framework.locate(tensor, spec)) is not None:
+        return place
+    view = framework.view(tensor)
+    check(view, spec, label)
+    return int(view.device.removeprefix("cuda:")), view.address
+
+
+def _is_numpy(tensor: object) -> bool:
+    return isinstance(tensor, np.ndarray)
+
+
+def _same_device(places: Sequence[tuple[int, int]], what: str) -> None:
+    for number, (device, _) in enumerate(places):
+        if device != places[0][0]:
+            raise ValueError(
+                f"{what} {number} is on cuda:{device}, and input 0 on cuda:{places[0][0]}"
+            )
+
+
+def _span(place: tuple[int, int], spec: TensorSpec) -> tuple[int, int]:
+    """The first address of a tensor and the one after its last."""
+    return place[1], place[1] + storage_elements(spec) * spec.element_type.itemsize
+
+
+def _overlap(one: tuple[int, int], other: tuple[int, int]) -> bool:
+    return one[0] < other[1] and other[0] < one[1]
+
+
+def _give_back(results: list[Tensor], sample: Tensor) -> list[Tensor]:
+    """`results` as tensors of the library of `sample`, where that says how (the array API)."""
+    if not hasattr(sample, "__array_namespace__"):
+        return results
+    return [sample.__array_namespace__().from_dlpack(result) for result in results]

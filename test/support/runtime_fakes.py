@@ -1,0 +1,221 @@
+"""A CUDA driver and a torch that live in host memory, for tests on machines without a GPU."""
+
+import ctypes
+from collections.abc import Generator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from types import ModuleType, SimpleNamespace
+
+from mirage_mlir.runtime.artifact import (
+    Argument,
+    Artifact,
+    Launch,
+    TargetCode,
+    TensorSpec,
+    row_major,
+)
+from mirage_mlir.runtime.cuda_driver import CudaError, Function, Module
+from mirage_mlir.runtime.element_types import ElementType
+
+
+def spec(name: str, *shape: int, element_type: ElementType = ElementType.F16) -> TensorSpec:
+    """A dense tensor."""
+    return TensorSpec(name, shape, element_type, row_major(shape))
+
+
+def code(target: str = "sm_90a", scratch: int = 0, shared: int = 1024) -> TargetCode:
+    """Two kernels with the second reading what the first left in scratch memory."""
+    arguments = ["input:0", "input:1", f"scratch:{max(scratch - 256, 0)}" if scratch else "input:1"]
+    return TargetCode(
+        target=target,
+        cubin=b"\x7fELF" + target.encode(),
+        launches=(
+            Launch("f_kernel_0", (8, 1, 1), 128, shared, tuple(map(Argument.parse, arguments))),
+            Launch("f_kernel_1", (2, 3, 1), 64, 0, (Argument("output", 0), Argument("input", 0))),
+        ),
+        scratch_bytes=scratch,
+        ugraph="// the uGraph\n",
+        resources={"registers": 64, "spill_bytes": 0},
+    )
+
+
+def artifact(*targets: TargetCode) -> Artifact:
+    """A program of two inputs and one output."""
+    return Artifact(
+        name="f",
+        inputs=(spec("x", 4, 8), spec("w", 8, 16)),
+        outputs=(spec("out0", 4, 16),),
+        targets=targets or (code(), code("sm_80")),
+        program="// the program\n",
+        report="searched\n",
+        verification={"trials": 3, "bound": 1e-9},
+        producer="test",
+    )
+
+
+@dataclass
+class Launched:
+    """One launch that the fake driver was asked for."""
+
+    kernel: str
+    grid: tuple[int, int, int]
+    threads: int
+    shared_bytes: int
+    stream: int
+    device: int
+    arguments: list[int]
+
+
+@dataclass
+class FakeDriver:
+    """Records launches, and reads their arguments as the hardware would."""
+
+    capabilities: Sequence[tuple[int, int]] = ((9, 0), (9, 0))
+    limit: int = 227 * 1024
+    current: int | None = 0
+    broken: bool = False
+    launches: list[Launched] = field(default_factory=list[Launched])
+    loads: list[tuple[int | None, bytes]] = field(default_factory=list[tuple[int | None, bytes]])
+    counts: dict[str, int] = field(
+        default_factory=lambda: {"f_kernel_0": 3, "f_kernel_1": 2},
+    )
+
+    def capability(self, device: int) -> tuple[int, int]:
+        """Of the table."""
+        return self.capabilities[device]
+
+    def shared_memory_limit(self, device: int) -> int:
+        """The same on every device."""
+        return self.limit
+
+    def current_device(self) -> int | None:
+        """What the innermost `use_device` set."""
+        return self.current
+
+    @contextmanager
+    def use_device(self, device: int) -> Generator[None]:
+        """Switch, and switch back."""
+        before, self.current = self.current, device
+        try:
+            yield
+        finally:
+            self.current = before
+
+    def load(self, cubin: bytes) -> Module:
+        """Note the load."""
+        self.loads.append((self.current, cubin))
+        return Module(cubin)
+
+    def function(self, module: Module, name: str, shared_bytes: int) -> Function:
+        """A function is its name."""
+        return Function(name)
+
+    def launch(
+        self,
+        function: Function,
+        grid: tuple[int, int, int],
+        threads: int,
+        shared_bytes: int,
+        stream: int,
+        parameters: int,
+    ) -> None:
+        """Read the arguments through their addresses, and note the launch."""
+        if self.broken:
+            raise CudaError("launching a kernel failed: CUDA_ERROR_LAUNCH_FAILED")
+        name = str(function)
+        addresses = (ctypes.c_void_p * self.counts[name]).from_address(parameters)
+        values = [ctypes.c_uint64.from_address(address or 0).value for address in addresses]
+        assert self.current is not None
+        self.launches.append(
+            Launched(name, grid, threads, shared_bytes, stream, self.current, values)
+        )
+
+
+class FakeTensor:
+    """What the runtime asks a torch tensor for."""
+
+    def __init__(
+        self,
+        shape: Sequence[int] = (),
+        dtype: str = "torch.float16",
+        device: str = "cuda:0",
+        *,
+        strides: Sequence[int] | None = None,
+        address: int = 4096,
+    ) -> None:
+        self.shape = tuple(shape)
+        self.dtype = dtype
+        self.device = device
+        self.is_cuda = device.startswith("cuda")
+        self._strides = row_major(shape) if strides is None else tuple(strides)
+        self._address = address
+
+    def stride(self) -> tuple[int, ...]:
+        """In elements."""
+        return self._strides
+
+    def is_contiguous(self) -> bool:
+        """As torch says it, but for dimensions of size 1."""
+        return self._strides == row_major(self.shape)
+
+    def data_ptr(self) -> int:
+        """The address."""
+        return self._address
+
+    def get_device(self) -> int:
+        """The ordinal."""
+        return int(self.device.partition(":")[2])
+
+
+class FakeTorch(ModuleType):
+    """A module that passes for torch; dtypes print as torch's do."""
+
+    Tensor = FakeTensor
+
+    def __init__(self) -> None:
+        super().__init__("torch")
+        self.float16 = "torch.float16"
+        self.bfloat16 = "torch.bfloat16"
+        self.float32 = "torch.float32"
+        self.uint8 = "torch.uint8"
+        self._C = SimpleNamespace(_cuda_getCurrentRawStream=self._stream)
+        self.allocated: list[FakeTensor] = []
+
+    def device(self, kind: str, index: int) -> str:
+        """As torch prints it."""
+        return f"{kind}:{index}"
+
+    def _stream(self, device: int) -> int:
+        return 70 + device
+
+    def _allocate(self, tensor: FakeTensor) -> FakeTensor:
+        self.allocated.append(tensor)
+        return tensor
+
+    def empty_strided(
+        self, shape: Sequence[int], strides: Sequence[int], *, dtype: str, device: str
+    ) -> FakeTensor:
+        """A tensor at an address of its own."""
+        address = 0x100000 * (len(self.allocated) + 1)
+        return self._allocate(FakeTensor(shape, dtype, device, strides=strides, address=address))
+
+    def empty(self, size: int, *, dtype: str, device: str) -> FakeTensor:
+        """A vector."""
+        return self.empty_strided((size,), (1,), dtype=dtype, device=device)
+
+    def from_dlpack(self, tensor: "Foreign") -> FakeTensor:
+        """The tensor inside."""
+        return tensor.inside
+
+
+class Foreign:
+    """A tensor of another library, which speaks DLPack and the array API."""
+
+    def __init__(self, inside: FakeTensor) -> None:
+        self.inside = inside
+
+    def __dlpack__(self) -> object:
+        return None
+
+    def __array_namespace__(self) -> SimpleNamespace:
+        return SimpleNamespace(from_dlpack=Foreign)

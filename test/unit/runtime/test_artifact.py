@@ -1,0 +1,144 @@
+"""Saving and loading artifacts, whole and damaged."""
+
+import io
+import json
+import zipfile
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from runtime_fakes import artifact, code
+
+from mirage_mlir.runtime.artifact import Argument, Artifact, row_major
+from mirage_mlir.runtime.manifest import ArtifactError
+
+
+def edited(**changes: object) -> bytes:
+    """The artifact's file with members of the manifest replaced, and removed where None."""
+    source = zipfile.ZipFile(io.BytesIO(artifact().to_bytes()))
+    manifest = json.loads(source.read("manifest.json"))
+    manifest.update(changes)
+    manifest = {name: value for name, value in manifest.items() if value is not None}
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(buffer, "w") as archive:
+        archive.writestr("manifest.json", json.dumps(manifest))
+        for name in source.namelist():
+            if name != "manifest.json":
+                archive.writestr(name, source.read(name))
+    return buffer.getvalue()
+
+
+def test_round_trip(tmp_path: Path) -> None:
+    path = tmp_path / "f.mirage"
+    artifact().save(path)
+    assert Artifact.load(path) == artifact()
+    assert [entry.name for entry in tmp_path.iterdir()] == ["f.mirage"]
+
+
+def test_saving_twice_gives_the_same_bytes() -> None:
+    assert artifact().to_bytes() == artifact().to_bytes()
+
+
+def test_every_damaged_byte_is_noticed() -> None:
+    """A flipped byte is an `ArtifactError`, or in a place that no content depends on."""
+    data = artifact().to_bytes()
+    noticed = 0
+    for place in range(len(data)):
+        damaged = bytearray(data)
+        damaged[place] ^= 0xFF
+        try:
+            assert Artifact.from_bytes(bytes(damaged)) == artifact()
+        except ArtifactError:
+            noticed += 1
+    assert noticed > len(data) / 2
+
+
+@pytest.mark.parametrize("length", [0, 1, 100, -1])
+def test_truncated(length: int) -> None:
+    with pytest.raises(ArtifactError, match="not a whole zip file"):
+        Artifact.from_bytes(artifact().to_bytes()[:length])
+
+
+def test_load_names_the_file(tmp_path: Path) -> None:
+    path = tmp_path / "f.mirage"
+    path.write_text("not a zip")
+    with pytest.raises(ArtifactError, match="cannot be loaded: it is not a whole zip file"):
+        Artifact.load(path)
+
+
+def test_foreign_zip() -> None:
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(buffer, "w") as archive:
+        archive.writestr("readme.txt", "hello")
+    with pytest.raises(ArtifactError, match=r"it has no manifest\.json"):
+        Artifact.from_bytes(buffer.getvalue())
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"format": "other"}, "its format is 'other'"),
+        ({"version": 99}, "its format version is 99; this mirage_mlir reads 1"),
+        ({"version": None}, "the manifest has no 'version'"),
+        ({"name": 3}, "'name' in the manifest is 3, not a string"),
+        ({"inputs": {}}, "'inputs' in the manifest is {}, not a list"),
+        ({"inputs": [1]}, r"'inputs\[0\]' is not a JSON object"),
+        ({"targets": []}, "'targets' is not a JSON object"),
+        ({"targets": {"sm_1": {"resources": {}}}}, r"no member sm_1\.cubin"),
+    ],
+)
+def test_edited_manifest(changes: dict[str, object], message: str) -> None:
+    with pytest.raises(ArtifactError, match=message):
+        Artifact.from_bytes(edited(**changes))
+
+
+@pytest.mark.parametrize(
+    ("member", "value", "message"),
+    [
+        ("shape", [4, -8], r"'inputs\[0\]\.shape' in the manifest is \[4, -8\]"),
+        ("strides", [1], r"not a list of 2 non-negative integers"),
+        ("element_type", "i7", "element type 'i7' is unknown"),
+        ("constant", 1, r"'inputs\[0\]\.constant' in the manifest is 1, not a boolean"),
+    ],
+)
+def test_edited_input(member: str, value: object, message: str) -> None:
+    inputs = [
+        {
+            "name": "x",
+            "shape": [4, 8],
+            "element_type": "f16",
+            "strides": [8, 1],
+            "constant": False,
+            member: value,
+        }
+    ]
+    with pytest.raises(ArtifactError, match=message):
+        Artifact.from_bytes(edited(inputs=inputs))
+
+
+def test_changed_cubin() -> None:
+    files = {"sm_90a.cubin": "0" * 64}
+    with pytest.raises(ArtifactError, match=r"sm_90a\.cubin is damaged \(SHA-256 differs\)"):
+        Artifact.from_bytes(edited(files=files))
+
+
+@pytest.mark.parametrize("text", ["input", "weird:0", "input:-1", "input:x", ""])
+def test_argument_spelling(text: str) -> None:
+    with pytest.raises(ArtifactError, match="is not a kernel argument"):
+        Argument.parse(text)
+
+
+def test_arguments_are_in_range() -> None:
+    launch = replace(code().launches[0], arguments=(Argument("input", 2),))
+    with pytest.raises(ArtifactError, match="takes input:2, and there are 2 inputs"):
+        artifact(replace(code(), launches=(launch,)))
+
+
+def test_save_into_missing_folder(tmp_path: Path) -> None:
+    with pytest.raises(FileNotFoundError):
+        artifact().save(tmp_path / "none" / "f.mirage")
+
+
+def test_row_major() -> None:
+    assert row_major((2, 3, 4)) == (12, 4, 1)
+    assert row_major(()) == ()

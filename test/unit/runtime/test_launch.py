@@ -1,0 +1,71 @@
+"""Choosing code for a device, loading it once, launching it with the right arguments."""
+
+import pytest
+from runtime_fakes import FakeDriver, artifact, code
+
+from mirage_mlir.runtime.cuda_driver import CudaError
+from mirage_mlir.runtime.launch import LoadedCode, choose_target
+
+
+@pytest.mark.parametrize(
+    ("capability", "target"),
+    [((9, 0), "sm_90a"), ((8, 0), "sm_80"), ((8, 6), "sm_86"), ((8, 9), "sm_86")],
+)
+def test_choose_target(capability: tuple[int, int], target: str) -> None:
+    program = artifact(code("sm_80"), code("sm_90a"), code("sm_86"))
+    assert choose_target(program, capability).target == target
+
+
+@pytest.mark.parametrize("capability", [(7, 5), (9, 1), (10, 0)])
+def test_no_target(capability: tuple[int, int]) -> None:
+    message = rf"'f' was compiled for sm_90a, sm_80; .* {capability[0]}\.{capability[1]}"
+    with pytest.raises(ValueError, match=message):
+        choose_target(artifact(), capability)
+
+
+def test_arguments_reach_the_kernels() -> None:
+    driver = FakeDriver()
+    loaded = LoadedCode(code(scratch=768), driver, 0)
+    loaded.launch([1000, 2000], [3000], 5000, 7)
+    first, second = driver.launches
+    assert (first.kernel, first.arguments) == ("f_kernel_0", [1000, 2000, 5000 + 512])
+    assert (second.kernel, second.arguments) == ("f_kernel_1", [3000, 1000])
+    assert (first.grid, first.threads, first.shared_bytes) == ((8, 1, 1), 128, 1024)
+    assert (second.grid, second.threads, second.shared_bytes) == ((2, 3, 1), 64, 0)
+    assert {launch.stream for launch in driver.launches} == {7}
+
+
+def test_a_second_launch_has_its_own_arguments() -> None:
+    driver = FakeDriver()
+    loaded = LoadedCode(code(), driver, 0)
+    loaded.launch([1, 2], [3], 0, 7)
+    loaded.launch([4, 5], [6], 0, 7)
+    assert driver.launches[2].arguments == [4, 5, 5]
+    assert len(driver.loads) == 1
+
+
+def test_the_device_is_made_current() -> None:
+    driver = FakeDriver(current=None)
+    loaded = LoadedCode(code(), driver, 1)
+    assert driver.loads == [(1, code().cubin)]
+    loaded.launch([1, 2], [3], 0, 7)
+    assert {launch.device for launch in driver.launches} == {1}
+    assert driver.current is None
+
+
+def test_too_much_shared_memory() -> None:
+    driver = FakeDriver(limit=99 * 1024)
+    with pytest.raises(ValueError, match=r"needs 163840 bytes of shared memory; .* has 101376"):
+        LoadedCode(code(shared=163840), driver, 0)
+    assert driver.loads == []
+
+
+def test_a_failed_launch_is_reported() -> None:
+    driver = FakeDriver()
+    loaded = LoadedCode(code(), driver, 0)
+    driver.broken = True
+    with pytest.raises(CudaError, match="CUDA_ERROR_LAUNCH_FAILED"):
+        loaded.launch([1, 2], [3], 0, 7)
+    driver.broken = False
+    loaded.launch([1, 2], [3], 0, 7)
+    assert len(driver.launches) == 2
