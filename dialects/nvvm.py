@@ -22,7 +22,7 @@ from xdsl.dialects.builtin import (
     f32,
     i32,
 )
-from xdsl.dialects.llvm import LLVMPointerType, LLVMStructType
+from xdsl.dialects.llvm import LLVMStructType
 from xdsl.ir import Attribute, Dialect, Operation, SSAValue
 from xdsl.irdl import (
     AttrSizedOperandSegments,
@@ -42,6 +42,8 @@ from xdsl.traits import MemoryReadEffect, Pure
 
 from mirage_mlir.diagnostics import invalid
 from mirage_mlir.dialects.nvvm_attributes import (
+    GLOBAL,
+    SHARED,
     CacheModifier,
     CacheModifierAttr,
     GridDependencyAttr,
@@ -50,22 +52,32 @@ from mirage_mlir.dialects.nvvm_attributes import (
     MatrixLayout,
     MatrixLayoutAttr,
     MatrixShapeAttr,
-    MemoryScopeAttr,
     MmaShapeAttr,
     MultiplicandType,
     MultiplicandTypeAttr,
+    ProxyKindAttr,
+    RegisterActionAttr,
+    SharedSpaceAttr,
     ShuffleKind,
     ShuffleKindAttr,
+    TensorCopyModeAttr,
 )
-
-GLOBAL = LLVMPointerType(IntAttr(1))
-"""A pointer to device memory."""
-
-SHARED = LLVMPointerType(IntAttr(3))
-"""A pointer to the shared memory of this block."""
-
-CLUSTER_SHARED = LLVMPointerType(IntAttr(7))
-"""A pointer to the shared memory of any block of this cluster."""
+from mirage_mlir.dialects.nvvm_hopper import (
+    ClusterArriveOp,
+    ClusterBlockRankOp,
+    ClusterWaitOp,
+    CpAsyncBulkTensorLoadOp,
+    ElectSyncOp,
+    FenceMBarrierInitOp,
+    FenceProxyOp,
+    GridDependencyOp,
+    MapClusterAddressOp,
+    MBarrierArriveExpectTxOp,
+    MBarrierArriveOp,
+    MBarrierInitOp,
+    MBarrierWaitParityOp,
+    SetMaxRegisterOp,
+)
 
 
 def struct_of(element: Attribute, count: int) -> LLVMStructType:
@@ -135,13 +147,6 @@ class LaneIdOp(SpecialRegisterOp):
 
 
 @irdl_op_definition
-class ClusterBlockRankOp(SpecialRegisterOp):
-    """The block's index in its cluster (sm_90)."""
-
-    name = "nvvm.read.ptx.sreg.cluster.ctarank"
-
-
-@irdl_op_definition
 class BarrierOp(IRDLOperation):
     """
     Wait for all threads of the block, or for `number_of_threads` at barrier `barrier_id`.
@@ -168,7 +173,7 @@ class BarrierOp(IRDLOperation):
 
 @irdl_op_definition
 class BarWarpSyncOp(IRDLOperation):
-    """Wait for the lanes of the warp whose bits are set in `mask`, and order their memory accesses."""
+    """Wait for the warp's lanes whose bits are set in `mask`, and order their memory accesses."""
 
     name = "nvvm.bar.warp.sync"
 
@@ -375,8 +380,8 @@ class ShflSyncOp(IRDLOperation):
     """
     Read `value` (32 bits) of another lane of the warp.
 
-    `mask` says which lanes take part (-1: all). `mask_and_clamp` is (0x1f00 - 0x100*w) & 0x1f00 | 31 for
-    segments of w lanes, so 31 for the whole warp with every kind but `up`, which takes 0.
+    `mask` says which lanes take part (-1: all). `mask_and_clamp` is 31 for the whole warp with
+    every kind but `up`, which takes 0; for segments of w lanes, add 0x2000 - 0x100 * w.
     """
 
     name = "nvvm.shfl.sync"
@@ -460,16 +465,29 @@ Nvvm = Dialect(
         BlockIdXOp,
         BlockIdYOp,
         BlockIdZOp,
+        ClusterArriveOp,
         ClusterBlockRankOp,
+        ClusterWaitOp,
+        CpAsyncBulkTensorLoadOp,
         CpAsyncCommitGroupOp,
         CpAsyncSharedGlobalOp,
         CpAsyncWaitGroupOp,
+        ElectSyncOp,
         Ex2Op,
+        FenceMBarrierInitOp,
+        FenceProxyOp,
+        GridDependencyOp,
         LaneIdOp,
         LdMatrixOp,
         Log2Op,
+        MBarrierArriveExpectTxOp,
+        MBarrierArriveOp,
+        MBarrierInitOp,
+        MBarrierWaitParityOp,
+        MapClusterAddressOp,
         MmaSyncOp,
         RcpApproxFtzOp,
+        SetMaxRegisterOp,
         ShflSyncOp,
         ThreadIdXOp,
         ThreadIdYOp,
@@ -481,9 +499,12 @@ Nvvm = Dialect(
         MatrixElementTypeAttr,
         MatrixLayoutAttr,
         MatrixShapeAttr,
-        MemoryScopeAttr,
         MmaShapeAttr,
         MultiplicandTypeAttr,
+        ProxyKindAttr,
+        RegisterActionAttr,
+        SharedSpaceAttr,
         ShuffleKindAttr,
+        TensorCopyModeAttr,
     ],
 )

@@ -1,5 +1,5 @@
 """
-The attributes of the `nvvm` dialect, spelled as upstream MLIR prints them.
+The attributes and pointer types of the `nvvm` dialect, spelled as upstream MLIR prints them.
 
 Upstream has two spellings: `#nvvm<shfl_kind bfly>` and, for attributes with an assembly format
 of their own, `#nvvm.mma_layout<row>`. Its parser takes each attribute in its own spelling only.
@@ -8,15 +8,25 @@ of their own, `#nvvm.mma_layout<row>`. Its parser takes each attribute in its ow
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import ClassVar, Generic, TypeVar
+from typing import ClassVar, TypeVar, cast
 
 from xdsl.dialects.builtin import IntAttr
+from xdsl.dialects.llvm import LLVMPointerType
 from xdsl.dialects.utils import EnumAttribute
 from xdsl.ir import Data, ParametrizedAttribute, SpacedOpaqueSyntaxAttribute
 from xdsl.irdl import irdl_attr_definition
 from xdsl.parser import AttrParser
 from xdsl.printer import Printer
 from xdsl.utils.str_enum import StrEnum
+
+GLOBAL = LLVMPointerType(IntAttr(1))
+"""A pointer to device memory."""
+
+SHARED = LLVMPointerType(IntAttr(3))
+"""A pointer to the shared memory of this block."""
+
+CLUSTER_SHARED = LLVMPointerType(IntAttr(7))
+"""A pointer to the shared memory of any block of this cluster."""
 
 
 class CacheModifier(StrEnum):
@@ -42,6 +52,13 @@ class GridDependency(StrEnum):
     LAUNCH_DEPENDENTS = "launch_dependents"
 
 
+class RegisterAction(StrEnum):
+    """Whether a warp group takes registers from the block's pool or gives some back."""
+
+    INCREASE = "increase"
+    DECREASE = "decrease"
+
+
 class MatrixLayout(StrEnum):
     """The order of a matrix fragment; for `ldmatrix`, `COL` transposes each 8x8 matrix."""
 
@@ -63,11 +80,22 @@ class MatrixElementType(StrEnum):
     B16 = "b16"
 
 
-class MemoryScope(StrEnum):
-    """The threads that a synchronisation reaches: the block, or its cluster."""
+class TensorCopyMode(StrEnum):
+    """How a bulk tensor copy reads the tensor: as a box of it."""
+
+    TILE = "tile"
+
+
+class ProxyKind(StrEnum):
+    """The path to memory that a proxy fence joins with the ordinary one."""
+
+    ASYNC_SHARED = "async.shared"
+
+
+class SharedSpace(StrEnum):
+    """Whose shared memory: the block's."""
 
     CTA = "cta"
-    CLUSTER = "cluster"
 
 
 @irdl_attr_definition
@@ -91,10 +119,17 @@ class GridDependencyAttr(EnumAttribute[GridDependency], SpacedOpaqueSyntaxAttrib
     name = "nvvm.grid_dep_action"
 
 
+@irdl_attr_definition
+class RegisterActionAttr(EnumAttribute[RegisterAction], SpacedOpaqueSyntaxAttribute):
+    """`#nvvm<action increase>`."""
+
+    name = "nvvm.action"
+
+
 BracketedEnum = TypeVar("BracketedEnum", bound=StrEnum)
 
 
-class BracketedEnumAttribute(Generic[BracketedEnum], Data[BracketedEnum]):
+class BracketedEnumAttribute(Data[BracketedEnum]):
     """An enum attribute in the second spelling; a subclass names its `enum_type`."""
 
     enum_type: ClassVar[type[StrEnum]]
@@ -106,7 +141,7 @@ class BracketedEnumAttribute(Generic[BracketedEnum], Data[BracketedEnum]):
     @classmethod
     def parse_parameter(cls, parser: AttrParser) -> BracketedEnum:
         with parser.in_angle_brackets():
-            return parser.parse_str_enum(cls.enum_type)
+            return cast(BracketedEnum, parser.parse_str_enum(cls.enum_type))
 
 
 @irdl_attr_definition
@@ -134,11 +169,27 @@ class MatrixElementTypeAttr(BracketedEnumAttribute[MatrixElementType]):
 
 
 @irdl_attr_definition
-class MemoryScopeAttr(BracketedEnumAttribute[MemoryScope]):
-    """`#nvvm.mem_scope<cta>`."""
+class TensorCopyModeAttr(BracketedEnumAttribute[TensorCopyMode]):
+    """`#nvvm.tma_load_mode<tile>`."""
 
-    name = "nvvm.mem_scope"
-    enum_type = MemoryScope
+    name = "nvvm.tma_load_mode"
+    enum_type = TensorCopyMode
+
+
+@irdl_attr_definition
+class ProxyKindAttr(BracketedEnumAttribute[ProxyKind]):
+    """`#nvvm.proxy_kind<async.shared>`."""
+
+    name = "nvvm.proxy_kind"
+    enum_type = ProxyKind
+
+
+@irdl_attr_definition
+class SharedSpaceAttr(BracketedEnumAttribute[SharedSpace]):
+    """`#nvvm.shared_space<cta>`."""
+
+    name = "nvvm.shared_space"
+    enum_type = SharedSpace
 
 
 def _print_sizes(printer: Printer, sizes: Sequence[tuple[str, IntAttr]]) -> None:

@@ -2,8 +2,8 @@
 Upstream MLIR's Python bindings: the one module that imports them.
 
 They come from `numba_cuda_mlir._mlir`, or from the package that MIRAGE_MLIR_BINDINGS names (say
-`mlir`, for a build of one's own). Importing them costs about 0.4 s, so that happens at the first use.
-The bindings carry no types; everything that is not a string or a number stays inside this module.
+`mlir`, for a build of one's own). Importing them costs about 0.4 s, so that happens on first use.
+They carry no types; everything that is not a string or a number stays inside this module.
 """
 
 import os

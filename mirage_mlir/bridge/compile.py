@@ -1,18 +1,19 @@
-"""From a `gpu.module` of lowered kernels to PTX text, in process, through upstream MLIR and LLVM."""
+"""From a `gpu.module` of lowered kernels to PTX, in process, through upstream MLIR and LLVM."""
 
 from io import StringIO
 
-from xdsl.dialects import gpu
+from xdsl.dialects import arith, gpu
+from xdsl.dialects.utils import FastMathFlag
 from xdsl.ir import Operation
 from xdsl.printer import Printer
 
 from mirage_mlir.bridge.bindings import BindingsError, MissingBindingsError, lower_to_isa
 from mirage_mlir.diagnostics import fail
 
-FEATURES = {"sm_80": "+ptx80", "sm_90a": "+ptx80"}
+FEATURES = {"sm_80": "+ptx80", "sm_90a": "+ptx86"}
 """
-Chip to the PTX version that is written: the oldest that has all of sm_90a's instructions, so that
-drivers since CUDA 12.0 can still compile the text when they cannot load the cubin.
+Chip to the PTX version that is written: the oldest that has what we emit (8.6 for bulk copies to
+the block's own shared memory), so that a driver that cannot load the cubin may still take the text.
 """
 
 SELECTABLE_MATH = frozenset(
@@ -30,10 +31,13 @@ def _check_selectable(op: Operation) -> None:
     if not op.name.startswith("math."):
         return
     if op.name not in SELECTABLE_MATH:
-        fail(op, "has no PTX instruction", note="express it with nvvm.ex2, nvvm.log2 and arithmetic")
-    flags = str(op.properties.get("fastmath", op.attributes.get("fastmath", "")))
-    if op.name in NEEDS_APPROXIMATION and "afn" not in flags and "fast>" not in flags:
-        fail(op, "has a PTX instruction only with fastmath<afn>")
+        fail(op, "has no PTX instruction", note="nvvm.ex2, nvvm.log2 and arithmetic express it")
+    if op.name in NEEDS_APPROXIMATION:
+        flags = op.properties.get("fastmath")
+        if not (
+            isinstance(flags, arith.FastMathFlagsAttr) and FastMathFlag.APPROX_FUNC in flags.data
+        ):
+            fail(op, "has a PTX instruction only with fastmath<afn>")
 
 
 def to_ptx(kernels: gpu.ModuleOp, chip: str) -> str:
