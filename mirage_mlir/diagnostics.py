@@ -1,5 +1,5 @@
 """
-How the compiler speaks to its user: errors, warnings, remarks and notes about a place.
+How the compiler speaks to its user: errors, remarks and notes about a place in the program.
 
 A rejected program is always a `DiagnosticException` (never an `assert`), and every message
 has the shape the MLIR tools use, so that editors can jump to it:
@@ -7,8 +7,8 @@ has the shape the MLIR tools use, so that editors can jump to it:
     FILE:LINE:COL: error: 'OP' op MESSAGE
     FILE:LINE:COL: remark: MESSAGE
 
-Nothing is printed here: errors travel as exceptions, remarks to the list that
-`collect_diagnostics` opened (`mirage-opt` opens one), or else to the `mirage_mlir` logger.
+Nothing is printed here: errors travel as exceptions; remarks go to the list that
+`collect_remarks` opened (`mirage-opt` opens one), or else to the `mirage_mlir` logger.
 """
 
 import logging
@@ -35,7 +35,7 @@ class Severity(StrEnum):
 
 @dataclass(frozen=True)
 class Diagnostic:
-    """One message about one place; `file` is "-" and `line` 0 when the place is not known."""
+    """One message about one place; `line` is 0 when only the file, or not even it, is known."""
 
     severity: Severity
     message: str
@@ -45,22 +45,26 @@ class Diagnostic:
 
     def __str__(self) -> str:
         place = f"{self.file}:{self.line}:{self.column}" if self.line else self.file
-        # One line per diagnostic: what reads them (editors, grep) splits at newlines.
+        # One line each: what reads them (editors, grep) splits at newlines.
         return f"{place}: {self.severity}: {' '.join(self.message.split())}"
 
 
-_collected: ContextVar[list[Diagnostic] | None] = ContextVar("collected", default=None)
+class InvalidOperation(VerifyException):
+    """What a verifier raises: the operation breaks a rule of its dialect."""
+
+    def __init__(self, diagnostic: Diagnostic):
+        super().__init__(str(diagnostic))
+        self.diagnostics = (diagnostic,)
 
 
-@contextmanager
-def collect_diagnostics() -> Generator[list[Diagnostic]]:
-    """Collect the remarks and warnings of the code in this `with` block, in order."""
-    diagnostics: list[Diagnostic] = []
-    token = _collected.set(diagnostics)
-    try:
-        yield diagnostics
-    finally:
-        _collected.reset(token)
+class PassFailure(PassFailedException):
+    """What a pass raises: the program is valid, but not one that the pass can transform."""
+
+    def __init__(self, diagnostic: Diagnostic, *notes: Diagnostic):
+        super().__init__(str(diagnostic))
+        self.diagnostics = (diagnostic, *notes)
+        for note in notes:
+            self.add_note(str(note))
 
 
 def diagnostic_at(location: LocationAttr, severity: Severity, message: str) -> Diagnostic:
@@ -71,29 +75,52 @@ def diagnostic_at(location: LocationAttr, severity: Severity, message: str) -> D
     return Diagnostic(severity, message)
 
 
-def message_for(op: Operation, message: str) -> str:
-    """The one-line text of an error about `op`."""
-    return str(diagnostic_at(op.location, Severity.ERROR, f"'{op.name}' op {message}"))
+def error_about(op: Operation, message: str) -> Diagnostic:
+    """An error about `op`, whose name it mentions."""
+    return diagnostic_at(op.location, Severity.ERROR, f"'{op.name}' op {message}")
 
 
-def invalid(op: Operation, message: str) -> VerifyException:
+def invalid(op: Operation, message: str) -> InvalidOperation:
     """The exception a verifier raises: `raise invalid(self, "...")`."""
-    return VerifyException(message_for(op, message))
+    return InvalidOperation(error_about(op, message))
 
 
 def fail(op: Operation, message: str, *, note: str | None = None) -> NoReturn:
     """Stop a pass at `op`; `note` says what to do about it."""
-    error = PassFailedException(message_for(op, message))
-    if note is not None:
-        error.add_note(str(diagnostic_at(op.location, Severity.NOTE, note)))
-    raise error
+    notes = () if note is None else (diagnostic_at(op.location, Severity.NOTE, note),)
+    raise PassFailure(error_about(op, message), *notes)
 
 
-def remark(op: Operation, message: str) -> None:
-    """Tell the user something about `op` that is no error: what was chosen, and why."""
+@dataclass(frozen=True)
+class _Sink:
+    remarks: list[Diagnostic]
+    details: bool
+
+
+_sink: ContextVar[_Sink | None] = ContextVar("sink", default=None)
+
+
+@contextmanager
+def collect_remarks(*, details: bool = False) -> Generator[list[Diagnostic]]:
+    """The list to which `remark` appends in this `with` block, with or without the details."""
+    sink = _Sink([], details)
+    token = _sink.set(sink)
+    try:
+        yield sink.remarks
+    finally:
+        _sink.reset(token)
+
+
+def remark(op: Operation, message: str, *, detail: bool = False) -> None:
+    """
+    Tell the user something about `op` that is no error: what was chosen, and why.
+
+    A `detail` (counts, times) is shown to those who ask for it: `mirage-opt -v`.
+    """
     diagnostic = diagnostic_at(op.location, Severity.REMARK, message)
-    collected = _collected.get()
-    if collected is None:
-        logging.getLogger("mirage_mlir").info("%s", diagnostic)
-    else:
-        collected.append(diagnostic)
+    sink = _sink.get()
+    if sink is None:
+        level = logging.DEBUG if detail else logging.INFO
+        logging.getLogger("mirage_mlir").log(level, "%s", diagnostic)
+    elif sink.details or not detail:
+        sink.remarks.append(diagnostic)

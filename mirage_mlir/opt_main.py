@@ -1,16 +1,42 @@
 """`mirage-opt`: the command line of the compiler."""
 
+import os
 import sys
 from collections.abc import Sequence
+
+INTERRUPTED = 130
+BROKEN_PIPE = 141
+"""What a shell reports for a program that SIGINT or SIGPIPE ended."""
+
+
+def _version() -> str:
+    from importlib.metadata import version
+
+    from mirage_mlir import __version__
+
+    return f"mirage-opt {__version__} (xDSL {version('xdsl')})"
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the tool: 0 when all went well, 1 bad input, 2 bad command line, 3 our own error."""
     words = sys.argv[1:] if arguments is None else list(arguments)
-    # Imported here, so that `--version` answers without the compiler.
-    from mirage_mlir.tool.run import run
+    if "--version" in words:
+        sys.stdout.write(f"{_version()}\n")
+        return 0
+    try:
+        # Imported here, so that --version answers without the compiler.
+        from mirage_mlir.tool.run import run
 
-    return run(words)
+        try:
+            return run(words)
+        finally:
+            sys.stdout.flush()
+    except KeyboardInterrupt:
+        return INTERRUPTED
+    except BrokenPipeError:
+        # Nobody reads on (`| head`): leave, and let the flush at exit write to nowhere.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return BROKEN_PIPE
 
 
 if __name__ == "__main__":

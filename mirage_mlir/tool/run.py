@@ -1,40 +1,172 @@
-"""One run of `mirage-opt`."""
+"""One run of `mirage-opt`, from the command line to the exit code."""
 
 import sys
-from collections.abc import Sequence
-from typing import IO
+import traceback
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
+from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
-from xdsl.utils.exceptions import ArgSpecParseError, DiagnosticException, ParseError
-from xdsl.xdsl_opt_main import xDSLOptMain
+from xdsl.passes import ModulePass
+from xdsl.universe import Universe
 
-from mirage_mlir.diagnostics import collect_diagnostics
-from mirage_mlir.parsing import LocatingParser
+from mirage_mlir.diagnostics import collect_remarks
+from mirage_mlir.targets.base import BinaryTarget
+from mirage_mlir.tool.command_line import CommandLine, parse_command_line
+from mirage_mlir.tool.compilation import Compilation, InternalError, Rejected, rejections
+from mirage_mlir.tool.expected_diagnostics import ExpectedDiagnostics
+from mirage_mlir.tool.files import SPLIT_LINE, Chunk, InputError, Output, read_source
+from mirage_mlir.tool.pass_options import instantiate, suggestion
+from mirage_mlir.tool.usage import UsageError
+
+if TYPE_CHECKING:
+    from mirage_mlir.driver.session import Session
+
+SUCCESS, BAD_INPUT, BAD_COMMAND_LINE, OUR_FAULT = range(4)
+"""The exit codes."""
 
 
-class MirageOptMain(xDSLOptMain):
-    """Dialects and passes come from the `xdsl.universe` entry points."""
+def _say(lines: Iterable[object]) -> None:
+    for line in lines:
+        sys.stderr.write(f"{line}\n")
+    sys.stderr.flush()
 
-    def parse_chunk(
-        self, chunk: IO[bytes], file_extension: str, start_offset: int = 0
-    ) -> ModuleOp | None:
-        text = "\n" * start_offset + chunk.read().decode()
-        parser = LocatingParser(self.ctx, text, self.get_input_name())
-        return parser.parse_module(not self.args.no_implicit_module)
+
+def _compilation(command: CommandLine, universe: Universe) -> Compilation:
+    """The passes and the target of `command`; raises `UsageError` for those that do not exist."""
+    context = Context(allow_unregistered=command.allow_unregistered_dialect)
+    for name, dialect in universe.all_dialects.items():
+        context.register_dialect(name, dialect)
+    passes: list[ModulePass] = []
+    for request in command.passes:
+        if request.name not in universe.all_passes:
+            hint = suggestion(request.name, list(universe.all_passes))
+            raise UsageError(f"unknown pass '{request.name}'{hint}; --help lists them")
+        passes.append(instantiate(universe.all_passes[request.name](), request))
+    if command.target.name not in universe.all_targets:
+        known = ", ".join(sorted(universe.all_targets))
+        raise UsageError(f"unknown target '{command.target.name}'; there are {known}")
+    target = instantiate(universe.all_targets[command.target.name](), command.target)
+    if isinstance(target, BinaryTarget):
+        if command.split_input_file:
+            raise UsageError(f"--split-input-file has no meaning for -t {target.name}")
+        if command.output == "-" and sys.stdout.isatty():
+            raise UsageError(f"-t {target.name} is binary: name a file with -o")
+    return Compilation(command, context, passes, target)
+
+
+@dataclass(frozen=True)
+class _Run:
+    command: CommandLine
+    compilation: Compilation
+    output: Output
+    session: "Session | None"
+
+    def run(self) -> int:
+        """Compile every chunk, even after one was rejected; the exit code."""
+        source = read_source(self.command.input)
+        do = self.check if self.command.verify_diagnostics else self.compile
+        rejected = 0
+        for index, chunk in enumerate(source.chunks(self.command.split_input_file)):
+            if index > 0:
+                self.output.write(SPLIT_LINE.encode())
+            rejected += not do(source.name, chunk)
+        if rejected:
+            return BAD_INPUT
+        self.output.keep()
+        return SUCCESS
+
+    def compile(self, name: str, chunk: Chunk) -> bool:
+        """Compile `chunk` and print what there is to say about it; whether it was accepted."""
+        with collect_remarks(details=self.command.verbose) as remarks:
+
+            def print_remarks() -> None:
+                _say(remarks)
+                remarks.clear()
+
+            try:
+                self.translate(name, chunk, print_remarks)
+            except Rejected as rejected:
+                print_remarks()
+                _say(rejected.diagnostics)
+                return False
+            finally:
+                print_remarks()
+        return True
+
+    def check(self, name: str, chunk: Chunk) -> bool:
+        """Compile `chunk`; whether what there is to say about it is what its comments expect."""
+        expected = ExpectedDiagnostics.of(name, chunk.text, chunk.first_line)
+        with collect_remarks(details=self.command.verbose) as remarks:
+            try:
+                self.translate(name, chunk, lambda: None)
+            except Rejected as rejected:
+                remarks += rejected.diagnostics
+        expected.see(remarks)
+        _say(verdict := expected.verdict())
+        return not verdict
+
+    def translate(self, name: str, chunk: Chunk, print_remarks: Callable[[], None]) -> None:
+        """Parse, run the passes, write the result; raises `Rejected`."""
+        context, session = self.compilation.context, self.session
+
+        def after_pass(done: ModulePass, module: ModuleOp, seconds: float) -> None:
+            print_remarks()
+            if session is not None:
+                session.after_pass(done, module, seconds)
+
+        module = self.compilation.parse(chunk.in_place, name)
+        if session is not None:
+            session.begin(module)
+        self.compilation.run_passes(module, name, after_pass)
+        self.output.write(self.compilation.emit(module, name))
+        if session is not None:
+            with rejections("mirage-opt", name):
+                report = session.finish(context, module)
+            print_remarks()
+            _say([report] if report else [])
+
+
+def _session(command: CommandLine) -> "Session | None":
+    """What reports and writes artifacts, when the command line asks for either."""
+    if not command.report and command.artifacts is None:
+        return None
+    # Imported here: it brings the lowering and the bindings, which few runs need.
+    from mirage_mlir.driver.session import Session
+
+    try:
+        return Session(report=command.report, artifacts=command.artifacts, verbose=command.verbose)
+    except (OSError, ValueError) as error:
+        raise UsageError(f"--artifacts={command.artifacts}: {error}") from error
+
+
+def _run(words: Sequence[str]) -> int:
+    universe = Universe.get_multiverse()
+    command = parse_command_line(words, universe.all_passes)
+    compilation = _compilation(command, universe)
+    return _Run(command, compilation, Output(command.output), _session(command)).run()
 
 
 def run(words: Sequence[str]) -> int:
-    """Run the tool on the command line `words`; its exit code."""
-    with collect_diagnostics() as remarks:
-        try:
-            MirageOptMain("the mirage_mlir compiler", words).run()
-        except (DiagnosticException, ParseError) as error:
-            print(error, *getattr(error, "__notes__", ()), sep="\n", file=sys.stderr)
-            return 1
-        except (ValueError, ArgSpecParseError) as error:
-            print(f"mirage-opt: error: {error}", file=sys.stderr)
-            return 2
-        finally:
-            for remark in remarks:
-                print(remark, file=sys.stderr)
-    return 0
+    """Run `mirage-opt` with the arguments `words`; the exit code. Only `--debug` shows a trace."""
+    try:
+        return _run(words)
+    except UsageError as error:
+        _say([f"mirage-opt: error: {error}"])
+        return BAD_COMMAND_LINE
+    except InputError as error:
+        _say([error])
+        return BAD_INPUT
+    except BrokenPipeError:
+        raise
+    except OSError as error:
+        _say([f"mirage-opt: error: {error}"])
+        return BAD_INPUT
+    except Exception as error:
+        if "--debug" in words:
+            traceback.print_exc()
+        kind = "" if isinstance(error, InternalError) else f"{type(error).__name__}: "
+        text = " ".join(f"{kind}{error}".split())
+        _say([f"mirage-opt: internal error: {text}; --debug shows where"])
+        return OUR_FAULT

@@ -1,0 +1,125 @@
+"""From the options that a command line gives a pass, as words, to the pass."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, fields
+from difflib import get_close_matches
+from enum import Enum
+from types import NoneType, UnionType
+from typing import Any, Literal, TypeVar, Union, get_args, get_origin, get_type_hints
+
+from xdsl.utils.arg_spec import ArgSpecConvertible
+
+from mirage_mlir.tool.usage import UsageError
+
+Words = tuple[str, ...]
+"""The values of one option, still text; an option without a value has none."""
+
+ConvertibleT = TypeVar("ConvertibleT", bound=ArgSpecConvertible)
+
+TRUTH = {"true": True, "1": True, "false": False, "0": False}
+
+
+@dataclass(frozen=True)
+class Request:
+    """A pass or target that the command line names, with its options."""
+
+    name: str
+    options: Mapping[str, Words] = field(default_factory=dict[str, Words])
+
+
+def _convert_word(word: str, hint: Any) -> object:
+    """`word` as a value of the scalar type `hint`; `ValueError` when it is none."""
+    if hint is bool:
+        if word not in TRUTH:
+            raise ValueError
+        return TRUTH[word]
+    if get_origin(hint) is Literal:
+        return next(choice for choice in get_args(hint) if str(choice) == word)
+    if hint in (int, float, str) or (isinstance(hint, type) and issubclass(hint, Enum)):
+        return hint(word)
+    raise ValueError
+
+
+def _convert(words: Words, hint: Any) -> object:
+    """`words` as a value of the type `hint`; `ValueError` or `StopIteration` when they are none."""
+    if hint is NoneType:
+        if words and words != ("none",):
+            raise ValueError
+        return None
+    if hint is bool and not words:
+        return True
+    if get_origin(hint) is tuple:
+        return tuple(_convert_word(word, get_args(hint)[0]) for word in words)
+    if hint is str:
+        return ",".join(words)
+    (word,) = words
+    return _convert_word(word, hint)
+
+
+def _alternatives(hint: Any) -> tuple[Any, ...]:
+    """The types that `hint` allows, strings last: every word is one."""
+    choices = get_args(hint) if get_origin(hint) in (Union, UnionType) else (hint,)
+    return tuple(sorted(choices, key=lambda choice: choice is str))
+
+
+def _describe(hint: Any) -> str:
+    """What a user may write for `hint`."""
+    names = {int: "an integer", float: "a number", bool: "true or false", str: "a string"}
+    if hint in names:
+        return names[hint]
+    if get_origin(hint) is Literal:
+        return "one of " + ", ".join(str(choice) for choice in get_args(hint))
+    if get_origin(hint) is tuple:
+        return f"a list, each {_describe(get_args(hint)[0])}"
+    if isinstance(hint, type) and issubclass(hint, Enum):
+        return "one of " + ", ".join(str(member.value) for member in hint)
+    return "none"
+
+
+def _option(owner: str, name: str, words: Words, hint: Any) -> object:
+    choices = _alternatives(hint)
+    for choice in choices:
+        try:
+            return _convert(words, choice)
+        except (ValueError, StopIteration):
+            continue
+    wanted = " or ".join(_describe(choice) for choice in choices if choice is not NoneType)
+    got = f"not '{','.join(words)}'" if words else "and none was given"
+    raise UsageError(f"option '{name}' of '{owner}' takes {wanted}, {got}")
+
+
+def option_names(convertible: type[ArgSpecConvertible]) -> list[str]:
+    """The options of a pass or target as the command line spells them."""
+    return [each.name.replace("_", "-") for each in fields(convertible) if each.init]
+
+
+def suggestion(name: str, known: list[str]) -> str:
+    """A hint to what was perhaps meant by `name`."""
+    close = get_close_matches(name, known, n=1)
+    return f"; did you mean '{close[0]}'?" if close else ""
+
+
+def instantiate(convertible: type[ConvertibleT], request: Request) -> ConvertibleT:
+    """
+    The pass or target of class `convertible` with the options of `request`.
+
+    Raises `UsageError` for an unknown option, a value of the wrong type, a missing option, and
+    what the class itself rejects with a `ValueError`.
+    """
+    known = option_names(convertible)
+    hints = get_type_hints(convertible)
+    values: dict[str, object] = {}
+    for name, words in request.options.items():
+        option = name.replace("_", "-")
+        if option not in known:
+            has = f"it has {', '.join(known)}" if known else "it has none"
+            raise UsageError(f"'{request.name}' has no option '{name}' ({has})")
+        attribute = option.replace("-", "_")
+        values[attribute] = _option(request.name, option, words, hints[attribute])
+    missing = sorted(convertible.required_fields() - set(values))
+    if missing:
+        raise UsageError(f"'{request.name}' needs the option '{missing[0].replace('_', '-')}'")
+    try:
+        return convertible(**values)
+    except ValueError as error:
+        raise UsageError(f"'{request.name}': {error}") from error

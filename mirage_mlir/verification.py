@@ -1,0 +1,79 @@
+"""Checking a whole module, with the place of whatever breaks a rule."""
+
+from xdsl.dialects.builtin import ModuleOp
+from xdsl.ir import Block, Operation, OpResult, Region, SSAValue
+from xdsl.irdl.dominance import DominanceInfo
+from xdsl.traits import NoTerminator
+from xdsl.utils.exceptions import VerifyException
+
+from mirage_mlir.diagnostics import InvalidOperation, invalid
+
+
+def verify(module: ModuleOp) -> None:
+    """
+    Check every operation of `module` and that every value is defined before it is used.
+
+    Raises `InvalidOperation` at the first that is wrong, inner ones first, as `Operation.verify`
+    does; that one knows no places, prints the whole module, and does not look at dominance.
+    """
+    _verify_operation(module)
+    dominance = _Dominance()
+    for op in module.walk():
+        dominance.verify(op)
+
+
+def _verify_operation(op: Operation) -> None:
+    for region in op.regions:
+        for block in region.blocks:
+            for inner in block.ops:
+                _verify_operation(inner)
+            if not block.ops and not _may_be_empty(region):
+                raise invalid(op, "expects a terminator in its block")
+    try:
+        op.verify(verify_nested_ops=False)
+    except InvalidOperation:
+        raise
+    except VerifyException as error:
+        raise invalid(op, str(error)) from error
+
+
+def _may_be_empty(region: Region) -> bool:
+    return region.parent is not None and region.parent.has_trait(NoTerminator)
+
+
+class _Dominance:
+    """The order of operations and blocks, found once for each block and region."""
+
+    def __init__(self) -> None:
+        self.positions: dict[Block, dict[Operation, int]] = {}
+        self.regions: dict[Region, DominanceInfo] = {}
+
+    def verify(self, op: Operation) -> None:
+        for index, operand in enumerate(op.operands):
+            if not self.reaches(operand, op):
+                raise invalid(op, f"operand #{index} does not dominate this use")
+
+    def reaches(self, value: SSAValue, user: Operation) -> bool:
+        """Whether `value` is defined wherever `user` runs."""
+        block = value.owner if isinstance(value.owner, Block) else value.owner.parent
+        region = block.parent if block is not None else None
+        if block is None or region is None:
+            return False
+        around = user
+        while around.parent is None or around.parent.parent is not region:
+            if (outer := around.parent_op()) is None:
+                return False  # the region that defines the value does not hold its user
+            around = outer
+        if isinstance(region.parent, ModuleOp):
+            return True  # the body of a module is a graph: its order means nothing
+        if around.parent is not block:
+            if region not in self.regions:
+                self.regions[region] = DominanceInfo(region)
+            return self.regions[region].dominates(block, around.parent)
+        return not isinstance(value, OpResult) or self.comes_before(value.op, around, block)
+
+    def comes_before(self, first: Operation, second: Operation, block: Block) -> bool:
+        if block not in self.positions:
+            self.positions[block] = {op: index for index, op in enumerate(block.ops)}
+        positions = self.positions[block]
+        return positions[first] < positions[second]
