@@ -1,0 +1,39 @@
+"""
+Keyed random functions of residues: what the fields know of a function that has no algebra.
+
+sigmoid, tanh, log and the like become a random function of their argument, drawn anew for each
+trial by a 64-bit key: equal arguments give equal values and nothing else is known. A false
+acceptance needs a collision; a law of the function (sigmoid(-x) = 1 - sigmoid(x)) is rejected.
+"""
+
+from collections.abc import Sequence
+from zlib import crc32
+
+import numpy as np
+
+from mirage_mlir.field.modular import Residues
+
+MULTIPLIERS = (0xBF58476D1CE4E5B9, 0x94D049BB133111EB)
+"""Those of splitmix64's finalizer (Steele, Lea, Flood, OOPSLA 2014), which has full avalanche."""
+
+
+def mix(x: Residues) -> Residues:
+    """splitmix64's finalizer: a bijection of 64-bit words that looks random."""
+    x = (x ^ (x >> np.uint64(30))) * np.uint64(MULTIPLIERS[0])
+    x = (x ^ (x >> np.uint64(27))) * np.uint64(MULTIPLIERS[1])
+    return x ^ (x >> np.uint64(31))
+
+
+def keyed_words(name: str, keys: Residues, residues: Sequence[Residues]) -> Residues:
+    """
+    A 64-bit word for each element, a random function of its residues.
+
+    Args:
+        name: the function's name; functions of different names are independent.
+        keys: 64-bit keys that broadcast against the residues; one per trial.
+        residues: the residues of one value modulo one or more primes.
+    """
+    words = mix(keys ^ np.uint64(crc32(name.encode()) << 17))
+    for part in residues:
+        words = mix(mix(words + part) ^ keys)
+    return words

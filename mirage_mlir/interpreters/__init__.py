@@ -1,0 +1,1 @@
+"""Reference semantics of the dialects over floats and finite fields."""

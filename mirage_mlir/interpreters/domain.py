@@ -1,0 +1,102 @@
+"""What an interpreter needs to know of numbers."""
+
+from collections.abc import Callable, Sequence
+from fractions import Fraction
+from typing import Any, Literal, Protocol, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+A = TypeVar("A")
+
+AnyArray = NDArray[Any]
+
+Counts = NDArray[np.int64]
+"""How often each element along an axis occurs in a sum."""
+
+ElementType = Literal["f16", "bf16", "f32", "f64"]
+"""Element types by their MLIR names."""
+
+FunctionName = Literal["exp", "log", "sqrt", "rsqrt", "sigmoid", "tanh", "erf", "gelu", "gelu_tanh"]
+"""Functions of one number; `gelu_tanh` is gelu's approximation."""
+
+
+class NotInterpretable(Exception):
+    """A number that a domain cannot represent; the message says which and why."""
+
+
+class Domain(Protocol[A]):
+    """
+    Arrays of numbers of one kind and what can be computed with them.
+
+    The first axis of an array counts independent runs of the program (trials, input scales) and is
+    1 where all runs agree; the others are the dimensions of a tensor. Arrays broadcast as numpy's.
+    """
+
+    def shape(self, x: A) -> tuple[int, ...]:
+        """The extents, that of the runs first."""
+        ...
+
+    def rearrange(self, x: A, change: Callable[[AnyArray], AnyArray]) -> A:
+        """Move elements: `change` indexes, transposes or reshapes and computes nothing."""
+        ...
+
+    def concatenate(self, parts: Sequence[A], axis: int) -> A:
+        """The arrays one after the other along `axis`."""
+        ...
+
+    def constant(self, value: Fraction, rank: int) -> A:
+        """One number, as an array with `rank` dimensions of size 1."""
+        ...
+
+    def add(self, x: A, y: A) -> A:
+        """`x + y`."""
+        ...
+
+    def subtract(self, x: A, y: A) -> A:
+        """`x - y`."""
+        ...
+
+    def multiply(self, x: A, y: A) -> A:
+        """`x * y`."""
+        ...
+
+    def divide(self, x: A, y: A) -> A:
+        """`x / y`."""
+        ...
+
+    def maximum(self, x: A, y: A) -> A:
+        """The larger of two numbers."""
+        ...
+
+    def minimum(self, x: A, y: A) -> A:
+        """The smaller of two numbers."""
+        ...
+
+    def function(self, name: FunctionName, x: A) -> A:
+        """A function of one number."""
+        ...
+
+    def power(self, x: A, exponent: Fraction) -> A:
+        """`x ** exponent`."""
+        ...
+
+    def total(self, x: A, axis: int, counts: Counts | None) -> A:
+        """The sum along `axis`, which stays with size 1; element i is there `counts[i]` times."""
+        ...
+
+    def largest(self, x: A, axis: int) -> A:
+        """The maximum along `axis`, which stays with size 1 and is not empty."""
+        ...
+
+    def matmul(self, x: A, y: A, counts: Counts | None) -> A:
+        """The product of the last two dimensions; contracted element i counts `counts[i]` times."""
+        ...
+
+    def scaled(self, x: A, count: int) -> A:
+        """The sum of `count` numbers equal to x."""
+        ...
+
+    def rounded(self, x: A, element_type: ElementType) -> A:
+        """What is left of x in memory of this type."""
+        ...

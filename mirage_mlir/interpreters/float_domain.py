@@ -1,0 +1,164 @@
+"""Floating-point numbers, with the rounding of a program's element types or without."""
+
+import math
+from collections.abc import Callable, Sequence
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mirage_mlir.interpreters.domain import AnyArray, Counts, ElementType, FunctionName
+
+Floats = NDArray[np.floating[Any]]
+
+
+def round_to_bfloat16(x: NDArray[np.float32]) -> NDArray[np.float32]:
+    """The nearest bf16, ties to even, as f32; infinities and NaN stay."""
+    bits = np.ascontiguousarray(x).view(np.uint32)
+    odd = (bits >> np.uint32(16)) & np.uint32(1)
+    rounded = (bits + np.uint32(0x7FFF) + odd) & np.uint32(0xFFFF0000)
+    return np.where(np.isfinite(x), rounded.view(np.float32), x)
+
+
+def round_to(x: Floats, element_type: ElementType) -> Floats:
+    """`x` rounded to an element type, in the type that it has."""
+    match element_type:
+        case "f16":
+            return x.astype(np.float16).astype(x.dtype)
+        case "bf16":
+            return round_to_bfloat16(x.astype(np.float32)).astype(x.dtype)
+        case "f32":
+            return x.astype(np.float32).astype(x.dtype)
+        case "f64":
+            return x
+
+
+def _erf(x: Floats) -> Floats:
+    values: list[float] = x.reshape(-1).tolist()
+    return np.array([math.erf(value) for value in values], x.dtype).reshape(x.shape)
+
+
+def _sigmoid(x: Floats) -> Floats:
+    return 1 / (1 + np.exp(-x))
+
+
+def _gelu(x: Floats) -> Floats:
+    return x * (1 + _erf(x * math.sqrt(0.5))) / 2
+
+
+def _gelu_tanh(x: Floats) -> Floats:
+    return x * (1 + np.tanh(math.sqrt(2 / math.pi) * (x + 0.044715 * x * x * x))) / 2
+
+
+_FUNCTIONS: dict[FunctionName, Callable[[Floats], Floats]] = {
+    "exp": np.exp,
+    "log": np.log,
+    "sqrt": np.sqrt,
+    "rsqrt": lambda x: 1 / np.sqrt(x),
+    "sigmoid": _sigmoid,
+    "tanh": np.tanh,
+    "erf": _erf,
+    "gelu": _gelu,
+    "gelu_tanh": _gelu_tanh,
+}
+
+
+class FloatDomain:
+    """
+    numpy floats.
+
+    With `rounding`, arithmetic is in f32, sums too, and a value is rounded to its element type where
+    the program gives it one: what a kernel does. Without, everything is f64 and nothing is rounded:
+    the reference. Overflow, division by zero and invalid arguments give infinities and NaN, silently.
+    """
+
+    def __init__(self, *, rounding: bool):
+        self.rounding = rounding
+        self.dtype = np.dtype(np.float32 if rounding else np.float64)
+        self.largest_exponent: Floats | None = None
+        """The largest argument of exp in each run so far, for the choice of inputs."""
+
+    def shape(self, x: Floats) -> tuple[int, ...]:
+        return x.shape
+
+    def rearrange(self, x: Floats, change: Callable[[AnyArray], AnyArray]) -> Floats:
+        return change(x)
+
+    def concatenate(self, parts: Sequence[Floats], axis: int) -> Floats:
+        runs = max(part.shape[0] for part in parts)
+        return np.concatenate(
+            [np.broadcast_to(part, (runs, *part.shape[1:])) for part in parts], axis
+        )
+
+    def constant(self, value: Fraction, rank: int) -> Floats:
+        return np.full((1,) * (rank + 1), float(value), self.dtype)
+
+    def add(self, x: Floats, y: Floats) -> Floats:
+        with np.errstate(all="ignore"):
+            return x + y
+
+    def subtract(self, x: Floats, y: Floats) -> Floats:
+        with np.errstate(all="ignore"):
+            return x - y
+
+    def multiply(self, x: Floats, y: Floats) -> Floats:
+        with np.errstate(all="ignore"):
+            return x * y
+
+    def divide(self, x: Floats, y: Floats) -> Floats:
+        with np.errstate(all="ignore"):
+            return x / y
+
+    def maximum(self, x: Floats, y: Floats) -> Floats:
+        return np.maximum(x, y)
+
+    def minimum(self, x: Floats, y: Floats) -> Floats:
+        return np.minimum(x, y)
+
+    def function(self, name: FunctionName, x: Floats) -> Floats:
+        if name == "exp":
+            self._note_exponents(x)
+        with np.errstate(all="ignore"):
+            return _FUNCTIONS[name](x)
+
+    def power(self, x: Floats, exponent: Fraction) -> Floats:
+        with np.errstate(all="ignore"):
+            return np.asarray(np.power(x, self.dtype.type(float(exponent))))
+
+    def total(self, x: Floats, axis: int, counts: Counts | None) -> Floats:
+        with np.errstate(all="ignore"):
+            if counts is not None:
+                x = x * _along(counts, axis, x)
+            return np.sum(x, axis=axis, keepdims=True, dtype=self.dtype)
+
+    def largest(self, x: Floats, axis: int) -> Floats:
+        return np.max(x, axis=axis, keepdims=True)
+
+    def matmul(self, x: Floats, y: Floats, counts: Counts | None) -> Floats:
+        with np.errstate(all="ignore"):
+            if counts is not None:
+                x = x * counts.astype(x.dtype)
+            return np.matmul(x, y)
+
+    def scaled(self, x: Floats, count: int) -> Floats:
+        with np.errstate(all="ignore"):
+            return x * x.dtype.type(count)
+
+    def rounded(self, x: Floats, element_type: ElementType) -> Floats:
+        if not self.rounding:
+            return x
+        with np.errstate(all="ignore"):
+            return round_to(x, element_type)
+
+    def _note_exponents(self, x: Floats) -> None:
+        largest = np.max(x, axis=tuple(range(1, x.ndim)), initial=-np.inf)
+        before = self.largest_exponent
+        self.largest_exponent = largest if before is None else np.maximum(before, largest)
+
+
+def _along(counts: Counts, axis: int, x: Floats) -> Floats:
+    """Counts as floats that broadcast along `axis` of x."""
+    shape = [1] * x.ndim
+    shape[axis] = len(counts)
+    return counts.astype(x.dtype).reshape(shape)
