@@ -44,8 +44,12 @@ from mirage_mlir.dialects.nvvm_attributes import (
 )
 
 
+class HopperOp(IRDLOperation):
+    """An operation that no chip before sm_90 has."""
+
+
 @irdl_op_definition
-class ClusterBlockRankOp(IRDLOperation):
+class ClusterBlockRankOp(HopperOp):
     """The block's index in its cluster."""
 
     name = "nvvm.read.ptx.sreg.cluster.ctarank"
@@ -59,7 +63,7 @@ class ClusterBlockRankOp(IRDLOperation):
         super().__init__(result_types=[i32])
 
 
-class ClusterBarrierOp(IRDLOperation):
+class ClusterBarrierOp(HopperOp):
     """One half of the barrier of all threads of a cluster; `aligned`: whole warps execute it."""
 
     aligned = opt_prop_def(UnitAttr)
@@ -83,7 +87,7 @@ class ClusterWaitOp(ClusterBarrierOp):
 
 
 @irdl_op_definition
-class MapClusterAddressOp(IRDLOperation):
+class MapClusterAddressOp(HopperOp):
     """The address `a` of shared memory, taken in block number `b` of the cluster."""
 
     name = "nvvm.mapa"
@@ -99,7 +103,7 @@ class MapClusterAddressOp(IRDLOperation):
 
 
 @irdl_op_definition
-class ElectSyncOp(IRDLOperation):
+class ElectSyncOp(HopperOp):
     """True in one lane of the warp, the same one every time; all lanes execute it."""
 
     name = "nvvm.elect.sync"
@@ -112,7 +116,7 @@ class ElectSyncOp(IRDLOperation):
 
 
 @irdl_op_definition
-class MBarrierInitOp(IRDLOperation):
+class MBarrierInitOp(HopperOp):
     """
     Make the 8 bytes at `addr` (8-aligned) a barrier that takes `count` arrivals per phase.
 
@@ -129,7 +133,7 @@ class MBarrierInitOp(IRDLOperation):
 
 
 @irdl_op_definition
-class FenceMBarrierInitOp(IRDLOperation):
+class FenceMBarrierInitOp(HopperOp):
     """Show this thread's `nvvm.mbarrier.init`s to asynchronous copies and to the cluster."""
 
     name = "nvvm.fence.mbarrier.init"
@@ -141,7 +145,7 @@ class FenceMBarrierInitOp(IRDLOperation):
 
 
 @irdl_op_definition
-class MBarrierArriveOp(IRDLOperation):
+class MBarrierArriveOp(HopperOp):
     """Count one arrival at the barrier; the result is the phase that it belongs to."""
 
     name = "nvvm.mbarrier.arrive"
@@ -154,7 +158,7 @@ class MBarrierArriveOp(IRDLOperation):
 
 
 @irdl_op_definition
-class MBarrierArriveExpectTxOp(IRDLOperation):
+class MBarrierArriveExpectTxOp(HopperOp):
     """Count one arrival, and keep the phase open until `txcount` more bytes have been copied."""
 
     name = "nvvm.mbarrier.arrive.expect_tx"
@@ -168,7 +172,7 @@ class MBarrierArriveExpectTxOp(IRDLOperation):
 
 
 @irdl_op_definition
-class MBarrierWaitParityOp(IRDLOperation):
+class MBarrierWaitParityOp(HopperOp):
     """
     Wait until the barrier's phase of parity `phase` (0 or 1) is complete; the first phase is 0.
 
@@ -191,7 +195,7 @@ class MBarrierWaitParityOp(IRDLOperation):
 
 
 @irdl_op_definition
-class CpAsyncBulkTensorLoadOp(IRDLOperation):
+class CpAsyncBulkTensorLoadOp(HopperOp):
     """
     Start the copy of one box of a tensor to this block's shared memory; one thread executes it.
 
@@ -237,7 +241,7 @@ class CpAsyncBulkTensorLoadOp(IRDLOperation):
 
 
 @irdl_op_definition
-class FenceProxyOp(IRDLOperation):
+class FenceProxyOp(HopperOp):
     """Order this thread's ordinary accesses to shared memory before later asynchronous copies."""
 
     name = "nvvm.fence.proxy"
@@ -255,7 +259,7 @@ class FenceProxyOp(IRDLOperation):
 
 
 @irdl_op_definition
-class GridDependencyOp(IRDLOperation):
+class GridDependencyOp(HopperOp):
     """
     Dependent launch: let the next kernel start, or wait for the end of the one before.
 
@@ -272,7 +276,7 @@ class GridDependencyOp(IRDLOperation):
 
 
 @irdl_op_definition
-class SetMaxRegisterOp(IRDLOperation):
+class SetMaxRegisterOp(HopperOp):
     """Give each thread of this warp group (128 threads) `reg_count` registers from here on."""
 
     name = "nvvm.setmaxregister"

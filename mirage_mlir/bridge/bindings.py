@@ -7,7 +7,7 @@ They carry no types; everything that is not a string or a number stays inside th
 """
 
 import os
-from dataclasses import dataclass
+import re
 from importlib import import_module
 from types import ModuleType
 from typing import Any
@@ -27,20 +27,13 @@ class MissingBindingsError(Exception):
     """The package with MLIR's bindings cannot be imported."""
 
 
-@dataclass(frozen=True)
-class BindingsDiagnostic:
-    """One error that MLIR reported; `location` is `FILE:LINE:COL`, or `-` when it knows none."""
-
-    location: str
-    message: str
-
-
 class BindingsError(Exception):
-    """MLIR rejected a program or could not lower it."""
+    """MLIR rejected a program or could not lower it; the text is its first error."""
 
-    def __init__(self, diagnostics: tuple[BindingsDiagnostic, ...]) -> None:
-        super().__init__("\n".join(each.message for each in diagnostics))
-        self.diagnostics = diagnostics
+    def __init__(self, message: str, place: tuple[str, int, int] | None) -> None:
+        super().__init__(message)
+        self.place = place
+        """File, line and column, where MLIR knows them."""
 
 
 def bindings_module(name: str) -> ModuleType:
@@ -55,11 +48,15 @@ def bindings_module(name: str) -> ModuleType:
         ) from error
 
 
-def _describe(diagnostic: Any) -> BindingsDiagnostic:
-    text = str(diagnostic.location)
-    # loc("FILE":LINE:COL), or loc(unknown)
-    inner = text.removeprefix("loc(").removesuffix(")").replace('"', "")
-    return BindingsDiagnostic("-" if inner == "unknown" else inner, str(diagnostic.message))
+def _first_error(error: Any) -> BindingsError:
+    """What comes after the first error of an `MLIRError` only says that there was one."""
+    first = error.error_diagnostics[0]
+    # loc("FILE":LINE:COLUMN), alone or in a fused location; loc(unknown) has none.
+    place = re.search(r'"([^"]*)":(\d+):(\d+)', str(first.location))
+    return BindingsError(
+        str(first.message),
+        (place[1], int(place[2]), int(place[3])) if place else None,
+    )
 
 
 def lower_to_isa(text: str, chip: str, features: str) -> str:
@@ -84,4 +81,4 @@ def lower_to_isa(text: str, chip: str, features: str) -> str:
             binary = module.body.operations[0]
             return gpu.ObjectAttr(binary.objects[0]).object.decode()
     except ir.MLIRError as error:
-        raise BindingsError(tuple(_describe(each) for each in error.error_diagnostics)) from error
+        raise _first_error(error) from error

@@ -8,7 +8,8 @@ from xdsl.ir import Operation
 from xdsl.printer import Printer
 
 from mirage_mlir.bridge.bindings import BindingsError, MissingBindingsError, lower_to_isa
-from mirage_mlir.diagnostics import fail
+from mirage_mlir.diagnostics import Diagnostic, PassFailure, Severity, fail
+from mirage_mlir.dialects.nvvm_hopper import HopperOp
 
 FEATURES = {"sm_80": "+ptx80", "sm_90a": "+ptx86"}
 """
@@ -16,52 +17,59 @@ Chip to the PTX version that is written: the oldest that has what we emit (8.6 f
 the block's own shared memory), so that a driver that cannot load the cubin may still take the text.
 """
 
-SELECTABLE_MATH = frozenset(
-    f"math.{name}"
-    for name in ("absf", "ceil", "copysign", "exp2", "floor", "fma", "rsqrt", "sqrt", "tanh")
+LOWERED_DIALECTS = frozenset(("arith", "cf", "gpu", "llvm", "math", "nvvm", "scf", "vector"))
+"""What a kernel may consist of."""
+
+SELECTABLE = frozenset(
+    f"{dialect}.{name}"
+    for dialect, names in {
+        "math": "absf ceil copysign exp2 floor fma rsqrt sqrt tanh",
+        "llvm.intr": "copysign fabs fma fmuladd maximum maxnum minimum minnum sqrt",
+    }.items()
+    for name in names.split()
 )
-"""What the NVPTX back end selects of the math dialect; on any other it ends the whole process."""
+"""What the NVPTX back end selects of these two; on any other it ends the whole process."""
 
 NEEDS_APPROXIMATION = frozenset(("math.exp2", "math.tanh"))
 """Those that it selects only with the fast-math flag `afn`."""
 
 
-def _check_selectable(op: Operation) -> None:
-    """Reject what LLVM would not report but die of."""
-    if not op.name.startswith("math."):
-        return
-    if op.name not in SELECTABLE_MATH:
+def _is_approximate(op: Operation) -> bool:
+    flags = op.properties.get("fastmath")
+    return isinstance(flags, arith.FastMathFlagsAttr) and FastMathFlag.APPROX_FUNC in flags.data
+
+
+def _check(op: Operation, chip: str) -> None:
+    """Reject what MLIR would report without a place, or what LLVM would die of."""
+    dialect = op.name.partition(".")[0]
+    if dialect not in LOWERED_DIALECTS:
+        fail(op, "has not been lowered: no kernel may hold it")
+    if op.name.startswith(("math.", "llvm.intr.")) and op.name not in SELECTABLE:
         fail(op, "has no PTX instruction", note="nvvm.ex2, nvvm.log2 and arithmetic express it")
-    if op.name in NEEDS_APPROXIMATION:
-        flags = op.properties.get("fastmath")
-        if not (
-            isinstance(flags, arith.FastMathFlagsAttr) and FastMathFlag.APPROX_FUNC in flags.data
-        ):
-            fail(op, "has a PTX instruction only with fastmath<afn>")
+    if op.name in NEEDS_APPROXIMATION and not _is_approximate(op):
+        fail(op, "has a PTX instruction only with fastmath<afn>")
+    if isinstance(op, HopperOp) and chip == "sm_80":
+        fail(op, f"needs sm_90; {chip} has no such instruction")
 
 
 def to_ptx(kernels: gpu.ModuleOp, chip: str) -> str:
     """
     Compile the kernels (`llvm.func`s with `nvvm.kernel`) for `chip`; equal input gives equal text.
 
-    Raises `DiagnosticException` at the operation that cannot be compiled.
+    Raises `PassFailure` at the operation that cannot be compiled.
     """
     if chip not in FEATURES:
-        fail(kernels, f"cannot be compiled for '{chip}'; known are {', '.join(FEATURES)}")
+        fail(kernels, f"cannot be compiled for '{chip}'; there are {', '.join(FEATURES)}")
     for op in kernels.walk():
-        _check_selectable(op)
+        _check(op, chip)
     text = StringIO()
-    printer = Printer(stream=text, print_generic_format=True, print_debuginfo=True)
-    printer.print_op(kernels)
+    Printer(stream=text, print_generic_format=True, print_debuginfo=True).print_op(kernels)
     try:
         return lower_to_isa(text.getvalue(), chip, FEATURES[chip])
     except MissingBindingsError as error:
         fail(kernels, f"cannot be compiled: {error}")
     except BindingsError as error:
-        first, *others = error.diagnostics
-        notes = [f"{other.location}: {other.message}" for other in others]
-        fail(
-            kernels,
-            f"cannot be compiled: {first.location}: {first.message}",
-            note="\n".join(notes) or None,
-        )
+        message = f"cannot be compiled: {error}"
+        if error.place is None:
+            fail(kernels, message)
+        raise PassFailure(Diagnostic(Severity.ERROR, message, *error.place)) from error

@@ -10,10 +10,12 @@ from importlib.util import find_spec
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
+from xdsl.utils.exceptions import DiagnosticException
+
 PATH_VARIABLE = "MIRAGE_PTXAS"
 
 
-class PtxasError(Exception):
+class PtxasError(DiagnosticException):
     """`ptxas` is missing, or rejected its input; the text says which, in its own words."""
 
 
