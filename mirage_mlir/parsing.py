@@ -1,11 +1,12 @@
 """Reading MLIR text so that every operation and block argument knows where it was written."""
 
 from bisect import bisect_right
-from collections.abc import Sequence
+from collections.abc import Generator, Sequence
+from contextlib import contextmanager
 
 from xdsl.context import Context
 from xdsl.dialects.builtin import UNKNOWN_LOC, FileLineColLoc, IntAttr, ModuleOp, StringAttr
-from xdsl.ir import BlockArgument, Operation, SSAValue
+from xdsl.ir import Attribute, BlockArgument, Operation, SSAValue, TypeAttribute
 from xdsl.irdl import AttributeInvT
 from xdsl.parser import Parser, UnresolvedOperand
 from xdsl.utils.exceptions import ParseError, VerifyException
@@ -62,10 +63,36 @@ class LocatingParser(Parser):
         self.name_span = outer
         return op
 
+    @contextmanager
+    def _rejections_at(self, start: Span) -> Generator[None]:
+        """Put at `start` what is wrong with the whole type or attribute that begins there."""
+        try:
+            yield
+        except VerifyException as error:
+            self.raise_error(str(error), start)
+        except ParseError as error:
+            if error.msg.endswith("is not registered"):
+                self.raise_error(error.msg, start)
+            raise
+
+    def parse_optional_type(self) -> TypeAttribute | None:
+        with self._rejections_at(self._current_token.span):
+            return super().parse_optional_type()
+
+    def parse_optional_attribute(self) -> Attribute | None:
+        with self._rejections_at(self._current_token.span):
+            return super().parse_optional_attribute()
+
     def _parse_op_result_list(self) -> list[tuple[Span, int]]:
         results = super()._parse_op_result_list()
         self.name_span = self._current_token.span
         return results
+
+    def _get_op_by_name(self, name: str) -> type[Operation]:
+        try:
+            return super()._get_op_by_name(name)
+        except ParseError as error:
+            self.raise_error(error.msg, self.name_span)
 
     def _register_ssa_definition(self, name: str, values: Sequence[SSAValue], span: Span) -> None:
         super()._register_ssa_definition(name, values, span)
