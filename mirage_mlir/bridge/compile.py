@@ -3,6 +3,7 @@
 from io import StringIO
 
 from xdsl.dialects import arith, gpu
+from xdsl.dialects.builtin import f64
 from xdsl.dialects.utils import FastMathFlag
 from xdsl.ir import Operation
 from xdsl.printer import Printer
@@ -23,15 +24,15 @@ LOWERED_DIALECTS = frozenset(("arith", "cf", "gpu", "llvm", "math", "nvvm", "scf
 SELECTABLE = frozenset(
     f"{dialect}.{name}"
     for dialect, names in {
-        "math": "absf ceil copysign exp2 floor fma rsqrt sqrt tanh",
-        "llvm.intr": "copysign fabs fma fmuladd maximum maxnum minimum minnum sqrt",
+        "math": "absf ceil copysign exp2 floor fma roundeven rsqrt sqrt tanh trunc",
+        "llvm.intr": "ceil copysign exp2 fabs floor fma maxnum minnum sqrt",
     }.items()
     for name in names.split()
 )
 """What the NVPTX back end selects of these two; on any other it ends the whole process."""
 
-NEEDS_APPROXIMATION = frozenset(("math.exp2", "math.tanh"))
-"""Those that it selects only with the fast-math flag `afn`."""
+APPROXIMATIONS = frozenset(("math.exp2", "math.tanh", "llvm.intr.exp2"))
+"""Those of them that PTX has for 16 and 32 bits only."""
 
 
 def _is_approximate(op: Operation) -> bool:
@@ -39,15 +40,22 @@ def _is_approximate(op: Operation) -> bool:
     return isinstance(flags, arith.FastMathFlagsAttr) and FastMathFlag.APPROX_FUNC in flags.data
 
 
-def _check(op: Operation, chip: str) -> None:
-    """Reject what MLIR would report without a place, or what LLVM would die of."""
-    dialect = op.name.partition(".")[0]
-    if dialect not in LOWERED_DIALECTS:
-        fail(op, "has not been lowered: no kernel may hold it")
-    if op.name.startswith(("math.", "llvm.intr.")) and op.name not in SELECTABLE:
+def _check_selectable(op: Operation) -> None:
+    """Reject what LLVM would not report but die of."""
+    if op.name not in SELECTABLE:
         fail(op, "has no PTX instruction", note="nvvm.ex2, nvvm.log2 and arithmetic express it")
-    if op.name in NEEDS_APPROXIMATION and not _is_approximate(op):
+    if op.name == "math.tanh" and not _is_approximate(op):
         fail(op, "has a PTX instruction only with fastmath<afn>")
+    if op.name in APPROXIMATIONS and op.results[0].type == f64:
+        fail(op, "has no PTX instruction for f64")
+
+
+def _check(op: Operation, chip: str) -> None:
+    """Reject what MLIR would report without a place, and what LLVM would die of."""
+    if op.name.partition(".")[0] not in LOWERED_DIALECTS:
+        fail(op, "has not been lowered: no kernel may hold it")
+    if op.name.startswith(("math.", "llvm.intr.")):
+        _check_selectable(op)
     if isinstance(op, HopperOp) and chip == "sm_80":
         fail(op, f"needs sm_90; {chip} has no such instruction")
 

@@ -5,7 +5,11 @@ from importlib import import_module
 
 from xdsl.utils.target import Target
 
-TARGETS: Mapping[str, str] = {}
+TARGETS: Mapping[str, str] = {
+    "nvvm": "mirage_mlir.targets.nvvm:NvvmTarget",
+    "ptx": "mirage_mlir.targets.ptx:PtxTarget",
+    "cubin": "mirage_mlir.targets.cubin:CubinTarget",
+}
 """Target name to `module:class`; `test_registry` loads every row and compares its name."""
 
 

@@ -1,0 +1,20 @@
+"""Sequences of passes that more than one part of the compiler runs."""
+
+from collections.abc import Iterator
+
+from xdsl.passes import ModulePass
+from xdsl.utils.arg_spec import parse_pipeline
+
+from mirage_mlir.passes import load_pass
+
+LOWERING = (
+    "fuse-thread-graphs,assign-layouts,schedule-threadblock,"
+    "plan-memory{{target={target}}},lower-to-nvvm{{target={target}}}"
+)
+"""From functions of uGraphs to `gpu.module`s of kernels; `target` is a GPU or its chip."""
+
+
+def lowering_passes(target: str) -> Iterator[ModulePass]:
+    """The passes of `LOWERING`, in order."""
+    for spec in parse_pipeline(LOWERING.format(target=target)):
+        yield load_pass(spec.name).from_spec(spec)
