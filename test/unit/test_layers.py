@@ -1,0 +1,103 @@
+"""Each layer imports only the layers before it, so no import cycle can form."""
+
+import ast
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2] / "mirage_mlir"
+
+LAYERS = [
+    ["diagnostics", "graph", "expr", "field", "search"],
+    ["parsing", "verification"],
+    ["dialects"],
+    ["interpreters"],
+    ["passes"],
+    ["bridge", "runtime"],
+    ["irdl_export"],
+    ["targets"],
+    ["driver"],
+    ["universe"],
+    ["tool", "api"],
+    ["opt_main"],
+]
+"""Lowest first. An import inside a function may look up (a registry entry, a canonicalizer)."""
+
+WITHOUT_IR = ["graph", "expr", "field", "search"]
+"""Plain mathematics: no xDSL."""
+
+BINDINGS = "numba_cuda_mlir"
+"""Only the bridge imports it, and it does so inside functions."""
+
+# glob, unlike rglob, follows the links to dialects/ and passes/.
+FOLDERS = [path for path in ROOT.iterdir() if path.is_dir()]
+FILES = sorted([*ROOT.glob("*.py"), *(p for folder in FOLDERS for p in folder.glob("**/*.py"))])
+
+
+def name_of(path: Path) -> str:
+    parts = path.relative_to(ROOT).with_suffix("").parts
+    return ".".join(("mirage_mlir", *(part for part in parts if part != "__init__")))
+
+
+def layer_of(module: str) -> int | None:
+    """The index of the layer of `module`; none for the package itself and for other packages."""
+    package, _, rest = module.partition(".")
+    if package != "mirage_mlir" or not rest:
+        return None
+    (layer,) = [i for i, names in enumerate(LAYERS) if rest.partition(".")[0] in names]
+    return layer
+
+
+def imported_modules(nodes: list[ast.stmt]) -> list[str]:
+    """The modules that `nodes` name, without those for type checkers."""
+    modules: list[str] = []
+    for node in nodes:
+        if isinstance(node, ast.ImportFrom):
+            assert node.level == 0
+            assert node.module is not None
+            modules += [node.module, *(f"{node.module}.{alias.name}" for alias in node.names)]
+        elif isinstance(node, ast.Import):
+            modules += [alias.name for alias in node.names]
+        elif isinstance(node, ast.Try | ast.With):
+            modules += imported_modules(node.body)
+    return modules
+
+
+def parsed(path: Path) -> ast.Module:
+    return ast.parse(path.read_text(encoding="utf-8"))
+
+
+@pytest.mark.parametrize("path", FILES, ids=name_of)
+def test_imports_look_down(path: Path) -> None:
+    own = layer_of(name_of(path))
+    for imported in imported_modules(parsed(path).body):
+        if own is None:
+            assert not imported.startswith("mirage_mlir."), "the package itself imports nothing"
+        elif (other := layer_of(imported)) is not None:
+            assert other <= own, f"{name_of(path)} imports {imported} from a higher layer"
+
+
+@pytest.mark.parametrize("path", FILES, ids=name_of)
+def test_mathematics_knows_no_ir(path: Path) -> None:
+    if path.relative_to(ROOT).parts[0] not in WITHOUT_IR:
+        return
+    for node in ast.walk(parsed(path)):
+        if isinstance(node, ast.stmt):
+            roots = {module.partition(".")[0] for module in imported_modules([node])}
+            assert "xdsl" not in roots, f"{name_of(path)} imports xDSL"
+
+
+@pytest.mark.parametrize("path", FILES, ids=name_of)
+def test_only_the_bridge_imports_the_bindings(path: Path) -> None:
+    for node in ast.walk(parsed(path)):
+        if isinstance(node, ast.stmt):
+            roots = {module.partition(".")[0] for module in imported_modules([node])}
+            assert BINDINGS not in roots, f"{name_of(path)} imports {BINDINGS}"
+
+
+def test_every_folder_of_modules_is_a_package() -> None:
+    """Without `__init__.py` a folder works in a checkout but is missing from the wheel."""
+    folders = {path.parent for path in FILES}
+    assert [
+        str(folder) for folder in sorted(folders) if not (folder / "__init__.py").exists()
+    ] == []
