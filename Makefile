@@ -1,0 +1,55 @@
+# Everything runs from .venv, which the first command makes; no shell needs it active.
+
+VENV := .venv
+RUN := $(VENV)/bin
+# The first interpreter that is new enough; `make PYTHON=python3.13 ...` takes another one.
+PYTHON ?= $(shell for python in python3 python3.13 python3.12 python3.11; do \
+	$$python -c 'import sys; sys.exit(not (3, 11) <= sys.version_info[:2] <= (3, 13))' 2>/dev/null \
+	&& echo $$python && break; done)
+DEMO := test/workloads/rmsnorm_linear.mlir
+
+.PHONY: help demo test lint types pytest lit bench clean
+
+help:
+	@echo 'make demo    superoptimize RMSNorm + Linear; PTX and cubins go to build/demo'
+	@echo 'make test    everything: lint, types, pytest, lit (each is a target of its own)'
+	@echo 'make bench   compile-time benchmarks'
+	@echo 'make clean   remove .venv and what was built'
+
+demo: $(VENV)/installed
+	@cat $(DEMO)
+	@$(RUN)/mirage-opt --superoptimize --report --artifacts=build/demo $(DEMO)
+
+test: lint types pytest lit
+
+lint: $(VENV)/installed-dev
+	$(RUN)/ruff check .
+	$(RUN)/ruff format --check .
+
+types: $(VENV)/installed-dev
+	$(RUN)/pyright
+
+pytest: $(VENV)/installed-dev
+	$(RUN)/pytest -q -n auto
+
+lit: $(VENV)/installed-dev
+	$(RUN)/lit -sv test
+
+bench: $(VENV)/installed-dev
+	$(RUN)/pytest -q benchmarks
+
+clean:
+	rm -rf $(VENV) build dist *.egg-info
+
+$(VENV)/bin/python:
+	@test -n '$(PYTHON)' || { echo 'mirage_mlir needs Python 3.11, 3.12 or 3.13' >&2; exit 1; }
+	$(PYTHON) -m venv $(VENV)
+
+# Marks, so that nothing is installed again until the dependencies change.
+$(VENV)/installed: pyproject.toml | $(VENV)/bin/python
+	$(RUN)/python -m pip install -q -e .
+	@touch $@
+
+$(VENV)/installed-dev: pyproject.toml | $(VENV)/bin/python
+	$(RUN)/python -m pip install -q -e '.[dev]'
+	@touch $@ $(VENV)/installed
