@@ -9,7 +9,13 @@ if __name__ == "passes":
     # Two names for one module would be two classes for one pass.
     raise ImportError("import mirage_mlir.passes: the top-level folder is not a package of its own")
 
-PASSES: Mapping[str, str] = {}
+PASSES: Mapping[str, str] = {
+    "fuse-thread-graphs": "mirage_mlir.passes.fuse_thread_graphs:FuseThreadGraphsPass",
+    "assign-layouts": "mirage_mlir.passes.assign_layouts:AssignLayoutsPass",
+    "schedule-threadblock": "mirage_mlir.passes.schedule_threadblock:ScheduleThreadblockPass",
+    "plan-memory": "mirage_mlir.passes.plan_memory:PlanMemoryPass",
+    "lower-to-nvvm": "mirage_mlir.passes.lower_to_nvvm:LowerToNvvmPass",
+}
 """Pass name to `module:class`; `test_registry` loads every row and compares its name."""
 
 

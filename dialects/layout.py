@@ -1,0 +1,169 @@
+"""
+Where a tile lives, and when threads meet: what the lowering adds to the threadblock dialect.
+
+    #threadblock.registers<array<i64: 0, 8, 1, 0>, array<i64: 2, 8, 0, 8, 0, 1>, 1 : i64>
+    #threadblock.shared<array<i64: 72, 1>, 1152 : i64, 1 : i64, "sum">
+    #threadblock.global
+
+`assign-layouts` puts these attributes on the operations that make tiles, and inserts
+`threadblock.convert_layout`; `schedule-threadblock` inserts `threadblock.barrier`. The mathematics
+is in `mirage_mlir.graph.layout`; the attributes carry it through the text.
+"""
+
+from collections.abc import Sequence
+from itertools import chain
+from typing import ClassVar
+
+from xdsl.dialects.builtin import I64, DenseArrayBase, IntegerAttr, StringAttr, i64
+from xdsl.ir import Attribute, Operation, ParametrizedAttribute, SSAValue
+from xdsl.irdl import (
+    AnyAttr,
+    IRDLOperation,
+    VarConstraint,
+    irdl_attr_definition,
+    irdl_op_definition,
+    operand_def,
+    opt_prop_def,
+    prop_def,
+    result_def,
+    traits_def,
+)
+from xdsl.traits import Pure
+
+from mirage_mlir.diagnostics import invalid
+from mirage_mlir.graph.layout import RegisterLayout, SharedLayout
+
+LAYOUT = "layout"
+"""Name of the attribute; an operation that makes a tile has one."""
+
+
+@irdl_attr_definition
+class RegistersAttr(ParametrizedAttribute):
+    """A tile spread over the registers of the block's threads."""
+
+    name = "threadblock.registers"
+
+    threads: DenseArrayBase[I64]
+    slots: DenseArrayBase[I64]
+    partial: IntegerAttr[I64]
+
+    @staticmethod
+    def of(layout: RegisterLayout) -> "RegistersAttr":
+        """The attribute that carries `layout`."""
+        return RegistersAttr(
+            DenseArrayBase.from_list(i64, list(chain.from_iterable(layout.threads))),
+            DenseArrayBase.from_list(i64, list(chain.from_iterable(layout.slots))),
+            IntegerAttr(layout.partial, i64),
+        )
+
+    @property
+    def layout(self) -> RegisterLayout:
+        """The layout that the attribute carries."""
+        bits: Sequence[int] = self.threads.get_values()
+        loops: Sequence[int] = self.slots.get_values()
+        return RegisterLayout(
+            tuple(zip(bits[::2], bits[1::2], strict=True)),
+            tuple(zip(loops[::3], loops[1::3], loops[2::3], strict=True)),
+            self.partial.value.data,
+        )
+
+
+@irdl_attr_definition
+class SharedAttr(ParametrizedAttribute):
+    """A tile in shared memory: distances between rows and columns, elements, copies."""
+
+    name = "threadblock.shared"
+
+    strides: DenseArrayBase[I64]
+    size: IntegerAttr[I64]
+    copies: IntegerAttr[I64]
+    combine: StringAttr
+
+    @staticmethod
+    def of(layout: SharedLayout) -> "SharedAttr":
+        """The attribute that carries `layout`."""
+        return SharedAttr(
+            DenseArrayBase.from_list(i64, [layout.row, layout.column]),
+            IntegerAttr(layout.size, i64),
+            IntegerAttr(layout.copies, i64),
+            StringAttr(layout.combine),
+        )
+
+    @property
+    def layout(self) -> SharedLayout:
+        """The layout that the attribute carries."""
+        row, column = self.strides.get_values()
+        size, copies = self.size.value.data, self.copies.value.data
+        return SharedLayout(row, column, size, copies, self.combine.data)
+
+
+@irdl_attr_definition
+class GlobalAttr(ParametrizedAttribute):
+    """A tile that stays in device memory and is read there by whoever needs an element."""
+
+    name = "threadblock.global"
+
+
+Layout = RegistersAttr | SharedAttr | GlobalAttr
+
+
+def layout_of(value: SSAValue) -> Layout | None:
+    """The layout of a tile, None before `assign-layouts`."""
+    if not isinstance(owner := value.owner, Operation):
+        return None
+    layout = owner.attributes.get(LAYOUT)
+    return layout if isinstance(layout, RegistersAttr | SharedAttr | GlobalAttr) else None
+
+
+def set_layout(op: Operation, layout: Layout) -> None:
+    """Say where the result of `op` lives."""
+    attribute: Attribute = layout
+    op.attributes[LAYOUT] = attribute
+
+
+@irdl_op_definition
+class ConvertLayoutOp(IRDLOperation):
+    """The same tile in another place: the `layout` attribute says where."""
+
+    T: ClassVar = VarConstraint("T", AnyAttr())
+
+    name = "threadblock.convert_layout"
+
+    input = operand_def(T)
+    result = result_def(T)
+
+    traits = traits_def(Pure())
+    assembly_format = "$input attr-dict `:` type($input)"
+
+    def __init__(self, input: SSAValue):
+        super().__init__(operands=[input], result_types=[input.type])
+
+
+STAGE_NAMES = ("invariant", "loop", "post")
+
+
+@irdl_op_definition
+class BarrierOp(IRDLOperation):
+    """
+    All threads of the block meet.
+
+    With `pending`, each first waits until at most that many groups of its asynchronous loads are
+    under way. `stage` says on which side of the loop the barrier stands.
+    """
+
+    name = "threadblock.barrier"
+
+    stage = prop_def(StringAttr)
+    pending = opt_prop_def(IntegerAttr[I64])
+
+    assembly_format = "$stage (`pending` $pending^)? attr-dict"
+
+    def __init__(self, stage: str, pending: int | None = None):
+        wait = None if pending is None else IntegerAttr(pending, i64)
+        super().__init__(properties={"stage": StringAttr(stage), "pending": wait})
+
+    def verify_(self) -> None:
+        if self.stage.data not in STAGE_NAMES:
+            raise invalid(self, f"stands in stage '{self.stage.data}', not {STAGE_NAMES}")
+        if self.pending is not None and self.pending.value.data < 0:
+            raise invalid(self, f"leaves {self.pending.value.data} groups under way")

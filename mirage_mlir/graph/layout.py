@@ -1,0 +1,221 @@
+"""
+How the elements of a tile are spread over the threads of a block, and over shared memory.
+
+A tile of any rank is seen as a matrix: its last dimension is the column, the dimensions before
+it, in row-major order, are the row. A register layout is additive: the element that thread `t`
+holds in slot `s` is the sum of what each set bit of `t` adds and of what `s` adds. Both the
+fragments of `mma.sync` and plain blocked spreads have this form (compare the linear layouts of
+Zhou et al., "Linear Layouts", 2025), so one code generator serves both.
+"""
+
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import product
+from math import prod
+
+Position = tuple[int, int]
+"""Row and column, in elements."""
+
+WARP_THREADS = 32
+
+MMA_ROWS, MMA_COLUMNS, MMA_DEPTH = 16, 8, 16
+"""Shape of one `mma.sync.m16n8k16` (PTX ISA, section "Matrix fragments for mma.m16n8k16")."""
+
+BANK_GROUPS = 8
+"""`ldmatrix` reads 8 rows of 16 bytes at once; 8 groups of 4 banks serve them in one pass."""
+
+
+@dataclass(frozen=True)
+class RegisterLayout:
+    """
+    A tile in registers.
+
+    Args:
+        threads: what each bit of the thread index adds, lowest bit first; `(0, 0)` for a bit
+            along which the tile is replicated or, for a sum split over warps, partial.
+        slots: loops over a thread's registers, outermost first: `(count, rows, columns)`, the
+            steps of one turn of the loop.
+        partial: number of thread groups that each hold a part of a sum (1: the whole value).
+    """
+
+    threads: tuple[Position, ...]
+    slots: tuple[tuple[int, int, int], ...]
+    partial: int = 1
+
+    @cached_property
+    def offsets(self) -> tuple[Position, ...]:
+        """What each slot adds to the thread's own position, in slot order."""
+        turns = product(*(range(count) for count, _, _ in self.slots))
+        return tuple(
+            (
+                sum(i * rows for i, (_, rows, _) in zip(turn, self.slots, strict=True)),
+                sum(i * columns for i, (_, _, columns) in zip(turn, self.slots, strict=True)),
+            )
+            for turn in turns
+        )
+
+    @property
+    def vector(self) -> int:
+        """Consecutive columns that consecutive slots hold: the widest access, in elements."""
+        if self.slots and self.slots[-1][1:] == (0, 1):
+            return self.slots[-1][0]
+        return 1
+
+    @property
+    def size(self) -> int:
+        """Threads that the layout addresses."""
+        return 1 << len(self.threads)
+
+    def position(self, thread: int) -> Position:
+        """What the bits of `thread` add up to."""
+        on = [p for bit, p in enumerate(self.threads) if thread >> bit & 1]
+        return sum(row for row, _ in on), sum(column for _, column in on)
+
+    def spans(self) -> tuple[int, int]:
+        """Rows and columns that the layout addresses, those past the tile's edge included."""
+        rows = 1 + sum(row for row, _ in self.threads)
+        columns = 1 + sum(column for _, column in self.threads)
+        rows += sum((count - 1) * row for count, row, _ in self.slots)
+        columns += sum((count - 1) * column for count, _, column in self.slots)
+        return rows, columns
+
+    def folded(self, rows: bool, columns: bool) -> "RegisterLayout":
+        """The layout of what is left once each thread has reduced its own rows or columns."""
+        kept = [
+            (count, row, column)
+            for count, row, column in self.slots
+            if not ((rows and row) or (columns and column))
+        ]
+        return RegisterLayout(self.threads, tuple(kept), self.partial)
+
+
+@dataclass(frozen=True)
+class SharedLayout:
+    """
+    A tile in shared memory.
+
+    Args:
+        row, column: distance, in elements, between neighbours along rows and columns.
+        size: elements of one copy, padding included.
+        copies: parts that a reader combines (one per group of warps that wrote a partial sum).
+        combine: how a reader combines the copies, `sum` or `max`.
+    """
+
+    row: int
+    column: int
+    size: int
+    copies: int = 1
+    combine: str = "sum"
+
+    def transposed(self) -> "SharedLayout":
+        """The same memory, rows and columns exchanged."""
+        return SharedLayout(self.column, self.row, self.size, self.copies, self.combine)
+
+
+def as_matrix(shape: tuple[int, ...]) -> tuple[int, int]:
+    """Rows and columns of a tile of any rank."""
+    return (prod(shape[:-1]), shape[-1]) if shape else (1, 1)
+
+
+def ceil_div(value: int, by: int) -> int:
+    """The least number of pieces of size `by` that cover `value`."""
+    return -(-value // by)
+
+
+def round_up(value: int, to: int) -> int:
+    """The least multiple of `to` that is at least `value`."""
+    return ceil_div(value, to) * to
+
+
+def power_of_two_at_least(value: int) -> int:
+    """The least power of two that is at least `value` (1 for 0)."""
+    return 1 << max(0, value - 1).bit_length()
+
+
+def largest_power_of_two_divisor(value: int, limit: int) -> int:
+    """The largest power of two that divides `value`, at most `limit`."""
+    return min(limit, value & -value) if value else limit
+
+
+def blocked(shape: tuple[int, ...], threads: int, widest: int = 8) -> RegisterLayout:
+    """
+    Threads along columns first, each with the widest run of columns that divides them.
+
+    Args:
+        shape: of the tile, in elements.
+        threads: of the block, a power of two.
+        widest: run of columns, in elements; 8 are 16 bytes of f16.
+    """
+    rows, columns = as_matrix(shape)
+    vector = largest_power_of_two_divisor(columns, widest)
+    across = min(threads, power_of_two_at_least(ceil_div(columns, vector)))
+    down = min(threads // across, power_of_two_at_least(rows))
+    bits: list[Position] = [(0, vector << k) for k in range(across.bit_length() - 1)]
+    bits += [(1 << k, 0) for k in range(down.bit_length() - 1)]
+    bits += [(0, 0)] * (threads.bit_length() - 1 - len(bits))
+    return RegisterLayout(
+        tuple(bits),
+        (
+            (ceil_div(rows, down), down, 0),
+            (ceil_div(columns, across * vector), 0, across * vector),
+            (vector, 0, 1),
+        ),
+    )
+
+
+def mma_result(rows: int, columns: int, warps: tuple[int, int, int]) -> RegisterLayout:
+    """
+    The accumulators of `mma.sync.m16n8k16` for a tile, over `warps` along rows, columns, depth.
+
+    Warps along the depth hold parts of one sum. The thread index is lane, then column warps,
+    then row warps, then depth warps, lowest first; each count is a power of two.
+    """
+    down, across, deep = warps
+    row_tiles = ceil_div(ceil_div(rows, MMA_ROWS), down)
+    column_tiles = ceil_div(ceil_div(columns, MMA_COLUMNS), across)
+    bits: list[Position] = [(0, 2), (0, 4), (1, 0), (2, 0), (4, 0)]
+    bits += [(0, column_tiles * MMA_COLUMNS << k) for k in range(across.bit_length() - 1)]
+    bits += [(row_tiles * MMA_ROWS << k, 0) for k in range(down.bit_length() - 1)]
+    bits += [(0, 0)] * (deep.bit_length() - 1)
+    return RegisterLayout(
+        tuple(bits),
+        ((row_tiles, MMA_ROWS, 0), (column_tiles, 0, MMA_COLUMNS), (2, 8, 0), (2, 0, 1)),
+        partial=deep,
+    )
+
+
+def padded_pitch(columns: int, item_bytes: int) -> int:
+    """
+    Elements between rows in shared memory, so that eight rows of 16 bytes meet no bank twice.
+
+    The pitch is an odd number of 16-byte pieces: then the pieces of eight neighbouring rows fall
+    in eight different groups of banks. Tiles with rows shorter than one piece are not padded.
+    """
+    row_bytes = columns * item_bytes
+    if row_bytes < 16:
+        return columns
+    pieces = ceil_div(row_bytes, 16)
+    return (pieces + (pieces % 2 == 0)) * 16 // item_bytes
+
+
+def ldmatrix_conflicts(pitch: int, item_bytes: int) -> int:
+    """Extra passes that reading eight rows of 16 bytes takes, 0 for none."""
+    groups = [(row * pitch * item_bytes // 16) % BANK_GROUPS for row in range(8)]
+    return max(groups.count(group) for group in groups) - 1
+
+
+def shared_tile(
+    rows: int, columns: int, item_bytes: int, *, columns_first: bool = False, copies: int = 1
+) -> SharedLayout:
+    """
+    The padded layout of a tile of 2 or 4-byte elements.
+
+    Args:
+        columns_first: neighbours lie along a column, as in a tensor seen through a transpose.
+        copies: parts of a sum, each of a group of warps.
+    """
+    lines, run = (columns, rows) if columns_first else (rows, columns)
+    # The matrix unit reads whole fragments, past a tile's edge too.
+    pitch = padded_pitch(round_up(run, MMA_DEPTH), item_bytes)
+    row, column = (1, pitch) if columns_first else (pitch, 1)
+    return SharedLayout(row, column, lines * pitch, copies)

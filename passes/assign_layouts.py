@@ -1,0 +1,388 @@
+"""The `assign-layouts` pass."""
+
+from dataclasses import dataclass, field, replace
+from math import prod
+
+from xdsl.context import Context
+from xdsl.dialects.builtin import DenseArrayBase, Float32Type, IntegerAttr, ModuleOp, UnitAttr, i64
+from xdsl.ir import Operation, SSAValue
+from xdsl.passes import ModulePass
+from xdsl.transforms.dead_code_elimination import dce
+
+from mirage_mlir.diagnostics import fail
+from mirage_mlir.dialects import kernel, thread, threadblock
+from mirage_mlir.dialects.layout import (
+    ConvertLayoutOp,
+    GlobalAttr,
+    RegistersAttr,
+    SharedAttr,
+    layout_of,
+    set_layout,
+)
+from mirage_mlir.dialects.threadblock import Stage
+from mirage_mlir.graph.layout import (
+    MMA_COLUMNS,
+    MMA_DEPTH,
+    MMA_ROWS,
+    WARP_THREADS,
+    RegisterLayout,
+    SharedLayout,
+    as_matrix,
+    blocked,
+    ceil_div,
+    mma_result,
+    power_of_two_at_least,
+    round_up,
+    shared_tile,
+)
+from mirage_mlir.passes.lowering.context import buffer_of
+from mirage_mlir.passes.lowering.views import row_major_columns
+
+THREADS = "threads"
+WARPS = "warps"
+ZERO_PADDING = "zero_padding"
+
+ACCUMULATORS_PER_THREAD = 64
+"""Accumulator registers above which a block gets more threads: a thread has 255 registers, and
+operands, addresses and the elements of other tiles need the rest."""
+
+ELEMENTS_PER_THREAD = 16
+"""Elements of a tile that a thread of a block without matrix units works on: two 16-byte pieces
+of f16, enough loads in flight to hide the latency of device memory."""
+
+MIN_THREADS, DEFAULT_THREADS, MAX_THREADS = 32, 128, 512
+"""128 is one warp for each of the four schedulers of a multiprocessor."""
+
+
+def item_bytes(value: SSAValue) -> int:
+    """Bytes of one element of a tile."""
+    return 4 if threadblock.tile_type(value).element_type == Float32Type() else 2
+
+
+def uses_matrix_unit(op: threadblock.MatmulOp) -> bool:
+    """Whether the operands have a type that `mma.sync` takes: f16 or bf16."""
+    return item_bytes(op.lhs) == item_bytes(op.rhs) == 2
+
+
+def matmul_sizes(op: threadblock.MatmulOp) -> tuple[int, int, int]:
+    """Rows, columns and depth of one tile's product."""
+    rows, depth = as_matrix(threadblock.shape_of(op.lhs))
+    return rows, threadblock.shape_of(op.rhs)[-1], depth
+
+
+def choose_threads(graph: kernel.GraphDefinedOp) -> int:
+    """Threads of the block: by accumulators where there are matrix products, else by elements."""
+    matmuls = [op for op in graph.body.block.ops if isinstance(op, threadblock.MatmulOp)]
+    if not matmuls:
+        largest = max(
+            prod(threadblock.shape_of(value))
+            for op in graph.body.block.ops
+            for value in (*op.operands, *op.results)
+            if isinstance(value.type, threadblock.TileType)
+        )
+        threads = power_of_two_at_least(ceil_div(largest, ELEMENTS_PER_THREAD))
+        return min(MAX_THREADS, max(MIN_THREADS, threads))
+    elements = 0
+    for op in matmuls:
+        rows, columns, _ = matmul_sizes(op)
+        elements += round_up(rows, MMA_ROWS) * round_up(columns, MMA_COLUMNS)
+    return DEFAULT_THREADS * (1 if elements <= ACCUMULATORS_PER_THREAD * DEFAULT_THREADS else 2)
+
+
+def choose_warps(sizes: tuple[int, int, int], warps: int, may_split: bool) -> tuple[int, int, int]:
+    """
+    Warps along rows, columns and depth with the least work for each warp.
+
+    Work is counted in instructions of one turn of the loop: one `mma.sync` for each fragment,
+    one `ldmatrix` for a left fragment and half of one for a right fragment.
+    """
+    rows, columns, depth = sizes
+    steps = ceil_div(depth, MMA_DEPTH)
+    best: tuple[float, tuple[int, int, int]] | None = None
+    powers = [1 << k for k in range(warps.bit_length())]
+    for down, across in ((d, a) for d in powers for a in powers if d * a <= warps):
+        deep = warps // (down * across)
+        if deep > 1 and (not may_split or steps % deep):
+            continue
+        row_tiles = ceil_div(ceil_div(rows, MMA_ROWS), down)
+        column_tiles = ceil_div(ceil_div(columns, MMA_COLUMNS), across)
+        work = (steps / deep) * (row_tiles * column_tiles + row_tiles + column_tiles / 2)
+        if best is None or (work, (down, across, deep)) < best:
+            best = (work, (down, across, deep))
+    assert best is not None, "all warps along the rows is always possible"
+    return best[1]
+
+
+def shared_for(value: SSAValue, *, columns_first: bool = False) -> SharedLayout:
+    """The layout of a tile in shared memory; columns are neighbours unless told so."""
+    rows, columns = as_matrix(threadblock.shape_of(value))
+    return shared_tile(rows, columns, item_bytes(value), columns_first=columns_first)
+
+
+def shared_from(value: SSAValue, layout: RegisterLayout) -> SharedLayout:
+    """Room for all that `layout` addresses, so that threads write without asking for the edge."""
+    rows, columns = layout.spans()
+    return shared_tile(rows, columns, item_bytes(value), copies=layout.partial)
+
+
+@dataclass
+class LayoutAssignment:
+    """Gives each operation of one graph its layout, in program order."""
+
+    graph: kernel.GraphDefinedOp
+    threads: int
+    stages: dict[SSAValue, Stage]
+    converted: dict[tuple[SSAValue, str], SSAValue] = field(
+        default_factory=dict[tuple[SSAValue, str], SSAValue]
+    )
+
+    def run(self) -> None:
+        """Visit every operation; new conversions are placed in front of the one that asks."""
+        for op in list(self.graph.body.block.ops):
+            match op:
+                case threadblock.LoadOp():
+                    self.load(op)
+                case threadblock.MatmulOp():
+                    self.matmul(op)
+                case threadblock.AccumulateOp():
+                    self.accumulate(op)
+                case threadblock.ReduceSumOp() | threadblock.ReduceMaxOp():
+                    self.reduce(op)
+                case thread.GraphOp():
+                    self.thread_graph(op)
+                case threadblock.TransposeOp():
+                    self.transpose(op)
+                case threadblock.ConcatOp():
+                    self.concat(op)
+                case threadblock.StoreOp():
+                    self.whole(op, 0)
+                case _:
+                    fail(op, "has no lowering; run fuse-thread-graphs first")
+
+    def load(self, op: threadblock.LoadOp) -> None:
+        """In shared memory for matrix units, loops and several readings, else read in place."""
+        users = [use.operation for use in op.result.uses]
+        staged = self.stages[op.result] == Stage.LOOP
+        in_loop = any(
+            self.stages[result] == Stage.LOOP for user in users for result in user.results
+        )
+        moved = (threadblock.MatmulOp, threadblock.TransposeOp)
+        if not (staged or in_loop or any(isinstance(user, moved) for user in users)):
+            return set_layout(op, GlobalAttr())
+        columns_first = not row_major_columns(op.source)
+        set_layout(op, SharedAttr.of(shared_for(op.result, columns_first=columns_first)))
+
+    def matmul(self, op: threadblock.MatmulOp) -> None:
+        """Operands in shared memory; accumulators where `mma.sync` has them."""
+        for index in (0, 1):
+            self.in_shared(op, index)
+        rows, columns, depth = sizes = matmul_sizes(op)
+        if depth % MMA_DEPTH:
+            for value in op.operands:
+                pad_depth(value)
+        if not uses_matrix_unit(op):
+            return set_layout(op, RegistersAttr.of(blocked((rows, columns), self.threads)))
+        users = [use.operation for use in op.result.uses]
+        summed = all(isinstance(user, threadblock.AccumulateOp) for user in users)
+        warps = choose_warps(sizes, self.threads // WARP_THREADS, summed)
+        op.attributes[WARPS] = DenseArrayBase.from_list(i64, list(warps))
+        set_layout(op, RegistersAttr.of(mma_result(rows, columns, warps)))
+
+    def accumulate(self, op: threadblock.AccumulateOp) -> None:
+        """In the registers of the value that is added."""
+        if op.rescale is not None or op.across.get_values():
+            fail(op, "sums across blocks or rescales, which has no lowering yet")
+        layout = self.registers_for(op, 0, partial=True)
+        folded = self.folded(op, layout)
+        set_layout(op, RegistersAttr.of(folded or layout))
+        if layout.partial > 1:
+            self.convert(op.result, shared_from(op.result, layout), after=op)
+
+    def folded(
+        self, op: threadblock.AccumulateOp, layout: RegisterLayout
+    ) -> RegisterLayout | None:
+        """What a thread must keep when all that follows is a reduction over rows or columns."""
+        users = [use.operation for use in op.result.uses]
+        if len(users) != 1 or layout.partial > 1:
+            return None
+        user = users[0]
+        if not isinstance(user, threadblock.ReduceSumOp | threadblock.ReduceMaxOp):
+            return None
+        rows, columns = reduced_sides(user)
+        return layout.folded(rows, columns)
+
+    def reduce(self, op: threadblock.ReduceSumOp | threadblock.ReduceMaxOp) -> None:
+        """Row or column scalars in shared memory, a copy from each warp that has a part."""
+        layout = self.registers_for(op, 0)
+        rows, columns = reduced_sides(op)
+        copies = 1 << len(split_warp_bits(layout, rows, columns))
+        kind = "sum" if isinstance(op, threadblock.ReduceSumOp) else "max"
+        down, across = layout.spans()
+        down, across = 1 if rows else down, 1 if columns else across
+        set_layout(op, SharedAttr.of(SharedLayout(across, 1, down * across, copies, kind)))
+
+    def thread_graph(self, op: thread.GraphOp) -> None:
+        """In the layout of an operand of the same shape that is in registers, if there is one."""
+        shape = threadblock.shape_of(op.results[0])
+        layout = blocked(shape, self.threads)
+        for value in op.operands:
+            attribute = layout_of(value)
+            same = threadblock.shape_of(value) == shape
+            if same and isinstance(attribute, RegistersAttr) and attribute.layout.partial == 1:
+                layout = attribute.layout
+                break
+        for index, value in enumerate(op.operands):
+            attribute = layout_of(value)
+            same = threadblock.shape_of(value) == shape
+            fits = isinstance(attribute, RegistersAttr) and same and attribute.layout == layout
+            if isinstance(attribute, RegistersAttr) and not fits:
+                self.in_shared(op, index)
+        set_layout(op, RegistersAttr.of(layout))
+
+    def transpose(self, op: threadblock.TransposeOp) -> None:
+        """The same shared memory seen from the other side."""
+        permutation = tuple(op.permutation.get_values())
+        rank = len(permutation)
+        leading = threadblock.shape_of(op.input)[:-2]
+        swap = (*range(rank - 2), rank - 1, rank - 2)
+        if permutation != swap or prod(leading) != 1:
+            fail(op, f"permutes dims as {permutation}; only the last two of a tile are exchanged")
+        self.in_shared(op, 0)
+        attribute = layout_of(op.input)
+        assert isinstance(attribute, SharedAttr)
+        set_layout(op, SharedAttr.of(attribute.layout.transposed()))
+
+    def concat(self, op: threadblock.ConcatOp) -> None:
+        """Side by side in shared memory."""
+        for index in range(len(op.operands)):
+            self.whole(op, index)
+        set_layout(op, SharedAttr.of(shared_for(op.results[0])))
+
+    def registers_for(self, op: Operation, index: int, partial: bool = False) -> RegisterLayout:
+        """The layout in which operand `index` is read: its own, or blocked from memory."""
+        if not partial:
+            self.whole(op, index)
+        value = op.operands[index]
+        attribute = layout_of(value)
+        if isinstance(attribute, RegistersAttr):
+            return attribute.layout
+        return blocked(threadblock.shape_of(value), self.threads)
+
+    def whole(self, op: Operation, index: int) -> None:
+        """Make sure that operand `index` is no partial sum."""
+        attribute = layout_of(op.operands[index])
+        if isinstance(attribute, RegistersAttr) and attribute.layout.partial > 1:
+            self.in_shared(op, index)
+
+    def in_shared(self, op: Operation, index: int) -> None:
+        """Make operand `index` one that any thread can read anywhere: one whole copy."""
+        value = op.operands[index]
+        attribute = layout_of(value)
+        if isinstance(attribute, SharedAttr) and attribute.layout.copies == 1:
+            return
+        if isinstance(attribute, GlobalAttr) and not isinstance(
+            op, threadblock.MatmulOp | threadblock.TransposeOp
+        ):
+            return
+        if isinstance(attribute, RegistersAttr):
+            shared = shared_from(value, attribute.layout)
+        else:
+            shared = shared_for(value)
+        op.operands[index] = self.convert(value, shared, before=op)
+
+    def convert(
+        self,
+        value: SSAValue,
+        layout: SharedLayout,
+        *,
+        before: Operation | None = None,
+        after: Operation | None = None,
+    ) -> SSAValue:
+        """`value` in shared memory, written once however often it is asked for."""
+        key = (value, str(layout))
+        if key not in self.converted:
+            op = ConvertLayoutOp(value)
+            set_layout(op, SharedAttr.of(layout))
+            if after is not None:
+                self.graph.body.block.insert_op_after(op, after)
+                value.replace_uses_with_if(op.result, lambda use: use.operation is not op)
+            elif before is not None:
+                self.graph.body.block.insert_op_before(op, before)
+            self.stages[op.result] = self.stages[value]
+            self.converted[key] = op.result
+        return self.converted[key]
+
+
+def pad_depth(value: SSAValue) -> None:
+    """Give a matrix unit's operand room for a whole last fragment, which the kernel zeroes."""
+    op = buffer_of(value)
+    attribute = layout_of(op.results[0])
+    assert isinstance(attribute, SharedAttr)
+    layout = attribute.layout
+    pitch = max(layout.row, layout.column)
+    size = round_up(layout.size, pitch * MMA_DEPTH)
+    set_layout(op, SharedAttr.of(replace(layout, size=size)))
+    op.attributes[ZERO_PADDING] = UnitAttr()
+
+
+def reduced_sides(op: threadblock.ReduceSumOp | threadblock.ReduceMaxOp) -> tuple[bool, bool]:
+    """Whether the reduction runs over the rows, and over the columns, of the tile's matrix."""
+    shape = threadblock.shape_of(op.input)
+    dims = {dim for dim in op.dims.get_values() if shape[dim] > 1}
+    leading = {dim for dim in range(len(shape) - 1) if shape[dim] > 1}
+    if dims & leading and not leading <= dims:
+        kept = sorted(leading - dims)
+        fail(
+            op,
+            f"reduces dims {sorted(dims & leading)} of a tile of shape {shape} and keeps {kept}",
+            note="of the dims before the last, a tile's reduction takes all or none",
+        )
+    return bool(dims & leading), len(shape) - 1 in dims
+
+
+def split_warp_bits(layout: RegisterLayout, rows: bool, columns: bool) -> list[int]:
+    """The bits of the thread index above the lane along which a reduction's parts lie."""
+    lanes = WARP_THREADS.bit_length() - 1
+    return [
+        bit
+        for bit, (row, column) in enumerate(layout.threads)
+        if bit >= lanes and ((rows and row > 0) or (columns and column > 0))
+    ]
+
+
+def assign(graph: kernel.GraphDefinedOp) -> None:
+    """Give `graph` its threads and each of its operations a layout."""
+    given = graph.attributes.get(THREADS)
+    threads = given.value.data if isinstance(given, IntegerAttr) else choose_threads(graph)
+    graph.attributes[THREADS] = IntegerAttr(threads, i64)
+    LayoutAssignment(graph, threads, threadblock.stages(graph)).run()
+
+
+@dataclass(frozen=True)
+class AssignLayoutsPass(ModulePass):
+    """
+    Say where each tile lives, and insert the conversions that this takes.
+
+    Input:
+        %p = threadblock.matmul %x, %w : (...) -> !threadblock.tile<16x48xf32>
+        %a = threadblock.accumulate %p : (...) -> !threadblock.tile<16x48xf32>
+
+    Output (the layouts of the tiles, shortened):
+        %p = threadblock.matmul %x, %w {layout = registers, warps = array<i64: 1, 1, 4>}
+        %a = threadblock.accumulate %p {layout = registers}
+        %s = threadblock.convert_layout %a {layout = shared, 4 copies}
+
+    Choices that are fixed here: rows in shared memory are padded, not swizzled; threads run along
+    columns first; warps share a product by least instructions, split along its depth only where
+    the sum is accumulated.
+
+    Fails on an operation that has no place in a kernel: sums across blocks, rescaled sums.
+    """
+
+    name = "assign-layouts"
+
+    def apply(self, ctx: Context, op: ModuleOp) -> None:
+        """Visit every `kernel.graph_defined` of the module."""
+        for graph in [g for g in op.walk() if isinstance(g, kernel.GraphDefinedOp)]:
+            assign(graph)
+        dce(op)

@@ -1,0 +1,156 @@
+"""The `fuse-thread-graphs` pass."""
+
+from dataclasses import dataclass
+
+from xdsl.builder import Builder
+from xdsl.context import Context
+from xdsl.dialects.builtin import ModuleOp
+from xdsl.ir import Block, Operation, Region, SSAValue
+from xdsl.passes import ModulePass
+from xdsl.pattern_rewriter import (
+    GreedyRewritePatternApplier,
+    PatternRewriter,
+    PatternRewriteWalker,
+    RewritePattern,
+    op_type_rewrite_pattern,
+)
+from xdsl.rewriter import InsertPoint
+from xdsl.transforms.dead_code_elimination import dce
+
+from mirage_mlir.dialects import kernel, thread, threadblock
+from mirage_mlir.dialects.threadblock import Stage
+from mirage_mlir.passes.patterns.scalar import RULES, apply_rule
+
+Reduction = threadblock.ReduceSumOp | threadblock.ReduceMaxOp
+
+
+class ReduceAfterLoop(RewritePattern):
+    """
+    `accumulate(reduce(x))` is `reduce(accumulate(x))` where both add or both take the maximum.
+
+    Each thread then adds up its own elements, and threads meet once, after the loop.
+    """
+
+    @op_type_rewrite_pattern
+    def match_and_rewrite(self, op: threadblock.AccumulateOp, rewriter: PatternRewriter) -> None:
+        reduction = op.value.owner
+        if not isinstance(reduction, threadblock.ReduceSumOp | threadblock.ReduceMaxOp):
+            return
+        kind = "sum" if isinstance(reduction, threadblock.ReduceSumOp) else "max"
+        if op.rescale is not None or op.across.get_values() or op.kind.data != kind:
+            return
+        source = reduction.input
+        accumulator = threadblock.AccumulateOp(source, kind)
+        after = type(reduction)(
+            accumulator.result, reduction.dims.get_values(), threadblock.tile_type(op.result)
+        )
+        rewriter.replace_op(op, (accumulator, after))
+
+
+def _broadcasts_to(shape: tuple[int, ...], to: tuple[int, ...]) -> bool:
+    """Whether a tile of `shape` gives every element of a tile of shape `to` just one."""
+    padded = (1,) * (len(to) - len(shape)) + shape
+    return len(padded) == len(to) and all(a in (1, b) for a, b in zip(padded, to, strict=True))
+
+
+@dataclass
+class ThreadGroup:
+    """Operations that become one thread graph: `root` last, every other used within alone."""
+
+    root: Operation
+    members: list[Operation]
+    shape: tuple[int, ...]
+    stage: Stage
+
+
+def _accepts(group: ThreadGroup, op: Operation, stages: dict[SSAValue, Stage]) -> bool:
+    """Whether `op` may be computed again for each element of `group`."""
+    if not _broadcasts_to(threadblock.shape_of(op.results[0]), group.shape):
+        return False
+    # A value of another stage is computed once there, not in each turn of the loop.
+    return stages[op.results[0]] == group.stage or isinstance(op, threadblock.ConstantOp)
+
+
+def find_groups(graph: kernel.GraphDefinedOp) -> list[ThreadGroup]:
+    """
+    The largest elementwise groups of `graph`, in program order of their roots.
+
+    An operation joins the group of its users when they are all in one group: then no path
+    leaves the group and comes back, and nothing inside is needed outside.
+    """
+    stages = threadblock.stages(graph)
+    group_of: dict[Operation, ThreadGroup] = {}
+    groups: list[ThreadGroup] = []
+    for op in reversed(graph.body.block.ops):
+        if type(op) not in RULES:
+            continue
+        users = [group_of.get(use.operation) for use in op.results[0].uses]
+        first = users[0] if users else None
+        if first and all(user is first for user in users) and _accepts(first, op, stages):
+            group = first
+        else:
+            group = ThreadGroup(op, [], threadblock.shape_of(op.results[0]), stages[op.results[0]])
+            groups.append(group)
+        group.members.insert(0, op)
+        group_of[op] = group
+    return groups[::-1]
+
+
+def build_thread_graph(group: ThreadGroup) -> thread.GraphOp:
+    """The thread graph that computes `group.root`, in front of it."""
+    inside = {member.results[0] for member in group.members}
+    inputs: list[SSAValue] = []
+    for member in group.members:
+        inputs += [v for v in member.operands if v not in inside and v not in inputs]
+    block = Block(arg_types=[threadblock.tile_type(value).element_type for value in inputs])
+    builder = Builder(InsertPoint.at_end(block))
+    scalars: dict[SSAValue, SSAValue] = dict(zip(inputs, block.args, strict=True))
+    for member in group.members:
+        arguments = [scalars[value] for value in member.operands]
+        scalars[member.results[0]] = apply_rule(builder, member, arguments)
+    builder.insert(thread.StoreOp(scalars[group.root.results[0]]))
+    return thread.GraphOp(inputs, [group.root.results[0].type], Region(block))
+
+
+def fuse(graph: kernel.GraphDefinedOp) -> None:
+    """Replace the elementwise operations of `graph` by thread graphs."""
+    for group in find_groups(graph):
+        fused = build_thread_graph(group)
+        block = graph.body.block
+        block.insert_op_before(fused, group.root)
+        group.root.results[0].replace_all_uses_with(fused.results[0])
+        for member in reversed(group.members):
+            member.detach()
+            member.erase()
+
+
+@dataclass(frozen=True)
+class FuseThreadGraphsPass(ModulePass):
+    """
+    Turn each elementwise chain of a threadblock graph into one thread graph.
+
+    Input:
+        %e = threadblock.exp %x : (!threadblock.tile<16x64xf32>) -> !threadblock.tile<16x64xf32>
+        %y = threadblock.add %e, %x : (...) -> !threadblock.tile<16x64xf32>
+
+    Output:
+        %y = thread.graph ins(%x) {
+        ^bb0(%0: f32):
+          %1 = math.exp %0 : f32
+          %2 = arith.addf %1, %0 : f32
+          thread.store %2 : f32
+        } : (!threadblock.tile<16x64xf32>) -> !threadblock.tile<16x64xf32>
+
+    Row scalars are computed again in each thread that needs them: that is cheaper than a trip
+    through shared memory. Reductions that are accumulated move behind the loop.
+    """
+
+    name = "fuse-thread-graphs"
+
+    def apply(self, ctx: Context, op: ModuleOp) -> None:
+        """Rewrite every `kernel.graph_defined` of the module."""
+        patterns = GreedyRewritePatternApplier([ReduceAfterLoop()])
+        PatternRewriteWalker(patterns).rewrite_module(op)
+        dce(op)
+        for graph in [g for g in op.walk() if isinstance(g, kernel.GraphDefinedOp)]:
+            fuse(graph)

@@ -1,0 +1,155 @@
+"""The `lower-to-nvvm` pass."""
+
+from dataclasses import dataclass
+from math import prod
+
+from xdsl.context import Context
+from xdsl.dialects import func, gpu
+from xdsl.dialects.builtin import (
+    ArrayAttr,
+    DenseArrayBase,
+    IntegerAttr,
+    ModuleOp,
+    StringAttr,
+    UnitAttr,
+    i64,
+)
+from xdsl.ir import Block, BlockArgument, Region, SSAValue
+from xdsl.passes import ModulePass
+
+from mirage_mlir.diagnostics import fail
+from mirage_mlir.dialects import kernel
+from mirage_mlir.graph.target import target_named
+from mirage_mlir.passes.lowering.kernel_function import (
+    KernelFunction,
+    roots_of,
+    shared_memory_symbol,
+)
+from mirage_mlir.passes.lowering.views import TensorView, dense_strides, view_of
+from mirage_mlir.passes.plan_memory import SCRATCH_BYTES, SCRATCH_OFFSET, int_attribute
+
+CONSTANT_INPUT = "kernel.constant"
+
+
+def output_views(function: func.FuncOp) -> list[TensorView]:
+    """The memory of each result: a kernel's result of its own, whole, in any order of dims."""
+    last = function.body.block.last_op
+    assert isinstance(last, func.ReturnOp)
+    views = [view_of(value) for value in last.arguments]
+    for index, view in enumerate(views):
+        whole = sorted(s for n, s in zip(view.shape, view.strides, strict=True) if n > 1)
+        root_shape = kernel.shape_of(view.root)
+        dense = prod(view.shape) == prod(root_shape) and whole == sorted(
+            s for n, s in zip(*canonical(view), strict=True) if n > 1
+        )
+        if isinstance(view.root, BlockArgument) or view.offset or not dense:
+            fail(last, f"result {index} is a view of other memory; a kernel must write it")
+        if view.root in [earlier.root for earlier in views[:index]]:
+            fail(last, f"result {index} is the same tensor as an earlier one")
+    return views
+
+
+def canonical(view: TensorView) -> tuple[tuple[int, ...], tuple[int, ...]]:
+    """The sizes of `view` in the order of its strides, and the strides if nothing is left out."""
+    order = sorted(range(len(view.shape)), key=lambda dim: -view.strides[dim])
+    shape = tuple(view.shape[dim] for dim in order if view.shape[dim] > 1)
+    return shape, dense_strides(shape)
+
+
+class FunctionLowering:
+    """One function of kernels as one GPU module."""
+
+    def __init__(self, function: func.FuncOp, chip: str) -> None:
+        self.function = function
+        self.chip = chip
+        self.outputs = output_views(function)
+        self.graphs = [
+            op for op in function.body.block.ops if isinstance(op, kernel.GraphDefinedOp)
+        ]
+
+    def argument(self, root: SSAValue, scratch: dict[SSAValue, int]) -> str:
+        """What the pointer to `root` is, in the words of the launch plan."""
+        roots = [view.root for view in self.outputs]
+        if root in roots:
+            return f"output:{roots.index(root)}"
+        if isinstance(root, BlockArgument):
+            return f"input:{root.index}"
+        return f"scratch:{scratch[root]}"
+
+    def run(self) -> gpu.ModuleOp:
+        """Emit every kernel, in the order in which they are launched."""
+        name = self.function.sym_name.data
+        scratch = self.scratch_offsets()
+        block = Block([shared_memory_symbol()])
+        for number, graph in enumerate(self.graphs):
+            arguments = [self.argument(root, scratch) for root in roots_of(graph)]
+            block.add_op(KernelFunction(graph).run(f"{name}_kernel_{number}", arguments))
+        module = gpu.ModuleOp(StringAttr(name), Region(block))
+        module.location = self.function.location
+        self.describe(module)
+        return module
+
+    def scratch_offsets(self) -> dict[SSAValue, int]:
+        """Where each tensor between kernels lies."""
+        offsets: dict[SSAValue, int] = {}
+        for graph in self.graphs:
+            places = graph.attributes.get(SCRATCH_OFFSET)
+            if not isinstance(places, DenseArrayBase):
+                fail(graph, "has no place for its results; run plan-memory first")
+            offsets.update(zip(graph.outputs, map(int, places.get_values()), strict=True))
+        return offsets
+
+    def describe(self, module: gpu.ModuleOp) -> None:
+        """Write down what a caller must know of inputs, outputs and scratch."""
+        arguments = self.function.body.block.args
+        strides = [
+            DenseArrayBase.from_list(i64, list(view.strides)) for view in self.outputs
+        ]
+        attributes = self.function.arg_attrs
+        constants = [
+            index
+            for index, known in enumerate(attributes or ())
+            if CONSTANT_INPUT in known.data
+        ]
+        last = self.function.body.block.last_op
+        assert last is not None
+        module.attributes |= {
+            "mirage.inputs": ArrayAttr([argument.type for argument in arguments]),
+            "mirage.outputs": ArrayAttr([value.type for value in last.operands]),
+            "mirage.output_strides": ArrayAttr(strides),
+            "mirage.scratch_bytes": IntegerAttr(int_attribute(self.function, SCRATCH_BYTES), i64),
+            "mirage.target": StringAttr(self.chip),
+            "mirage.constant_inputs": DenseArrayBase.from_list(i64, constants),
+        }
+
+
+@dataclass(frozen=True)
+class LowerToNvvmPass(ModulePass):
+    """
+    Turn each function of kernels into a GPU module, one `llvm.func` for each kernel.
+
+    Input: functions of `kernel.graph_defined` and views, after `plan-memory`.
+
+    Output:
+        gpu.module @f attributes {mirage.inputs = ..., mirage.outputs = ...} {
+          llvm.mlir.global external @smem() ...
+          llvm.func @f_kernel_0(...) attributes {nvvm.kernel, mirage.grid = ..., ...}
+        }
+
+    Fails on operators outside a kernel, and on results that no kernel writes.
+    """
+
+    name = "lower-to-nvvm"
+
+    target: str = "sm_90a"
+    """The GPU, or its instruction set, that the kernels are for."""
+
+    def apply(self, ctx: Context, op: ModuleOp) -> None:
+        """Replace every function of the module."""
+        chip = target_named(self.target).chip
+        for function in [f for f in op.body.block.ops if isinstance(f, func.FuncOp)]:
+            lowered = FunctionLowering(function, chip).run()
+            op.body.block.insert_op_before(lowered, function)
+            function.detach()
+            function.erase()
+        op.attributes["gpu.container_module"] = UnitAttr()

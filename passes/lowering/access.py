@@ -1,0 +1,255 @@
+"""Reading a tile from wherever it lives into registers, and writing registers to memory."""
+
+from math import gcd, prod
+
+from xdsl.dialects import arith
+from xdsl.dialects.builtin import f32
+from xdsl.ir import SSAValue
+
+from mirage_mlir.dialects import kernel, threadblock
+from mirage_mlir.dialects.layout import GlobalAttr, RegistersAttr, layout_of
+from mirage_mlir.graph.layout import RegisterLayout, SharedLayout, largest_power_of_two_divisor
+from mirage_mlir.passes.lowering.context import (
+    Extents,
+    KernelContext,
+    buffer_element,
+    buffer_of,
+    shared_layout,
+)
+from mirage_mlir.passes.lowering.emitter import Index, byte_width
+
+WIDEST_ACCESS = 16
+"""Bytes that one thread moves with one instruction."""
+
+
+def fetch(
+    ctx: KernelContext, value: SSAValue, layout: RegisterLayout, shape: tuple[int, ...]
+) -> list[SSAValue]:
+    """
+    The elements of tile `value` that the slots of `layout`, over a tile of `shape`, need.
+
+    Elements past the edge are those of a valid neighbour: whoever they could harm masks them.
+    """
+    attribute = layout_of(value)
+    if isinstance(attribute, RegistersAttr):
+        return ctx.registers[value]
+    width = layout.vector
+    places = layout.offsets
+    slots: list[SSAValue] = []
+    for first in range(0, len(places), width):
+        row, column = ctx.at(layout, places[first])
+        spans = layout.spans()
+        if spans[0] > prod(shape[:-1]):
+            row = ctx.emit.least(row, prod(shape[:-1]) - 1)
+        if spans[1] > shape[-1]:
+            column = ctx.emit.least(column, shape[-1] - width)
+        if isinstance(attribute, GlobalAttr):
+            slots += read_global(ctx, value, shape, row, column, width)
+        else:
+            slots += read_shared(ctx, value, shape, row, column, width)
+    return slots
+
+
+def read_shared(
+    ctx: KernelContext,
+    value: SSAValue,
+    shape: tuple[int, ...],
+    row: Index,
+    column: Index,
+    width: int,
+) -> list[SSAValue]:
+    """`width` neighbours of a tile in shared memory, the copies combined."""
+    emit = ctx.emit
+    own = threadblock.shape_of(value)
+    layout = shared_layout(value)
+    indices = ctx.indices(shape, row, column, own)
+    offset = emit.add(
+        emit.mul(ctx.row_of(indices, own), layout.row), emit.mul(indices[-1], layout.column)
+    )
+    element = buffer_element(buffer_of(value))
+    together = shared_width(layout, own, width, byte_width(element))
+    count = 1 if own[-1] == 1 and shape[-1] > 1 else width
+    parts: list[list[SSAValue]] = []
+    for copy in range(layout.copies):
+        part: list[SSAValue] = []
+        for start in range(0, count, together):
+            plus = copy * layout.size + start * layout.column
+            pointer = emit.pointer(ctx.shared_pointer(value), offset, element, plus)
+            part += emit.load(pointer, element, together)
+        parts.append(part)
+    combined = parts[0]
+    for part in parts[1:]:
+        combined = [
+            combine(ctx, a, b, layout.combine) for a, b in zip(combined, part, strict=True)
+        ]
+    return combined * (width // count)
+
+
+def combine(ctx: KernelContext, lhs: SSAValue, rhs: SSAValue, kind: str) -> SSAValue:
+    """The sum, or the maximum, of two f32 values."""
+    operation = arith.AddfOp if kind == "sum" else arith.MaximumfOp
+    return ctx.emit.result(operation(lhs, rhs))
+
+
+def shared_width(layout: SharedLayout, shape: tuple[int, ...], width: int, item: int) -> int:
+    """Neighbouring columns that one access to shared memory may take."""
+    if layout.column != 1 or shape[-1] == 1:
+        return 1
+    aligned = gcd(width, layout.size) if layout.copies > 1 else width
+    if prod(shape[:-1]) > 1:
+        aligned = gcd(aligned, layout.row)
+    return min(aligned, WIDEST_ACCESS // item)
+
+
+def global_width(
+    ctx: KernelContext, op: threadblock.LoadOp | threadblock.StoreOp, width: int
+) -> int:
+    """Neighbouring columns that one access to device memory may take: aligned, all or none."""
+    view = ctx.view(op)
+    value = op.result if isinstance(op, threadblock.LoadOp) else op.tile
+    shape = threadblock.shape_of(value)
+    if view.strides[-1] != 1 or shape[-1] == 1:
+        return 1
+    common = gcd(width, shape[-1], view.shape[-1], view.offset or width)
+    for size, stride in zip(view.shape[:-1], view.strides[:-1], strict=True):
+        if size > 1 and stride:
+            common = gcd(common, stride)
+    item = byte_width(kernel.tensor_type(view.root).element_type)
+    return largest_power_of_two_divisor(common, WIDEST_ACCESS // item)
+
+
+def clamp(ctx: KernelContext, indices: list[Index], extents: Extents, width: int) -> list[Index]:
+    """`indices` moved back to where `width` columns exist."""
+    widths = [1] * (len(indices) - 1) + [width]
+    return [
+        ctx.emit.least(index, ctx.emit.sub(extent.limit, size)) if extent else index
+        for index, extent, size in zip(indices, extents, widths, strict=True)
+    ]
+
+
+def read_global(
+    ctx: KernelContext,
+    value: SSAValue,
+    shape: tuple[int, ...],
+    row: Index,
+    column: Index,
+    width: int,
+) -> list[SSAValue]:
+    """`width` neighbours of a tile that stayed in device memory."""
+    op = value.owner
+    assert isinstance(op, threadblock.LoadOp)
+    emit, view = ctx.emit, ctx.view(op)
+    own = threadblock.shape_of(value)
+    element = threadblock.tile_type(value).element_type
+    base = ctx.tile_pointer(op, ctx.turns)
+    extents = ctx.extents(value)
+    count = 1 if own[-1] == 1 and shape[-1] > 1 else width
+    together = global_width(ctx, op, count)
+    read: list[SSAValue] = []
+    for start in range(0, count, together):
+        indices = ctx.indices(shape, row, emit.add(column, start), own)
+        indices = clamp(ctx, indices, extents, together)
+        offset: Index = 0
+        for index, stride in zip(indices, view.strides, strict=True):
+            offset = emit.add(offset, emit.mul(index, stride))
+        read += emit.load(emit.pointer(base, offset, element), element, together)
+    return read * (width // count)
+
+
+def write_shared(
+    ctx: KernelContext,
+    slots: list[SSAValue],
+    layout: RegisterLayout,
+    shape: tuple[int, ...],
+    buffer: SSAValue,
+    corner: tuple[int, int] = (0, 0),
+) -> None:
+    """
+    Write a tile of `shape` from registers into `buffer`, its first element at `corner`.
+
+    Warps with parts of a sum write a copy each; of several threads that hold one element, one
+    writes.
+    """
+    emit, shared = ctx.emit, shared_layout(buffer)
+    element = buffer_element(buffer_of(buffer))
+    split = [bit for bit, step in enumerate(layout.threads) if step == (0, 0)]
+    copy: Index = 0
+    if layout.partial > 1:
+        copy, split = ctx.bit_field(split), []
+    base = emit.mul(copy, shared.size)
+    start = emit.i32(emit.add(base, corner[0] * shared.row + corner[1] * shared.column))
+    width = layout.vector
+    together = shared_width(shared, shape, width, byte_width(element))
+    if corner != (0, 0):
+        together = gcd(together, corner[0] * shared.row + corner[1]) or together
+    fits = covers(shared, layout) and corner == (0, 0)
+    nowhere: Extents = (None,) * len(shape)
+    with emit.when(ctx.is_first(split)):
+        for first in range(0, len(slots), width):
+            place = layout.offsets[first]
+            row, column = ctx.at(layout, place)
+            offset = emit.add(emit.mul(row, shared.row), emit.mul(column, shared.column))
+            with emit.when(fits or ctx.inside(layout, shape, nowhere, place)):
+                for piece in range(0, width, together):
+                    pointer = emit.pointer(
+                        ctx.shared_pointer(buffer),
+                        emit.add(start, offset),
+                        element,
+                        piece * shared.column,
+                    )
+                    emit.store(pointer, slots[first + piece : first + piece + together])
+
+
+def covers(shared: SharedLayout, layout: RegisterLayout) -> bool:
+    """Whether a buffer has room for all that a register layout addresses."""
+    rows, columns = layout.spans()
+    last = (rows - 1) * shared.row + (columns - 1) * shared.column
+    run = columns <= shared.row if shared.column == 1 else rows <= shared.column
+    return run and last < shared.size
+
+
+def write_global(
+    ctx: KernelContext, op: threadblock.StoreOp, slots: list[SSAValue], layout: RegisterLayout
+) -> None:
+    """Write the valid elements of a tile to its tensor."""
+    emit, view = ctx.emit, ctx.view(op)
+    shape = threadblock.shape_of(op.tile)
+    element = threadblock.tile_type(op.tile).element_type
+    base = ctx.tile_pointer(op, ctx.turns)
+    extents = store_extents(ctx, op)
+    width = layout.vector
+    together = global_width(ctx, op, width)
+    replicas = [bit for bit, step in enumerate(layout.threads) if step == (0, 0)]
+    with emit.when(ctx.is_first(replicas)):
+        for first in range(0, len(slots), together):
+            place = layout.offsets[first]
+            row, column = ctx.at(layout, place)
+            with emit.when(ctx.inside(layout, shape, extents, place)):
+                offset: Index = 0
+                indices = ctx.indices(shape, row, column, shape)
+                for index, stride in zip(indices, view.strides, strict=True):
+                    offset = emit.add(offset, emit.mul(index, stride))
+                pointer = emit.pointer(base, offset, element)
+                emit.store(pointer, slots[first : first + together])
+
+
+def store_extents(ctx: KernelContext, op: threadblock.StoreOp) -> Extents:
+    """Which elements of a stored tile lie inside its tensor."""
+    from mirage_mlir.passes.lowering.context import Extent, cuts
+
+    shape, sizes = threadblock.shape_of(op.tile), ctx.view(op).shape
+    origin = ctx.origin(op, ctx.turns)
+    extents: list[Extent | None] = []
+    for dim, size in enumerate(sizes):
+        grid, _ = cuts(op, dim)
+        blocks = ctx.graph.grid_sizes[grid] if grid is not None else 1
+        if blocks * shape[dim] == size:
+            extents.append(None)
+        else:
+            extents.append(Extent(ctx.emit.sub(size, origin[dim]), False))
+    return tuple(extents)
+
+
+def as_f32(ctx: KernelContext, value: SSAValue) -> SSAValue:
+    """`value` in f32."""
+    return value if value.type == f32 else ctx.emit.result(arith.ExtFOp(value, f32))

@@ -1,0 +1,321 @@
+"""What every piece of the lowering of one kernel needs to know."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from math import prod
+
+from xdsl.dialects import arith
+from xdsl.dialects.builtin import IntegerAttr, f32, i8, i64
+from xdsl.ir import Attribute, Operation, SSAValue
+
+from mirage_mlir.diagnostics import fail
+from mirage_mlir.dialects import kernel, thread, threadblock
+from mirage_mlir.dialects.layout import ConvertLayoutOp, SharedAttr, layout_of
+from mirage_mlir.graph.layout import WARP_THREADS, Position, RegisterLayout, SharedLayout
+from mirage_mlir.passes.lowering.emitter import Condition, Emitter, Index
+from mirage_mlir.passes.lowering.views import TensorView, view_of
+
+SMEM_OFFSET = "smem_offset"
+
+
+@dataclass(frozen=True)
+class Extent:
+    """Valid elements of one dim of a tile that may reach past its tensor's edge."""
+
+    limit: Index
+    in_loop: bool
+
+
+Extents = tuple[Extent | None, ...]
+
+
+@dataclass
+class KernelContext:
+    """
+    One kernel while it is emitted.
+
+    Args:
+        pointers: the device address of each tensor, by the value that owns the memory.
+        thread: index of the thread in its block.
+        blocks: index of the block along each axis of the grid.
+        shared: start of the block's shared memory.
+        stages: buffers of each tile that the loop loads.
+        turns: index of the present turn of each loop.
+        slot: which of the `stages` buffers the present turn reads.
+        registers: the slots of each tile that lives in registers, in the order of its layout.
+    """
+
+    graph: kernel.GraphDefinedOp
+    emit: Emitter
+    pointers: dict[SSAValue, SSAValue]
+    threads: int
+    thread: SSAValue
+    blocks: list[Index]
+    shared: SSAValue
+    stages: int
+    turns: list[Index] = field(default_factory=list[Index])
+    slot: Index = 0
+    registers: dict[SSAValue, list[SSAValue]] = field(
+        default_factory=dict[SSAValue, list[SSAValue]]
+    )
+
+    @property
+    def lane(self) -> Index:
+        """Index of the thread in its warp."""
+        return self.emit.bits(self.thread, WARP_THREADS - 1)
+
+    @property
+    def warp(self) -> Index:
+        """Index of the warp in its block."""
+        return self.emit.shift_right(self.thread, WARP_THREADS.bit_length() - 1)
+
+    def position(self, layout: RegisterLayout) -> tuple[Index, Index]:
+        """Row and column at which this thread's part of a tile starts."""
+        rows = self._sum_of_bits([row for row, _ in layout.threads])
+        return rows, self._sum_of_bits([column for _, column in layout.threads])
+
+    def _sum_of_bits(self, steps: list[int]) -> Index:
+        """What the set bits of the thread index add; neighbours that double are one field."""
+        total: Index = 0
+        bit = 0
+        while bit < len(steps):
+            if not steps[bit]:
+                bit += 1
+                continue
+            first = bit
+            while bit + 1 < len(steps) and steps[bit + 1] == 2 * steps[bit]:
+                bit += 1
+            bit += 1
+            part = self.emit.bits(self.emit.shift_right(self.thread, first), (1 << bit - first) - 1)
+            total = self.emit.add(total, self.emit.mul(part, steps[first]))
+        return total
+
+    def bit_field(self, bits: list[int]) -> Index:
+        """The number that the given bits of the thread index spell, lowest first."""
+        total: Index = 0
+        for place, bit in enumerate(bits):
+            value = self.emit.bits(self.emit.shift_right(self.thread, bit), 1)
+            total = self.emit.add(total, self.emit.mul(value, 1 << place))
+        return total
+
+    def is_first(self, bits: list[int]) -> Condition:
+        """Whether the given bits of the thread index are all zero."""
+        mask = sum(1 << bit for bit in bits)
+        return True if not mask else self.emit.equal(self.emit.bits(self.thread, mask), 0)
+
+    # --- where a tile lies in its tensor
+
+    def origin(self, op: threadblock.LoadOp | threadblock.StoreOp, turns: list[Index]) -> list[Index]:
+        """The index of a tile's first element along each dim of its tensor."""
+        value = op.result if isinstance(op, threadblock.LoadOp) else op.tile
+        origin: list[Index] = []
+        for dim, size in enumerate(threadblock.shape_of(value)):
+            grid, loop = cuts(op, dim)
+            index: Index = self.blocks[grid] if grid is not None else 0
+            if loop is not None:
+                count = self.graph.loop_sizes[loop]
+                index = self.emit.add(self.emit.mul(index, count), turns[loop])
+            origin.append(self.emit.mul(index, size))
+        return origin
+
+    def load_extents(self, op: threadblock.LoadOp, turns: list[Index]) -> Extents:
+        """Which elements of a loaded tile exist."""
+        shape = threadblock.shape_of(op.result)
+        sizes = kernel.shape_of(op.source)
+        origin = self.origin(op, turns)
+        extents: list[Extent | None] = []
+        for dim, size in enumerate(sizes):
+            grid, loop = cuts(op, dim)
+            blocks = self.graph.grid_sizes[grid] if grid is not None else 1
+            count = self.graph.loop_sizes[loop] if loop is not None else 1
+            if blocks * count * shape[dim] == size:
+                extents.append(None)
+            else:
+                limit = self.emit.sub(size, origin[dim])
+                extents.append(Extent(limit, loop is not None))
+        return tuple(extents)
+
+    def extents(self, value: SSAValue) -> Extents:
+        """Which elements of a tile are valid; None along a dim where all are."""
+        op = value.owner
+        match op:
+            case threadblock.LoadOp():
+                return self.load_extents(op, self.turns)
+            case threadblock.AccumulateOp():
+                # Each turn adds its own valid elements, so the sum is whole along these dims.
+                inner = self.extents(op.value)
+                return tuple(e if e and not e.in_loop else None for e in inner)
+            case threadblock.MatmulOp():
+                return (*self.extents(op.lhs)[:-1], self.extents(op.rhs)[-1])
+            case threadblock.ReduceSumOp() | threadblock.ReduceMaxOp():
+                dims = op.dims.get_values()
+                inner = self.extents(op.input)
+                return tuple(None if dim in dims else e for dim, e in enumerate(inner))
+            case threadblock.TransposeOp():
+                inner = self.extents(op.input)
+                return tuple(inner[dim] for dim in op.permutation.get_values())
+            case ConvertLayoutOp():
+                return self.extents(op.input)
+            case threadblock.ConcatOp():
+                return self._extents_of_concat(op)
+            case thread.GraphOp():
+                return self._extents_of_thread_graph(op)
+            case _:
+                return (None,) * len(threadblock.shape_of(value))
+
+    def _extents_of_concat(self, op: threadblock.ConcatOp) -> Extents:
+        dim = op.dim.value.data
+        parts = [self.extents(value) for value in op.operands]
+        if any(part[dim] for part in parts):
+            fail(op, f"joins tiles along dim {dim} whose last elements do not exist in every block")
+        return parts[0]
+
+    def _extents_of_thread_graph(self, op: thread.GraphOp) -> Extents:
+        shape = threadblock.shape_of(op.results[0])
+        merged: list[Extent | None] = [None] * len(shape)
+        for value in op.operands:
+            sizes = threadblock.shape_of(value)
+            skipped = len(shape) - len(sizes)
+            for dim, extent in enumerate(self.extents(value)):
+                if extent and sizes[dim] == shape[skipped + dim]:
+                    merged[skipped + dim] = merged[skipped + dim] or extent
+        return tuple(merged)
+
+    # --- positions inside a tile
+
+    def unravel(self, row: Index, leading: tuple[int, ...]) -> list[Index]:
+        """The indices of the leading dims that a row number stands for."""
+        indices: list[Index] = []
+        for dim in reversed(range(len(leading))):
+            if leading[dim] == 1:
+                indices.append(0)
+            elif prod(leading[:dim]) == 1:
+                indices.append(row)
+            else:
+                indices.append(self.emit.rem(row, leading[dim]))
+                row = self.emit.div(row, leading[dim])
+        return indices[::-1]
+
+    def indices(
+        self, shape: tuple[int, ...], row: Index, column: Index, of: tuple[int, ...]
+    ) -> list[Index]:
+        """The indices, in a tile of shape `of`, of what element (row, column) of `shape` needs."""
+        full = [*self.unravel(row, shape[:-1]), column]
+        aligned = full[len(shape) - len(of) :]
+        return [0 if size == 1 else i for size, i in zip(of, aligned, strict=True)]
+
+    def row_of(self, indices: list[Index], shape: tuple[int, ...]) -> Index:
+        """The row number of a tile's element: its leading indices in row-major order."""
+        row: Index = 0
+        for index, size in zip(indices[:-1], shape[:-1], strict=True):
+            row = self.emit.add(self.emit.mul(row, size), index)
+        return row
+
+    def inside(
+        self, layout: RegisterLayout, shape: tuple[int, ...], extents: Extents, place: Position
+    ) -> Condition:
+        """Whether the element that this thread holds at slot offset `place` exists."""
+        emit = self.emit
+        row, column = self.at(layout, place)
+        rows, columns = prod(shape[:-1]), shape[-1]
+        spans = layout.spans()
+        conditions: list[Condition] = []
+        if spans[0] > rows:
+            conditions.append(emit.less(row, rows))
+        if spans[1] > columns:
+            conditions.append(emit.less(column, columns))
+        if any(extents):
+            indices = [*self.unravel(row, shape[:-1]), column]
+            conditions += [
+                emit.less(index, extent.limit)
+                for index, extent in zip(indices, extents, strict=True)
+                if extent
+            ]
+        return emit.all(conditions)
+
+    def at(self, layout: RegisterLayout, place: Position) -> tuple[Index, Index]:
+        """Row and column of the slot with offset `place`."""
+        row, column = self.position(layout)
+        return self.emit.add(row, place[0]), self.emit.add(column, place[1])
+
+    # --- memory
+
+    def view(self, op: threadblock.LoadOp | threadblock.StoreOp) -> TensorView:
+        """The tensor that a load reads, or a store writes."""
+        if isinstance(op, threadblock.LoadOp):
+            return view_of(op.source)
+        stores = [s for s in self.graph.body.block.ops if isinstance(s, threadblock.StoreOp)]
+        return view_of(self.graph.outputs[stores.index(op)])
+
+    def tile_pointer(
+        self, op: threadblock.LoadOp | threadblock.StoreOp, turns: list[Index]
+    ) -> SSAValue:
+        """The device address of the first element of a tile."""
+        view = self.view(op)
+        emit = self.emit
+        element = kernel.tensor_type(view.root).element_type
+        pointer = emit.pointer(self.pointers[view.root], view.offset, element)
+        for index, stride in zip(self.origin(op, turns), view.strides, strict=True):
+            if index == 0 or stride == 0:
+                continue
+            wide = emit.result(arith.ExtUIOp(emit.i32(index), i64))
+            step = emit.result(arith.MuliOp(wide, emit.i64(stride)))
+            pointer = emit.pointer(pointer, step, element)
+        return pointer
+
+    def shared_pointer(self, value: SSAValue, slot: Index | None = None) -> SSAValue:
+        """The address of a tile in shared memory, in the buffer of the present turn."""
+        op = buffer_of(value)
+        offset = op.attributes.get(SMEM_OFFSET)
+        assert isinstance(offset, IntegerAttr), "plan-memory places every buffer"
+        at: Index = offset.value.data
+        if is_staged(op, self.graph):
+            turn = self.slot if slot is None else slot
+            at = self.emit.add(self.emit.mul(turn, buffer_bytes(op)), at)
+        return self.emit.pointer(self.shared, at, i8)
+
+
+def cuts(op: threadblock.LoadOp | threadblock.StoreOp, dim: int) -> tuple[int | None, int | None]:
+    """The grid axis and the loop that cut a dim of a loaded or stored tensor."""
+    grid = list(op.grid_map.get_values())
+    loop = list(op.loop_map.get_values()) if isinstance(op, threadblock.LoadOp) else []
+    return (
+        grid.index(dim) if dim in grid else None,
+        loop.index(dim) if dim in loop else None,
+    )
+
+
+def buffer_of(value: SSAValue) -> Operation:
+    """The operation whose buffer holds a tile in shared memory: a transpose has none."""
+    op = value.owner
+    assert isinstance(op, Operation)
+    return buffer_of(op.input) if isinstance(op, threadblock.TransposeOp) else op
+
+
+def is_staged(op: Operation, graph: kernel.GraphDefinedOp) -> bool:
+    """Whether the loop keeps several buffers of what `op` loads."""
+    if not isinstance(op, threadblock.LoadOp):
+        return False
+    return any(dim >= 0 for dim in op.loop_map.get_values())
+
+
+def buffer_element(op: Operation) -> Attribute:
+    """The element type in which a buffer is kept: reductions stay in f32 until they are read."""
+    if isinstance(op, threadblock.ReduceSumOp | threadblock.ReduceMaxOp):
+        return f32
+    return threadblock.tile_type(op.results[0]).element_type
+
+
+def shared_layout(value: SSAValue) -> SharedLayout:
+    """The layout of a tile that is in shared memory."""
+    attribute = layout_of(value)
+    assert isinstance(attribute, SharedAttr)
+    return attribute.layout
+
+
+def buffer_bytes(op: Operation) -> int:
+    """Bytes of one buffer of a tile in shared memory, all copies, rounded to 16."""
+    layout = shared_layout(op.results[0])
+    item = 4 if buffer_element(op) == f32 else 2
+    return -(-layout.size * layout.copies * item // 16) * 16

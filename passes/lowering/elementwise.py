@@ -1,0 +1,118 @@
+"""Thread graphs: the fused scalar code, once for each element that a thread holds."""
+
+from collections.abc import Callable
+
+from xdsl.dialects import arith, math
+from xdsl.dialects.arith import FastMathFlag, FastMathFlagsAttr
+from xdsl.ir import Operation, SSAValue
+
+from mirage_mlir.diagnostics import fail
+from mirage_mlir.dialects import nvvm, thread, threadblock
+from mirage_mlir.dialects.layout import RegistersAttr, layout_of
+from mirage_mlir.passes.lowering.access import fetch
+from mirage_mlir.passes.lowering.context import KernelContext
+from mirage_mlir.passes.lowering.emitter import Emitter
+
+LOG2_E = 1.4426950408889634
+LN_2 = 0.6931471805599453
+
+APPROXIMATE = FastMathFlagsAttr((FastMathFlag.APPROX_FUNC,))
+"""Lets a division or a root be one instruction, right to two units in the last place of f32."""
+
+Scalar = SSAValue
+
+
+def _exp(emit: Emitter, x: Scalar) -> Scalar:
+    """`2^(x / ln 2)`: the matrix of one instruction; relative error 2^-22 plus that of x / ln 2."""
+    return emit.result(nvvm.Ex2Op(emit.result(arith.MulfOp(x, emit.f32(LOG2_E)))))
+
+
+def _log(emit: Emitter, x: Scalar) -> Scalar:
+    return emit.result(arith.MulfOp(emit.result(nvvm.Log2Op(x)), emit.f32(LN_2)))
+
+
+def _power(emit: Emitter, x: Scalar, y: Scalar) -> Scalar:
+    """`2^(y log2 x)`: not a number for negative x, as for exponents that are no integers."""
+    return emit.result(nvvm.Ex2Op(emit.result(arith.MulfOp(y, emit.result(nvvm.Log2Op(x))))))
+
+
+def _tanh(emit: Emitter, x: Scalar) -> Scalar:
+    """`1 - 2 / (1 + exp(2x))`: `tanh.approx` is right to 2^-11 only, too little for f16."""
+    one = emit.f32(1.0)
+    power = _exp(emit, emit.result(arith.AddfOp(x, x)))
+    share = emit.result(nvvm.RcpApproxFtzOp(emit.result(arith.AddfOp(one, power))))
+    return emit.result(arith.SubfOp(one, emit.result(arith.AddfOp(share, share))))
+
+
+ERF_STEP = 0.3275911
+ERF_FACTORS = (1.061405429, -1.453152027, 1.421413741, -0.284496736, 0.254829592)
+"""Abramowitz and Stegun, Handbook of Mathematical Functions, 7.1.26: error below 1.5e-7."""
+
+
+def _erf(emit: Emitter, x: Scalar) -> Scalar:
+    """`1 - (a1 t + ... + a5 t^5) exp(-x^2)` with `t = 1 / (1 + p |x|)`, and the sign of x."""
+    size = emit.result(math.AbsFOp(x))
+    one = emit.f32(1.0)
+    t = emit.result(
+        nvvm.RcpApproxFtzOp(emit.result(math.FmaOp(size, emit.f32(ERF_STEP), one)))
+    )
+    sum_ = emit.f32(ERF_FACTORS[0])
+    for factor in ERF_FACTORS[1:]:
+        sum_ = emit.result(math.FmaOp(sum_, t, emit.f32(factor)))
+    tail = _exp(emit, emit.result(arith.NegfOp(emit.result(arith.MulfOp(x, x)))))
+    product = emit.result(arith.MulfOp(emit.result(arith.MulfOp(sum_, t)), tail))
+    return emit.result(math.CopySignOp(emit.result(arith.SubfOp(one, product)), x))
+
+
+EXPANSIONS: dict[type[Operation], Callable[..., Scalar]] = {
+    math.ExpOp: _exp,
+    math.LogOp: _log,
+    math.PowFOp: _power,
+    math.TanhOp: _tanh,
+    math.ErfOp: _erf,
+}
+"""Functions that have no instruction of their own."""
+
+APPROXIMATED = (arith.DivfOp, math.SqrtOp, math.RsqrtOp)
+
+
+def evaluate(ctx: KernelContext, op: Operation, arguments: list[Scalar]) -> Scalar:
+    """One scalar operation of a thread graph."""
+    emit = ctx.emit
+    if type(op) in EXPANSIONS:
+        return EXPANSIONS[type(op)](emit, *arguments)
+    if isinstance(op, APPROXIMATED):
+        return emit.result(type(op)(*arguments, APPROXIMATE))
+    if len(op.results) != 1 or op.regions:
+        fail(op, "has no place in a thread graph")
+    copy = type(op).create(
+        operands=arguments,
+        result_types=[op.results[0].type],
+        properties=dict(op.properties),
+    )
+    return emit.result(copy)
+
+
+def run_thread_graph(ctx: KernelContext, op: thread.GraphOp) -> None:
+    """Compute the slots of `op`'s results."""
+    result = op.results[0]
+    attribute = layout_of(result)
+    assert isinstance(attribute, RegistersAttr)
+    layout, shape = attribute.layout, threadblock.shape_of(result)
+    columns = [fetch(ctx, value, layout, shape) for value in op.operands]
+    slots: list[list[Scalar]] = [[] for _ in op.results]
+    block = op.body.block
+    for slot in range(len(layout.offsets)):
+        scalars: dict[SSAValue, Scalar] = {
+            argument: column[slot] for argument, column in zip(block.args, columns, strict=True)
+        }
+        stored = 0
+        for inner in block.ops:
+            if isinstance(inner, thread.StoreOp):
+                slots[stored].append(scalars[inner.operands[0]])
+                stored += 1
+                continue
+            arguments = [scalars[value] for value in inner.operands]
+            scalars[inner.results[0]] = evaluate(ctx, inner, arguments)
+    for value, held in zip(op.results, slots, strict=True):
+        ctx.registers[value] = held

@@ -1,0 +1,368 @@
+"""One `kernel.graph_defined` as one `llvm.func`, emitted stage by stage."""
+
+from collections.abc import Sequence
+from math import prod
+
+from xdsl.dialects import arith, llvm
+from xdsl.dialects.builtin import (
+    ArrayAttr,
+    DenseArrayBase,
+    DictionaryAttr,
+    IntegerAttr,
+    StringAttr,
+    UnitAttr,
+    i8,
+    i32,
+    i64,
+)
+from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
+
+from mirage_mlir.dialects import kernel, nvvm, thread, threadblock
+from mirage_mlir.dialects.layout import BarrierOp, ConvertLayoutOp, RegistersAttr, SharedAttr, layout_of
+from mirage_mlir.dialects.threadblock import Stage
+from mirage_mlir.passes.assign_layouts import THREADS, ZERO_PADDING
+from mirage_mlir.passes.lowering.access import as_f32, fetch, write_global, write_shared
+from mirage_mlir.passes.lowering.context import (
+    KernelContext,
+    buffer_bytes,
+    is_staged,
+)
+from mirage_mlir.passes.lowering.copies import copy_to_shared
+from mirage_mlir.passes.lowering.elementwise import run_thread_graph
+from mirage_mlir.passes.lowering.emitter import Emitter, Index
+from mirage_mlir.passes.lowering.matmul import multiply
+from mirage_mlir.passes.lowering.reduction import NEUTRAL, accumulate, layout_read_by, reduce
+from mirage_mlir.passes.lowering.views import view_of
+from mirage_mlir.passes.plan_memory import SMEM_BYTES, int_attribute
+from mirage_mlir.passes.schedule_threadblock import STAGES
+
+SHARED_SYMBOL = "smem"
+
+POINTER_ALIGNMENT = 16
+"""Bytes to which every tensor's address is aligned; the runtime refuses others."""
+
+
+def roots_of(graph: kernel.GraphDefinedOp) -> list[SSAValue]:
+    """The tensors that a kernel gets a pointer to: what it reads, each once, then its results."""
+    roots: list[SSAValue] = []
+    for value in (*(view_of(value).root for value in graph.inputs), *graph.outputs):
+        if value not in roots:
+            roots.append(value)
+    return roots
+
+
+class KernelFunction:
+    """Emits the function of one kernel."""
+
+    def __init__(self, graph: kernel.GraphDefinedOp) -> None:
+        self.graph = graph
+        self.roots = roots_of(graph)
+        self.entry = Block(arg_types=[nvvm.GLOBAL] * len(self.roots))
+        self.emit = Emitter(self.entry)
+        self.emit.location = graph.location
+        self.stages = int_attribute(graph, STAGES)
+        self.turns = prod(graph.loop_sizes)
+        threads = int_attribute(graph, THREADS)
+        thread_index = self.emit.result(nvvm.ThreadIdXOp())
+        block_ids = (nvvm.BlockIdXOp, nvvm.BlockIdYOp, nvvm.BlockIdZOp)
+        blocks: list[Index] = [
+            self.emit.result(block()) if size > 1 else 0
+            for block, size in zip(block_ids, graph.grid_sizes, strict=False)
+        ]
+        self.ctx = KernelContext(
+            graph,
+            self.emit,
+            dict(zip(self.roots, self.entry.args, strict=True)),
+            threads,
+            thread_index,
+            blocks,
+            self.emit.result(llvm.AddressOfOp(SHARED_SYMBOL, nvvm.SHARED)),
+            self.stages,
+            self.turns_of(0),
+        )
+        self.in_loop: list[Operation] = []
+        self.before: list[Operation] = []
+        self.after: list[Operation] = []
+        self.sort_operations()
+
+    def sort_operations(self) -> None:
+        """Split the scheduled block where the loop starts and where it ends."""
+        stages = threadblock.stages(self.graph)
+        parts = {
+            Stage.INVARIANT: self.before,
+            Stage.LOOP: self.in_loop,
+            Stage.POST: self.after,
+        }
+        for op in self.graph.body.block.ops:
+            if isinstance(op, BarrierOp):
+                stage = Stage(op.stage.data)
+            elif isinstance(op, threadblock.AccumulateOp):
+                stage = Stage.LOOP
+            else:
+                values = op.results or op.operands
+                stage = max((stages[value] for value in values), key=list(Stage).index)
+            parts[stage].append(op)
+
+    def turns_of(self, turn: Index) -> list[Index]:
+        """The index of each loop in the turn with the given number; the last loop is fastest."""
+        sizes = self.graph.loop_sizes
+        if len(sizes) < 2:
+            return [turn] * len(sizes)
+        return [self.emit.div(turn, sizes[1]), self.emit.rem(turn, sizes[1])]
+
+    def run(self, name: str, arguments: Sequence[str]) -> llvm.FuncOp:
+        """Emit everything; `arguments` says what each pointer is."""
+        self.clear_padding()
+        self.start_loads()
+        for op in self.before:
+            self.run_operation(op)
+        if self.in_loop:
+            self.run_loop()
+        for op in self.after:
+            self.run_operation(op)
+        self.emit.builder.insert(llvm.ReturnOp())
+        return self.function(name, arguments)
+
+    def clear_padding(self) -> None:
+        """Zero the buffers whose padding a matrix product reads."""
+        emit, ctx = self.emit, self.ctx
+        padded = [op for op in self.graph.body.block.ops if ZERO_PADDING in op.attributes]
+        for op in padded:
+            count = self.stages if is_staged(op, self.graph) else 1
+            words = count * buffer_bytes(op) // 4
+
+            def clear(turn: SSAValue, _: list[SSAValue], op: Operation = op) -> list[SSAValue]:
+                word = emit.add(emit.mul(turn, ctx.threads), ctx.thread)
+                with emit.when(emit.less(word, words)):
+                    pointer = ctx.shared_pointer(op.results[0], 0)
+                    emit.store(emit.pointer(pointer, word, i32), [emit.i32(0)])
+                return []
+
+            emit.loop(-(-words // ctx.threads), [], clear)
+        if padded:
+            emit.builder.insert(nvvm.BarrierOp())
+
+    def start_loads(self) -> None:
+        """Start the loads of the tiles that stay, then those of the loop's first turns."""
+        stay = [
+            op
+            for op in self.graph.body.block.ops
+            if isinstance(op, threadblock.LoadOp)
+            and isinstance(layout_of(op.result), SharedAttr)
+            and not is_staged(op, self.graph)
+        ]
+        for op in stay:
+            copy_to_shared(self.ctx, op, self.turns_of(0), 0)
+        if stay:
+            self.emit.builder.insert(nvvm.CpAsyncCommitGroupOp())
+        for turn in range(self.stages - 1 if self.in_loop else 0):
+            self.load_turn(turn, turn)
+
+    def load_turn(self, turn: Index, slot: Index) -> None:
+        """Start the loads of one turn into one slot, as one group."""
+        turns = self.turns_of(turn)
+        for op in self.in_loop:
+            if isinstance(op, threadblock.LoadOp) and is_staged(op, self.graph):
+                copy_to_shared(self.ctx, op, turns, slot)
+        self.emit.builder.insert(nvvm.CpAsyncCommitGroupOp())
+
+    def run_loop(self) -> None:
+        """Emit the loop; accumulators are what it carries."""
+        accumulators = [op for op in self.in_loop if isinstance(op, threadblock.AccumulateOp)]
+        carried: list[SSAValue] = []
+        counts: list[int] = []
+        for op in accumulators:
+            slots = self.slots_of(op)
+            counts.append(slots)
+            carried += [self.emit.f32(NEUTRAL[op.kind.data])] * slots
+
+        def body(turn: SSAValue, values: list[SSAValue]) -> list[SSAValue]:
+            return self.run_turn(turn, self.split(accumulators, counts, values))
+
+        results = self.emit.loop(self.turns, carried, body)
+        self.ctx.turns = self.turns_of(0)
+        for op, values in self.split(accumulators, counts, results).items():
+            self.ctx.registers[op.result] = values
+
+    @staticmethod
+    def slots_of(op: threadblock.AccumulateOp) -> int:
+        """Registers of an accumulator."""
+        attribute = layout_of(op.result)
+        assert isinstance(attribute, RegistersAttr)
+        return len(attribute.layout.offsets)
+
+    @staticmethod
+    def split(
+        accumulators: list[threadblock.AccumulateOp], counts: list[int], values: list[SSAValue]
+    ) -> dict[threadblock.AccumulateOp, list[SSAValue]]:
+        """The registers of each accumulator out of all that the loop carries."""
+        rest = iter(values)
+        return {
+            op: [next(rest) for _ in range(count)]
+            for op, count in zip(accumulators, counts, strict=True)
+        }
+
+    def run_turn(
+        self, turn: SSAValue, carried: dict[threadblock.AccumulateOp, list[SSAValue]]
+    ) -> list[SSAValue]:
+        """One turn: wait, start the loads of a later turn, then compute."""
+        emit, ctx = self.emit, self.ctx
+        ctx.turns = self.turns_of(turn)
+        ctx.slot = emit.rem(turn, self.stages)
+        staged = any(is_staged(op, self.graph) for op in self.in_loop)
+        if self.stages == 1 and staged:
+            self.load_turn(turn, 0)
+        first, *rest = self.in_loop
+        self.run_operation(first)
+        if self.stages > 1:
+            later = emit.add(turn, self.stages - 1)
+            turns, slot = self.turns_of(later), emit.rem(later, self.stages)
+            with emit.when(emit.less(later, self.turns)):
+                for op in self.in_loop:
+                    if isinstance(op, threadblock.LoadOp) and is_staged(op, self.graph):
+                        copy_to_shared(ctx, op, turns, slot)
+            emit.builder.insert(nvvm.CpAsyncCommitGroupOp())
+        totals: list[SSAValue] = []
+        for op in rest:
+            if isinstance(op, threadblock.AccumulateOp):
+                totals += self.run_accumulate(op, carried[op])
+            else:
+                self.run_operation(op)
+        return totals
+
+    def run_accumulate(
+        self, op: threadblock.AccumulateOp, carried: list[SSAValue]
+    ) -> list[SSAValue]:
+        """The accumulator after this turn; a product is added by the matrix unit itself."""
+        if self.adds_into(op.value):
+            assert isinstance(op.value.owner, threadblock.MatmulOp)
+            return multiply(self.ctx, op.value.owner, carried)
+        return accumulate(self.ctx, op, carried)
+
+    def adds_into(self, value: SSAValue) -> bool:
+        """Whether a product goes nowhere but into one accumulator."""
+        users = [use.operation for use in value.uses]
+        return (
+            isinstance(value.owner, threadblock.MatmulOp)
+            and len(users) == 1
+            and isinstance(users[0], threadblock.AccumulateOp)
+            and users[0].kind.data == "sum"
+        )
+
+    def run_operation(self, op: Operation) -> None:
+        """Emit one operation of a graph."""
+        self.emit.location = op.location
+        match op:
+            case BarrierOp():
+                self.run_barrier(op)
+            case threadblock.MatmulOp():
+                if not self.adds_into(op.result):
+                    self.ctx.registers[op.result] = multiply(self.ctx, op, None)
+            case thread.GraphOp():
+                run_thread_graph(self.ctx, op)
+            case threadblock.ReduceSumOp() | threadblock.ReduceMaxOp():
+                reduce(self.ctx, op)
+            case ConvertLayoutOp():
+                self.run_convert(op)
+            case threadblock.ConcatOp():
+                self.run_concat(op)
+            case threadblock.StoreOp():
+                self.run_store(op)
+            case _:
+                # Loads are started ahead; a transpose is another view of the same memory.
+                assert isinstance(op, threadblock.LoadOp | threadblock.TransposeOp)
+
+    def run_barrier(self, op: BarrierOp) -> None:
+        """Wait for asynchronous loads where asked, then for all threads."""
+        if op.pending is not None:
+            self.emit.builder.insert(nvvm.CpAsyncWaitGroupOp(op.pending.value.data))
+        self.emit.builder.insert(nvvm.BarrierOp())
+
+    def run_convert(self, op: ConvertLayoutOp) -> None:
+        """Move a tile to shared memory; elements that do not exist become zero."""
+        ctx = self.ctx
+        layout = layout_read_by(ctx, op.input)
+        shape = threadblock.shape_of(op.input)
+        slots = fetch(ctx, op.input, layout, shape)
+        if layout.partial == 1:
+            extents = ctx.extents(op.input)
+            slots = [
+                self.emit.select(
+                    ctx.inside(layout, shape, extents, place), value, self.emit.zero(value.type)
+                )
+                for place, value in zip(layout.offsets, slots, strict=True)
+            ]
+        write_shared(ctx, slots, layout, shape, op.result)
+
+    def run_concat(self, op: threadblock.ConcatOp) -> None:
+        """Write the parts side by side."""
+        dim = op.dim.value.data
+        whole = threadblock.shape_of(op.results[0])
+        at = 0
+        for value in op.operands:
+            shape = threadblock.shape_of(value)
+            layout = layout_read_by(self.ctx, value)
+            slots = fetch(self.ctx, value, layout, shape)
+            if dim == len(whole) - 1:
+                corner = (0, at)
+            else:
+                corner = (at * prod(shape[dim + 1 : -1]), 0)
+            write_shared(self.ctx, slots, layout, shape, op.results[0], corner)
+            at += shape[dim]
+
+    def run_store(self, op: threadblock.StoreOp) -> None:
+        """Write a tile to its tensor, rounded to the tensor's element type."""
+        layout = layout_read_by(self.ctx, op.tile)
+        shape = threadblock.shape_of(op.tile)
+        slots = fetch(self.ctx, op.tile, layout, shape)
+        element = threadblock.tile_type(op.tile).element_type
+        if slots[0].type != element:
+            slots = [
+                self.emit.result(arith.TruncFOp(as_f32(self.ctx, value), element))
+                for value in slots
+            ]
+        write_global(self.ctx, op, slots, layout)
+
+    def function(self, name: str, arguments: Sequence[str]) -> llvm.FuncOp:
+        """The finished function, with what a launch must know in its attributes."""
+        graph = self.graph
+        grid = [*graph.grid_sizes, 1, 1][:3]
+        attributes: dict[str, Attribute] = {
+            "nvvm.kernel": UnitAttr(),
+            "nvvm.maxntid": DenseArrayBase.from_list(i32, [self.ctx.threads]),
+            "mirage.grid": DenseArrayBase.from_list(i64, grid),
+            "mirage.threads": IntegerAttr(self.ctx.threads, i64),
+            "mirage.smem_bytes": IntegerAttr(int_attribute(graph, SMEM_BYTES), i64),
+            "mirage.arguments": ArrayAttr([StringAttr(argument) for argument in arguments]),
+        }
+        inputs = {view_of(value).root for value in graph.inputs}
+        notes = [argument_attributes(root in inputs) for root in self.roots]
+        function = llvm.FuncOp(
+            name,
+            llvm.LLVMFunctionType([nvvm.GLOBAL] * len(self.roots)),
+            linkage=llvm.LinkageAttr("external"),
+            body=Region(self.entry),
+            other_props={"arg_attrs": ArrayAttr(notes)},
+            extra_attrs=attributes,
+        )
+        function.location = graph.location
+        return function
+
+
+def argument_attributes(is_input: bool) -> DictionaryAttr:
+    """What LLVM may assume of a tensor's pointer."""
+    known: dict[str, Attribute] = {
+        "llvm.noalias": UnitAttr(),
+        "llvm.align": IntegerAttr(POINTER_ALIGNMENT, i64),
+    }
+    if is_input:
+        known["llvm.readonly"] = UnitAttr()
+    return DictionaryAttr(known)
+
+
+def shared_memory_symbol() -> llvm.GlobalOp:
+    """The block's shared memory, whose size the launch gives."""
+    kind = llvm.LLVMArrayType(0, i8)
+    return llvm.GlobalOp(
+        kind, SHARED_SYMBOL, "external", addr_space=3, alignment=1024, body=Region()
+    )

@@ -1,0 +1,225 @@
+"""Matrix products of tiles in shared memory, on the matrix units or, for f32, without them."""
+
+from dataclasses import dataclass
+from math import prod
+
+from xdsl.dialects import llvm, math
+from xdsl.dialects.builtin import DenseArrayBase, VectorType, bf16, f16, f32, i32
+from xdsl.ir import SSAValue
+
+from mirage_mlir.dialects import nvvm, threadblock
+from mirage_mlir.dialects.layout import RegistersAttr, layout_of
+from mirage_mlir.graph.layout import (
+    MMA_COLUMNS,
+    MMA_DEPTH,
+    MMA_ROWS,
+    RegisterLayout,
+    as_matrix,
+    ceil_div,
+    round_up,
+)
+from mirage_mlir.passes.lowering.access import as_f32, read_shared
+from mirage_mlir.passes.lowering.context import KernelContext, shared_layout
+from mirage_mlir.passes.lowering.emitter import Index
+
+UNROLLED_STEPS = 8
+"""Steps along the depth that are written out; more become a loop, to bound the code."""
+
+WARPS = "warps"
+
+
+@dataclass(frozen=True)
+class WarpTile:
+    """
+    What one warp computes of a product.
+
+    Args:
+        row, column, depth: where the warp starts.
+        row_tiles, column_tiles, steps: fragments along each of them.
+    """
+
+    row: Index
+    column: Index
+    depth: Index
+    row_tiles: int
+    column_tiles: int
+    steps: int
+
+
+def warp_tile(ctx: KernelContext, op: threadblock.MatmulOp) -> WarpTile:
+    """The warp's part: column warps count first, then row warps, then warps along the depth."""
+    emit = ctx.emit
+    rows, depth = as_matrix(threadblock.shape_of(op.lhs))
+    columns = threadblock.shape_of(op.rhs)[-1]
+    warps = op.attributes[WARPS]
+    assert isinstance(warps, DenseArrayBase)
+    down, across, deep = (int(count) for count in warps.get_values())
+    row_tiles = ceil_div(ceil_div(rows, MMA_ROWS), down)
+    column_tiles = ceil_div(ceil_div(columns, MMA_COLUMNS), across)
+    steps = ceil_div(ceil_div(depth, MMA_DEPTH), deep)
+    above = emit.div(ctx.warp, across)
+    return WarpTile(
+        emit.mul(emit.rem(above, down) if deep > 1 else above, row_tiles * MMA_ROWS)
+        if down > 1
+        else 0,
+        emit.mul(emit.rem(ctx.warp, across), column_tiles * MMA_COLUMNS) if across > 1 else 0,
+        emit.mul(emit.div(above, down), steps * MMA_DEPTH) if deep > 1 else 0,
+        row_tiles,
+        column_tiles,
+        steps,
+    )
+
+
+def multiply(
+    ctx: KernelContext, op: threadblock.MatmulOp, added: list[SSAValue] | None
+) -> list[SSAValue]:
+    """The slots of `op`'s result, plus `added` where given."""
+    attribute = layout_of(op.result)
+    assert isinstance(attribute, RegistersAttr)
+    slots = added or [ctx.emit.f32(0.0)] * len(attribute.layout.offsets)
+    if WARPS not in op.attributes:
+        return multiply_scalars(ctx, op, attribute.layout, slots)
+    tile = warp_tile(ctx, op)
+    if tile.steps <= UNROLLED_STEPS:
+        for step in range(tile.steps):
+            slots = multiply_step(ctx, op, tile, step * MMA_DEPTH, slots)
+        return slots
+
+    def turn(step: SSAValue, carried: list[SSAValue]) -> list[SSAValue]:
+        return multiply_step(ctx, op, tile, ctx.emit.mul(step, MMA_DEPTH), carried)
+
+    return ctx.emit.loop(tile.steps, slots, turn)
+
+
+def multiply_step(
+    ctx: KernelContext,
+    op: threadblock.MatmulOp,
+    tile: WarpTile,
+    at: Index,
+    slots: list[SSAValue],
+) -> list[SSAValue]:
+    """One instruction's depth of the warp's product; slots are in the order of `mma_result`."""
+    emit = ctx.emit
+    element = threadblock.tile_type(op.lhs).element_type
+    kind = "f16" if element == f16 else "bf16"
+    assert element in (f16, bf16)
+    depth = emit.add(tile.depth, at)
+    lefts = [
+        left_fragment(ctx, op, emit.add(tile.row, i * MMA_ROWS), depth)
+        for i in range(tile.row_tiles)
+    ]
+    result = list(slots)
+    for j in range(0, tile.column_tiles, 2):
+        rights = right_fragments(ctx, op, emit.add(tile.column, j * MMA_COLUMNS), depth)
+        for k, right in enumerate(rights[: tile.column_tiles - j]):
+            for i, left in enumerate(lefts):
+                first = (i * tile.column_tiles + j + k) * 4
+                product = nvvm.MmaSyncOp(
+                    left,
+                    right,
+                    result[first : first + 4],
+                    (MMA_ROWS, MMA_COLUMNS, MMA_DEPTH),
+                    kind,
+                )
+                fragment = emit.result(product)
+                for slot in range(4):
+                    result[first + slot] = emit.field(fragment, slot, f32)
+    return result
+
+
+def _matrices(
+    ctx: KernelContext, value: SSAValue, row: Index, column: Index, transposed: bool
+) -> list[SSAValue]:
+    """Load four 8x8 matrices, each lane giving the address of the run that starts at its place."""
+    emit, layout = ctx.emit, shared_layout(value)
+    offset = emit.add(emit.mul(row, layout.row), emit.mul(column, layout.column))
+    element = threadblock.tile_type(value).element_type
+    pointer = emit.pointer(ctx.shared_pointer(value), offset, element)
+    loaded = emit.builder.insert(nvvm.LdMatrixOp(pointer, 4, "col" if transposed else "row")).res
+    registers = [emit.field(loaded, i, i32) for i in range(4)]
+    if element == f16:
+        pair = VectorType(f16, [2])
+        registers = [emit.result(llvm.BitcastOp(register, pair)) for register in registers]
+    return registers
+
+
+def _lane_halves(ctx: KernelContext) -> tuple[Index, Index, Index]:
+    """Of the lane: its number in a matrix (0 to 7), and bits 3 and 4, the matrix it serves."""
+    emit, lane = ctx.emit, ctx.lane
+    third = emit.bits(emit.shift_right(lane, 3), 1)
+    return emit.bits(lane, 7), third, emit.shift_right(lane, 4)
+
+
+def left_fragment(
+    ctx: KernelContext, op: threadblock.MatmulOp, row: Index, depth: Index
+) -> list[SSAValue]:
+    """The 16 x 16 fragment of the left operand at (row, depth)."""
+    emit, layout = ctx.emit, shared_layout(op.lhs)
+    rows = prod(threadblock.shape_of(op.lhs)[:-1])
+    inner, third, fourth = _lane_halves(ctx)
+    if layout.column == 1:
+        # Lanes 0 to 15 give rows; rows past the tile repeat its last one and are never stored.
+        at = emit.add(row, emit.bits(ctx.lane, 15))
+        if rows % MMA_ROWS:
+            at = emit.least(at, rows - 1)
+        return _matrices(ctx, op.lhs, at, emit.add(depth, emit.mul(fourth, 8)), False)
+    at = emit.add(row, emit.mul(third, 8))
+    if rows % MMA_ROWS:
+        at = emit.least(at, round_up(rows, 8) - 8)
+    down = emit.add(depth, emit.add(inner, emit.mul(fourth, 8)))
+    return _matrices(ctx, op.lhs, at, down, True)
+
+
+def right_fragments(
+    ctx: KernelContext, op: threadblock.MatmulOp, column: Index, depth: Index
+) -> list[list[SSAValue]]:
+    """Two 16 x 8 fragments of the right operand, at (depth, column) and 8 columns on."""
+    emit, layout = ctx.emit, shared_layout(op.rhs)
+    columns = threadblock.shape_of(op.rhs)[-1]
+    inner, third, fourth = _lane_halves(ctx)
+    if layout.column == 1:
+        down = emit.add(depth, emit.bits(ctx.lane, 15))
+        across = emit.add(column, emit.mul(fourth, 8))
+        if columns % 16:
+            across = emit.least(across, round_up(columns, 8) - 8)
+        loaded = _matrices(ctx, op.rhs, down, across, True)
+    else:
+        across = emit.add(column, emit.add(inner, emit.mul(fourth, 8)))
+        if columns % 16:
+            across = emit.least(across, columns - 1)
+        down = emit.add(depth, emit.mul(third, 8))
+        loaded = _matrices(ctx, op.rhs, down, across, False)
+    return [loaded[:2], loaded[2:]]
+
+
+def multiply_scalars(
+    ctx: KernelContext,
+    op: threadblock.MatmulOp,
+    layout: RegisterLayout,
+    slots: list[SSAValue],
+) -> list[SSAValue]:
+    """f32 operands: each thread multiplies and adds its own elements."""
+    emit = ctx.emit
+    rows, depth = as_matrix(threadblock.shape_of(op.lhs))
+    columns = threadblock.shape_of(op.rhs)[-1]
+
+    def turn(step: SSAValue, carried: list[SSAValue]) -> list[SSAValue]:
+        sums: list[SSAValue] = []
+        for place, total in zip(layout.offsets, carried, strict=True):
+            row, column = ctx.at(layout, place)
+            if layout.spans()[0] > rows:
+                row = emit.least(row, rows - 1)
+            if layout.spans()[1] > columns:
+                column = emit.least(column, columns - 1)
+            left = _scalar(ctx, op.lhs, row, step)
+            sums.append(
+                emit.result(math.FmaOp(left, _scalar(ctx, op.rhs, step, column), total))
+            )
+        return sums
+
+    return emit.loop(depth, slots, turn)
+
+
+def _scalar(ctx: KernelContext, value: SSAValue, row: Index, column: Index) -> SSAValue:
+    shape = threadblock.shape_of(value)
+    return as_f32(ctx, read_shared(ctx, value, shape, row, column, 1)[0])

@@ -1,0 +1,151 @@
+"""Sums and maxima over rows or columns, first in a thread, then in a warp, then over warps."""
+
+from xdsl.dialects import arith
+from xdsl.dialects.builtin import f32
+from xdsl.ir import SSAValue
+
+from mirage_mlir.dialects import nvvm, threadblock
+from mirage_mlir.dialects.layout import RegistersAttr, layout_of
+from mirage_mlir.graph.layout import WARP_THREADS, Position, RegisterLayout, blocked
+from mirage_mlir.passes.assign_layouts import reduced_sides, split_warp_bits
+from mirage_mlir.passes.lowering.access import as_f32, combine, fetch
+from mirage_mlir.passes.lowering.context import Extents, KernelContext, shared_layout
+
+NEUTRAL = {"sum": 0.0, "max": float("-inf")}
+"""What leaves a sum, or a maximum, as it is."""
+
+LANE_BITS = WARP_THREADS.bit_length() - 1
+
+Reduction = threadblock.ReduceSumOp | threadblock.ReduceMaxOp
+
+
+def kind_of(op: Reduction) -> str:
+    """`sum` or `max`."""
+    return "sum" if isinstance(op, threadblock.ReduceSumOp) else "max"
+
+
+def layout_read_by(ctx: KernelContext, value: SSAValue) -> RegisterLayout:
+    """The register layout in which an operation reads `value`: its own, or blocked."""
+    attribute = layout_of(value)
+    if isinstance(attribute, RegistersAttr):
+        return attribute.layout
+    return blocked(threadblock.shape_of(value), ctx.threads)
+
+
+def mask(
+    ctx: KernelContext,
+    slots: list[SSAValue],
+    layout: RegisterLayout,
+    shape: tuple[int, ...],
+    extents: Extents,
+    neutral: float,
+) -> list[SSAValue]:
+    """`slots` in f32, with `neutral` in place of the elements that do not exist."""
+    masked: list[SSAValue] = []
+    for place, value in zip(layout.offsets, slots, strict=True):
+        inside = ctx.inside(layout, shape, extents, place)
+        masked.append(ctx.emit.select(inside, as_f32(ctx, value), ctx.emit.f32(neutral)))
+    return masked
+
+
+def fold(
+    ctx: KernelContext,
+    slots: list[SSAValue],
+    layout: RegisterLayout,
+    sides: tuple[bool, bool],
+    kind: str,
+) -> dict[Position, SSAValue]:
+    """Each thread's own share of a reduction over rows, columns or both, by what is kept."""
+    folded: dict[Position, SSAValue] = {}
+    for (row, column), value in zip(layout.offsets, slots, strict=True):
+        kept = (0 if sides[0] else row, 0 if sides[1] else column)
+        folded[kept] = combine(ctx, folded[kept], value, kind) if kept in folded else value
+    return folded
+
+
+def reduced_lane_bits(layout: RegisterLayout, sides: tuple[bool, bool]) -> list[int]:
+    """The bits of the lane along which a reduction's parts lie."""
+    return [
+        bit
+        for bit, (row, column) in enumerate(layout.threads[:LANE_BITS])
+        if (sides[0] and row) or (sides[1] and column)
+    ]
+
+
+def reduce(ctx: KernelContext, op: Reduction) -> None:
+    """Write the scalars of `op` to shared memory, a copy from each warp that has a part."""
+    emit, kind = ctx.emit, kind_of(op)
+    layout = layout_read_by(ctx, op.input)
+    sides = reduced_sides(op)
+    shape = threadblock.shape_of(op.input)
+    slots = fetch(ctx, op.input, layout, shape)
+    if not is_folded(op.input):
+        slots = mask(ctx, slots, layout, shape, ctx.extents(op.input), NEUTRAL[kind])
+    folded = fold(ctx, slots, layout, sides, kind)
+    lanes = reduced_lane_bits(layout, sides)
+    for bit in lanes:
+        folded = {
+            place: combine(ctx, value, exchange(ctx, value, 1 << bit), kind)
+            for place, value in folded.items()
+        }
+    idle = [bit for bit, step in enumerate(layout.threads) if step == (0, 0)]
+    target = shared_layout(op.result)
+    copy = ctx.bit_field(split_warp_bits(layout, *sides))
+    with emit.when(ctx.is_first(lanes + idle)):
+        for place, value in folded.items():
+            row, column = kept_position(ctx, layout, sides, place)
+            offset = emit.add(emit.mul(row, target.row), emit.mul(column, target.column))
+            offset = emit.add(emit.mul(copy, target.size), offset)
+            emit.store(emit.pointer(ctx.shared_pointer(op.result), offset, f32), [value])
+
+
+def kept_position(
+    ctx: KernelContext, layout: RegisterLayout, sides: tuple[bool, bool], place: Position
+) -> tuple[int | SSAValue, int | SSAValue]:
+    """Where a folded value lies in the reduced tile."""
+    row, column = ctx.at(layout, place)
+    return (0 if sides[0] else row), (0 if sides[1] else column)
+
+
+def exchange(ctx: KernelContext, value: SSAValue, distance: int) -> SSAValue:
+    """The `value` of the lane whose number differs in one bit."""
+    emit = ctx.emit
+    everyone, clamp = emit.i32(-1), emit.i32(WARP_THREADS - 1)
+    return emit.builder.insert(
+        nvvm.ShflSyncOp(everyone, value, emit.i32(distance), clamp, "bfly")
+    ).res
+
+
+def is_folded(value: SSAValue) -> bool:
+    """Whether `value` is an accumulator that each thread has already reduced for its own part."""
+    op = value.owner
+    if not isinstance(op, threadblock.AccumulateOp):
+        return False
+    users = [use.operation for use in value.uses]
+    return len(users) == 1 and isinstance(
+        users[0], threadblock.ReduceSumOp | threadblock.ReduceMaxOp
+    )
+
+
+def accumulate(
+    ctx: KernelContext, op: threadblock.AccumulateOp, carried: list[SSAValue]
+) -> list[SSAValue]:
+    """What the accumulator of `op` holds after one more turn."""
+    kind = op.kind.data
+    layout = layout_read_by(ctx, op.value)
+    shape = threadblock.shape_of(op.value)
+    slots = fetch(ctx, op.value, layout, shape)
+    extents = ctx.extents(op.value)
+    folds = is_folded(op.result)
+    if folds or any(extent and extent.in_loop for extent in extents):
+        slots = mask(ctx, slots, layout, shape, extents, NEUTRAL[kind])
+    else:
+        slots = [as_f32(ctx, value) for value in slots]
+    if folds:
+        user = next(iter(op.result.uses)).operation
+        assert isinstance(user, threadblock.ReduceSumOp | threadblock.ReduceMaxOp)
+        slots = list(fold(ctx, slots, layout, reduced_sides(user), kind).values())
+    operation = arith.AddfOp if kind == "sum" else arith.MaximumfOp
+    return [
+        ctx.emit.result(operation(old, new)) for old, new in zip(carried, slots, strict=True)
+    ]

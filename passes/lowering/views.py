@@ -1,0 +1,129 @@
+"""Kernel-level views as strides over the tensor they look at."""
+
+from dataclasses import dataclass
+from math import prod
+
+from xdsl.ir import Block, Operation, SSAValue
+
+from mirage_mlir.diagnostics import fail
+from mirage_mlir.dialects import kernel
+
+
+@dataclass(frozen=True)
+class TensorView:
+    """
+    A tensor in device memory.
+
+    Args:
+        root: the value that owns the memory: a function argument or a kernel's result.
+        shape: sizes of the dims.
+        strides: distance between neighbours along each dim, in elements; 0 where repeated.
+        offset: of the first element, in elements.
+    """
+
+    root: SSAValue
+    shape: tuple[int, ...]
+    strides: tuple[int, ...]
+    offset: int = 0
+
+    @property
+    def contiguous(self) -> bool:
+        """Whether the elements lie in row-major order without gaps."""
+        return self.offset == 0 and all(
+            size == 1 or stride == dense
+            for size, stride, dense in zip(
+                self.shape, self.strides, dense_strides(self.shape), strict=True
+            )
+        )
+
+
+def dense_strides(shape: tuple[int, ...]) -> tuple[int, ...]:
+    """Strides of a row-major tensor of `shape`, in elements."""
+    return tuple(prod(shape[dim + 1 :]) for dim in range(len(shape)))
+
+
+def reshaped_strides(view: TensorView, shape: tuple[int, ...]) -> tuple[int, ...] | None:
+    """
+    Strides that make `view` look like `shape`, None where no strides can.
+
+    Runs of dims that lie densely one in the other are split anew; the cuts of both shapes must
+    agree at the ends of each run.
+    """
+    old = [(n, s) for n, s in zip(view.shape, view.strides, strict=True) if n > 1]
+    new = [n for n in shape if n > 1]
+    strides: list[int] = []
+    taken = 0
+    while taken < len(old):
+        size, stride = old[taken]
+        taken += 1
+        while taken < len(old) and stride == old[taken][0] * old[taken][1]:
+            size, stride = size * old[taken][0], old[taken][1]
+            taken += 1
+        run: list[int] = []
+        while prod(run) < size and len(strides) + len(run) < len(new):
+            run.append(new[len(strides) + len(run)])
+        if prod(run) != size:
+            return None
+        strides += [stride * inner for inner in dense_strides(tuple(run))]
+    rest = iter(strides)
+    return tuple(1 if n == 1 else next(rest) for n in shape)
+
+
+def through(op: Operation, source: TensorView, shape: tuple[int, ...]) -> TensorView | None:
+    """What the view operation `op` makes of `source`; None where it is no view by strides."""
+    strides: tuple[int, ...] | None
+    match op:
+        case kernel.TransposeOp():
+            strides = tuple(source.strides[dim] for dim in op.permutation.get_values())
+        case kernel.ReshapeOp():
+            strides = reshaped_strides(source, shape)
+        case kernel.BroadcastOp():
+            missing = len(shape) - len(source.shape)
+            aligned = (1,) * missing + source.shape
+            steps = (0,) * missing + source.strides
+            strides = tuple(
+                0 if old == 1 and new > 1 else step
+                for old, new, step in zip(aligned, shape, steps, strict=True)
+            )
+        case kernel.SliceOp():
+            pairs = list(zip(source.strides, op.offsets.get_values(), strict=True))
+            offset = source.offset + sum(stride * start for stride, start in pairs)
+            steps = op.strides.get_values()
+            strides = tuple(a * b for a, b in zip(source.strides, steps, strict=True))
+            return TensorView(source.root, shape, strides, offset)
+        case _:
+            return None
+    if strides is None:
+        return None
+    return TensorView(source.root, shape, strides, source.offset)
+
+
+def view_of(value: SSAValue) -> TensorView:
+    """
+    The memory behind a tensor, followed through views and into a kernel's region.
+
+    Fails at an operation that is neither a kernel nor a view by strides.
+    """
+    owner = value.owner
+    shape = kernel.shape_of(value)
+    if isinstance(owner, Block):
+        graph = owner.parent_op()
+        if isinstance(graph, kernel.GraphDefinedOp):
+            return view_of(graph.inputs[list(owner.args).index(value)])
+        return TensorView(value, shape, dense_strides(shape))
+    if isinstance(owner, kernel.GraphDefinedOp):
+        return TensorView(value, shape, dense_strides(shape))
+    if owner.operands and (seen := through(owner, view_of(owner.operands[0]), shape)) is not None:
+        return seen
+    fail(
+        owner,
+        "is neither a kernel nor a view that strides can express",
+        note="superoptimize makes a kernel of each operator that is not one",
+    )
+
+
+def row_major_columns(value: SSAValue) -> bool:
+    """Whether the last dim of a tensor holds neighbours, or no dim does."""
+    view = view_of(value)
+    unit = [dim for dim, step in enumerate(view.strides) if step == 1 and view.shape[dim] > 1]
+    return not unit or unit[-1] == len(view.shape) - 1

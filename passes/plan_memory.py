@@ -1,0 +1,172 @@
+"""The `plan-memory` pass."""
+
+from dataclasses import dataclass
+from math import prod
+
+from xdsl.context import Context
+from xdsl.dialects import func
+from xdsl.dialects.builtin import DenseArrayBase, IntegerAttr, ModuleOp, i64
+from xdsl.ir import Operation, SSAValue
+from xdsl.passes import ModulePass
+
+from mirage_mlir.diagnostics import fail
+from mirage_mlir.dialects import kernel, threadblock
+from mirage_mlir.dialects.layout import BarrierOp
+from mirage_mlir.dialects.threadblock import Stage
+from mirage_mlir.graph.memory_plan import Buffer, plan_memory
+from mirage_mlir.graph.target import target_named
+from mirage_mlir.passes.assign_layouts import ZERO_PADDING
+from mirage_mlir.passes.lowering.context import (
+    SMEM_OFFSET,
+    buffer_bytes,
+    buffer_of,
+    is_staged,
+)
+from mirage_mlir.passes.lowering.emitter import byte_width
+from mirage_mlir.passes.lowering.views import view_of
+from mirage_mlir.passes.schedule_threadblock import STAGES, in_shared
+
+SMEM_BYTES = "smem_bytes"
+SCRATCH_OFFSET = "scratch_offset"
+SCRATCH_BYTES = "scratch_bytes"
+
+SCRATCH_ALIGNMENT = 256
+"""What cudaMalloc gives, so that a tensor in scratch is aligned like one of its own."""
+
+
+@dataclass(frozen=True)
+class Times:
+    """When things happen in a block: the number of barriers passed so far."""
+
+    of: dict[Operation, int]
+    loop: tuple[int, int]
+
+    def spread(self, op: Operation, in_loop: bool) -> tuple[int, int]:
+        """First and last time of `op`; one in the loop happens all through it."""
+        return self.loop if in_loop else (self.of[op], self.of[op])
+
+
+def barrier_times(graph: kernel.GraphDefinedOp) -> Times:
+    """Number the stretches between barriers: memory changes hands only across one."""
+    now, of = 0, dict[Operation, int]()
+    loop: list[int] = []
+    for op in graph.body.block.ops:
+        if isinstance(op, BarrierOp):
+            now += 1
+            if op.stage.data == Stage.LOOP.value:
+                loop.append(now)
+        of[op] = now
+    return Times(of, (loop[0], loop[-1]) if loop else (0, 0))
+
+
+def buffers_of(graph: kernel.GraphDefinedOp) -> list[Operation]:
+    """The operations of `graph` that have memory in shared memory."""
+    return [
+        op
+        for op in graph.body.block.ops
+        if not isinstance(op, threadblock.TransposeOp)
+        and any(in_shared(result) for result in op.results)
+    ]
+
+
+def lifetime(
+    op: Operation, graph: kernel.GraphDefinedOp, times: Times, stages: dict[SSAValue, Stage]
+) -> Buffer:
+    """How much memory `op` needs, and from when to when."""
+    count = int_attribute(graph, STAGES) if is_staged(op, graph) else 1
+    first, last = times.spread(op, stages[op.results[0]] == Stage.LOOP)
+    if isinstance(op, threadblock.LoadOp) or ZERO_PADDING in op.attributes:
+        first = 0
+    users = [use.operation for use in op.results[0].uses]
+    while users:
+        user = users.pop()
+        if isinstance(user, threadblock.TransposeOp):
+            users += [use.operation for use in user.result.uses]
+        in_loop = any(stages[result] == Stage.LOOP for result in user.results)
+        last = max(last, times.spread(user, in_loop)[1])
+    return Buffer(count * buffer_bytes(op), first, last)
+
+
+def int_attribute(op: Operation, name: str) -> int:
+    """The value of an integer attribute that an earlier pass wrote."""
+    attribute = op.attributes.get(name)
+    if not isinstance(attribute, IntegerAttr):
+        fail(op, f"has no '{name}' yet; run the passes before plan-memory first")
+    return attribute.value.data
+
+
+def plan_shared(graph: kernel.GraphDefinedOp, limit: int) -> None:
+    """Write the offset of each buffer, and the bytes of all together."""
+    buffers, times = buffers_of(graph), barrier_times(graph)
+    stages = threadblock.stages(graph)
+    plan = plan_memory([lifetime(op, graph, times, stages) for op in buffers], alignment=128)
+    if plan.size > limit:
+        fail(graph, f"needs {plan.size} bytes of shared memory, a block has at most {limit}")
+    for op, offset in zip(buffers, plan.offsets, strict=True):
+        op.attributes[SMEM_OFFSET] = IntegerAttr(offset, i64)
+    graph.attributes[SMEM_BYTES] = IntegerAttr(plan.size, i64)
+
+
+def returned(function: func.FuncOp) -> list[SSAValue]:
+    """The memory that the results of `function` lie in."""
+    last = function.body.block.last_op
+    assert isinstance(last, func.ReturnOp)
+    return [view_of(value).root for value in last.arguments]
+
+
+def plan_scratch(function: func.FuncOp) -> None:
+    """Place the tensors that pass from kernel to kernel, and are no result, in one allocation."""
+    graphs = [op for op in function.body.block.ops if isinstance(op, kernel.GraphDefinedOp)]
+    outputs = returned(function)
+    buffers: dict[SSAValue, Buffer] = {}
+    for number, graph in enumerate(graphs):
+        for result in graph.outputs:
+            if result not in outputs:
+                buffers[result] = Buffer(tensor_bytes(result), number, number)
+        for root in (view_of(value).root for value in graph.inputs):
+            if root in buffers:
+                buffers[root] = Buffer(buffers[root].size, buffers[root].first, number)
+    plan = plan_memory(list(buffers.values()), SCRATCH_ALIGNMENT)
+    offsets = dict(zip(buffers, plan.offsets, strict=True))
+    for graph in graphs:
+        places = [offsets.get(result, -1) for result in graph.outputs]
+        graph.attributes[SCRATCH_OFFSET] = DenseArrayBase.from_list(i64, places)
+    function.attributes[SCRATCH_BYTES] = IntegerAttr(plan.size, i64)
+
+
+def tensor_bytes(value: SSAValue) -> int:
+    """Bytes of a whole tensor."""
+    return prod(kernel.shape_of(value)) * byte_width(kernel.tensor_type(value).element_type)
+
+
+@dataclass(frozen=True)
+class PlanMemoryPass(ModulePass):
+    """
+    Give every tile in shared memory, and every tensor between kernels, its place.
+
+    Input:
+        %x = threadblock.load %a grid_map [_] loop_map [1] {layout = shared} : ...
+
+    Output:
+        %x = threadblock.load %a grid_map [_] loop_map [1] {layout = shared, smem_offset = 0 : i64}
+
+    Tiles share memory when a barrier lies between the last use of one and the first of the other;
+    tensors share scratch when no kernel needs both. Plans are the smallest there are for up to
+    seven buffers (see `mirage_mlir.graph.memory_plan`).
+
+    Fails where a block would need more shared memory than the target has.
+    """
+
+    name = "plan-memory"
+
+    target: str = "sm_80"
+    """Whose shared memory is the limit; the default fits every target."""
+
+    def apply(self, ctx: Context, op: ModuleOp) -> None:
+        """Visit every kernel and every function of the module."""
+        limit = target_named(self.target).shared_per_block
+        for inner in list(op.walk()):
+            if isinstance(inner, kernel.GraphDefinedOp):
+                plan_shared(inner, limit)
+            elif isinstance(inner, func.FuncOp) and not inner.is_declaration:
+                plan_scratch(inner)

@@ -1,0 +1,170 @@
+"""The `schedule-threadblock` pass."""
+
+from dataclasses import dataclass, field
+from math import prod
+
+from xdsl.context import Context
+from xdsl.dialects.builtin import IntegerAttr, ModuleOp, i64
+from xdsl.ir import Operation, SSAValue
+from xdsl.passes import ModulePass
+
+from mirage_mlir.dialects import kernel, threadblock
+from mirage_mlir.dialects.layout import BarrierOp, SharedAttr, layout_of
+from mirage_mlir.dialects.threadblock import Stage
+from mirage_mlir.passes.lowering.context import buffer_bytes, buffer_of, is_staged
+
+STAGES = "stages"
+
+BYTES_IN_FLIGHT = 64 * 1024
+"""Bytes that a block keeps on their way: with one block on each of 132 multiprocessors, 4.3 TB/s
+times a loaded latency of 1 us asks for 33 KB each; twice that rides out uneven answers."""
+
+MAX_STAGES = 8
+"""More buffers than this gained nothing on an H200."""
+
+
+def in_shared(value: SSAValue) -> bool:
+    """Whether a tile lives in shared memory."""
+    return isinstance(layout_of(value), SharedAttr)
+
+
+def reads(op: Operation) -> list[Operation]:
+    """The buffers in shared memory that `op` reads."""
+    if isinstance(op, threadblock.TransposeOp):
+        return []
+    return [buffer_of(v) for v in op.operands if layout_of(v) is not None and in_shared(v)]
+
+
+def writes(op: Operation) -> list[Operation]:
+    """The buffer that `op` itself writes; loads are waited for, not ordered here."""
+    if isinstance(op, threadblock.LoadOp | threadblock.TransposeOp):
+        return []
+    return [op] if any(in_shared(result) for result in op.results) else []
+
+
+def choose_stages(graph: kernel.GraphDefinedOp) -> int:
+    """Buffers of each tile that the loop loads: enough bytes on their way, never fewer than two."""
+    turns = prod(graph.loop_sizes)
+    turn_bytes = sum(buffer_bytes(op) for op in graph.body.block.ops if is_staged(op, graph))
+    if not turn_bytes:
+        return 1
+    wanted = 1 + -(-BYTES_IN_FLIGHT // turn_bytes)
+    return min(turns, max(2, min(MAX_STAGES, wanted)))
+
+
+@dataclass
+class Hazards:
+    """Buffers touched since all threads last met."""
+
+    written: set[Operation] = field(default_factory=set[Operation])
+    read: set[Operation] = field(default_factory=set[Operation])
+
+    def conflict(self, op: Operation) -> bool:
+        """Whether `op` must wait for what other threads do."""
+        return any(buffer in self.written for buffer in reads(op)) or any(
+            buffer in self.written or buffer in self.read for buffer in writes(op)
+        )
+
+    def add(self, op: Operation) -> None:
+        """Remember what `op` touches."""
+        self.written.update(writes(op))
+        self.read.update(reads(op))
+
+
+def with_barriers(ops: list[Operation], stage: Stage, hazards: Hazards) -> list[Operation]:
+    """`ops` with a barrier in front of each that reads or overwrites what others touched."""
+    ordered: list[Operation] = []
+    for op in ops:
+        if hazards.conflict(op):
+            ordered.append(BarrierOp(stage.value))
+            hazards = Hazards()
+        hazards.add(op)
+        ordered.append(op)
+    return ordered
+
+
+def invariant_part(ops: list[Operation], pending: int) -> list[Operation]:
+    """What happens before the loop, with a wait for the loads that it reads itself."""
+    loads = [op for op in ops if isinstance(op, threadblock.LoadOp)]
+    rest = [op for op in ops if op not in loads]
+    loaded = set(loads)
+    for place, op in enumerate(rest):
+        if any(buffer in loaded for buffer in reads(op)):
+            wait = BarrierOp(Stage.INVARIANT.value, pending)
+            before = with_barriers(rest[:place], Stage.INVARIANT, Hazards())
+            after = with_barriers(rest[place:], Stage.INVARIANT, Hazards())
+            return [*loads, *before, wait, *after]
+    return [*loads, *with_barriers(rest, Stage.INVARIANT, Hazards())]
+
+
+def loop_part(ops: list[Operation], stages: int) -> list[Operation]:
+    """One turn: all threads meet when its tiles have come and the oldest buffers are free."""
+    if not ops:
+        return []
+    meet = BarrierOp(Stage.LOOP.value, max(0, stages - 2))
+    loads = [op for op in ops if isinstance(op, threadblock.LoadOp)]
+    rest = [op for op in ops if op not in loads]
+    return [meet, *loads, *with_barriers(rest, Stage.LOOP, Hazards())]
+
+
+def post_part(ops: list[Operation], after_loop: bool, loaded: set[Operation]) -> list[Operation]:
+    """What follows the loop; a barrier first where it writes memory that the loop may still read."""
+    first: list[Operation] = []
+    if after_loop and any(writes(op) for op in ops):
+        first = [BarrierOp(Stage.POST.value)]
+    elif any(buffer in loaded for op in ops for buffer in reads(op)):
+        first = [BarrierOp(Stage.POST.value, 0)]
+    return [*first, *with_barriers(ops, Stage.POST, Hazards())]
+
+
+def stage_of(op: Operation, stages: dict[SSAValue, Stage]) -> Stage:
+    """The stage in which `op` runs: that of its result, or of the tile that it stores."""
+    values = op.results or op.operands
+    return max((stages[value] for value in values), key=list(Stage).index)
+
+
+def schedule(graph: kernel.GraphDefinedOp, stages: int) -> None:
+    """Put the operations of `graph` in the order in which the block runs them."""
+    block = graph.body.block
+    stage_map = threadblock.stages(graph)
+    parts: dict[Stage, list[Operation]] = {stage: [] for stage in Stage}
+    for op in block.ops:
+        parts[stage_of(op, stage_map)].append(op)
+    loop = loop_part(parts[Stage.LOOP], stages)
+    invariant = invariant_part(parts[Stage.INVARIANT], stages - 1 if loop else 0)
+    post = post_part(parts[Stage.POST], bool(loop), set())
+    for op in list(block.ops):
+        op.detach()
+    block.add_ops([*invariant, *loop, *post])
+    graph.attributes[STAGES] = IntegerAttr(stages, i64)
+
+
+@dataclass(frozen=True)
+class ScheduleThreadblockPass(ModulePass):
+    """
+    Order a block's work into before, in and after the loop, and insert its barriers.
+
+    Input:
+        %p = threadblock.matmul %x, %w {layout = registers, ...}
+
+    Output (in a loop with 8 buffers):
+        threadblock.barrier {stage = "loop", pending = 6 : i64}
+        %p = threadblock.matmul %x, %w {layout = registers, ...}
+
+    A barrier stands where a thread reads, or overwrites, what another wrote or still reads; the
+    one at the top of the loop also waits for the turn's tiles. Choices that are fixed here: loads
+    are `cp.async` by all threads (no producer warp), the number of buffers follows from the
+    bytes that should be on their way.
+    """
+
+    name = "schedule-threadblock"
+
+    stages: int | None = None
+    """Buffers of each tile that the loop loads; chosen by their size where not given."""
+
+    def apply(self, ctx: Context, op: ModuleOp) -> None:
+        """Visit every `kernel.graph_defined` of the module."""
+        for graph in [g for g in op.walk() if isinstance(g, kernel.GraphDefinedOp)]:
+            turns = prod(graph.loop_sizes)
+            chosen = min(turns, max(2, self.stages)) if self.stages else choose_stages(graph)
+            schedule(graph, chosen)

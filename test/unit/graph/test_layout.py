@@ -1,0 +1,99 @@
+"""Register and shared-memory layouts against what they must do, element by element."""
+
+from collections import Counter
+from itertools import product
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from mirage_mlir.graph.layout import (
+    RegisterLayout,
+    blocked,
+    ldmatrix_conflicts,
+    mma_result,
+    padded_pitch,
+    shared_tile,
+)
+
+powers = st.sampled_from([1, 2, 4, 8])
+
+
+def held(layout: RegisterLayout, rows: int, columns: int) -> Counter[tuple[int, int]]:
+    """How often each element of a tile is held, over all threads and slots."""
+    count: Counter[tuple[int, int]] = Counter()
+    for thread in range(layout.size):
+        row, column = layout.position(thread)
+        for down, across in layout.offsets:
+            if row + down < rows and column + across < columns:
+                count[row + down, column + across] += 1
+    return count
+
+
+@given(st.integers(1, 70), st.integers(1, 130), st.sampled_from([32, 128, 256]))
+def test_blocked_holds_each_element_equally_often(rows: int, columns: int, threads: int) -> None:
+    layout = blocked((rows, columns), threads)
+    count = held(layout, rows, columns)
+    replicas = 1 << sum(step == (0, 0) for step in layout.threads)
+    assert layout.size == threads
+    assert set(count) == set(product(range(rows), range(columns)))
+    assert set(count.values()) == {replicas}
+
+
+@given(st.integers(1, 70), st.integers(1, 70), powers, powers, powers)
+def test_mma_result_holds_each_element_once_for_each_part(
+    rows: int, columns: int, down: int, across: int, deep: int
+) -> None:
+    layout = mma_result(rows, columns, (down, across, deep))
+    count = held(layout, rows, columns)
+    assert layout.size == 32 * down * across * deep
+    assert set(count) == set(product(range(rows), range(columns)))
+    assert set(count.values()) == {deep}
+
+
+def test_mma_result_is_the_fragment_of_the_instruction() -> None:
+    """PTX ISA, m16n8k16, C: groupID = lane / 4, rows groupID and + 8, columns 2 (lane % 4) + i."""
+    layout = mma_result(16, 8, (1, 1, 1))
+    for lane in range(32):
+        row, column = layout.position(lane)
+        places = [(row + r, column + c) for r, c in layout.offsets]
+        expected = [(lane // 4 + 8 * (i // 2), 2 * (lane % 4) + i % 2) for i in range(4)]
+        assert places == expected
+
+
+@given(st.integers(1, 64), st.integers(1, 256), st.sampled_from([2, 4]))
+def test_rows_that_ldmatrix_reads_meet_no_bank_twice(rows: int, columns: int, item: int) -> None:
+    layout = shared_tile(rows, columns, item)
+    assert layout.column == 1
+    assert layout.row >= columns
+    assert layout.row * item % 16 == 0
+    assert ldmatrix_conflicts(layout.row, item) == 0
+    assert layout.size >= rows * columns
+
+
+def test_unpadded_rows_of_128_bytes_meet_in_one_bank() -> None:
+    assert ldmatrix_conflicts(64, 2) == 7
+    assert padded_pitch(64, 2) == 72
+
+
+@given(st.integers(1, 40), st.integers(1, 40))
+def test_a_transposed_tile_is_the_same_memory(rows: int, columns: int) -> None:
+    layout = shared_tile(rows, columns, 2, columns_first=True)
+    places = {(i * layout.row + j * layout.column) for i in range(rows) for j in range(columns)}
+    assert len(places) == rows * columns
+    assert max(places) < layout.size
+    seen = layout.transposed()
+    assert (seen.row, seen.column) == (layout.column, layout.row)
+
+
+@pytest.mark.parametrize(("rows", "columns"), [(True, False), (False, True), (True, True)])
+def test_folding_keeps_one_slot_for_each_kept_position(rows: bool, columns: bool) -> None:
+    layout = blocked((64, 96), 128)
+    kept = {(0 if rows else row, 0 if columns else column) for row, column in layout.offsets}
+    assert len(layout.folded(rows, columns).offsets) == len(kept)
+
+
+def test_the_widest_access_is_the_innermost_run() -> None:
+    assert blocked((16, 64), 128).vector == 8
+    assert blocked((16, 12), 128).vector == 4
+    assert mma_result(16, 8, (1, 1, 1)).vector == 2
