@@ -1,0 +1,311 @@
+"""
+The sub-expressions of a program's results, as a hash index.
+
+The search keeps a value only if it can still become part of a target: A_sub of Wu et al. (OSDI
+2025, section 4) closed under A_eq. The paper asks an SMT solver; here every sub-expression is
+enumerated once, and a query is a look-up. These are, for each monomial of a root, its sub-products,
+each sum that ends in them open (its index free), under way (partial) or done, and sums of such
+parts that have the same co-factor. Roots are the targets, the arguments of their functions and
+maxima, and what they divide by.
+
+Departures: exact in indices; and coefficients are built from the program's own constants only
+(`coefficients.parts`), because with free ratios the closure is infinite.
+"""
+
+from collections import deque
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from itertools import product
+from typing import TypeAlias
+
+from mirage_mlir.expr.coefficients import exact, parts
+from mirage_mlir.expr.heads import (
+    Coefficient,
+    Exponent,
+    Function,
+    Masks,
+    Maximum,
+    Parenthesis,
+    Poly,
+    Size,
+)
+from mirage_mlir.expr.monomial import UNIT, Factor, Monomial
+from mirage_mlir.expr.normal_form import NormalForm
+
+MOST_ENTRIES = 200_000
+"""Sub-expressions indexed; the programs of the tests have 30 to 2000. Past it some are missed."""
+
+Variable: TypeAlias = tuple[str, int]
+_Key: TypeAlias = tuple[tuple[Factor, ...], tuple[str, ...]]
+_Entry: TypeAlias = tuple[int, bool, Coefficient]
+"""Co-factor group, sign of the root's coefficient, constant factors still missing."""
+
+
+@dataclass(frozen=True)
+class Constant:
+    """
+    A scalar that a graph may use: a number, or the size of an axis or its inverse.
+
+    `value` is None for sizes, `axis` None for numbers; `exponent` is 1 or -1.
+    """
+
+    poly: Poly
+    value: Coefficient | None = None
+    axis: str | None = None
+    exponent: int = 1
+
+
+class Closure:
+    """
+    What can still become part of the targets.
+
+    Attributes:
+        roots: values whose sub-expressions are in the closure, targets first.
+        functions: names and arguments of the elementwise functions that occur, sorted.
+        constants: the scalars that occur, sorted by value.
+        has_maximum: whether any maximum occurs.
+        queries: distinct values asked for so far.
+    """
+
+    def __init__(self, nf: NormalForm, targets: Iterable[Poly]) -> None:
+        self.roots: list[Poly] = []
+        self.queries = 0
+        self._nf = nf
+        self._is_root: set[Poly] = set()
+        self._index: dict[_Key, dict[Coefficient, set[_Entry]]] = {}
+        self._groups: dict[object, int] = {}
+        self._known: dict[Poly, bool] = {}
+        self._powers: dict[int, set[Exponent]] = {}
+        self._entries = 0
+        with nf.lowering():
+            self._add_roots(targets)
+            self._add_arguments_of_calls()
+            self.functions = self._all_functions()
+            self.constants = self._all_constants()
+        self.has_maximum = any(isinstance(nf.heads[h], Maximum) for h in self._powers)
+
+    # Queries.
+
+    def has(self, poly: Poly | None) -> bool:
+        """Whether the value is a sub-expression of a root."""
+        if poly is None:
+            return False
+        if (known := self._known.get(poly)) is None:
+            self.queries += 1
+            known = self._known[poly] = self._look_up(poly)
+        return known
+
+    def _look_up(self, poly: Poly) -> bool:
+        head = self._nf.maximum_of(poly)
+        if head is not None and self._has_maximum(head):
+            return True
+        candidates: set[_Entry] | None = None
+        for monomial, coefficient in self._nf.monomials(poly):
+            key = (monomial.factors, tuple(axis for axis, _ in monomial.masks))
+            found = self._index.get(key, {}).get(abs(coefficient), set())
+            here = {(group, sign == (coefficient > 0), missing) for group, sign, missing in found}
+            candidates = here if candidates is None else candidates & here
+            if not candidates:
+                return False
+        return candidates is not None
+
+    def _has_maximum(self, head: Maximum) -> bool:
+        """Whether the terms are terms of one maximum of the closure, bound no further."""
+        for other in map(self._nf.heads.__getitem__, sorted(self._powers)):
+            if isinstance(other, Maximum) and all(
+                any(p == poly and _within(masks, bound) for p, bound in other.terms)
+                for poly, masks in head.terms
+            ):
+                return True
+        return False
+
+    # Roots.
+
+    def _add_roots(self, polys: Iterable[Poly]) -> None:
+        """Add roots, the roots that their atoms hold, and all their sub-expressions."""
+        new: list[Poly] = []
+        waiting = deque(polys)
+        while waiting:
+            poly = waiting.popleft()
+            if poly in self._is_root:
+                continue
+            self._is_root.add(poly)
+            new.append(poly)
+            for monomial, _ in self._nf.monomials(poly):
+                waiting += self._roots_within(monomial)
+        self.roots += new
+        for poly in new:
+            for monomial, coefficient in self._nf.monomials(poly):
+                self._index_monomial(poly, monomial, coefficient)
+        self._known.clear()
+
+    def _roots_within(self, monomial: Monomial) -> Iterator[Poly]:
+        for factor in monomial.factors:
+            self._powers.setdefault(factor.head, set()).add(factor.exponent)
+            match self._nf.heads[factor.head]:
+                case Function(argument=argument):
+                    yield argument
+                case Parenthesis(polynomial=polynomial):
+                    yield polynomial
+                case Maximum(terms=terms):
+                    yield from (poly for poly, _ in terms)
+                case _:
+                    pass
+        yield from self._denominators(monomial)
+        yield from self._factored_parts(monomial)
+
+    def _denominators(self, monomial: Monomial) -> Iterator[Poly]:
+        """`subexpr(y, div(x, y))`: each sub-product of a monomial's inverted factors."""
+        nf = self._nf
+        inverted = [f._replace(exponent=-f.exponent) for f in monomial.factors if f.exponent < 0]
+        for chosen in product(*(self._powers_within(f) for f in inverted)):
+            factors = [f._replace(exponent=e) for f, e in zip(inverted, chosen, strict=True) if e]
+            free = self._freed(factors) if factors else None
+            if free is not None and (value := nf.reduced(nf.heads.canonical(free, {}))) is not None:
+                yield value
+
+    def _freed(self, factors: Sequence[Factor]) -> list[Factor] | None:
+        """The factors with all variables free; None when an axis would have two."""
+        heads = self._nf.heads
+        read = {v for f in factors for v in heads.variables(f)}
+        if len({axis for axis, _ in read}) < len(read):
+            return None
+        return [heads.renamed(f, dict.fromkeys(read, 0)) for f in factors]
+
+    def _powers_within(self, factor: Factor) -> list[Exponent]:
+        """The powers of a factor's head that a part of it can have, with 0."""
+        exponent = factor.exponent
+        if isinstance(exponent, int):
+            sign = 1 if exponent > 0 else -1
+            return [sign * e for e in range(abs(exponent) + 1)]
+        steps = {e for e in self._powers.get(factor.head, ()) if 0 < e / exponent <= 1}
+        return [0, *sorted(steps | {exponent})]
+
+    def _add_arguments_of_calls(self) -> None:
+        """A function that the program calls and whose value is used has its argument as a root."""
+        before = -1
+        while before != len(self.roots):
+            before = len(self.roots)
+            for (_, argument), value in list(self._nf.calls.items()):
+                if self.has(value) and not self.has(argument):
+                    self._add_roots([argument])
+
+    def _factored_parts(self, monomial: Monomial) -> Iterator[Poly]:
+        """Products of one unexpanded sum and other factors, which are values in expanded form."""
+        nf = self._nf
+        sums = [f for f in monomial.factors if f.exponent > 0 and self._is_sum(f)]
+        if sum(f.exponent for f in sums) < 2:
+            return
+        for inside, outside in self._splits(monomial):
+            if sum(f.exponent for f in inside if f.exponent > 0 and self._is_sum(f)) != 1:
+                continue
+            shared = {v for f in outside for v in nf.heads.variables(f)}
+            read = {v for f in inside for v in nf.heads.variables(f)} & shared
+            if len({axis for axis, _ in read}) == len(read):
+                free = (nf.heads.renamed(f, dict.fromkeys(read, 0)) for f in inside)
+                if (value := nf.reduced(nf.heads.canonical(free, {}))) is not None:
+                    yield value
+
+    def _is_sum(self, factor: Factor) -> bool:
+        return isinstance(self._nf.heads[factor.head], Parenthesis)
+
+    # Index.
+
+    def _splits(self, monomial: Monomial) -> Iterator[tuple[list[Factor], list[Factor]]]:
+        """Each way to take a monomial's factors apart in two."""
+        factors = monomial.factors
+        for chosen in product(*(self._powers_within(f) for f in factors)):
+            pairs = list(zip(factors, chosen, strict=True))
+            inside = [f._replace(exponent=e) for f, e in pairs if e]
+            outside = [
+                f._replace(exponent=exact(Fraction(f.exponent - e)))
+                for f, e in pairs
+                if f.exponent != e
+            ]
+            yield inside, outside
+
+    def _index_monomial(self, root: Poly, monomial: Monomial, coefficient: Coefficient) -> None:
+        heads = self._nf.heads
+        allowed = parts(abs(coefficient), sorted(self._nf.constants))
+        for inside, outside in self._splits(monomial):
+            for free, partial in self._openings(inside, outside):
+                names = dict.fromkeys((*free, *partial), 0)
+                part = heads.canonical((heads.renamed(f, names) for f in inside), {})
+                rest = heads.canonical((heads.renamed(f, names) for f in outside), {})
+                # Partial sums over different axes may go into one accumulator: no axis named.
+                group = (root, rest.factors, tuple(axis for axis, _ in free), len(partial))
+                entry = self._groups.setdefault(group, len(self._groups)), coefficient > 0
+                key = (part.factors, tuple(axis for axis, _ in partial))
+                row = self._index.setdefault(key, {})
+                for value, missing in allowed.items():
+                    row.setdefault(value, set()).update((*entry, m) for m in missing)
+                self._entries += 1
+            if self._entries > MOST_ENTRIES:
+                return
+
+    def _openings(
+        self, inside: Sequence[Factor], outside: Sequence[Factor]
+    ) -> Iterator[tuple[tuple[Variable, ...], tuple[Variable, ...]]]:
+        """
+        Bound variables of a part that are free in it, and those that are bound in part.
+
+        A variable that the rest reads as well must be free. Free and partial variables become
+        current ones, of which an axis has one.
+        """
+        heads = self._nf.heads
+        read_outside = {v for f in outside for v in heads.variables(f)}
+        read_inside = {v for f in inside for v in heads.variables(f)}
+        variables = sorted(v for v in read_inside if v[1])
+        current = {axis for axis, v in read_inside | read_outside if not v}
+        choices = ["F" if v in read_outside else "FPB" for v in variables]
+        for states in product(*choices):
+            free = tuple(v for v, s in zip(variables, states, strict=True) if s == "F")
+            partial = tuple(v for v, s in zip(variables, states, strict=True) if s == "P")
+            axes = [axis for axis, _ in (*free, *partial)]
+            if len(set(axes)) == len(axes) and current.isdisjoint(axes):
+                yield free, partial
+
+    # What the search starts from.
+
+    def _all_functions(self) -> list[tuple[str, Poly]]:
+        """Functions that the program calls, and those into which laws have split them."""
+        found = {call for call, value in self._nf.calls.items() if self.has(value)}
+        for number in sorted(self._powers):
+            head = self._nf.heads[number]
+            if isinstance(head, Function):
+                call = head.name, head.argument
+                if self.has(self._nf.function(*call)):
+                    found.add(call)
+        return sorted(found)
+
+    def _all_constants(self) -> list[Constant]:
+        nf = self._nf
+        values: set[Coefficient] = set()
+        sizes: set[tuple[str, int]] = set()
+        for root in self.roots:
+            terms = nf.monomials(root)
+            sign = -1 if terms and all(c < 0 for _, c in terms) else 1
+            for monomial, coefficient in terms:
+                # A constant term is a number of its own; |k| alone is what something is divided by.
+                values |= {abs(coefficient)} if monomial == UNIT else set()
+                values |= {sign * v for v in parts(abs(coefficient), sorted(nf.constants))} - {1}
+                if len(monomial.factors) > 1:
+                    sizes |= set(self._sizes(monomial))
+        numbers = [Constant(nf.constant(value), value) for value in sorted(values)]
+        return numbers + [
+            Constant(nf.atom(Size(axis), exponent), None, axis, exponent)
+            for axis, exponent in sorted(sizes)
+        ]
+
+    def _sizes(self, monomial: Monomial) -> Iterator[tuple[str, int]]:
+        for factor in monomial.factors:
+            head = self._nf.heads[factor.head]
+            if isinstance(head, Size):
+                yield head.axis, 1 if factor.exponent > 0 else -1
+
+
+def _within(masks: Masks, bound: Masks) -> bool:
+    """Whether the bits that some masks bind are all bound by others."""
+    others = dict(bound)
+    return all(bits & ~others.get(axis, 0) == 0 for axis, bits in masks)

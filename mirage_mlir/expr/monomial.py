@@ -1,0 +1,175 @@
+"""
+Monomials: products of atoms under sums over some of their indices.
+
+Each factor says for each axis of its head which variable it reads: 0 is the axis' current (free)
+variable, 1 and up are variables that a sum binds. `sum_k x[i, k] * y[k, j]` has the factors
+`x (0, 1)` and `y (1, 0)`. A factor that does not read a bound variable stands outside its sum,
+so `sum(i, mul(x, y)) = mul(sum(i, x), y)` holds by construction.
+"""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import islice, permutations, product
+from typing import NamedTuple
+
+from mirage_mlir.expr.heads import Exponent, Function, Head, Masks, Parenthesis
+
+MOST_RENAMINGS = 5040
+"""
+Renamings of bound variables tried for the canonical one, 7!. Programs need up to 6; beyond the
+limit two equal monomials may be told apart, which loses a rewrite and nothing else.
+"""
+
+
+class Factor(NamedTuple):
+    """A head to a power, and the variable that it reads on each of its axes."""
+
+    head: int
+    slots: tuple[int, ...]
+    exponent: Exponent
+
+
+class Monomial(NamedTuple):
+    """Sorted factors, and the bits of current variables that are already summed."""
+
+    factors: tuple[Factor, ...]
+    masks: Masks
+
+
+UNIT = Monomial((), ())
+
+
+class HeadTable:
+    """Interned heads; a head's id is its place."""
+
+    def __init__(self) -> None:
+        self.heads: list[Head] = []
+        self.reducible: set[int] = set()
+        """Heads whose powers or products may have to be rewritten (see `reduction.py`)."""
+        self._ids: dict[Head, int] = {}
+
+    def intern(self, head: Head) -> int:
+        """The id of a head, which is given to it when it is first seen."""
+        if (known := self._ids.get(head)) is None:
+            known = self._ids[head] = len(self.heads)
+            self.heads.append(head)
+            root = isinstance(head, Function) and head.name == "sqrt"
+            if root or isinstance(head, Parenthesis):
+                self.reducible.add(known)
+        return known
+
+    def __getitem__(self, head: int) -> Head:
+        return self.heads[head]
+
+    def axes(self, head: int) -> tuple[str, ...]:
+        """The axes of a head, in the order of a factor's slots."""
+        return self.heads[head].axes
+
+    def factor(self, head: Head, exponent: Exponent = 1) -> Factor:
+        """A head as a factor that reads current variables only."""
+        return Factor(self.intern(head), (0,) * len(head.axes), exponent)
+
+    def variables(self, factor: Factor) -> Iterator[tuple[str, int]]:
+        """Axis and variable of each slot."""
+        return zip(self.axes(factor.head), factor.slots, strict=True)
+
+    def bound(self, factors: Iterable[Factor]) -> dict[str, set[int]]:
+        """The bound variables that some factors read, by axis."""
+        found: dict[str, set[int]] = {}
+        for factor in factors:
+            for axis, variable in self.variables(factor):
+                if variable:
+                    found.setdefault(axis, set()).add(variable)
+        return found
+
+    def current(self, factors: Iterable[Factor]) -> tuple[str, ...]:
+        """The axes whose current variable some factor reads, sorted."""
+        axes = {axis for f in factors for axis, variable in self.variables(f) if not variable}
+        return tuple(sorted(axes))
+
+    def renamed(self, factor: Factor, names: Mapping[tuple[str, int], int]) -> Factor:
+        """The factor with some variables replaced."""
+        slots = tuple(names.get(variable, variable[1]) for variable in self.variables(factor))
+        return Factor(factor.head, slots, factor.exponent)
+
+    def _signature(
+        self, factors: Sequence[Factor], axis: str, variable: int
+    ) -> tuple[tuple[int, Exponent, int, tuple[bool, ...]], ...]:
+        """What can be said of a bound variable without naming bound variables."""
+        uses = [
+            (f.head, f.exponent, place, tuple(slot > 0 for slot in f.slots))
+            for f in factors
+            for place, read in enumerate(self.variables(f))
+            if read == (axis, variable)
+        ]
+        return tuple(sorted(uses))
+
+    def _orders(self, factors: Sequence[Factor], axis: str, variables: set[int]) -> list[list[int]]:
+        """Orders of an axis' bound variables, one of which is canonical."""
+        if len(variables) == 1:
+            return [list(variables)]
+        alike: dict[object, list[int]] = {}
+        signatures = {v: self._signature(factors, axis, v) for v in sorted(variables)}
+        for variable in sorted(variables, key=lambda v: (signatures[v], v)):
+            alike.setdefault(signatures[variable], []).append(variable)
+        groups = [list(islice(permutations(group), MOST_RENAMINGS)) for group in alike.values()]
+        orders = islice(product(*groups), MOST_RENAMINGS)
+        return [[v for group in choice for v in group] for choice in orders]
+
+    def canonical(self, factors: Iterable[Factor], masks: Mapping[str, int]) -> Monomial:
+        """The monomial of some factors: powers collected, bound variables named canonically."""
+        powers: dict[tuple[int, tuple[int, ...]], Exponent] = {}
+        for head, slots, exponent in factors:
+            powers[head, slots] = powers.get((head, slots), 0) + exponent
+        kept = [Factor(*key, _whole(e)) for key, e in powers.items() if e]
+        sorted_masks = tuple(sorted((axis, bits) for axis, bits in masks.items() if bits))
+        bound = self.bound(kept)
+        if not bound:
+            return Monomial(tuple(sorted(kept)), sorted_masks)
+        axes = sorted(bound)
+        choices = product(*(self._orders(kept, axis, bound[axis]) for axis in axes))
+        best: tuple[Factor, ...] | None = None
+        for choice in islice(choices, MOST_RENAMINGS):
+            names = {
+                (axis, variable): name
+                for axis, order in zip(axes, choice, strict=True)
+                for name, variable in enumerate(order, start=1)
+            }
+            candidate = tuple(sorted(self.renamed(f, names) for f in kept))
+            best = candidate if best is None else min(best, candidate)
+        assert best is not None
+        return Monomial(best, sorted_masks)
+
+    def apart(self, fixed: Monomial, other: Monomial) -> tuple[Factor, ...]:
+        """The factors of `other`, its bound variables renamed so that `fixed` has none of them."""
+        taken = {axis: max(variables) for axis, variables in self.bound(fixed.factors).items()}
+        if not taken:
+            return other.factors
+        names = {
+            (axis, v): v + taken.get(axis, 0)
+            for axis, variables in self.bound(other.factors).items()
+            for v in variables
+        }
+        return tuple(self.renamed(f, names) for f in other.factors)
+
+    def components(
+        self, factors: Iterable[Factor]
+    ) -> tuple[list[Factor], list[tuple[Factor, ...]]]:
+        """The factors outside all sums, and the groups that sums tie together."""
+        outside: list[Factor] = []
+        groups: list[tuple[set[tuple[str, int]], list[Factor]]] = []
+        for factor in factors:
+            reads = {v for v in self.variables(factor) if v[1]}
+            if not reads:
+                outside.append(factor)
+                continue
+            members = [factor]
+            for group in [g for g in groups if g[0] & reads]:
+                groups.remove(group)
+                reads |= group[0]
+                members = group[1] + members
+            groups.append((reads, members))
+        return outside, [tuple(members) for _, members in groups]
+
+
+def _whole(exponent: Exponent) -> Exponent:
+    return int(exponent) if exponent.denominator == 1 else exponent
