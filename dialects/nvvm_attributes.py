@@ -80,6 +80,13 @@ class MatrixElementType(StrEnum):
     B16 = "b16"
 
 
+class MemoryScope(StrEnum):
+    """The threads that a synchronisation reaches: the block's, or the cluster's."""
+
+    CTA = "cta"
+    CLUSTER = "cluster"
+
+
 class TensorCopyMode(StrEnum):
     """How a bulk tensor copy reads the tensor: as a box of it."""
 
@@ -166,6 +173,14 @@ class MatrixElementTypeAttr(BracketedEnumAttribute[MatrixElementType]):
 
     name = "nvvm.ld_st_matrix_elt_type"
     enum_type = MatrixElementType
+
+
+@irdl_attr_definition
+class MemoryScopeAttr(BracketedEnumAttribute[MemoryScope]):
+    """`#nvvm.mem_scope<cta>`."""
+
+    name = "nvvm.mem_scope"
+    enum_type = MemoryScope
 
 
 @irdl_attr_definition

@@ -33,6 +33,8 @@ from mirage_mlir.dialects.nvvm_attributes import (
     SHARED,
     GridDependency,
     GridDependencyAttr,
+    MemoryScope,
+    MemoryScopeAttr,
     ProxyKind,
     ProxyKindAttr,
     RegisterAction,
@@ -144,31 +146,47 @@ class FenceMBarrierInitOp(HopperOp):
         super().__init__()
 
 
+class MBarrierArrival(HopperOp):
+    """One arrival, which releases this thread's writes; the result is the phase it belongs to."""
+
+    scope = prop_def(MemoryScopeAttr)
+    relaxed = prop_def(BoolAttr)
+    res = result_def(i64)
+
+    def __init__(self, *operands: SSAValue | Operation) -> None:
+        super().__init__(
+            operands=operands,
+            properties={
+                "scope": MemoryScopeAttr(MemoryScope.CTA),
+                "relaxed": BoolAttr.from_bool(False),
+            },
+            result_types=[i64],
+        )
+
+
 @irdl_op_definition
-class MBarrierArriveOp(HopperOp):
-    """Count one arrival at the barrier; the result is the phase that it belongs to."""
+class MBarrierArriveOp(MBarrierArrival):
+    """Arrive at the barrier."""
 
     name = "nvvm.mbarrier.arrive"
 
     addr = operand_def(SHARED)
-    res = result_def(i64)
 
     def __init__(self, addr: SSAValue | Operation) -> None:
-        super().__init__(operands=[addr], result_types=[i64])
+        super().__init__(addr)
 
 
 @irdl_op_definition
-class MBarrierArriveExpectTxOp(HopperOp):
-    """Count one arrival, and keep the phase open until `txcount` more bytes have been copied."""
+class MBarrierArriveExpectTxOp(MBarrierArrival):
+    """Arrive, and keep the phase open until `txcount` more bytes have been copied."""
 
     name = "nvvm.mbarrier.arrive.expect_tx"
 
     addr = operand_def(SHARED)
     txcount = operand_def(i32)
-    res = result_def(i64)
 
     def __init__(self, addr: SSAValue | Operation, txcount: SSAValue | Operation) -> None:
-        super().__init__(operands=[addr, txcount], result_types=[i64])
+        super().__init__(addr, txcount)
 
 
 @irdl_op_definition

@@ -82,3 +82,15 @@ def lower_to_isa(text: str, chip: str, features: str) -> str:
             return gpu.ObjectAttr(binary.objects[0]).object.decode()
     except ir.MLIRError as error:
         raise _first_error(error) from error
+
+
+def read_and_print(text: str) -> str:
+    """`text` in generic form, as MLIR prints it after reading and verifying it."""
+    ir = bindings_module("ir")
+    try:
+        with ir.Context() as context:
+            context.allow_unregistered_dialects = True
+            module = ir.Module.parse(text)
+            return module.operation.get_asm(print_generic_op_form=True)
+    except ir.MLIRError as error:
+        raise _first_error(error) from error

@@ -18,13 +18,13 @@
 
 // CHECK-NEXT: "nvvm.mbarrier.init"(%s, %i) : (!llvm.ptr<3>, i32) -> ()
 // CHECK-NEXT: nvvm.fence.mbarrier.init
-// CHECK-NEXT: %t0 = "nvvm.mbarrier.arrive"(%s) : (!llvm.ptr<3>) -> i64
-// CHECK-NEXT: %t1 = "nvvm.mbarrier.arrive.expect_tx"(%s, %i) : (!llvm.ptr<3>, i32) -> i64
+// CHECK-NEXT: %t0 = "nvvm.mbarrier.arrive"(%s) <{scope = #nvvm.mem_scope<cta>, relaxed = false}> : (!llvm.ptr<3>) -> i64
+// CHECK-NEXT: %t1 = "nvvm.mbarrier.arrive.expect_tx"(%s, %i) <{scope = #nvvm.mem_scope<cta>, relaxed = false}> : (!llvm.ptr<3>, i32) -> i64
 // CHECK-NEXT: "nvvm.mbarrier.try_wait.parity"(%s, %i, %i) : (!llvm.ptr<3>, i32, i32) -> ()
 "nvvm.mbarrier.init"(%s, %i) : (!llvm.ptr<3>, i32) -> ()
 nvvm.fence.mbarrier.init
-%t0 = "nvvm.mbarrier.arrive"(%s) : (!llvm.ptr<3>) -> i64
-%t1 = "nvvm.mbarrier.arrive.expect_tx"(%s, %i) : (!llvm.ptr<3>, i32) -> i64
+%t0 = "nvvm.mbarrier.arrive"(%s) <{scope = #nvvm.mem_scope<cta>, relaxed = false}> : (!llvm.ptr<3>) -> i64
+%t1 = "nvvm.mbarrier.arrive.expect_tx"(%s, %i) <{scope = #nvvm.mem_scope<cta>, relaxed = false}> : (!llvm.ptr<3>, i32) -> i64
 "nvvm.mbarrier.try_wait.parity"(%s, %i, %i) : (!llvm.ptr<3>, i32, i32) -> ()
 
 // CHECK-NEXT: "nvvm.cp.async.bulk.tensor.shared.cluster.global"(%s, %d, %i, %i, %s) <{mode = #nvvm.tma_load_mode<tile>, isCTAOnly = true, operandSegmentSizes = array<i32: 1, 1, 2, 1, 0, 0, 0, 0>}> : (!llvm.ptr<3>, !llvm.ptr, i32, i32, !llvm.ptr<3>) -> ()

@@ -1,0 +1,42 @@
+"""Upstream MLIR reads what the `nvvm` dialect prints, and prints what it reads."""
+
+from io import StringIO
+from pathlib import Path
+
+import pytest
+from xdsl.context import Context
+from xdsl.dialects.builtin import Builtin, ModuleOp
+from xdsl.dialects.llvm import LLVM
+from xdsl.dialects.test import Test
+from xdsl.parser import Parser
+from xdsl.printer import Printer
+
+from mirage_mlir.bridge.bindings import read_and_print
+from mirage_mlir.dialects.nvvm import Nvvm
+
+PROGRAMS = Path(__file__).parents[2] / "dialects" / "nvvm"
+
+
+def parse(text: str) -> ModuleOp:
+    context = Context()
+    for dialect in (Builtin, LLVM, Test, Nvvm):
+        context.load_dialect(dialect)
+    module = Parser(context, text).parse_module()
+    module.verify()
+    return module
+
+
+@pytest.mark.parametrize("generic", [False, True])
+@pytest.mark.parametrize("file", ["ops.mlir", "hopper.mlir"])
+def test_upstream_reads_every_operation(file: str, generic: bool):
+    module = parse((PROGRAMS / file).read_text())
+    text = StringIO()
+    Printer(stream=text, print_generic_format=generic).print_op(module)
+    again = parse(read_and_print(text.getvalue()))
+    assert again.is_structurally_equivalent(module)
+
+
+def test_the_programs_hold_every_operation():
+    modules = [parse((PROGRAMS / file).read_text()) for file in ("ops.mlir", "hopper.mlir")]
+    seen = {op.name for module in modules for op in module.walk()}
+    assert seen >= {op.name for op in Nvvm.operations}
