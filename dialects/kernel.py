@@ -1,0 +1,622 @@
+"""
+The `kernel` dialect: operators on tensors in device memory, and those defined by a block graph.
+
+    %y = kernel.rms_norm %x {eps = 1.0e-05 : f32} : (tensor<16x4096xf16>) -> tensor<16x4096xf16>
+    %o = kernel.matmul %y, %w : (tensor<16x4096xf16>, tensor<4096x64xf16>) -> tensor<16x64xf16>
+
+Tensors have static shapes and elements of type f16, bf16 or f32; an operator has one element type,
+except `cast` and the result of `matmul`. A function argument with the attribute `kernel.constant`
+never changes between calls.
+
+Source: Wu et al., "Mirage: A Multi-Level Superoptimizer for Tensor Programs" (OSDI 2025), whose
+kernel graphs these are.
+"""
+
+from __future__ import annotations
+
+from abc import ABC
+from collections.abc import Sequence
+from math import inf
+from typing import ClassVar
+
+from xdsl.dialects.builtin import TensorType
+from xdsl.ir import Attribute, Dialect, Region, SSAValue
+from xdsl.irdl import (
+    IRDLOperation,
+    VarConstraint,
+    irdl_op_definition,
+    operand_def,
+    opt_prop_def,
+    prop_def,
+    region_def,
+    result_def,
+    traits_def,
+    var_operand_def,
+    var_result_def,
+)
+from xdsl.pattern_rewriter import RewritePattern
+from xdsl.traits import IsolatedFromAbove, NoTerminator, Pure
+from xdsl.utils.hints import isa
+
+from mirage_mlir.diagnostics import invalid
+from mirage_mlir.dialects.bases import (
+    BinaryBase,
+    BroadcastBase,
+    CastBase,
+    ClampBase,
+    ConcatBase,
+    ConstantBase,
+    GeluBase,
+    InferredShapeOp,
+    MatmulBase,
+    PowBase,
+    ReductionBase,
+    ScaleBase,
+    TransposeBase,
+    UnaryBase,
+    verify_static,
+)
+from mirage_mlir.dialects.common import (
+    F32,
+    FloatConstr,
+    FloatType,
+    I64ArrayConstr,
+    I64AttrConstr,
+    f32_attr,
+    i64_array,
+    i64_attr,
+)
+from mirage_mlir.graph import shapes
+from mirage_mlir.graph.shapes import Shape
+
+CONSTANT = "kernel.constant"
+"""The attribute of a function argument that never changes between calls."""
+
+TensorConstr = TensorType.constr(FloatConstr)
+
+
+def tensor_type(value: SSAValue) -> TensorType[FloatType]:
+    """The type of `value`, which its operation's constraints make a float tensor."""
+    assert isa(value.type, TensorType[FloatType])
+    return value.type
+
+
+def shape_of(value: SSAValue) -> Shape:
+    """The shape of `value`, which its operation's constraints make a float tensor."""
+    return tensor_type(value).get_shape()
+
+
+class TensorOp(InferredShapeOp, ABC):
+    """An operator on tensors with one result, by default in the element type of the operands."""
+
+    @classmethod
+    def default_type(cls, shape: Shape, operand: SSAValue) -> TensorType[FloatType]:
+        return TensorType(tensor_type(operand).element_type, shape)
+
+    @classmethod
+    def get_canonicalization_patterns(cls) -> tuple[RewritePattern, ...]:
+        from mirage_mlir.passes.patterns.kernel import canonicalization_patterns
+
+        return canonicalization_patterns(cls)
+
+
+class BinaryOp(BinaryBase, TensorOp, ABC):
+    """An elementwise operator on two tensors, which broadcast as in numpy."""
+
+    T: ClassVar = VarConstraint("T", FloatConstr)
+
+    lhs = operand_def(TensorType.constr(T))
+    rhs = operand_def(TensorType.constr(T))
+    result = result_def(TensorType.constr(T))
+
+
+class InputOp(TensorOp, ABC):
+    """An operator on one tensor, its `input`."""
+
+    T: ClassVar = VarConstraint("T", FloatConstr)
+
+    input = operand_def(TensorType.constr(T))
+    result = result_def(TensorType.constr(T))
+
+
+class UnaryOp(UnaryBase, InputOp, ABC):
+    """An elementwise function of one tensor."""
+
+
+class ReductionOp(ReductionBase, InputOp, ABC):
+    """An operator that reduces `dims`, which stay with size 1."""
+
+
+@irdl_op_definition
+class MatmulOp(MatmulBase, TensorOp):
+    """
+    `result[..., i, j] = sum_k lhs[..., i, k] * rhs[..., k, j]`; the leading dimensions broadcast.
+
+    Shapes: lhs `... x M x K`, rhs `... x K x N`, result `... x M x N`. The result may have another
+    element type than the operands.
+    """
+
+    T: ClassVar = VarConstraint("T", FloatConstr)
+
+    name = "kernel.matmul"
+
+    lhs = operand_def(TensorType.constr(T))
+    rhs = operand_def(TensorType.constr(T))
+    result = result_def(TensorConstr)
+
+
+@irdl_op_definition
+class AddOp(BinaryOp):
+    """`lhs + rhs`, elementwise."""
+
+    name = "kernel.add"
+
+
+@irdl_op_definition
+class SubOp(BinaryOp):
+    """`lhs - rhs`, elementwise."""
+
+    name = "kernel.sub"
+
+
+@irdl_op_definition
+class MulOp(BinaryOp):
+    """`lhs * rhs`, elementwise."""
+
+    name = "kernel.mul"
+
+
+@irdl_op_definition
+class DivOp(BinaryOp):
+    """`lhs / rhs`, elementwise."""
+
+    name = "kernel.div"
+
+
+@irdl_op_definition
+class MaxOp(BinaryOp):
+    """The larger of `lhs` and `rhs`, elementwise."""
+
+    name = "kernel.max"
+
+
+@irdl_op_definition
+class ExpOp(UnaryOp):
+    """`e^x`, elementwise."""
+
+    name = "kernel.exp"
+
+
+@irdl_op_definition
+class LogOp(UnaryOp):
+    """The natural logarithm, elementwise."""
+
+    name = "kernel.log"
+
+
+@irdl_op_definition
+class SquareOp(UnaryOp):
+    """`x * x`, elementwise."""
+
+    name = "kernel.square"
+
+
+@irdl_op_definition
+class SqrtOp(UnaryOp):
+    """The square root, elementwise."""
+
+    name = "kernel.sqrt"
+
+
+@irdl_op_definition
+class RsqrtOp(UnaryOp):
+    """`1 / sqrt(x)`, elementwise."""
+
+    name = "kernel.rsqrt"
+
+
+@irdl_op_definition
+class SigmoidOp(UnaryOp):
+    """`1 / (1 + e^-x)`, elementwise."""
+
+    name = "kernel.sigmoid"
+
+
+@irdl_op_definition
+class SiluOp(UnaryOp):
+    """`x * sigmoid(x)`, elementwise."""
+
+    name = "kernel.silu"
+
+
+@irdl_op_definition
+class GeluOp(GeluBase, UnaryOp):
+    """The Gaussian error linear unit, elementwise; `approximate` is "none" or "tanh"."""
+
+    name = "kernel.gelu"
+
+
+@irdl_op_definition
+class ReluOp(UnaryOp):
+    """`max(x, 0)`, elementwise."""
+
+    name = "kernel.relu"
+
+
+@irdl_op_definition
+class TanhOp(UnaryOp):
+    """The hyperbolic tangent, elementwise."""
+
+    name = "kernel.tanh"
+
+
+@irdl_op_definition
+class ClampOp(ClampBase, UnaryOp):
+    """`x`, but at least `min` and at most `max`, elementwise."""
+
+    name = "kernel.clamp"
+
+
+@irdl_op_definition
+class PowOp(PowBase, UnaryOp):
+    """`x^exponent`, elementwise."""
+
+    name = "kernel.pow"
+
+
+@irdl_op_definition
+class ScaleOp(ScaleBase, UnaryOp):
+    """`factor * x`, elementwise."""
+
+    name = "kernel.scale"
+
+
+@irdl_op_definition
+class CastOp(CastBase, TensorOp):
+    """The same numbers in another element type, rounded to nearest."""
+
+    name = "kernel.cast"
+
+    input = operand_def(TensorConstr)
+    result = result_def(TensorConstr)
+
+
+@irdl_op_definition
+class ReduceSumOp(ReductionOp):
+    """The sum over `dims`."""
+
+    name = "kernel.reduce_sum"
+
+
+@irdl_op_definition
+class ReduceMaxOp(ReductionOp):
+    """The maximum over `dims`."""
+
+    name = "kernel.reduce_max"
+
+
+@irdl_op_definition
+class ReduceMeanOp(ReductionOp):
+    """The arithmetic mean over `dims`."""
+
+    name = "kernel.reduce_mean"
+
+
+class NormOp(TensorOp, ABC):
+    """A normalization of the last dimension; `parameters` are rows: a weight, then a bias."""
+
+    T: ClassVar = VarConstraint("T", FloatConstr)
+
+    input = operand_def(TensorType.constr(T))
+    parameters = var_operand_def(TensorType.constr(T))
+    eps = prop_def(F32)
+    result = result_def(TensorType.constr(T))
+
+    PARAMETER_NAMES: ClassVar[tuple[str, ...]] = ("weight", "bias")
+
+    def _parameter(self, index: int) -> SSAValue | None:
+        return self.parameters[index] if index < len(self.parameters) else None
+
+    @property
+    def weight(self) -> SSAValue | None:
+        """The factor of each element of a row, if any."""
+        return self._parameter(0)
+
+    def inferred_shape(self) -> Shape:
+        if (count := len(self.parameters)) > len(self.PARAMETER_NAMES):
+            names = " and a ".join(self.PARAMETER_NAMES)
+            raise shapes.ShapeError(f"takes a {names} besides its input, not {count} tensors")
+        return shapes.normalize(shape_of(self.input), [shape_of(row) for row in self.parameters])
+
+    def verify_(self) -> None:
+        super().verify_()
+        if not 0 <= (eps := self.eps.value.data) < inf:
+            raise invalid(self, f"has eps {eps}, which is not a number from 0 up")
+
+
+@irdl_op_definition
+class RmsNormOp(NormOp):
+    """
+    `x / sqrt(mean(x^2) + eps) * weight` over the last dimension.
+
+    Source: Zhang and Sennrich, "Root Mean Square Layer Normalization" (2019), equation 4.
+    """
+
+    name = "kernel.rms_norm"
+
+    PARAMETER_NAMES: ClassVar[tuple[str, ...]] = ("weight",)
+
+    def __init__(
+        self,
+        input: SSAValue,
+        weight: SSAValue | None,
+        eps: float,
+        result_type: Attribute | None = None,
+    ):
+        super().__init__(
+            operands=[input, [] if weight is None else [weight]],
+            properties={"eps": f32_attr(eps)},
+            result_types=[result_type or input.type],
+        )
+
+
+@irdl_op_definition
+class LayerNormOp(NormOp):
+    """
+    `(x - mean(x)) / sqrt(variance(x) + eps) * weight + bias` over the last dimension.
+
+    The variance is the mean of the squared distances from the mean.
+    Source: Ba et al., "Layer Normalization" (2016).
+    """
+
+    name = "kernel.layer_norm"
+
+    def __init__(
+        self,
+        input: SSAValue,
+        weight: SSAValue | None,
+        bias: SSAValue | None,
+        eps: float,
+        result_type: Attribute | None = None,
+    ):
+        if weight is None and bias is not None:
+            raise ValueError("layer_norm takes a bias only together with a weight")
+        super().__init__(
+            operands=[input, [value for value in (weight, bias) if value is not None]],
+            properties={"eps": f32_attr(eps)},
+            result_types=[result_type or input.type],
+        )
+
+    @property
+    def bias(self) -> SSAValue | None:
+        """What is added to each element of a row, if any."""
+        return self._parameter(1)
+
+
+@irdl_op_definition
+class SoftmaxOp(InputOp):
+    """`e^x` divided by its sum over `dim`."""
+
+    name = "kernel.softmax"
+
+    dim = prop_def(I64AttrConstr)
+
+    def __init__(self, input: SSAValue, dim: int, result_type: Attribute | None = None):
+        super().__init__(
+            operands=[input],
+            properties={"dim": i64_attr(dim)},
+            result_types=[result_type or input.type],
+        )
+
+    def inferred_shape(self) -> Shape:
+        shapes.check_dim(self.dim.value.data, len(shape_of(self.input)))
+        return shape_of(self.input)
+
+
+@irdl_op_definition
+class TransposeOp(TransposeBase, InputOp):
+    """Dimension i of the result is dimension `permutation[i]` of the input."""
+
+    name = "kernel.transpose"
+
+
+@irdl_op_definition
+class ReshapeOp(InputOp):
+    """The same elements, last dimension running fastest, in another shape."""
+
+    name = "kernel.reshape"
+
+    def __init__(self, input: SSAValue, result_type: Attribute):
+        super().__init__(operands=[input], result_types=[result_type])
+
+    def inferred_shape(self) -> Shape:
+        return shapes.reshape(shape_of(self.input), shape_of(self.result))
+
+
+@irdl_op_definition
+class BroadcastOp(BroadcastBase, InputOp):
+    """The input repeated along its dimensions of size 1 and along new leading ones (numpy)."""
+
+    name = "kernel.broadcast"
+
+
+class RepetitionOp(InputOp, ABC):
+    """The input `times` times along `dim`."""
+
+    dim = prop_def(I64AttrConstr)
+    times = prop_def(I64AttrConstr)
+
+    def __init__(self, input: SSAValue, dim: int, times: int, result_type: Attribute | None = None):
+        if result_type is None:
+            result_type = self.default_type(shapes.repeat(shape_of(input), dim, times), input)
+        super().__init__(
+            operands=[input],
+            properties={"dim": i64_attr(dim), "times": i64_attr(times)},
+            result_types=[result_type],
+        )
+
+    def inferred_shape(self) -> Shape:
+        return shapes.repeat(shape_of(self.input), self.dim.value.data, self.times.value.data)
+
+
+@irdl_op_definition
+class RepeatOp(RepetitionOp):
+    """The whole again and again: element i along `dim` is element `i mod n` of the input."""
+
+    name = "kernel.repeat"
+
+
+@irdl_op_definition
+class RepeatInterleaveOp(RepetitionOp):
+    """Each element several times: element i along `dim` is element `i div times` of the input."""
+
+    name = "kernel.repeat_interleave"
+
+
+@irdl_op_definition
+class SliceOp(InputOp):
+    """Element i of dimension d is element `offsets[d] + i * strides[d]` of the input."""
+
+    name = "kernel.slice"
+
+    offsets = prop_def(I64ArrayConstr)
+    sizes = prop_def(I64ArrayConstr)
+    strides = prop_def(I64ArrayConstr)
+
+    def __init__(
+        self,
+        input: SSAValue,
+        offsets: Sequence[int],
+        sizes: Sequence[int],
+        strides: Sequence[int],
+        result_type: Attribute | None = None,
+    ):
+        if result_type is None:
+            shape = shapes.slice_(shape_of(input), offsets, sizes, strides)
+            result_type = self.default_type(shape, input)
+        super().__init__(
+            operands=[input],
+            properties={
+                "offsets": i64_array(offsets),
+                "sizes": i64_array(sizes),
+                "strides": i64_array(strides),
+            },
+            result_types=[result_type],
+        )
+
+    def inferred_shape(self) -> Shape:
+        return shapes.slice_(
+            shape_of(self.input),
+            self.offsets.get_values(),
+            self.sizes.get_values(),
+            self.strides.get_values(),
+        )
+
+
+@irdl_op_definition
+class ConcatOp(ConcatBase, TensorOp):
+    """The inputs one after the other along `dim`."""
+
+    T: ClassVar = VarConstraint("T", FloatConstr)
+
+    name = "kernel.concat"
+
+    inputs = var_operand_def(TensorType.constr(T))
+    result = result_def(TensorType.constr(T))
+
+
+@irdl_op_definition
+class ConstantOp(ConstantBase, TensorOp):
+    """A tensor whose elements are all `value`."""
+
+    name = "kernel.constant"
+
+    result = result_def(TensorConstr)
+
+
+@irdl_op_definition
+class GraphDefinedOp(IRDLOperation):
+    """
+    One kernel: the threadblock graph in `body`, run by each block of a grid.
+
+    `grid` has the blocks along x, y, z; `loop` the iterations of up to two nested loops, outermost
+    first; `cluster` the blocks along each axis that may see each other's shared memory. The block
+    arguments are the inputs; `threadblock.store` number i makes result i.
+
+        %o = kernel.graph_defined ins(%x) grid [4] loop [8] {
+        ^bb0(%a: tensor<64x64xf16>):
+          ...
+        } : (tensor<64x64xf16>) -> tensor<64x1xf32>
+    """
+
+    name = "kernel.graph_defined"
+
+    inputs = var_operand_def(TensorConstr)
+    grid = prop_def(I64ArrayConstr)
+    cluster = opt_prop_def(I64ArrayConstr)
+    loop = opt_prop_def(I64ArrayConstr)
+    body = region_def("single_block")
+    outputs = var_result_def(TensorConstr)
+
+    traits = traits_def(Pure(), NoTerminator(), IsolatedFromAbove())
+    assembly_format = (
+        "`ins` `(` $inputs `)` `grid` $grid (`cluster` $cluster^)? (`loop` $loop^)? "
+        "attr-dict-with-keyword $body `:` functional-type($inputs, $outputs)"
+    )
+
+    def __init__(
+        self,
+        inputs: Sequence[SSAValue],
+        grid: Sequence[int],
+        loop: Sequence[int],
+        result_types: Sequence[Attribute],
+        body: Region,
+        cluster: Sequence[int] = (),
+    ):
+        properties: dict[str, Attribute] = {"grid": i64_array(grid)}
+        if loop:
+            properties["loop"] = i64_array(loop)
+        if cluster:
+            properties["cluster"] = i64_array(cluster)
+        super().__init__(
+            operands=[inputs], properties=properties, result_types=[result_types], regions=[body]
+        )
+
+    @property
+    def grid_sizes(self) -> tuple[int, ...]:
+        """The blocks along each axis of the grid."""
+        return self.grid.get_values()
+
+    @property
+    def cluster_sizes(self) -> tuple[int, ...]:
+        """The blocks of a cluster along each axis of the grid; empty without clusters."""
+        return () if self.cluster is None else self.cluster.get_values()
+
+    @property
+    def loop_sizes(self) -> tuple[int, ...]:
+        """The iterations of each loop, outermost first; empty without a loop."""
+        return () if self.loop is None else self.loop.get_values()
+
+    def verify_(self) -> None:
+        from mirage_mlir.dialects.block_graph import verify_graph
+
+        verify_static(self)
+        verify_graph(self)
+
+
+BINARY_OPS = [AddOp, SubOp, MulOp, DivOp, MaxOp]
+FUNCTION_OPS = [ExpOp, LogOp, SquareOp, SqrtOp, RsqrtOp, SigmoidOp, SiluOp, ReluOp, TanhOp]
+PARAMETRIC_OPS = [GeluOp, ClampOp, PowOp, ScaleOp, CastOp]
+REDUCTION_OPS = [ReduceSumOp, ReduceMaxOp, ReduceMeanOp]
+NORM_OPS = [RmsNormOp, LayerNormOp, SoftmaxOp]
+REPETITION_OPS = [BroadcastOp, RepeatOp, RepeatInterleaveOp]
+REARRANGING_OPS = [TransposeOp, ReshapeOp, SliceOp, ConcatOp]
+
+Kernel = Dialect(
+    "kernel",
+    [
+        *(*BINARY_OPS, *FUNCTION_OPS, *PARAMETRIC_OPS, *REDUCTION_OPS, *NORM_OPS),
+        *(*REPETITION_OPS, *REARRANGING_OPS),
+        *(MatmulOp, ConstantOp, GraphDefinedOp),
+    ],
+)

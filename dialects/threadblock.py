@@ -1,0 +1,573 @@
+"""
+The `threadblock` dialect: operators on tiles, run by each block of a grid.
+
+    %t = threadblock.load %x grid_map [_] loop_map [1]
+           : (tensor<16x4096xf16>) -> !threadblock.tile<16x64xf16>
+           : (tensor<16x4096xf16>) -> !threadblock.tile<16x64xf16>
+    %q = threadblock.square %t : (!threadblock.tile<16x64xf16>) -> !threadblock.tile<16x64xf32>
+    %a = threadblock.accumulate %q : (!threadblock.tile<16x64xf32>) -> !threadblock.tile<16x64xf32>
+    threadblock.store %a grid_map [0] : !threadblock.tile<16x64xf32>
+
+Every operator computes in f32 and rounds to the element type of its result, which is free. It
+ranges over the valid elements of its tiles only: the last tiles of a dimension may be ragged or
+empty. Rules that concern a whole graph are in `block_graph`.
+
+Source: Wu et al., "Mirage: A Multi-Level Superoptimizer for Tensor Programs" (OSDI 2025), whose
+block graphs these are; `across`, `rescale`, clusters and ragged tiles are ours.
+"""
+
+from __future__ import annotations
+
+from abc import ABC
+from collections.abc import Sequence
+from enum import Enum
+from typing import ClassVar
+
+from xdsl.dialects.builtin import (
+    I64,
+    ArrayAttr,
+    ContainerType,
+    IntegerAttr,
+    ShapedType,
+    StringAttr,
+    TensorType,
+    f32,
+)
+from xdsl.ir import (
+    Attribute,
+    Dialect,
+    Operation,
+    ParametrizedAttribute,
+    SSAValue,
+    TypeAttribute,
+)
+from xdsl.irdl import (
+    AttrConstraint,
+    IRDLAttrConstraint,
+    IRDLOperation,
+    ParamAttrConstraint,
+    ParsePropInAttrDict,
+    VarConstraint,
+    eq,
+    irdl_attr_definition,
+    irdl_op_definition,
+    operand_def,
+    opt_operand_def,
+    prop_def,
+    result_def,
+    traits_def,
+    var_operand_def,
+)
+from xdsl.parser import AttrParser
+from xdsl.pattern_rewriter import RewritePattern
+from xdsl.printer import Printer
+from xdsl.traits import HasParent, MemoryWriteEffect, Pure
+from xdsl.utils.exceptions import VerifyException
+
+from mirage_mlir.diagnostics import invalid
+from mirage_mlir.dialects.bases import (
+    BinaryBase,
+    BroadcastBase,
+    CastBase,
+    ClampBase,
+    ConcatBase,
+    ConstantBase,
+    GeluBase,
+    InferredShapeOp,
+    MatmulBase,
+    PowBase,
+    ReductionBase,
+    ScaleBase,
+    TransposeBase,
+    UnaryBase,
+)
+from mirage_mlir.dialects.common import (
+    DimMap,
+    FloatConstr,
+    FloatType,
+    I64ArrayConstr,
+    i64_array,
+    i64_attr,
+)
+from mirage_mlir.dialects.kernel import GraphDefinedOp
+from mirage_mlir.dialects.layout import (
+    GlobalAttr,
+    RegistersAttr,
+    SharedAttr,
+)
+from mirage_mlir.graph.partition import REPLICATED
+from mirage_mlir.graph.shapes import Shape
+
+
+@irdl_attr_definition
+class TileType(ParametrizedAttribute, TypeAttribute, ShapedType, ContainerType[FloatType]):
+    """
+    The part of a tensor that one block holds at one time, in shared memory or registers.
+
+        !threadblock.tile<64x48xf16>      as !threadblock.tile<[64, 48], f16>
+    """
+
+    name = "threadblock.tile"
+
+    shape: ArrayAttr[IntegerAttr[I64]]
+    element_type: FloatType
+
+    def __init__(self, shape: Sequence[int], element_type: FloatType):
+        super().__init__(ArrayAttr([i64_attr(size) for size in shape]), element_type)
+
+    def verify(self) -> None:
+        if any(size < 1 for size in self.get_shape()):
+            raise VerifyException(f"a tile has sizes from 1 up, not {list(self.get_shape())}")
+
+    def get_num_dims(self) -> int:
+        """The rank."""
+        return len(self.shape)
+
+    def get_shape(self) -> Shape:
+        """The size of each dimension, outermost first."""
+        return tuple(size.value.data for size in self.shape)
+
+    def get_element_type(self) -> FloatType:
+        """The type of an element."""
+        return self.element_type
+
+    @classmethod
+    def parse_parameters(cls, parser: AttrParser) -> Sequence[Attribute]:
+        with parser.in_angle_brackets():
+            # The plain form, which is how tools that know us only through IRDL print it.
+            plain = parser.parse_optional_comma_separated_list(
+                parser.Delimiter.SQUARE, parser.parse_attribute
+            )
+            if plain is not None:
+                parser.parse_punctuation(",")
+                return (ArrayAttr(plain), parser.parse_type())
+            sizes, element_type = parser.parse_ranked_shape()
+        return (ArrayAttr([i64_attr(size) for size in sizes]), element_type)
+
+    def print_parameters(self, printer: Printer) -> None:
+        with printer.in_angle_brackets():
+            for size in self.get_shape():
+                printer.print_string(f"{size}x")
+            printer.print_attribute(self.element_type)
+
+    @staticmethod
+    def constr(element_type: IRDLAttrConstraint | None = None) -> AttrConstraint[TileType]:
+        """The tiles whose element type obeys `element_type`."""
+        return ParamAttrConstraint.get(TileType, None, element_type)
+
+
+TileConstr = TileType.constr()
+
+
+def tile_type(value: SSAValue) -> TileType:
+    """The type of `value`, which its operation's constraints make a tile."""
+    assert isinstance(value.type, TileType)
+    return value.type
+
+
+def shape_of(value: SSAValue) -> Shape:
+    """The shape of `value`, which its operation's constraints make a tile."""
+    return tile_type(value).get_shape()
+
+
+class TileOp(InferredShapeOp, ABC):
+    """An operator on tiles with one result, by default in f32."""
+
+    @classmethod
+    def default_type(cls, shape: Shape, operand: SSAValue) -> TileType:
+        return TileType(shape, f32)
+
+    @classmethod
+    def get_canonicalization_patterns(cls) -> tuple[RewritePattern, ...]:
+        from mirage_mlir.passes.patterns.threadblock import canonicalization_patterns
+
+        return canonicalization_patterns(cls)
+
+
+class BinaryOp(BinaryBase, TileOp, ABC):
+    """An elementwise operator on two tiles, which broadcast as in numpy."""
+
+    lhs = operand_def(TileConstr)
+    rhs = operand_def(TileConstr)
+    result = result_def(TileConstr)
+
+
+class UnaryOp(UnaryBase, TileOp, ABC):
+    """An elementwise function of one tile."""
+
+    input = operand_def(TileConstr)
+    result = result_def(TileConstr)
+
+
+class ReductionOp(ReductionBase, TileOp, ABC):
+    """An operator that reduces `dims` of a tile, which stay with size 1."""
+
+    input = operand_def(TileConstr)
+    result = result_def(TileConstr)
+
+
+class ViewOp(TileOp, ABC):
+    """A rearrangement of the elements of tiles, by default in the element type of the operands."""
+
+    @classmethod
+    def default_type(cls, shape: Shape, operand: SSAValue) -> TileType:
+        return TileType(shape, tile_type(operand).element_type)
+
+
+@irdl_op_definition
+class LoadOp(IRDLOperation):
+    """
+    The tile of `source` that this block, in this iteration, works on.
+
+    `grid_map` and `loop_map` have the dimension that each grid axis and each loop cuts, -1 (`_` in
+    the text) for none. A grid axis and a loop may cut the same dimension: the loop cuts the block's
+    part. A tile with a loop map of `_` alone is loaded once, before the loop.
+    """
+
+    name = "threadblock.load"
+
+    source = operand_def(TensorType.constr(FloatConstr))
+    grid_map = prop_def(I64ArrayConstr)
+    loop_map = prop_def(I64ArrayConstr, default_value=i64_array(()))
+    result = result_def(TileConstr)
+
+    traits = traits_def(Pure(), HasParent(GraphDefinedOp))
+    custom_directives = (DimMap,)
+    assembly_format = (
+        "$source `grid_map` custom<DimMap>($grid_map) (`loop_map` custom<DimMap>($loop_map)^)? "
+        "attr-dict `:` functional-type(operands, results)"
+    )
+
+    def __init__(
+        self,
+        source: SSAValue,
+        grid_map: Sequence[int],
+        loop_map: Sequence[int],
+        result_type: Attribute,
+    ):
+        super().__init__(
+            operands=[source],
+            properties={"grid_map": i64_array(grid_map), "loop_map": i64_array(loop_map)},
+            result_types=[result_type],
+        )
+
+
+@irdl_op_definition
+class StoreOp(IRDLOperation):
+    """
+    Write a tile to a result of the graph: store number i writes result i.
+
+    `grid_map` has the dimension of the result along which each grid axis places its blocks, -1
+    (`_` in the text) for none: all blocks of that axis then hold the same tile.
+    """
+
+    name = "threadblock.store"
+
+    tile = operand_def(TileConstr)
+    grid_map = prop_def(I64ArrayConstr)
+
+    traits = traits_def(MemoryWriteEffect(), HasParent(GraphDefinedOp))
+    custom_directives = (DimMap,)
+    assembly_format = "$tile `grid_map` custom<DimMap>($grid_map) attr-dict `:` type($tile)"
+
+    def __init__(self, tile: SSAValue, grid_map: Sequence[int]):
+        super().__init__(operands=[tile], properties={"grid_map": i64_array(grid_map)})
+
+
+@irdl_op_definition
+class AccumulateOp(IRDLOperation):
+    """
+    The sum (or maximum) of the values of all iterations, and of all blocks along `across`.
+
+    Elements that are not valid in an iteration or block add nothing. Every block along `across`
+    sees the total. A value from after the loop is only combined across blocks.
+
+    With `rescale` the value of iteration or block i was computed with a stabiliser m_i (a row
+    maximum), and the result is `sum_i value_i * exp(m_i - max_j m_j)`.
+    """
+
+    name = "threadblock.accumulate"
+
+    value = operand_def(TileConstr)
+    rescale = opt_operand_def(TileConstr)
+    kind = prop_def(StringAttr, default_value=StringAttr("sum"))
+    across = prop_def(I64ArrayConstr, default_value=i64_array(()))
+    result = result_def(TileType.constr(eq(f32)))
+
+    irdl_options = (ParsePropInAttrDict(),)
+    traits = traits_def(Pure(), HasParent(GraphDefinedOp))
+    assembly_format = (
+        "$value (`across` $across^)? (`rescale` $rescale^)? "
+        "attr-dict `:` functional-type(operands, results)"
+    )
+
+    def __init__(
+        self,
+        value: SSAValue,
+        kind: str = "sum",
+        across: Sequence[int] = (),
+        rescale: SSAValue | None = None,
+    ):
+        super().__init__(
+            operands=[value, rescale],
+            properties={"kind": StringAttr(kind), "across": i64_array(across)},
+            result_types=[TileType(shape_of(value), f32)],
+        )
+
+
+@irdl_op_definition
+class MatmulOp(MatmulBase, TileOp):
+    """
+    `result[..., i, j] = sum_k lhs[..., i, k] * rhs[..., k, j]`, added up in f32.
+
+    Shapes: lhs `... x M x K`, rhs `... x K x N`, result `... x M x N`; leading dimensions
+    broadcast. Both operands have one element type, that of the matrix unit.
+    """
+
+    T: ClassVar = VarConstraint("T", FloatConstr)
+
+    name = "threadblock.matmul"
+
+    lhs = operand_def(TileType.constr(T))
+    rhs = operand_def(TileType.constr(T))
+    result = result_def(TileConstr)
+
+
+@irdl_op_definition
+class AddOp(BinaryOp):
+    """`lhs + rhs`, elementwise."""
+
+    name = "threadblock.add"
+
+
+@irdl_op_definition
+class SubOp(BinaryOp):
+    """`lhs - rhs`, elementwise."""
+
+    name = "threadblock.sub"
+
+
+@irdl_op_definition
+class MulOp(BinaryOp):
+    """`lhs * rhs`, elementwise."""
+
+    name = "threadblock.mul"
+
+
+@irdl_op_definition
+class DivOp(BinaryOp):
+    """`lhs / rhs`, elementwise."""
+
+    name = "threadblock.div"
+
+
+@irdl_op_definition
+class MaxOp(BinaryOp):
+    """The larger of `lhs` and `rhs`, elementwise."""
+
+    name = "threadblock.max"
+
+
+@irdl_op_definition
+class ExpOp(UnaryOp):
+    """`e^x`, elementwise."""
+
+    name = "threadblock.exp"
+
+
+@irdl_op_definition
+class LogOp(UnaryOp):
+    """The natural logarithm, elementwise."""
+
+    name = "threadblock.log"
+
+
+@irdl_op_definition
+class SquareOp(UnaryOp):
+    """`x * x`, elementwise."""
+
+    name = "threadblock.square"
+
+
+@irdl_op_definition
+class SqrtOp(UnaryOp):
+    """The square root, elementwise."""
+
+    name = "threadblock.sqrt"
+
+
+@irdl_op_definition
+class RsqrtOp(UnaryOp):
+    """`1 / sqrt(x)`, elementwise."""
+
+    name = "threadblock.rsqrt"
+
+
+@irdl_op_definition
+class SigmoidOp(UnaryOp):
+    """`1 / (1 + e^-x)`, elementwise."""
+
+    name = "threadblock.sigmoid"
+
+
+@irdl_op_definition
+class SiluOp(UnaryOp):
+    """`x * sigmoid(x)`, elementwise."""
+
+    name = "threadblock.silu"
+
+
+@irdl_op_definition
+class GeluOp(GeluBase, UnaryOp):
+    """The Gaussian error linear unit, elementwise; `approximate` is "none" or "tanh"."""
+
+    name = "threadblock.gelu"
+
+
+@irdl_op_definition
+class ReluOp(UnaryOp):
+    """`max(x, 0)`, elementwise."""
+
+    name = "threadblock.relu"
+
+
+@irdl_op_definition
+class TanhOp(UnaryOp):
+    """The hyperbolic tangent, elementwise."""
+
+    name = "threadblock.tanh"
+
+
+@irdl_op_definition
+class ClampOp(ClampBase, UnaryOp):
+    """`x`, but at least `min` and at most `max`, elementwise."""
+
+    name = "threadblock.clamp"
+
+
+@irdl_op_definition
+class PowOp(PowBase, UnaryOp):
+    """`x^exponent`, elementwise."""
+
+    name = "threadblock.pow"
+
+
+@irdl_op_definition
+class ScaleOp(ScaleBase, UnaryOp):
+    """`factor * x`, elementwise."""
+
+    name = "threadblock.scale"
+
+
+@irdl_op_definition
+class CastOp(CastBase, UnaryOp):
+    """The same numbers in another element type, rounded to nearest."""
+
+    name = "threadblock.cast"
+
+
+@irdl_op_definition
+class ReduceSumOp(ReductionOp):
+    """The sum over `dims`."""
+
+    name = "threadblock.reduce_sum"
+
+
+@irdl_op_definition
+class ReduceMaxOp(ReductionOp):
+    """The maximum over `dims`."""
+
+    name = "threadblock.reduce_max"
+
+
+@irdl_op_definition
+class TransposeOp(TransposeBase, ViewOp):
+    """Dimension i of the result is dimension `permutation[i]` of the input."""
+
+    name = "threadblock.transpose"
+
+    input = operand_def(TileConstr)
+    result = result_def(TileConstr)
+
+
+@irdl_op_definition
+class BroadcastOp(BroadcastBase, ViewOp):
+    """The input repeated along its dimensions of size 1 and along new leading ones (numpy)."""
+
+    name = "threadblock.broadcast"
+
+    input = operand_def(TileConstr)
+    result = result_def(TileConstr)
+
+
+@irdl_op_definition
+class ConcatOp(ConcatBase, ViewOp):
+    """The inputs one after the other along `dim`."""
+
+    name = "threadblock.concat"
+
+    inputs = var_operand_def(TileConstr)
+    result = result_def(TileConstr)
+
+
+@irdl_op_definition
+class ConstantOp(ConstantBase, TileOp):
+    """A tile whose elements are all `value`, however many of them are valid where it is used."""
+
+    name = "threadblock.constant"
+
+    result = result_def(TileConstr)
+
+
+class Stage(Enum):
+    """When a block computes a value."""
+
+    INVARIANT = "invariant"
+    """Once, before the loop; or in a graph without loops. It is still there after the loop."""
+    LOOP = "loop"
+    """In every iteration anew."""
+    POST = "post"
+    """After the loop."""
+
+
+def _stage(op: Operation, stages: dict[SSAValue, Stage]) -> Stage:
+    """The stage of `op` from those of its operands; raises where they cannot meet."""
+    if isinstance(op, LoadOp):
+        cut = any(dim != REPLICATED for dim in op.loop_map.get_values())
+        return Stage.LOOP if cut else Stage.INVARIANT
+    if isinstance(op, AccumulateOp):
+        return Stage.POST
+    found = {stages[value] for value in op.operands if value in stages}
+    if {Stage.LOOP, Stage.POST} <= found:
+        raise invalid(op, "mixes a value of the loop with one from after it")
+    return next((s for s in (Stage.LOOP, Stage.POST) if s in found), Stage.INVARIANT)
+
+
+def stages(graph: GraphDefinedOp) -> dict[SSAValue, Stage]:
+    """
+    The stage of every tile in `graph`.
+
+    Raises:
+        InvalidOperation: an operation needs values that are never there at the same time.
+    """
+    found: dict[SSAValue, Stage] = {}
+    for op in graph.body.block.ops:
+        stage = _stage(op, found)
+        found.update((result, stage) for result in op.results)
+    return found
+
+
+GRAPH_OPS = [LoadOp, StoreOp, AccumulateOp]
+BINARY_OPS = [AddOp, SubOp, MulOp, DivOp, MaxOp]
+FUNCTION_OPS = [ExpOp, LogOp, SquareOp, SqrtOp, RsqrtOp, SigmoidOp, SiluOp, ReluOp, TanhOp]
+PARAMETRIC_OPS = [GeluOp, ClampOp, PowOp, ScaleOp, CastOp]
+VIEW_OPS = [TransposeOp, BroadcastOp, ConcatOp]
+
+Threadblock = Dialect(
+    "threadblock",
+    [
+        *(*GRAPH_OPS, *BINARY_OPS, *FUNCTION_OPS, *PARAMETRIC_OPS, *VIEW_OPS),
+        *(MatmulOp, ReduceSumOp, ReduceMaxOp, ConstantOp),
+    ],
+    [TileType, RegistersAttr, SharedAttr, GlobalAttr],
+)

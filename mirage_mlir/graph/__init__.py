@@ -1,0 +1,1 @@
+"""Shapes, partitions, layouts, memory plans and targets: mathematics without an IR."""

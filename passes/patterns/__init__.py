@@ -1,0 +1,1 @@
+"""Rewrite patterns, by the dialect at their root; passes choose among them."""
