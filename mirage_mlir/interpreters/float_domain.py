@@ -68,9 +68,10 @@ class FloatDomain:
     """
     numpy floats.
 
-    With `rounding`, arithmetic is in f32, sums too, and a value is rounded to its element type where
-    the program gives it one: what a kernel does. Without, everything is f64 and nothing is rounded:
-    the reference. Overflow, division by zero and invalid arguments give infinities and NaN, silently.
+    With `rounding`, arithmetic is in f32, sums too, and a value is rounded to its element type
+    where the program gives it one: what a kernel does. Without, everything is f64 and nothing is
+    rounded: the reference. Overflow, division by zero and invalid arguments silently give
+    infinities and NaN.
     """
 
     def __init__(self, *, rounding: bool):
@@ -124,16 +125,16 @@ class FloatDomain:
 
     def power(self, x: Floats, exponent: Fraction) -> Floats:
         with np.errstate(all="ignore"):
-            return np.asarray(np.power(x, self.dtype.type(float(exponent))))
+            return np.power(x, x.dtype.type(float(exponent)))
 
     def total(self, x: Floats, axis: int, counts: Counts | None) -> Floats:
         with np.errstate(all="ignore"):
             if counts is not None:
                 x = x * _along(counts, axis, x)
-            return np.sum(x, axis=axis, keepdims=True, dtype=self.dtype)
+            return np.add.reduce(x, axis=axis, keepdims=True)
 
     def largest(self, x: Floats, axis: int) -> Floats:
-        return np.max(x, axis=axis, keepdims=True)
+        return np.maximum.reduce(x, axis=axis, keepdims=True)
 
     def matmul(self, x: Floats, y: Floats, counts: Counts | None) -> Floats:
         with np.errstate(all="ignore"):
@@ -144,6 +145,10 @@ class FloatDomain:
     def scaled(self, x: Floats, count: int) -> Floats:
         with np.errstate(all="ignore"):
             return x * x.dtype.type(count)
+
+    def same(self, x: Floats, y: Floats) -> bool:
+        tolerance = 1e-2 if self.rounding else 1e-6
+        return np.allclose(x, y, tolerance, tolerance * np.max(np.abs(x), initial=0), True)
 
     def rounded(self, x: Floats, element_type: ElementType) -> Floats:
         if not self.rounding:

@@ -16,7 +16,7 @@ from mirage_mlir.interpreters.axes import (
     tile,
     uniform,
 )
-from mirage_mlir.interpreters.domain import A
+from mirage_mlir.interpreters.domain import A, AnyArray
 from mirage_mlir.interpreters.tensors import Tensor, TensorDomain
 
 
@@ -103,7 +103,7 @@ def _regroup(
     return Tensor(array, (*before, *axes, *after))
 
 
-def _replaced(array: np.ndarray, start: int, count: int, extents: tuple[int, ...]) -> np.ndarray:
+def _replaced(array: AnyArray, start: int, count: int, extents: tuple[int, ...]) -> AnyArray:
     """The array reshaped, `count` axes from `start` on becoming `extents`."""
     return array.reshape(*array.shape[:start], *extents, *array.shape[start + count :])
 

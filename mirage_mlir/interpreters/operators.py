@@ -1,0 +1,149 @@
+"""
+Operators that the kernel and the threadblock dialect share, by mnemonic.
+
+Both dialects give them one meaning, so each is interpreted once: on tensors or on the valid
+elements of tiles.
+"""
+
+from collections.abc import Callable
+from fractions import Fraction
+
+from xdsl.dialects.builtin import (
+    AnyFloat,
+    BFloat16Type,
+    DenseArrayBase,
+    Float16Type,
+    Float32Type,
+    FloatAttr,
+    IntegerAttr,
+    StringAttr,
+)
+from xdsl.ir import Attribute, Operation
+from xdsl.utils.hints import isa
+
+from mirage_mlir.field.rational import simplest_rational
+from mirage_mlir.interpreters.domain import A, ElementType, FunctionName, NotInterpretable
+from mirage_mlir.interpreters.tensors import Tensor, TensorDomain
+
+BINARY = ("add", "sub", "mul", "div", "max")
+"""Mnemonics of elementwise operators of two operands."""
+
+FUNCTIONS: tuple[FunctionName, ...] = ("exp", "log", "sqrt", "rsqrt", "sigmoid", "tanh")
+"""Mnemonics of operators that are a function of the domain."""
+
+
+def mnemonic(op: Operation) -> str:
+    """An operation's name without its dialect."""
+    return op.name.partition(".")[2]
+
+
+def element_type_name(element_type: Attribute) -> ElementType:
+    """A float type's name, as domains take it."""
+    match element_type:
+        case Float16Type():
+            return "f16"
+        case BFloat16Type():
+            return "bf16"
+        case Float32Type():
+            return "f32"
+        case _:
+            raise NotInterpretable(
+                f"has the element type {element_type}, which has no meaning here"
+            )
+
+
+def number(op: Operation, name: str) -> Fraction:
+    """A scalar property as the number that it stands for."""
+    attribute = op.properties[name]
+    assert isa(attribute, FloatAttr[AnyFloat])
+    try:
+        return simplest_rational(attribute.value.data)
+    except ValueError as error:
+        raise NotInterpretable(f"{name}: {error}") from error
+
+
+def integer(op: Operation, name: str) -> int:
+    """An integer property."""
+    attribute = op.properties[name]
+    assert isinstance(attribute, IntegerAttr)
+    return attribute.value.data
+
+
+def integers(op: Operation, name: str) -> tuple[int, ...]:
+    """An array property; empty when it is left out."""
+    attribute = op.properties.get(name)
+    if attribute is None:
+        return ()
+    assert isinstance(attribute, DenseArrayBase)
+    return tuple(int(value) for value in attribute.get_values())
+
+
+def pairwise(domain: TensorDomain[A], name: str, x: Tensor[A], y: Tensor[A]) -> Tensor[A]:
+    """One of the operators of `BINARY`."""
+    match name:
+        case "add":
+            return domain.add(x, y)
+        case "sub":
+            return domain.subtract(x, y)
+        case "mul":
+            return domain.multiply(x, y)
+        case "div":
+            return domain.divide(x, y)
+        case _:
+            return domain.maximum(x, y)
+
+
+def _square(domain: TensorDomain[A], op: Operation, x: Tensor[A]) -> Tensor[A]:
+    return domain.multiply(x, x)
+
+
+def _silu(domain: TensorDomain[A], op: Operation, x: Tensor[A]) -> Tensor[A]:
+    return domain.multiply(x, domain.function("sigmoid", x))
+
+
+def _gelu(domain: TensorDomain[A], op: Operation, x: Tensor[A]) -> Tensor[A]:
+    approximate = op.properties["approximate"]
+    assert isinstance(approximate, StringAttr)
+    return domain.function("gelu" if approximate.data == "none" else "gelu_tanh", x)
+
+
+def _relu(domain: TensorDomain[A], op: Operation, x: Tensor[A]) -> Tensor[A]:
+    return domain.maximum(x, domain.constant(Fraction(0), (1,) * len(x.axes)))
+
+
+def _clamp(domain: TensorDomain[A], op: Operation, x: Tensor[A]) -> Tensor[A]:
+    low, high = (domain.constant(number(op, name), (1,) * len(x.axes)) for name in ("min", "max"))
+    return domain.pairwise(domain.numbers.minimum, domain.maximum(x, low), high)
+
+
+def _pow(domain: TensorDomain[A], op: Operation, x: Tensor[A]) -> Tensor[A]:
+    exponent = number(op, "exponent")
+    return domain.each(lambda array: domain.numbers.power(array, exponent), x)
+
+
+def _scale(domain: TensorDomain[A], op: Operation, x: Tensor[A]) -> Tensor[A]:
+    return domain.scale(x, number(op, "factor"))
+
+
+def _cast(domain: TensorDomain[A], op: Operation, x: Tensor[A]) -> Tensor[A]:
+    return x
+
+
+def unary(domain: TensorDomain[A], op: Operation, x: Tensor[A]) -> Tensor[A] | None:
+    """An elementwise operator of one operand; None when `op` is not one."""
+    name = mnemonic(op)
+    if name in FUNCTIONS:
+        return domain.function(name, x)
+    operators: dict[str, Callable[[TensorDomain[A], Operation, Tensor[A]], Tensor[A]]] = {
+        "cast": _cast,
+        "clamp": _clamp,
+        "convert_layout": _cast,
+        "gelu": _gelu,
+        "pow": _pow,
+        "relu": _relu,
+        "scale": _scale,
+        "silu": _silu,
+        "square": _square,
+    }
+    operator = operators.get(name)
+    return None if operator is None else operator(domain, op, x)
