@@ -1,3 +1,60 @@
-"""A superoptimizer for tensor programs, as an MLIR-style compiler."""
+"""
+A superoptimizer for tensor programs, as an MLIR-style compiler.
+
+`import mirage_mlir as mi` imports nothing else: each name below is imported when it is first used.
+"""
+
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from mirage_mlir.api import KernelGraph, Tensor, new_kernel_graph, superoptimize
+    from mirage_mlir.runtime.artifact import Artifact
+    from mirage_mlir.runtime.cuda_driver import CudaError
+    from mirage_mlir.runtime.element_types import bfloat16, float16, float32
+    from mirage_mlir.runtime.kernel import CompiledKernel, load
+    from mirage_mlir.runtime.manifest import ArtifactError
 
 __version__ = "0.1.0"
+
+__all__ = [
+    "Artifact",
+    "ArtifactError",
+    "CompiledKernel",
+    "CudaError",
+    "KernelGraph",
+    "Tensor",
+    "bfloat16",
+    "float16",
+    "float32",
+    "load",
+    "new_kernel_graph",
+    "superoptimize",
+]
+
+_MODULES = {
+    "Artifact": "mirage_mlir.runtime.artifact",
+    "ArtifactError": "mirage_mlir.runtime.manifest",
+    "CompiledKernel": "mirage_mlir.runtime.kernel",
+    "CudaError": "mirage_mlir.runtime.cuda_driver",
+    "KernelGraph": "mirage_mlir.api",
+    "Tensor": "mirage_mlir.api",
+    "bfloat16": "mirage_mlir.runtime.element_types",
+    "float16": "mirage_mlir.runtime.element_types",
+    "float32": "mirage_mlir.runtime.element_types",
+    "load": "mirage_mlir.runtime.kernel",
+    "new_kernel_graph": "mirage_mlir.api",
+    "superoptimize": "mirage_mlir.api",
+}
+
+
+def __getattr__(name: str) -> object:
+    if name not in _MODULES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    value: object = getattr(import_module(_MODULES[name]), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

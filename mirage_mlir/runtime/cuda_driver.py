@@ -64,15 +64,16 @@ class CudaDriver:
 
     def __init__(self) -> None:
         try:
-            self._cuda: Any = import_module("cuda.bindings.driver")
+            # Compiled without types.
+            self.bindings: Any = import_module("cuda.bindings.driver")
         except ImportError as error:
             raise CudaError(
                 "running kernels needs CUDA's driver bindings: pip install cuda-bindings"
             ) from error
-        self._launch: Callable[..., tuple[int]] = self._cuda.cuLaunchKernel
+        self._launch: Callable[..., tuple[int]] = self.bindings.cuLaunchKernel
         self._contexts: dict[int, object] = {}
         try:
-            self._call(self._cuda.cuInit, 0)
+            self._call(self.bindings.cuInit, 0)
         # Without the driver's library the bindings raise an error of yet another package.
         except (OSError, RuntimeError) as error:
             raise CudaError(f"there is no usable CUDA driver on this machine: {error}") from error
@@ -84,15 +85,15 @@ class CudaDriver:
         return results[0] if results else None
 
     def _describe(self, status: object) -> str:
-        texts = [self._cuda.cuGetErrorName(status), self._cuda.cuGetErrorString(status)]
+        texts = [self.bindings.cuGetErrorName(status), self.bindings.cuGetErrorString(status)]
         return ": ".join(text.decode() for error, text in texts if int(error) == 0)
 
     def _attribute(self, name: str, device: int) -> int:
-        attribute = getattr(self._cuda.CUdevice_attribute, f"CU_DEVICE_ATTRIBUTE_{name}")
-        return self._call(self._cuda.cuDeviceGetAttribute, attribute, self._device(device))
+        attribute = getattr(self.bindings.CUdevice_attribute, f"CU_DEVICE_ATTRIBUTE_{name}")
+        return self._call(self.bindings.cuDeviceGetAttribute, attribute, self._device(device))
 
     def _device(self, device: int) -> object:
-        return self._call(self._cuda.cuDeviceGet, device)
+        return self._call(self.bindings.cuDeviceGet, device)
 
     def capability(self, device: int) -> tuple[int, int]:
         """Compute capability of `device`."""
@@ -107,7 +108,7 @@ class CudaDriver:
 
     def current_device(self) -> int | None:
         """The device of the calling thread's current context."""
-        status, device = self._cuda.cuCtxGetDevice()
+        status, device = self.bindings.cuCtxGetDevice()
         return int(device) if int(status) == 0 else None
 
     @contextmanager
@@ -116,27 +117,27 @@ class CudaDriver:
         if device not in self._contexts:
             # Never released: it lives as long as the process, as torch's own hold on it does.
             self._contexts[device] = self._call(
-                self._cuda.cuDevicePrimaryCtxRetain, self._device(device)
+                self.bindings.cuDevicePrimaryCtxRetain, self._device(device)
             )
-        self._call(self._cuda.cuCtxPushCurrent, self._contexts[device])
+        self._call(self.bindings.cuCtxPushCurrent, self._contexts[device])
         try:
             yield
         finally:
-            self._call(self._cuda.cuCtxPopCurrent)
+            self._call(self.bindings.cuCtxPopCurrent)
 
     def load(self, cubin: bytes) -> Module:
         """Load machine code into the current context."""
-        relaxed = self._cuda.CUstreamCaptureMode.CU_STREAM_CAPTURE_MODE_RELAXED
+        relaxed = self.bindings.CUstreamCaptureMode.CU_STREAM_CAPTURE_MODE_RELAXED
         # Loading allocates, which a capture in progress refuses unless the thread opts out.
-        mode = self._call(self._cuda.cuThreadExchangeStreamCaptureMode, relaxed)
+        mode = self._call(self.bindings.cuThreadExchangeStreamCaptureMode, relaxed)
         try:
-            return Module(self._call(self._cuda.cuModuleLoadData, cubin))
+            return Module(self._call(self.bindings.cuModuleLoadData, cubin))
         finally:
-            self._call(self._cuda.cuThreadExchangeStreamCaptureMode, mode)
+            self._call(self.bindings.cuThreadExchangeStreamCaptureMode, mode)
 
     def function(self, module: Module, name: str, shared_bytes: int) -> Function:
         """The kernel `name`, allowed `shared_bytes` of dynamic shared memory."""
-        cuda = self._cuda
+        cuda = self.bindings
         function = self._call(cuda.cuModuleGetFunction, module, name.encode())
         limit = cuda.CUfunction_attribute.CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES
         self._call(cuda.cuFuncSetAttribute, function, limit, shared_bytes)

@@ -29,6 +29,10 @@ class ElementType(Enum):
         return f"mirage_mlir.{self.array_name}"
 
 
+float16 = ElementType.F16
+bfloat16 = ElementType.BF16
+float32 = ElementType.F32
+
 _ARRAY_NAMES = {
     ElementType.F16: "float16",
     ElementType.BF16: "bfloat16",

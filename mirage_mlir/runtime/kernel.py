@@ -7,6 +7,7 @@ from typing import Any, TypeAlias, cast
 
 import numpy as np
 
+from mirage_mlir.runtime.arrays import check_array
 from mirage_mlir.runtime.artifact import Artifact, TensorSpec
 from mirage_mlir.runtime.cuda_driver import Driver, cuda_driver
 from mirage_mlir.runtime.launch import LoadedCode, choose_target
@@ -31,11 +32,6 @@ class CompiledKernel:
         self._driver = driver
         self._loaded: dict[int, LoadedCode] = {}
         self._loading = threading.Lock()
-
-    @staticmethod
-    def load(path: str | os.PathLike[str]) -> "CompiledKernel":
-        """The kernel that `save` wrote; see `Artifact.load` for the errors."""
-        return CompiledKernel(Artifact.load(path))
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the kernel to one file, which `mirage_mlir.load` reads."""
@@ -163,8 +159,8 @@ class CompiledKernel:
     def _interpret(
         self, given: list[Tensor], out: Tensor | Sequence[Tensor] | None
     ) -> list[Tensor]:
-        # The interpreter needs the compiler's packages; running on a GPU does not.
-        from mirage_mlir.runtime.interpret import check_array, interpret
+        # The interpreter needs the compiler, which is above this layer; a GPU does not.
+        from mirage_mlir.driver.interpret import interpret
 
         results = self._collect_outputs(out)
         computed = interpret(self.artifact, given)
@@ -175,6 +171,11 @@ class CompiledKernel:
             given_array = check_array(result, spec, f"output {number}")
             given_array[...] = value
         return results
+
+
+def load(path: str | os.PathLike[str]) -> CompiledKernel:
+    """The kernel that `CompiledKernel.save` wrote; see `Artifact.load` for the errors."""
+    return CompiledKernel(Artifact.load(path))
 
 
 def _locate(framework: Framework, tensor: Tensor, spec: TensorSpec, label: str) -> tuple[int, int]:

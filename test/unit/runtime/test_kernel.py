@@ -10,7 +10,7 @@ import pytest
 from runtime_fakes import FakeDriver, FakeTensor, FakeTorch, Foreign, artifact, code
 
 from mirage_mlir.runtime import tensors
-from mirage_mlir.runtime.kernel import CompiledKernel
+from mirage_mlir.runtime.kernel import CompiledKernel, load
 
 
 @pytest.fixture
@@ -192,7 +192,7 @@ def test_several_outputs_are_a_tuple(torch: FakeTorch, driver: FakeDriver) -> No
 
 def test_save_and_load(kernel: CompiledKernel, tmp_path: Path) -> None:
     kernel.save(tmp_path / "f.mirage")
-    loaded = CompiledKernel.load(tmp_path / "f.mirage")
+    loaded = load(tmp_path / "f.mirage")
     assert loaded.artifact == kernel.artifact
     assert (loaded.ugraph, loaded.report) == ("// the uGraph\n", "searched\n")
     assert repr(loaded) == (

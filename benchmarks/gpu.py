@@ -1,0 +1,158 @@
+"""
+Measuring on a GPU with torch: input sets, CUDA-graph times, errors, what the machine is.
+
+torch is not a dependency of the project and is untyped here.
+"""
+
+import math
+import platform
+import statistics
+import subprocess
+from collections.abc import Callable, Mapping, Sequence
+from datetime import UTC, datetime
+from importlib import import_module
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+from typing import Any
+
+Tensors = Sequence[Any]
+Call = Callable[..., Any]
+
+L2_BYTES = 60 << 20
+"""An H200's, the largest of the GPUs that we compile for."""
+
+SETS_OVER_L2 = 4
+"""Input sets together are this many times L2, so that each call reads its inputs from memory."""
+
+CALLS = 20
+"""The fewest calls in a graph: with fewer the launch of the graph itself shows."""
+
+ROUNDS = 5
+"""All implementations are timed in turn, this often, so that a drifting clock meets all alike."""
+
+
+def torch_module() -> Any:
+    """torch, with gradients off."""
+    torch: Any = import_module("torch")
+    torch.set_grad_enabled(False)
+    return torch
+
+
+def set_count(bytes_per_set: int) -> int:
+    """How many input sets to rotate over."""
+    return max(2, math.ceil(SETS_OVER_L2 * L2_BYTES / bytes_per_set))
+
+
+def capture(torch: Any, call: Call, sets: Sequence[Tensors]) -> tuple[Any, int]:
+    """A CUDA graph of calls that rotate over `sets`, and their number."""
+    calls = math.ceil(CALLS / len(sets)) * len(sets)
+
+    def all_calls() -> None:
+        for number in range(calls):
+            call(*sets[number % len(sets)])
+
+    side = torch.cuda.Stream()
+    side.wait_stream(torch.cuda.current_stream())
+    with torch.cuda.stream(side):
+        all_calls()
+    torch.cuda.current_stream().wait_stream(side)
+    torch.cuda.synchronize()
+    graph = torch.cuda.CUDAGraph()
+    with torch.cuda.graph(graph):
+        all_calls()
+    return graph, calls
+
+
+def replay_times(torch: Any, graph: Any, replays: int) -> list[float]:
+    """Microseconds of each of `replays` replays, after one that warms up."""
+    graph.replay()
+    events = [
+        (torch.cuda.Event(enable_timing=True), torch.cuda.Event(enable_timing=True))
+        for _ in range(replays)
+    ]
+    for start, end in events:
+        start.record()
+        graph.replay()
+        end.record()
+    torch.cuda.synchronize()
+    return [start.elapsed_time(end) * 1e3 for start, end in events]
+
+
+def graph_times(
+    torch: Any, calls: Mapping[str, Call], sets: Sequence[Tensors], replays: int
+) -> dict[str, float]:
+    """
+    Microseconds of one call of each implementation: the median over `replays` replays of a graph.
+    """
+    graphs = {name: capture(torch, call, sets) for name, call in calls.items()}
+    times: dict[str, list[float]] = {name: [] for name in calls}
+    for _ in range(ROUNDS):
+        for name, (graph, count) in graphs.items():
+            part = replay_times(torch, graph, math.ceil(replays / ROUNDS))
+            times[name] += [time / count for time in part]
+    return {name: statistics.median(values) for name, values in times.items()}
+
+
+def relative_error(output: Any, reference: Any) -> float:
+    """`||output - reference|| / ||reference||` in float64; NaN where the output has one."""
+    reference = reference.double()
+    return float((output.double() - reference).norm() / reference.norm())
+
+
+def copy_rate(torch: Any) -> float:
+    """Bytes per second, read and written, of a large copy in device memory."""
+    source = torch.empty(2 << 30, dtype=torch.uint8, device="cuda")
+    target = torch.empty_like(source)
+    graph, calls = capture(torch, lambda: target.copy_(source), [()] * 2)
+    microseconds = statistics.median(replay_times(torch, graph, 5)) / calls
+    return 2 * source.numel() / microseconds * 1e6
+
+
+def machine_name(torch: Any) -> str:
+    """The GPU's name as a folder name, such as `nvidia-h200`."""
+    return "-".join(torch.cuda.get_device_name().lower().split())
+
+
+def environment(torch: Any) -> dict[str, object]:
+    """What the numbers depend on."""
+    properties = torch.cuda.get_device_properties(0)
+    packages = ["triton", "numpy", "xdsl", "numba-cuda-mlir", "cuda-bindings"]
+    return {
+        "date": datetime.now(UTC).isoformat(timespec="seconds"),
+        "device": properties.name,
+        "multiprocessors": properties.multi_processor_count,
+        "driver": driver_version(),
+        "cuda": torch.version.cuda,
+        "torch": torch.__version__,
+        "python": platform.python_version(),
+        "commit": commit(),
+        **{name: package_version(name) for name in packages},
+    }
+
+
+def package_version(name: str) -> str:
+    """The installed version of a package."""
+    try:
+        return version(name)
+    except PackageNotFoundError:
+        return "unknown"
+
+
+def driver_version() -> str:
+    """The display driver's version, as nvidia-smi says it."""
+    command = ["nvidia-smi", "--query-gpu=driver_version", "--format=csv,noheader", "--id=0"]
+    return output_of(command)
+
+
+def commit() -> str:
+    """The commit of this checkout."""
+    return output_of(["git", "-C", str(Path(__file__).parent), "rev-parse", "HEAD"])
+
+
+def output_of(command: Sequence[str]) -> str:
+    """What `command` prints, "unknown" where it fails or does not exist."""
+    try:
+        result = subprocess.run(command, capture_output=True, text=True, check=True)
+    except (OSError, subprocess.CalledProcessError):
+        return "unknown"
+    return result.stdout.strip()

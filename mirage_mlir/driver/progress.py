@@ -1,0 +1,60 @@
+"""A line on a terminal that says what a long compile is doing."""
+
+import sys
+import threading
+from collections.abc import Generator
+from contextlib import contextmanager
+from time import perf_counter
+from typing import TextIO
+
+PATIENCE = 2.0
+"""Seconds before the line appears: most compiles are done by then, and say nothing."""
+
+PERIOD = 0.5
+"""Seconds between two updates."""
+
+
+class Progress:
+    """
+    Says on `stream`, while it is a terminal and the work takes long, what is being done.
+
+    The line is written over itself and removed at the end; nothing is written to a file or pipe.
+    """
+
+    def __init__(self, stream: TextIO = sys.stderr, patience: float = PATIENCE) -> None:
+        self._stream = stream
+        self._patience = patience
+        self._doing = ""
+        self._done = threading.Event()
+
+    def now(self, doing: str) -> None:
+        """From here on the line says `doing`."""
+        self._doing = doing
+
+    @contextmanager
+    def shown(self) -> Generator["Progress"]:
+        """Show the line during this `with` block."""
+        if not self._stream.isatty():
+            yield self
+            return
+        writer = threading.Thread(target=self._write, daemon=True)
+        writer.start()
+        try:
+            yield self
+        finally:
+            self._done.set()
+            writer.join()
+
+    def _write(self) -> None:
+        start = perf_counter()
+        if self._done.wait(self._patience):
+            return
+        while True:
+            text = f"mirage: {self._doing} ({perf_counter() - start:.0f} s)"
+            # Back to the first column, the text, and the rest of the line erased.
+            self._stream.write(f"\r{text}\x1b[K")
+            self._stream.flush()
+            if self._done.wait(PERIOD):
+                self._stream.write("\r\x1b[K")
+                self._stream.flush()
+                return

@@ -1,0 +1,52 @@
+"""Tests that run kernels: skipped, with the reason, where there is no GPU that we compile for."""
+
+from functools import cache
+from importlib import import_module
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from mirage_mlir.runtime.cuda_driver import CudaError, cuda_driver
+
+HERE = Path(__file__).parent
+
+
+@cache
+def why_not() -> str | None:
+    """Why kernels cannot run here, None where they can."""
+    try:
+        driver = cuda_driver()
+        major, minor = driver.capability(0)
+    except CudaError as error:
+        return str(error)
+    if (major, minor) != (9, 0) and major != 8:
+        return f"the GPU has compute capability {major}.{minor}"
+    return None
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Skip the tests of this folder where no kernel can run."""
+    for item in items:
+        if HERE in item.path.parents and (reason := why_not()) is not None:
+            item.add_marker(pytest.mark.skip(reason=reason))
+
+
+def package(name: str) -> Any:
+    """An optional package, untyped; the test is skipped without it."""
+    if find_spec(name) is None:
+        pytest.skip(f"{name} is not installed")
+    return import_module(name)
+
+
+@pytest.fixture(scope="session")
+def torch() -> Any:
+    """torch."""
+    return package("torch")
+
+
+@pytest.fixture(scope="session")
+def cupy() -> Any:
+    """cupy."""
+    return package("cupy")
