@@ -7,7 +7,12 @@ from contextlib import contextmanager
 from xdsl.context import Context
 from xdsl.dialects.builtin import UNKNOWN_LOC, FileLineColLoc, IntAttr, ModuleOp, StringAttr
 from xdsl.ir import Attribute, BlockArgument, Operation, SSAValue, TypeAttribute
-from xdsl.irdl import AttributeInvT
+from xdsl.irdl import (
+    AttributeInvT,
+    AttrSizedOperandSegments,
+    AttrSizedResultSegments,
+    IRDLOperation,
+)
 from xdsl.parser import Parser, UnresolvedOperand
 from xdsl.utils.exceptions import ParseError, VerifyException
 from xdsl.utils.lexer import Span
@@ -87,6 +92,16 @@ class LocatingParser(Parser):
         results = super()._parse_op_result_list()
         self.name_span = self._current_token.span
         return results
+
+    def _parse_generic_operation(self, op_type: type[Operation]) -> Operation:
+        op = super()._parse_generic_operation(op_type)
+        # MLIR tools that know our dialects by IRDL say which of many optional values are there.
+        for kind in (AttrSizedOperandSegments, AttrSizedResultSegments):
+            if issubclass(op_type, IRDLOperation) and kind.attribute_name in op.attributes:
+                options = op_type.get_irdl_definition().options
+                if not any(isinstance(option, kind) for option in options):
+                    del op.attributes[kind.attribute_name]
+        return op
 
     def _get_op_by_name(self, name: str) -> type[Operation]:
         try:

@@ -6,6 +6,8 @@ from importlib import import_module
 from xdsl.utils.target import Target
 
 TARGETS: Mapping[str, str] = {
+    "irdl": "mirage_mlir.targets.irdl:IrdlTarget",
+    "irdl-generic": "mirage_mlir.targets.irdl:IrdlGenericTarget",
     "nvvm": "mirage_mlir.targets.nvvm:NvvmTarget",
     "ptx": "mirage_mlir.targets.ptx:PtxTarget",
     "cubin": "mirage_mlir.targets.cubin:CubinTarget",
