@@ -198,9 +198,7 @@ class LayoutAssignment:
         if layout.partial > 1:
             self.convert(op.result, shared_from(op.result, layout), after=op)
 
-    def folded(
-        self, op: threadblock.AccumulateOp, layout: RegisterLayout
-    ) -> RegisterLayout | None:
+    def folded(self, op: threadblock.AccumulateOp, layout: RegisterLayout) -> RegisterLayout | None:
         """What a thread must keep when all that follows is a reduction over rows or columns."""
         users = [use.operation for use in op.result.uses]
         if len(users) != 1 or layout.partial > 1:

@@ -44,7 +44,7 @@ class ReduceAfterLoop(RewritePattern):
         after = type(reduction)(
             accumulator.result, reduction.dims.get_values(), threadblock.tile_type(op.result)
         )
-        rewriter.replace_op(op, (accumulator, after))
+        rewriter.replace(op, (accumulator, after))
 
 
 def _broadcasts_to(shape: tuple[int, ...], to: tuple[int, ...]) -> bool:

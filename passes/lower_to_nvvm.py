@@ -84,7 +84,9 @@ class FunctionLowering:
         for number, graph in enumerate(self.graphs):
             arguments = [self.argument(root, scratch) for root in roots_of(graph)]
             block.add_op(KernelFunction(graph).run(f"{name}_kernel_{number}", arguments))
-        module = gpu.ModuleOp(StringAttr(name), Region(block))
+        module = gpu.ModuleOp.build(
+            properties={"sym_name": StringAttr(name)}, regions=[Region(block)]
+        )
         module.location = self.function.location
         self.describe(module)
         return module
@@ -102,14 +104,10 @@ class FunctionLowering:
     def describe(self, module: gpu.ModuleOp) -> None:
         """Write down what a caller must know of inputs, outputs and scratch."""
         arguments = self.function.body.block.args
-        strides = [
-            DenseArrayBase.from_list(i64, list(view.strides)) for view in self.outputs
-        ]
+        strides = [DenseArrayBase.from_list(i64, list(view.strides)) for view in self.outputs]
         attributes = self.function.arg_attrs
         constants = [
-            index
-            for index, known in enumerate(attributes or ())
-            if CONSTANT_INPUT in known.data
+            index for index, known in enumerate(attributes or ()) if CONSTANT_INPUT in known.data
         ]
         last = self.function.body.block.last_op
         assert last is not None

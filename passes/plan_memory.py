@@ -19,7 +19,6 @@ from mirage_mlir.passes.assign_layouts import ZERO_PADDING
 from mirage_mlir.passes.lowering.context import (
     SMEM_OFFSET,
     buffer_bytes,
-    buffer_of,
     is_staged,
 )
 from mirage_mlir.passes.lowering.emitter import byte_width

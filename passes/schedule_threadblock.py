@@ -4,7 +4,7 @@ from dataclasses import dataclass, field
 from math import prod
 
 from xdsl.context import Context
-from xdsl.dialects.builtin import IntegerAttr, ModuleOp, i64
+from xdsl.dialects.builtin import DenseArrayBase, IntegerAttr, ModuleOp, i64
 from xdsl.ir import Operation, SSAValue
 from xdsl.passes import ModulePass
 
@@ -18,6 +18,12 @@ STAGES = "stages"
 BYTES_IN_FLIGHT = 64 * 1024
 """Bytes that a block keeps on their way: with one block on each of 132 multiprocessors, 4.3 TB/s
 times a loaded latency of 1 us asks for 33 KB each; twice that rides out uneven answers."""
+
+ROTATION = "rotation"
+
+BLOCKS_IN_STEP = 8
+"""Neighbouring blocks that run through the loop side by side: together they read long runs of
+each row. On an H200 groups of 4 to 16 were equally fast, 5 % faster than all in step."""
 
 MAX_STAGES = 8
 """More buffers than this gained nothing on an H200."""
@@ -108,7 +114,7 @@ def loop_part(ops: list[Operation], stages: int) -> list[Operation]:
 
 
 def post_part(ops: list[Operation], after_loop: bool, loaded: set[Operation]) -> list[Operation]:
-    """What follows the loop; a barrier first where it writes memory that the loop may still read."""
+    """What follows the loop; first a barrier where it writes what the loop may still read."""
     first: list[Operation] = []
     if after_loop and any(writes(op) for op in ops):
         first = [BarrierOp(Stage.POST.value)]
@@ -121,6 +127,21 @@ def stage_of(op: Operation, stages: dict[SSAValue, Stage]) -> Stage:
     """The stage in which `op` runs: that of its result, or of the tile that it stores."""
     values = op.results or op.operands
     return max((stages[value] for value in values), key=list(Stage).index)
+
+
+def rotate(graph: kernel.GraphDefinedOp) -> None:
+    """
+    Let groups of blocks start the loop apart where all of them read the same tiles.
+
+    Sums and maxima do not care about the order of their turns; the caches do: blocks that ask for
+    one line at one time queue for it.
+    """
+    groups = -(-graph.grid_sizes[0] // BLOCKS_IN_STEP)
+    loads = [op for op in graph.body.block.ops if isinstance(op, threadblock.LoadOp)]
+    common = [op for op in loads if is_staged(op, graph) and op.grid_map.get_values()[0] < 0]
+    if len(graph.loop_sizes) == 1 and groups > 1 and common:
+        step = max(1, graph.loop_sizes[0] // groups)
+        graph.attributes[ROTATION] = DenseArrayBase.from_list(i64, [BLOCKS_IN_STEP, step])
 
 
 def schedule(graph: kernel.GraphDefinedOp, stages: int) -> None:
@@ -137,6 +158,7 @@ def schedule(graph: kernel.GraphDefinedOp, stages: int) -> None:
         op.detach()
     block.add_ops([*invariant, *loop, *post])
     graph.attributes[STAGES] = IntegerAttr(stages, i64)
+    rotate(graph)
 
 
 @dataclass(frozen=True)

@@ -210,9 +210,8 @@ def shared_tile(
     """
     The padded layout of a tile of 2 or 4-byte elements.
 
-    Args:
-        columns_first: neighbours lie along a column, as in a tensor seen through a transpose.
-        copies: parts of a sum, each of a group of warps.
+    With `columns_first` neighbours lie along a column, as in a tensor seen through a transpose;
+    `copies` are the parts of a sum, each of a group of warps. Sizes are in elements.
     """
     lines, run = (columns, rows) if columns_first else (rows, columns)
     # The matrix unit reads whole fragments, past a tile's edge too.

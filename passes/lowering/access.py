@@ -79,9 +79,7 @@ def read_shared(
         parts.append(part)
     combined = parts[0]
     for part in parts[1:]:
-        combined = [
-            combine(ctx, a, b, layout.combine) for a, b in zip(combined, part, strict=True)
-        ]
+        combined = [combine(ctx, a, b, layout.combine) for a, b in zip(combined, part, strict=True)]
     return combined * (width // count)
 
 

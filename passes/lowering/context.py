@@ -106,7 +106,9 @@ class KernelContext:
 
     # --- where a tile lies in its tensor
 
-    def origin(self, op: threadblock.LoadOp | threadblock.StoreOp, turns: list[Index]) -> list[Index]:
+    def origin(
+        self, op: threadblock.LoadOp | threadblock.StoreOp, turns: list[Index]
+    ) -> list[Index]:
         """The index of a tile's first element along each dim of its tensor."""
         value = op.result if isinstance(op, threadblock.LoadOp) else op.tile
         origin: list[Index] = []

@@ -6,7 +6,7 @@ from math import gcd, prod
 from xdsl.ir import SSAValue
 
 from mirage_mlir.dialects import kernel, nvvm, threadblock
-from mirage_mlir.graph.layout import ceil_div, largest_power_of_two_divisor
+from mirage_mlir.graph.layout import largest_power_of_two_divisor
 from mirage_mlir.passes.lowering.access import WIDEST_ACCESS
 from mirage_mlir.passes.lowering.context import KernelContext, shared_layout
 from mirage_mlir.passes.lowering.emitter import Index, byte_width
@@ -105,9 +105,7 @@ def copy_piece(
     if width >= NARROWEST_COPY:
         size = None if valid is True else emit.i32(emit.pick(valid, width, 0))
         cache = "cg" if width == WIDEST_ACCESS else "ca"
-        emit.builder.insert(
-            nvvm.CpAsyncSharedGlobalOp(destination, pointer, width, cache, size)
-        )
+        emit.builder.insert(nvvm.CpAsyncSharedGlobalOp(destination, pointer, width, cache, size))
         return
     with emit.when(valid):
         emit.store(destination, emit.load(pointer, element, piece))

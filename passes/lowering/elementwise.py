@@ -3,7 +3,8 @@
 from collections.abc import Callable
 
 from xdsl.dialects import arith, math
-from xdsl.dialects.arith import FastMathFlag, FastMathFlagsAttr
+from xdsl.dialects.arith import FastMathFlagsAttr
+from xdsl.dialects.utils import FastMathFlag
 from xdsl.ir import Operation, SSAValue
 
 from mirage_mlir.diagnostics import fail
@@ -53,9 +54,7 @@ def _erf(emit: Emitter, x: Scalar) -> Scalar:
     """`1 - (a1 t + ... + a5 t^5) exp(-x^2)` with `t = 1 / (1 + p |x|)`, and the sign of x."""
     size = emit.result(math.AbsFOp(x))
     one = emit.f32(1.0)
-    t = emit.result(
-        nvvm.RcpApproxFtzOp(emit.result(math.FmaOp(size, emit.f32(ERF_STEP), one)))
-    )
+    t = emit.result(nvvm.RcpApproxFtzOp(emit.result(math.FmaOp(size, emit.f32(ERF_STEP), one))))
     sum_ = emit.f32(ERF_FACTORS[0])
     for factor in ERF_FACTORS[1:]:
         sum_ = emit.result(math.FmaOp(sum_, t, emit.f32(factor)))
@@ -73,16 +72,16 @@ EXPANSIONS: dict[type[Operation], Callable[..., Scalar]] = {
 }
 """Functions that have no instruction of their own."""
 
-APPROXIMATED = (arith.DivfOp, math.SqrtOp, math.RsqrtOp)
-
 
 def evaluate(ctx: KernelContext, op: Operation, arguments: list[Scalar]) -> Scalar:
     """One scalar operation of a thread graph."""
     emit = ctx.emit
     if type(op) in EXPANSIONS:
         return EXPANSIONS[type(op)](emit, *arguments)
-    if isinstance(op, APPROXIMATED):
-        return emit.result(type(op)(*arguments, APPROXIMATE))
+    if isinstance(op, arith.DivfOp):
+        return emit.result(arith.DivfOp(arguments[0], arguments[1], APPROXIMATE))
+    if isinstance(op, math.SqrtOp | math.RsqrtOp):
+        return emit.result(type(op)(arguments[0], APPROXIMATE))
     if len(op.results) != 1 or op.regions:
         fail(op, "has no place in a thread graph")
     copy = type(op).create(

@@ -9,6 +9,7 @@ from xdsl.builder import Builder
 from xdsl.dialects import arith, llvm, scf, vector
 from xdsl.dialects.builtin import (
     UNKNOWN_LOC,
+    AnyFloat,
     DenseArrayBase,
     Float32Type,
     FloatAttr,
@@ -75,7 +76,12 @@ class Emitter:
         self.scopes.pop()
         self.builder = outer
 
-    def _constant(self, kind: Attribute, value: int | float, attribute: Attribute) -> SSAValue:
+    def _constant(
+        self,
+        kind: Attribute,
+        value: float,
+        attribute: IntegerAttr[IntegerType] | FloatAttr[AnyFloat],
+    ) -> SSAValue:
         if (kind, value) not in self.constants:
             op = arith.ConstantOp(attribute, kind)
             if (first := self.entry.first_op) is None:
@@ -101,8 +107,8 @@ class Emitter:
 
     def zero(self, kind: Attribute) -> SSAValue:
         """Zero of a float type."""
-        assert not isinstance(kind, IntegerType)
-        return self._constant(kind, 0.0, FloatAttr(0.0, kind))  # pyright: ignore
+        assert isinstance(kind, AnyFloat)
+        return self._constant(kind, 0.0, FloatAttr(0.0, kind))
 
     def add(self, lhs: Index, rhs: Index) -> Index:
         """`lhs + rhs`."""

@@ -18,8 +18,15 @@ from xdsl.dialects.builtin import (
 from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 
 from mirage_mlir.dialects import kernel, nvvm, thread, threadblock
-from mirage_mlir.dialects.layout import BarrierOp, ConvertLayoutOp, RegistersAttr, SharedAttr, layout_of
+from mirage_mlir.dialects.layout import (
+    BarrierOp,
+    ConvertLayoutOp,
+    RegistersAttr,
+    SharedAttr,
+    layout_of,
+)
 from mirage_mlir.dialects.threadblock import Stage
+from mirage_mlir.graph.layout import ceil_div
 from mirage_mlir.passes.assign_layouts import THREADS, ZERO_PADDING
 from mirage_mlir.passes.lowering.access import as_f32, fetch, write_global, write_shared
 from mirage_mlir.passes.lowering.context import (
@@ -34,7 +41,7 @@ from mirage_mlir.passes.lowering.matmul import multiply
 from mirage_mlir.passes.lowering.reduction import NEUTRAL, accumulate, layout_read_by, reduce
 from mirage_mlir.passes.lowering.views import view_of
 from mirage_mlir.passes.plan_memory import SMEM_BYTES, int_attribute
-from mirage_mlir.passes.schedule_threadblock import STAGES
+from mirage_mlir.passes.schedule_threadblock import ROTATION, STAGES
 
 SHARED_SYMBOL = "smem"
 
@@ -107,8 +114,18 @@ class KernelFunction:
         """The index of each loop in the turn with the given number; the last loop is fastest."""
         sizes = self.graph.loop_sizes
         if len(sizes) < 2:
-            return [turn] * len(sizes)
+            return [self.rotated(turn)] * len(sizes)
         return [self.emit.div(turn, sizes[1]), self.emit.rem(turn, sizes[1])]
+
+    def rotated(self, turn: Index) -> Index:
+        """The loop's index in a turn: blocks start apart where `schedule-threadblock` says so."""
+        rotation = self.graph.attributes.get(ROTATION)
+        if not isinstance(rotation, DenseArrayBase):
+            return turn
+        blocks, step = (int(value) for value in rotation.get_values())
+        group = self.emit.div(self.emit.result(nvvm.BlockIdXOp()), blocks)
+        start = self.emit.rem(self.emit.mul(group, step), self.turns)
+        return self.emit.rem(self.emit.add(turn, start), self.turns)
 
     def run(self, name: str, arguments: Sequence[str]) -> llvm.FuncOp:
         """Emit everything; `arguments` says what each pointer is."""
@@ -125,22 +142,26 @@ class KernelFunction:
 
     def clear_padding(self) -> None:
         """Zero the buffers whose padding a matrix product reads."""
-        emit, ctx = self.emit, self.ctx
         padded = [op for op in self.graph.body.block.ops if ZERO_PADDING in op.attributes]
         for op in padded:
-            count = self.stages if is_staged(op, self.graph) else 1
-            words = count * buffer_bytes(op) // 4
-
-            def clear(turn: SSAValue, _: list[SSAValue], op: Operation = op) -> list[SSAValue]:
-                word = emit.add(emit.mul(turn, ctx.threads), ctx.thread)
-                with emit.when(emit.less(word, words)):
-                    pointer = ctx.shared_pointer(op.results[0], 0)
-                    emit.store(emit.pointer(pointer, word, i32), [emit.i32(0)])
-                return []
-
-            emit.loop(-(-words // ctx.threads), [], clear)
+            self.clear(op)
         if padded:
-            emit.builder.insert(nvvm.BarrierOp())
+            self.emit.builder.insert(nvvm.BarrierOp())
+
+    def clear(self, op: Operation) -> None:
+        """Zero all buffers of one tile, a word for each thread and turn."""
+        emit, ctx = self.emit, self.ctx
+        count = self.stages if is_staged(op, self.graph) else 1
+        words = count * buffer_bytes(op) // 4
+
+        def turn(number: SSAValue, _: list[SSAValue]) -> list[SSAValue]:
+            word = emit.add(emit.mul(number, ctx.threads), ctx.thread)
+            with emit.when(emit.less(word, words)):
+                pointer = ctx.shared_pointer(op.results[0], 0)
+                emit.store(emit.pointer(pointer, word, i32), [emit.i32(0)])
+            return []
+
+        emit.loop(ceil_div(words, ctx.threads), [], turn)
 
     def start_loads(self) -> None:
         """Start the loads of the tiles that stay, then those of the loop's first turns."""

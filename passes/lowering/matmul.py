@@ -212,9 +212,7 @@ def multiply_scalars(
             if layout.spans()[1] > columns:
                 column = emit.least(column, columns - 1)
             left = _scalar(ctx, op.lhs, row, step)
-            sums.append(
-                emit.result(math.FmaOp(left, _scalar(ctx, op.rhs, step, column), total))
-            )
+            sums.append(emit.result(math.FmaOp(left, _scalar(ctx, op.rhs, step, column), total)))
         return sums
 
     return emit.loop(depth, slots, turn)

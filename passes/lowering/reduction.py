@@ -146,6 +146,4 @@ def accumulate(
         assert isinstance(user, threadblock.ReduceSumOp | threadblock.ReduceMaxOp)
         slots = list(fold(ctx, slots, layout, reduced_sides(user), kind).values())
     operation = arith.AddfOp if kind == "sum" else arith.MaximumfOp
-    return [
-        ctx.emit.result(operation(old, new)) for old, new in zip(carried, slots, strict=True)
-    ]
+    return [ctx.emit.result(operation(old, new)) for old, new in zip(carried, slots, strict=True)]

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from math import prod
 
-from xdsl.ir import Block, Operation, SSAValue
+from xdsl.ir import BlockArgument, Operation, SSAValue
 
 from mirage_mlir.diagnostics import fail
 from mirage_mlir.dialects import kernel
@@ -104,13 +104,14 @@ def view_of(value: SSAValue) -> TensorView:
 
     Fails at an operation that is neither a kernel nor a view by strides.
     """
-    owner = value.owner
     shape = kernel.shape_of(value)
-    if isinstance(owner, Block):
-        graph = owner.parent_op()
+    if isinstance(value, BlockArgument):
+        graph = value.owner.parent_op()
         if isinstance(graph, kernel.GraphDefinedOp):
-            return view_of(graph.inputs[list(owner.args).index(value)])
+            return view_of(graph.inputs[value.index])
         return TensorView(value, shape, dense_strides(shape))
+    owner = value.owner
+    assert isinstance(owner, Operation)
     if isinstance(owner, kernel.GraphDefinedOp):
         return TensorView(value, shape, dense_strides(shape))
     if owner.operands and (seen := through(owner, view_of(owner.operands[0]), shape)) is not None:

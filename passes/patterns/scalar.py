@@ -81,9 +81,7 @@ def _relu(builder: Builder, _: Operation, args: list[Scalar]) -> Scalar:
 
 def _clamp(builder: Builder, op: Operation, args: list[Scalar]) -> Scalar:
     assert isinstance(op, threadblock.ClampOp)
-    above = builder.insert(
-        arith.MaximumfOp(args[0], constant(builder, op.min.value.data))
-    ).result
+    above = builder.insert(arith.MaximumfOp(args[0], constant(builder, op.min.value.data))).result
     return builder.insert(arith.MinimumfOp(above, constant(builder, op.max.value.data))).result
 
 
