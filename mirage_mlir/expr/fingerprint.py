@@ -9,7 +9,8 @@ less with every axis, and only for a candidate, which is verified afterwards by 
 Three independent samples are computed at once along a leading array axis. An axis of a value is
 three points with random weights; its formal size is the sum of the weights. A number of elements
 such as 3 would merge what is equal for this size alone (2 / 3 = 1 - 1 / 3). Functions are keyed
-random functions, exp a random square, which has all odd and even roots: the squares modulo
+random functions, a maximum one of the set of its elements (the greatest in some order would often
+be the first of them). exp is a random square, which has all odd and even roots: the squares modulo
 p = 2q + 1 have the odd prime order q, and powers of exp are taken modulo q.
 """
 
@@ -132,21 +133,18 @@ class Fingerprints:
             case Parenthesis(polynomial, axes):
                 return self._polynomial(polynomial, axes)
             case Maximum(terms, axes):
-                greater = (self._greatest(poly, masks, axes) for poly, masks in terms)
-                return reduce(_maximum, greater)
+                elements = (self._elements(poly, masks, axes) for poly, masks in terms)
+                return _random_function(_key("maximum"), reduce(lambda a, b: a + b, elements)) % _P
 
-    def _greatest(self, poly: Poly, masks: Masks, axes: tuple[str, ...]) -> Array:
-        """The maximum of a value over its axes that are not among `axes`."""
+    def _elements(self, poly: Poly, masks: Masks, axes: tuple[str, ...]) -> Array:
+        """The set of values that a maximum is taken of, as a sum of random functions of them."""
         own = self._store.axes(poly)
         values = np.broadcast_to(self._polynomial(poly, own), (SAMPLES, *(POINTS for _ in own)))
         bound = dict(masks)
-        for place in reversed(range(len(own))):
-            if own[place] in bound:
-                slices = np.split(values, POINTS, axis=place + 1)
-                values = reduce(_maximum, (s.squeeze(place + 1) for s in slices))
-        left = [axis for axis in own if axis not in bound]
-        shape = [POINTS if axis in left else 1 for axis in axes]
-        return values.reshape(SAMPLES, *shape)
+        summed = tuple(place for place, axis in enumerate(own, start=1) if axis in bound)
+        shape = [POINTS if axis in own and axis not in bound else 1 for axis in axes]
+        drawn = _random_function(_key("element"), values).sum(axis=summed, dtype=np.uint64)
+        return drawn.reshape(SAMPLES, *shape)
 
     def _polynomial(self, poly: Poly, axes: tuple[str, ...]) -> Array:
         """The values of a polynomial, with one array axis (maybe of size 1) for each of `axes`."""
@@ -181,12 +179,6 @@ class Fingerprints:
         for size, place in zip(moved.shape[1:], sorted(at), strict=True):
             shape[place] = size
         return moved.reshape(shape)
-
-
-def _maximum(a: Array, b: Array) -> Array:
-    """The greater in a random total order: all that a maximum is known to be is a lattice."""
-    key = _key("order")
-    return np.where(_random_function(key, a) >= _random_function(key, b), a, b)
 
 
 def _residue(value: Coefficient) -> int:

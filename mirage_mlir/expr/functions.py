@@ -151,5 +151,6 @@ class Functions(Ring):
             return self._opaque("sqrt", self.intern({power: 1}))
         if exponent % 2 == 0:
             return self.power(self.atom(head), int(exponent) // 2)
-        base = head.polynomial if isinstance(head, Parenthesis) else self.atom(head)
-        return self.power(self.function("sqrt", base), int(exponent))
+        if isinstance(head, Parenthesis):
+            return self.power(self.function("sqrt", head.polynomial), int(exponent))
+        return self.power(self._opaque("sqrt", self.atom(head)), int(exponent))

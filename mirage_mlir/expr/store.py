@@ -86,12 +86,12 @@ class Store:
         if len(self._terms[poly]) != 1:
             return None
         (monomial, coefficient), *_ = self._terms[poly]
-        if coefficient != 1 or len(monomial.factors) != 1 or any(monomial.factors[0].slots):
+        if coefficient != 1 or len(monomial.factors) != 1 or monomial.masks:
             return None
-        head = self.heads[monomial.factors[0].head]
-        if not isinstance(head, Maximum) or monomial.factors[0].exponent != 1:
-            return None
-        return head
+        ((head, slots, exponent),) = monomial.factors
+        maximum = self.heads[head]
+        alone = exponent == 1 and not any(slots)
+        return maximum if alone and isinstance(maximum, Maximum) else None
 
     def partial_maximum(self, poly: Poly) -> Maximum | None:
         """The maximum that the value is, if some of its axes are bound in part."""
