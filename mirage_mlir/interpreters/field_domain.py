@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from math import pi, sqrt
 
 import numpy as np
 from numpy.typing import NDArray
@@ -32,7 +33,7 @@ from mirage_mlir.field.modular import (
     subtract,
     total,
 )
-from mirage_mlir.field.rational import residue
+from mirage_mlir.field.rational import residue, simplest_rational
 from mirage_mlir.interpreters.domain import (
     AnyArray,
     Counts,
@@ -67,9 +68,11 @@ class FieldDomain:
     Whether a run counts is known afterwards: see `sound` and `rooted`.
     """
 
-    def __init__(self, runs: int, seed: Sequence[int]):
+    def __init__(self, runs: int, seed: Sequence[int], *, expand_sigmoid: bool = False):
         self._random = np.random.default_rng(seed)
         self.runs = runs
+        self.expand_sigmoid = expand_sigmoid
+        """Whether sigmoid(x) is 1 / (1 + exp(-x)), which code after lowering says, or keyed."""
         self._keys = self._random.integers(0, 1 << 63, runs).astype(np.uint64)
         # The square of any number but 0, 1 and -1 has order Q, since (P - 1) / 2 is the prime Q.
         numbers = self._random.integers(2, P - 1, runs).astype(np.uint64)
@@ -93,7 +96,7 @@ class FieldDomain:
 
     def select(self, runs: NDArray[np.intp]) -> FieldDomain:
         """The same interpretation, of some of the runs only, with nothing seen yet."""
-        selected = FieldDomain(0, [0])
+        selected = FieldDomain(0, [0], expand_sigmoid=self.expand_sigmoid)
         selected.runs = len(runs)
         selected._keys, selected._roots = self._keys[runs], self._roots[runs]
         selected.sound, selected.rooted = np.ones(len(runs), np.bool_), np.ones(len(runs), np.bool_)
@@ -147,6 +150,14 @@ class FieldDomain:
                 return self._sqrt(x)
             case "rsqrt":
                 return self._inverse(self._sqrt(x))
+            case "sigmoid" if self.expand_sigmoid:
+                return self._sigmoid(x)
+            case "gelu":
+                return self._gelu(x, self._keyed("erf", self._scaled_by(x, sqrt(0.5))))
+            case "gelu_tanh":
+                cube = self._scaled_by(self.power(x, Fraction(3)), 0.044715)
+                inner = self._scaled_by(self.add(x, cube), sqrt(2 / pi))
+                return self._gelu(x, self._keyed("tanh", inner))
             case _:
                 return self._keyed(name, x)
 
@@ -219,6 +230,18 @@ class FieldDomain:
             self.root_arguments.update(int(value) for value in x.p[0].flat)
         q = None if x.q is None else root(x.q, Q)
         return Pairs(root(x.p, P), q, x.degree.root())
+
+    def _sigmoid(self, x: Pairs) -> Pairs:
+        one = self.constant(Fraction(1), x.p.ndim - 1)
+        return self._inverse(self.add(one, self._exp(self._scaled_by(x, -1.0))))
+
+    def _gelu(self, x: Pairs, gate: Pairs) -> Pairs:
+        """`x / 2 * (1 + gate)`."""
+        one = self.constant(Fraction(1), x.p.ndim - 1)
+        return self.multiply(self._scaled_by(x, 0.5), self.add(one, gate))
+
+    def _scaled_by(self, x: Pairs, factor: float) -> Pairs:
+        return self.multiply(x, self.constant(simplest_rational(factor), x.p.ndim - 1))
 
     def _keyed(self, name: str, x: Pairs) -> Pairs:
         self.keyed[name] = None

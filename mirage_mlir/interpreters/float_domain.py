@@ -78,7 +78,7 @@ class FloatDomain:
         self.rounding = rounding
         self.dtype = np.dtype(np.float32 if rounding else np.float64)
         self.largest_exponent: Floats | None = None
-        """The largest argument of exp in each run so far, for the choice of inputs."""
+        """The largest argument of exp by magnitude in each run so far; None without exp."""
 
     def shape(self, x: Floats) -> tuple[int, ...]:
         return x.shape
@@ -157,9 +157,9 @@ class FloatDomain:
             return round_to(x, element_type)
 
     def _note_exponents(self, x: Floats) -> None:
-        largest = np.max(x, axis=tuple(range(1, x.ndim)), initial=-np.inf)
+        largest = np.max(np.abs(x), axis=tuple(range(1, x.ndim)), initial=0)
         before = self.largest_exponent
-        self.largest_exponent = largest if before is None else np.maximum(before, largest)
+        self.largest_exponent = largest if before is None else np.fmax(before, largest)
 
 
 def _along(counts: Counts, axis: int, x: Floats) -> Floats:

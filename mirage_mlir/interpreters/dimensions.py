@@ -1,0 +1,173 @@
+"""
+Which dimensions run together, in several functions at once.
+
+Dimensions that an operator takes index by index (the contracted ones of a matmul, those of
+elementwise operands, those of a tensor and its tiles) form a class. The classes decide how the
+arguments of functions that are compared may repeat; they are a matter of cost only, since tensors
+of any axes can be computed with.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+
+from xdsl.dialects.builtin import ShapedType
+from xdsl.dialects.func import FuncOp
+from xdsl.ir import Operation, SSAValue
+
+from mirage_mlir.dialects import kernel, threadblock
+from mirage_mlir.interpreters.cuts import Cut, Cuts, load_cuts
+from mirage_mlir.interpreters.operators import integer, integers, mnemonic
+
+Dimension = tuple[SSAValue, int]
+
+
+@dataclass
+class DimensionClass:
+    """Dimensions that run together, and what happens to them."""
+
+    cuts: list[Cut] = field(default_factory=list[Cut])
+    """How loads cut them."""
+    reduced: bool = False
+    """Whether a sum or maximum runs over them."""
+
+
+def shape_of(value: SSAValue) -> tuple[int, ...]:
+    """The shape of a tensor or a tile."""
+    assert isinstance(value.type, ShapedType)
+    return value.type.get_shape()
+
+
+def graphs_of(functions: Sequence[FuncOp]) -> Iterator[kernel.GraphDefinedOp]:
+    """The graphs of functions, in order."""
+    for function in functions:
+        for op in function.body.block.ops:
+            if isinstance(op, kernel.GraphDefinedOp):
+                yield op
+
+
+class DimensionClasses:
+    """The classes of functions with one signature: their arguments run together."""
+
+    def __init__(self, functions: Sequence[FuncOp]):
+        self._parents: dict[Dimension, Dimension] = {}
+        self._cuts: list[tuple[Dimension, Cut]] = []
+        self._reduced: list[Dimension] = []
+        self.load_cuts: dict[kernel.GraphDefinedOp, list[tuple[SSAValue, Cuts]]] = {}
+        """For each graph what it loads and how."""
+        first = functions[0].body.block
+        for function in functions:
+            block = function.body.block
+            for ours, theirs in zip(first.args, block.args, strict=True):
+                self._unite_all(ours, theirs)
+            for op in block.ops:
+                self._visit(op)
+        self._classes: dict[Dimension, DimensionClass] = {}
+        for dimension, cut in self._cuts:
+            self.of(dimension).cuts.append(cut)
+        for dimension in self._reduced:
+            self.of(dimension).reduced = True
+
+    def of(self, dimension: Dimension) -> DimensionClass:
+        """The class of a dimension."""
+        return self._classes.setdefault(self._root(dimension), DimensionClass())
+
+    def _root(self, dimension: Dimension) -> Dimension:
+        while (parent := self._parents.get(dimension, dimension)) != dimension:
+            dimension = parent
+        return dimension
+
+    def _unite(self, first: Dimension, second: Dimension) -> None:
+        left, right = self._root(first), self._root(second)
+        if left != right:
+            self._parents[right] = left
+
+    def _unite_all(self, first: SSAValue, second: SSAValue) -> None:
+        """Dimension by dimension, whatever the sizes."""
+        for dim in range(len(shape_of(first))):
+            self._unite((first, dim), (second, dim))
+
+    def _unite_aligned(self, first: SSAValue, second: SSAValue) -> None:
+        """Dimensions of one size, the last ones facing each other as in numpy."""
+        left, right = shape_of(first), shape_of(second)
+        for back in range(1, min(len(left), len(right)) + 1):
+            if left[-back] == right[-back] != 1:
+                self._unite((first, len(left) - back), (second, len(right) - back))
+
+    def _visit(self, op: Operation) -> None:
+        if isinstance(op, kernel.GraphDefinedOp):
+            self._visit_graph(op)
+            return
+        match mnemonic(op):
+            case "matmul":
+                self._visit_matmul(op)
+            case "transpose":
+                for dim, source in enumerate(integers(op, "permutation")):
+                    self._unite((op.results[0], dim), (op.operands[0], source))
+            case "reshape":
+                self._visit_reshape(op)
+            case _:
+                self._visit_aligned(op)
+
+    def _visit_aligned(self, op: Operation) -> None:
+        for result in op.results:
+            for operand in op.operands:
+                self._unite_aligned(result, operand)
+        for dim in _reduced_dims(op):
+            self._reduced.append((op.operands[0], dim))
+
+    def _visit_matmul(self, op: Operation) -> None:
+        (left, right), (result,) = op.operands, op.results
+        ranks = [len(shape_of(value)) for value in (left, right, result)]
+        self._unite((left, ranks[0] - 1), (right, ranks[1] - 2))
+        self._unite((left, ranks[0] - 2), (result, ranks[2] - 2))
+        self._unite((right, ranks[1] - 1), (result, ranks[2] - 1))
+        self._reduced.append((left, ranks[0] - 1))
+        for operand, rank in ((left, ranks[0]), (right, ranks[1])):
+            sizes, total = shape_of(operand), shape_of(result)
+            for back in range(3, rank + 1):
+                if sizes[-back] == total[-back] != 1:
+                    self._unite((operand, rank - back), (result, ranks[2] - back))
+
+    def _visit_reshape(self, op: Operation) -> None:
+        """Only dimensions that stay, counted from the front and from the back."""
+        (source,), (result,) = op.operands, op.results
+        left, right = shape_of(source), shape_of(result)
+        for dim, (a, b) in enumerate(zip(left, right, strict=False)):
+            if a != b:
+                break
+            self._unite((source, dim), (result, dim))
+        for back, (a, b) in enumerate(zip(reversed(left), reversed(right), strict=False), 1):
+            if a != b:
+                break
+            self._unite((source, len(left) - back), (result, len(right) - back))
+
+    def _visit_graph(self, graph: kernel.GraphDefinedOp) -> None:
+        block = graph.body.block
+        for argument, operand in zip(block.args, graph.inputs, strict=True):
+            self._unite_all(operand, argument)
+        loads = self.load_cuts[graph] = []
+        results = iter(graph.outputs)
+        for op in block.ops:
+            if isinstance(op, threadblock.LoadOp):
+                cuts = load_cuts(graph, op)
+                loads.append((op.source, cuts))
+                self._unite_all(op.source, op.result)
+                self._cuts += [((op.source, dim), cut) for dim, cut in enumerate(cuts.dims)]
+            elif isinstance(op, threadblock.StoreOp):
+                self._unite_all(op.tile, next(results))
+            else:
+                self._visit(op)
+
+
+def _reduced_dims(op: Operation) -> tuple[int, ...]:
+    match mnemonic(op):
+        case "reduce_sum" | "reduce_max" | "reduce_mean":
+            return integers(op, "dims")
+        case "softmax":
+            return (integer(op, "dim"),)
+        case "rms_norm" | "layer_norm":
+            return (len(shape_of(op.operands[0])) - 1,)
+        case _:
+            return ()

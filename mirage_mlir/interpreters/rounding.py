@@ -1,0 +1,250 @@
+"""
+How much accuracy a function loses: the floating-point gate.
+
+A function runs with the rounding of its element types and f32 sums, and is compared with the
+reference in f64 without rounding, on inputs of several kinds: normal ones, ones far from zero
+against their spread (which a difference of large sums does not survive), and ones that make
+arguments of exp as large as attention scores get. Sums have their full length; other dimensions
+are cut to a few indices.
+
+The error of an output is ||y - r||_2 / ||r||_2. It may reach
+
+    4 u + n u32
+
+for the largest unit roundoff u of the reference's element types and sums of n terms: each stored
+operand and the result are rounded once, which is up to u each, and a sum of n terms in f32 has an
+error of about sqrt(n) u32 times the sum of their magnitudes, which for terms of random sign is
+sqrt(n) times larger than the sum itself. Or twice the error of the reference when that is run with
+the same rounding: a program that is ill-conditioned as its author wrote it is not the candidate's
+fault.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+from xdsl.dialects.func import FuncOp
+from xdsl.ir import SSAValue
+
+from mirage_mlir.dialects import kernel
+from mirage_mlir.interpreters.axes import Axis
+from mirage_mlir.interpreters.dimensions import DimensionClasses, shape_of
+from mirage_mlir.interpreters.domain import ElementType
+from mirage_mlir.interpreters.float_domain import FloatDomain, Floats, round_to
+from mirage_mlir.interpreters.kernel import KernelInterpreter
+from mirage_mlir.interpreters.operators import element_type_name, mnemonic
+from mirage_mlir.interpreters.tensors import Tensor, TensorDomain
+
+Doubles = NDArray[np.float64]
+
+ROUNDOFF: dict[ElementType, float] = {
+    "f16": 2.0**-11,
+    "bf16": 2.0**-8,
+    "f32": 2.0**-24,
+    "f64": 2.0**-53,
+}
+"""Unit roundoff: half the distance from 1 to the next number."""
+
+DISTANCE: dict[ElementType, float] = {"f16": 256.0, "bf16": 32.0, "f32": 1024.0, "f64": 1024.0}
+"""Mean over spread of inputs far from zero; a type still tells a few steps within the spread."""
+
+USUAL_EXPONENT = 10.0
+"""Arguments of exp are at most this large on normal inputs."""
+
+LARGE_EXPONENT = 60.0
+"""Arguments of exp on hard inputs: attention scores reach this, and e^60 overflows f16 by far."""
+
+
+CALIBRATIONS = 6
+"""Steps to the wanted arguments of exp: two when they are products of two inputs."""
+
+
+@dataclass(frozen=True)
+class Loss:
+    """The error of one output on inputs of one kind."""
+
+    output: int
+    inputs: str
+    error: float
+    tolerance: float
+
+    @property
+    def acceptable(self) -> bool:
+        """Whether the error is within the tolerance; NaN is not."""
+        return self.error <= self.tolerance
+
+
+@dataclass(frozen=True)
+class Kind:
+    """One kind of input, on which all functions run once."""
+
+    name: str
+    far: int | None = None
+    """The argument whose mean is far from zero."""
+    exponent: float = USUAL_EXPONENT
+    """The largest argument of exp, about."""
+
+
+class RoundingTests:
+    """Inputs, f64 results and tolerances of a reference, for any number of candidates."""
+
+    def __init__(
+        self,
+        reference: FuncOp,
+        classes: DimensionClasses,
+        axes: Sequence[tuple[Axis, ...]],
+        seed: int,
+    ):
+        self.reference = reference
+        self.axes = axes
+        self._arguments = list(reference.body.block.args)
+        self._base = 4 * _roundoff(reference) + _longest_sum(reference, classes) * ROUNDOFF["f32"]
+        self.kinds = [Kind("normal inputs")]
+        self.kinds += [
+            Kind(f"argument {number} far from zero", far=number)
+            for number, argument in enumerate(self._arguments)
+            if max(shape_of(argument), default=1) > 1
+        ]
+        if _has_exponentials(reference):
+            self.kinds.append(Kind("arguments of exp up to 60", exponent=LARGE_EXPONENT))
+        self._draws = self._drawn(np.random.default_rng([seed, len(self.kinds)]))
+        self._inputs = self._calibrated()
+        self._exact = self._run(reference, FloatDomain(rounding=False))
+        self._tolerances = [
+            [max(self._base, 2 * error) if np.isfinite(error) else self._base for error in errors]
+            for errors in self._errors(reference)
+        ]
+
+    def losses(self, candidate: FuncOp) -> list[Loss]:
+        """The errors of each output on inputs of each kind."""
+        return [
+            Loss(output, kind.name, error, tolerance)
+            for output, errors in enumerate(self._errors(candidate))
+            for kind, error, tolerance in zip(
+                self.kinds, errors, self._tolerances[output], strict=True
+            )
+        ]
+
+    def exact(self, function: FuncOp) -> list[Tensor[Floats]]:
+        """What a function returns in f64 for inputs of all kinds, one run each."""
+        return self._run(function, FloatDomain(rounding=False))
+
+    # Inputs
+
+    def _drawn(self, random: np.random.Generator) -> list[Floats]:
+        """Inputs of each kind before calibration, one run each."""
+        draws: list[Floats] = []
+        for number, (argument, axes) in enumerate(zip(self._arguments, self.axes, strict=True)):
+            draw = random.standard_normal((1, *(axis.classes for axis in axes)))
+            draw = np.repeat(draw, len(self.kinds), axis=0)
+            for run, kind in enumerate(self.kinds):
+                if kind.far == number:
+                    draw[run] += DISTANCE[_element_type(argument)]
+            draws.append(draw / _contraction(self.reference, argument) ** 0.5)
+        return draws
+
+    def _calibrated(self) -> list[Floats]:
+        """Inputs for which arguments of exp are as large as their kind says, rounded to types."""
+        wanted = np.array([kind.exponent for kind in self.kinds])
+        factors = np.ones(len(self.kinds))
+        for _ in range(CALIBRATIONS):
+            inputs = self._scaled(factors)
+            domain = FloatDomain(rounding=False)
+            self._run(self.reference, domain, inputs)
+            found = domain.largest_exponent
+            if found is None:
+                return inputs
+            # Scores are products of two inputs as a rule; a few steps find other powers too.
+            step = np.sqrt(wanted / np.where(np.isfinite(found) & (found > 0), found, 16 * wanted))
+            hard = wanted > USUAL_EXPONENT
+            factors *= np.where(hard, step, np.minimum(step, 1.0))
+        return self._scaled(factors)
+
+    def _scaled(self, factors: Doubles) -> list[Floats]:
+        with np.errstate(over="ignore"):
+            return [
+                round_to(draw * factors.reshape(-1, *(1,) * (draw.ndim - 1)), _element_type(value))
+                for draw, value in zip(self._draws, self._arguments, strict=True)
+            ]
+
+    # Runs
+
+    def _run(
+        self, function: FuncOp, domain: FloatDomain, inputs: Sequence[Floats] | None = None
+    ) -> list[Tensor[Floats]]:
+        arrays = self._inputs if inputs is None else inputs
+        tensors: list[Tensor[Floats]] = [
+            Tensor(array.astype(domain.dtype), axes)
+            for array, axes in zip(arrays, self.axes, strict=True)
+        ]
+        return KernelInterpreter(domain).run(function, tensors)
+
+    def _errors(self, function: FuncOp) -> list[list[float]]:
+        """The error of each output for each kind of input, rounding included."""
+        results = self._run(function, FloatDomain(rounding=True))
+        return [
+            relative_errors(result, exact)
+            for result, exact in zip(results, self._exact, strict=True)
+        ]
+
+
+def relative_errors(result: Tensor[Floats], exact: Tensor[Floats]) -> list[float]:
+    """
+    `||y - r||_2 / ||r||_2` for each run, over the elements where r is finite.
+
+    Infinite where r is finite and y is not; zero where r is finite nowhere.
+    """
+    domain = TensorDomain(FloatDomain(rounding=False))
+    result, exact = domain.aligned(result, exact, range(len(exact.axes)))
+    y, r = np.broadcast_arrays(result.array.astype(np.float64), exact.array)
+    errors: list[float] = []
+    for ours, theirs in zip(y, r, strict=True):
+        finite = np.isfinite(theirs)
+        distance = np.linalg.norm(ours[finite] - theirs[finite])
+        norm = np.linalg.norm(theirs[finite])
+        if np.isnan(distance):
+            errors.append(float("inf"))
+        else:
+            errors.append(float(distance / norm if norm else distance))
+    return errors
+
+
+def _element_type(value: SSAValue) -> ElementType:
+    return element_type_name(kernel.tensor_type(value).element_type)
+
+
+def _roundoff(reference: FuncOp) -> float:
+    """The largest unit roundoff of any tensor that the reference names."""
+    values = [*reference.body.block.args]
+    values += [result for op in reference.body.block.ops for result in op.results]
+    return max(ROUNDOFF[_element_type(value)] for value in values)
+
+
+def _longest_sum(reference: FuncOp, classes: DimensionClasses) -> int:
+    """The terms of the longest sum over a dimension of an argument."""
+    terms = [
+        size
+        for argument in reference.body.block.args
+        for dim, size in enumerate(shape_of(argument))
+        if classes.of((argument, dim)).reduced
+    ]
+    return max(terms, default=0)
+
+
+def _has_exponentials(reference: FuncOp) -> bool:
+    return any(mnemonic(op) in ("exp", "softmax") for op in reference.walk())
+
+
+def _contraction(reference: FuncOp, argument: SSAValue) -> int:
+    """
+    The length of the sums in which an argument is a weight.
+
+    Weights are drawn as networks initialise them, with a variance of one over this length.
+    """
+    for use in argument.uses:
+        if mnemonic(use.operation) == "matmul" and use.index == 1:
+            return shape_of(argument)[-2]
+    return 1
