@@ -19,6 +19,7 @@ from mirage_mlir.tool.expected_diagnostics import ExpectedDiagnostics
 from mirage_mlir.tool.files import SPLIT_LINE, Chunk, InputError, Output, read_source
 from mirage_mlir.tool.pass_options import instantiate, suggestion
 from mirage_mlir.tool.usage import UsageError
+from mirage_mlir.universe import MIRAGE_UNIVERSE
 
 if TYPE_CHECKING:
     from mirage_mlir.driver.session import Session
@@ -31,6 +32,20 @@ def _say(lines: Iterable[object]) -> None:
     for line in lines:
         sys.stderr.write(f"{line}\n")
     sys.stderr.flush()
+
+
+def _universe() -> Universe:
+    """
+    What xDSL, we and other installed packages have.
+
+    In a checkout that is not installed (`tools/mirage-opt`) no entry point names ours.
+    """
+    found = Universe.get_multiverse()
+    return Universe(
+        all_dialects={**found.all_dialects, **MIRAGE_UNIVERSE.all_dialects},
+        all_passes={**found.all_passes, **MIRAGE_UNIVERSE.all_passes},
+        all_targets={**found.all_targets, **MIRAGE_UNIVERSE.all_targets},
+    )
 
 
 def _compilation(command: CommandLine, universe: Universe) -> Compilation:
@@ -142,7 +157,7 @@ def _session(command: CommandLine) -> "Session | None":
 
 
 def _run(words: Sequence[str]) -> int:
-    universe = Universe.get_multiverse()
+    universe = _universe()
     command = parse_command_line(words, universe.all_passes)
     compilation = _compilation(command, universe)
     return _Run(command, compilation, Output(command.output), _session(command)).run()
