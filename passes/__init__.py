@@ -10,6 +10,7 @@ if __name__ == "passes":
     raise ImportError("import mirage_mlir.passes: the top-level folder is not a package of its own")
 
 PASSES: Mapping[str, str] = {
+    "verify-equivalence": "mirage_mlir.passes.verify_equivalence:VerifyEquivalencePass",
     "fuse-thread-graphs": "mirage_mlir.passes.fuse_thread_graphs:FuseThreadGraphsPass",
     "assign-layouts": "mirage_mlir.passes.assign_layouts:AssignLayoutsPass",
     "schedule-threadblock": "mirage_mlir.passes.schedule_threadblock:ScheduleThreadblockPass",

@@ -1,0 +1,81 @@
+"""The `verify-equivalence` pass."""
+
+from dataclasses import dataclass
+
+from xdsl.context import Context
+from xdsl.dialects.builtin import ModuleOp
+from xdsl.dialects.func import FuncOp
+from xdsl.passes import ModulePass
+
+from mirage_mlir.diagnostics import fail, remark
+from mirage_mlir.interpreters import Verdict, check_equivalence
+from mirage_mlir.interpreters.equivalence import TESTS
+
+
+@dataclass(frozen=True)
+class VerifyEquivalencePass(ModulePass):
+    """
+    Check that a function computes what another one computes, and as accurately.
+
+    Input (`reference=f candidate=g`):
+        func.func @f(%x: tensor<4x8xf32>) -> tensor<4x8xf32> {
+          %y = kernel.silu %x : (tensor<4x8xf32>) -> tensor<4x8xf32>
+          func.return %y : tensor<4x8xf32>
+        }
+        func.func @g(%x: tensor<4x8xf32>) -> tensor<4x8xf32> {
+          %s = kernel.sigmoid %x : (tensor<4x8xf32>) -> tensor<4x8xf32>
+          %y = kernel.mul %x, %s : (tensor<4x8xf32>, tensor<4x8xf32>) -> tensor<4x8xf32>
+          func.return %y : tensor<4x8xf32>
+        }
+
+    Output: the same module, and a remark at @g with the argument: random tests, error bound,
+    theorem, rounding error.
+
+    Fails on functions that differ (with an element as witness), that are equal but for rounding
+    errors over the tolerance, or that cannot be decided (with the reason).
+    """
+
+    name = "verify-equivalence"
+
+    reference: str
+    """The function that says what is to be computed."""
+
+    candidate: str
+    """The function that claims to compute it."""
+
+    tests: int = TESTS
+    """How many random tests over the fields must pass."""
+
+    seed: int = 0
+    """Of all random numbers."""
+
+    def apply(self, ctx: Context, op: ModuleOp) -> None:
+        reference = _function(op, self.reference)
+        candidate = _function(op, self.candidate)
+        if reference.function_type != candidate.function_type:
+            fail(
+                candidate,
+                f"@{self.candidate} has type {candidate.function_type}, "
+                f"@{self.reference} has type {reference.function_type}",
+            )
+        report = check_equivalence(reference, candidate, self.tests, self.seed)
+        match report.verdict:
+            case Verdict.EQUAL:
+                remark(candidate, f"@{self.candidate} is @{self.reference}: {report}")
+            case Verdict.DIFFERENT:
+                fail(candidate, f"@{self.candidate} is not @{self.reference}: {report}")
+            case Verdict.INACCURATE:
+                fail(candidate, f"@{self.candidate} is @{self.reference} but inaccurate: {report}")
+            case Verdict.UNDECIDED:
+                fail(
+                    candidate,
+                    f"@{self.candidate} may be @{self.reference} or not, not decided: {report}",
+                )
+
+
+def _function(module: ModuleOp, name: str) -> FuncOp:
+    """The function of that name, with a body."""
+    for op in module.ops:
+        if isinstance(op, FuncOp) and op.sym_name.data == name and not op.is_declaration:
+            return op
+    fail(module, f"has no function @{name} with a body")
