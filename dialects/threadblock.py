@@ -91,6 +91,8 @@ from mirage_mlir.dialects.common import (
 )
 from mirage_mlir.dialects.kernel import GraphDefinedOp
 from mirage_mlir.dialects.layout import (
+    BarrierOp,
+    ConvertLayoutOp,
     GlobalAttr,
     RegistersAttr,
     SharedAttr,
@@ -567,7 +569,7 @@ Threadblock = Dialect(
     "threadblock",
     [
         *(*GRAPH_OPS, *BINARY_OPS, *FUNCTION_OPS, *PARAMETRIC_OPS, *VIEW_OPS),
-        *(MatmulOp, ReduceSumOp, ReduceMaxOp, ConstantOp),
+        *(MatmulOp, ReduceSumOp, ReduceMaxOp, ConstantOp, ConvertLayoutOp, BarrierOp),
     ],
     [TileType, RegistersAttr, SharedAttr, GlobalAttr],
 )

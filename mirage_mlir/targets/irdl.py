@@ -10,7 +10,7 @@ from typing import IO
 
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
-from xdsl.ir import Attribute, BuiltinAttribute, ParametrizedAttribute, TypeAttribute
+from xdsl.ir import Attribute, ParametrizedAttribute, TypeAttribute
 from xdsl.irdl import IRDLOperation
 from xdsl.printer import Printer
 from xdsl.utils.target import Target
@@ -26,9 +26,8 @@ class IrdlPrinter(Printer):
     """Generic form, with our attributes as IRDL defines them: `#d.a<parameter, ...>`."""
 
     def print_attribute(self, attribute: Attribute) -> None:
-        if isinstance(attribute, BuiltinAttribute) or not isinstance(
-            attribute, ParametrizedAttribute
-        ):
+        dialect = attribute.name.partition(".")[0]
+        if dialect not in EXPORTED or not isinstance(attribute, ParametrizedAttribute):
             super().print_attribute(attribute)
             return
         self.print_string(("!" if isinstance(attribute, TypeAttribute) else "#") + attribute.name)
@@ -46,13 +45,19 @@ class IrdlGenericTarget(Target):
 
     name = "irdl-generic"
 
+    locations: bool = False
+    """Whether each operation says where it comes from."""
+
     def emit(self, ctx: Context, module: ModuleOp, output: IO[str]) -> None:
         module = module.clone()
         for op in module.walk():
             if isinstance(op, IRDLOperation) and op.dialect_name() in EXPORTED:
                 op.attributes.update(segment_sizes(op))
         printer = IrdlPrinter(
-            stream=output, print_generic_format=True, print_properties_as_attributes=True
+            stream=output,
+            print_generic_format=True,
+            print_properties_as_attributes=True,
+            print_debuginfo=self.locations,
         )
         printer.print_op(module)
         output.write("\n")
