@@ -16,7 +16,7 @@ from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from itertools import product
+from itertools import islice, product
 from typing import TypeAlias
 
 from mirage_mlir.expr.coefficients import exact, parts
@@ -35,6 +35,9 @@ from mirage_mlir.expr.normal_form import NormalForm
 
 MOST_ENTRIES = 200_000
 """Sub-expressions indexed; the programs of the tests have 30 to 2000. Past it some are missed."""
+
+MOST_PARTS = 4096
+"""Parts of one monomial that are made roots, as denominators or in expanded form; 2^12."""
 
 Variable: TypeAlias = tuple[str, int]
 _Key: TypeAlias = tuple[tuple[Factor, ...], tuple[str, ...]]
@@ -152,14 +155,31 @@ class Closure:
                     yield from (poly for poly, _ in terms)
                 case _:
                     pass
+        yield from self._arguments_of_exp(monomial)
         yield from self._denominators(monomial)
         yield from self._factored_parts(monomial)
+
+    def _arguments_of_exp(self, monomial: Monomial) -> Iterator[Poly]:
+        """`c * x` for `exp(x)^c`, if c is no whole number."""
+        for factor in monomial.factors:
+            head = self._nf.heads[factor.head]
+            if isinstance(factor.exponent, Fraction) and isinstance(head, Function):
+                argument = self._nf.scale(head.argument, abs(factor.exponent))
+                if argument is not None:
+                    self._nf.function(head.name, argument)
+                    yield argument
 
     def _denominators(self, monomial: Monomial) -> Iterator[Poly]:
         """`subexpr(y, div(x, y))`: each sub-product of a monomial's inverted factors."""
         nf = self._nf
-        inverted = [f._replace(exponent=-f.exponent) for f in monomial.factors if f.exponent < 0]
-        for chosen in product(*(self._powers_within(f) for f in inverted)):
+        inverted = [
+            f._replace(exponent=-f.exponent)
+            for f in monomial.factors
+            # The inverses of sizes are constants of their own.
+            if f.exponent < 0 and not isinstance(nf.heads[f.head], Size)
+        ]
+        powers = product(*(self._powers_within(f) for f in inverted))
+        for chosen in islice(powers, MOST_PARTS):
             factors = [f._replace(exponent=e) for f, e in zip(inverted, chosen, strict=True) if e]
             free = self._freed(factors) if factors else None
             if free is not None and (value := nf.reduced(nf.heads.canonical(free, {}))) is not None:
@@ -197,7 +217,7 @@ class Closure:
         sums = [f for f in monomial.factors if f.exponent > 0 and self._is_sum(f)]
         if sum(f.exponent for f in sums) < 2:
             return
-        for inside, outside in self._splits(monomial):
+        for inside, outside in islice(self._splits(monomial), MOST_PARTS):
             if sum(f.exponent for f in inside if f.exponent > 0 and self._is_sum(f)) != 1:
                 continue
             shared = {v for f in outside for v in nf.heads.variables(f)}
@@ -248,17 +268,20 @@ class Closure:
         self, inside: Sequence[Factor], outside: Sequence[Factor]
     ) -> Iterator[tuple[tuple[Variable, ...], tuple[Variable, ...]]]:
         """
-        Bound variables of a part that are free in it, and those that are bound in part.
+        Bound variables that are free in a part or its co-factor, and those bound in part.
 
-        A variable that the rest reads as well must be free. Free and partial variables become
-        current ones, of which an axis has one.
+        A variable that both read must be free: it is summed after their product. One that only the
+        co-factor reads may be, too: in `sum_k (x[k] + y) w[k]`, y is added before the sum. Free and
+        partial variables become current ones, of which an axis has one.
         """
         heads = self._nf.heads
         read_outside = {v for f in outside for v in heads.variables(f)}
         read_inside = {v for f in inside for v in heads.variables(f)}
-        variables = sorted(v for v in read_inside if v[1])
+        variables = sorted(v for v in read_inside | read_outside if v[1])
         current = {axis for axis, v in read_inside | read_outside if not v}
-        choices = ["F" if v in read_outside else "FPB" for v in variables]
+        choices = [
+            "FPB" if v not in read_outside else "F" if v in read_inside else "FB" for v in variables
+        ]
         for states in product(*choices):
             free = tuple(v for v, s in zip(variables, states, strict=True) if s == "F")
             partial = tuple(v for v, s in zip(variables, states, strict=True) if s == "P")
@@ -287,11 +310,10 @@ class Closure:
             terms = nf.monomials(root)
             sign = -1 if terms and all(c < 0 for _, c in terms) else 1
             for monomial, coefficient in terms:
-                # A constant term is a number of its own; |k| alone is what something is divided by.
+                # A constant term is a number of its own.
                 values |= {abs(coefficient)} if monomial == UNIT else set()
                 values |= {sign * v for v in parts(abs(coefficient), sorted(nf.constants))} - {1}
-                if len(monomial.factors) > 1:
-                    sizes |= set(self._sizes(monomial))
+                sizes |= set(self._sizes(monomial))
         numbers = [Constant(nf.constant(value), value) for value in sorted(values)]
         return numbers + [
             Constant(nf.atom(Size(axis), exponent), None, axis, exponent)

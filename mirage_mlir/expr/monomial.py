@@ -15,8 +15,8 @@ from mirage_mlir.expr.heads import Exponent, Function, Head, Masks, Parenthesis
 
 MOST_RENAMINGS = 5040
 """
-Renamings of bound variables tried for the canonical one, 7!. Programs need up to 6; beyond the
-limit two equal monomials may be told apart, which loses a rewrite and nothing else.
+Namings of the bound variables of one sum tried for the canonical one, 7!. Programs need up to 6;
+beyond the limit two equal monomials may be told apart, which loses a rewrite and nothing else.
 """
 
 
@@ -103,17 +103,17 @@ class HeadTable:
         ]
         return tuple(sorted(uses))
 
-    def _orders(self, factors: Sequence[Factor], axis: str, variables: set[int]) -> list[list[int]]:
+    def _orders(
+        self, factors: Sequence[Factor], axis: str, variables: set[int]
+    ) -> Iterator[tuple[int, ...]]:
         """Orders of an axis' bound variables, one of which is canonical."""
-        if len(variables) == 1:
-            return [list(variables)]
         alike: dict[object, list[int]] = {}
         signatures = {v: self._signature(factors, axis, v) for v in sorted(variables)}
         for variable in sorted(variables, key=lambda v: (signatures[v], v)):
             alike.setdefault(signatures[variable], []).append(variable)
         groups = [list(islice(permutations(group), MOST_RENAMINGS)) for group in alike.values()]
-        orders = islice(product(*groups), MOST_RENAMINGS)
-        return [[v for group in choice for v in group] for choice in orders]
+        for choice in product(*groups):
+            yield tuple(v for group in choice for v in group)
 
     def canonical(self, factors: Iterable[Factor], masks: Mapping[str, int]) -> Monomial:
         """The monomial of some factors: powers collected, bound variables named canonically."""
@@ -123,21 +123,33 @@ class HeadTable:
         kept = [Factor(*key, _whole(e)) for key, e in powers.items() if e]
         sorted_masks = tuple(sorted((axis, bits) for axis, bits in masks.items() if bits))
         bound = self.bound(kept)
-        if not bound:
-            return Monomial(tuple(sorted(kept)), sorted_masks)
+        if all(len(variables) == 1 for variables in bound.values()):
+            names = {(axis, v): 1 for axis, variables in bound.items() for v in variables}
+            return Monomial(tuple(sorted(self.renamed(f, names) for f in kept)), sorted_masks)
+        outside, groups = self.components(kept)
+        taken: dict[str, int] = {}
+        for group in sorted(self._canonical_group(group) for group in groups):
+            local = self.bound(group)
+            names = {(a, v): v + taken.get(a, 0) for a, found in local.items() for v in found}
+            outside += (self.renamed(f, names) for f in group)
+            for axis, variables in local.items():
+                taken[axis] = taken.get(axis, 0) + len(variables)
+        return Monomial(tuple(sorted(outside)), sorted_masks)
+
+    def _canonical_group(self, factors: Sequence[Factor]) -> tuple[Factor, ...]:
+        """Factors that sums tie together, their variables named 1 and up: the least such naming."""
+        bound = self.bound(factors)
         axes = sorted(bound)
-        choices = product(*(self._orders(kept, axis, bound[axis]) for axis in axes))
-        best: tuple[Factor, ...] | None = None
-        for choice in islice(choices, MOST_RENAMINGS):
+        orders = [islice(self._orders(factors, a, bound[a]), MOST_RENAMINGS) for a in axes]
+        candidates: list[tuple[Factor, ...]] = []
+        for choice in islice(product(*orders), MOST_RENAMINGS):
             names = {
                 (axis, variable): name
                 for axis, order in zip(axes, choice, strict=True)
                 for name, variable in enumerate(order, start=1)
             }
-            candidate = tuple(sorted(self.renamed(f, names) for f in kept))
-            best = candidate if best is None else min(best, candidate)
-        assert best is not None
-        return Monomial(best, sorted_masks)
+            candidates.append(tuple(sorted(self.renamed(f, names) for f in factors)))
+        return min(candidates)
 
     def apart(self, fixed: Monomial, other: Monomial) -> tuple[Factor, ...]:
         """The factors of `other`, its bound variables renamed so that `fixed` has none of them."""

@@ -207,24 +207,26 @@ class Ring(Reducer):
     def _factored_product(self, a: Poly, b: Poly) -> Poly | None:
         if self.is_partial(a) or self.is_partial(b):
             return None
-        (factors_a, coefficient_a), (factors_b, coefficient_b) = map(self._as_factors, (a, b))
-        monomial = self._joined(factors_a, factors_b)
-        coefficient = self._times(coefficient_a, coefficient_b)
+        left, right = self._as_factors(a), self._as_factors(b)
+        if left is None or right is None:
+            return None
+        monomial, coefficient = self._joined(left[0], right[0]), self._times(left[1], right[1])
         if monomial is None or coefficient is None:
             return None
         total: dict[Monomial, Coefficient] = {}
         collected = self.collect(total, monomial, coefficient)
         return self.intern(total) if collected else None
 
-    def _as_factors(self, poly: Poly) -> tuple[Monomial, Coefficient]:
+    def _as_factors(self, poly: Poly) -> tuple[Monomial, Coefficient] | None:
         """A value as one monomial: its only one, or its content times a parenthesis."""
         terms = self.monomials(poly)
         if len(terms) == 1:
             return terms[0]
         coefficient, content, rest = self.primitive(poly)
-        parenthesis = Parenthesis(rest, self.axes(rest))
-        factors = (*content, self.heads.factor(parenthesis))
-        return self.heads.canonical(factors, {}), coefficient
+        parenthesis = self.heads.factor(Parenthesis(rest, self.axes(rest)))
+        if not self.may_cancel and self._cancels(content, (parenthesis,), sizes_cancel=False):
+            return None
+        return self.heads.canonical((*content, parenthesis), {}), coefficient
 
     def primitive(self, poly: Poly) -> tuple[Coefficient, tuple[Factor, ...], Poly]:
         """
