@@ -112,8 +112,19 @@ def build_thread_graph(group: ThreadGroup) -> thread.GraphOp:
     return thread.GraphOp(inputs, [group.root.results[0].type], Region(block))
 
 
+def repeat_constants(graph: kernel.GraphDefinedOp) -> None:
+    """Give each user of a constant its own, so that none has to wait for another's graph."""
+    for op in list(graph.body.block.ops):
+        if isinstance(op, threadblock.ConstantOp):
+            for use in list(op.result.uses)[1:]:
+                copy = op.clone()
+                graph.body.block.insert_op_before(copy, use.operation)
+                use.operation.operands[use.index] = copy.result
+
+
 def fuse(graph: kernel.GraphDefinedOp) -> None:
     """Replace the elementwise operations of `graph` by thread graphs."""
+    repeat_constants(graph)
     for group in find_groups(graph):
         fused = build_thread_graph(group)
         block = graph.body.block

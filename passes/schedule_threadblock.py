@@ -15,9 +15,13 @@ from mirage_mlir.passes.lowering.context import buffer_bytes, buffer_of, is_stag
 
 STAGES = "stages"
 
-BYTES_IN_FLIGHT = 64 * 1024
+BYTES_IN_FLIGHT = 48 * 1024
 """Bytes that a block keeps on their way: with one block on each of 132 multiprocessors, 4.3 TB/s
-times a loaded latency of 1 us asks for 33 KB each; twice that rides out uneven answers."""
+times a loaded latency of 1 us asks for 33 KB each; half more rides out uneven answers."""
+
+MAX_BUFFER_BYTES = 128 * 1024
+"""Shared memory that the loop's buffers may take in all: an A100's block has 163 KB, and what
+follows the loop, or stays through it, needs some."""
 
 ROTATION = "rotation"
 
@@ -25,8 +29,8 @@ BLOCKS_IN_STEP = 8
 """Neighbouring blocks that run through the loop side by side: together they read long runs of
 each row. On an H200 groups of 4 to 16 were equally fast, 5 % faster than all in step."""
 
-MAX_STAGES = 8
-"""More buffers than this gained nothing on an H200."""
+STAGE_COUNTS = (2, 4, 8)
+"""Powers of two, so that a buffer's number is a mask of the turn's; more gained nothing."""
 
 
 def in_shared(value: SSAValue) -> bool:
@@ -49,13 +53,14 @@ def writes(op: Operation) -> list[Operation]:
 
 
 def choose_stages(graph: kernel.GraphDefinedOp) -> int:
-    """Buffers of each tile that the loop loads: enough bytes on their way, never fewer than two."""
+    """Buffers of each tile that the loop loads: the fewest that keep enough bytes on their way."""
     turns = prod(graph.loop_sizes)
     turn_bytes = sum(buffer_bytes(op) for op in graph.body.block.ops if is_staged(op, graph))
     if not turn_bytes:
         return 1
-    wanted = 1 + -(-BYTES_IN_FLIGHT // turn_bytes)
-    return min(turns, max(2, min(MAX_STAGES, wanted)))
+    fitting = [n for n in STAGE_COUNTS if n * turn_bytes <= MAX_BUFFER_BYTES] or [2]
+    enough = [n for n in fitting if (n - 1) * turn_bytes >= BYTES_IN_FLIGHT]
+    return min(turns, (enough or fitting[-1:])[0])
 
 
 @dataclass

@@ -1,0 +1,88 @@
+// RUN: mirage-opt %s --fuse-thread-graphs | filecheck %s
+
+// A chain becomes one graph of scalars; the row scalar is computed again for each element.
+func.func @chain(%x: tensor<16x64xf16>, %s: tensor<16x1xf32>) -> tensor<16x64xf16> {
+  %o = kernel.graph_defined ins(%x, %s) grid [1] {
+  ^bb0(%a: tensor<16x64xf16>, %b: tensor<16x1xf32>):
+    %t = threadblock.load %a grid_map [_] : (tensor<16x64xf16>) -> !threadblock.tile<16x64xf16>
+    %r = threadblock.load %b grid_map [_] : (tensor<16x1xf32>) -> !threadblock.tile<16x1xf32>
+    %q = threadblock.sqrt %r : (!threadblock.tile<16x1xf32>) -> !threadblock.tile<16x1xf32>
+    %e = threadblock.exp %t : (!threadblock.tile<16x64xf16>) -> !threadblock.tile<16x64xf32>
+    %d = threadblock.div %e, %q : (!threadblock.tile<16x64xf32>, !threadblock.tile<16x1xf32>) -> !threadblock.tile<16x64xf32>
+    %c = threadblock.cast %d : (!threadblock.tile<16x64xf32>) -> !threadblock.tile<16x64xf16>
+    threadblock.store %c grid_map [_] : !threadblock.tile<16x64xf16>
+  } : (tensor<16x64xf16>, tensor<16x1xf32>) -> tensor<16x64xf16>
+  func.return %o : tensor<16x64xf16>
+}
+// CHECK-LABEL: func.func @chain
+// CHECK:         %[[C:.*]] = thread.graph ins(%{{[tr]}}, %{{[tr]}})
+// CHECK-DAG:       math.sqrt
+// CHECK-DAG:       math.exp
+// CHECK:           arith.divf
+// CHECK-NEXT:      arith.truncf %{{.*}} : f32 to f16
+// CHECK-NEXT:      thread.store
+// CHECK-NEXT:    }
+// CHECK-NEXT:    threadblock.store
+
+// A value with users in two graphs is computed once, in a graph of its own.
+func.func @shared(%x: tensor<16x64xf32>) -> (tensor<16x64xf32>, tensor<16x1xf32>) {
+  %o:2 = kernel.graph_defined ins(%x) grid [1] {
+  ^bb0(%a: tensor<16x64xf32>):
+    %t = threadblock.load %a grid_map [_] : (tensor<16x64xf32>) -> !threadblock.tile<16x64xf32>
+    %e = threadblock.exp %t : (!threadblock.tile<16x64xf32>) -> !threadblock.tile<16x64xf32>
+    %s = threadblock.reduce_sum %e {dims = array<i64: 1>} : (!threadblock.tile<16x64xf32>) -> !threadblock.tile<16x1xf32>
+    %d = threadblock.div %e, %s : (!threadblock.tile<16x64xf32>, !threadblock.tile<16x1xf32>) -> !threadblock.tile<16x64xf32>
+    threadblock.store %d grid_map [_] : !threadblock.tile<16x64xf32>
+    threadblock.store %s grid_map [_] : !threadblock.tile<16x1xf32>
+  } : (tensor<16x64xf32>) -> (tensor<16x64xf32>, tensor<16x1xf32>)
+  func.return %o#0, %o#1 : tensor<16x64xf32>, tensor<16x1xf32>
+}
+// CHECK-LABEL: func.func @shared
+// CHECK:         %[[E:.*]] = thread.graph
+// CHECK:           math.exp
+// CHECK:         %[[S:.*]] = threadblock.reduce_sum %[[E]]
+// CHECK:         thread.graph ins(%[[E]], %[[S]])
+// CHECK-NEXT:    ^{{.*}}(%[[X:.*]]: f32, %[[Y:.*]]: f32):
+// CHECK-NEXT:      arith.divf %[[X]], %[[Y]]
+
+// A reduction that is accumulated moves behind the loop: threads add up first, and meet once.
+func.func @reduce_after_loop(%x: tensor<16x64xf16>) -> tensor<16x1xf32> {
+  %o = kernel.graph_defined ins(%x) grid [1] loop [4] {
+  ^bb0(%a: tensor<16x64xf16>):
+    %t = threadblock.load %a grid_map [_] loop_map [1] : (tensor<16x64xf16>) -> !threadblock.tile<16x16xf16>
+    %q = threadblock.square %t : (!threadblock.tile<16x16xf16>) -> !threadblock.tile<16x16xf32>
+    %s = threadblock.reduce_sum %q {dims = array<i64: 1>} : (!threadblock.tile<16x16xf32>) -> !threadblock.tile<16x1xf32>
+    %b = threadblock.accumulate %s : (!threadblock.tile<16x1xf32>) -> !threadblock.tile<16x1xf32>
+    threadblock.store %b grid_map [_] : !threadblock.tile<16x1xf32>
+  } : (tensor<16x64xf16>) -> tensor<16x1xf32>
+  func.return %o : tensor<16x1xf32>
+}
+// CHECK-LABEL: func.func @reduce_after_loop
+// CHECK:         %[[Q:.*]] = thread.graph
+// CHECK:         %[[B:.*]] = threadblock.accumulate %[[Q]] : {{.*}} -> !threadblock.tile<16x16xf32>
+// CHECK-NEXT:    %[[R:.*]] = threadblock.reduce_sum %[[B]]
+// CHECK-NEXT:    threadblock.store %[[R]]
+
+// A sum over the loop of maxima does not move.
+func.func @mixed_kinds(%x: tensor<16x64xf16>) -> tensor<16x1xf32> {
+  %o = kernel.graph_defined ins(%x) grid [1] loop [4] {
+  ^bb0(%a: tensor<16x64xf16>):
+    %t = threadblock.load %a grid_map [_] loop_map [1] : (tensor<16x64xf16>) -> !threadblock.tile<16x16xf16>
+    %s = threadblock.reduce_max %t {dims = array<i64: 1>} : (!threadblock.tile<16x16xf16>) -> !threadblock.tile<16x1xf32>
+    %b = threadblock.accumulate %s : (!threadblock.tile<16x1xf32>) -> !threadblock.tile<16x1xf32>
+    threadblock.store %b grid_map [_] : !threadblock.tile<16x1xf32>
+  } : (tensor<16x64xf16>) -> tensor<16x1xf32>
+  func.return %o : tensor<16x1xf32>
+}
+// CHECK-LABEL: func.func @mixed_kinds
+// CHECK:         %[[M:.*]] = threadblock.reduce_max
+// CHECK-NEXT:    threadblock.accumulate %[[M]]
+// CHECK-NOT:     thread.graph
+
+// Nothing to do outside a kernel.
+func.func @untouched(%x: tensor<16x64xf16>) -> tensor<16x64xf16> {
+  %y = kernel.exp %x : (tensor<16x64xf16>) -> tensor<16x64xf16>
+  func.return %y : tensor<16x64xf16>
+}
+// CHECK-LABEL: func.func @untouched
+// CHECK-NEXT:    kernel.exp

@@ -1,0 +1,47 @@
+// RUN: mirage-opt %s --split-input-file --verify-diagnostics --fuse-thread-graphs --assign-layouts --schedule-threadblock --plan-memory --lower-to-nvvm
+
+// A sum over blocks has no lowering yet.
+func.func @across(%x: tensor<16x64xf32>) -> tensor<16x1xf32> {
+  %o = kernel.graph_defined ins(%x) grid [4] {
+  ^bb0(%a: tensor<16x64xf32>):
+    %t = threadblock.load %a grid_map [1] : (tensor<16x64xf32>) -> !threadblock.tile<16x16xf32>
+    %s = threadblock.reduce_sum %t {dims = array<i64: 1>} : (!threadblock.tile<16x16xf32>) -> !threadblock.tile<16x1xf32>
+    // expected-error @+1 {{'threadblock.accumulate' op sums across blocks or rescales, which has no lowering yet}}
+    %b = threadblock.accumulate %s across [0] : (!threadblock.tile<16x1xf32>) -> !threadblock.tile<16x1xf32>
+    threadblock.store %b grid_map [_] : !threadblock.tile<16x1xf32>
+  } : (tensor<16x64xf32>) -> tensor<16x1xf32>
+  func.return %o : tensor<16x1xf32>
+}
+
+// -----
+
+// Both operands in shared memory at once are more than a block has.
+func.func @too_large(%x: tensor<128x1024xf16>, %w: tensor<1024x128xf16>) -> tensor<128x128xf32> {
+  // expected-error @+1 {{'kernel.graph_defined' op needs 542720 bytes of shared memory, a block has at most 166912}}
+  %o = kernel.graph_defined ins(%x, %w) grid [1] {
+  ^bb0(%a: tensor<128x1024xf16>, %b: tensor<1024x128xf16>):
+    %t = threadblock.load %a grid_map [_] : (tensor<128x1024xf16>) -> !threadblock.tile<128x1024xf16>
+    %u = threadblock.load %b grid_map [_] : (tensor<1024x128xf16>) -> !threadblock.tile<1024x128xf16>
+    %p = threadblock.matmul %t, %u : (!threadblock.tile<128x1024xf16>, !threadblock.tile<1024x128xf16>) -> !threadblock.tile<128x128xf32>
+    threadblock.store %p grid_map [_] : !threadblock.tile<128x128xf32>
+  } : (tensor<128x1024xf16>, tensor<1024x128xf16>) -> tensor<128x128xf32>
+  func.return %o : tensor<128x128xf32>
+}
+
+// -----
+
+// An operator that no kernel runs.
+func.func @no_kernel(%x: tensor<16x64xf16>) -> tensor<16x64xf16> {
+  // expected-error @+2 {{'kernel.exp' op is neither a kernel nor a view that strides can express}}
+  // expected-note @+1 {{superoptimize makes a kernel of each operator that is not one}}
+  %y = kernel.exp %x : (tensor<16x64xf16>) -> tensor<16x64xf16>
+  func.return %y : tensor<16x64xf16>
+}
+
+// -----
+
+// A result that nobody writes.
+func.func @argument(%x: tensor<16x64xf16>) -> tensor<16x64xf16> {
+  // expected-error @+1 {{'func.return' op result 0 is a view of other memory; a kernel must write it}}
+  func.return %x : tensor<16x64xf16>
+}
