@@ -8,6 +8,7 @@ They carry no types; everything that is not a string or a number stays inside th
 
 import os
 import re
+from collections.abc import Sequence
 from importlib import import_module
 from types import ModuleType
 from typing import Any
@@ -84,13 +85,45 @@ def lower_to_isa(text: str, chip: str, features: str) -> str:
         raise _first_error(error) from error
 
 
-def read_and_print(text: str) -> str:
-    """`text` in generic form, as MLIR prints it after reading and verifying it."""
+def load_irdl(context: Any, definitions: str, without_terminator: Sequence[str]) -> None:
+    """
+    Load the dialects that the IRDL module `definitions` describes into an `ir.Context`.
+
+    IRDL has no traits: the operations `without_terminator` get the one that they need.
+    """
     ir = bindings_module("ir")
+    module = ir.Module.parse(definitions, context=context)
+    bindings_module("dialects.irdl").load_dialects(module)
+    for name in without_terminator:
+        ir.NoTerminatorTrait.attach(name, context=context)
+
+
+def is_loaded(context: Any, operation: str) -> bool:
+    """Whether an `ir.Context` knows the operation of that name."""
+    return bool(context.is_registered_operation(operation))
+
+
+def text_of(module: Any) -> str:
+    """The generic form of an `ir.Module`, or of its operation, with every location in place."""
+    return module.operation.get_asm(
+        print_generic_op_form=True, enable_debug_info=True, use_local_scope=True
+    )
+
+
+def replace_content(module: Any, text: str) -> None:
+    """Make what the module `text` holds the content of an `ir.Module` or of its operation."""
+    ir = bindings_module("ir")
+    target = module.operation
     try:
-        with ir.Context() as context:
-            context.allow_unregistered_dialects = True
-            module = ir.Module.parse(text)
-            return module.operation.get_asm(print_generic_op_form=True)
+        source = ir.Module.parse(text, context=target.context)
     except ir.MLIRError as error:
         raise _first_error(error) from error
+    body = target.regions[0].blocks[0]
+    for each in list(body.operations):
+        each.operation.erase()
+    for each in list(source.body.operations):
+        body.append(each)
+    for attribute in [*target.attributes]:
+        del target.attributes[attribute]
+    for attribute in source.operation.attributes:
+        target.attributes[attribute] = source.operation.attributes[attribute]

@@ -16,7 +16,7 @@ LAYERS = [
     ["bridge", "runtime"],
     ["irdl_export"],
     ["targets"],
-    ["driver"],
+    ["driver", "host"],
     ["universe"],
     ["tool", "api"],
     ["opt_main"],

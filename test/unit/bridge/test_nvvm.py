@@ -11,7 +11,7 @@ from xdsl.dialects.test import Test
 from xdsl.parser import Parser
 from xdsl.printer import Printer
 
-from mirage_mlir.bridge.bindings import read_and_print
+from mirage_mlir.bridge.bindings import bindings_module
 from mirage_mlir.dialects.nvvm import Nvvm
 
 PROGRAMS = Path(__file__).parents[2] / "dialects" / "nvvm"
@@ -24,6 +24,14 @@ def parse(text: str) -> ModuleOp:
     module = Parser(context, text).parse_module()
     module.verify()
     return module
+
+
+def read_and_print(text: str) -> str:
+    """`text` in generic form, as MLIR prints it after reading and verifying it."""
+    ir = bindings_module("ir")
+    with ir.Context() as context:
+        context.allow_unregistered_dialects = True
+        return ir.Module.parse(text).operation.get_asm(print_generic_op_form=True)
 
 
 @pytest.mark.parametrize("generic", [False, True])

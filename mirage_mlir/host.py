@@ -1,0 +1,111 @@
+"""
+Our dialects and passes inside a program that uses upstream MLIR's Python bindings.
+
+    from mirage_mlir import host
+    with ir.Context() as context:
+        host.load_dialects(context)
+        module = ir.Module.parse(text)
+        pipeline = PassManager.parse("builtin.module(canonicalize)")
+        pipeline.add(host.python_pass("superoptimize{target=sm_90a}"))
+        pipeline.run(module.operation)
+
+`ir` and `PassManager` are those of the package that `mirage_mlir.bridge.bindings` uses.
+Programs cross as text: the generic form, which IRDL's dialects can read.
+"""
+
+from io import StringIO
+from typing import Protocol
+
+from xdsl.context import Context
+from xdsl.dialects import get_all_dialects as get_xdsl_dialects
+from xdsl.dialects.builtin import ModuleOp
+from xdsl.passes import ModulePass
+from xdsl.traits import NoTerminator
+from xdsl.utils.arg_spec import parse_pipeline
+from xdsl.utils.exceptions import ArgSpecParseError, ParseError
+
+from mirage_mlir.bridge import bindings
+from mirage_mlir.diagnostics import Diagnostic, PassFailure, Severity
+from mirage_mlir.dialects import get_all_dialects, load_dialect
+from mirage_mlir.parsing import LocatingParser
+from mirage_mlir.passes import PASSES, load_pass
+from mirage_mlir.targets.irdl import EXPORTED, IrdlGenericTarget, IrdlTarget
+from mirage_mlir.verification import verify
+
+
+class PythonPass(Protocol):
+    """What `PassManager.add` takes."""
+
+    def __call__(self, module: object, mlir_pass: object = None, /) -> None:
+        """Change an `ir.Module`, or its operation, in place; MLIR adds its own view of the pass."""
+
+
+def load_dialects(context: object) -> None:
+    """
+    Teach an `ir.Context` the dialects kernel, threadblock and thread; a second time does nothing.
+
+    It then checks what IRDL can say of them. Their shapes are checked when a pass of ours runs.
+    """
+    dialects = [load_dialect(name) for name in EXPORTED]
+    operations = [op for dialect in dialects for op in dialect.operations]
+    if bindings.is_loaded(context, operations[0].name):
+        return
+    definitions = StringIO()
+    IrdlTarget().emit(Context(), ModuleOp([]), definitions)
+    bare = [op.name for op in operations if op.has_trait(NoTerminator)]
+    bindings.load_irdl(context, definitions.getvalue(), bare)
+
+
+def _passes(pipeline: str) -> list[ModulePass]:
+    try:
+        specs = list(parse_pipeline(pipeline))
+    except ArgSpecParseError as error:
+        raise ValueError(f"'{pipeline}' is no list of passes: {error}") from error
+    for spec in specs:
+        if spec.name not in PASSES:
+            raise ValueError(f"unknown pass '{spec.name}'; there are {', '.join(PASSES)}")
+    return [load_pass(spec.name).from_spec(spec) for spec in specs]
+
+
+def _new_context() -> Context:
+    """A context for a program of which parts may belong to dialects that only the host knows."""
+    context = Context(allow_unregistered=True)
+    for name, dialect in {**get_xdsl_dialects(), **get_all_dialects()}.items():
+        context.register_dialect(name, dialect)
+    return context
+
+
+def _parse(context: Context, text: str) -> ModuleOp:
+    """The host's module as ours, verified."""
+    try:
+        program = LocatingParser(context, text, "-").parse_module()
+    except ParseError as error:
+        place = error.span.get_location()
+        raise PassFailure(Diagnostic(Severity.ERROR, error.msg, *place)) from error
+    verify(program)
+    return program
+
+
+def python_pass(pipeline: str) -> PythonPass:
+    """
+    The passes of `pipeline` (`a,b{option=1}`) as one callable for `PassManager.add`.
+
+    Handles on operations inside the module are dead after it has run.
+
+    Raises:
+        ValueError: `pipeline` names an unknown pass or option.
+        DiagnosticException: (the callable) a pass rejects the program; it is left as it was.
+    """
+    passes = _passes(pipeline)
+
+    def run(module: object, mlir_pass: object = None, /) -> None:
+        context = _new_context()
+        program = _parse(context, bindings.text_of(module))
+        for each in passes:
+            each.apply(context, program)
+        verify(program)
+        text = StringIO()
+        IrdlGenericTarget(locations=True).emit(context, program, text)
+        bindings.replace_content(module, text.getvalue())
+
+    return run

@@ -1,0 +1,117 @@
+"""Our dialects and passes in a program that uses MLIR's Python bindings."""
+
+from typing import Any
+
+import pytest
+from xdsl.utils.exceptions import DiagnosticException
+
+from mirage_mlir import host
+from mirage_mlir.bridge.bindings import bindings_module
+
+ir: Any = bindings_module("ir")
+PassManager: Any = bindings_module("passmanager").PassManager
+
+NO_MORE = ", ".join(["0"] * 14)
+
+GRAPH = f"""
+func.func @double(%x: tensor<64x32xf16>, %y: tensor<64x1xf16>) -> tensor<64x32xf16> {{
+  %z = "kernel.graph_defined"(%x, %y) ({{
+  ^bb0(%xb: tensor<64x32xf16>, %yb: tensor<64x1xf16>):
+    %xt = "threadblock.load"(%xb) {{grid_map = array<i64: 0>, loop_map = array<i64>}}
+      : (tensor<64x32xf16>) -> !threadblock.tile<[16, 32], f16>
+    %yt = "threadblock.load"(%yb) {{grid_map = array<i64: 0>, loop_map = array<i64>}}
+      : (tensor<64x1xf16>) -> !threadblock.tile<[16, 1], f16>
+    %zt = "threadblock.add"(%xt, %yt)
+      : (!threadblock.tile<[16, 32], f16>, !threadblock.tile<[16, 1], f16>)
+      -> !threadblock.tile<[16, 32], f16>
+    "threadblock.store"(%zt) {{grid_map = array<i64: 0>}}
+      : (!threadblock.tile<[16, 32], f16>) -> ()
+  }}) {{
+    grid = array<i64: 4>,
+    operandSegmentSizes = array<i32: 1, 1, {NO_MORE}>,
+    resultSegmentSizes = array<i32: 1, 0, {NO_MORE}>
+  }} : (tensor<64x32xf16>, tensor<64x1xf16>) -> tensor<64x32xf16>
+  return %z : tensor<64x32xf16>
+}}
+"""
+
+LOWERING = "fuse-thread-graphs,assign-layouts,schedule-threadblock,plan-memory,lower-to-nvvm"
+
+
+@pytest.fixture
+def context() -> Any:
+    """An entered `ir.Context` that knows our dialects."""
+    with ir.Context() as context:
+        host.load_dialects(context)
+        yield context
+
+
+@pytest.mark.usefixtures("context")
+def test_a_graph_loads_and_is_checked():
+    assert ir.Module.parse(GRAPH).operation.verify()
+    with pytest.raises(ir.MLIRError, match="grid"):
+        ir.Module.parse(GRAPH.replace("grid = array<i64: 4>,", ""))
+
+
+def test_loading_twice_does_nothing(context: Any):
+    host.load_dialects(context)
+    assert ir.Module.parse(GRAPH).operation.verify()
+
+
+@pytest.mark.usefixtures("context")
+def test_passes_run_among_those_of_the_host():
+    module = ir.Module.parse(GRAPH)
+    pipeline = PassManager.parse("builtin.module(canonicalize)")
+    pipeline.add(host.python_pass("fuse-thread-graphs"))
+    pipeline.add(host.python_pass("assign-layouts,schedule-threadblock,plan-memory,lower-to-nvvm"))
+    pipeline.run(module.operation)
+    assert module.operation.verify()
+    assert "gpu.container_module" in module.operation.attributes
+    (kernels,) = module.body.operations
+    assert kernels.operation.name == "gpu.module"
+    assert "llvm.func @double_kernel_0" in str(module)
+
+
+@pytest.mark.usefixtures("context")
+def test_locations_survive():
+    module = ir.Module.parse(GRAPH)
+    host.python_pass("fuse-thread-graphs")(module)
+    (function,) = module.body.operations
+    assert str(function.location) == 'loc("-":2:1)'
+
+
+@pytest.mark.usefixtures("context")
+def test_operations_of_the_host_are_left_alone():
+    with ir.Context() as context:
+        context.allow_unregistered_dialects = True
+        module = ir.Module.parse('"host.op"() {a = #host.attribute<1>} : () -> ()')
+        before = str(module)
+        host.python_pass("fuse-thread-graphs")(module)
+        assert str(module) == before
+
+
+@pytest.mark.usefixtures("context")
+@pytest.mark.parametrize(
+    ("text", "pipeline", "message"),
+    [
+        # IRDL knows no shapes: our verifier finds it.
+        (GRAPH.replace("grid = array<i64: 4>", "grid = array<i64: 3>"), LOWERING, "-:5:11: error"),
+        (GRAPH, "lower-to-nvvm", "-:3:8: error: 'kernel.graph_defined' op has no"),
+    ],
+)
+def test_a_rejected_program_is_left_as_it_was(text: str, pipeline: str, message: str):
+    module = ir.Module.parse(text)
+    before = str(module)
+    with pytest.raises(DiagnosticException) as raised:
+        host.python_pass(pipeline)(module)
+    assert str(raised.value).startswith(message)
+    assert str(module) == before
+
+
+def test_unknown_passes_and_options():
+    with pytest.raises(ValueError, match=r"unknown pass 'fold'; there are .*plan-memory"):
+        host.python_pass("fold")
+    with pytest.raises(ValueError, match="color"):
+        host.python_pass("plan-memory{color=red}")
+    with pytest.raises(ValueError, match="no list of passes"):
+        host.python_pass("plan-memory{")
