@@ -10,6 +10,8 @@ if __name__ == "passes":
     raise ImportError("import mirage_mlir.passes: the top-level folder is not a package of its own")
 
 PASSES: Mapping[str, str] = {
+    "kernel-decompose": "mirage_mlir.passes.kernel_decompose:KernelDecomposePass",
+    "superoptimize": "mirage_mlir.passes.superoptimize:SuperoptimizePass",
     "verify-equivalence": "mirage_mlir.passes.verify_equivalence:VerifyEquivalencePass",
     "fuse-thread-graphs": "mirage_mlir.passes.fuse_thread_graphs:FuseThreadGraphsPass",
     "assign-layouts": "mirage_mlir.passes.assign_layouts:AssignLayoutsPass",

@@ -1,0 +1,122 @@
+"""Operators of the kernel dialect in terms of elementary ones."""
+
+from collections.abc import Sequence
+from math import prod
+
+from xdsl.dialects.builtin import TensorType, f32
+from xdsl.ir import Operation, SSAValue
+from xdsl.pattern_rewriter import PatternRewriter, RewritePattern, op_type_rewrite_pattern
+
+from mirage_mlir.dialects import kernel
+
+
+class F32Steps:
+    """
+    Elementary operators in f32 that replace `op`.
+
+    Squares of f16 overflow and sums of them lose digits, so what is between the operands and the
+    result is computed in f32 and cast once, at the end.
+    """
+
+    def __init__(self, op: Operation):
+        self.op = op
+        self.steps: list[Operation] = []
+
+    def add(self, step: kernel.TensorOp) -> SSAValue:
+        """The result of one more step."""
+        step.location = self.op.location
+        self.steps.append(step)
+        return step.results[0]
+
+    def widen(self, value: SSAValue) -> SSAValue:
+        """`value` in f32."""
+        source = kernel.tensor_type(value)
+        if source.element_type == f32:
+            return value
+        return self.add(kernel.CastOp(value, TensorType(f32, source.get_shape())))
+
+    def mean(self, value: SSAValue, dims: Sequence[int]) -> SSAValue:
+        """The arithmetic mean over `dims`."""
+        count = prod(kernel.shape_of(value)[dim] for dim in dims)
+        return self.add(kernel.ScaleOp(self.add(kernel.ReduceSumOp(value, dims)), 1 / count))
+
+    def root_mean_square(self, value: SSAValue, eps: float) -> SSAValue:
+        """`sqrt(mean(value^2) + eps)` over the last dimension."""
+        last = len(kernel.shape_of(value)) - 1
+        mean = self.mean(self.add(kernel.SquareOp(value)), [last])
+        if eps != 0:
+            constant = self.add(kernel.ConstantOp(eps, mean.type))
+            mean = self.add(kernel.AddOp(mean, constant))
+        return self.add(kernel.SqrtOp(mean))
+
+    def replace_op(self, value: SSAValue, rewriter: PatternRewriter) -> None:
+        """Let `value`, in the result's element type, take the place of the operator."""
+        result_type = self.op.results[0].type
+        if value.type != result_type:
+            value = self.add(kernel.CastOp(value, result_type))
+        rewriter.replace(self.op, self.steps, [value])
+
+
+class DecomposeRmsNorm(RewritePattern):
+    """`rms_norm(x, w)` is `x / sqrt(sum(x^2) * (1/N) + eps) * w`."""
+
+    @op_type_rewrite_pattern
+    def match_and_rewrite(self, op: kernel.RmsNormOp, rewriter: PatternRewriter) -> None:
+        steps = F32Steps(op)
+        x = steps.widen(op.input)
+        root = steps.root_mean_square(x, op.eps.value.data)
+        result = steps.add(kernel.DivOp(x, root))
+        if op.weight is not None:
+            result = steps.add(kernel.MulOp(result, steps.widen(op.weight)))
+        steps.replace_op(result, rewriter)
+
+
+class DecomposeLayerNorm(RewritePattern):
+    """`layer_norm(x, w, b)`: `c / sqrt(sum(c^2) * (1/N) + eps) * w + b`, c = `x - sum(x) * (1/N)`."""
+
+    @op_type_rewrite_pattern
+    def match_and_rewrite(self, op: kernel.LayerNormOp, rewriter: PatternRewriter) -> None:
+        steps = F32Steps(op)
+        x = steps.widen(op.input)
+        last = len(kernel.shape_of(x)) - 1
+        centred = steps.add(kernel.SubOp(x, steps.mean(x, [last])))
+        root = steps.root_mean_square(centred, op.eps.value.data)
+        result = steps.add(kernel.DivOp(centred, root))
+        if op.weight is not None:
+            result = steps.add(kernel.MulOp(result, steps.widen(op.weight)))
+        if op.bias is not None:
+            result = steps.add(kernel.AddOp(result, steps.widen(op.bias)))
+        steps.replace_op(result, rewriter)
+
+
+class DecomposeSoftmax(RewritePattern):
+    """`softmax(x)` is `e / sum(e)`, e = `exp(x - max(x))`: no argument of exp is above 0."""
+
+    @op_type_rewrite_pattern
+    def match_and_rewrite(self, op: kernel.SoftmaxOp, rewriter: PatternRewriter) -> None:
+        steps = F32Steps(op)
+        x, dims = steps.widen(op.input), [op.dim.value.data]
+        shifted = steps.add(kernel.SubOp(x, steps.add(kernel.ReduceMaxOp(x, dims))))
+        powers = steps.add(kernel.ExpOp(shifted))
+        total = steps.add(kernel.ReduceSumOp(powers, dims))
+        steps.replace_op(steps.add(kernel.DivOp(powers, total)), rewriter)
+
+
+class DecomposeSilu(RewritePattern):
+    """`silu(x)` is `x * sigmoid(x)`."""
+
+    @op_type_rewrite_pattern
+    def match_and_rewrite(self, op: kernel.SiluOp, rewriter: PatternRewriter) -> None:
+        steps = F32Steps(op)
+        x = steps.widen(op.input)
+        gate = steps.add(kernel.SigmoidOp(x))
+        steps.replace_op(steps.add(kernel.MulOp(x, gate)), rewriter)
+
+
+class DecomposeReduceMean(RewritePattern):
+    """`reduce_mean(x)` is `sum(x) * (1/N)`."""
+
+    @op_type_rewrite_pattern
+    def match_and_rewrite(self, op: kernel.ReduceMeanOp, rewriter: PatternRewriter) -> None:
+        steps = F32Steps(op)
+        steps.replace_op(steps.mean(steps.widen(op.input), op.dims.get_values()), rewriter)
