@@ -206,13 +206,18 @@ class LayoutAssignment:
         user = users[0]
         if not isinstance(user, threadblock.ReduceSumOp | threadblock.ReduceMaxOp):
             return None
-        rows, columns = reduced_sides(user)
-        return layout.folded(rows, columns)
+        sides = reduced_sides(user)
+        return layout.folded(*sides) if sides else None
 
     def reduce(self, op: threadblock.ReduceSumOp | threadblock.ReduceMaxOp) -> None:
         """Row or column scalars in shared memory, a copy from each warp that has a part."""
+        sides = reduced_sides(op)
+        if sides is None:
+            self.in_shared(op, 0)
+            rows, columns = as_matrix(threadblock.shape_of(op.result))
+            return set_layout(op, SharedAttr.of(SharedLayout(columns, 1, rows * columns)))
+        rows, columns = sides
         layout = self.registers_for(op, 0)
-        rows, columns = reduced_sides(op)
         copies = 1 << len(split_warp_bits(layout, rows, columns))
         kind = "sum" if isinstance(op, threadblock.ReduceSumOp) else "max"
         down, across = layout.spans()
@@ -323,18 +328,19 @@ def pad_depth(value: SSAValue) -> None:
     op.attributes[ZERO_PADDING] = UnitAttr()
 
 
-def reduced_sides(op: threadblock.ReduceSumOp | threadblock.ReduceMaxOp) -> tuple[bool, bool]:
-    """Whether the reduction runs over the rows, and over the columns, of the tile's matrix."""
+def reduced_sides(
+    op: threadblock.ReduceSumOp | threadblock.ReduceMaxOp,
+) -> tuple[bool, bool] | None:
+    """
+    Whether the reduction runs over the rows, and over the columns, of the tile's matrix.
+
+    None where it takes some of the dims that make a row and keeps others.
+    """
     shape = threadblock.shape_of(op.input)
     dims = {dim for dim in op.dims.get_values() if shape[dim] > 1}
     leading = {dim for dim in range(len(shape) - 1) if shape[dim] > 1}
     if dims & leading and not leading <= dims:
-        kept = sorted(leading - dims)
-        fail(
-            op,
-            f"reduces dims {sorted(dims & leading)} of a tile of shape {shape} and keeps {kept}",
-            note="of the dims before the last, a tile's reduction takes all or none",
-        )
+        return None
     return bool(dims & leading), len(shape) - 1 in dims
 
 

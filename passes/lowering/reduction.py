@@ -1,15 +1,24 @@
 """Sums and maxima over rows or columns, first in a thread, then in a warp, then over warps."""
 
+from math import prod
+
 from xdsl.dialects import arith
 from xdsl.dialects.builtin import f32
 from xdsl.ir import SSAValue
 
 from mirage_mlir.dialects import nvvm, threadblock
-from mirage_mlir.dialects.layout import RegistersAttr, layout_of
+from mirage_mlir.dialects.layout import GlobalAttr, RegistersAttr, layout_of
 from mirage_mlir.graph.layout import WARP_THREADS, Position, RegisterLayout, blocked
 from mirage_mlir.passes.assign_layouts import reduced_sides, split_warp_bits
-from mirage_mlir.passes.lowering.access import as_f32, combine, fetch
+from mirage_mlir.passes.lowering.access import (
+    as_f32,
+    combine,
+    fetch,
+    read_global,
+    read_shared,
+)
 from mirage_mlir.passes.lowering.context import Extents, KernelContext, shared_layout
+from mirage_mlir.passes.lowering.emitter import Index
 
 NEUTRAL = {"sum": 0.0, "max": float("-inf")}
 """What leaves a sum, or a maximum, as it is."""
@@ -74,9 +83,11 @@ def reduced_lane_bits(layout: RegisterLayout, sides: tuple[bool, bool]) -> list[
 
 def reduce(ctx: KernelContext, op: Reduction) -> None:
     """Write the scalars of `op` to shared memory, a copy from each warp that has a part."""
+    sides = reduced_sides(op)
+    if sides is None:
+        return reduce_one_by_one(ctx, op)
     emit, kind = ctx.emit, kind_of(op)
     layout = layout_read_by(ctx, op.input)
-    sides = reduced_sides(op)
     shape = threadblock.shape_of(op.input)
     slots = fetch(ctx, op.input, layout, shape)
     if not is_folded(op.input):
@@ -97,6 +108,46 @@ def reduce(ctx: KernelContext, op: Reduction) -> None:
             offset = emit.add(emit.mul(row, target.row), emit.mul(column, target.column))
             offset = emit.add(emit.mul(copy, target.size), offset)
             emit.store(emit.pointer(ctx.shared_pointer(op.result), offset, f32), [value])
+
+
+def reduce_one_by_one(ctx: KernelContext, op: Reduction) -> None:
+    """Each thread reduces whole elements of the result, where no layout has them side by side."""
+    emit, shape = ctx.emit, threadblock.shape_of(op.input)
+    dims = op.dims.get_values()
+    kept = tuple(1 if dim in dims else size for dim, size in enumerate(shape))
+    gone = tuple(size if dim in dims else 1 for dim, size in enumerate(shape))
+    for first in range(0, prod(kept), ctx.threads):
+        number = emit.add(ctx.thread, first)
+        full = first + ctx.threads <= prod(kept)
+        with emit.when(full or emit.less(number, prod(kept))):
+            corner = ctx.unravel(number, kept)
+
+            def turn(
+                step: SSAValue, carried: list[SSAValue], corner: list[Index] = corner
+            ) -> list[SSAValue]:
+                steps = ctx.unravel(step, gone)
+                indices = [emit.add(a, b) for a, b in zip(corner, steps, strict=True)]
+                return [combine(ctx, carried[0], element(ctx, op, indices), kind_of(op))]
+
+            total = emit.loop(prod(gone), [emit.f32(NEUTRAL[kind_of(op)])], turn)
+            emit.store(emit.pointer(ctx.shared_pointer(op.result), number, f32), total)
+
+
+def element(ctx: KernelContext, op: Reduction, indices: list[Index]) -> SSAValue:
+    """One element of a reduction's input in f32; the neutral one where it does not exist."""
+    emit, shape = ctx.emit, threadblock.shape_of(op.input)
+    extents = ctx.extents(op.input)
+    valid = emit.all(
+        [
+            emit.less(index, extent.limit)
+            for index, extent in zip(indices, extents, strict=True)
+            if extent
+        ]
+    )
+    row = ctx.row_of(indices, shape)
+    read = read_global if isinstance(layout_of(op.input), GlobalAttr) else read_shared
+    value = read(ctx, op.input, shape, row, indices[-1], 1)[0]
+    return emit.select(valid, as_f32(ctx, value), emit.f32(NEUTRAL[kind_of(op)]))
 
 
 def kept_position(
@@ -122,8 +173,12 @@ def is_folded(value: SSAValue) -> bool:
     if not isinstance(op, threadblock.AccumulateOp):
         return False
     users = [use.operation for use in value.uses]
-    return len(users) == 1 and isinstance(
-        users[0], threadblock.ReduceSumOp | threadblock.ReduceMaxOp
+    if len(users) != 1:
+        return False
+    user = users[0]
+    return (
+        isinstance(user, threadblock.ReduceSumOp | threadblock.ReduceMaxOp)
+        and reduced_sides(user) is not None
     )
 
 
@@ -144,6 +199,8 @@ def accumulate(
     if folds:
         user = next(iter(op.result.uses)).operation
         assert isinstance(user, threadblock.ReduceSumOp | threadblock.ReduceMaxOp)
-        slots = list(fold(ctx, slots, layout, reduced_sides(user), kind).values())
+        sides = reduced_sides(user)
+        assert sides is not None
+        slots = list(fold(ctx, slots, layout, sides, kind).values())
     operation = arith.AddfOp if kind == "sum" else arith.MaximumfOp
     return [ctx.emit.result(operation(old, new)) for old, new in zip(carried, slots, strict=True)]
