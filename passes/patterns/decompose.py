@@ -72,7 +72,7 @@ class DecomposeRmsNorm(RewritePattern):
 
 
 class DecomposeLayerNorm(RewritePattern):
-    """`layer_norm(x, w, b)`: `c / sqrt(sum(c^2) * (1/N) + eps) * w + b`, c = `x - sum(x) * (1/N)`."""
+    """`layer_norm(x, w, b)`: `c / sqrt(sum(c^2)/N + eps) * w + b`, where c is `x - sum(x)/N`."""
 
     @op_type_rewrite_pattern
     def match_and_rewrite(self, op: kernel.LayerNormOp, rewriter: PatternRewriter) -> None:
