@@ -44,7 +44,8 @@ def _packaged() -> Iterator[Path]:
     """Where the package nvidia-cuda-nvcc puts its programs."""
     spec = find_spec("nvidia")
     for folder in (spec.submodule_search_locations if spec else None) or ():
-        yield from sorted(Path(folder).glob("*/bin/ptxas"), reverse=True)
+        # nvidia/cu13, before the nvidia/cuda_nvcc of older wheels
+        yield from sorted(Path(folder).glob("*/bin/ptxas"))
 
 
 def find_ptxas() -> Path:
