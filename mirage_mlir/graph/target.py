@@ -1,0 +1,139 @@
+"""
+The GPUs that we compile for, one row of numbers each.
+
+The search ranks by these numbers; the lowering takes its limits from them. Times are in seconds,
+memory in bytes, rates per second.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Target:
+    """
+    What the cost model and the lowering need to know about one GPU.
+
+    Rates are what kernels were seen to reach, not what the data sheet promises.
+    """
+
+    name: str
+    chip: str
+    """The name of the instruction set that ptxas takes."""
+    multiprocessors: int
+    clock: float
+    shared_per_block: int
+    shared_per_multiprocessor: int
+    registers_per_multiprocessor: int
+    threads_per_multiprocessor: int
+    blocks_per_multiprocessor: int
+    dram_rate: float
+    """Bytes that a kernel reads from device memory when all multiprocessors ask for them."""
+    dram_rate_of_one: float
+    """The same when one multiprocessor asks, with enough bytes in flight."""
+    dram_latency: float
+    l2_bytes: int
+    l2_rate: float
+    matrix_rate: float
+    """Floating-point operations of `mma.sync` on f16 or bf16 with f32 sums."""
+    scalar_rate: float
+    """Floating-point operations in f32 outside the matrix units."""
+    shared_rate: float
+    """Bytes that all multiprocessors together read from shared memory."""
+    launch: float
+    """An empty kernel inside a CUDA graph, from the end of the one before it to its own end."""
+    barrier: float
+    """One step of a block: wait for copies, barrier, and the instructions around them."""
+
+
+_KIB = 1024
+
+H200 = Target(
+    name="H200",
+    chip="sm_90a",
+    multiprocessors=132,
+    clock=1.98e9,
+    shared_per_block=227 * _KIB,
+    shared_per_multiprocessor=228 * _KIB,
+    registers_per_multiprocessor=65536,
+    threads_per_multiprocessor=2048,
+    blocks_per_multiprocessor=32,
+    # 50 MB of weights in 13.2 us, start-up included; 48 blocks alone reach 2.7e12.
+    dram_rate=4.4e12,
+    dram_rate_of_one=5.6e10,
+    dram_latency=0.7e-6,
+    l2_bytes=60 << 20,
+    l2_rate=7e12,
+    matrix_rate=5e14,
+    scalar_rate=3e13,
+    shared_rate=2.5e13,
+    launch=1.1e-6,
+    barrier=0.10e-6,
+)
+
+H100 = Target(
+    name="H100",
+    chip="sm_90a",
+    multiprocessors=132,
+    clock=1.98e9,
+    shared_per_block=227 * _KIB,
+    shared_per_multiprocessor=228 * _KIB,
+    registers_per_multiprocessor=65536,
+    threads_per_multiprocessor=2048,
+    blocks_per_multiprocessor=32,
+    # 90 % of the data sheet's 3.35e12, as row kernels reach it.
+    dram_rate=3.0e12,
+    dram_rate_of_one=5.0e10,
+    dram_latency=0.65e-6,
+    l2_bytes=50 << 20,
+    l2_rate=6e12,
+    matrix_rate=5e14,
+    scalar_rate=3e13,
+    shared_rate=2.5e13,
+    launch=1.3e-6,
+    barrier=0.10e-6,
+)
+
+A100 = Target(
+    name="A100",
+    chip="sm_80",
+    multiprocessors=108,
+    clock=1.41e9,
+    shared_per_block=163 * _KIB,
+    shared_per_multiprocessor=164 * _KIB,
+    registers_per_multiprocessor=65536,
+    threads_per_multiprocessor=2048,
+    blocks_per_multiprocessor=32,
+    # 90 % of the data sheet's 1.555e12 (the 40 GB card).
+    dram_rate=1.4e12,
+    dram_rate_of_one=2.6e10,
+    dram_latency=0.6e-6,
+    l2_bytes=40 << 20,
+    l2_rate=3.5e12,
+    matrix_rate=2.4e14,
+    scalar_rate=1.2e13,
+    shared_rate=1.5e13,
+    launch=1.6e-6,
+    barrier=0.14e-6,
+)
+
+TARGETS: Mapping[str, Target] = {
+    "H200": H200,
+    "H100": H100,
+    "A100": A100,
+    "sm_90a": H200,
+    "sm_80": A100,
+}
+"""What a user may write as target; the instruction sets stand for the GPU they are meant for."""
+
+
+def target_named(name: str) -> Target:
+    """
+    The row of the GPU or instruction set `name`.
+
+    Raises:
+        ValueError: there is none; the message lists what there is.
+    """
+    if name not in TARGETS:
+        raise ValueError(f"unknown target '{name}': it is one of {', '.join(TARGETS)}")
+    return TARGETS[name]

@@ -1,0 +1,96 @@
+"""A graph that the search found: what one block does, with tile sizes."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+
+from mirage_mlir.search.config import Configuration
+from mirage_mlir.search.cost import MAX_BLOCKS_BEHIND
+from mirage_mlir.search.extract import Derivation
+from mirage_mlir.search.hypergraph import Edge, Hypergraph, Stage
+from mirage_mlir.search.instantiate import Instance
+from mirage_mlir.search.program import Function, Kind, Program
+from mirage_mlir.search.values import Algebra
+
+
+@dataclass(frozen=True)
+class BlockOperation:
+    """One operation on tiles; operands are indices of earlier operations."""
+
+    kind: Kind
+    operands: tuple[int, ...]
+    stage: Stage
+    axes: tuple[str, ...]
+    """The axes along which the tile has an extent."""
+    axis: str | None = None
+    """What a reduction or matmul sums over."""
+    function: Function | None = None
+    value: Fraction = Fraction(0)
+    """Of a constant."""
+    source: int = 0
+    """Which of the program's inputs a load reads."""
+
+
+@dataclass(frozen=True)
+class BlockGraph:
+    """One kernel: operations in order, and how grid and loop cut the axes."""
+
+    operations: tuple[BlockOperation, ...]
+    outputs: tuple[int, ...]
+    configuration: Configuration
+    tiles: Mapping[str, int]
+    """The extent of every axis in a tile."""
+    grid: tuple[str, ...]
+    """The axes along x, y and z."""
+    blocks: tuple[int, ...]
+    """Blocks along each of them."""
+    iterations: int
+    seconds: float
+    """The modelled time."""
+
+
+def block_graph(
+    program: Program,
+    algebra: Algebra,
+    configuration: Configuration,
+    graph: Hypergraph,
+    derivation: Derivation,
+    instance: Instance,
+    seconds: float,
+) -> BlockGraph:
+    """The chosen edges as operations: loads in the order of the inputs, then by stage."""
+    chosen = list(zip(derivation.values, derivation.edges, strict=True))
+
+    def rank(item: tuple[int, tuple[int, Edge]]) -> tuple[int, int, int]:
+        place, (value, edge) = item
+        if edge.kind is Kind.INPUT:
+            return 0, edge.source, 0
+        return 1, graph.values[value].stage, place
+
+    ordered = [item for _, item in sorted(enumerate(chosen), key=rank)]
+    number = {value: index for index, (value, _) in enumerate(ordered)}
+    operations = tuple(
+        BlockOperation(
+            edge.kind,
+            tuple(number[operand] for operand in edge.operands),
+            graph.values[value].stage,
+            algebra.tile_axes(graph.values[value].form),
+            edge.axis,
+            algebra.function_named(edge.name) if edge.kind is Kind.FUNCTION else None,
+            algebra.constants[edge.source][1] if edge.kind is Kind.CONSTANT else Fraction(0),
+            edge.source,
+        )
+        for value, edge in ordered
+    )
+    # Only x may be long; else neighbouring blocks differ in the first axis of the outputs.
+    grid = sorted(configuration.grid, key=lambda axis: instance.counts[axis] <= MAX_BLOCKS_BEHIND)
+    return BlockGraph(
+        operations,
+        tuple(number[goal] for goal in derivation.goals),
+        configuration,
+        instance.tiles,
+        tuple(grid),
+        tuple(instance.counts[axis] for axis in grid),
+        instance.iterations,
+        seconds,
+    )

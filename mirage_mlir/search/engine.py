@@ -1,0 +1,208 @@
+"""
+The search for one-kernel graphs, start to end, within a time limit.
+
+Configurations are independent of each other: each is saturated, its lightest graphs are costed on
+a coarse set of tile sizes, and the best of all configurations are costed again on a fine one. All
+choices are made in a fixed order, so that every run that is not cut by time gives the same result.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from time import perf_counter
+
+import numpy as np
+
+from mirage_mlir.graph.target import Target
+from mirage_mlir.search.block_graph import BlockGraph, block_graph
+from mirage_mlir.search.config import Configuration, one_kernel_configurations
+from mirage_mlir.search.cost import CostModel, Tiling, static_weights
+from mirage_mlir.search.extract import Derivation, Extraction
+from mirage_mlir.search.hypergraph import Edge, Hypergraph, Stage, Value
+from mirage_mlir.search.instantiate import instantiate, mesh_of
+from mirage_mlir.search.program import Program
+from mirage_mlir.search.report import SearchReport
+from mirage_mlir.search.saturate import Saturation
+from mirage_mlir.search.values import Algebra
+
+GRAPHS_PER_CONFIGURATION = 24
+"""Graphs of different structure that are costed; the static weight orders them well enough that
+the best in cost was among the first ten in all workloads."""
+
+REFINED = 12
+"""Graphs that are costed again with all tile sizes."""
+
+TILINGS_PER_GRAPH = 3
+"""Tile sizes that are kept of a graph: verification and timing may reject the first."""
+
+NOMINAL_TILE = 64
+"""The extent at which static weights are taken."""
+
+
+@dataclass(frozen=True)
+class Limits:
+    """
+    When to stop.
+
+    `deadline` is a time of `time.perf_counter`; what was found by then is returned.
+    """
+
+    deadline: float = float("inf")
+    candidates: int = 16
+
+    def expired(self) -> bool:
+        """Whether the time is over."""
+        return perf_counter() > self.deadline
+
+
+@dataclass(frozen=True)
+class _Found:
+    """One graph of one configuration, with its best modelled time so far."""
+
+    seconds: float
+    order: int
+    configuration: Configuration
+    graph: Hypergraph
+    derivation: Derivation
+
+
+class Search:
+    """Searches one program; `run` returns the candidates, the fastest in the model first."""
+
+    def __init__(
+        self, program: Program, target: Target, limits: Limits, report: SearchReport
+    ) -> None:
+        self.program = program
+        self.target = target
+        self.limits = limits
+        self.report = report
+
+    def run(self) -> list[BlockGraph]:
+        """The candidates; empty when one kernel cannot hold the program."""
+        report = self.report
+        with report.phase("normal forms"):
+            self.algebra = Algebra.of(self.program)
+        report.axes += len(self.program.sizes)
+        report.operators += sum(1 for _ in self.program.operations())
+        report.roots += len(self.algebra.closure.roots)
+        found: list[_Found] = []
+        for configuration in one_kernel_configurations(self.program):
+            if self.limits.expired():
+                report.cut.append("configurations: the time limit was reached")
+                break
+            found += self._explore(configuration, len(found))
+        report.tried += self.algebra.tried
+        found.sort(key=lambda one: (one.seconds, one.order))
+        candidates = self._refine(found[:REFINED])
+        return candidates[: self.limits.candidates]
+
+    def _explore(self, configuration: Configuration, order: int) -> list[_Found]:
+        """The graphs of one configuration with their times on coarse tile sizes."""
+        report = self.report
+        report.configurations += 1
+        with report.phase("saturation"):
+            graph = Saturation(self.algebra, configuration).run()
+        report.values += len(graph.values)
+        report.edges += sum(len(edges) for edges in graph.edges)
+        goals = self._goals(graph, configuration)
+        if goals is None:
+            return []
+        with report.phase("extraction"):
+            derivations = self._extract(graph, configuration, goals)
+        report.graphs += len(derivations)
+        with report.phase("costing"):
+            return self._cost(configuration, graph, derivations, order)
+
+    def _goals(self, graph: Hypergraph, configuration: Configuration) -> list[int] | None:
+        """The values to store: each output, once the loop is over."""
+        goals: list[int] = []
+        for form in self.algebra.outputs:
+            after = graph.find(Value(form, Stage.POST))
+            whole = graph.find(Value(form, Stage.INVARIANT))
+            goal = whole if after is None else after
+            if goal is None:
+                return None
+            goals.append(goal)
+        # A loop of which no output depends is another configuration.
+        if configuration.loop and all(
+            graph.values[goal].stage is Stage.INVARIANT for goal in goals
+        ):
+            return None
+        return goals
+
+    def _extract(
+        self, graph: Hypergraph, configuration: Configuration, goals: Sequence[int]
+    ) -> list[Derivation]:
+        sizes = self.program.sizes
+        cut = (*configuration.grid, *configuration.loop)
+        nominal = [
+            [1 if axis in self.program.batch else min(NOMINAL_TILE, sizes[axis])] for axis in cut
+        ]
+        mesh = mesh_of(self.program, configuration, nominal)
+        tiling = Tiling(self.program, self.algebra, graph, self.target, mesh)
+        weights = list(static_weights(tiling, graph))
+
+        def weigh(value: int, edge: Edge) -> float:
+            return weights[value][edge]
+
+        extraction = Extraction(graph, goals, weigh, GRAPHS_PER_CONFIGURATION)
+        derivations = extraction.run()
+        if extraction.cut:
+            self.report.cut.append(f"graphs of {configuration}: too many choices")
+        return derivations
+
+    def _cost(
+        self,
+        configuration: Configuration,
+        graph: Hypergraph,
+        derivations: Sequence[Derivation],
+        order: int,
+    ) -> list[_Found]:
+        mesh = instantiate(self.program, configuration, self.target, fine=False)
+        if not mesh.blocks.size:
+            return []
+        tiling = Tiling(self.program, self.algebra, graph, self.target, mesh)
+        found: list[_Found] = []
+        for derivation in derivations:
+            seconds = CostModel(tiling, derivation).seconds()
+            self.report.instantiations += seconds.size
+            best = float(seconds.min())
+            if np.isfinite(best):
+                place = order + len(found)
+                found.append(_Found(best, place, configuration, graph, derivation))
+        return found
+
+    def _refine(self, found: Sequence[_Found]) -> list[BlockGraph]:
+        """The graphs with the best of all tile sizes."""
+        candidates: list[BlockGraph] = []
+        with self.report.phase("costing"):
+            for one in found:
+                candidates += self._refine_one(one)
+        # The sort is stable: of equal times the graph that was found first wins.
+        return sorted(candidates, key=lambda candidate: candidate.seconds)
+
+    def _refine_one(self, one: _Found) -> list[BlockGraph]:
+        mesh = instantiate(self.program, one.configuration, self.target, fine=True)
+        tiling = Tiling(self.program, self.algebra, one.graph, self.target, mesh)
+        seconds = CostModel(tiling, one.derivation).seconds()
+        self.report.instantiations += seconds.size
+        best = np.argsort(seconds, kind="stable")[:TILINGS_PER_GRAPH]
+        return [
+            block_graph(
+                self.program,
+                self.algebra,
+                one.configuration,
+                one.graph,
+                one.derivation,
+                mesh.point(int(index)),
+                float(seconds[index]),
+            )
+            for index in best
+            if np.isfinite(seconds[index])
+        ]
+
+
+def search(
+    program: Program, target: Target, limits: Limits, report: SearchReport
+) -> list[BlockGraph]:
+    """The one-kernel graphs of `program`, the fastest in the model first; may be empty."""
+    return Search(program, target, limits, report).run()

@@ -1,0 +1,142 @@
+"""
+Tile sizes for a configuration: any size, not only divisors and powers of two.
+
+All combinations are laid out as numpy arrays, one entry each, so that a graph is costed on all of
+them at once.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mirage_mlir.graph.target import Target
+from mirage_mlir.search.config import Configuration
+from mirage_mlir.search.program import Program
+
+Array = NDArray[np.float64]
+
+STEP = 8
+"""Tiles of 8 elements are the smallest that a matrix unit works on and fill 16 bytes of f16."""
+
+COARSE_TILES = (1, 2, 4, 8, 16, 32, 48, 64, 96, 128, 192, 256, 512, 1024, 2048, 4096, 8192)
+"""Sizes that a first look at many graphs tries, besides whole axes and even shares."""
+
+FINE_TILES = (
+    *(1, 2, 3, 4, 6),
+    *range(STEP, 256, STEP),
+    *range(256, 512, 32),
+    *range(512, 1024, 128),
+    *(1024, 1536, 2048, 3072, 4096, 6144, 8192, 12288, 16384),
+)
+"""Sizes that the best graphs are tried with."""
+
+MAX_POINTS = 60_000
+"""Combinations costed at once; above it the tile sizes tried are thinned out evenly. One graph
+takes some 20 ms at this number."""
+
+
+@dataclass(frozen=True)
+class Mesh:
+    """
+    Combinations of tile sizes: entry i of every array belongs to combination i.
+
+    `tiles` has the extent of each axis in a tile; `counts` the blocks along each axis of the grid.
+    """
+
+    tiles: Mapping[str, Array]
+    counts: Mapping[str, Array]
+    blocks: Array
+    iterations: Array
+
+    def point(self, index: int) -> "Instance":
+        """The combination `index`."""
+        return Instance(
+            {axis: int(tile[index]) for axis, tile in self.tiles.items()},
+            {axis: int(count[index]) for axis, count in self.counts.items()},
+            int(self.iterations[index]),
+        )
+
+
+@dataclass(frozen=True)
+class Instance:
+    """One combination: the tile size of every axis, blocks along the grid's, turns of the loop."""
+
+    tiles: Mapping[str, int]
+    counts: Mapping[str, int]
+    iterations: int
+
+
+def grid_tiles(size: int, step: int, target: Target, fine: bool) -> list[int]:
+    """
+    Tile sizes worth trying for an axis of `size` on the grid: the whole, or multiples of `step`.
+
+    Besides the fixed sizes these are the even shares: `size` over the number of blocks that fill
+    the GPU once, twice and so on, rounded up to whole vectors.
+    """
+    shares = {-(-size // blocks) for blocks in range(1, 9)}
+    if fine:
+        for rounds in (1, 2, 3, 4, 6, 8):
+            share = -(-size // (rounds * target.multiprocessors))
+            shares |= {share, -(-share // STEP) * STEP}
+    tiles = {*(FINE_TILES if fine else COARSE_TILES), *shares}
+    return [*_in_steps(size, step, tiles), size]
+
+
+def loop_tiles(size: int, step: int, fine: bool) -> list[int]:
+    """Tile sizes for an axis of `size` that a loop walks in two turns at least."""
+    return _in_steps(size, step, {*(FINE_TILES if fine else COARSE_TILES), -(-size // 2)})
+
+
+def _in_steps(size: int, step: int, tiles: set[int]) -> list[int]:
+    """The sizes below `size`, each rounded up to the next multiple of `step`."""
+    rounded = {-(-tile // step) * step for tile in tiles}
+    return sorted(tile for tile in rounded if 1 <= tile < size)
+
+
+def _thinned(choices: list[list[int]]) -> list[list[int]]:
+    """Leave out every second size of the longest list until few enough combinations are left."""
+    while np.prod([len(sizes) for sizes in choices], dtype=float) > MAX_POINTS:
+        longest = max(range(len(choices)), key=lambda index: len(choices[index]))
+        sizes = choices[longest]
+        choices[longest] = sorted({*sizes[::2], sizes[-1]})
+    return choices
+
+
+def instantiate(
+    program: Program, configuration: Configuration, target: Target, *, fine: bool
+) -> Mesh:
+    """All combinations of tile sizes of `configuration` that are worth costing."""
+    cut = (*configuration.grid, *configuration.loop)
+    choices: list[list[int]] = []
+    multiplied = program.multiplied()
+    for axis in cut:
+        size = program.sizes[axis]
+        if axis in program.batch:
+            choices.append([1])
+        elif axis in configuration.loop:
+            choices.append(loop_tiles(size, multiplied.get(axis, 1), fine))
+        else:
+            choices.append(grid_tiles(size, multiplied.get(axis, 1), target, fine))
+    return mesh_of(program, configuration, _thinned(choices))
+
+
+def mesh_of(
+    program: Program, configuration: Configuration, choices: Sequence[Sequence[int]]
+) -> Mesh:
+    """The combinations of `choices`: sizes for each axis of the grid, then of the loop."""
+    cut = (*configuration.grid, *configuration.loop)
+    arrays = np.meshgrid(*(np.array(sizes, dtype=float) for sizes in choices), indexing="ij")
+    points = int(np.prod([len(sizes) for sizes in choices]))
+    flat = dict(zip(cut, (array.ravel() for array in arrays), strict=True))
+    tiles: dict[str, Array] = {}
+    for axis, size in program.sizes.items():
+        tiles[axis] = flat[axis] if axis in flat else np.full(points, float(size))
+    counts = {axis: np.ceil(program.sizes[axis] / flat[axis]) for axis in configuration.grid}
+    blocks, iterations = np.ones(points), np.ones(points)
+    for count in counts.values():
+        blocks = blocks * count
+    for axis in configuration.loop:
+        iterations = iterations * np.ceil(program.sizes[axis] / flat[axis])
+    return Mesh(tiles, counts, blocks, iterations)

@@ -1,0 +1,158 @@
+"""
+Programs over named axes: what the search works on.
+
+A tensor's dimension is an axis (a class of dimensions that must run together, such as the
+contracted dimensions of a matmul) or, when its size is 1, nothing. Positions matter only at the
+edges of a program, where tensors are loaded and stored.
+"""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+from fractions import Fraction
+
+Axes = tuple[str | None, ...]
+"""The axis of each dimension of a tensor, None for a dimension of size 1."""
+
+
+class Kind(StrEnum):
+    """The operations of programs and of the graphs that are found for them."""
+
+    INPUT = "input"
+    CONSTANT = "constant"
+    ADD = "add"
+    SUB = "sub"
+    MUL = "mul"
+    DIV = "div"
+    MAX = "max"
+    FUNCTION = "function"
+    MATMUL = "matmul"
+    REDUCE_SUM = "reduce_sum"
+    REDUCE_MAX = "reduce_max"
+    VIEW = "view"
+    """A transpose or broadcast, or dimensions of size 1 put in or taken out: no arithmetic."""
+    INVERSE = "inverse"
+    """1 / x; only in graphs, as the next two."""
+    ACCUMULATE_SUM = "accumulate_sum"
+    """Over a block's loop."""
+    ACCUMULATE_MAX = "accumulate_max"
+
+
+@dataclass(frozen=True)
+class Function:
+    """A function of one scalar; `parameters` are those of the operator of that name."""
+
+    name: str
+    parameters: tuple[float | str, ...] = ()
+
+    def __str__(self) -> str:
+        if not self.parameters:
+            return self.name
+        return f"{self.name}[{','.join(str(parameter) for parameter in self.parameters)}]"
+
+
+@dataclass(frozen=True)
+class Node:
+    """One operation of a program; operands are indices of earlier nodes."""
+
+    kind: Kind
+    operands: tuple[int, ...] = ()
+    axes: Axes = ()
+    name: str = ""
+    """Of an input."""
+    function: Function | None = None
+    value: Fraction = Fraction(0)
+    """Of a constant."""
+    reduced: tuple[str, ...] = ()
+    """The axes that a reduction or matmul sums over."""
+
+    @property
+    def present(self) -> tuple[str, ...]:
+        """The axes of the result, in order."""
+        return tuple(axis for axis in self.axes if axis is not None)
+
+
+@dataclass(frozen=True)
+class Input:
+    """A tensor that the program reads: its node, and the argument that holds it."""
+
+    node: int
+    argument: int
+    axes: Axes
+    element_type: str
+    strides: tuple[int, ...] = ()
+    """Of each dimension, in elements."""
+    constant: bool = False
+    """Never changes between calls."""
+
+    def by_stride(self) -> list[tuple[str, int]]:
+        """The axes with their strides, neighbouring elements first."""
+        pairs = zip(self.axes, self.strides, strict=True)
+        return sorted(
+            ((axis, stride) for axis, stride in pairs if axis is not None),
+            key=lambda pair: pair[1],
+        )
+
+
+@dataclass(frozen=True)
+class Output:
+    """A tensor that the program returns."""
+
+    node: int
+    axes: Axes
+    element_type: str
+
+
+@dataclass(frozen=True)
+class Program:
+    """
+    A tensor program over named axes.
+
+    `sizes` has every axis, in order of appearance; `batch` those that a block must not tile
+    because a matmul carries them along (it takes one index of each).
+    """
+
+    nodes: tuple[Node, ...]
+    inputs: tuple[Input, ...]
+    outputs: tuple[Output, ...]
+    sizes: Mapping[str, int]
+    batch: frozenset[str]
+    matrix_type: str
+    """Element type of the operands of matrix units."""
+
+    def key(self) -> tuple[object, ...]:
+        """Equal for programs that differ in nothing that a search depends on."""
+        sizes = tuple(self.sizes.items())
+        return self.nodes, self.inputs, self.outputs, sizes, self.batch, self.matrix_type
+
+    def shape(self, axes: Axes) -> tuple[int, ...]:
+        """The size of each dimension."""
+        return tuple(1 if axis is None else self.sizes[axis] for axis in axes)
+
+    def multiplied(self) -> dict[str, int]:
+        """
+        The axes that run through matrix units, with the step of their tiles.
+
+        An instruction takes 16 elements of the axis that is summed and 8 of the others.
+        """
+        steps: dict[str, int] = {}
+        for node in self.nodes:
+            if node.kind is Kind.MATMUL:
+                steps |= dict.fromkeys(node.present, 8)
+        for node in self.nodes:
+            if node.kind is Kind.MATMUL:
+                steps |= dict.fromkeys(node.reduced, 16)
+        return steps
+
+    def operations(self) -> Iterator[Node]:
+        """The nodes that compute something."""
+        passive = (Kind.INPUT, Kind.CONSTANT, Kind.VIEW)
+        return (node for node in self.nodes if node.kind not in passive)
+
+
+def axis_names() -> Iterator[str]:
+    """Names for axes: i, j, ..., z, then i1, j1, ..."""
+    letters = "ijklmnopqrstuvwxyz"
+    yield from letters
+    for round_ in range(1, 1 << 16):
+        yield from (f"{letter}{round_}" for letter in letters)

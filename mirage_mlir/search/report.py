@@ -1,0 +1,108 @@
+"""What a search did, for people and for statistics files."""
+
+from collections.abc import Generator
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass, field
+from time import perf_counter
+
+
+COUNTS = (
+    "axes",
+    "operators",
+    "roots",
+    "configurations",
+    "values",
+    "edges",
+    "tried",
+    "graphs",
+    "instantiations",
+)
+"""The fields of a report that count what was searched."""
+
+
+@dataclass
+class SearchReport:
+    """
+    One function's search: what was searched, what was chosen and why, and how long it took.
+
+    Times are in seconds. `modelled` is the cost model's time of the result, `modelled_alone` that
+    of the program with each operator as a kernel of its own.
+    """
+
+    function: str = ""
+    target: str = ""
+    axes: int = 0
+    operators: int = 0
+    roots: int = 0
+    """Values whose sub-expressions are looked for: outputs, arguments, denominators."""
+    configurations: int = 0
+    values: int = 0
+    """Over all configurations."""
+    edges: int = 0
+    tried: int = 0
+    """Operations applied to values, most of whose results were no sub-expression."""
+    graphs: int = 0
+    """Graphs that were costed, different in their products, sums or loads."""
+    instantiations: int = 0
+    """Graphs times combinations of tile sizes that were costed."""
+    kernels: int = 0
+    modelled: float = 0.0
+    modelled_alone: float = 0.0
+    structure: str = ""
+    """Grid and loop of the result, when it is one kernel."""
+    rejected: int = 0
+    """Candidates that verification turned down."""
+    cut: list[str] = field(default_factory=list[str])
+    """What was left out because a limit was reached; empty when the search was exhaustive."""
+    verification: str = ""
+    """What was proved about the result, in one line."""
+    phases: dict[str, float] = field(default_factory=dict[str, float])
+    """Seconds spent in each phase."""
+
+    def add(self, other: "SearchReport") -> None:
+        """Count what another search did, too."""
+        for name in COUNTS:
+            setattr(self, name, getattr(self, name) + getattr(other, name))
+        self.cut += other.cut
+        for name, seconds in other.phases.items():
+            self.phases[name] = self.phases.get(name, 0.0) + seconds
+
+    @contextmanager
+    def phase(self, name: str) -> Generator[None]:
+        """Add the time of this `with` block to the phase `name`."""
+        start = perf_counter()
+        try:
+            yield
+        finally:
+            self.phases[name] = self.phases.get(name, 0.0) + perf_counter() - start
+
+    def as_dict(self) -> dict[str, object]:
+        """All of it, as JSON has it."""
+        return asdict(self)
+
+    def lines(self) -> list[str]:
+        """The report as a person reads it."""
+        phases = ", ".join(f"{name} {seconds:.3f} s" for name, seconds in self.phases.items())
+        lines = [
+            f"search of @{self.function} for {self.target}: {self.operators} operators over "
+            f"{self.axes} axes, {self.roots} roots",
+            f"  searched: {self.configurations} configurations, {self.values} values "
+            f"({self.tried} operations tried), {self.graphs} graphs, "
+            f"{self.instantiations} instantiations",
+            f"  found: {self._found()}",
+            f"  modelled: {self.modelled * 1e6:.1f} us; each operator alone "
+            f"{self.modelled_alone * 1e6:.1f} us",
+        ]
+        if self.verification:
+            lines.append(f"  verified: {self.verification}")
+        if self.rejected:
+            lines.append(f"  rejected by verification: {self.rejected} candidates")
+        if self.cut:
+            lines.append(f"  cut short: {'; '.join(self.cut)}")
+        lines.append(f"  time: {phases}")
+        return lines
+
+    def _found(self) -> str:
+        plural = "" if self.kernels == 1 else "s"
+        structure = f", {self.structure}" if self.structure else ""
+        return f"{self.kernels} kernel{plural}{structure}"

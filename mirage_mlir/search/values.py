@@ -1,0 +1,194 @@
+"""The values of a program as normal forms, and what all configurations of it share."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from fractions import Fraction
+
+from mirage_mlir.expr.closure import Closure, Constant
+from mirage_mlir.expr.heads import FULL, TILE, Poly
+from mirage_mlir.expr.normal_form import NormalForm
+from mirage_mlir.search.program import Function, Kind, Node, Program
+
+PAIRWISE = (Kind.ADD, Kind.SUB, Kind.MUL, Kind.DIV, Kind.MAX)
+COMMUTATIVE = (Kind.ADD, Kind.MUL, Kind.MAX)
+
+OPAQUE_EXP = "exp of a difference with a maximum"
+"""
+The name of exp in normal forms where its argument depends on a maximum.
+
+Known as exp it would split, exp(x - m) = exp(x) / exp(m), and the maximum, which is there for the
+sake of the floating-point range, would cancel.
+"""
+
+EXPANDED_POWERS = range(2, 5)
+"""Exponents of `pow` that are written as products, which sums and factors can move through."""
+
+
+def apply_pairwise(forms: NormalForm, kind: Kind, a: Poly | None, b: Poly | None) -> Poly | None:
+    """The elementwise operation `kind` on two forms; None where it is not defined."""
+    match kind:
+        case Kind.ADD:
+            return forms.add(a, b)
+        case Kind.SUB:
+            return forms.sub(a, b)
+        case Kind.MUL:
+            return forms.mul(a, b)
+        case Kind.DIV:
+            return forms.div(a, b)
+        case _:
+            assert kind is Kind.MAX
+            return forms.maximum(a, b)
+
+
+class _Lowering:
+    """Computes the form of every node of a program."""
+
+    def __init__(self, program: Program, forms: NormalForm) -> None:
+        self.program = program
+        self.forms = forms
+        self.functions: dict[str, Function] = {}
+        self.values: list[Poly] = []
+        self._shifted: list[bool] = []
+        """Whether a node depends on a maximum."""
+
+    def run(self) -> None:
+        """Lower all nodes."""
+        with self.forms.lowering():
+            for node in self.program.nodes:
+                on_maximum = any(self._shifted[operand] for operand in node.operands)
+                value = self._node(node, on_maximum)
+                assert value is not None, f"the values of a program are defined: {node}"
+                self.values.append(value)
+                self._shifted.append(on_maximum or node.kind is Kind.REDUCE_MAX)
+
+    def _node(self, node: Node, on_maximum: bool) -> Poly | None:
+        forms = self.forms
+        operands = [self.values[operand] for operand in node.operands]
+        match node.kind:
+            case Kind.INPUT:
+                return forms.input(node.name, node.present)
+            case Kind.CONSTANT:
+                return forms.constant(node.value)
+            case Kind.VIEW:
+                return operands[0]
+            case Kind.FUNCTION:
+                assert node.function is not None
+                return self._function(node.function, operands[0], on_maximum)
+            case Kind.MATMUL:
+                return self._summed(forms.mul(*operands), node.reduced)
+            case Kind.REDUCE_SUM:
+                return self._summed(operands[0], node.reduced)
+            case Kind.REDUCE_MAX:
+                value: Poly | None = operands[0]
+                for axis in node.reduced:
+                    # The maximum of equal elements is any of them.
+                    if value is not None and axis in forms.free(value):
+                        value = forms.bind_max(value, axis, FULL)
+                return value
+            case _:
+                return apply_pairwise(forms, node.kind, *operands)
+
+    def _summed(self, value: Poly | None, axes: tuple[str, ...]) -> Poly | None:
+        for axis in axes:
+            value = self.forms.bind(value, axis, FULL)
+        return value
+
+    def _function(self, function: Function, value: Poly, on_maximum: bool) -> Poly | None:
+        if function.name == "pow" and function.parameters[0] in EXPANDED_POWERS:
+            return self.forms.power(value, int(float(function.parameters[0])))
+        name = OPAQUE_EXP if on_maximum and function.name == "exp" else str(function)
+        self.functions[name] = function
+        return self.forms.function(name, value)
+
+
+@dataclass
+class Algebra:
+    """
+    What all configurations of one program share: forms, closure and remembered results.
+
+    `sources` are the forms of the inputs; `constants` the scalars that a graph may use, with
+    their values; `functions` the operators behind the names of functions in forms.
+    """
+
+    program: Program
+    forms: NormalForm
+    closure: Closure
+    sources: tuple[Poly, ...]
+    outputs: tuple[Poly, ...]
+    constants: tuple[tuple[Poly, Fraction], ...]
+    functions: dict[str, Function]
+    max_rank: int
+    """Axes of a tile, those that take one index each not counted."""
+    tried: int = 0
+    """Operations that were tried on values."""
+    _pairs: dict[tuple[int, int], tuple[tuple[Kind, Poly], ...]] = field(
+        default_factory=dict[tuple[int, int], tuple[tuple[Kind, Poly], ...]]
+    )
+    _functions: dict[Poly, list[str]] = field(default_factory=dict[Poly, list[str]])
+
+    @classmethod
+    def of(cls, program: Program) -> "Algebra":
+        """Bring `program` to normal forms and index its sub-expressions."""
+        forms = NormalForm()
+        lowering = _Lowering(program, forms)
+        lowering.run()
+        values = lowering.values
+        outputs = tuple(values[output.node] for output in program.outputs)
+        closure = Closure(forms, outputs)
+        algebra = cls(
+            program,
+            forms,
+            closure,
+            tuple(values[tensor.node] for tensor in program.inputs),
+            outputs,
+            tuple((one.poly, _value(one, program)) for one in closure.constants),
+            lowering.functions,
+            max(2, *(len(forms.free(value)) - _carried(program, value, forms) for value in values)),
+        )
+        for name, argument in closure.functions:
+            algebra._functions.setdefault(argument, []).append(name)
+        return algebra
+
+    def function_named(self, name: str) -> Function:
+        """The operator behind a function's name; laws bring in some that the program lacks."""
+        return self.functions.get(name, Function(name))
+
+    def tile_axes(self, form: Poly) -> tuple[str, ...]:
+        """The axes along which a tile of `form` has an extent."""
+        return tuple(axis for axis, bits in self.forms.free(form).items() if bits & TILE)
+
+    def wanted(self, form: Poly | None) -> Poly | None:
+        """`form` when an output may be made from it."""
+        self.tried += 1
+        return form if form is not None and self.closure.has(form) else None
+
+    def functions_of(self, form: Poly) -> Iterator[tuple[str, Poly]]:
+        """The functions of `form` that the program needs, with their values."""
+        for name in self._functions.get(form, ()):
+            result = self.wanted(self.forms.function(name, form))
+            if result is not None:
+                yield name, result
+
+    def pairs(self, a: Poly, b: Poly) -> tuple[tuple[Kind, Poly], ...]:
+        """The elementwise operations `a op b` that make a wanted value."""
+        if (a, b) not in self._pairs:
+            results: list[tuple[Kind, Poly]] = []
+            for kind in PAIRWISE:
+                if a > b and kind in COMMUTATIVE:
+                    continue
+                result = self.wanted(apply_pairwise(self.forms, kind, a, b))
+                if result is not None:
+                    results.append((kind, result))
+            self._pairs[a, b] = tuple(results)
+        return self._pairs[a, b]
+
+
+def _carried(program: Program, value: Poly, forms: NormalForm) -> int:
+    return sum(1 for axis in forms.free(value) if axis in program.batch)
+
+
+def _value(constant: Constant, program: Program) -> Fraction:
+    if constant.value is not None:
+        return Fraction(constant.value)
+    assert constant.axis is not None
+    return Fraction(program.sizes[constant.axis]) ** constant.exponent

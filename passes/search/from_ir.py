@@ -1,0 +1,285 @@
+"""
+Programs for the search out of functions of kernel operators.
+
+A piece is a set of operators that one kernel may compute: a whole function, or one operator. Views
+of its inputs and of its results stay operators of the kernel dialect; inside it, views are a matter
+of names of axes.
+"""
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from math import isfinite
+
+from xdsl.dialects.builtin import BFloat16Type, Float16Type
+from xdsl.dialects.func import FuncOp
+from xdsl.ir import Attribute, BlockArgument, Operation, SSAValue
+
+from mirage_mlir.dialects import kernel
+from mirage_mlir.passes.search.views import STRIDED_VIEWS, strides_of
+from mirage_mlir.search.axes import resolve
+from mirage_mlir.search.builder import ProgramBuilder
+from mirage_mlir.search.program import Function, Kind, Program
+
+BINARY: Mapping[type[Operation], Kind] = {
+    kernel.AddOp: Kind.ADD,
+    kernel.SubOp: Kind.SUB,
+    kernel.MulOp: Kind.MUL,
+    kernel.DivOp: Kind.DIV,
+    kernel.MaxOp: Kind.MAX,
+}
+
+SIMPLE_FUNCTIONS: Mapping[type[Operation], str] = {
+    kernel.ExpOp: "exp",
+    kernel.LogOp: "log",
+    kernel.SqrtOp: "sqrt",
+    kernel.SigmoidOp: "sigmoid",
+    kernel.SiluOp: "silu",
+    kernel.ReluOp: "relu",
+    kernel.TanhOp: "tanh",
+}
+
+
+class UnsupportedError(Exception):
+    """An operator that the search does not express inside a piece; the text says what."""
+
+    def __init__(self, op: Operation, reason: str) -> None:
+        super().__init__(reason)
+        self.op = op
+
+
+def element_name(element_type: Attribute) -> str:
+    """The name of an element type: f16, bf16 or f32."""
+    if isinstance(element_type, Float16Type):
+        return "f16"
+    return "bf16" if isinstance(element_type, BFloat16Type) else "f32"
+
+
+@dataclass(frozen=True)
+class Piece:
+    """A program to be computed by one kernel, and the values it reads and makes."""
+
+    arguments: tuple[SSAValue, ...]
+    results: tuple[SSAValue, ...]
+    program: Program
+
+
+@dataclass
+class _Reader:
+    """Records the operators of a piece in a builder, those first that others need."""
+
+    inside: frozenset[Operation]
+    """The operators of the piece; what others make is an argument."""
+    builder: ProgramBuilder = field(default_factory=ProgramBuilder)
+    arguments: list[SSAValue] = field(default_factory=list[SSAValue])
+    values: dict[SSAValue, int] = field(default_factory=dict[SSAValue, int])
+
+    def value(self, value: SSAValue) -> int:
+        """
+        The number of a value.
+
+        Raises:
+            UnsupportedError: the search cannot express an operator.
+        """
+        if value not in self.values:
+            owner = value.owner
+            if isinstance(owner, kernel.ConstantOp) and is_number(owner):
+                number = self.builder.constant(owner.value.value.data, kernel.shape_of(value))
+            elif isinstance(owner, Operation) and owner in self.inside:
+                number = self._operator(owner)
+            else:
+                number = self._argument(value)
+            self.values[value] = number
+        return self.values[value]
+
+    def _argument(self, value: SSAValue) -> int:
+        self.arguments.append(value)
+        tensor = kernel.tensor_type(value)
+        return self.builder.input(
+            tensor.get_shape(),
+            element_name(tensor.element_type),
+            strides=strides_of(value),
+            constant=_never_changes(value),
+        )
+
+    def _operator(self, op: Operation) -> int:
+        operands = [self.value(operand) for operand in op.operands]
+        builder = self.builder
+        if type(op) in BINARY:
+            return builder.binary(BINARY[type(op)], *operands)
+        if type(op) in SIMPLE_FUNCTIONS:
+            return builder.function(Function(SIMPLE_FUNCTIONS[type(op)]), operands[0])
+        if type(op) in COMPOSITE:
+            return COMPOSITE[type(op)](self.builder, op, operands)
+        raise UnsupportedError(op, f"{op.name} inside a kernel is not searched for")
+
+
+Recorder = Callable[[ProgramBuilder, Operation, Sequence[int]], int]
+"""Records an operator, its operands given, and returns the number of its result."""
+
+
+def _matmul(builder: ProgramBuilder, op: Operation, operands: Sequence[int]) -> int:
+    operand_type = element_name(kernel.tensor_type(op.operands[0]).element_type)
+    return builder.matmul(operands[0], operands[1], operand_type)
+
+
+def _cast(builder: ProgramBuilder, op: Operation, operands: Sequence[int]) -> int:
+    # Element types say how values are stored; inside a kernel they are f32.
+    return operands[0]
+
+
+def _square(builder: ProgramBuilder, op: Operation, operands: Sequence[int]) -> int:
+    return builder.binary(Kind.MUL, operands[0], operands[0])
+
+
+def _rsqrt(builder: ProgramBuilder, op: Operation, operands: Sequence[int]) -> int:
+    root = builder.function(Function("sqrt"), operands[0])
+    return builder.binary(Kind.DIV, builder.constant(1), root)
+
+
+def _scale(builder: ProgramBuilder, op: Operation, operands: Sequence[int]) -> int:
+    assert isinstance(op, kernel.ScaleOp)
+    return builder.binary(Kind.MUL, operands[0], _number(builder, op, op.factor.value.data))
+
+
+def _number(builder: ProgramBuilder, op: Operation, value: float) -> int:
+    if not isfinite(value):
+        raise UnsupportedError(op, f"the number {value} has no place in sums and products")
+    return builder.constant(value)
+
+
+def _gelu(builder: ProgramBuilder, op: Operation, operands: Sequence[int]) -> int:
+    assert isinstance(op, kernel.GeluOp)
+    return builder.function(Function("gelu", (op.approximate.data,)), operands[0])
+
+
+def _clamp(builder: ProgramBuilder, op: Operation, operands: Sequence[int]) -> int:
+    assert isinstance(op, kernel.ClampOp)
+    bounds = (op.min.value.data, op.max.value.data)
+    return builder.function(Function("clamp", bounds), operands[0])
+
+
+def _pow(builder: ProgramBuilder, op: Operation, operands: Sequence[int]) -> int:
+    assert isinstance(op, kernel.PowOp)
+    return builder.function(Function("pow", (op.exponent.value.data,)), operands[0])
+
+
+def _reduce_sum(builder: ProgramBuilder, op: Operation, operands: Sequence[int]) -> int:
+    assert isinstance(op, kernel.ReduceSumOp)
+    return builder.reduce(Kind.REDUCE_SUM, operands[0], op.dims.get_values())
+
+
+def _reduce_max(builder: ProgramBuilder, op: Operation, operands: Sequence[int]) -> int:
+    assert isinstance(op, kernel.ReduceMaxOp)
+    return builder.reduce(Kind.REDUCE_MAX, operands[0], op.dims.get_values())
+
+
+def _reduce_mean(builder: ProgramBuilder, op: Operation, operands: Sequence[int]) -> int:
+    assert isinstance(op, kernel.ReduceMeanOp)
+    return builder.mean(operands[0], op.dims.get_values())
+
+
+def _rms_norm(builder: ProgramBuilder, op: Operation, operands: Sequence[int]) -> int:
+    """`x / sqrt(mean(x^2) + eps) * weight`."""
+    assert isinstance(op, kernel.RmsNormOp)
+    x = operands[0]
+    last = len(builder.shape(x)) - 1
+    mean = builder.mean(builder.binary(Kind.MUL, x, x), (last,))
+    result = builder.binary(Kind.DIV, x, _root_of_shifted(builder, mean, op.eps.value.data))
+    return result if op.weight is None else builder.binary(Kind.MUL, result, operands[1])
+
+
+def _layer_norm(builder: ProgramBuilder, op: Operation, operands: Sequence[int]) -> int:
+    """`(x - mean(x)) / sqrt(mean((x - mean(x))^2) + eps) * weight + bias`."""
+    assert isinstance(op, kernel.LayerNormOp)
+    x, *parameters = operands
+    last = len(builder.shape(x)) - 1
+    centred = builder.binary(Kind.SUB, x, builder.mean(x, (last,)))
+    variance = builder.mean(builder.binary(Kind.MUL, centred, centred), (last,))
+    root = _root_of_shifted(builder, variance, op.eps.value.data)
+    result = builder.binary(Kind.DIV, centred, root)
+    for kind, parameter in zip((Kind.MUL, Kind.ADD), parameters, strict=False):
+        result = builder.binary(kind, result, parameter)
+    return result
+
+
+def _root_of_shifted(builder: ProgramBuilder, value: int, eps: float) -> int:
+    if eps:
+        value = builder.binary(Kind.ADD, value, builder.constant(eps))
+    return builder.function(Function("sqrt"), value)
+
+
+def _softmax(builder: ProgramBuilder, op: Operation, operands: Sequence[int]) -> int:
+    """`exp(x - max(x))` divided by its sum: without the maximum exp overflows."""
+    assert isinstance(op, kernel.SoftmaxOp)
+    x, dims = operands[0], (op.dim.value.data,)
+    shifted = builder.binary(Kind.SUB, x, builder.reduce(Kind.REDUCE_MAX, x, dims))
+    powers = builder.function(Function("exp"), shifted)
+    return builder.binary(Kind.DIV, powers, builder.reduce(Kind.REDUCE_SUM, powers, dims))
+
+
+def _transpose(builder: ProgramBuilder, op: Operation, operands: Sequence[int]) -> int:
+    assert isinstance(op, kernel.TransposeOp)
+    return builder.transpose(operands[0], op.permutation.get_values())
+
+
+def _broadcast(builder: ProgramBuilder, op: Operation, operands: Sequence[int]) -> int:
+    return builder.broadcast(operands[0], kernel.shape_of(op.results[0]))
+
+
+def _reshape(builder: ProgramBuilder, op: Operation, operands: Sequence[int]) -> int:
+    old, new = kernel.shape_of(op.operands[0]), kernel.shape_of(op.results[0])
+    if [size for size in old if size > 1] != [size for size in new if size > 1]:
+        raise UnsupportedError(op, "a reshape between operators splits or merges dimensions")
+    return builder.insert_units(operands[0], new)
+
+
+COMPOSITE: Mapping[type[Operation], Recorder] = {
+    kernel.MatmulOp: _matmul,
+    kernel.CastOp: _cast,
+    kernel.SquareOp: _square,
+    kernel.RsqrtOp: _rsqrt,
+    kernel.ScaleOp: _scale,
+    kernel.GeluOp: _gelu,
+    kernel.ClampOp: _clamp,
+    kernel.PowOp: _pow,
+    kernel.ReduceSumOp: _reduce_sum,
+    kernel.ReduceMaxOp: _reduce_max,
+    kernel.ReduceMeanOp: _reduce_mean,
+    kernel.RmsNormOp: _rms_norm,
+    kernel.LayerNormOp: _layer_norm,
+    kernel.SoftmaxOp: _softmax,
+    kernel.TransposeOp: _transpose,
+    kernel.BroadcastOp: _broadcast,
+    kernel.ReshapeOp: _reshape,
+}
+
+
+def is_number(op: kernel.ConstantOp) -> bool:
+    """Whether the constant is a number with which sums and products can be formed."""
+    return isfinite(op.value.value.data)
+
+
+def _never_changes(value: SSAValue) -> bool:
+    """Whether `value` is an argument marked constant, or a view of one."""
+    while not isinstance(value, BlockArgument):
+        if not isinstance(value.owner, STRIDED_VIEWS):
+            return False
+        value = value.owner.operands[0]
+    function = value.block.parent_op()
+    if not isinstance(function, FuncOp) or function.arg_attrs is None:
+        return False
+    return kernel.CONSTANT in function.arg_attrs.data[value.index].data
+
+
+def read_piece(operators: Iterable[Operation], results: Sequence[SSAValue]) -> Piece:
+    """
+    The piece that makes `results` with `operators`, of which it may leave out some.
+
+    Raises:
+        UnsupportedError: the search cannot express one of the operators.
+    """
+    reader = _Reader(frozenset(operators))
+    for result in results:
+        element = element_name(kernel.tensor_type(result).element_type)
+        reader.builder.output(reader.value(result), element)
+    return Piece(tuple(reader.arguments), tuple(results), resolve(reader.builder))

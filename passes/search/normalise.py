@@ -1,0 +1,44 @@
+"""
+Rearrangements as views and copies.
+
+What strides cannot express (repeated elements in a row, a reshape of a transposed tensor) becomes a
+copy between views. A copy is a `kernel.cast` to the type that its operand has.
+"""
+
+from collections.abc import Sequence
+
+from xdsl.dialects.builtin import TensorType
+from xdsl.dialects.func import FuncOp
+from xdsl.ir import Operation, SSAValue
+from xdsl.rewriter import Rewriter
+
+from mirage_mlir.dialects import kernel
+from mirage_mlir.passes.search.views import view_of
+
+
+def _typed(value: SSAValue, shape: Sequence[int]) -> TensorType:
+    return TensorType(kernel.tensor_type(value).element_type, shape)
+
+
+def _repetition(op: kernel.RepetitionOp) -> list[Operation]:
+    """`op` as a broadcast along a new dimension, a copy and a reshape."""
+    shape, dim, times = kernel.shape_of(op.input), op.dim.value.data, op.times.value.data
+    # numpy.tile runs through the whole again and again, repeat_interleave through each element.
+    place = dim if isinstance(op, kernel.RepeatOp) else dim + 1
+    single = (*shape[:place], 1, *shape[place:])
+    spread = (*shape[:place], times, *shape[place:])
+    reshaped = kernel.ReshapeOp(op.input, _typed(op.input, single))
+    broadcast = kernel.BroadcastOp(reshaped.result, _typed(op.input, spread))
+    copied = kernel.CastOp(broadcast.result, broadcast.result.type)
+    return [reshaped, broadcast, copied, kernel.ReshapeOp(copied.result, op.result.type)]
+
+
+def normalise(function: FuncOp) -> None:
+    """Rewrite, in place, until every view that is left is one by strides."""
+    for op in list(function.body.block.ops):
+        if isinstance(op, kernel.RepetitionOp):
+            Rewriter.replace_op(op, _repetition(op))
+    for op in list(function.body.block.ops):
+        if isinstance(op, kernel.ReshapeOp) and view_of(op.result) is None:
+            copied = kernel.CastOp(op.input, op.input.type)
+            Rewriter.replace_op(op, [copied, kernel.ReshapeOp(copied.result, op.result.type)])

@@ -1,0 +1,125 @@
+"""Functions as plans: which kernels compute which values, and functions written from plans."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from xdsl.dialects.func import FuncOp, ReturnOp
+from xdsl.ir import Block, Operation, Region, SSAValue
+
+from mirage_mlir.dialects import kernel
+from mirage_mlir.passes.search.to_ir import Kernel
+from mirage_mlir.passes.search.views import is_strided_view
+
+
+@dataclass(frozen=True)
+class PlannedKernel:
+    """A kernel that computes `results` from `arguments`, values of the function planned for."""
+
+    arguments: tuple[SSAValue, ...]
+    results: tuple[SSAValue, ...]
+    write: Callable[[Sequence[SSAValue]], Kernel]
+    seconds: float
+    """The modelled time."""
+    structure: str = ""
+    """Grid and loop, for people."""
+
+
+@dataclass(frozen=True)
+class Plan:
+    """Kernels that together compute what `function` returns, but for views and its own graphs."""
+
+    function: FuncOp
+    kernels: tuple[PlannedKernel, ...]
+
+    @property
+    def structure(self) -> str:
+        """Grid and loop of the kernel, where there is only one."""
+        return self.kernels[0].structure if len(self.kernels) == 1 else ""
+
+    @property
+    def seconds(self) -> float:
+        """The modelled time of all of them, one after the other."""
+        return sum(planned.seconds for planned in self.kernels)
+
+
+class FunctionWriter:
+    """Writes the function that a plan makes of another; `write` does all of it."""
+
+    def __init__(self, plan: Plan) -> None:
+        self.function = plan.function
+        self._makers = {result: planned for planned in plan.kernels for result in planned.results}
+        self._block = Block(arg_types=[arg.type for arg in plan.function.body.block.args])
+        self._values: dict[SSAValue, SSAValue] = {}
+
+    def write(self) -> FuncOp:
+        """The function of the same name and type that launches the plan's kernels."""
+        for old, new in zip(self.function.body.block.args, self._block.args, strict=True):
+            new.name_hint = old.name_hint
+            self._values[old] = new
+        results = [self._value(value) for value in returned(self.function)]
+        self._block.add_op(ReturnOp(*results))
+        written = FuncOp.create(
+            properties=dict(self.function.properties),
+            attributes=dict(self.function.attributes),
+            regions=[Region(self._block)],
+        )
+        written.location = self.function.location
+        return written
+
+    def _value(self, old: SSAValue) -> SSAValue:
+        """The new value for an old one, computed when it is first asked for."""
+        if old not in self._values:
+            if (planned := self._makers.get(old)) is not None:
+                self._launch(planned)
+            else:
+                self._copy(old)
+        return self._values[old]
+
+    def _launch(self, planned: PlannedKernel) -> None:
+        written = planned.write([self._value(argument) for argument in planned.arguments])
+        for op in written.operations:
+            self._block.add_op(op)
+        for old, new in zip(planned.results, written.results, strict=True):
+            op = new.owner
+            if isinstance(op, Operation) and isinstance(old.owner, Operation):
+                op.location = old.owner.location
+            new.name_hint = old.name_hint
+            self._values[old] = new
+
+    def _copy(self, old: SSAValue) -> None:
+        """Copy a view, or a graph that was there before."""
+        op = old.owner
+        assert isinstance(op, Operation)
+        assert stays(op), f"no kernel of the plan makes the result of {op.name}"
+        for operand in op.operands:
+            self._value(operand)
+        # Cloning notes the new results.
+        self._block.add_op(op.clone(self._values))
+
+
+def stays(op: Operation) -> bool:
+    """Whether `op` needs no kernel: a view, or a kernel already."""
+    return isinstance(op, kernel.GraphDefinedOp) or is_strided_view(op)
+
+
+def to_compute(values: Sequence[SSAValue]) -> list[SSAValue]:
+    """The results of operators from which `values` follow by what stays; each once, in order."""
+    found: dict[SSAValue, None] = {}
+    pending = list(reversed(values))
+    while pending:
+        owner = pending[-1].owner
+        value = pending.pop()
+        if not isinstance(owner, Operation):
+            continue
+        if stays(owner):
+            pending += reversed(owner.operands)
+        else:
+            found.setdefault(value)
+    return list(found)
+
+
+def returned(function: FuncOp) -> tuple[SSAValue, ...]:
+    """The values that `function` returns."""
+    last = function.body.block.last_op
+    assert isinstance(last, ReturnOp)
+    return tuple(last.operands)

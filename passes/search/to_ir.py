@@ -1,0 +1,286 @@
+"""Graphs that the search found as `kernel.graph_defined`, with the views that they need."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+
+from xdsl.dialects.builtin import TensorType, bf16, f16, f32
+from xdsl.ir import Block, BlockArgument, Operation, Region, SSAValue
+
+from mirage_mlir.dialects import kernel, threadblock
+from mirage_mlir.dialects.common import FloatType
+from mirage_mlir.dialects.threadblock import TileType
+from mirage_mlir.graph.partition import REPLICATED
+from mirage_mlir.passes.search.tiles import Tile, TileBuilder, padded
+from mirage_mlir.search.block_graph import BlockGraph, BlockOperation
+from mirage_mlir.search.program import Axes, Function, Kind, Output, Program
+
+ELEMENT_TYPES: Mapping[str, FloatType] = {"f16": f16, "bf16": bf16, "f32": f32}
+
+BINARY: Mapping[Kind, type[threadblock.BinaryOp]] = {
+    Kind.ADD: threadblock.AddOp,
+    Kind.SUB: threadblock.SubOp,
+    Kind.MUL: threadblock.MulOp,
+    Kind.DIV: threadblock.DivOp,
+    Kind.MAX: threadblock.MaxOp,
+}
+
+SIMPLE_FUNCTIONS: Mapping[str, type[threadblock.UnaryOp]] = {
+    "exp": threadblock.ExpOp,
+    "log": threadblock.LogOp,
+    "sqrt": threadblock.SqrtOp,
+    "sigmoid": threadblock.SigmoidOp,
+    "silu": threadblock.SiluOp,
+    "relu": threadblock.ReluOp,
+    "tanh": threadblock.TanhOp,
+}
+
+
+def _apply(function: Function, value: SSAValue) -> Operation:
+    """The operation that applies `function` to a tile."""
+    match function.name, function.parameters:
+        case "gelu", (str(approximate),):
+            return threadblock.GeluOp(value, approximate)
+        case "clamp", (float(low), float(high)):
+            return threadblock.ClampOp(value, low, high)
+        case "pow", (float(exponent),):
+            return threadblock.PowOp(value, exponent)
+        case _:
+            return SIMPLE_FUNCTIONS[function.name](value)
+
+
+def tensor_of(program: Program, axes: Axes, element_type: str) -> TensorType[FloatType]:
+    """The type of a whole tensor over `axes`; one without dimensions has one of size 1."""
+    return TensorType(ELEMENT_TYPES[element_type], program.shape(axes) or (1,))
+
+
+@dataclass(frozen=True)
+class Kernel:
+    """Operations that compute a piece's results: views, the graph, views."""
+
+    operations: tuple[Operation, ...]
+    results: tuple[SSAValue, ...]
+
+
+class GraphWriter:
+    """Writes one found graph; `write` does all of it."""
+
+    def __init__(self, program: Program, graph: BlockGraph) -> None:
+        self.program = program
+        self.graph = graph
+        self.builder = TileBuilder(graph.tiles, _axis_order(program), program.batch)
+        self._tiles: dict[int, Tile] = {}
+
+    def write(self, arguments: Sequence[SSAValue], shapes: Sequence[Sequence[int]]) -> Kernel:
+        """
+        The kernel on `arguments`, its results brought to `shapes`.
+
+        Args:
+            arguments: the values of the program's arguments, in order.
+            shapes: of the results; a reshape follows where dimensions were searched as one.
+        """
+        views: list[Operation] = []
+        inputs: list[SSAValue] = []
+        for tensor in self.program.inputs:
+            wanted = tensor_of(self.program, tensor.axes, tensor.element_type)
+            inputs.append(_reshaped(arguments[tensor.argument], wanted, views))
+        block = Block(arg_types=[value.type for value in inputs])
+        needed = self._needed()
+        for index in range(len(self.graph.operations)):
+            if index in needed:
+                self._tile(index, block.args)
+        stored = [
+            self._store(number, output)
+            for number, output in zip(self.graph.outputs, self.program.outputs, strict=True)
+        ]
+        block.add_ops(self.builder.operations)
+        configuration = self.graph.configuration
+        defined = kernel.GraphDefinedOp(
+            inputs,
+            self.graph.blocks or (1,),
+            (self.graph.iterations,) if configuration.loop else (),
+            stored,
+            Region(block),
+        )
+        operations = [*views, defined]
+        results = [
+            _reshaped(value, TensorType(kernel.tensor_type(value).element_type, shape), operations)
+            for value, shape in zip(defined.outputs, shapes, strict=True)
+        ]
+        return Kernel(tuple(operations), tuple(results))
+
+    # Operations
+
+    def _needed(self) -> set[int]:
+        """The operations to write: all but square roots of which only the inverse is used."""
+        needed: set[int] = set()
+        pending = list(self.graph.outputs)
+        while pending:
+            index = pending.pop()
+            if index not in needed:
+                needed.add(index)
+                operation = self.graph.operations[index]
+                root = self._root_of_inverse(operation)
+                pending += operation.operands if root is None else root.operands
+        return needed
+
+    def _root_of_inverse(self, operation: BlockOperation) -> BlockOperation | None:
+        """The square root whose inverse `operation` is, if it is one."""
+        if operation.kind is not Kind.INVERSE:
+            return None
+        producer = self.graph.operations[operation.operands[0]]
+        is_root = producer.kind is Kind.FUNCTION and producer.function == Function("sqrt")
+        return producer if is_root else None
+
+    def _tile(self, index: int, arguments: Sequence[BlockArgument]) -> None:
+        operation = self.graph.operations[index]
+        if operation.kind is Kind.CONSTANT:
+            return  # Written where it is used, in the shape that is needed there.
+        if operation.kind is Kind.INPUT:
+            self._tiles[index] = self._load(operation, arguments[operation.source])
+        elif operation.kind in BINARY:
+            self._tiles[index] = self._binary(operation)
+        else:
+            self._tiles[index] = WRITERS[operation.kind](self, operation)
+
+    def _operand(self, operation: BlockOperation, index: int = 0) -> Tile:
+        return self._tiles[operation.operands[index]]
+
+    def _load(self, operation: BlockOperation, argument: SSAValue) -> Tile:
+        tensor = self.program.inputs[operation.source]
+        axes: Axes = tensor.axes or (None,)
+        configuration = self.graph.configuration
+        load = threadblock.LoadOp(
+            argument,
+            self._grid_map(axes),
+            _map(configuration.loop, axes) if configuration.loop else (),
+            TileType(self.builder.shape(axes), ELEMENT_TYPES[tensor.element_type]),
+        )
+        return Tile(self.builder.append(load), axes)
+
+    def _grid_map(self, axes: Axes) -> tuple[int, ...]:
+        # A grid has at least one axis.
+        return _map(self.graph.grid, axes) or (REPLICATED,)
+
+    def _binary(self, operation: BlockOperation) -> Tile:
+        first, second = (self.graph.operations[operand] for operand in operation.operands)
+        if first.kind is Kind.CONSTANT and second.kind is Kind.CONSTANT:
+            return self._of_constants(operation)
+        if Kind.CONSTANT in (first.kind, second.kind):
+            return self._with_constant(operation, first, second)
+        if operation.kind is Kind.MUL and operation.operands[0] == operation.operands[1]:
+            tile = self._operand(operation)
+            return Tile(self.builder.append(threadblock.SquareOp(tile.value)), tile.axes)
+        a, b, axes = self.builder.together(self._operand(operation), self._operand(operation, 1))
+        return Tile(self.builder.append(BINARY[operation.kind](a.value, b.value)), axes)
+
+    def _of_constants(self, operation: BlockOperation) -> Tile:
+        a, b = (self._constant(self.graph.operations[o], (None,)) for o in operation.operands)
+        return Tile(self.builder.append(BINARY[operation.kind](a, b)), (None,))
+
+    def _with_constant(
+        self, operation: BlockOperation, first: BlockOperation, second: BlockOperation
+    ) -> Tile:
+        on_left = first.kind is Kind.CONSTANT
+        tile = self._operand(operation, 1 if on_left else 0)
+        constant = first if on_left else second
+        if operation.kind is Kind.MUL:
+            scaled = threadblock.ScaleOp(tile.value, float(constant.value))
+            return Tile(self.builder.append(scaled), tile.axes)
+        value = self._constant(constant, tile.axes)
+        operands = (value, tile.value) if on_left else (tile.value, value)
+        return Tile(self.builder.append(BINARY[operation.kind](*operands)), tile.axes)
+
+    def _constant(self, constant: BlockOperation, axes: Axes) -> SSAValue:
+        shape = self.builder.shape(axes)
+        return self.builder.append(
+            threadblock.ConstantOp(float(constant.value), TileType(shape, f32))
+        )
+
+    def inverse(self, operation: BlockOperation) -> Tile:
+        """1 / x; of a square root, the one operation for it."""
+        if (root := self._root_of_inverse(operation)) is not None:
+            tile = self._operand(root)
+            return Tile(self.builder.append(threadblock.RsqrtOp(tile.value)), tile.axes)
+        tile = self._operand(operation)
+        one = self.builder.append(
+            threadblock.ConstantOp(1.0, TileType(self.builder.shape(tile.axes), f32))
+        )
+        return Tile(self.builder.append(threadblock.DivOp(one, tile.value)), tile.axes)
+
+    def function(self, operation: BlockOperation) -> Tile:
+        """A function of each element."""
+        tile = self._operand(operation)
+        assert operation.function is not None
+        return Tile(self.builder.append(_apply(operation.function, tile.value)), tile.axes)
+
+    def matmul(self, operation: BlockOperation) -> Tile:
+        """A product of tiles, operands in the type of the matrix unit."""
+        assert operation.axis is not None
+        matrix_type = ELEMENT_TYPES[self.program.matrix_type]
+        operands = (self._operand(operation), self._operand(operation, 1))
+        left, right = (self.builder.cast(tile, matrix_type) for tile in operands)
+        left, right, axes = self.builder.matrices(left, right, operation.axis)
+        return Tile(self.builder.append(threadblock.MatmulOp(left.value, right.value)), axes)
+
+    def reduction(self, operation: BlockOperation) -> Tile:
+        """A sum or maximum over one axis of a tile."""
+        tile = self._operand(operation)
+        dim = tile.axes.index(operation.axis)
+        kind = (
+            threadblock.ReduceSumOp
+            if operation.kind is Kind.REDUCE_SUM
+            else threadblock.ReduceMaxOp
+        )
+        axes = (*tile.axes[:dim], None, *tile.axes[dim + 1 :])
+        return Tile(self.builder.append(kind(tile.value, (dim,))), axes)
+
+    def accumulate(self, operation: BlockOperation) -> Tile:
+        """A sum or maximum over the loop."""
+        tile = self._operand(operation)
+        kind = "sum" if operation.kind is Kind.ACCUMULATE_SUM else "max"
+        return Tile(self.builder.append(threadblock.AccumulateOp(tile.value, kind)), tile.axes)
+
+    def _store(self, number: int, output: Output) -> TensorType[FloatType]:
+        """Store an output; the type of the result, with the dimensions of its tile."""
+        axes: Axes = output.axes or (None,)
+        if (tile := self._tiles.get(number)) is None:
+            constant = self.graph.operations[number]
+            tile = Tile(self._constant(constant, (None,)), (None,))
+        axes = padded(axes, len(tile.axes))
+        tile = self.builder.broadcast(tile, axes)
+        tile = self.builder.cast(tile, ELEMENT_TYPES[output.element_type])
+        store = threadblock.StoreOp(tile.value, self._grid_map(axes))
+        self.builder.operations.append(store)
+        return tensor_of(self.program, axes, output.element_type)
+
+
+WRITERS: Mapping[Kind, Callable[[GraphWriter, BlockOperation], Tile]] = {
+    Kind.INVERSE: GraphWriter.inverse,
+    Kind.FUNCTION: GraphWriter.function,
+    Kind.MATMUL: GraphWriter.matmul,
+    Kind.REDUCE_SUM: GraphWriter.reduction,
+    Kind.REDUCE_MAX: GraphWriter.reduction,
+    Kind.ACCUMULATE_SUM: GraphWriter.accumulate,
+    Kind.ACCUMULATE_MAX: GraphWriter.accumulate,
+}
+
+
+def _axis_order(program: Program) -> tuple[str, ...]:
+    """The axes as the outputs have them, then the others in order of appearance."""
+    outputs = [axis for output in program.outputs for axis in output.axes if axis is not None]
+    return tuple(dict.fromkeys((*outputs, *program.sizes)))
+
+
+def _map(cut: Sequence[str], axes: Axes) -> tuple[int, ...]:
+    """The dimension that each of the axes `cut` is in a tensor over `axes`."""
+    return tuple(axes.index(axis) if axis in axes else REPLICATED for axis in cut)
+
+
+def _reshaped(
+    value: SSAValue, wanted: TensorType[FloatType], operations: list[Operation]
+) -> SSAValue:
+    """`value` in the shape `wanted`; a view of it is appended where the shapes differ."""
+    if value.type == wanted:
+        return value
+    operations.append(kernel.ReshapeOp(value, wanted))
+    return operations[-1].results[0]

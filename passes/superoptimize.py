@@ -1,0 +1,178 @@
+"""The `superoptimize` pass."""
+
+from collections.abc import Generator, Iterator, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
+from dataclasses import dataclass
+from itertools import islice
+from time import perf_counter
+
+from xdsl.context import Context
+from xdsl.dialects.builtin import FloatAttr, IntegerAttr, ModuleOp, StringAttr, f64, i64
+from xdsl.dialects.func import FuncOp
+from xdsl.ir import Operation
+from xdsl.passes import ModulePass
+from xdsl.rewriter import Rewriter
+
+from mirage_mlir.diagnostics import fail, remark
+from mirage_mlir.dialects import kernel
+from mirage_mlir.graph.target import target_named
+from mirage_mlir.interpreters.equivalence import EquivalenceReport, Verdict, check_equivalence
+from mirage_mlir.passes.search.check import check
+from mirage_mlir.passes.search.optimizer import Optimizer
+from mirage_mlir.passes.search.plan import FunctionWriter, Plan
+from mirage_mlir.search.engine import Limits
+from mirage_mlir.search.report import SearchReport
+
+_reports: ContextVar[list[SearchReport] | None] = ContextVar("reports", default=None)
+
+
+@contextmanager
+def collect_reports() -> Generator[list[SearchReport]]:
+    """The list to which `superoptimize` appends what each search did in this `with` block."""
+    reports: list[SearchReport] = []
+    token = _reports.set(reports)
+    try:
+        yield reports
+    finally:
+        _reports.reset(token)
+
+
+@dataclass(frozen=True)
+class Candidate:
+    """A function of uGraphs and views that claims to compute what another one does."""
+
+    function: FuncOp
+    plan: Plan
+    alone: bool
+    """Whether it has each operator alone: the last candidate, and the program as it was written."""
+    report: SearchReport
+    """What the search did; it describes the candidate that was asked for last."""
+
+
+def candidates(
+    function: FuncOp, target: str = "H200", time_limit: float | None = None
+) -> Iterator[Candidate]:
+    """
+    Functions that may replace `function`, which is left alone: the fastest in the model first.
+
+    The last has each operator alone.
+
+    Raises:
+        ValueError: there is no such target.
+        DiagnosticException: an operator has no kernel at all.
+    """
+    deadline = float("inf") if time_limit is None else perf_counter() + time_limit
+    report = SearchReport(function.sym_name.data, target)
+    optimizer = Optimizer(function.clone(), target_named(target), Limits(deadline), report)
+    for plan, alone in optimizer.plans():
+        report.kernels = len(plan.kernels)
+        report.modelled = plan.seconds
+        report.structure = plan.structure
+        yield Candidate(FunctionWriter(plan).write(), plan, alone, report)
+
+
+def verified(
+    function: FuncOp, target: str = "H200", time_limit: float | None = None
+) -> Iterator[Candidate]:
+    """
+    The candidates that are proved; the last also where nothing speaks against it.
+
+    Raises:
+        ValueError: there is no such target.
+        DiagnosticException: an operator has no kernel at all, or lost its meaning on the way.
+    """
+    for candidate in candidates(function, target, time_limit):
+        with candidate.report.phase("verification"):
+            proof = check_equivalence(function, candidate.function)
+        if _accepts(function, candidate, proof):
+            candidate.report.verification = str(proof)
+            yield candidate
+
+
+def _accepts(function: FuncOp, candidate: Candidate, proof: EquivalenceReport) -> bool:
+    if proof.verdict is Verdict.EQUAL:
+        return True
+    if not candidate.alone:
+        candidate.report.rejected += 1
+        structure = candidate.plan.structure
+        remark(function, f"{structure} was rejected, {proof.verdict.value}: {proof}")
+        return False
+    if proof.verdict is Verdict.DIFFERENT:
+        fail(function, f"has operators whose kernels compute something else: {proof}")
+    remark(function, f"each operator alone is {proof.verdict.value}: {proof}")
+    return True
+
+
+@dataclass(frozen=True)
+class SuperoptimizePass(ModulePass):
+    """
+    Replace functions of kernel operators by the fastest equivalent uGraphs that a search finds.
+
+    Input:
+        %y = kernel.rms_norm %x {eps = 1.0e-05 : f32} : (...) -> tensor<16x4096xf16>
+        %o = kernel.matmul %y, %w : (...) -> tensor<16x6144xf16>
+
+    Output:
+        %o = kernel.graph_defined ins(%x, %w) grid [128] loop [32] {
+          ...
+        } : (tensor<16x4096xf16>, tensor<4096x6144xf16>) -> tensor<16x6144xf16>
+
+    What is found is verified before it is taken. Where nothing better is found, the result has
+    each operator as a graph of its own, and a remark says so.
+
+    Fails on a target that there is not, on operations other than those of the kernel dialect, and
+    on an operator for which no kernel exists.
+    """
+
+    name = "superoptimize"
+
+    target: str = "H200"
+    """The GPU to search for: H200, H100, A100, or an instruction set (sm_90a, sm_80)."""
+
+    time_limit: float | None = None
+    """Seconds of search after which the best so far is taken."""
+
+    top_k: int = 1
+    """How many results to keep: the others follow as `@NAME__candidate_<i>`."""
+
+    def __post_init__(self) -> None:
+        target_named(self.target)
+        if self.time_limit is not None and not self.time_limit > 0:
+            raise ValueError(f"time-limit is a positive number of seconds, not {self.time_limit}")
+        if self.top_k < 1:
+            raise ValueError(f"top-k is at least 1, not {self.top_k}")
+
+    def apply(self, ctx: Context, op: ModuleOp) -> None:
+        """Visit every function of the module that has operators."""
+        for function in [f for f in op.walk() if isinstance(f, FuncOp) and not f.is_declaration]:
+            if any(is_operator(inner) for inner in function.body.ops):
+                self._replace(function)
+
+    def _replace(self, function: FuncOp) -> None:
+        check(function)
+        best, *others = islice(verified(function, self.target, self.time_limit), self.top_k)
+        if best.alone and len(best.plan.kernels) > 1:
+            remark(function, "no better graph was found: each operator is a kernel of its own")
+        for line in best.report.lines():
+            remark(function, line, detail=True)
+        if (reports := _reports.get()) is not None:
+            reports.append(best.report)
+        Rewriter.replace_op(function, [best.function, *_ranked(others)])
+
+
+def _ranked(others: Sequence[Candidate]) -> list[FuncOp]:
+    """The functions of further candidates, each with its rank and its modelled time in seconds."""
+    functions: list[FuncOp] = []
+    for rank, candidate in enumerate(others, start=1):
+        function = candidate.function
+        function.sym_name = StringAttr(f"{function.sym_name.data}__candidate_{rank}")
+        function.attributes["mirage.rank"] = IntegerAttr(rank, i64)
+        function.attributes["mirage.cost"] = FloatAttr(candidate.plan.seconds, f64)
+        functions.append(function)
+    return functions
+
+
+def is_operator(op: Operation) -> bool:
+    """Whether `op` is of the kernel dialect and not yet a graph."""
+    return op.name.startswith("kernel.") and not isinstance(op, kernel.GraphDefinedOp)
