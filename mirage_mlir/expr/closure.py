@@ -41,7 +41,7 @@ MOST_PARTS = 4096
 
 Variable: TypeAlias = tuple[str, int]
 _Key: TypeAlias = tuple[tuple[Factor, ...], tuple[str, ...]]
-_Entry: TypeAlias = tuple[int, bool, Coefficient]
+_Place: TypeAlias = tuple[int, bool, Coefficient]
 """Co-factor group, sign of the root's coefficient, constant factors still missing."""
 
 
@@ -76,7 +76,7 @@ class Closure:
         self.queries = 0
         self._nf = nf
         self._is_root: set[Poly] = set()
-        self._index: dict[_Key, dict[Coefficient, set[_Entry]]] = {}
+        self._index: dict[_Key, dict[Coefficient, dict[_Place, set[int]]]] = {}
         self._groups: dict[object, int] = {}
         self._known: dict[Poly, bool] = {}
         self._powers: dict[int, set[Exponent]] = {}
@@ -103,15 +103,24 @@ class Closure:
         head = self._nf.maximum_of(poly)
         if head is not None and self._has_maximum(head):
             return True
-        candidates: set[_Entry] | None = None
+        common: dict[_Place, list[frozenset[int]]] | None = None
         for monomial, coefficient in self._nf.monomials(poly):
             key = (monomial.factors, tuple(axis for axis, _ in monomial.masks))
-            found = self._index.get(key, {}).get(abs(coefficient), set())
-            here = {(group, sign == (coefficient > 0), missing) for group, sign, missing in found}
-            candidates = here if candidates is None else candidates & here
-            if not candidates:
+            found = self._index.get(key, {}).get(abs(coefficient), {})
+            here = {
+                (group, sign == (coefficient > 0), missing): terms
+                for (group, sign, missing), terms in found.items()
+            }
+            if common is None:
+                common = {place: [frozenset(terms)] for place, terms in here.items()}
+            else:
+                common = {p: [*common[p], frozenset(here[p])] for p in common if p in here}
+            if not common:
                 return False
-        return candidates is not None
+        # Two terms of a value come from two terms of the root.
+        return common is not None and any(
+            len(frozenset[int]().union(*terms)) >= len(terms) for terms in common.values()
+        )
 
     def _has_maximum(self, head: Maximum) -> bool:
         """Whether the terms are terms of one maximum of the closure, bound no further."""
@@ -139,8 +148,8 @@ class Closure:
                 waiting += self._roots_within(monomial)
         self.roots += new
         for poly in new:
-            for monomial, coefficient in self._nf.monomials(poly):
-                self._index_monomial(poly, monomial, coefficient)
+            for number, (monomial, coefficient) in enumerate(self._nf.monomials(poly)):
+                self._index_monomial((poly, number), monomial, coefficient)
         self._known.clear()
 
     def _roots_within(self, monomial: Monomial) -> Iterator[Poly]:
@@ -245,7 +254,10 @@ class Closure:
             ]
             yield inside, outside
 
-    def _index_monomial(self, root: Poly, monomial: Monomial, coefficient: Coefficient) -> None:
+    def _index_monomial(
+        self, term: tuple[Poly, int], monomial: Monomial, coefficient: Coefficient
+    ) -> None:
+        """Index the parts of one term of a root; `term` is the root and the term's number."""
         heads = self._nf.heads
         allowed = parts(abs(coefficient), sorted(self._nf.constants))
         for inside, outside in self._splits(monomial):
@@ -254,12 +266,13 @@ class Closure:
                 part = heads.canonical((heads.renamed(f, names) for f in inside), {})
                 rest = heads.canonical((heads.renamed(f, names) for f in outside), {})
                 # Partial sums over different axes may go into one accumulator: no axis named.
-                group = (root, rest.factors, tuple(axis for axis, _ in free), len(partial))
-                entry = self._groups.setdefault(group, len(self._groups)), coefficient > 0
+                group = (term[0], rest.factors, tuple(axis for axis, _ in free), len(partial))
+                place = self._groups.setdefault(group, len(self._groups)), coefficient > 0
                 key = (part.factors, tuple(axis for axis, _ in partial))
                 row = self._index.setdefault(key, {})
-                for value, missing in allowed.items():
-                    row.setdefault(value, set()).update((*entry, m) for m in missing)
+                for value, factors in allowed.items():
+                    for missing in factors:
+                        row.setdefault(value, {}).setdefault((*place, missing), set()).add(term[1])
                 self._entries += 1
             if self._entries > MOST_ENTRIES:
                 return

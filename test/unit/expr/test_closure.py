@@ -1,0 +1,341 @@
+"""The closure on whole programs: complete, closed downwards, finite, without cycles."""
+
+import random
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from graphlib import TopologicalSorter
+from typing import Any
+
+import pytest
+
+from mirage_mlir.expr.closure import Closure
+from mirage_mlir.expr.heads import FULL, GRID, LOOP, TILE, Poly
+from mirage_mlir.expr.normal_form import NormalForm
+
+Value = Poly | None
+
+
+class Builder:
+    """Builds a program and keeps every value of it."""
+
+    def __init__(self, nf: NormalForm) -> None:
+        self.nf = nf
+        self.inputs: dict[str, Poly] = {}
+        self.values: list[Poly] = []
+
+    def input(self, name: str, axes: str) -> Poly:
+        self.inputs[name] = self.nf.input(name, axes)
+        return self.inputs[name]
+
+    def keep(self, value: Value) -> Poly:
+        assert value is not None
+        self.values.append(value)
+        return value
+
+    def apply(self, op: str, *operands: Any) -> Poly:
+        return self.keep(getattr(self.nf, op)(*operands))
+
+    def matmul(self, a: Poly, b: Poly, axis: str) -> Poly:
+        return self.keep(self.nf.bind(self.nf.mul(a, b), axis, FULL))
+
+    def rms_norm(self, x: Poly, axis: str) -> Poly:
+        total = self.apply("bind", self.apply("mul", x, x), axis, FULL)
+        mean = self.apply("div", total, self.nf.size(axis))
+        shifted = self.apply("add", mean, self.nf.constant(1e-5))
+        return self.apply("div", x, self.apply("function", "sqrt", shifted))
+
+
+def rms_norm_linear(b: Builder) -> Poly:
+    x, w, g = b.input("X", "ik"), b.input("W", "kj"), b.input("G", "k")
+    return b.matmul(b.apply("mul", b.rms_norm(x, "k"), g), w, "k")
+
+
+def lora(b: Builder) -> Poly:
+    x, w = b.input("X", "ik"), b.input("W", "kj")
+    low, high = b.input("A", "kr"), b.input("B", "rj")
+    return b.apply("add", b.matmul(x, w, "k"), b.matmul(b.matmul(x, low, "k"), high, "r"))
+
+
+def gated_mlp(b: Builder) -> Poly:
+    x, gate, up = b.input("X", "ik"), b.input("W", "kj"), b.input("V", "kj")
+    activated = b.apply("function", "silu", b.matmul(x, gate, "k"))
+    return b.apply("mul", activated, b.matmul(x, up, "k"))
+
+
+def gated_mlp_with_bias(b: Builder) -> Poly:
+    x, gate, up = b.input("X", "ik"), b.input("W", "kj"), b.input("V", "kj")
+    left = b.apply("add", b.matmul(x, gate, "k"), b.input("b", "j"))
+    right = b.apply("add", b.matmul(x, up, "k"), b.input("c", "j"))
+    return b.apply("mul", b.apply("function", "silu", left), right)
+
+
+def attention(b: Builder) -> Poly:
+    q, k, v = b.input("Q", "hid"), b.input("K", "hdt"), b.input("V", "hte")
+    scores = b.apply("function", "exp", b.apply("scale", b.matmul(q, k, "d"), 0.125))
+    weights = b.apply("div", scores, b.apply("bind", scores, "t", FULL))
+    return b.matmul(weights, v, "t")
+
+
+def attention_of_norms(b: Builder) -> Poly:
+    q, k, v = b.input("Q", "id"), b.input("K", "dt"), b.input("V", "te")
+    product = b.matmul(b.rms_norm(q, "d"), b.rms_norm(k, "d"), "d")
+    scores = b.apply("function", "exp", product)
+    return b.matmul(b.apply("div", scores, b.apply("bind", scores, "t", FULL)), v, "t")
+
+
+def normalized_residual(b: Builder) -> Poly:
+    x, h, alpha = b.input("X", "ik"), b.input("H", "ik"), b.input("a", "k")
+    step = b.apply("mul", alpha, b.apply("sub", b.rms_norm(h, "k"), x))
+    return b.rms_norm(b.apply("add", x, step), "k")
+
+
+def layer_norm_linear(b: Builder) -> Poly:
+    x, w, g = b.input("X", "ik"), b.input("W", "kj"), b.input("G", "k")
+    mean = b.apply("div", b.apply("bind", x, "k", FULL), b.nf.size("k"))
+    centred = b.apply("sub", x, mean)
+    total = b.apply("bind", b.apply("mul", centred, centred), "k", FULL)
+    variance = b.apply("add", b.apply("div", total, b.nf.size("k")), b.nf.constant(1e-5))
+    normal = b.apply("div", centred, b.apply("function", "sqrt", variance))
+    return b.matmul(b.apply("mul", normal, g), w, "k")
+
+
+PROGRAMS: Mapping[str, Callable[[Builder], Poly]] = {
+    f.__name__: f
+    for f in (
+        rms_norm_linear,
+        lora,
+        gated_mlp,
+        gated_mlp_with_bias,
+        attention,
+        attention_of_norms,
+        normalized_residual,
+        layer_norm_linear,
+    )
+}
+
+
+@dataclass(frozen=True)
+class Step:
+    """How a value is computed from others; `detail` are the arguments that are no values."""
+
+    op: str
+    operands: tuple[Poly, ...]
+    detail: tuple[Any, ...] = ()
+
+
+def read(name: str, **variant: Any) -> tuple[Builder, Closure]:
+    builder = Builder(NormalForm(**variant))
+    with builder.nf.lowering():
+        target = PROGRAMS[name](builder)
+    return builder, Closure(builder.nf, [target])
+
+
+def saturate(builder: Builder, closure: Closure) -> dict[Poly, list[Step]]:
+    """All values of the closure that can be computed, each with all steps that give it."""
+    nf = builder.nf
+    steps: dict[Poly, list[Step]] = {p: [] for p in builder.inputs.values()}
+    steps |= {constant.poly: [] for constant in closure.constants}
+    waiting = list(steps)
+
+    def offer(op: str, operands: tuple[Poly, ...], *detail: Any) -> None:
+        # A function's name comes before its argument, an axis after it.
+        arguments = (*detail, *operands) if op == "function" else (*operands, *detail)
+        value: Value = getattr(nf, op)(*arguments)
+        if value is not None and closure.has(value):
+            if value not in steps:
+                steps[value] = []
+                waiting.append(value)
+            steps[value].append(Step(op, operands, detail))
+
+    done: list[Poly] = []
+    while waiting:
+        value = waiting.pop(0)
+        done.append(value)
+        for name, argument in closure.functions:
+            if argument == value:
+                offer("function", (value,), name)
+        for axis, free in nf.free(value).items():
+            offer("bind", (value,), axis, next(b for b in (TILE, LOOP, GRID) if free & b))
+        for other in done:
+            for op in ("add", "sub", "mul", "div"):
+                offer(op, (value, other))
+                offer(op, (other, value))
+    return steps
+
+
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_values_of_the_program(name: str) -> None:
+    """Else the program itself would be pruned."""
+    builder, closure = read(name)
+    for value in (*builder.inputs.values(), *builder.values):
+        assert closure.has(value), builder.nf.show(value)
+
+
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_saturation_ends_at_the_target(name: str) -> None:
+    """There are finitely many values, the target among them, and none is made of itself."""
+    builder, closure = read(name)
+    steps = saturate(builder, closure)
+    assert builder.values[-1] in steps
+    assert len(steps) < 500
+    graph = {v: {o for step in made for o in step.operands} for v, made in steps.items()}
+    assert list(TopologicalSorter(graph).static_order())
+
+
+@pytest.mark.parametrize("name", PROGRAMS)
+@pytest.mark.parametrize("expansion_limit", [1, 4])
+def test_closed_downwards(name: str, expansion_limit: int) -> None:
+    """What is in the closure can only be made of what is in it: pruning loses nothing."""
+    builder, closure = read(name, expansion_limit=expansion_limit)
+    nf, rng = builder.nf, random.Random(7)
+    pool = [*builder.inputs.values(), *builder.values, *(c.poly for c in closure.constants)]
+    found = 0
+    for _ in range(1500):
+        a, b = rng.choice(pool), rng.choice(pool)
+        op = rng.choice(("add", "sub", "mul", "div", "bind"))
+        if op == "bind":
+            axis = rng.choice([*nf.free(a), "i"])
+            value, operands = nf.bind(a, axis, rng.choice((TILE, LOOP, GRID, FULL))), [a]
+        else:
+            value, operands = getattr(nf, op)(a, b), [a, b]
+        if value is None or len(nf.monomials(value)) > 6:
+            continue
+        if closure.has(value):
+            found += 1
+            assert all(map(closure.has, operands)), f"{nf.show(value)} by {op}"
+        if closure.has(value) or rng.random() < 0.03:
+            pool.append(value)
+    assert found > 5
+
+
+def test_rejects() -> None:
+    builder, closure = read("rms_norm_linear")
+    nf = builder.nf
+    x, w = builder.inputs["X"], builder.inputs["W"]
+    for value in (nf.add(x, x), nf.add(x, w), nf.bind(w, "k", FULL), nf.function("exp", x)):
+        assert not closure.has(value)
+    assert not closure.has(None)
+    assert not closure.has(nf.bind(x, "i", TILE))
+
+
+def test_two_loops_of_one_accumulator() -> None:
+    """LoRA: partial sums over k and over r may be added before one accumulator sums both."""
+    builder, closure = read("lora")
+    nf, inputs = builder.nf, builder.inputs
+    left = nf.bind(nf.mul(inputs["X"], inputs["W"]), "k", TILE)
+    inner = nf.bind(nf.mul(inputs["X"], inputs["A"]), "k", FULL)
+    right = nf.bind(nf.mul(inner, inputs["B"]), "r", TILE)
+    both = nf.add(left, right)
+    assert closure.has(both)
+    accumulated = nf.bind_one_of(both, ("k", "r"), LOOP)
+    assert closure.has(accumulated)
+    assert nf.bind_one_of(accumulated, ("k", "r"), GRID) == builder.values[-1]
+
+
+def test_several_targets() -> None:
+    builder = Builder(NormalForm())
+    with builder.nf.lowering():
+        product = lora(builder)
+        other = builder.apply("function", "tanh", builder.input("Y", "i"))
+    closure = Closure(builder.nf, [product, other])
+    assert closure.has(product)
+    assert closure.has(other)
+    assert closure.has(builder.inputs["Y"])
+    assert closure.roots[:2] == [product, other]
+    assert closure.functions == [("tanh", builder.inputs["Y"])]
+
+
+def test_constants() -> None:
+    builder, closure = read("rms_norm_linear")
+    assert [(c.value, c.axis, c.exponent) for c in closure.constants] == [
+        (builder.nf.constant_value(builder.nf.constant(1e-5)), None, 1),
+        (None, "k", -1),
+    ]
+
+
+def test_maxima_under_way() -> None:
+    nf = NormalForm()
+    with nf.lowering():
+        x, y = nf.input("x", "ik"), nf.input("y", "i")
+        whole = nf.bind_max(x, "k", FULL)
+        target = nf.maximum(whole, y)
+    assert target is not None
+    closure = Closure(nf, [target])
+    tile = nf.bind_max(x, "k", TILE)
+    loop = nf.bind_max(tile, "k", LOOP)
+    assert closure.has_maximum
+    assert all(map(closure.has, (x, y, tile, loop, whole)))
+    assert nf.maximum(nf.bind_max(loop, "k", GRID), y) == target
+    assert not closure.has(nf.bind_max(x, "i", TILE))
+    # The maximum over k of the maximum of both is the target, too.
+    assert closure.has(nf.maximum(x, y))
+    assert not closure.has(nf.maximum(nf.input("z", "i"), y))
+
+
+ORACLE = """
+(datatype E (In String) (Add E E) (Mul E E) (Div E E) (Sum i64 E) (Fn String E))
+(relation Below (E))
+(rewrite (Add x y) (Add y x))
+(rewrite (Mul x y) (Mul y x))
+(birewrite (Add x (Add y z)) (Add (Add x y) z))
+(birewrite (Mul x (Mul y z)) (Mul (Mul x y) z))
+(birewrite (Add (Mul x z) (Mul y z)) (Mul (Add x y) z))
+(birewrite (Add (Div x z) (Div y z)) (Div (Add x y) z))
+(birewrite (Mul x (Div y z)) (Div (Mul x y) z))
+(birewrite (Div (Div x y) z) (Div x (Mul y z)))
+(rewrite (Sum i (Sum j x)) (Sum (* i j) x))
+(rewrite (Sum 8 x) (Sum 2 (Sum 4 x)))
+(rewrite (Sum 4 x) (Sum 2 (Sum 2 x)))
+(rewrite (Sum 64 x) (Sum 8 (Sum 8 x)))
+(birewrite (Sum i (Add x y)) (Add (Sum i x) (Sum i y)))
+(birewrite (Sum i (Mul x y)) (Mul (Sum i x) y))
+(birewrite (Sum i (Div x y)) (Div (Sum i x) y))
+(rule ((Below (Add x y))) ((Below x) (Below y)))
+(rule ((Below (Mul x y))) ((Below x) (Below y)))
+(rule ((Below (Div x y))) ((Below x) (Below y)))
+(rule ((Below (Sum i x))) ((Below x)))
+(rule ((Below (Fn n x))) ((Below x)))
+"""
+"""A_eq and A_sub as in the paper, without indices; `Below` holds the target's sub-expressions."""
+
+EGG_SIZES = {TILE: 2, LOOP: 2, GRID: 2, FULL: 8}
+
+
+def without_indices(step: Step, operands: Sequence[str]) -> str:
+    """A step as an expression of the oracle."""
+    match step.op:
+        case "bind":
+            return f"(Sum {EGG_SIZES[step.detail[1]]} {operands[0]})"
+        case "function":
+            return f'(Fn "{step.detail[0]}" {operands[0]})'
+        case _:
+            return f"({step.op.capitalize()} {' '.join(operands)})"
+
+
+@pytest.mark.parametrize("name", ["rms_norm_linear", "lora", "attention"])
+def test_egglog_agrees(name: str) -> None:
+    """
+    Every value that the closure admits is a sub-expression by the axioms without indices.
+
+    And all the ways to compute it are equal by them: the form with indices is a refinement.
+    """
+    bindings = pytest.importorskip("egglog.bindings")
+    builder, closure = read(name)
+    steps = saturate(builder, closure)
+    texts = {poly: f'(In "{input_}")' for input_, poly in builder.inputs.items()}
+    texts |= {c.poly: f'(In "{builder.nf.show(c.poly)}")' for c in closure.constants}
+    checks: list[str] = []
+    graph = {v: {o for step in made for o in step.operands} for v, made in steps.items()}
+    for value in TopologicalSorter(graph).static_order():
+        for step in steps[value]:
+            text = without_indices(step, [texts[o] for o in step.operands])
+            known = texts.setdefault(value, text)
+            checks += [f"(check (= {known} {text}))"] if known != text else []
+    checks += [f"(check (Below {text}))" for text in texts.values()]
+    lets = [f"(let $v{i} {text})" for i, text in enumerate(texts.values())]
+    assert len(checks) >= 50
+
+    egraph = bindings.EGraph()
+    target = f"(let $target {texts[builder.values[-1]]}) (Below $target)"
+    for part in (ORACLE, target, *lets, "(run 20)", *checks):
+        egraph.run_program(*egraph.parse_program(part))
