@@ -1,0 +1,35 @@
+// Functions of uGraphs are lowered on the way out, for the target that is asked for.
+// RUN: mirage-opt %s -t 'ptx{function=scaled}' | filecheck %s --check-prefixes=PTX,H200
+// RUN: mirage-opt %s -t 'ptx{function=scaled target=A100}' | filecheck %s --check-prefixes=PTX,A100
+// RUN: mirage-opt %s -t nvvm | filecheck %s --check-prefix=NVVM
+// RUN: mirage-opt %s -t 'cubin{function=summed target=sm_80}' -o %t.cubin
+
+// A100: .target sm_80
+// H200: .target sm_90a
+// PTX:  .visible .entry scaled_kernel_0(
+
+// NVVM:     "gpu.module"() <{sym_name = "scaled"}>
+// NVVM:     "llvm.func"() <{{.*}}sym_name = "scaled_kernel_0"
+// NVVM:     mirage.target = "sm_90a"
+// NVVM:     "gpu.module"() <{sym_name = "summed"}>
+// NVVM-NOT: "func.func"
+
+func.func @scaled(%x: tensor<64x32xf16>) -> tensor<64x32xf16> {
+  %y = kernel.graph_defined ins(%x) grid [4] {
+  ^bb0(%xb: tensor<64x32xf16>):
+    %xt = threadblock.load %xb grid_map [0] : (tensor<64x32xf16>) -> !threadblock.tile<16x32xf16>
+    %yt = threadblock.scale %xt {factor = 0.5 : f32} : (!threadblock.tile<16x32xf16>) -> !threadblock.tile<16x32xf16>
+    threadblock.store %yt grid_map [0] : !threadblock.tile<16x32xf16>
+  } : (tensor<64x32xf16>) -> tensor<64x32xf16>
+  func.return %y : tensor<64x32xf16>
+}
+
+func.func @summed(%x: tensor<64x32xf32>) -> tensor<64x1xf32> {
+  %y = kernel.graph_defined ins(%x) grid [4] {
+  ^bb0(%xb: tensor<64x32xf32>):
+    %xt = threadblock.load %xb grid_map [0] : (tensor<64x32xf32>) -> !threadblock.tile<16x32xf32>
+    %yt = threadblock.reduce_sum %xt {dims = array<i64: 1>} : (!threadblock.tile<16x32xf32>) -> !threadblock.tile<16x1xf32>
+    threadblock.store %yt grid_map [0] : !threadblock.tile<16x1xf32>
+  } : (tensor<64x32xf32>) -> tensor<64x1xf32>
+  func.return %y : tensor<64x1xf32>
+}
