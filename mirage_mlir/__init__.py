@@ -8,7 +8,13 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from mirage_mlir.api import KernelGraph, Tensor, new_kernel_graph, superoptimize
+    from mirage_mlir.api import (
+        KernelGraph,
+        Tensor,
+        compile_file,
+        new_kernel_graph,
+        superoptimize,
+    )
     from mirage_mlir.runtime.artifact import Artifact
     from mirage_mlir.runtime.cuda_driver import CudaError
     from mirage_mlir.runtime.element_types import bfloat16, float16, float32
@@ -25,6 +31,7 @@ __all__ = [
     "KernelGraph",
     "Tensor",
     "bfloat16",
+    "compile_file",
     "float16",
     "float32",
     "load",
@@ -40,6 +47,7 @@ _MODULES = {
     "KernelGraph": "mirage_mlir.api",
     "Tensor": "mirage_mlir.api",
     "bfloat16": "mirage_mlir.runtime.element_types",
+    "compile_file": "mirage_mlir.api",
     "float16": "mirage_mlir.runtime.element_types",
     "float32": "mirage_mlir.runtime.element_types",
     "load": "mirage_mlir.runtime.kernel",

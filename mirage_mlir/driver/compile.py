@@ -42,7 +42,11 @@ class Seconds:
         try:
             yield
         finally:
-            self.phases[name] = self.phases.get(name, 0.0) + perf_counter() - start
+            self.add(name, perf_counter() - start)
+
+    def add(self, name: str, seconds: float) -> None:
+        """Add time that was measured elsewhere."""
+        self.phases[name] = self.phases.get(name, 0.0) + seconds
 
 
 @dataclass(frozen=True)

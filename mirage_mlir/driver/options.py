@@ -23,12 +23,8 @@ class Options:
     """The GPU to search for."""
     time_limit: float | None = None
     """Seconds of search after which the best so far is taken."""
-    max_kernels: int = 1
-    """How many kernels the result may launch."""
     candidates: int = 4
     """How many graphs are tried where the first cannot be lowered, or spills."""
-    jobs: int = 1
-    """Processes that search."""
     chips: tuple[str, ...] = DEFAULT_CHIPS
     """Instruction sets to compile for."""
 
@@ -41,12 +37,7 @@ class Options:
                 )
         if not self.chips:
             raise ValueError("there is nothing to compile for: 'chips' is empty")
-        for name, value in (
-            ("max_kernels", self.max_kernels),
-            ("candidates", self.candidates),
-            ("jobs", self.jobs),
-        ):
-            if value < 1:
-                raise ValueError(f"{name} is at least 1, not {value}")
+        if self.candidates < 1:
+            raise ValueError(f"candidates is at least 1, not {self.candidates}")
         if self.time_limit is not None and not self.time_limit > 0:
             raise ValueError(f"time_limit is a positive number of seconds, not {self.time_limit}")

@@ -1,0 +1,122 @@
+"""
+From graphs that a search offers to one that is proved, compiled and fit to run.
+
+The first offer that compiles without spilled registers and passes verification is taken; why those
+before it were not is remembered. The last offer, each operator alone, is the program as it was
+written: it is taken even where verification cannot decide, and never where it finds a difference.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+from xdsl.dialects import func
+from xdsl.utils.exceptions import DiagnosticException
+
+from mirage_mlir.diagnostics import fail
+from mirage_mlir.driver.compile import CompiledFunction, Seconds, compile_function
+from mirage_mlir.driver.progress import Progress
+from mirage_mlir.driver.source import alone
+from mirage_mlir.interpreters.equivalence import EquivalenceReport, Verdict, check_equivalence
+from mirage_mlir.search.report import SearchReport
+
+
+@dataclass(frozen=True)
+class Offer:
+    """A function of uGraphs that may be taken."""
+
+    function: func.FuncOp
+    alone: bool
+    """It has each operator alone, and is the last."""
+    search: SearchReport
+    """What was searched, and what the model says of this offer."""
+
+
+@dataclass(frozen=True)
+class Choice:
+    """What was taken for one chip."""
+
+    offer: Offer
+    compiled: CompiledFunction
+    proof: EquivalenceReport
+    rejected: tuple[str, ...]
+    """Why each offer before it was not taken."""
+
+
+@dataclass
+class Chooser:
+    """Offers for one program; searched for as they are needed, and verified once for all chips."""
+
+    reference: func.FuncOp
+    source: Iterator[Offer]
+    """The offers, best first."""
+    most: int
+    """How many are tried, besides the last."""
+    seconds: Seconds
+    progress: Progress
+    _offers: list[Offer] = field(default_factory=list[Offer])
+    _proofs: dict[int, EquivalenceReport] = field(default_factory=dict[int, EquivalenceReport])
+
+    def choose(self, chip: str) -> Choice:
+        """
+        The offer to run on `chip`.
+
+        Raises:
+            DiagnosticException: there is none; the message says what was wrong with each.
+        """
+        rejected: list[str] = []
+        spilling: Choice | None = None
+        number = 0
+        while self._has(number):
+            choice = self._try(number, chip, rejected)
+            if choice is not None:
+                if not _spilled(choice):
+                    return choice
+                rejected.append(f"for {chip} it spills {_spilled(choice)} bytes of registers")
+                spilling = min(spilling or choice, choice, key=_spilled)
+            number += 1
+        if spilling is None:
+            fail(self.reference, f"cannot be compiled for {chip}", note="; ".join(rejected))
+        return spilling
+
+    def _has(self, number: int) -> bool:
+        """Whether there is an offer `number`."""
+        while len(self._offers) <= number:
+            self.progress.now("searching")
+            with self.seconds.phase("search"):
+                offer = next(self.source, None)
+            if offer is None:
+                return False
+            if offer.alone or len(self._offers) < self.most:
+                self._offers.append(offer)
+        return True
+
+    def _try(self, number: int, chip: str, rejected: list[str]) -> Choice | None:
+        """Offer `number` compiled; None where that or verification fails, with the reason noted."""
+        offer = self._offers[number]
+        self.progress.now(f"compiling for {chip}")
+        try:
+            compiled = compile_function(alone(offer.function), offer.function.sym_name.data, chip)
+        except DiagnosticException as error:
+            rejected.append(str(error))
+            return None
+        for phase, seconds in compiled.seconds.items():
+            self.seconds.add(phase, seconds)
+        proof = self._proof(number)
+        as_written = offer.alone and proof.verdict is not Verdict.DIFFERENT
+        if proof.verdict is Verdict.EQUAL or as_written:
+            return Choice(offer, compiled, proof, tuple(rejected))
+        rejected.append(f"verification: {proof.verdict.value}: {proof}")
+        return None
+
+    def _proof(self, number: int) -> EquivalenceReport:
+        if number not in self._proofs:
+            self.progress.now("verifying")
+            with self.seconds.phase("verify"):
+                self._proofs[number] = check_equivalence(
+                    self.reference, self._offers[number].function
+                )
+        return self._proofs[number]
+
+
+def _spilled(choice: Choice) -> int:
+    return choice.compiled.assembled.spill_bytes

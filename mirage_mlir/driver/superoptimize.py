@@ -1,0 +1,113 @@
+"""A whole compile: search, verify, choose, lower for every chip, and make an artifact of it."""
+
+from collections.abc import Iterator
+from copy import deepcopy
+from dataclasses import dataclass
+
+from xdsl.dialects import func
+from xdsl.dialects.builtin import ModuleOp
+from xdsl.utils.exceptions import DiagnosticException
+
+from mirage_mlir import __version__
+from mirage_mlir.driver.choose import Choice, Chooser, Offer
+from mirage_mlir.driver.compile import CompiledFunction, Seconds
+from mirage_mlir.driver.options import Options
+from mirage_mlir.driver.progress import Progress
+from mirage_mlir.driver.report import compile_report, verification_fields
+from mirage_mlir.driver.source import alone, function_named, text_of
+from mirage_mlir.graph.target import target_named
+from mirage_mlir.passes.search.check import check
+from mirage_mlir.passes.superoptimize import candidates
+from mirage_mlir.runtime.artifact import Artifact
+
+
+@dataclass(frozen=True)
+class Superoptimized:
+    """The result of a whole compile."""
+
+    artifact: Artifact
+    compiled: tuple[CompiledFunction, ...]
+    """One for each chip, in the order of the options."""
+    function: func.FuncOp
+    """The uGraph for the first chip."""
+    seconds: dict[str, float]
+    """By phase, for all chips together."""
+
+
+def offers(function: func.FuncOp, target: str, time_limit: float | None) -> Iterator[Offer]:
+    """The graphs found for `target`, best first; it searches when the first is asked for."""
+    check(function)
+    for candidate in candidates(function, target, time_limit):
+        # The report goes on changing: it always describes the last candidate.
+        yield Offer(candidate.function, candidate.alone, deepcopy(candidate.report))
+
+
+def superoptimize_function(
+    module: ModuleOp,
+    name: str,
+    options: Options,
+    first: Offer | None = None,
+) -> Superoptimized:
+    """
+    Compile the function `name` of `module`, which is left as it is.
+
+    Args:
+        module: the program.
+        name: which of its functions.
+        options: what to search and compile for.
+        first: the best graph, where a search has already been made; there is another search only
+            if it cannot be used.
+
+    Raises:
+        ValueError: there is no such function.
+        DiagnosticException: the program cannot be compiled; the message says where and why.
+    """
+    reference = function_named(module, name)
+    progress, seconds = Progress(), Seconds()
+    found = offers(reference, options.target, options.time_limit)
+    if first is not None:
+        found = _with_first(first, found)
+    chooser = Chooser(reference, found, options.candidates, seconds, progress)
+    with progress.shown():
+        choices = [_choose(chooser, options, chip) for chip in options.chips]
+    report = compile_report(name, choices, seconds.phases)
+    return Superoptimized(
+        artifact=_artifact(reference, choices, report),
+        compiled=tuple(choice.compiled for choice in choices),
+        function=choices[0].offer.function,
+        seconds=seconds.phases,
+    )
+
+
+def _with_first(first: Offer, others: Iterator[Offer]) -> Iterator[Offer]:
+    """`first`, then the others without the one that it is."""
+    yield first
+    text = text_of(alone(first.function))
+    yield from (offer for offer in others if text_of(alone(offer.function)) != text)
+
+
+def _choose(chooser: Chooser, options: Options, chip: str) -> Choice:
+    """The choice for `chip`; what suits the target may be too large for another chip."""
+    try:
+        return chooser.choose(chip)
+    except DiagnosticException:
+        if target_named(options.target).chip == chip:
+            raise
+    own = offers(chooser.reference, chip, options.time_limit)
+    return Chooser(
+        chooser.reference, own, options.candidates, chooser.seconds, chooser.progress
+    ).choose(chip)
+
+
+def _artifact(reference: func.FuncOp, choices: list[Choice], report: str) -> Artifact:
+    first = choices[0].compiled
+    return Artifact(
+        name=first.name,
+        inputs=first.inputs,
+        outputs=first.outputs,
+        targets=tuple(choice.compiled.code for choice in choices),
+        program=text_of(alone(reference)),
+        report=report,
+        verification=verification_fields(choices),
+        producer=f"mirage_mlir {__version__}",
+    )
