@@ -97,10 +97,6 @@ class Domain(Protocol[A]):
         """The sum of `count` numbers equal to x."""
         ...
 
-    def same(self, x: A, y: A) -> bool:
-        """Whether two arrays hold the same numbers, up to the order in which sums were added."""
-        ...
-
     def rounded(self, x: A, element_type: ElementType) -> A:
         """What is left of x in memory of this type."""
         ...

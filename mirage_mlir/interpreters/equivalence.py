@@ -161,9 +161,14 @@ class _Comparison:
             reason = f"the types differ: {self.reference.function_type}"
             return self._undecided(f"{reason} and {self.candidate.function_type}")
         classes = DimensionClasses((self.reference, self.candidate))
-        outcome = self._field_outcome(classes)
+        outcome = self._field_outcome(classes, hasty=True)
         if outcome.differences:
-            return self._different(classes, outcome)
+            report = self._different(classes, outcome)
+            if report.verdict is Verdict.DIFFERENT or not outcome.roots:
+                return report
+            outcome = self._field_outcome(classes, hasty=False)
+            if outcome.differences:
+                return self._different(classes, outcome)
         if outcome.passed < self.tests:
             return self._undecided(outcome.reason)
         losses = self._rounding(classes).losses(self.candidate)
@@ -181,16 +186,16 @@ class _Comparison:
     def _undecided(self, reason: str) -> EquivalenceReport:
         return EquivalenceReport(Verdict.UNDECIDED, (self.seed,), reason=reason)
 
-    def _field_outcome(self, classes: DimensionClasses) -> FieldOutcome:
+    def _field_outcome(self, classes: DimensionClasses, *, hasty: bool) -> FieldOutcome:
         """Tests with as many special indices as are cheap enough and as square roots allow."""
         functions = (self.reference, self.candidate)
         for level in range(affordable_level(classes), 0, -1):
             axes = field_axes(functions, classes, level)
-            outcome = FieldTests(*functions, axes, self.tests, self.seed).run()
+            outcome = FieldTests(*functions, axes, self.tests, self.seed).run(hasty=hasty)
             if outcome.rooted or outcome.differences:
                 return outcome
         axes = field_axes(functions, classes, 0)
-        return FieldTests(*functions, axes, self.tests, self.seed).run()
+        return FieldTests(*functions, axes, self.tests, self.seed).run(hasty=hasty)
 
     def _rounding(self, classes: DimensionClasses) -> RoundingTests:
         functions = (self.reference, self.candidate)

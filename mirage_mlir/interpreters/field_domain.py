@@ -194,9 +194,6 @@ class FieldDomain:
     def scaled(self, x: Pairs, count: int) -> Pairs:
         return self._times(x, np.array([count], np.int64))
 
-    def same(self, x: Pairs, y: Pairs) -> bool:
-        return all(map(np.array_equal, x.residues, y.residues))
-
     def rounded(self, x: Pairs, element_type: ElementType) -> Pairs:
         return x
 

@@ -146,10 +146,6 @@ class FloatDomain:
         with np.errstate(all="ignore"):
             return x * x.dtype.type(count)
 
-    def same(self, x: Floats, y: Floats) -> bool:
-        tolerance = 1e-2 if self.rounding else 1e-6
-        return np.allclose(x, y, tolerance, tolerance * np.max(np.abs(x), initial=0), True)
-
     def rounded(self, x: Floats, element_type: ElementType) -> Floats:
         if not self.rounding:
             return x

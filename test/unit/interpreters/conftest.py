@@ -1,0 +1,32 @@
+"""Programs for the interpreters' tests, from text."""
+
+from collections.abc import Callable
+
+import pytest
+from xdsl.context import Context
+from xdsl.dialects.arith import Arith
+from xdsl.dialects.builtin import Builtin
+from xdsl.dialects.func import Func, FuncOp
+from xdsl.dialects.math import Math
+from xdsl.parser import Parser
+
+from mirage_mlir.dialects.kernel import Kernel
+from mirage_mlir.dialects.thread import Thread
+from mirage_mlir.dialects.threadblock import Threadblock
+
+Parse = Callable[[str], list[FuncOp]]
+
+
+@pytest.fixture(scope="session")
+def parse() -> Parse:
+    """The functions of a module, verified."""
+
+    def functions(text: str) -> list[FuncOp]:
+        context = Context()
+        for dialect in (Builtin, Func, Arith, Math, Kernel, Threadblock, Thread):
+            context.load_dialect(dialect)
+        module = Parser(context, text).parse_module()
+        module.verify()
+        return [op for op in module.ops if isinstance(op, FuncOp)]
+
+    return functions

@@ -1,0 +1,350 @@
+"""Block graphs compute what numpy says, and repeating inputs what all their elements say."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+from xdsl.dialects.func import FuncOp
+
+from mirage_mlir.dialects import kernel
+from mirage_mlir.interpreters import run_function
+from mirage_mlir.interpreters.axes import distinct, special
+from mirage_mlir.interpreters.field_domain import FieldDomain
+from mirage_mlir.interpreters.kernel import KernelInterpreter
+from mirage_mlir.interpreters.tensors import Tensor
+
+Array = NDArray[np.float64]
+Parse = Callable[[str], list[FuncOp]]
+
+
+def graph(
+    parse: Parse,
+    inputs: str,
+    head: str,
+    body: str,
+    output: str,
+) -> FuncOp:
+    """
+    A function of one graph over f32 tensors.
+
+    In `body`, `16x64` stands for the f32 tile and `T16x64` for the f32 tensor of that shape.
+    """
+
+    def types(text: str) -> str:
+        words = text.replace("(", "( ").replace(")", " )").replace(",", " ,").split(" ")
+        return (
+            " ".join(map(type_of, words)).replace("( ", "(").replace(" )", ")").replace(" ,", ",")
+        )
+
+    shapes = [f"tensor<{shape}xf32>" for shape in inputs.split()]
+    result = f"tensor<{output}xf32>"
+    outer = ", ".join(f"%{i}: {shape}" for i, shape in enumerate(shapes))
+    inner = ", ".join(f"%a{i}: {shape}" for i, shape in enumerate(shapes))
+    lines = "\n".join(types(line.strip()) for line in body.strip().splitlines())
+    lines = lines.replace("= ", "= threadblock.").replace("threadblock.array", "array")
+    for scalar in ("value", "factor", "kind", "dim", "permutation"):
+        lines = lines.replace(f"{scalar} = threadblock.", f"{scalar} = ")
+    lines = lines.replace("store ", "threadblock.store ")
+    operands = ", ".join(f"%{i}" for i in range(len(shapes)))
+    (function,) = parse(f"""
+func.func @f({outer}) -> {result} {{
+  %r = kernel.graph_defined ins({operands}) {head} {{
+  ^bb0({inner}):
+{lines}
+  }} : ({", ".join(shapes)}) -> {result}
+  func.return %r : {result}
+}}""")
+    return function
+
+
+def type_of(word: str) -> str:
+    shape = word.removeprefix("T")
+    if not all(part.isdigit() for part in shape.split("x")) or "x" not in shape:
+        return word
+    return f"tensor<{shape}xf32>" if word != shape else f"!threadblock.tile<{shape}xf32>"
+
+
+def draw(function: FuncOp, seed: int = 0) -> list[Array]:
+    random = np.random.default_rng(seed)
+    return [
+        random.standard_normal(kernel.shape_of(argument)).astype(np.float32).astype(np.float64)
+        for argument in function.body.block.args
+    ]
+
+
+def check(function: FuncOp, inputs: Sequence[Array], expected: Array) -> None:
+    """In f64 against numpy, and over the fields repeating inputs against all their elements."""
+    (result,) = run_function(function, inputs, rounding=False)
+    assert np.allclose(result, expected, rtol=1e-10, atol=1e-12)
+    (rounded,) = run_function(function, inputs)
+    assert np.allclose(rounded, expected, rtol=1e-4, atol=1e-5)
+    check_repeating(function)
+
+
+def check_repeating(function: FuncOp) -> None:
+    field = FieldDomain(2, [1])
+    interpreter = KernelInterpreter(field)
+    domain = interpreter.domain
+    for positions in ([0], [0, 1, 4], [2, 6]):
+        axes = [
+            tuple(special(size, positions) for size in kernel.shape_of(argument))
+            for argument in function.body.block.args
+        ]
+        inputs = [Tensor(field.random([axis.classes for axis in each]), each) for each in axes]
+        literal = [domain.literal(domain.expanded(tensor)) for tensor in inputs]
+        assert all(axis is distinct(axis.size) for tensor in literal for axis in tensor.axes)
+        (result,) = interpreter.run(function, inputs)
+        (expected,) = interpreter.run(function, literal)
+        left, right = domain.expanded(result), domain.expanded(expected)
+        assert (left.p == right.p).all()
+        assert (left.q is None) == (right.q is None)
+        if left.q is not None and right.q is not None:
+            assert (left.q == right.q).all()
+
+
+MATMUL = """
+%x = load %a0 grid_map [{0}] loop_map [1] : (T{1}) -> {2}
+%w = load %a1 grid_map [{3}] loop_map [0] : (T{4}) -> {5}
+%p = matmul %x, %w : ({2}, {5}) -> {6}
+%s = accumulate %p : ({6}) -> {6}
+store %s grid_map [{7}] : {6}
+"""
+
+
+@pytest.mark.parametrize(
+    ("m", "k", "n", "grid", "loop", "tile"),
+    [
+        (4, 8, 6, (2, 3), 4, (2, 2, 2)),
+        (5, 7, 9, (2, 2), 2, (3, 4, 5)),
+        (3, 10, 7, (1, 4), 3, (3, 4, 2)),
+        (1, 5, 3, (1, 2), 3, (4, 3, 4)),
+    ],
+)
+def test_tiled_matmul(
+    parse: Parse,
+    m: int,
+    k: int,
+    n: int,
+    grid: tuple[int, int],
+    loop: int,
+    tile: tuple[int, int, int],
+) -> None:
+    """Tiles that divide, ragged ones, and ones with nothing in them."""
+    tm, tk, tn = tile
+    body = MATMUL.format(
+        "0, _", f"{m}x{k}", f"{tm}x{tk}", "_, 1", f"{k}x{n}", f"{tk}x{tn}", f"{tm}x{tn}", "0, 1"
+    )
+    head = f"grid [{grid[0]}, {grid[1]}] loop [{loop}]"
+    function = graph(parse, f"{m}x{k} {k}x{n}", head, body, f"{m}x{n}")
+    x, w = inputs = draw(function)
+    check(function, inputs, x @ w)
+
+
+def test_grid_and_loops_cut_one_dimension(parse: Parse) -> None:
+    """Block b, iteration (i, j) has tile (b * 2 + i) * 3 + j of dim 1; the last ones are empty."""
+    function = graph(
+        parse,
+        "2x22",
+        "grid [2] loop [2, 3]",
+        """
+%x = load %a0 grid_map [1] loop_map [1, 1] : (T2x22) -> 2x2
+%q = square %x : (2x2) -> 2x2
+%s = reduce_sum %q {dims = array<i64: 1>} : (2x2) -> 2x1
+%a = accumulate %s : (2x1) -> 2x1
+store %a grid_map [1] : 2x1
+""",
+        "2x2",
+    )
+    (x,) = inputs = draw(function)
+    check(function, inputs, np.stack([(x[:, :12] ** 2).sum(1), (x[:, 12:] ** 2).sum(1)], 1))
+
+
+def test_accumulated_tiles_may_be_ragged(parse: Parse) -> None:
+    """Elements that the last tile does not have add nothing; sums after the loop see all others."""
+    function = graph(
+        parse,
+        "3x10",
+        "grid [1] loop [3]",
+        """
+%x = load %a0 grid_map [_] loop_map [1] : (T3x10) -> 3x4
+%e = exp %x : (3x4) -> 3x4
+%a = accumulate %e : (3x4) -> 3x4
+%m = accumulate %x {kind = "max"} : (3x4) -> 3x4
+%s = reduce_sum %a {dims = array<i64: 1>} : (3x4) -> 3x1
+%t = reduce_max %m {dims = array<i64: 1>} : (3x4) -> 3x1
+%r = add %s, %t : (3x1, 3x1) -> 3x1
+store %r grid_map [_] : 3x1
+""",
+        "3x1",
+    )
+    (x,) = inputs = draw(function)
+    check(function, inputs, np.exp(x).sum(1, keepdims=True) + x.max(1, keepdims=True))
+
+
+def test_across_a_grid_axis(parse: Parse) -> None:
+    """Split-K: each block sums its part, every block sees the total, ragged parts included."""
+    function = graph(
+        parse,
+        "2x11 11x6",
+        "grid [3, 2] loop [2]",
+        """
+%x = load %a0 grid_map [1, _] loop_map [1] : (T2x11) -> 2x2
+%w = load %a1 grid_map [0, 1] loop_map [0] : (T11x6) -> 2x3
+%p = matmul %x, %w : (2x2, 2x3) -> 2x3
+%q = square %x : (2x2) -> 2x2
+%s = reduce_sum %q {dims = array<i64: 1>} : (2x2) -> 2x1
+%a = accumulate %p across [0] : (2x3) -> 2x3
+%b = accumulate %s across [0] : (2x1) -> 2x1
+%r = div %a, %b : (2x3, 2x1) -> 2x3
+store %r grid_map [_, 1] : 2x3
+""",
+        "2x6",
+    )
+    x, w = inputs = draw(function)
+    check(function, inputs, x @ w / (x**2).sum(1, keepdims=True))
+
+
+def test_across_after_the_loop(parse: Parse) -> None:
+    function = graph(
+        parse,
+        "4x6",
+        "grid [2] loop [3]",
+        """
+%x = load %a0 grid_map [0] loop_map [1] : (T4x6) -> 2x2
+%s = reduce_sum %x {dims = array<i64: 1>} : (2x2) -> 2x1
+%a = accumulate %s : (2x1) -> 2x1
+%m = reduce_max %a {dims = array<i64: 0>} : (2x1) -> 1x1
+%g = accumulate %m across [0] {kind = "max"} : (1x1) -> 1x1
+%r = sub %a, %g : (2x1, 1x1) -> 2x1
+store %r grid_map [0] : 2x1
+""",
+        "4x1",
+    )
+    (x,) = inputs = draw(function)
+    check(function, inputs, x.sum(1, keepdims=True) - x.sum(1).max())
+
+
+ATTENTION = """
+%q = load %a0 grid_map [_] loop_map [_] : (T3x4) -> 3x4
+%k = load %a1 grid_map [0] loop_map [0] : (T10x4) -> {t}x4
+%v = load %a2 grid_map [0] loop_map [0] : (T10x5) -> {t}x5
+%kt = transpose %k {{permutation = array<i64: 1, 0>}} : ({t}x4) -> 4x{t}
+%s = matmul %q, %kt : (3x4, 4x{t}) -> 3x{t}
+%m = reduce_max %s {{dims = array<i64: 1>}} : (3x{t}) -> 3x1
+%d = sub %s, %m : (3x{t}, 3x1) -> 3x{t}
+%e = exp %d : (3x{t}) -> 3x{t}
+%p = matmul %e, %v : (3x{t}, {t}x5) -> 3x5
+%l = reduce_sum %e {{dims = array<i64: 1>}} : (3x{t}) -> 3x1
+%o = accumulate %p {across} rescale %m : (3x5, 3x1) -> 3x5
+%n = accumulate %l {across} rescale %m : (3x1, 3x1) -> 3x1
+%r = div %o, %n : (3x5, 3x1) -> 3x5
+store %r grid_map [_] : 3x5
+"""
+
+
+@pytest.mark.parametrize(
+    ("grid", "loop", "tile", "across"),
+    [(1, 5, 2, ""), (1, 3, 4, ""), (2, 2, 3, "across [0]"), (3, 2, 3, "across [0]")],
+)
+def test_online_softmax(parse: Parse, grid: int, loop: int, tile: int, across: str) -> None:
+    """Rescaling, with ragged tiles and with blocks that have no key at all."""
+    body = ATTENTION.format(t=tile, across=across)
+    head = f"grid [{grid}] loop [{loop}]"
+    function = graph(parse, "3x4 10x4 10x5", head, body, "3x5")
+
+    q, k, v = inputs = draw(function)
+    weights = np.exp(q @ k.T)
+    check(function, inputs, weights @ v / weights.sum(1, keepdims=True))
+
+
+def test_invariant_tiles_and_views(parse: Parse) -> None:
+    """A tile loaded before the loop is used after it; concat, broadcast, constants."""
+    function = graph(
+        parse,
+        "3x4 4x2 2x5",
+        "grid [1] loop [2]",
+        """
+%x = load %a0 grid_map [_] loop_map [1] : (T3x4) -> 3x2
+%w = load %a1 grid_map [_] loop_map [0] : (T4x2) -> 2x2
+%b = load %a2 grid_map [_] loop_map [_] : (T2x5) -> 2x5
+%p = matmul %x, %w : (3x2, 2x2) -> 3x2
+%a = accumulate %p : (3x2) -> 3x2
+%y = matmul %a, %b : (3x2, 2x5) -> 3x5
+%c = constant {value = 2.0 : f32} : 1x5
+%s = broadcast %c : (1x5) -> 3x5
+%z = mul %y, %s : (3x5, 3x5) -> 3x5
+%t = concat %z, %a {dim = 1 : i64} : (3x5, 3x2) -> 3x7
+store %t grid_map [_] : 3x7
+""",
+        "3x7",
+    )
+    x, w, b = inputs = draw(function)
+    check(function, inputs, np.concatenate([2 * (x @ w @ b), x @ w], 1))
+
+
+def test_thread_graph(parse: Parse) -> None:
+    """Scalars broadcast to the tile, ragged tiles included."""
+    (function,) = parse("""
+func.func @f(%x: tensor<5x3xf32>, %y: tensor<5x1xf32>) -> tensor<5x3xf32> {
+  %r = kernel.graph_defined ins(%x, %y) grid [2] {
+  ^bb0(%a: tensor<5x3xf32>, %b: tensor<5x1xf32>):
+    %s = threadblock.load %a grid_map [0] : (tensor<5x3xf32>) -> !threadblock.tile<4x3xf32>
+    %t = threadblock.load %b grid_map [0] : (tensor<5x1xf32>) -> !threadblock.tile<4x1xf32>
+    %u, %v = thread.graph ins(%s, %t) {
+    ^bb0(%p: f32, %q: f32):
+      %one = arith.constant 1.0 : f32
+      %n = arith.negf %p : f32
+      %e = math.exp %n : f32
+      %d = arith.addf %one, %e : f32
+      %g = arith.divf %one, %d : f32
+      %m = arith.mulf %g, %q : f32
+      thread.store %m : f32
+      thread.store %one : f32
+    } : (!threadblock.tile<4x3xf32>, !threadblock.tile<4x1xf32>)
+      -> (!threadblock.tile<4x3xf32>, !threadblock.tile<4x3xf32>)
+    %w = threadblock.add %u, %v : (!threadblock.tile<4x3xf32>, !threadblock.tile<4x3xf32>)
+      -> !threadblock.tile<4x3xf32>
+    threadblock.store %w grid_map [0] : !threadblock.tile<4x3xf32>
+  } : (tensor<5x3xf32>, tensor<5x1xf32>) -> tensor<5x3xf32>
+  func.return %r : tensor<5x3xf32>
+}""")
+    x, y = inputs = draw(function)
+    check(function, inputs, y / (1 + np.exp(-x)) + 1)
+
+
+def test_tiles_round_to_their_types(parse: Parse) -> None:
+    (function,) = parse("""
+func.func @f(%x: tensor<1x2xf32>) -> tensor<1x2xf32> {
+  %r = kernel.graph_defined ins(%x) grid [1] {
+  ^bb0(%a: tensor<1x2xf32>):
+    %s = threadblock.load %a grid_map [_] : (tensor<1x2xf32>) -> !threadblock.tile<1x2xf32>
+    %h = threadblock.cast %s : (!threadblock.tile<1x2xf32>) -> !threadblock.tile<1x2xf16>
+    %q = threadblock.square %h : (!threadblock.tile<1x2xf16>) -> !threadblock.tile<1x2xf32>
+    threadblock.store %q grid_map [_] : !threadblock.tile<1x2xf32>
+  } : (tensor<1x2xf32>) -> tensor<1x2xf32>
+  func.return %r : tensor<1x2xf32>
+}""")
+    (result,) = run_function(function, [np.array([[0.1, 300.0]])])
+    assert result.tolist() == [[np.float32(np.float16(0.1)) ** 2, 90000.0]]
+    (exact,) = run_function(function, [np.array([[0.5, 300.0]])], rounding=False)
+    assert exact.tolist() == [[0.25, 90000.0]]
+
+
+def test_many_blocks_are_few_when_they_hold_the_same(parse: Parse) -> None:
+    """A product of 4096 x 4096 on 4096 blocks, whose literal run would take minutes."""
+    body = MATMUL.format(
+        "0, _", "4096x4096", "64x64", "_, 1", "4096x4096", "64x64", "64x64", "0, 1"
+    )
+    function = graph(parse, "4096x4096 4096x4096", "grid [64, 64] loop [64]", body, "4096x4096")
+    field = FieldDomain(3, [0])
+    interpreter = KernelInterpreter(field)
+    axes = (special(4096, [0, 1]), special(4096, [0, 4095]))
+    inputs = [Tensor(field.random([axis.classes for axis in axes]), axes) for _ in range(2)]
+    (result,) = interpreter.run(function, inputs)
+    expected = interpreter.domain.matmul(*inputs)
+    assert result.shape == (4096, 4096)
+    left, right = interpreter.domain.aligned(result, expected, [0, 1])
+    assert (left.array.p == right.array.p).all()
