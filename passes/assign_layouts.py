@@ -50,6 +50,9 @@ ELEMENTS_PER_THREAD = 16
 """Elements of a tile that a thread of a block without matrix units works on: two 16-byte pieces
 of f16, enough loads in flight to hide the latency of device memory."""
 
+MAX_EXCHANGE_BYTES = 48 * 1024
+"""Parts of a sum that warps may exchange through shared memory: more would cost occupancy."""
+
 MIN_THREADS, DEFAULT_THREADS, MAX_THREADS = 32, 128, 512
 """128 is one warp for each of the four schedulers of a multiprocessor."""
 
@@ -102,10 +105,11 @@ def choose_warps(sizes: tuple[int, int, int], warps: int, may_split: bool) -> tu
     powers = [1 << k for k in range(warps.bit_length())]
     for down, across in ((d, a) for d in powers for a in powers if d * a <= warps):
         deep = warps // (down * across)
-        if deep > 1 and (not may_split or steps % deep):
-            continue
         row_tiles = ceil_div(ceil_div(rows, MMA_ROWS), down)
         column_tiles = ceil_div(ceil_div(columns, MMA_COLUMNS), across)
+        parts = deep * down * across * row_tiles * column_tiles * MMA_ROWS * MMA_COLUMNS * 4
+        if deep > 1 and (not may_split or steps % deep or parts > MAX_EXCHANGE_BYTES):
+            continue
         work = (steps / deep) * (row_tiles * column_tiles + row_tiles + column_tiles / 2)
         if best is None or (work, (down, across, deep)) < best:
             best = (work, (down, across, deep))
