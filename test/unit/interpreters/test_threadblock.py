@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 import numpy as np
 import pytest
@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from xdsl.dialects.func import FuncOp
 
 from mirage_mlir.dialects import kernel
-from mirage_mlir.interpreters import run_function
+from mirage_mlir.interpreters import NotInterpretable, run_function
 from mirage_mlir.interpreters.axes import distinct, special
 from mirage_mlir.interpreters.field_domain import FieldDomain
 from mirage_mlir.interpreters.kernel import KernelInterpreter
@@ -331,6 +331,24 @@ func.func @f(%x: tensor<1x2xf32>) -> tensor<1x2xf32> {
     assert result.tolist() == [[np.float32(np.float16(0.1)) ** 2, 90000.0]]
     (exact,) = run_function(function, [np.array([[0.5, 300.0]])], rounding=False)
     assert exact.tolist() == [[0.25, 90000.0]]
+
+
+def test_maximum_over_no_element(parse: Parse) -> None:
+    """Block 2 has nothing to take a maximum of, and a place in the result for it."""
+    function = graph(
+        parse,
+        "1x4",
+        "grid [3]",
+        """
+%x = load %a0 grid_map [1] : (T1x4) -> 1x2
+%m = reduce_max %x {dims = array<i64: 1>} : (1x2) -> 1x1
+%e = exp %m : (1x1) -> 1x1
+store %e grid_map [1] : 1x1
+""",
+        "1x3",
+    )
+    with pytest.raises(NotInterpretable, match="stores a maximum over no element"):
+        run_function(function, draw(function))
 
 
 def test_many_blocks_are_few_when_they_hold_the_same(parse: Parse) -> None:

@@ -1,0 +1,89 @@
+"""Rounding to element types, and silence about overflow."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from mirage_mlir.interpreters.domain import ElementType
+from mirage_mlir.interpreters.float_domain import FloatDomain, round_to, round_to_bfloat16
+
+
+@given(st.lists(st.floats(width=32), min_size=1))
+def test_bfloat16_is_the_nearest(values: list[float]) -> None:
+    x = np.array(values, np.float32)
+    rounded = round_to_bfloat16(x)
+    bits = rounded.view(np.uint32)
+    assert (np.isnan(x) == np.isnan(rounded)).all()
+    finite = np.isfinite(x) & np.isfinite(rounded)
+    assert not (bits[finite] & 0xFFFF).any()
+    # Neighbours have one more or one less in the upper half; none is nearer.
+    for step in (-0x10000, 0x10000):
+        with np.errstate(invalid="ignore", over="ignore"):
+            neighbour = (bits.astype(np.int64) + step).astype(np.uint32).view(np.float32)
+            far = np.abs(neighbour.astype(float) - x) >= np.abs(rounded.astype(float) - x)
+        assert far[finite & np.isfinite(neighbour)].all()
+
+
+def test_bfloat16_ties_to_even_and_overflow() -> None:
+    x = np.array([1 + 2**-8, 1 + 3 * 2**-8, 3.4e38, np.inf, -np.inf], np.float32)
+    expected = [1.0, 1 + 2**-6, np.inf, np.inf, -np.inf]
+    assert round_to_bfloat16(x).tolist() == expected
+
+
+ROUNDED: list[tuple[ElementType, float]] = [
+    ("f16", float(np.float16(0.1))),
+    ("bf16", 0.10009765625),
+    ("f32", float(np.float32(0.1))),
+    ("f64", 0.1),
+]
+
+
+@pytest.mark.parametrize(("element_type", "expected"), ROUNDED)
+def test_round_to(element_type: ElementType, expected: float) -> None:
+    rounded = round_to(np.array([0.1]), element_type)
+    assert rounded.dtype == np.float64
+    assert rounded.tolist() == [expected]
+
+
+def test_precision_of_both_kinds() -> None:
+    for rounding, dtype in ((True, np.float32), (False, np.float64)):
+        domain = FloatDomain(rounding=rounding)
+        x = np.full((1, 3), 0.1, dtype)
+        for result in (
+            domain.constant(Fraction(1, 3), 1),
+            domain.function("gelu", x),
+            domain.function("erf", x),
+            domain.power(x, Fraction(3, 2)),
+            domain.total(x, 1, np.array([1, 2, 3])),
+            domain.matmul(x, x.T, np.array([1, 2, 3])),
+            domain.scaled(x, 7),
+        ):
+            assert result.dtype == dtype
+        half = domain.rounded(x, "f16")
+        assert (half[0, 0] == np.float16(0.1)) is np.bool_(rounding)
+
+
+def test_overflow_is_silent() -> None:
+    """Tests run with warnings as errors."""
+    domain = FloatDomain(rounding=True)
+    x = np.array([[1e30, -1e30, 0.0]], np.float32)
+    with np.errstate(all="raise"):
+        assert domain.function("sigmoid", x).tolist() == [[1.0, 0.0, 0.5]]
+        assert domain.multiply(x, x)[0, 0] == np.inf
+        assert np.isnan(domain.function("log", x)[0, 1])
+        assert np.isinf(domain.divide(x, x * 0)[0, 0])
+        assert domain.rounded(x, "f16").tolist() == [[np.inf, -np.inf, 0.0]]
+
+
+def test_exponents_are_noted() -> None:
+    domain = FloatDomain(rounding=False)
+    assert domain.largest_exponent is None
+    domain.function("exp", np.array([[1.0, -5.0], [2.0, 0.0]]))
+    domain.function("exp", np.array([[3.0]]))
+    assert domain.largest_exponent is not None
+    assert domain.largest_exponent.tolist() == [5.0, 3.0]
