@@ -13,7 +13,7 @@ Departures: exact in indices; and coefficients are built from the program's own 
 """
 
 from collections import deque
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import islice, product
@@ -103,23 +103,23 @@ class Closure:
         head = self._nf.maximum_of(poly)
         if head is not None and self._has_maximum(head):
             return True
-        common: dict[_Place, list[frozenset[int]]] | None = None
+        rows: list[tuple[Mapping[_Place, set[int]], bool]] = []
         for monomial, coefficient in self._nf.monomials(poly):
             key = (monomial.factors, tuple(axis for axis, _ in monomial.masks))
-            found = self._index.get(key, {}).get(abs(coefficient), {})
-            here = {
-                (group, sign == (coefficient > 0), missing): terms
-                for (group, sign, missing), terms in found.items()
-            }
-            if common is None:
-                common = {place: [frozenset(terms)] for place, terms in here.items()}
-            else:
-                common = {p: [*common[p], frozenset(here[p])] for p in common if p in here}
-            if not common:
+            found = self._index.get(key, {}).get(abs(coefficient))
+            if found is None:
                 return False
+            rows.append((found, coefficient > 0))
+        common: dict[_Place, list[set[int]]] | None = None
+        for found, positive in rows:
+            here = {(g, sign == positive, missing): t for (g, sign, missing), t in found.items()}
+            if common is None:
+                common = {place: [terms] for place, terms in here.items()}
+            else:
+                common = {p: [*common[p], here[p]] for p in common if p in here}
         # Two terms of a value come from two terms of the root.
         return common is not None and any(
-            len(frozenset[int]().union(*terms)) >= len(terms) for terms in common.values()
+            len(set[int]().union(*terms)) >= len(terms) for terms in common.values()
         )
 
     def _has_maximum(self, head: Maximum) -> bool:

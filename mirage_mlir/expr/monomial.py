@@ -43,6 +43,7 @@ class HeadTable:
 
     def __init__(self) -> None:
         self.heads: list[Head] = []
+        self._axes: list[tuple[str, ...]] = []
         self.reducible: set[int] = set()
         """Heads whose powers or products may have to be rewritten (see `reduction.py`)."""
         self._ids: dict[Head, int] = {}
@@ -52,6 +53,7 @@ class HeadTable:
         if (known := self._ids.get(head)) is None:
             known = self._ids[head] = len(self.heads)
             self.heads.append(head)
+            self._axes.append(head.axes)
             root = isinstance(head, Function) and head.name == "sqrt"
             if root or isinstance(head, Parenthesis):
                 self.reducible.add(known)
@@ -62,7 +64,7 @@ class HeadTable:
 
     def axes(self, head: int) -> tuple[str, ...]:
         """The axes of a head, in the order of a factor's slots."""
-        return self.heads[head].axes
+        return self._axes[head]
 
     def factor(self, head: Head, exponent: Exponent = 1) -> Factor:
         """A head as a factor that reads current variables only."""
@@ -70,15 +72,16 @@ class HeadTable:
 
     def variables(self, factor: Factor) -> Iterator[tuple[str, int]]:
         """Axis and variable of each slot."""
-        return zip(self.axes(factor.head), factor.slots, strict=True)
+        return zip(self._axes[factor.head], factor.slots, strict=True)
 
     def bound(self, factors: Iterable[Factor]) -> dict[str, set[int]]:
         """The bound variables that some factors read, by axis."""
         found: dict[str, set[int]] = {}
-        for factor in factors:
-            for axis, variable in self.variables(factor):
-                if variable:
-                    found.setdefault(axis, set()).add(variable)
+        for head, slots, _ in factors:
+            if any(slots):
+                for axis, variable in zip(self._axes[head], slots, strict=True):
+                    if variable:
+                        found.setdefault(axis, set()).add(variable)
         return found
 
     def current(self, factors: Iterable[Factor]) -> tuple[str, ...]:
@@ -88,8 +91,9 @@ class HeadTable:
 
     def renamed(self, factor: Factor, names: Mapping[tuple[str, int], int]) -> Factor:
         """The factor with some variables replaced."""
-        slots = tuple(names.get(variable, variable[1]) for variable in self.variables(factor))
-        return Factor(factor.head, slots, factor.exponent)
+        head, slots, exponent = factor
+        pairs = zip(self._axes[head], slots, strict=True)
+        return Factor(head, tuple([names.get(pair, pair[1]) for pair in pairs]), exponent)
 
     def _signature(
         self, factors: Sequence[Factor], axis: str, variable: int
@@ -117,15 +121,13 @@ class HeadTable:
 
     def canonical(self, factors: Iterable[Factor], masks: Mapping[str, int]) -> Monomial:
         """The monomial of some factors: powers collected, bound variables named canonically."""
-        powers: dict[tuple[int, tuple[int, ...]], Exponent] = {}
-        for head, slots, exponent in factors:
-            powers[head, slots] = powers.get((head, slots), 0) + exponent
-        kept = [Factor(*key, _whole(e)) for key, e in powers.items() if e]
+        kept = _collected(factors)
         sorted_masks = tuple(sorted((axis, bits) for axis, bits in masks.items() if bits))
         bound = self.bound(kept)
         if all(len(variables) == 1 for variables in bound.values()):
-            names = {(axis, v): 1 for axis, variables in bound.items() for v in variables}
-            return Monomial(tuple(sorted(self.renamed(f, names) for f in kept)), sorted_masks)
+            names = {(axis, v): 1 for axis, found in bound.items() for v in found if v != 1}
+            named = [self.renamed(f, names) for f in kept] if names else kept
+            return Monomial(tuple(sorted(named)), sorted_masks)
         outside, groups = self.components(kept)
         taken: dict[str, int] = {}
         for group in sorted(self._canonical_group(group) for group in groups):
@@ -170,10 +172,10 @@ class HeadTable:
         outside: list[Factor] = []
         groups: list[tuple[set[tuple[str, int]], list[Factor]]] = []
         for factor in factors:
-            reads = {v for v in self.variables(factor) if v[1]}
-            if not reads:
+            if not any(factor.slots):
                 outside.append(factor)
                 continue
+            reads = {v for v in self.variables(factor) if v[1]}
             members = [factor]
             for group in [g for g in groups if g[0] & reads]:
                 groups.remove(group)
@@ -183,5 +185,15 @@ class HeadTable:
         return outside, [tuple(members) for _, members in groups]
 
 
-def _whole(exponent: Exponent) -> Exponent:
-    return int(exponent) if exponent.denominator == 1 else exponent
+def _collected(factors: Iterable[Factor]) -> list[Factor]:
+    """The factors with the powers of equal ones added."""
+    powers: dict[tuple[int, tuple[int, ...]], Factor] = {}
+    for factor in factors:
+        head, slots, exponent = factor
+        if (old := powers.get((head, slots))) is None:
+            powers[head, slots] = factor
+        else:
+            total = old.exponent + exponent
+            whole = int(total) if total.denominator == 1 else total
+            powers[head, slots] = Factor(head, slots, whole)
+    return [factor for factor in powers.values() if factor.exponent]

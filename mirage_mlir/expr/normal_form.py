@@ -73,7 +73,11 @@ class NormalForm(Functions):
         axes = {
             axis for poly, masks in terms for axis in self.axes(poly) if (axis, FULL) not in masks
         }
-        return self.atom(Maximum(terms, tuple(sorted(axes))))
+        maximum = Maximum(terms, tuple(sorted(axes)))
+        poly = self.atom(maximum)
+        if maximum.partial:
+            self.partial_maxima.add(poly)
+        return poly
 
     def bind_max(self, a: Poly | None, axis: str, bits: int) -> Poly | None:
         """

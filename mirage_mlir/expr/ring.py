@@ -115,14 +115,14 @@ class Ring(Reducer):
         return self._memo[key]
 
     def _computed_sum(self, a: Poly, b: Poly, sign: int) -> Poly | None:
-        if self.partial_maximum(a) or self.partial_maximum(b):
+        if not self.partial_maxima.isdisjoint((a, b)):
             return None
         if not self.may_cancel and self.zero in (a, b):
             return None
-        masks_a, masks_b, axes_a, axes_b = self.masks(a), self.masks(b), self.free(a), self.free(b)
-        for axis in {**masks_a, **masks_b}:
-            same = masks_a.get(axis) == masks_b.get(axis)
-            if axis in axes_a and axis in axes_b and not same:
+        masks_a, masks_b = self.masks(a), self.masks(b)
+        if masks_a or masks_b:
+            shared = self.free(a).keys() & self.free(b).keys()
+            if any(masks_a.get(axis) != masks_b.get(axis) for axis in shared):
                 return None
         total = dict(self.monomials(a))
         added = all(self.collect_as_is(total, m, sign * c) for m, c in self.monomials(b))
@@ -142,7 +142,7 @@ class Ring(Reducer):
         return self._memo[key]
 
     def _product(self, a: Poly, b: Poly) -> Poly | None:
-        if self.partial_maximum(a) or self.partial_maximum(b):
+        if not self.partial_maxima.isdisjoint((a, b)):
             return None
         if not self.may_cancel and (self._is_trivial(a, b) or self._is_trivial(b, a)):
             return None
@@ -175,24 +175,24 @@ class Ring(Reducer):
 
     def _joined(self, a: Monomial, b: Monomial, sizes_cancel: bool = False) -> Monomial | None:
         """The product of two monomials, sums of theirs kept apart."""
-        masks_a, masks_b = dict(a.masks), dict(b.masks)
         # sum_k1 x * y[k] is not sum_k1 (x * y[k]): no target of a search contains it.
-        if any(axis in self.current(b) for axis in masks_a):
+        if any(axis in self.current(b) for axis, _ in a.masks):
             return None
-        if any(axis in self.current(a) for axis in masks_b):
+        if any(axis in self.current(a) for axis, _ in b.masks):
             return None
         others = self.heads.apart(a, b)
         if not self.may_cancel and self._cancels(a.factors, others, sizes_cancel):
             return None
-        return self.heads.canonical((*a.factors, *others), masks_a | masks_b)
+        return self.heads.canonical((*a.factors, *others), dict(a.masks + b.masks))
 
     def _cancels(self, a: Sequence[Factor], b: Sequence[Factor], sizes_cancel: bool) -> bool:
-        powers = {(f.head, f.slots): f.exponent for f in a}
-        return any(
-            (f.exponent > 0) != (powers.get((f.head, f.slots), f.exponent) > 0)
-            and not (sizes_cancel and isinstance(self.heads[f.head], Size))
-            for f in b
-        )
+        powers = {(head, slots): exponent for head, slots, exponent in a}
+        for head, slots, exponent in b:
+            other = powers.get((head, slots))
+            if other is not None and (exponent > 0) != (other > 0):
+                if not (sizes_cancel and isinstance(self.heads[head], Size)):
+                    return True
+        return False
 
     # Parentheses.
 
@@ -330,7 +330,7 @@ class Ring(Reducer):
         return self._memo[key]
 
     def _bound(self, a: Poly, axes: tuple[str, ...], bits: int) -> Poly | None:
-        if self.partial_maximum(a):
+        if a in self.partial_maxima:
             return None
         total: dict[Monomial, Coefficient] = {}
         for monomial, coefficient in self.monomials(a):

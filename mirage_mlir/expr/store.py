@@ -34,6 +34,8 @@ class Store:
         self._masks: dict[Poly, Mapping[str, int]] = {}
         self._free: dict[Poly, Mapping[str, int]] = {}
         self._non_negative: dict[int, bool] = {}
+        self.partial_maxima: set[Poly] = set()
+        """Maxima of which some axis is bound in part: only maxima may go on with them."""
         self.zero = self.intern({})
         self.one = self.intern({UNIT: 1})
 
@@ -63,8 +65,8 @@ class Store:
         """Axes that are bound in part (by a sum or a maximum), and which bits are bound."""
         if (known := self._masks.get(poly)) is None:
             found = {axis: bits for m, _ in self._terms[poly] for axis, bits in m.masks}
-            if (partial := self.partial_maximum(poly)) is not None:
-                found.update(partial.partial)
+            if poly in self.partial_maxima and (maximum := self.maximum_of(poly)) is not None:
+                found.update(maximum.partial)
             known = self._masks[poly] = dict(sorted(found.items()))
         return known
 
@@ -92,11 +94,6 @@ class Store:
         maximum = self.heads[head]
         alone = exponent == 1 and not any(slots)
         return maximum if alone and isinstance(maximum, Maximum) else None
-
-    def partial_maximum(self, poly: Poly) -> Maximum | None:
-        """The maximum that the value is, if some of its axes are bound in part."""
-        head = self.maximum_of(poly)
-        return head if head is not None and head.partial else None
 
     def is_partial(self, poly: Poly) -> bool:
         """Whether some axis is bound in part, so that only sums (or maxima) may go on with it."""
