@@ -88,7 +88,8 @@ class Compilation:
                 self._dump(each, module, " Failed")
                 raise
             self._dump(each, module, "")
-            after_pass(each, module, seconds)
+            with rejections(each.name, name):
+                after_pass(each, module, seconds)
 
     def emit(self, module: ModuleOp, name: str) -> bytes:
         target = self.target
