@@ -157,4 +157,5 @@ def schwartz_zippel(degree: int, tests: int, roots: int = 0) -> Bound:
 def exponential_sums(degree: int, terms: int, tests: int) -> Bound:
     """For programs with at most one exp on a path, with so many exponentials in the difference."""
     each = 8.0 * degree * float(terms) ** 4 / Q + Q ** (-1.0 / float(terms) ** 2)
-    return Bound(min(1.0, each) ** tests, f"Wu et al. 2025, Theorem 2, {terms} exponential terms")
+    theorem = f"Wu et al. 2025, Theorem 2, which is weak: {terms} exponential terms"
+    return Bound(min(1.0, each) ** tests, theorem)

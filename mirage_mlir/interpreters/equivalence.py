@@ -105,7 +105,7 @@ class EquivalenceReport:
     def _argument(self) -> str:
         parts = [
             f"equal in {self.tests} random tests over Z_p x Z_q at full size, "
-            f"wrong with probability at most {self.bound:.1e} ({self.theorem})"
+            f"wrong with probability at most {self.bound:.1e} by {self.theorem}"
         ]
         if self.verdict is Verdict.EQUAL and self.worst is not None:
             parts.append(_loss_text(self.worst))
