@@ -1,5 +1,5 @@
 """
-Operators that the dialects `kernel` and `threadblock` both have: parameters, builders, shapes.
+Operators whatever their operands are, tensors or tiles: parameters, builders, inferred shapes.
 
 A dialect derives from these, adds its operand and result types and the name, and says which type
 a result has by default.
@@ -7,6 +7,8 @@ a result has by default.
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
+from math import inf
+from typing import ClassVar
 
 from xdsl.dialects.builtin import ShapedType, StringAttr
 from xdsl.interfaces import HasCanonicalizationPatternsInterface
@@ -199,6 +201,39 @@ class ReductionBase(InferredShapeOp, ABC):
         return shapes.reduce(shape_of(self.operands[0]), self.dims.get_values())
 
 
+class NormBase(InferredShapeOp, ABC):
+    """A normalization of the last dimension of the first operand; the others are rows."""
+
+    PARAMETER_NAMES: ClassVar[tuple[str, ...]] = ("weight", "bias")
+
+    eps = prop_def(F32)
+
+    def __init__(
+        self,
+        input: SSAValue,
+        parameters: Sequence[SSAValue | None],
+        eps: float,
+        result_type: Attribute | None,
+    ):
+        super().__init__(
+            operands=[input, [value for value in parameters if value is not None]],
+            properties={"eps": f32_attr(eps)},
+            result_types=[result_type or input.type],
+        )
+
+    def inferred_shape(self) -> Shape:
+        input, *parameters = map(shape_of, self.operands)
+        if len(parameters) > len(self.PARAMETER_NAMES):
+            names = " and a ".join(self.PARAMETER_NAMES)
+            raise ShapeError(f"takes a {names} besides its input, not {len(parameters)} tensors")
+        return shapes.normalize(input, parameters)
+
+    def verify_(self) -> None:
+        super().verify_()
+        if not 0 <= (eps := self.eps.value.data) < inf:
+            raise invalid(self, f"has eps {eps}, which is not a number from 0 up")
+
+
 class TransposeBase(InferredShapeOp, ABC):
     """Dimension i of the result is dimension `permutation[i]` of the input."""
 
@@ -227,6 +262,62 @@ class BroadcastBase(InferredShapeOp, ABC):
 
     def inferred_shape(self) -> Shape:
         return shapes.broadcast_to(shape_of(self.operands[0]), shape_of(self.results[0]))
+
+
+class RepetitionBase(InferredShapeOp, ABC):
+    """The input `times` times along `dim`."""
+
+    dim = prop_def(I64AttrConstr)
+    times = prop_def(I64AttrConstr)
+
+    def __init__(self, input: SSAValue, dim: int, times: int, result_type: Attribute | None = None):
+        if result_type is None:
+            result_type = self.default_type(shapes.repeat(shape_of(input), dim, times), input)
+        super().__init__(
+            operands=[input],
+            properties={"dim": i64_attr(dim), "times": i64_attr(times)},
+            result_types=[result_type],
+        )
+
+    def inferred_shape(self) -> Shape:
+        return shapes.repeat(shape_of(self.operands[0]), self.dim.value.data, self.times.value.data)
+
+
+class SliceBase(InferredShapeOp, ABC):
+    """Element i of dimension d is element `offsets[d] + i * strides[d]` of the input."""
+
+    offsets = prop_def(I64ArrayConstr)
+    sizes = prop_def(I64ArrayConstr)
+    strides = prop_def(I64ArrayConstr)
+
+    def __init__(
+        self,
+        input: SSAValue,
+        offsets: Sequence[int],
+        sizes: Sequence[int],
+        strides: Sequence[int],
+        result_type: Attribute | None = None,
+    ):
+        if result_type is None:
+            shape = shapes.slice_(shape_of(input), offsets, sizes, strides)
+            result_type = self.default_type(shape, input)
+        super().__init__(
+            operands=[input],
+            properties={
+                "offsets": i64_array(offsets),
+                "sizes": i64_array(sizes),
+                "strides": i64_array(strides),
+            },
+            result_types=[result_type],
+        )
+
+    def inferred_shape(self) -> Shape:
+        return shapes.slice_(
+            shape_of(self.operands[0]),
+            self.offsets.get_values(),
+            self.sizes.get_values(),
+            self.strides.get_values(),
+        )
 
 
 class ConcatBase(InferredShapeOp, ABC):

@@ -16,7 +16,6 @@ from __future__ import annotations
 
 from abc import ABC
 from collections.abc import Sequence
-from math import inf
 from typing import ClassVar
 
 from xdsl.dialects.builtin import TensorType
@@ -38,7 +37,6 @@ from xdsl.pattern_rewriter import RewritePattern
 from xdsl.traits import IsolatedFromAbove, NoTerminator, Pure
 from xdsl.utils.hints import isa
 
-from mirage_mlir.diagnostics import invalid
 from mirage_mlir.dialects.bases import (
     BinaryBase,
     BroadcastBase,
@@ -49,20 +47,21 @@ from mirage_mlir.dialects.bases import (
     GeluBase,
     InferredShapeOp,
     MatmulBase,
+    NormBase,
     PowBase,
     ReductionBase,
+    RepetitionBase,
     ScaleBase,
+    SliceBase,
     TransposeBase,
     UnaryBase,
     verify_static,
 )
 from mirage_mlir.dialects.common import (
-    F32,
     FloatConstr,
     FloatType,
     I64ArrayConstr,
     I64AttrConstr,
-    f32_attr,
     i64_array,
     i64_attr,
 )
@@ -302,36 +301,19 @@ class ReduceMeanOp(ReductionOp):
     name = "kernel.reduce_mean"
 
 
-class NormOp(TensorOp, ABC):
+class NormOp(NormBase, TensorOp, ABC):
     """A normalization of the last dimension; `parameters` are rows: a weight, then a bias."""
 
     T: ClassVar = VarConstraint("T", FloatConstr)
 
     input = operand_def(TensorType.constr(T))
     parameters = var_operand_def(TensorType.constr(T))
-    eps = prop_def(F32)
     result = result_def(TensorType.constr(T))
-
-    PARAMETER_NAMES: ClassVar[tuple[str, ...]] = ("weight", "bias")
-
-    def _parameter(self, index: int) -> SSAValue | None:
-        return self.parameters[index] if index < len(self.parameters) else None
 
     @property
     def weight(self) -> SSAValue | None:
         """The factor of each element of a row, if any."""
-        return self._parameter(0)
-
-    def inferred_shape(self) -> Shape:
-        if (count := len(self.parameters)) > len(self.PARAMETER_NAMES):
-            names = " and a ".join(self.PARAMETER_NAMES)
-            raise shapes.ShapeError(f"takes a {names} besides its input, not {count} tensors")
-        return shapes.normalize(shape_of(self.input), [shape_of(row) for row in self.parameters])
-
-    def verify_(self) -> None:
-        super().verify_()
-        if not 0 <= (eps := self.eps.value.data) < inf:
-            raise invalid(self, f"has eps {eps}, which is not a number from 0 up")
+        return self.parameters[0] if self.parameters else None
 
 
 @irdl_op_definition
@@ -353,11 +335,7 @@ class RmsNormOp(NormOp):
         eps: float,
         result_type: Attribute | None = None,
     ):
-        super().__init__(
-            operands=[input, [] if weight is None else [weight]],
-            properties={"eps": f32_attr(eps)},
-            result_types=[result_type or input.type],
-        )
+        super().__init__(input, [weight], eps, result_type)
 
 
 @irdl_op_definition
@@ -381,16 +359,12 @@ class LayerNormOp(NormOp):
     ):
         if weight is None and bias is not None:
             raise ValueError("layer_norm takes a bias only together with a weight")
-        super().__init__(
-            operands=[input, [value for value in (weight, bias) if value is not None]],
-            properties={"eps": f32_attr(eps)},
-            result_types=[result_type or input.type],
-        )
+        super().__init__(input, [weight, bias], eps, result_type)
 
     @property
     def bias(self) -> SSAValue | None:
         """What is added to each element of a row, if any."""
-        return self._parameter(1)
+        return self.parameters[1] if len(self.parameters) > 1 else None
 
 
 @irdl_op_definition
@@ -440,23 +414,8 @@ class BroadcastOp(BroadcastBase, InputOp):
     name = "kernel.broadcast"
 
 
-class RepetitionOp(InputOp, ABC):
+class RepetitionOp(RepetitionBase, InputOp, ABC):
     """The input `times` times along `dim`."""
-
-    dim = prop_def(I64AttrConstr)
-    times = prop_def(I64AttrConstr)
-
-    def __init__(self, input: SSAValue, dim: int, times: int, result_type: Attribute | None = None):
-        if result_type is None:
-            result_type = self.default_type(shapes.repeat(shape_of(input), dim, times), input)
-        super().__init__(
-            operands=[input],
-            properties={"dim": i64_attr(dim), "times": i64_attr(times)},
-            result_types=[result_type],
-        )
-
-    def inferred_shape(self) -> Shape:
-        return shapes.repeat(shape_of(self.input), self.dim.value.data, self.times.value.data)
 
 
 @irdl_op_definition
@@ -474,43 +433,10 @@ class RepeatInterleaveOp(RepetitionOp):
 
 
 @irdl_op_definition
-class SliceOp(InputOp):
+class SliceOp(SliceBase, InputOp):
     """Element i of dimension d is element `offsets[d] + i * strides[d]` of the input."""
 
     name = "kernel.slice"
-
-    offsets = prop_def(I64ArrayConstr)
-    sizes = prop_def(I64ArrayConstr)
-    strides = prop_def(I64ArrayConstr)
-
-    def __init__(
-        self,
-        input: SSAValue,
-        offsets: Sequence[int],
-        sizes: Sequence[int],
-        strides: Sequence[int],
-        result_type: Attribute | None = None,
-    ):
-        if result_type is None:
-            shape = shapes.slice_(shape_of(input), offsets, sizes, strides)
-            result_type = self.default_type(shape, input)
-        super().__init__(
-            operands=[input],
-            properties={
-                "offsets": i64_array(offsets),
-                "sizes": i64_array(sizes),
-                "strides": i64_array(strides),
-            },
-            result_types=[result_type],
-        )
-
-    def inferred_shape(self) -> Shape:
-        return shapes.slice_(
-            shape_of(self.input),
-            self.offsets.get_values(),
-            self.sizes.get_values(),
-            self.strides.get_values(),
-        )
 
 
 @irdl_op_definition
