@@ -15,13 +15,14 @@ import numpy as np
 from mirage_mlir.graph.target import Target
 from mirage_mlir.search.block_graph import BlockGraph, block_graph
 from mirage_mlir.search.config import Configuration, one_kernel_configurations
-from mirage_mlir.search.cost import CostModel, Tiling, static_weights
+from mirage_mlir.search.cost import CostModel, static_weights
 from mirage_mlir.search.extract import Derivation, Extraction
 from mirage_mlir.search.hypergraph import Edge, Hypergraph, Stage, Value
 from mirage_mlir.search.instantiate import instantiate, mesh_of
 from mirage_mlir.search.program import Program
 from mirage_mlir.search.report import SearchReport
 from mirage_mlir.search.saturate import Saturation
+from mirage_mlir.search.tiling import Tiling
 from mirage_mlir.search.values import Algebra
 
 GRAPHS_PER_CONFIGURATION = 24

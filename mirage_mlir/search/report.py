@@ -5,7 +5,6 @@ from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field
 from time import perf_counter
 
-
 COUNTS = (
     "axes",
     "operators",

@@ -8,12 +8,12 @@ copy between views. A copy is a `kernel.cast` to the type that its operand has.
 from collections.abc import Sequence
 
 from xdsl.dialects.builtin import TensorType
-from xdsl.dialects.func import FuncOp
+from xdsl.dialects.func import FuncOp, ReturnOp
 from xdsl.ir import Operation, SSAValue
 from xdsl.rewriter import Rewriter
 
 from mirage_mlir.dialects import kernel
-from mirage_mlir.passes.search.views import view_of
+from mirage_mlir.passes.search.views import owns_memory, view_of
 
 
 def _typed(value: SSAValue, shape: Sequence[int]) -> TensorType:
@@ -33,6 +33,21 @@ def _repetition(op: kernel.RepetitionOp) -> list[Operation]:
     return [reshaped, broadcast, copied, kernel.ReshapeOp(copied.result, op.result.type)]
 
 
+def _copy_borrowed_results(function: FuncOp) -> None:
+    """A result that is an argument, part of a tensor or an earlier result needs its own memory."""
+    last = function.body.block.last_op
+    assert isinstance(last, ReturnOp)
+    roots: list[SSAValue] = []
+    for index, value in enumerate(last.operands):
+        view = view_of(value)
+        if view is None or view.root in roots or not owns_memory(value):
+            copied = kernel.CastOp(value, value.type)
+            function.body.block.insert_op_before(copied, last)
+            last.operands[index] = copied.result
+        else:
+            roots.append(view.root)
+
+
 def normalise(function: FuncOp) -> None:
     """Rewrite, in place, until every view that is left is one by strides."""
     for op in list(function.body.block.ops):
@@ -42,3 +57,4 @@ def normalise(function: FuncOp) -> None:
         if isinstance(op, kernel.ReshapeOp) and view_of(op.result) is None:
             copied = kernel.CastOp(op.input, op.input.type)
             Rewriter.replace_op(op, [copied, kernel.ReshapeOp(copied.result, op.result.type)])
+    _copy_borrowed_results(function)

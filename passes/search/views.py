@@ -1,5 +1,7 @@
 """Views in functions of kernel operators: which operators move no data, and with what strides."""
 
+from math import prod
+
 from xdsl.ir import Block, Operation, SSAValue
 
 from mirage_mlir.dialects import kernel
@@ -21,6 +23,20 @@ def view_of(value: SSAValue) -> TensorView | None:
         return TensorView(value, shape, dense_strides(shape))
     source = view_of(owner.operands[0])
     return None if source is None else through(owner, source, kernel.shape_of(value))
+
+
+def owns_memory(value: SSAValue) -> bool:
+    """Whether a value is all of a tensor that the function computes, dims in any order."""
+    view = view_of(value)
+    if view is None or isinstance(view.root.owner, Block) or view.offset:
+        return False
+    pairs = sorted(
+        ((step, size) for size, step in zip(view.shape, view.strides, strict=True) if size > 1),
+        reverse=True,
+    )
+    dense = dense_strides(tuple(size for _, size in pairs))
+    whole = prod(view.shape) == prod(kernel.shape_of(view.root))
+    return whole and tuple(step for step, _ in pairs) == dense
 
 
 def is_strided_view(op: Operation) -> bool:

@@ -1,0 +1,311 @@
+"""
+What the lowering will make of a graph: threads, warps, buffers, registers.
+
+The passes assign-layouts and schedule-threadblock decide; this is how they do, for all
+combinations of tile sizes at once and close enough to tell which of them fit and which are fast.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mirage_mlir.search.extract import Derivation
+from mirage_mlir.search.hypergraph import Edge
+from mirage_mlir.search.instantiate import Array
+from mirage_mlir.search.program import Input, Kind
+from mirage_mlir.search.tiling import Tiling, item_bytes, round_up
+
+Mask = NDArray[np.bool_]
+
+VECTOR = 16
+"""Bytes that a thread copies at once, where addresses are multiples of it."""
+
+STAGE_COUNTS = (2, 4, 8)
+"""Buffers of the loop's tiles."""
+
+BYTES_IN_FLIGHT = 48 * 1024
+"""Bytes that a block keeps on their way, if its buffers allow."""
+
+MAX_BUFFER_BYTES = 128 * 1024
+"""Shared memory of all the loop's buffers."""
+
+MAX_EXCHANGE_BYTES = 48 * 1024
+"""Shared memory through which warps add up what each has summed."""
+
+MATRIX_THREADS, ACCUMULATORS_PER_THREAD = 128, 64
+"""Threads of a block that multiplies matrices; twice as many for more accumulators than these."""
+
+MIN_THREADS, MAX_THREADS, ELEMENTS_PER_THREAD = 32, 512, 16
+"""Threads of a block that does not: one for so many elements of its largest tile."""
+
+MAX_LIVE_PER_THREAD = 96
+"""Elements in f32 that a thread keeps; of its 255 registers others hold addresses and copies."""
+
+REDUCTIONS = (Kind.REDUCE_SUM, Kind.REDUCE_MAX)
+ACCUMULATIONS = (Kind.ACCUMULATE_SUM, Kind.ACCUMULATE_MAX)
+
+
+@dataclass(frozen=True)
+class Warps:
+    """How warps share a product: the instructions of all of them, and the bytes that they read."""
+
+    flops: Array
+    read: Array
+    exchange: Array
+    """Bytes of shared memory through which parts of the sum meet."""
+
+
+class Resources:
+    """What one derivation needs; arrays have an entry for each combination of tile sizes."""
+
+    def __init__(self, tiling: Tiling, derivation: Derivation) -> None:
+        self.tiling = tiling
+        self.derivation = derivation
+        self.edges = dict(zip(derivation.values, derivation.edges, strict=True))
+        self.uses: dict[int, list[int]] = {value: [] for value in derivation.values}
+        for value, edge in self.edges.items():
+            for operand in edge.operands:
+                self.uses[operand].append(value)
+        self.live = self._live()
+        self.threads = self._threads()
+        self.products = {
+            value: self._warps(value, edge)
+            for value, edge in self.edges.items()
+            if edge.kind is Kind.MATMUL
+        }
+        self.staged = self._staged_bytes()
+        self.stages = self._stages()
+        self.shared = self._shared_bytes()
+
+    def fits(self) -> Mask:
+        """Which combinations a block has the registers and the shared memory for."""
+        shared = self.shared <= self.tiling.target.shared_per_block
+        return shared & (self.live <= MAX_LIVE_PER_THREAD * self.threads) & self._reducible()
+
+    def resident(self) -> Array:
+        """Blocks that run on one multiprocessor at a time."""
+        target = self.tiling.target
+        reserved = 1024  # Bytes of shared memory that the hardware takes for each block.
+        registers = self.live + 48 * self.threads
+        resident = np.minimum.reduce(
+            [
+                np.floor(target.shared_per_multiprocessor / (self.shared + reserved)),
+                np.floor(target.threads_per_multiprocessor / self.threads),
+                np.floor(target.registers_per_multiprocessor / registers),
+            ]
+        )
+        return np.clip(resident, 1, target.blocks_per_multiprocessor)
+
+    # Which tiles are where
+
+    def in_shared(self, value: int) -> bool:
+        """Whether a loaded tile goes to shared memory; else it is read where it is used."""
+        return self.tiling.in_loop(value) or any(
+            self.edges[user].kind is Kind.MATMUL or self.tiling.in_loop(user)
+            for user in self.uses[value]
+        )
+
+    def is_summed(self, value: int) -> bool:
+        """Whether nothing but sums over the loop follows."""
+        users = [self.edges[user].kind for user in self.uses[value]]
+        return bool(users) and all(kind is Kind.ACCUMULATE_SUM for kind in users)
+
+    def materialised(self) -> Iterator[int]:
+        """The operands of matrix units that are computed: they go through shared memory."""
+        seen: set[int] = set()
+        for edge in self.edges.values():
+            for operand in edge.operands if edge.kind is Kind.MATMUL else ():
+                if self.edges[operand].kind is not Kind.INPUT and operand not in seen:
+                    seen.add(operand)
+                    yield operand
+
+    def contiguous(self, tensor: Input) -> tuple[Array, Array]:
+        """Bytes of a tile of `tensor` that lie side by side, and bytes copied at once."""
+        tiling, item = self.tiling, item_bytes(tensor.element_type)
+        run = np.full_like(tiling.mesh.blocks, float(item))
+        order = tensor.by_stride()
+        expected, whole = 1, np.ones_like(run, dtype=bool)
+        for axis, stride in order:
+            if stride != expected:
+                break
+            size, tile = tiling.program.sizes[axis], tiling.mesh.tiles[axis]
+            run = np.where(whole, run * tile, run)
+            whole = whole & (tile >= size)
+            expected *= size
+        pitch = min((stride for _, stride in order if stride > 1), default=0) * item
+        vector = np.gcd(np.gcd(run.astype(np.int64), pitch), VECTOR)
+        return run, vector.astype(float)
+
+    def _padded_bytes(self, rows: Array, columns: Array, item: int) -> Array:
+        """A tile in shared memory: the rows an odd number of 16-byte pieces apart."""
+        pieces = np.ceil(columns * item / VECTOR)
+        pieces = pieces + (pieces % 2 == 0)
+        return np.where(columns * item < VECTOR, columns * item, pieces * VECTOR) * rows
+
+    def _tile_bytes(self, value: int, tensor: Input) -> Array:
+        axes = self.tiling.axes(value)
+        fastest = tensor.by_stride()[:1]
+        inner = [axis for axis, _ in fastest if axis in axes]
+        columns = self.tiling.extent(inner)
+        rows = self.tiling.volume(value) / columns
+        return self._padded_bytes(rows, columns, item_bytes(tensor.element_type))
+
+    # Registers
+
+    def _live(self) -> Array:
+        """Elements that a block keeps in registers across barriers, at the worst moment."""
+        place = {value: i for i, value in enumerate(self.derivation.values)}
+        kept = [
+            (place[value], self._last_use(value, place), self.tiling.volume(value))
+            for value, edge in self.edges.items()
+            if edge.kind not in (Kind.INPUT, Kind.CONSTANT) and not self._folded(value)
+        ]
+        sums = self.tiling.one * 0
+        for value, edge in self.edges.items():
+            if edge.kind in ACCUMULATIONS and not self._folded(value):
+                sums = sums + self.tiling.volume(value)
+        worst = sums
+        for barrier, edge in ((place[value], edge) for value, edge in self.edges.items()):
+            if edge.kind in REDUCTIONS or edge.kind is Kind.MATMUL:
+                live = sum((v for first, last, v in kept if first < barrier <= last), start=0.0)
+                worst = np.maximum(worst, live)
+        return worst
+
+    def _last_use(self, value: int, place: dict[int, int]) -> int:
+        return max((place[user] for user in self.uses[value]), default=place[value])
+
+    def _folded(self, value: int) -> bool:
+        """Whether a sum over the loop is reduced at once after it: a thread keeps a few numbers."""
+        users = [self.edges[user].kind for user in self.uses[value]]
+        folds = self.edges[value].kind in ACCUMULATIONS and bool(users)
+        if folds and all(kind in REDUCTIONS for kind in users):
+            return True
+        # What is added to such a sum is not kept either.
+        return bool(users) and all(
+            self.edges[user].kind in ACCUMULATIONS and self._folded(user)
+            for user in self.uses[value]
+        )
+
+    def _reducible(self) -> Mask:
+        """
+        Whether every reduction is along the last dimension or all those before it.
+
+        A tile is seen as a matrix; of the dimensions that make its rows all are reduced or none.
+        """
+        fits = np.ones_like(self.tiling.mesh.blocks, dtype=bool)
+        order = list(self.tiling.program.sizes)
+        for edge in self.edges.values():
+            if edge.kind in REDUCTIONS and edge.axis is not None:
+                axes = sorted(self.tiling.axes(edge.operands[0]), key=order.index)
+                if axes[-1] != edge.axis:
+                    rows = [axis for axis in axes[:-1] if axis != edge.axis]
+                    fits &= self.tiling.extent(rows) == 1
+        return fits
+
+    # Threads and warps
+
+    def _sides(self, edge: Edge) -> tuple[Array, Array, Array]:
+        """Rows, columns and depth of a product; the first operand has the rows."""
+        assert edge.axis is not None
+        rows, columns = (
+            self.tiling.extent([a for a in self.tiling.axes(operand) if a != edge.axis])
+            for operand in edge.operands
+        )
+        return rows, columns, self.tiling.mesh.tiles[edge.axis]
+
+    def _threads(self) -> Array:
+        products = [edge for edge in self.edges.values() if edge.kind is Kind.MATMUL]
+        if not products:
+            largest = np.maximum.reduce([self.tiling.volume(value) for value in self.edges])
+            threads = 2 ** np.ceil(np.log2(np.ceil(largest / ELEMENTS_PER_THREAD)))
+            return np.clip(threads, MIN_THREADS, MAX_THREADS)
+        accumulators = self.tiling.one * 0
+        for edge in products:
+            rows, columns, _ = self._sides(edge)
+            accumulators = accumulators + round_up(rows, 16) * round_up(columns, 8)
+        many = accumulators > ACCUMULATORS_PER_THREAD * MATRIX_THREADS
+        return np.where(many, 2.0 * MATRIX_THREADS, float(MATRIX_THREADS))
+
+    def _warps(self, value: int, edge: Edge) -> Warps:
+        """Warps along rows, columns and depth with the fewest instructions for each."""
+        rows, columns, depth = self._sides(edge)
+        steps, warps = np.ceil(depth / 16), self.threads / 32
+        best = np.full_like(rows, np.inf)
+        flops, read, exchange = best, best, best
+        for down, across in ((d, a) for d in (1, 2, 4, 8) for a in (1, 2, 4, 8) if d * a <= 8):
+            deep = np.floor(warps / (down * across))
+            row_tiles = np.ceil(np.ceil(rows / 16) / down)
+            column_tiles = np.ceil(np.ceil(columns / 8) / across)
+            parts = warps * row_tiles * column_tiles * 16 * 8 * 4
+            split = self.is_summed(value) & (steps % np.maximum(deep, 1) == 0)
+            valid = (deep == 1) | ((deep > 1) & split & (parts <= MAX_EXCHANGE_BYTES))
+            work = steps / np.maximum(deep, 1)
+            work = work * (row_tiles * column_tiles + row_tiles + column_tiles / 2)
+            better = valid & (work < best)
+            best = np.where(better, work, best)
+            each = warps * steps / np.maximum(deep, 1)
+            flops = np.where(better, each * row_tiles * column_tiles * 2 * 16 * 8 * 16, flops)
+            read = np.where(better, each * (row_tiles * 512 + column_tiles * 256), read)
+            exchange = np.where(better, np.where(deep > 1, parts, 0.0), exchange)
+        return Warps(flops, read, exchange)
+
+    # Shared memory
+
+    def _inputs(self) -> Iterator[tuple[int, Input]]:
+        for value, edge in self.edges.items():
+            if edge.kind is Kind.INPUT and self.in_shared(value):
+                yield value, self.tiling.program.inputs[edge.source]
+
+    def _staged_bytes(self) -> Array:
+        """One buffer of each tile that the loop loads."""
+        staged = [self._tile_bytes(v, t) for v, t in self._inputs() if self.tiling.in_loop(v)]
+        return sum(staged, start=self.tiling.one * 0)
+
+    def _stages(self) -> Array:
+        """The fewest buffers that keep enough bytes on their way."""
+        stages = np.full_like(self.staged, float(STAGE_COUNTS[0]))
+        enough = self.staged * (stages - 1) >= BYTES_IN_FLIGHT
+        for count in STAGE_COUNTS[1:]:
+            fitting = ~enough & (count * self.staged <= MAX_BUFFER_BYTES)
+            stages = np.where(fitting, float(count), stages)
+            enough |= fitting & (self.staged * (count - 1) >= BYTES_IN_FLIGHT)
+        return np.minimum(stages, self.tiling.mesh.iterations)
+
+    def _shared_bytes(self) -> Array:
+        """What a block needs: the loop's buffers give way to what follows the loop."""
+        held = self.tiling.one * 0
+        for value, tensor in self._inputs():
+            if not self.tiling.in_loop(value):
+                held = held + self._tile_bytes(value, tensor)
+        during, after = self.staged * self.stages, self._exchanged()
+        item = item_bytes(self.tiling.program.matrix_type)
+        for operand in self.materialised():
+            axes = self.tiling.axes(operand)
+            columns = self.tiling.mesh.tiles[axes[-1]] if axes else self.tiling.one
+            rows = self.tiling.volume(operand) / columns
+            # Either of the axes may come last.
+            tile = np.maximum(
+                self._padded_bytes(rows, columns, item), self._padded_bytes(columns, rows, item)
+            )
+            if self.tiling.in_loop(operand):
+                during = during + tile
+            else:
+                after = after + tile
+        return held + np.maximum(during, after) + 512
+
+    def _exchanged(self) -> Array:
+        exchange = [warps.exchange for warps in self.products.values()]
+        return sum(exchange, start=self.tiling.one * 0)
+
+
+def waits(resources: Resources, kinds: Sequence[Kind] = REDUCTIONS) -> Array:
+    """Barriers of one block, besides that of each turn: reductions and computed operands."""
+    total = resources.tiling.one * 0
+    for value, edge in resources.edges.items():
+        if edge.kind in kinds:
+            total = total + resources.tiling.turns(value)
+    for operand in resources.materialised():
+        total = total + resources.tiling.turns(operand)
+    return total
