@@ -47,9 +47,9 @@ $(VENV)/bin/python:
 
 # Marks, so that nothing is installed again until the dependencies change.
 $(VENV)/installed: pyproject.toml | $(VENV)/bin/python
-	$(RUN)/python -m pip install -q -e .
+	PYTHONWARNINGS=ignore $(RUN)/python -m pip install -q -e .
 	@touch $@
 
 $(VENV)/installed-dev: pyproject.toml | $(VENV)/bin/python
-	$(RUN)/python -m pip install -q -e '.[dev]'
+	PYTHONWARNINGS=ignore $(RUN)/python -m pip install -q -e '.[dev]'
 	@touch $@ $(VENV)/installed

@@ -3,7 +3,6 @@
 import argparse
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any, NoReturn
 
 from xdsl.passes import ModulePass
@@ -32,7 +31,7 @@ class CommandLine:
     output: str
     target: Request
     passes: tuple[Request, ...]
-    artifacts: Path | None
+    artifacts: str | None
     report: bool
     verbose: bool
     split_input_file: bool
@@ -64,7 +63,7 @@ def _make_parser(epilog: str) -> _Parser:
     text("-o", dest="output", default="-", metavar="FILE", help="write the result to FILE")
     text("-t", "--target", default="mlir", help="output format: mlir, irdl, nvvm, ptx, cubin, ...")
     text("--report", action="store_true", help="say on stderr what was searched and proved")
-    text("--artifacts", type=Path, metavar="DIR", help="write PTX, cubins and artifacts into DIR")
+    text("--artifacts", metavar="DIR", help="write PTX, cubins and artifacts into DIR")
     text("-v", "--verbose", action="store_true", help="show detailed remarks")
     text("--debug", action="store_true", help="show the Python trace of an internal error")
     text("--version", action="store_true", help="show the version")

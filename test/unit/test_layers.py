@@ -18,7 +18,7 @@ LAYERS = [
     ["targets"],
     ["driver", "host"],
     ["universe"],
-    ["tool", "api"],
+    ["tool", "api", "host"],
     ["opt_main"],
 ]
 """Lowest first. An import inside a function may look up (a registry entry, a canonicalizer)."""
@@ -42,10 +42,11 @@ def name_of(path: Path) -> str:
 def layer_of(module: str) -> int | None:
     """The index of the layer of `module`; none for the package itself and for other packages."""
     package, _, rest = module.partition(".")
-    if package != "mirage_mlir" or not rest:
+    if package != "mirage_mlir" or not rest or rest == "__version__":
         return None
-    (layer,) = [i for i, names in enumerate(LAYERS) if rest.partition(".")[0] in names]
-    return layer
+    layers = [i for i, names in enumerate(LAYERS) if rest.partition(".")[0] in names]
+    assert len(layers) == 1, f"{module} is in {len(layers)} layers, which must be 1"
+    return layers[0]
 
 
 def imported_modules(nodes: list[ast.stmt]) -> list[str]:

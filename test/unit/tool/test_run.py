@@ -233,3 +233,9 @@ def test_closed_pipe_leaves_no_trace(good: str) -> None:
     result = subprocess.run(["bash", "-c", script], capture_output=True, text=True, check=False)
     assert result.stderr == ""
     assert result.returncode == BROKEN_PIPE
+
+
+def test_ours_are_there_without_entry_points(capsys: pytest.CaptureFixture[str]) -> None:
+    """As in a checkout that is not installed: the fixture's universe does not have them."""
+    assert main(["/dev/null", "-t", "irdl"]) == 0
+    assert "irdl.dialect @kernel" in capsys.readouterr().out
