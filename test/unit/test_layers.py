@@ -18,7 +18,7 @@ LAYERS = [
     ["targets"],
     ["driver", "host"],
     ["universe"],
-    ["tool", "api", "host"],
+    ["tool", "api"],
     ["opt_main"],
 ]
 """Lowest first. An import inside a function may look up (a registry entry, a canonicalizer)."""
