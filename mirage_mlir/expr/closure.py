@@ -33,8 +33,11 @@ from mirage_mlir.expr.heads import (
 from mirage_mlir.expr.monomial import UNIT, Factor, Monomial
 from mirage_mlir.expr.normal_form import NormalForm
 
-MOST_ENTRIES = 200_000
-"""Sub-expressions indexed; the programs of the tests have 30 to 2000. Past it some are missed."""
+MOST_ENTRIES = 20_000
+"""
+Sub-expressions indexed; the programs of the tests have 30 to 300. Past it some are missed, but not
+the values of the program itself.
+"""
 
 MOST_PARTS = 4096
 """Parts of one monomial that are made roots, as denominators or in expanded form; 2^12."""
@@ -81,6 +84,7 @@ class Closure:
         self._known: dict[Poly, bool] = {}
         self._powers: dict[int, set[Exponent]] = {}
         self._entries = 0
+        self._known_before = nf.count
         with nf.lowering():
             self._add_roots(targets)
             self._add_arguments_of_calls()
@@ -100,6 +104,8 @@ class Closure:
         return known
 
     def _look_up(self, poly: Poly) -> bool:
+        if self._entries > MOST_ENTRIES and poly < self._known_before:
+            return True
         head = self._nf.maximum_of(poly)
         if head is not None and self._has_maximum(head):
             return True
@@ -148,8 +154,7 @@ class Closure:
                 waiting += self._roots_within(monomial)
         self.roots += new
         for poly in new:
-            for number, (monomial, coefficient) in enumerate(self._nf.monomials(poly)):
-                self._index_monomial((poly, number), monomial, coefficient)
+            self._index_root(poly)
         self._known.clear()
 
     def _roots_within(self, monomial: Monomial) -> Iterator[Poly]:
@@ -254,53 +259,69 @@ class Closure:
             ]
             yield inside, outside
 
-    def _index_monomial(
-        self, term: tuple[Poly, int], monomial: Monomial, coefficient: Coefficient
+    def _index_root(self, root: Poly) -> None:
+        """Index the parts of all terms of a root."""
+        heads, terms = self._nf.heads, self._nf.monomials(root)
+        alone = len(terms) == 1
+        for number, (monomial, coefficient) in enumerate(terms):
+            allowed = parts(abs(coefficient), sorted(self._nf.constants))
+            for inside, outside in self._splits(monomial):
+                for free, partial in self._openings(inside, outside, alone):
+                    names = dict.fromkeys((*free, *partial), 0)
+                    part = heads.canonical((heads.renamed(f, names) for f in inside), {})
+                    key = (part.factors, tuple(axis for axis, _ in partial))
+                    # A sum comes from several terms, which must lack the same co-factor.
+                    rest = () if alone else tuple(heads.renamed(f, names) for f in outside)
+                    # Partial sums over different axes may go into one accumulator: no axis named.
+                    status = () if alone else (*(axis for axis, _ in free), len(partial))
+                    group = (root, heads.canonical(rest, {}).factors, status)
+                    place = self._groups.setdefault(group, len(self._groups)), coefficient > 0
+                    self._enter(key, place, allowed, number)
+                if self._entries > MOST_ENTRIES:
+                    return
+
+    def _enter(
+        self,
+        key: _Key,
+        place: tuple[int, bool],
+        allowed: Mapping[Coefficient, tuple[Coefficient, ...]],
+        number: int,
     ) -> None:
-        """Index the parts of one term of a root; `term` is the root and the term's number."""
-        heads = self._nf.heads
-        allowed = parts(abs(coefficient), sorted(self._nf.constants))
-        for inside, outside in self._splits(monomial):
-            for free, partial in self._openings(inside, outside):
-                names = dict.fromkeys((*free, *partial), 0)
-                part = heads.canonical((heads.renamed(f, names) for f in inside), {})
-                rest = heads.canonical((heads.renamed(f, names) for f in outside), {})
-                # Partial sums over different axes may go into one accumulator: no axis named.
-                group = (term[0], rest.factors, tuple(axis for axis, _ in free), len(partial))
-                place = self._groups.setdefault(group, len(self._groups)), coefficient > 0
-                key = (part.factors, tuple(axis for axis, _ in partial))
-                row = self._index.setdefault(key, {})
-                for value, factors in allowed.items():
-                    for missing in factors:
-                        row.setdefault(value, {}).setdefault((*place, missing), set()).add(term[1])
-                self._entries += 1
-            if self._entries > MOST_ENTRIES:
-                return
+        row = self._index.setdefault(key, {})
+        for value, factors in allowed.items():
+            for missing in factors:
+                row.setdefault(value, {}).setdefault((*place, missing), set()).add(number)
+        self._entries += 1
 
     def _openings(
-        self, inside: Sequence[Factor], outside: Sequence[Factor]
+        self, inside: Sequence[Factor], outside: Sequence[Factor], alone: bool
     ) -> Iterator[tuple[tuple[Variable, ...], tuple[Variable, ...]]]:
         """
         Bound variables that are free in a part or its co-factor, and those bound in part.
 
         A variable that both read must be free: it is summed after their product. One that only the
-        co-factor reads may be, too: in `sum_k (x[k] + y) w[k]`, y is added before the sum. Free and
-        partial variables become current ones, of which an axis has one.
+        co-factor reads may be, too: in `sum_k (x[k] + y) w[k]`, y is added before the sum. (For a
+        term `alone`, nothing is added.) Free and partial variables become current ones, of which
+        an axis has one.
         """
         heads = self._nf.heads
         read_outside = {v for f in outside for v in heads.variables(f)}
         read_inside = {v for f in inside for v in heads.variables(f)}
-        variables = sorted(v for v in read_inside | read_outside if v[1])
-        current = {axis for axis, v in read_inside | read_outside if not v}
-        choices = [
-            "FPB" if v not in read_outside else "F" if v in read_inside else "FB" for v in variables
-        ]
-        for states in product(*choices):
-            free = tuple(v for v, s in zip(variables, states, strict=True) if s == "F")
-            partial = tuple(v for v, s in zip(variables, states, strict=True) if s == "P")
-            axes = [axis for axis, _ in (*free, *partial)]
-            if len(set(axes)) == len(axes) and current.isdisjoint(axes):
-                yield free, partial
+        options: dict[str, list[tuple[Variable, str] | None]] = {}
+        for variable in sorted(read_inside | read_outside):
+            axis, number = variable
+            ways = options.setdefault(axis, [None])
+            if not number or (variable in read_inside and variable in read_outside):
+                if None not in ways:
+                    return  # Two variables would have to be current.
+                ways[:] = [(variable, "free" if number else "current")]
+            elif None in ways and variable in read_inside:
+                ways += [(variable, "free"), (variable, "partial")]
+            elif None in ways and not alone:
+                ways.append((variable, "free"))
+        for chosen in product(*options.values()):
+            free = tuple(way[0] for way in chosen if way and way[1] == "free")
+            yield free, tuple(way[0] for way in chosen if way and way[1] == "partial")
 
     # What the search starts from.
 

@@ -149,8 +149,10 @@ class Functions(Ring):
         if abs(exponent) != 1 and not self.cancelling:
             # h, h^2, sqrt(h^2) would be a cycle.
             return self._opaque("sqrt", self.intern({power: 1}))
+        base = head.polynomial if isinstance(head, Parenthesis) else self.atom(head)
         if exponent % 2 == 0:
-            return self.power(self.atom(head), int(exponent) // 2)
-        if isinstance(head, Parenthesis):
-            return self.power(self.function("sqrt", head.polynomial), int(exponent))
-        return self.power(self._opaque("sqrt", self.atom(head)), int(exponent))
+            return self.power(base, int(exponent) // 2)
+        # The root of a head is an atom; asking `function` for it would come back here.
+        in_parentheses = isinstance(head, Parenthesis)
+        root = self.function("sqrt", base) if in_parentheses else self._opaque("sqrt", base)
+        return self.power(root, int(exponent))

@@ -13,9 +13,9 @@ from typing import NamedTuple
 
 from mirage_mlir.expr.heads import Exponent, Function, Head, Masks, Parenthesis
 
-MOST_RENAMINGS = 5040
+MOST_RENAMINGS = 720
 """
-Namings of the bound variables of one sum tried for the canonical one, 7!. Programs need up to 6;
+Namings of the bound variables of one sum tried for the canonical one, 6!. Programs need up to 6;
 beyond the limit two equal monomials may be told apart, which loses a rewrite and nothing else.
 """
 

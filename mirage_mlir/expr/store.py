@@ -47,6 +47,11 @@ class Store:
             self._terms.append(polynomial)
         return known
 
+    @property
+    def count(self) -> int:
+        """How many values there are; a value's id is smaller than that of all that came later."""
+        return len(self._terms)
+
     def monomials(self, poly: Poly) -> Polynomial:
         """The terms of a value: pairs of monomial and coefficient, sorted."""
         return self._terms[poly]
