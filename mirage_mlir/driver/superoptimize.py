@@ -9,6 +9,7 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.utils.exceptions import DiagnosticException
 
 from mirage_mlir import __version__
+from mirage_mlir.diagnostics import remark
 from mirage_mlir.driver.choose import Choice, Chooser, Offer
 from mirage_mlir.driver.compile import CompiledFunction, Seconds
 from mirage_mlir.driver.options import Options
@@ -67,9 +68,10 @@ def superoptimize_function(
     found = offers(reference, options.target, options.time_limit)
     if first is not None:
         found = _with_first(first, found)
+        seconds.add("search", sum(first.search.phases.values()))
     chooser = Chooser(reference, found, options.candidates, seconds, progress)
     with progress.shown():
-        choices = [_choose(chooser, options, chip) for chip in options.chips]
+        choices = _choose_all(chooser, options)
     report = compile_report(name, choices, seconds.phases)
     return Superoptimized(
         artifact=_artifact(reference, choices, report),
@@ -84,6 +86,27 @@ def _with_first(first: Offer, others: Iterator[Offer]) -> Iterator[Offer]:
     yield first
     text = text_of(alone(first.function))
     yield from (offer for offer in others if text_of(alone(offer.function)) != text)
+
+
+def _choose_all(chooser: Chooser, options: Options) -> list[Choice]:
+    """The choice for each chip; a chip that no graph suits is left out, with a remark."""
+    choices: list[Choice] = []
+    failed: DiagnosticException | None = None
+    for chip in options.chips:
+        try:
+            choices.append(_choose(chooser, options, chip))
+        except DiagnosticException as error:
+            if chip == target_named(options.target).chip:
+                raise
+            failed = error
+            remark(chooser.reference, f"has no machine code for {chip}: {_reason(error)}")
+    if failed is not None and not choices:
+        raise failed
+    return choices
+
+
+def _reason(error: DiagnosticException) -> str:
+    return " ".join([str(error), *getattr(error, "__notes__", ())])
 
 
 def _choose(chooser: Chooser, options: Options, chip: str) -> Choice:

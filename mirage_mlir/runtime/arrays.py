@@ -21,7 +21,7 @@ def check_array(array: object, spec: TensorSpec, label: str) -> Array:
         ValueError: its shape differs.
     """
     if not isinstance(array, np.ndarray):
-        raise TypeError(f"{label} is a {type(cast(object, array)).__qualname__}, not a numpy array")
+        raise TypeError(f"{label} is a {type(array).__qualname__}, not a numpy array")
     found = cast(Array, array)
     wanted = numpy_dtype(spec.element_type)
     is_wide = spec.element_type is ElementType.BF16 and found.dtype == np.float32

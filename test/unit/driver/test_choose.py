@@ -1,0 +1,141 @@
+"""Which of the offered graphs is taken, and why the others are not."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+
+import pytest
+from xdsl.dialects import func
+from xdsl.dialects.builtin import ModuleOp
+from xdsl.utils.exceptions import DiagnosticException
+
+from mirage_mlir.driver import choose
+from mirage_mlir.driver.choose import Choice, Chooser, Offer
+from mirage_mlir.driver.compile import CompiledFunction, Seconds, compile_function
+from mirage_mlir.driver.progress import Progress
+from mirage_mlir.driver.source import functions, parse_program
+from mirage_mlir.search.report import SearchReport
+
+REFERENCE = """
+func.func @f(%x: tensor<8x1024xf32>) -> tensor<8x1024xf32> {
+  %y = kernel.scale %x {factor = 2.0 : f32} : (tensor<8x1024xf32>) -> tensor<8x1024xf32>
+  func.return %y : tensor<8x1024xf32>
+}
+"""
+
+
+def scale(factor: float, rows: int) -> str:
+    """A graph that multiplies by `factor`, `rows` rows in a block."""
+    tile = f"!threadblock.tile<{rows}x1024xf32>"
+    return f"""
+func.func @f(%x: tensor<8x1024xf32>) -> tensor<8x1024xf32> {{
+  %y = kernel.graph_defined ins(%x) grid [{8 // rows}] {{
+  ^bb0(%a: tensor<8x1024xf32>):
+    %t = threadblock.load %a grid_map [0] : (tensor<8x1024xf32>) -> {tile}
+    %d = threadblock.scale %t {{factor = {factor} : f32}} : ({tile}) -> {tile}
+    threadblock.store %d grid_map [0] : {tile}
+  }} : (tensor<8x1024xf32>) -> tensor<8x1024xf32>
+  func.return %y : tensor<8x1024xf32>
+}}
+"""
+
+
+UNCOMPILABLE = REFERENCE
+"""An operator outside a graph, which the lowering does not take."""
+
+WRONG = scale(3.0, 1)
+
+RIGHT = [scale(2.0, rows) for rows in (1, 2, 4)]
+
+
+def function_of(text: str) -> func.FuncOp:
+    """The one function of a program."""
+    return functions(parse_program(text, "f.mlir"))[0]
+
+
+class Source:
+    """Offers in a row, the last with each operator alone; counts those that were asked for."""
+
+    def __init__(self, texts: Sequence[str]) -> None:
+        self.texts = texts
+        self.asked = 0
+
+    def __iter__(self) -> Iterator[Offer]:
+        for number, text in enumerate(self.texts):
+            self.asked += 1
+            report = SearchReport("f", structure=f"offer {number}")
+            yield Offer(function_of(text), number == len(self.texts) - 1, report)
+
+
+def chooser_of(source: Source, most: int = 4) -> Chooser:
+    """A chooser among the offers of `source`."""
+    return Chooser(function_of(REFERENCE), iter(source), most, Seconds(), Progress())
+
+
+def taken(choice: Choice) -> str:
+    """Which offer was taken."""
+    return choice.offer.search.structure
+
+
+def test_the_first_that_is_right() -> None:
+    source = Source(RIGHT)
+    choice = chooser_of(source).choose("sm_90a")
+    assert taken(choice) == "offer 0"
+    assert choice.rejected == ()
+    assert source.asked == 1
+
+
+def test_what_is_wrong_or_cannot_be_compiled_is_passed_over() -> None:
+    choice = chooser_of(Source([UNCOMPILABLE, WRONG, RIGHT[1]])).choose("sm_80")
+    assert taken(choice) == "offer 2"
+    first, second = choice.rejected
+    assert "f.mlir:3:8: error: 'kernel.scale' op" in first
+    assert second.startswith("verification: not equal")
+
+
+def test_verified_once_for_all_chips() -> None:
+    source = Source(RIGHT)
+    chooser = chooser_of(source)
+    first, second = chooser.choose("sm_90a"), chooser.choose("sm_80")
+    assert first.proof is second.proof
+    assert (first.compiled.code.target, second.compiled.code.target) == ("sm_90a", "sm_80")
+    assert source.asked == 1
+
+
+def test_only_so_many_and_the_last() -> None:
+    source = Source([WRONG, WRONG, RIGHT[0], RIGHT[1]])
+    choice = chooser_of(source, most=2).choose("sm_80")
+    assert choice.offer.alone
+    assert len(choice.rejected) == 2
+
+
+def test_a_last_offer_that_differs_is_not_taken() -> None:
+    with pytest.raises(DiagnosticException, match="cannot be compiled for sm_80") as caught:
+        chooser_of(Source([WRONG])).choose("sm_80")
+    assert "not equal" in "".join(caught.value.__notes__)
+
+
+def spilling(monkeypatch: pytest.MonkeyPatch, *spilled: int) -> None:
+    """Let the compiler say that one graph after the other spills so many bytes."""
+    left = list(spilled)
+
+    def compiled(module: ModuleOp, name: str, target: str) -> CompiledFunction:
+        result = compile_function(module, name, target)
+        return replace(result, assembled=replace(result.assembled, spill_bytes=left.pop(0)))
+
+    monkeypatch.setattr(choose, "compile_function", compiled)
+
+
+def test_spilled_registers_are_avoided(monkeypatch: pytest.MonkeyPatch) -> None:
+    spilling(monkeypatch, 96, 8, 0)
+    choice = chooser_of(Source(RIGHT)).choose("sm_80")
+    assert taken(choice) == "offer 2"
+    assert choice.rejected == (
+        "for sm_80 it spills 96 bytes of registers",
+        "for sm_80 it spills 8 bytes of registers",
+    )
+
+
+def test_the_least_spilled_where_all_spill(monkeypatch: pytest.MonkeyPatch) -> None:
+    spilling(monkeypatch, 96, 8, 40)
+    choice = chooser_of(Source(RIGHT)).choose("sm_80")
+    assert taken(choice) == "offer 1"

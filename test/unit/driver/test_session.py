@@ -1,0 +1,87 @@
+"""What `mirage-opt --report --artifacts` writes and says."""
+
+from pathlib import Path
+
+import pytest
+from xdsl.utils.exceptions import DiagnosticException
+
+from mirage_mlir.diagnostics import collect_remarks
+from mirage_mlir.driver.session import Session
+from mirage_mlir.driver.source import compiler_context, parse_program, text_of
+from mirage_mlir.passes.superoptimize import SuperoptimizePass
+from mirage_mlir.runtime.artifact import Artifact
+
+PROGRAM = """
+func.func @f(%x: tensor<4x64xf16>, %w: tensor<64x48xf16>) -> tensor<4x48xf16> {
+  %y = kernel.silu %x : (tensor<4x64xf16>) -> tensor<4x64xf16>
+  %z = kernel.matmul %y, %w : (tensor<4x64xf16>, tensor<64x48xf16>) -> tensor<4x48xf16>
+  func.return %z : tensor<4x48xf16>
+}
+"""
+
+
+def run(session: Session, text: str, search: SuperoptimizePass | None) -> tuple[str | None, str]:
+    """The report, and the program that comes out."""
+    module = parse_program(text, "f.mlir")
+    with collect_remarks():
+        session.begin(module)
+        if search is not None:
+            search.apply(compiler_context(), module)
+            session.after_pass(search, module, 0.25)
+        return session.finish(compiler_context(), module), text_of(module)
+
+
+def test_artifacts_and_report(tmp_path: Path) -> None:
+    folder = tmp_path / "made" / "here"
+    session = Session(report=True, artifacts=str(folder), verbose=True)
+    report, text = run(session, PROGRAM, SuperoptimizePass())
+    assert sorted(path.name for path in folder.iterdir()) == [
+        "f.mirage",
+        "f.sm_80.cubin",
+        "f.sm_80.ptx",
+        "f.sm_90a.cubin",
+        "f.sm_90a.ptx",
+    ]
+    artifact = Artifact.load(folder / "f.mirage")
+    assert artifact.targets[0].ugraph == text
+    assert artifact.targets[0].cubin == (folder / "f.sm_90a.cubin").read_bytes()
+    assert ".target sm_80" in (folder / "f.sm_80.ptx").read_text()
+    assert report is not None
+    for words in ("search of @f", "verified: equal", "registers", f"wrote {folder}/f.mirage"):
+        assert words in report
+    assert "seconds by pass: superoptimize 0.250" in report
+
+
+def test_without_report_nothing_is_said(tmp_path: Path) -> None:
+    session = Session(report=False, artifacts=str(tmp_path), verbose=False)
+    report, _ = run(session, PROGRAM, SuperoptimizePass())
+    assert report is None
+    assert (tmp_path / "f.mirage").exists()
+
+
+def test_further_candidates_are_compiled_too(tmp_path: Path) -> None:
+    session = Session(report=True, artifacts=str(tmp_path), verbose=False)
+    run(session, PROGRAM, SuperoptimizePass(top_k=2))
+    assert (tmp_path / "f.mirage").exists()
+    assert (tmp_path / "f__candidate_1.mirage").exists()
+
+
+def test_graphs_are_compiled_as_they_are(tmp_path: Path) -> None:
+    session = Session(report=True, artifacts=str(tmp_path), verbose=False)
+    _, text = run(session, PROGRAM, SuperoptimizePass())
+    report, _ = run(session, text, None)
+    assert report is not None
+    assert report.startswith("@f, compiled as it was written")
+
+
+def test_operators_without_a_search_are_an_error(tmp_path: Path) -> None:
+    session = Session(report=True, artifacts=str(tmp_path), verbose=False)
+    with pytest.raises(DiagnosticException, match=r"f\.mlir:3:8: error: 'kernel\.silu' op"):
+        run(session, PROGRAM, None)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_folder_that_cannot_be_made(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    with pytest.raises(OSError, match="file"):
+        Session(report=True, artifacts=str(tmp_path / "file"), verbose=False)
