@@ -96,8 +96,8 @@ class Compilation:
         if isinstance(target, MLIRTarget):
             target = replace(
                 target,
-                print_generic_format=self.command.print_op_generic,
-                print_debuginfo=self.command.print_debuginfo,
+                print_generic_format=target.print_generic_format or self.command.print_op_generic,
+                print_debuginfo=target.print_debuginfo or self.command.print_debuginfo,
             )
         with rejections(target.name, name):
             if isinstance(target, BinaryTarget):
