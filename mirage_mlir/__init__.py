@@ -14,6 +14,7 @@ if TYPE_CHECKING:
         compile_file,
         new_kernel_graph,
         superoptimize,
+        superoptimize_file,
     )
     from mirage_mlir.runtime.artifact import Artifact
     from mirage_mlir.runtime.cuda_driver import CudaError
@@ -37,6 +38,7 @@ __all__ = [
     "load",
     "new_kernel_graph",
     "superoptimize",
+    "superoptimize_file",
 ]
 
 _MODULES = {
@@ -53,6 +55,7 @@ _MODULES = {
     "load": "mirage_mlir.runtime.kernel",
     "new_kernel_graph": "mirage_mlir.api",
     "superoptimize": "mirage_mlir.api",
+    "superoptimize_file": "mirage_mlir.api",
 }
 
 

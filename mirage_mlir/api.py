@@ -39,7 +39,7 @@ from xdsl.utils.exceptions import DiagnosticException
 
 from mirage_mlir.dialects import kernel
 from mirage_mlir.driver.as_written import compile_as_written
-from mirage_mlir.driver.options import DEFAULT_CHIPS, Options
+from mirage_mlir.driver.options import DEFAULT_CHIPS, DEFAULT_TARGET, Options
 from mirage_mlir.driver.source import functions, parse_program
 from mirage_mlir.driver.superoptimize import superoptimize_function
 from mirage_mlir.driver.types import element_attribute, element_type_of_attribute
@@ -47,6 +47,15 @@ from mirage_mlir.runtime.element_types import ElementType, element_type_of
 from mirage_mlir.runtime.kernel import CompiledKernel
 
 P = ParamSpec("P")
+
+
+class SearchOptions(TypedDict, total=False):
+    """How to search and what to compile for."""
+
+    time_limit: float | None
+    """Seconds of search after which the best so far is taken."""
+    compile_for: Sequence[str]
+    """Instruction sets that the result has machine code for; sm_90a and sm_80 unless given."""
 
 
 class Tensor:
@@ -170,30 +179,21 @@ class KernelGraph:
         return ModuleOp([function])
 
     def superoptimize(
-        self,
-        target: str = "H200",
-        *,
-        time_limit: float | None = None,
-        compile_for: Sequence[str] = DEFAULT_CHIPS,
+        self, target: str = DEFAULT_TARGET, **options: Unpack[SearchOptions]
     ) -> CompiledKernel:
         """
         Search for a better graph, verify it, compile it.
 
         Args:
             target: the GPU to search for: H200, H100, A100, sm_90a or sm_80.
-            time_limit: seconds of search after which the best so far is taken.
-            compile_for: instruction sets that the result has machine code for.
+            options: see `SearchOptions`.
 
         Raises:
             ValueError: no output was marked, or an argument is out of range.
             DiagnosticException: the program cannot be compiled; the message says where and why.
         """
-        options = Options(
-            target=target,
-            time_limit=time_limit,
-            chips=tuple(compile_for),
-        )
-        return CompiledKernel(superoptimize_function(self.to_module(), self.name, options).artifact)
+        chosen = _options(target, options)
+        return CompiledKernel(superoptimize_function(self.to_module(), self.name, chosen).artifact)
 
     # How operators are added
 
@@ -461,15 +461,8 @@ def new_kernel_graph(name: str = "kernel_graph") -> KernelGraph:
     return KernelGraph(name)
 
 
-class SearchOptions(TypedDict, total=False):
-    """The keyword arguments of `KernelGraph.superoptimize`."""
-
-    time_limit: float | None
-    compile_for: Sequence[str]
-
-
 def superoptimize(
-    graph: KernelGraph, target: str = "H200", **options: Unpack[SearchOptions]
+    graph: KernelGraph, target: str = DEFAULT_TARGET, **options: Unpack[SearchOptions]
 ) -> CompiledKernel:
     """The same as `graph.superoptimize(...)`."""
     return graph.superoptimize(target, **options)
@@ -494,12 +487,50 @@ def compile_file(
         ValueError: it does not say which function is meant, or has none.
         DiagnosticException: it is no valid program, or cannot be compiled.
     """
+    module, name = _read(path, function)
+    artifact, _ = compile_as_written(module, name, tuple(compile_for))
+    return CompiledKernel(artifact)
+
+
+def superoptimize_file(
+    path: str | os.PathLike[str],
+    function: str | None = None,
+    target: str = DEFAULT_TARGET,
+    **options: Unpack[SearchOptions],
+) -> CompiledKernel:
+    """
+    What `KernelGraph.superoptimize` does, for a program in an MLIR file.
+
+    Args:
+        path: a module whose functions hold operators of the kernel dialect.
+        function: which of its functions, where it has several.
+        target: the GPU to search for.
+        options: as for `KernelGraph.superoptimize`.
+
+    Raises:
+        OSError: the file cannot be read.
+        ValueError: it does not say which function is meant, has none, or an option is wrong.
+        DiagnosticException: it is no valid program, or cannot be compiled.
+    """
+    module, name = _read(path, function)
+    return CompiledKernel(superoptimize_function(module, name, _options(target, options)).artifact)
+
+
+def _read(path: str | os.PathLike[str], function: str | None) -> tuple[ModuleOp, str]:
+    """The program in a file, and the function that is meant."""
     module = parse_program(Path(path).read_text(encoding="utf-8"), os.fspath(path))
     names = [found.sym_name.data for found in functions(module)]
     if function is None and len(names) != 1:
         raise ValueError(f"{os.fspath(path)} has {len(names)} functions: {', '.join(names)}")
-    artifact, _ = compile_as_written(module, function or names[0], tuple(compile_for))
-    return CompiledKernel(artifact)
+    return module, function or names[0]
+
+
+def _options(target: str, options: SearchOptions) -> Options:
+    return Options(
+        target=target,
+        time_limit=options.get("time_limit"),
+        chips=tuple(options.get("compile_for", DEFAULT_CHIPS)),
+    )
 
 
 def _caller() -> LocationAttr:
