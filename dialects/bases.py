@@ -18,7 +18,7 @@ from xdsl.traits import Pure
 
 from mirage_mlir.diagnostics import invalid
 from mirage_mlir.dialects.common import (
-    F32,
+    F32Constr,
     I64ArrayConstr,
     I64AttrConstr,
     f32_attr,
@@ -145,8 +145,8 @@ class GeluBase(UnaryBase, ABC):
 class ClampBase(UnaryBase, ABC):
     """`x`, but at least `min` and at most `max`."""
 
-    min = prop_def(F32)
-    max = prop_def(F32)
+    min = prop_def(F32Constr)
+    max = prop_def(F32Constr)
 
     def __init__(
         self, input: SSAValue, min: float, max: float, result_type: Attribute | None = None
@@ -163,7 +163,7 @@ class ClampBase(UnaryBase, ABC):
 class PowBase(UnaryBase, ABC):
     """`x^exponent`."""
 
-    exponent = prop_def(F32)
+    exponent = prop_def(F32Constr)
 
     def __init__(self, input: SSAValue, exponent: float, result_type: Attribute | None = None):
         super().__init__(input, result_type, {"exponent": f32_attr(exponent)})
@@ -172,7 +172,7 @@ class PowBase(UnaryBase, ABC):
 class ScaleBase(UnaryBase, ABC):
     """`factor * x`."""
 
-    factor = prop_def(F32)
+    factor = prop_def(F32Constr)
 
     def __init__(self, input: SSAValue, factor: float, result_type: Attribute | None = None):
         super().__init__(input, result_type, {"factor": f32_attr(factor)})
@@ -206,7 +206,7 @@ class NormBase(InferredShapeOp, ABC):
 
     PARAMETER_NAMES: ClassVar[tuple[str, ...]] = ("weight", "bias")
 
-    eps = prop_def(F32)
+    eps = prop_def(F32Constr)
 
     def __init__(
         self,
@@ -340,7 +340,7 @@ class ConcatBase(InferredShapeOp, ABC):
 class ConstantBase(InferredShapeOp, ABC):
     """A value whose elements are all `value`."""
 
-    value = prop_def(F32)
+    value = prop_def(F32Constr)
 
     assembly_format = "attr-dict `:` type(results)"
 

@@ -163,8 +163,6 @@ class _Walk:
     # Loads
 
     def _load(self, op: LoadOp) -> Knowledge:
-        if op.source not in self.graph.body.block.args:
-            raise invalid(op, "loads from a value that is no argument of its graph")
         source, tile = kernel.tensor_type(op.source), threadblock.tile_type(op.result)
         if tile.element_type != source.element_type:
             raise invalid(

@@ -1,6 +1,7 @@
 """What the dialects `kernel`, `threadblock` and `thread` share: types, constraints, syntax."""
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 from xdsl.dialects.builtin import (
     I64,
@@ -13,7 +14,15 @@ from xdsl.dialects.builtin import (
     f32,
     i64,
 )
-from xdsl.irdl import AnyOf, IRDLOperation, eq
+from xdsl.ir import Attribute
+from xdsl.irdl import (
+    AnyOf,
+    IRDLOperation,
+    MessageConstraint,
+    VarConstraint,
+    VerificationContext,
+    eq,
+)
 from xdsl.irdl.declarative_assembly_format import (
     AttributeVariable,
     CustomDirective,
@@ -23,6 +32,7 @@ from xdsl.irdl.declarative_assembly_format import (
 )
 from xdsl.parser import Parser
 from xdsl.printer import Printer
+from xdsl.utils.exceptions import VerifyException
 from xdsl.utils.hints import isa
 
 from mirage_mlir.graph.partition import REPLICATED
@@ -30,14 +40,41 @@ from mirage_mlir.graph.partition import REPLICATED
 FloatType = Float16Type | BFloat16Type | Float32Type
 """The element types of tensors and tiles."""
 
-FloatConstr = AnyOf[FloatType]((eq(Float16Type()), eq(BFloat16Type()), eq(Float32Type())))
+
+@dataclass(frozen=True, init=False)
+class ElementTypeConstraint(AnyOf[FloatType]):
+    """One of the element types."""
+
+    def verify(self, attr: Attribute, constraint_context: VerificationContext) -> None:
+        """Name the types in the error."""
+        if not isinstance(attr, FloatType):
+            raise VerifyException(f"has elements of type {attr}, which is not f16, bf16 or f32")
+
+
+@dataclass(frozen=True)
+class SameElementType(VarConstraint[FloatType]):
+    """One element type for all operands and results that share the constraint."""
+
+    def verify(self, attr: Attribute, constraint_context: VerificationContext) -> None:
+        """Name both types in the error."""
+        known = constraint_context.get_variable(self.name)
+        if known is not None and known != attr:
+            raise VerifyException(f"mixes elements of types {known} and {attr}: cast some of them")
+        super().verify(attr, constraint_context)
+
+
+FloatConstr = ElementTypeConstraint((eq(Float16Type()), eq(BFloat16Type()), eq(Float32Type())))
+
+ELEMENT_TYPE = SameElementType("T", FloatConstr)
+"""The element type of an operator that has only one."""
 
 I64ArrayConstr = DenseArrayBase.constr(i64)
 
 I64AttrConstr = IntegerAttr[I64].constr(eq(i64))
 
 F32 = FloatAttr[Float32Type]
-"""A scalar parameter."""
+
+F32Constr = MessageConstraint(F32, "a scalar parameter is written as in `2.0 : f32`")
 
 
 def i64_array(values: Sequence[int]) -> DenseArrayBase[I64]:

@@ -22,7 +22,6 @@ from xdsl.dialects.builtin import TensorType
 from xdsl.ir import Attribute, Dialect, Region, SSAValue
 from xdsl.irdl import (
     IRDLOperation,
-    VarConstraint,
     irdl_op_definition,
     operand_def,
     opt_prop_def,
@@ -58,6 +57,7 @@ from mirage_mlir.dialects.bases import (
     verify_static,
 )
 from mirage_mlir.dialects.common import (
+    ELEMENT_TYPE,
     FloatConstr,
     FloatType,
     I64ArrayConstr,
@@ -102,20 +102,16 @@ class TensorOp(InferredShapeOp, ABC):
 class BinaryOp(BinaryBase, TensorOp, ABC):
     """An elementwise operator on two tensors, which broadcast as in numpy."""
 
-    T: ClassVar = VarConstraint("T", FloatConstr)
-
-    lhs = operand_def(TensorType.constr(T))
-    rhs = operand_def(TensorType.constr(T))
-    result = result_def(TensorType.constr(T))
+    lhs = operand_def(TensorType.constr(ELEMENT_TYPE))
+    rhs = operand_def(TensorType.constr(ELEMENT_TYPE))
+    result = result_def(TensorType.constr(ELEMENT_TYPE))
 
 
 class InputOp(TensorOp, ABC):
     """An operator on one tensor, its `input`."""
 
-    T: ClassVar = VarConstraint("T", FloatConstr)
-
-    input = operand_def(TensorType.constr(T))
-    result = result_def(TensorType.constr(T))
+    input = operand_def(TensorType.constr(ELEMENT_TYPE))
+    result = result_def(TensorType.constr(ELEMENT_TYPE))
 
 
 class UnaryOp(UnaryBase, InputOp, ABC):
@@ -135,12 +131,10 @@ class MatmulOp(MatmulBase, TensorOp):
     element type than the operands.
     """
 
-    T: ClassVar = VarConstraint("T", FloatConstr)
-
     name = "kernel.matmul"
 
-    lhs = operand_def(TensorType.constr(T))
-    rhs = operand_def(TensorType.constr(T))
+    lhs = operand_def(TensorType.constr(ELEMENT_TYPE))
+    rhs = operand_def(TensorType.constr(ELEMENT_TYPE))
     result = result_def(TensorConstr)
 
 
@@ -304,11 +298,9 @@ class ReduceMeanOp(ReductionOp):
 class NormOp(NormBase, TensorOp, ABC):
     """A normalization of the last dimension; `parameters` are rows: a weight, then a bias."""
 
-    T: ClassVar = VarConstraint("T", FloatConstr)
-
-    input = operand_def(TensorType.constr(T))
-    parameters = var_operand_def(TensorType.constr(T))
-    result = result_def(TensorType.constr(T))
+    input = operand_def(TensorType.constr(ELEMENT_TYPE))
+    parameters = var_operand_def(TensorType.constr(ELEMENT_TYPE))
+    result = result_def(TensorType.constr(ELEMENT_TYPE))
 
     @property
     def weight(self) -> SSAValue | None:
@@ -443,12 +435,10 @@ class SliceOp(SliceBase, InputOp):
 class ConcatOp(ConcatBase, TensorOp):
     """The inputs one after the other along `dim`."""
 
-    T: ClassVar = VarConstraint("T", FloatConstr)
-
     name = "kernel.concat"
 
-    inputs = var_operand_def(TensorType.constr(T))
-    result = result_def(TensorType.constr(T))
+    inputs = var_operand_def(TensorType.constr(ELEMENT_TYPE))
+    result = result_def(TensorType.constr(ELEMENT_TYPE))
 
 
 @irdl_op_definition

@@ -21,7 +21,6 @@ from __future__ import annotations
 from abc import ABC
 from collections.abc import Sequence
 from enum import Enum
-from typing import ClassVar
 
 from xdsl.dialects.builtin import (
     I64,
@@ -47,7 +46,6 @@ from xdsl.irdl import (
     IRDLOperation,
     ParamAttrConstraint,
     ParsePropInAttrDict,
-    VarConstraint,
     eq,
     irdl_attr_definition,
     irdl_op_definition,
@@ -82,6 +80,7 @@ from mirage_mlir.dialects.bases import (
     UnaryBase,
 )
 from mirage_mlir.dialects.common import (
+    ELEMENT_TYPE,
     DimMap,
     FloatConstr,
     FloatType,
@@ -253,6 +252,12 @@ class LoadOp(IRDLOperation):
             result_types=[result_type],
         )
 
+    def verify_(self) -> None:
+        graph = self.parent_op()
+        assert isinstance(graph, GraphDefinedOp), "checked by a trait"
+        if self.source not in graph.body.block.args:
+            raise invalid(self, "loads from a value that is no argument of its graph")
+
 
 @irdl_op_definition
 class StoreOp(IRDLOperation):
@@ -326,12 +331,10 @@ class MatmulOp(MatmulBase, TileOp):
     broadcast. Both operands have one element type, that of the matrix unit.
     """
 
-    T: ClassVar = VarConstraint("T", FloatConstr)
-
     name = "threadblock.matmul"
 
-    lhs = operand_def(TileType.constr(T))
-    rhs = operand_def(TileType.constr(T))
+    lhs = operand_def(TileType.constr(ELEMENT_TYPE))
+    rhs = operand_def(TileType.constr(ELEMENT_TYPE))
     result = result_def(TileConstr)
 
 
