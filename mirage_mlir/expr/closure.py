@@ -348,7 +348,7 @@ class Closure:
                 values |= {abs(coefficient)} if monomial == UNIT else set()
                 values |= {sign * v for v in parts(abs(coefficient), sorted(nf.constants))} - {1}
                 sizes |= set(self._sizes(monomial))
-        numbers = [Constant(nf.constant(value), value) for value in sorted(values)]
+        numbers = [Constant(nf.intern({UNIT: value}), value) for value in sorted(values)]
         return numbers + [
             Constant(nf.atom(Size(axis), exponent), None, axis, exponent)
             for axis, exponent in sorted(sizes)

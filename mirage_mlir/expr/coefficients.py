@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 from fractions import Fraction
 from itertools import combinations_with_replacement
-from math import isqrt, prod
+from math import isfinite, isqrt, prod
 
 from mirage_mlir.expr.heads import Coefficient
 
@@ -15,7 +15,14 @@ MOST_REPEATS = 8
 
 
 def exact(value: float | Fraction) -> Coefficient:
-    """The number as an `int` when it is whole, else as a `Fraction`; floats are taken exactly."""
+    """
+    The number as an `int` when it is whole, else as a `Fraction`; floats are taken exactly.
+
+    Raises:
+        ValueError: the number is infinite or no number.
+    """
+    if isinstance(value, float) and not isfinite(value):
+        raise ValueError(f"{value} is not a finite number")
     fraction = Fraction(value)
     return fraction.numerator if fraction.denominator == 1 else fraction
 

@@ -15,6 +15,12 @@ def test_exact() -> None:
     assert exact(0.1) != Fraction(1, 10)
 
 
+@pytest.mark.parametrize("value", [float("inf"), float("nan")])
+def test_not_finite(value: float) -> None:
+    with pytest.raises(ValueError, match=f"{value} is not a finite number"):
+        exact(value)
+
+
 def test_measure_grows_with_what_does_not_cancel() -> None:
     assert measure(Fraction(2, 3)) == 6
     assert measure(-5) == 5
