@@ -1,0 +1,39 @@
+"""The programs of `test/workloads`: they parse, and taking them apart keeps what they compute."""
+
+from pathlib import Path
+
+import pytest
+
+from mirage_mlir.driver.source import alone, compiler_context, functions, parse_program
+from mirage_mlir.interpreters import Verdict, check_equivalence
+from mirage_mlir.passes.kernel_decompose import KernelDecomposePass
+from mirage_mlir.verification import verify
+
+FILES = sorted((Path(__file__).parents[1] / "workloads").glob("*.mlir"))
+
+COMPOSED = {
+    "kernel.rms_norm",
+    "kernel.layer_norm",
+    "kernel.softmax",
+    "kernel.silu",
+    "kernel.reduce_mean",
+}
+
+
+@pytest.mark.parametrize("path", FILES, ids=lambda path: path.stem)
+def test_decomposed(path: Path) -> None:
+    """Nothing but elementary operators is left, and they compute the same."""
+    text = path.read_text()
+    assert text.startswith("// "), "the first line says what the program is"
+    (function,) = functions(parse_program(text, path.name))
+    assert function.sym_name.data == path.stem
+    module = alone(function)
+    KernelDecomposePass().apply(compiler_context(), module)
+    verify(module)
+    assert not COMPOSED & {op.name for op in module.walk()}
+    report = check_equivalence(function, functions(module)[0])
+    assert report.verdict is Verdict.EQUAL, str(report)
+
+
+def test_there_are_files() -> None:
+    assert {"rmsnorm_linear", "lora", "gated_mlp", "ntrans", "gqa"} <= {path.stem for path in FILES}
