@@ -14,21 +14,27 @@ def _version() -> str:
 
     from mirage_mlir import __version__
 
-    return f"mirage-opt {__version__} (xDSL {version('xdsl')})"
+    return f"mirage-opt {__version__} (xDSL {version('xdsl')})\n"
+
+
+def _run(words: Sequence[str]) -> int:
+    if "--version" in words:
+        sys.stdout.write(_version())
+        return 0
+    # Imported here, so that --version answers without the compiler.
+    from mirage_mlir.tool.run import run
+
+    return run(words)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the tool: 0 when all went well, 1 bad input, 2 bad command line, 3 our own error."""
-    words = sys.argv[1:] if arguments is None else list(arguments)
-    if "--version" in words:
-        sys.stdout.write(f"{_version()}\n")
-        return 0
+    # Python has no stream at all where the caller closed one (`>&-`).
+    sys.stdout = sys.stdout or open(os.devnull, "w")
+    sys.stderr = sys.stderr or open(os.devnull, "w")
     try:
-        # Imported here, so that --version answers without the compiler.
-        from mirage_mlir.tool.run import run
-
         try:
-            return run(words)
+            return _run(sys.argv[1:] if arguments is None else arguments)
         finally:
             sys.stdout.flush()
     except KeyboardInterrupt:
