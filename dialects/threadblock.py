@@ -23,6 +23,7 @@ from collections.abc import Sequence
 from enum import Enum
 
 from xdsl.dialects.builtin import (
+    DYNAMIC_INDEX,
     I64,
     ArrayAttr,
     ContainerType,
@@ -44,13 +45,14 @@ from xdsl.irdl import (
     AttrConstraint,
     IRDLAttrConstraint,
     IRDLOperation,
+    MessageConstraint,
     ParamAttrConstraint,
     ParsePropInAttrDict,
-    eq,
     irdl_attr_definition,
     irdl_op_definition,
     operand_def,
     opt_operand_def,
+    param_def,
     prop_def,
     result_def,
     traits_def,
@@ -97,7 +99,7 @@ from mirage_mlir.dialects.layout import (
     SharedAttr,
 )
 from mirage_mlir.graph.partition import REPLICATED
-from mirage_mlir.graph.shapes import Shape
+from mirage_mlir.graph.shapes import Shape, format_shape
 
 
 @irdl_attr_definition
@@ -111,14 +113,15 @@ class TileType(ParametrizedAttribute, TypeAttribute, ShapedType, ContainerType[F
     name = "threadblock.tile"
 
     shape: ArrayAttr[IntegerAttr[I64]]
-    element_type: FloatType
+    element_type: FloatType = param_def(FloatConstr)
 
     def __init__(self, shape: Sequence[int], element_type: FloatType):
         super().__init__(ArrayAttr([i64_attr(size) for size in shape]), element_type)
 
     def verify(self) -> None:
         if any(size < 1 for size in self.get_shape()):
-            raise VerifyException(f"a tile has sizes from 1 up, not {list(self.get_shape())}")
+            sizes = ["?" if size == DYNAMIC_INDEX else size for size in self.get_shape()]
+            raise VerifyException(f"a tile has known sizes from 1 up, not {sizes}")
 
     def get_num_dims(self) -> int:
         """The rank."""
@@ -299,7 +302,7 @@ class AccumulateOp(IRDLOperation):
     rescale = opt_operand_def(TileConstr)
     kind = prop_def(StringAttr, default_value=StringAttr("sum"))
     across = prop_def(I64ArrayConstr, default_value=i64_array(()))
-    result = result_def(TileType.constr(eq(f32)))
+    result = result_def(TileType.constr(MessageConstraint(f32, "accumulators are f32")))
 
     irdl_options = (ParsePropInAttrDict(),)
     traits = traits_def(Pure(), HasParent(GraphDefinedOp))
@@ -320,6 +323,13 @@ class AccumulateOp(IRDLOperation):
             properties={"kind": StringAttr(kind), "across": i64_array(across)},
             result_types=[TileType(shape_of(value), f32)],
         )
+
+    def verify_(self) -> None:
+        if (kind := self.kind.data) not in ("sum", "max"):
+            raise invalid(self, f'has kind "{kind}", which is neither "sum" nor "max"')
+        if (got := shape_of(self.result)) != (expected := shape_of(self.value)):
+            sizes = f"{format_shape(expected)}, got {format_shape(got)}"
+            raise invalid(self, f"result shape must be {sizes}")
 
 
 @irdl_op_definition
