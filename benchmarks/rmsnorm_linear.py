@@ -18,6 +18,7 @@ import os
 import sys
 from collections.abc import Sequence
 from dataclasses import asdict
+from importlib import import_module
 from pathlib import Path
 from time import perf_counter
 from typing import Any
@@ -53,9 +54,15 @@ class Bench:
         w = torch.randn(case.depth, case.width, device="cuda") / case.depth**0.5
         return x, w.to(dtype)
 
-    def eager(self, x: Any, w: Any) -> Any:
+    def eager(self, case: RmsNormLinear) -> gpu.Call:
         """The program in PyTorch."""
-        return self.torch.matmul(self.torch.nn.functional.rms_norm(x, x.shape[-1:], eps=EPS), w)
+        matmul, rms_norm = self.torch.matmul, self.torch.nn.functional.rms_norm
+        shape = (case.depth,)
+
+        def eager(x: Any, w: Any) -> Any:
+            return matmul(rms_norm(x, shape, eps=EPS), w)
+
+        return eager
 
     def reference(self, x: Any, w: Any) -> Any:
         """The program in float64, without PyTorch's own norm."""
@@ -75,11 +82,14 @@ class Bench:
         # max() would pass over a NaN.
         return float(self.torch.tensor(errors).max())
 
-    def compile(self, sets: Sequence[gpu.Tensors]) -> gpu.Call:
+    def compile(self, case: RmsNormLinear, sets: Sequence[gpu.Tensors]) -> gpu.Call:
         """The program by torch.compile, tuned."""
         self.torch._dynamo.reset()
+        # Otherwise it prints a table for each product that it tunes.
+        inductor: Any = import_module("torch._inductor.config")
+        inductor.autotune_num_choices_displayed = 0
         call = self.torch.compile(
-            self.eager, mode="max-autotune-no-cudagraphs", dynamic=False, fullgraph=True
+            self.eager(case), mode="max-autotune-no-cudagraphs", dynamic=False, fullgraph=True
         )
         call(*sets[0])
         return call
@@ -92,11 +102,11 @@ class Bench:
         sets = [self.inputs(case) for _ in range(gpu.set_count(case.bytes))]
         calls: dict[str, gpu.Call] = {
             "mirage": kernel,
-            "eager": self.eager,
+            "eager": self.eager(case),
             "cublas": self.torch.matmul,
         }
         if self.compiled:
-            calls["compile"] = self.compile(sets)
+            calls["compile"] = self.compile(case, sets)
         times = gpu.graph_times(self.torch, calls, sets, self.replays)
         code = artifact.targets[0]
         return {

@@ -75,7 +75,8 @@ class Device:
     def upload(self, data: bytes) -> int:
         """The address of new memory that holds `data`."""
         address = self.allocate(len(data))
-        self.call(self.cuda.cuMemcpyHtoD, address, data, len(data))
+        source = np.frombuffer(data, np.uint8)
+        self.call(self.cuda.cuMemcpyHtoD, address, source.ctypes.data, len(data))
         return address
 
     def download(self, address: int, size: int) -> bytes:

@@ -1,5 +1,8 @@
 """The programs that the scripts here compile, and compiling many of them in parallel."""
 
+# Annotations stay text: a process that only launches kernels never imports the compiler.
+from __future__ import annotations
+
 import multiprocessing
 import os
 from collections.abc import Iterator, Sequence
