@@ -24,11 +24,11 @@ from mirage_mlir.expr.heads import (
     Coefficient,
     Exponent,
     Function,
-    Masks,
     Maximum,
     Parenthesis,
     Poly,
     Size,
+    within,
 )
 from mirage_mlir.expr.monomial import UNIT, Factor, Monomial
 from mirage_mlir.expr.normal_form import NormalForm
@@ -129,13 +129,19 @@ class Closure:
         )
 
     def _has_maximum(self, head: Maximum) -> bool:
-        """Whether the terms are terms of one maximum of the closure, bound no further."""
+        """Whether the terms are those of one maximum of the closure or some of them, bound less."""
         for other in map(self._nf.heads.__getitem__, sorted(self._powers)):
-            if isinstance(other, Maximum) and all(
-                any(p == poly and _within(masks, bound) for p, bound in other.terms)
-                for poly, masks in head.terms
-            ):
-                return True
+            if isinstance(other, Maximum):
+                matching = [
+                    {
+                        i
+                        for i, (p, bound) in enumerate(other.terms)
+                        if p == poly and within(m, bound)
+                    }
+                    for poly, m in head.terms
+                ]
+                if all(matching) and len(set[int]().union(*matching)) >= len(matching):
+                    return True
         return False
 
     # Roots.
@@ -359,9 +365,3 @@ class Closure:
             head = self._nf.heads[factor.head]
             if isinstance(head, Size):
                 yield head.axis, 1 if factor.exponent > 0 else -1
-
-
-def _within(masks: Masks, bound: Masks) -> bool:
-    """Whether the bits that some masks bind are all bound by others."""
-    others = dict(bound)
-    return all(bits & ~others.get(axis, 0) == 0 for axis, bits in masks)

@@ -37,6 +37,12 @@ Masks: TypeAlias = tuple[tuple[str, int], ...]
 """Axis and bound bits, sorted by axis; axes without bound bits are left out."""
 
 
+def within(masks: Masks, bound: Masks) -> bool:
+    """Whether the bits that some masks bind are all bound by others."""
+    others = dict(bound)
+    return all(bits & ~others.get(axis, 0) == 0 for axis, bits in masks)
+
+
 @dataclass(frozen=True, slots=True)
 class Input:
     """An input tensor."""

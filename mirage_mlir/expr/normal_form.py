@@ -15,7 +15,7 @@ idempotent, in any order over any axes), not those of numbers
 from collections.abc import Callable
 
 from mirage_mlir.expr.functions import Functions
-from mirage_mlir.expr.heads import FULL, Maximum, Poly
+from mirage_mlir.expr.heads import FULL, Masks, Maximum, Poly, within
 from mirage_mlir.expr.printer import show
 
 PROOF_EXPANSION = 256
@@ -52,11 +52,13 @@ class NormalForm(Functions):
         axes = set(self.axes(a)) & set(self.axes(b))
         if any(masks_a.get(axis) != masks_b.get(axis) for axis in axes):
             return None
-        heads = [self._as_maximum(a), self._as_maximum(b)]
-        terms = [term for head in heads if head is not None for term in head.terms]
-        if None in heads or (not self.may_cancel and set(terms) in map(_terms, heads)):
-            return None  # Not defined, or max(x, x) = x.
-        return self._of_terms(tuple(sorted(set(terms))))
+        left, right = self._as_maximum(a), self._as_maximum(b)
+        if left is None or right is None:
+            return None
+        terms = _without_absorbed({*left.terms, *right.terms})
+        if not self.may_cancel and terms in (left.terms, right.terms):
+            return None  # The maximum of x and x, or of x and max_k x.
+        return self._of_terms(terms)
 
     def _as_maximum(self, poly: Poly) -> Maximum | None:
         """The value as a maximum of itself alone, if it is none; None for partial sums."""
@@ -67,7 +69,7 @@ class NormalForm(Functions):
         argument = self.representative(poly)
         return Maximum(((argument, ()),), self.axes(argument))
 
-    def _of_terms(self, terms: tuple[tuple[Poly, tuple[tuple[str, int], ...]], ...]) -> Poly:
+    def _of_terms(self, terms: tuple[tuple[Poly, Masks], ...]) -> Poly:
         if len(terms) == 1 and not terms[0][1]:
             return terms[0][0]
         axes = {
@@ -105,14 +107,21 @@ class NormalForm(Functions):
             (poly, _with(masks, axis, bits) if axis in self.axes(poly) else masks)
             for poly, masks in head.terms
         }
-        return self._of_terms(tuple(sorted(terms)))
+        return self._of_terms(_without_absorbed(terms))
 
 
-def _terms(head: Maximum | None) -> set[tuple[Poly, tuple[tuple[str, int], ...]]]:
-    return set() if head is None else set(head.terms)
+def _without_absorbed(terms: set[tuple[Poly, Masks]]) -> tuple[tuple[Poly, Masks], ...]:
+    """Sorted terms, without each of which another is a maximum over more."""
+    return tuple(
+        (poly, masks)
+        for poly, masks in sorted(terms)
+        if not any(
+            other == poly and bound != masks and within(masks, bound) for other, bound in terms
+        )
+    )
 
 
-def _with(masks: tuple[tuple[str, int], ...], axis: str, bits: int) -> tuple[tuple[str, int], ...]:
+def _with(masks: Masks, axis: str, bits: int) -> Masks:
     """Masks with more bits of an axis bound."""
     bound = dict(masks)
     bound[axis] = bound.get(axis, 0) | bits

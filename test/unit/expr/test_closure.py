@@ -99,6 +99,20 @@ def layer_norm_linear(b: Builder) -> Poly:
     return b.matmul(b.apply("mul", normal, g), w, "k")
 
 
+def stable_softmax(b: Builder) -> Poly:
+    """exp under another name, so that the maximum does not cancel."""
+    x = b.input("x", "ij")
+    shifted = b.apply("sub", x, b.apply("bind_max", x, "j", FULL))
+    e = b.apply("function", "exp of a difference", shifted)
+    return b.apply("div", e, b.apply("bind", e, "j", FULL))
+
+
+def greatest_product(b: Builder) -> Poly:
+    scores = b.matmul(b.input("x", "ik"), b.input("w", "kj"), "k")
+    greatest = b.apply("maximum", b.apply("bind_max", scores, "j", FULL), b.input("floor", "i"))
+    return b.apply("function", "relu", greatest)
+
+
 PROGRAMS: Mapping[str, Callable[[Builder], Poly]] = {
     f.__name__: f
     for f in (
@@ -110,6 +124,8 @@ PROGRAMS: Mapping[str, Callable[[Builder], Poly]] = {
         attention_of_norms,
         normalized_residual,
         layer_norm_linear,
+        stable_softmax,
+        greatest_product,
     )
 }
 
@@ -155,9 +171,11 @@ def saturate(builder: Builder, closure: Closure) -> dict[Poly, list[Step]]:
             if argument == value:
                 offer("function", (value,), name)
         for axis, free in nf.free(value).items():
-            offer("bind", (value,), axis, next(b for b in (TILE, LOOP, GRID) if free & b))
+            bits = next(b for b in (TILE, LOOP, GRID) if free & b)
+            offer("bind", (value,), axis, bits)
+            offer("bind_max", (value,), axis, bits)
         for other in done:
-            for op in ("add", "sub", "mul", "div"):
+            for op in ("add", "sub", "mul", "div", "maximum"):
                 offer(op, (value, other))
                 offer(op, (other, value))
     return steps

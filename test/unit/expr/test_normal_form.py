@@ -153,6 +153,9 @@ def test_maximum_is_a_lattice(nf: NormalForm) -> None:
         assert value == whole
     both = nf.maximum(x, y)
     assert nf.bind_max(both, "k", FULL) == nf.maximum(whole, y)
+    with nf.lowering():
+        assert nf.maximum(x, whole) == whole
+    assert nf.maximum(x, whole) is None
     over_both = nf.bind_max(nf.bind_max(x, "i", FULL), "k", FULL)
     assert over_both == nf.bind_max(whole, "i", FULL)
 
