@@ -1,0 +1,164 @@
+"""The calls of CUDA's driver: what is passed on, and what errors become."""
+
+import ctypes
+import sys
+from importlib import import_module
+from types import ModuleType, SimpleNamespace
+from typing import Any
+
+import pytest
+
+from mirage_mlir.runtime.cuda_driver import CudaDriver, CudaError, Function
+
+OK, INVALID_CONTEXT = 0, 201
+
+
+class Bindings(ModuleType):
+    """As cuda.bindings.driver: functions give a status first; every call is noted."""
+
+    CUdevice_attribute = SimpleNamespace(
+        CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR="major",
+        CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR="minor",
+        CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN="shared",
+    )
+    CUfunction_attribute = SimpleNamespace(
+        CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES="dynamic shared"
+    )
+    CUstreamCaptureMode = SimpleNamespace(CU_STREAM_CAPTURE_MODE_RELAXED="relaxed")
+
+    def __init__(self) -> None:
+        super().__init__("cuda.bindings.driver")
+        self.failing: dict[str, int] = {}
+        self.calls: list[tuple[object, ...]] = []
+        self.results: dict[str, object] = {
+            "cuDeviceGet": "device",
+            "cuDevicePrimaryCtxRetain": "context",
+            "cuThreadExchangeStreamCaptureMode": "global",
+            "cuModuleLoadData": "module",
+            "cuModuleGetFunction": "function",
+            "cuCtxGetDevice": 1,
+            "cuGetErrorName": b"CUDA_ERROR_INVALID_CONTEXT",
+            "cuGetErrorString": b"invalid device context",
+            "cuCtxPopCurrent": "context",
+        }
+        self.attributes = {"major": 9, "minor": 0, "shared": 232448}
+
+    def __getattr__(self, name: str) -> Any:
+        if not name.startswith("cu"):
+            raise AttributeError(name)
+
+        def call(*arguments: object) -> tuple[object, ...]:
+            self.calls.append((name, *arguments))
+            if name in self.failing:
+                return (self.failing[name], None)
+            if name == "cuDeviceGetAttribute":
+                return (OK, self.attributes[str(arguments[0])])
+            return (OK, self.results[name]) if name in self.results else (OK,)
+
+        call.__name__ = name
+        return call
+
+    def named(self, name: str) -> list[tuple[object, ...]]:
+        """The arguments of all calls of one function."""
+        return [call[1:] for call in self.calls if call[0] == name]
+
+
+@pytest.fixture
+def bindings(monkeypatch: pytest.MonkeyPatch) -> Bindings:
+    """Bindings in the place of the real ones."""
+    fake = Bindings()
+    monkeypatch.setitem(sys.modules, "cuda.bindings.driver", fake)
+    return fake
+
+
+def test_what_a_device_is(bindings: Bindings) -> None:
+    driver = CudaDriver()
+    assert driver.capability(0) == (9, 0)
+    assert driver.shared_memory_limit(0) == 232448
+    assert driver.current_device() == 1
+    assert bindings.calls[0] == ("cuInit", 0)
+
+
+def test_a_thread_without_a_context(bindings: Bindings) -> None:
+    bindings.failing["cuCtxGetDevice"] = INVALID_CONTEXT
+    assert CudaDriver().current_device() is None
+
+
+def test_the_context_is_left_even_after_an_error(bindings: Bindings) -> None:
+    driver = CudaDriver()
+
+    def fail_inside() -> None:
+        with driver.use_device(1):
+            raise ValueError("inside")
+
+    for _ in range(2):
+        with pytest.raises(ValueError, match="inside"):
+            fail_inside()
+    assert bindings.named("cuCtxPushCurrent") == [("context",)] * 2
+    assert len(bindings.named("cuCtxPopCurrent")) == 2
+    assert len(bindings.named("cuDevicePrimaryCtxRetain")) == 1
+
+
+def test_loading_opts_out_of_a_capture_and_back(bindings: Bindings) -> None:
+    driver = CudaDriver()
+    module = driver.load(b"cubin")
+    assert bindings.named("cuThreadExchangeStreamCaptureMode") == [("relaxed",), ("global",)]
+    driver.function(module, "f_kernel_0", 75776)
+    assert bindings.named("cuModuleGetFunction") == [("module", b"f_kernel_0")]
+    assert bindings.named("cuFuncSetAttribute") == [("function", "dynamic shared", 75776)]
+    bindings.failing["cuModuleLoadData"] = INVALID_CONTEXT
+    with pytest.raises(CudaError, match="cuModuleLoadData failed"):
+        driver.load(b"cubin")
+    assert bindings.named("cuThreadExchangeStreamCaptureMode")[-1] == ("global",)
+
+
+def test_launch(bindings: Bindings) -> None:
+    driver = CudaDriver()
+    driver.launch(Function("function"), (128, 2, 1), 256, 1024, 77, 0x5000)
+    assert bindings.named("cuLaunchKernel") == [
+        ("function", 128, 2, 1, 256, 1, 1, 1024, 77, 0x5000, 0)
+    ]
+
+
+def test_a_refused_launch(bindings: Bindings, monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(*_: object) -> tuple[int]:
+        return (INVALID_CONTEXT,)
+
+    monkeypatch.setattr(bindings, "cuLaunchKernel", refuse, raising=False)
+    message = "CUDA_ERROR_INVALID_CONTEXT: invalid device context"
+    with pytest.raises(CudaError, match=message):
+        CudaDriver().launch(Function("function"), (1, 1, 1), 32, 0, 0, 0)
+
+
+def test_no_bindings(monkeypatch: pytest.MonkeyPatch) -> None:
+    # None in sys.modules makes an import fail.
+    monkeypatch.setitem(sys.modules, "cuda.bindings.driver", None)
+    with pytest.raises(CudaError, match="pip install cuda-bindings"):
+        CudaDriver()
+
+
+def test_no_driver(bindings: Bindings) -> None:
+    bindings.failing["cuInit"] = 100
+    with pytest.raises(CudaError, match="cuInit failed"):
+        CudaDriver()
+
+
+def test_the_real_bindings_have_all_of_it() -> None:
+    """The names that the fake stands for; without a GPU nothing more can be asked of them."""
+    real = import_module("cuda.bindings.driver") if _installed() else None
+    if real is None:
+        pytest.skip("cuda-bindings is not installed")
+    for name in Bindings().results:
+        assert callable(getattr(real, name))
+    for group in ("CUdevice_attribute", "CUfunction_attribute", "CUstreamCaptureMode"):
+        names: list[str] = list(vars(getattr(Bindings, group)))
+        assert all(hasattr(getattr(real, group), name) for name in names)
+    assert ctypes.sizeof(ctypes.c_void_p) == 8
+
+
+def _installed() -> bool:
+    try:
+        import_module("cuda.bindings")
+    except ImportError:
+        return False
+    return True
