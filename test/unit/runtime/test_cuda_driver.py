@@ -151,8 +151,8 @@ def test_the_real_bindings_have_all_of_it() -> None:
     for name in Bindings().results:
         assert callable(getattr(real, name))
     for group in ("CUdevice_attribute", "CUfunction_attribute", "CUstreamCaptureMode"):
-        names: list[str] = list(vars(getattr(Bindings, group)))
-        assert all(hasattr(getattr(real, group), name) for name in names)
+        members: dict[str, object] = getattr(Bindings, group).__dict__
+        assert all(hasattr(getattr(real, group), name) for name in members)
     assert ctypes.sizeof(ctypes.c_void_p) == 8
 
 
