@@ -125,22 +125,30 @@ class CudaDriver:
         finally:
             self._call(self.bindings.cuCtxPopCurrent)
 
-    def load(self, cubin: bytes) -> Module:
-        """Load machine code into the current context."""
+    @contextmanager
+    def _capture_allowed(self) -> Generator[None]:
+        """Let this thread allocate while a graph is captured: loading does, and harms no graph."""
         relaxed = self.bindings.CUstreamCaptureMode.CU_STREAM_CAPTURE_MODE_RELAXED
-        # Loading allocates, which a capture in progress refuses unless the thread opts out.
         mode = self._call(self.bindings.cuThreadExchangeStreamCaptureMode, relaxed)
         try:
-            return Module(self._call(self.bindings.cuModuleLoadData, cubin))
+            yield
         finally:
             self._call(self.bindings.cuThreadExchangeStreamCaptureMode, mode)
+
+    def load(self, cubin: bytes) -> Module:
+        """Load machine code into the current context."""
+        with self._capture_allowed():
+            return Module(self._call(self.bindings.cuModuleLoadData, cubin))
 
     def function(self, module: Module, name: str, shared_bytes: int) -> Function:
         """The kernel `name`, allowed `shared_bytes` of dynamic shared memory."""
         cuda = self.bindings
-        function = self._call(cuda.cuModuleGetFunction, module, name.encode())
         limit = cuda.CUfunction_attribute.CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES
-        self._call(cuda.cuFuncSetAttribute, function, limit, shared_bytes)
+        with self._capture_allowed():
+            function = self._call(cuda.cuModuleGetFunction, module, name.encode())
+            self._call(cuda.cuFuncSetAttribute, function, limit, shared_bytes)
+            # The driver loads kernels when they are first launched, which may be in a capture.
+            self._call(cuda.cuFuncLoad, function)
         return Function(function)
 
     def launch(

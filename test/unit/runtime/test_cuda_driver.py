@@ -106,6 +106,7 @@ def test_loading_opts_out_of_a_capture_and_back(bindings: Bindings) -> None:
     driver.function(module, "f_kernel_0", 75776)
     assert bindings.named("cuModuleGetFunction") == [("module", b"f_kernel_0")]
     assert bindings.named("cuFuncSetAttribute") == [("function", "dynamic shared", 75776)]
+    assert bindings.named("cuFuncLoad") == [("function",)]
     bindings.failing["cuModuleLoadData"] = INVALID_CONTEXT
     with pytest.raises(CudaError, match="cuModuleLoadData failed"):
         driver.load(b"cubin")
@@ -148,7 +149,7 @@ def test_the_real_bindings_have_all_of_it() -> None:
     real = import_module("cuda.bindings.driver") if _installed() else None
     if real is None:
         pytest.skip("cuda-bindings is not installed")
-    for name in Bindings().results:
+    for name in (*Bindings().results, "cuInit", "cuLaunchKernel", "cuFuncLoad"):
         assert callable(getattr(real, name))
     for group in ("CUdevice_attribute", "CUfunction_attribute", "CUstreamCaptureMode"):
         members: dict[str, object] = getattr(Bindings, group).__dict__
