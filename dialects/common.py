@@ -88,8 +88,11 @@ def i64_attr(value: int) -> IntegerAttr[I64]:
 
 
 def f32_attr(value: float) -> F32:
-    """The attribute `value : f32`."""
-    return FloatAttr(value, f32)
+    """The attribute `value : f32`; a `ValueError` where no finite f32 is near a finite number."""
+    try:
+        return FloatAttr(value, f32)
+    except OverflowError as error:
+        raise ValueError(f"{value} is out of the range of f32") from error
 
 
 @irdl_custom_directive

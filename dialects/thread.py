@@ -16,6 +16,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from xdsl.interfaces import HasCanonicalizationPatternsInterface
 from xdsl.ir import Attribute, Dialect, Operation, Region, SSAValue
 from xdsl.irdl import (
     IRDLOperation,
@@ -27,6 +28,7 @@ from xdsl.irdl import (
     var_operand_def,
     var_result_def,
 )
+from xdsl.pattern_rewriter import RewritePattern
 from xdsl.traits import HasParent, IsolatedFromAbove, MemoryWriteEffect, NoTerminator, Pure
 
 from mirage_mlir.diagnostics import invalid
@@ -39,7 +41,7 @@ SCALAR_DIALECTS = ("arith", "math")
 
 
 @irdl_op_definition
-class GraphOp(IRDLOperation):
+class GraphOp(IRDLOperation, HasCanonicalizationPatternsInterface):
     """
     The function of scalars in `body`, for each element of the results.
 
@@ -65,6 +67,12 @@ class GraphOp(IRDLOperation):
     def stores(self) -> tuple[StoreOp, ...]:
         """The operations that make the results, in their order."""
         return tuple(op for op in self.body.block.ops if isinstance(op, StoreOp))
+
+    @classmethod
+    def get_canonicalization_patterns(cls) -> tuple[RewritePattern, ...]:
+        from mirage_mlir.passes.patterns.thread import DropIdentityGraph
+
+        return (DropIdentityGraph(),)
 
     def verify_(self) -> None:
         self._verify_shapes()

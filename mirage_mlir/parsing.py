@@ -61,7 +61,7 @@ class LocatingParser(Parser):
         self.name_span = self._current_token.span
         try:
             op = super().parse_operation()
-        except (VerifyException, ValueError) as error:
+        except (VerifyException, ValueError, OverflowError) as error:
             self.raise_error(str(error), self.name_span)
         if op.location == UNKNOWN_LOC:
             op.location = self.location_of(self.name_span)

@@ -5,8 +5,6 @@ A rewrite may round less often than what it replaces, never more often: what is 
 intermediate value is a wish for its storage.
 """
 
-from math import isfinite
-
 from xdsl.dialects.builtin import f32
 from xdsl.ir import Attribute, Operation, SSAValue
 from xdsl.pattern_rewriter import PatternRewriter, RewritePattern, op_type_rewrite_pattern
@@ -26,6 +24,9 @@ from mirage_mlir.dialects.bases import (
 
 Table = tuple[tuple[type[Operation], tuple[RewritePattern, ...]], ...]
 """The patterns for each class of operators."""
+
+SMALLEST_F32, LARGEST_F32 = 2.0**-126, (2 - 2.0**-23) * 2.0**127
+"""Between them a number loses at most the last bit when it becomes an f32."""
 
 
 def replace_by_value(op: Operation, value: SSAValue, rewriter: PatternRewriter) -> None:
@@ -85,20 +86,15 @@ class DropScaleByOne(RewritePattern):
 
 
 class FoldScaleOfScale(RewritePattern):
-    """`scale(scale(x, a), b)` is `scale(x, a * b)`, where a * b is a finite number."""
+    """`scale(scale(x, a), b)` is `scale(x, a * b)`, where a * b is an f32."""
 
     @op_type_rewrite_pattern
     def match_and_rewrite(self, op: ScaleBase, rewriter: PatternRewriter) -> None:
         if not isinstance(inner := op.operands[0].owner, ScaleBase):
             return
-        merged = type(op)(
-            inner.operands[0],
-            inner.factor.value.data * op.factor.value.data,
-            op.results[0].type,
-        )
-        factor = merged.factor.value.data
-        if isfinite(factor) and factor != 0:
-            rewriter.replace(op, merged)
+        factor = inner.factor.value.data * op.factor.value.data
+        if SMALLEST_F32 <= abs(factor) <= LARGEST_F32:
+            rewriter.replace(op, type(op)(inner.operands[0], factor, op.results[0].type))
 
 
 class DropPowerOfOne(RewritePattern):

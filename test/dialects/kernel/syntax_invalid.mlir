@@ -33,3 +33,9 @@
 %a = "test.op"() : () -> tensor<4x8xf16>
 // expected-error @below {{Operation kernel.sine is not registered}}
 %c = kernel.sine %a : (tensor<4x8xf16>) -> tensor<4x8xf16>
+
+// -----
+
+%a = "test.op"() : () -> tensor<4x8xf16>
+// expected-error @below {{float too large}}
+%c = kernel.scale %a {factor = 1.0e+60 : f32} : (tensor<4x8xf16>) -> tensor<4x8xf16>
