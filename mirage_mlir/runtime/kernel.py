@@ -106,10 +106,7 @@ class CompiledKernel:
 
     def _run(self, given: list[Tensor], out: Tensor | Sequence[Tensor] | None) -> list[Tensor]:
         framework, native = framework_of(given[0])
-        places = [
-            _locate(framework, tensor, spec, f"input {number} ('{spec.name}')")
-            for number, (tensor, spec) in enumerate(zip(given, self.artifact.inputs, strict=True))
-        ]
+        places = _locate_all(framework, given, self.artifact.inputs, "input")
         device = places[0][0]
         _same_device(places, "input")
         results = self._collect_outputs(out)
@@ -133,10 +130,7 @@ class CompiledKernel:
     ) -> list[int]:
         """Addresses of the outputs that the caller gave."""
         outputs = self.artifact.outputs
-        found = [
-            _locate(framework, tensor, spec, f"output {number}")
-            for number, (tensor, spec) in enumerate(zip(results, outputs, strict=True))
-        ]
+        found = _locate_all(framework, results, outputs, "output")
         _same_device([places[0], *found], "output")
         # A kernel may read an input again after it has written an output.
         read = [
@@ -178,14 +172,27 @@ def load(path: str | os.PathLike[str]) -> CompiledKernel:
     return CompiledKernel(Artifact.load(path))
 
 
-def _locate(framework: Framework, tensor: Tensor, spec: TensorSpec, label: str) -> tuple[int, int]:
-    """Device and address of `tensor`, which fits `spec`; raises as `check` says otherwise."""
+def _locate_all(
+    framework: Framework, tensors: Sequence[Tensor], specs: Sequence[TensorSpec], what: str
+) -> list[tuple[int, int]]:
+    """Device and address of each tensor; raises as `check` says where one does not fit."""
+    places: list[tuple[int, int]] = []
+    for tensor, spec in zip(tensors, specs, strict=True):
+        place = framework.locate(tensor, spec) if framework.owns(tensor) else None
+        if place is None:
+            label = f"{what} {len(places)} ('{spec.name}')"
+            place = _locate_or_raise(framework, tensor, spec, label)
+        places.append(place)
+    return places
+
+
+def _locate_or_raise(
+    framework: Framework, tensor: Tensor, spec: TensorSpec, label: str
+) -> tuple[int, int]:
     if not framework.owns(tensor):
         if _is_numpy(tensor) or not hasattr(tensor, "__dlpack__"):
             raise TypeError(f"{label} is a {type(tensor).__qualname__}, not a tensor on a device")
         tensor = framework.from_dlpack(tensor)
-    if (place := framework.locate(tensor, spec)) is not None:
-        return place
     view = framework.view(tensor)
     check(view, spec, label)
     return int(view.device.removeprefix("cuda:")), view.address

@@ -149,7 +149,10 @@ def test_what_does_not_fit_is_not_launched(
 @pytest.mark.parametrize(
     ("out", "message"),
     [
-        (FakeTensor((4, 15), "torch.float16"), r"output 0 has shape \(4, 15\), not \(4, 16\)"),
+        (
+            FakeTensor((4, 15), "torch.float16"),
+            r"output 0 \('out0'\) has shape \(4, 15\), not \(4, 16\)",
+        ),
         (FakeTensor((4, 16), "torch.float16", "cuda:1"), "output 1 is on cuda:1"),
         (FakeTensor((4, 16), "torch.float16", address=0x1010), "output 0 shares memory"),
         (FakeTensor((4, 16), "torch.float16", address=0xFF0), "output 0 shares memory"),
