@@ -13,6 +13,7 @@ from datetime import UTC, datetime
 from importlib import import_module
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
+from time import perf_counter
 from typing import Any
 
 Tensors = Sequence[Any]
@@ -26,6 +27,9 @@ SETS_OVER_L2 = 4
 
 CALLS = 20
 """The fewest calls in a graph: with fewer the launch of the graph itself shows."""
+
+HOST_CALLS = 100
+"""Calls that are queued without waiting: far fewer than the driver holds."""
 
 ROUNDS = 5
 """All implementations are timed in turn, this often, so that a drifting clock meets all alike."""
@@ -91,6 +95,22 @@ def graph_times(
             part = replay_times(torch, graph, math.ceil(replays / ROUNDS))
             times[name] += [time / count for time in part]
     return {name: statistics.median(values) for name, values in times.items()}
+
+
+def host_times(torch: Any, calls: Mapping[str, Call], inputs: Tensors) -> dict[str, float]:
+    """Microseconds that the host needs to queue one ordinary call, the fastest of five rounds."""
+    times: dict[str, float] = {}
+    for name, call in calls.items():
+        rounds: list[float] = []
+        for _ in range(ROUNDS):
+            torch.cuda.synchronize()
+            start = perf_counter()
+            for _ in range(HOST_CALLS):
+                call(*inputs)
+            rounds.append((perf_counter() - start) / HOST_CALLS * 1e6)
+        times[name] = min(rounds)
+    torch.cuda.synchronize()
+    return times
 
 
 def relative_error(output: Any, reference: Any) -> float:

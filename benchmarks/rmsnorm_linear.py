@@ -114,6 +114,7 @@ class Bench:
             "error": error,
             "right": error <= TOLERANCE[case.dtype],
             "microseconds": times,
+            "host_microseconds": gpu.host_times(self.torch, calls, sets[0]),
             "input_sets": len(sets),
             "bytes": case.bytes,
             "build_seconds": round(built.seconds, 3),
@@ -191,6 +192,12 @@ def main() -> int:
     for case, one in zip(cases, built, strict=True):
         rows.append(bench.run(case, one))
         print(line(rows[-1], rate), flush=True)
+    host = {
+        name: min(row["host_microseconds"][name] for row in rows)
+        for name in rows[0]["host_microseconds"]
+    }
+    queue = ", ".join(f"{name} {microseconds:.1f}" for name, microseconds in host.items())
+    print(f"host time to queue a call, us: {queue}")
     write(torch, arguments.results, rows, rate)
     bad = [
         row

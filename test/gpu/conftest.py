@@ -1,12 +1,11 @@
 """Tests that run kernels: skipped, with the reason, where there is no GPU that we compile for."""
 
 from functools import cache
-from importlib import import_module
-from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
 import pytest
+from optional_packages import package
 
 from mirage_mlir.runtime.cuda_driver import CudaError, cuda_driver
 
@@ -31,13 +30,6 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
         if HERE in item.path.parents and (reason := why_not()) is not None:
             item.add_marker(pytest.mark.skip(reason=reason))
-
-
-def package(name: str) -> Any:
-    """An optional package, untyped; the test is skipped without it."""
-    if find_spec(name) is None:
-        pytest.skip(f"{name} is not installed")
-    return import_module(name)
 
 
 @pytest.fixture(scope="session")

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from optional_packages import package
 
 import mirage_mlir as mi
 
@@ -151,6 +152,19 @@ def test_cupy_beside_torch(torch: Any, cupy: Any, kernel: mi.CompiledKernel) -> 
     output = kernel(torch.from_numpy(x).cuda(), second)
     assert isinstance(output, torch.Tensor)
     assert close(output.cpu().numpy(), x, w)
+
+
+def test_jax(monkeypatch: pytest.MonkeyPatch, kernel: mi.CompiledKernel) -> None:
+    """Tensors of a library that we do not know come in, and go back, through DLPack."""
+    monkeypatch.setenv("XLA_PYTHON_CLIENT_PREALLOCATE", "false")
+    jax = package("jax")
+    if jax.default_backend() != "gpu":
+        pytest.skip("jax has no GPU here")
+    x, w = arrays()
+    given = [jax.block_until_ready(jax.numpy.asarray(array)) for array in (x, w)]
+    output = kernel(*given)
+    assert isinstance(output, jax.Array)
+    assert close(np.asarray(output), x, w)
 
 
 def test_numpy_is_interpreted(kernel: mi.CompiledKernel) -> None:

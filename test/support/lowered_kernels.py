@@ -1,0 +1,131 @@
+"""Lowering functions of uGraphs, and running what comes out against the uGraph itself."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from xdsl.context import Context
+from xdsl.dialects import func, gpu
+from xdsl.dialects.builtin import IntegerAttr, ModuleOp, i64
+from xdsl.ir import Operation
+
+from mirage_mlir.dialects import kernel
+from mirage_mlir.interpreters import run_function
+from mirage_mlir.interpreters.lowered import run_kernels
+from mirage_mlir.passes.assign_layouts import AssignLayoutsPass
+from mirage_mlir.passes.fuse_thread_graphs import FuseThreadGraphsPass
+from mirage_mlir.passes.lower_to_nvvm import LowerToNvvmPass
+from mirage_mlir.passes.plan_memory import PlanMemoryPass
+from mirage_mlir.passes.schedule_threadblock import ScheduleThreadblockPass
+
+Array = NDArray[Any]
+
+ROUNDOFF = {"f16": 2.0**-11, "bf16": 2.0**-8, "f32": 2.0**-22}
+"""Half the distance from 1 to the next number; four times that in f32, where exp, log and the
+reciprocal are approximations."""
+
+
+def schedule(module: ModuleOp, stages: int | None = None, threads: int | None = None) -> ModuleOp:
+    """`module` up to plan-memory, in place; `stages` and `threads` replace what passes choose."""
+    context = Context()
+    if threads is not None:
+        for graph in graphs_of(module):
+            graph.attributes["threads"] = IntegerAttr(threads, i64)
+    for step in (
+        FuseThreadGraphsPass(),
+        AssignLayoutsPass(),
+        ScheduleThreadblockPass(stages),
+        PlanMemoryPass("H200"),
+    ):
+        step.apply(context, module)
+        module.verify()
+    return module
+
+
+def emit(module: ModuleOp) -> gpu.ModuleOp:
+    """The kernels of a scheduled module's only function."""
+    LowerToNvvmPass("H200").apply(Context(), module)
+    module.verify()
+    (kernels,) = [op for op in module.body.block.ops if isinstance(op, gpu.ModuleOp)]
+    return kernels
+
+
+def lower(module: ModuleOp, stages: int | None = None, threads: int | None = None) -> gpu.ModuleOp:
+    """The kernels of a copy of a module with one function."""
+    return emit(schedule(module.clone(), stages, threads))
+
+
+def graphs_of(module: Operation) -> list[kernel.GraphDefinedOp]:
+    """All kernels."""
+    return [op for op in module.walk() if isinstance(op, kernel.GraphDefinedOp)]
+
+
+def function_of(module: ModuleOp) -> func.FuncOp:
+    """The only function."""
+    (function,) = [op for op in module.body.block.ops if isinstance(op, func.FuncOp)]
+    return function
+
+
+def draw(function: func.FuncOp, seed: int = 0) -> list[Array]:
+    """Inputs: normal numbers."""
+    random = np.random.default_rng(seed)
+    return [
+        random.standard_normal(kernel.shape_of(argument)).astype(np.float32)
+        for argument in function.body.block.args
+    ]
+
+
+def assert_close(result: Array, expected: Array, roundoff: float) -> None:
+    """
+    Both as vectors, within four roundings.
+
+    One wrong element of n moves the distance by 1/sqrt(n): far more than that, for our sizes.
+    """
+    assert result.shape == expected.shape
+    assert np.isfinite(expected).all()
+    distance = np.linalg.norm(result.astype(np.float64) - expected)
+    assert distance <= 4 * roundoff * np.linalg.norm(expected), worst(result, expected)
+
+
+def worst(result: Array, expected: Array) -> str:
+    """Where two arrays differ most, for a message."""
+    difference = np.nan_to_num(np.abs(result.astype(np.float64) - expected), nan=np.inf)
+    place = np.unravel_index(int(np.argmax(difference)), expected.shape)
+    index = [int(i) for i in place]
+    wrong = int((difference > 0.05 * np.abs(expected).max()).sum())
+    return f"{wrong} elements; at {index}: {result[place]}, not {expected[place]}"
+
+
+def roundoff_of(module: ModuleOp) -> float:
+    """The coarsest element type in the function."""
+    names = [str(kernel.tensor_type(v).element_type) for v in values_of(function_of(module))]
+    return max(ROUNDOFF[name] for name in names)
+
+
+def values_of(function: func.FuncOp) -> Sequence[Any]:
+    """All tensors that a function names."""
+    results = [result for op in function.body.block.ops for result in op.results]
+    return [*function.body.block.args, *results]
+
+
+def check(
+    module: ModuleOp,
+    *,
+    stages: int | None = None,
+    threads: int | None = None,
+    roundoff: float | None = None,
+) -> gpu.ModuleOp:
+    """
+    The kernels compute what the uGraph does in f64, without a fault.
+
+    Returns them, for whoever wants to know how.
+    """
+    kernels = lower(module, stages, threads)
+    function = function_of(module)
+    inputs = draw(function)
+    results = run_kernels(kernels, inputs)
+    expected = run_function(function, inputs, rounding=False)
+    for result, exact in zip(results, expected, strict=True):
+        assert_close(result, exact, roundoff or roundoff_of(module))
+    return kernels
