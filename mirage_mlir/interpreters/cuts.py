@@ -84,4 +84,6 @@ def store_cuts(op: threadblock.StoreOp) -> Cuts:
 
 def signature(axis: Axis, start: int, count: int) -> bytes:
     """What `count` indices from `start` on hold; equal signatures hold the same."""
+    if not axis.repeats:
+        return str((min(start, axis.size), min(start + count, axis.size))).encode()
     return axis.labels[start : start + count].tobytes()

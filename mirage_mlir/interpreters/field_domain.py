@@ -252,6 +252,7 @@ class FieldDomain:
 
         Of the residue modulo p alone: a value has one place whether or not the other one is lost.
         """
+        self.keyed["max"] = None
         return keyed_words("order", self._per_run(self._keys, x.p.ndim), (x.p,))
 
     def _chosen(self, left: NDArray[np.bool_], x: Pairs, y: Pairs) -> Pairs:

@@ -29,7 +29,7 @@ def round_to(x: Floats, element_type: ElementType) -> Floats:
         case "bf16":
             return round_to_bfloat16(x.astype(np.float32)).astype(x.dtype)
         case "f32":
-            return x.astype(np.float32).astype(x.dtype)
+            return x if x.dtype == np.float32 else x.astype(np.float32).astype(x.dtype)
         case "f64":
             return x
 

@@ -10,7 +10,7 @@ from mirage_mlir.dialects import kernel
 from mirage_mlir.interpreters.domain import AnyArray
 from mirage_mlir.interpreters.float_domain import FloatDomain, Floats, round_to
 from mirage_mlir.interpreters.kernel import KernelInterpreter
-from mirage_mlir.interpreters.operators import element_type_name
+from mirage_mlir.interpreters.operators import element_type_of
 
 DTYPES = {"f16": np.float16, "bf16": np.float32, "f32": np.float32, "f64": np.float64}
 """numpy has no bf16: such a result is an f32 array that holds bf16 values."""
@@ -51,7 +51,7 @@ def run_function(
 
 
 def _dtype(value: SSAValue) -> type[np.floating]:
-    return DTYPES[element_type_name(kernel.tensor_type(value).element_type)]
+    return DTYPES[element_type_of(value.type)]
 
 
 def _input(array: AnyArray, argument: SSAValue, number: int, rounding: bool) -> Floats:
@@ -59,7 +59,7 @@ def _input(array: AnyArray, argument: SSAValue, number: int, rounding: bool) -> 
     shape = kernel.shape_of(argument)
     if array.shape != shape:
         raise ValueError(f"input {number} has shape {array.shape}, expected {shape}")
-    element_type = element_type_name(kernel.tensor_type(argument).element_type)
+    element_type = element_type_of(argument.type)
     exact = array.astype(np.float32 if rounding else np.float64)[None]
     with np.errstate(over="ignore"):
         return round_to(exact, element_type)

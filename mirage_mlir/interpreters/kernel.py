@@ -16,7 +16,7 @@ from mirage_mlir.interpreters import views
 from mirage_mlir.interpreters.domain import A, Domain, NotInterpretable
 from mirage_mlir.interpreters.operators import (
     BINARY,
-    element_type_name,
+    element_type_of,
     integer,
     integers,
     mnemonic,
@@ -70,7 +70,7 @@ class KernelInterpreter(Generic[A]):
     def _results(self, op: Operation, operands: list[Tensor[A]]) -> list[Tensor[A]]:
         if isinstance(op, kernel.GraphDefinedOp):
             return run_graph(self.domain, op, operands)
-        element_type = element_type_name(kernel.tensor_type(op.results[0]).element_type)
+        element_type = element_type_of(op.results[0].type)
         return [self.domain.rounded(self._result(op, operands), element_type)]
 
     def _result(self, op: Operation, operands: list[Tensor[A]]) -> Tensor[A]:

@@ -11,7 +11,7 @@ length, and few of the others.
 """
 
 from collections.abc import Sequence
-from math import prod
+from math import gcd, prod
 
 import numpy as np
 from xdsl.dialects.func import FuncOp
@@ -19,7 +19,7 @@ from xdsl.ir import SSAValue
 
 from mirage_mlir.dialects import kernel
 from mirage_mlir.interpreters.axes import Axis, distinct, make_axis, special
-from mirage_mlir.interpreters.cuts import Cut, Cuts
+from mirage_mlir.interpreters.cuts import Cuts
 from mirage_mlir.interpreters.dimensions import DimensionClass, DimensionClasses, shape_of
 
 Axes = list[tuple[Axis, ...]]
@@ -35,8 +35,11 @@ Operators evaluated on tiles that one comparison may cost: about 0.1 s over the 
 One takes 50 to 100 us, nearly all of it numpy's overhead.
 """
 
-ROUNDING_ELEMENTS = 1 << 20
-"""Elements that an argument may have when rounding is measured: 30 ms to draw and to multiply."""
+ROUNDING_ELEMENTS = 1 << 18
+"""Elements that an argument may have when rounding is measured: some 30 ms in all."""
+
+ROUNDING_STEPS = 4000
+"""Operators evaluated on tiles that measuring rounding once may cost: about 0.1 s."""
 
 ROUNDING_FREE = 7
 """Different indices of dimensions that no sum runs over, beside those that are alike."""
@@ -114,11 +117,12 @@ def rounding_axes(functions: Sequence[FuncOp], classes: DimensionClasses) -> Axe
     """
     The axes of the arguments for a comparison of rounding errors.
 
-    Where an argument would be too large, the indices of its longest sums repeat after some time;
-    the sums stay as long as they are.
+    Where an argument would be too large, or too many blocks and iterations differ, the indices of
+    long sums repeat after a while; the sums stay as long as they are.
     """
     arguments = functions[0].body.block.args
-    period = max((size for argument in arguments for size in shape_of(argument)), default=1)
+    longest = max((size for argument in arguments for size in shape_of(argument)), default=1)
+    period = 1 << (longest - 1).bit_length()
     while True:
         axes = [
             tuple(
@@ -128,17 +132,44 @@ def rounding_axes(functions: Sequence[FuncOp], classes: DimensionClasses) -> Axe
             for argument in arguments
         ]
         largest = max((prod(axis.classes for axis in each) for each in axes), default=0)
-        if largest <= ROUNDING_ELEMENTS or period == 1:
+        steps = sum(
+            _rounding_steps(graph, loads, classes, period)
+            for graph, loads in classes.load_cuts.items()
+        )
+        if (largest <= ROUNDING_ELEMENTS and steps <= ROUNDING_STEPS) or period == 1:
             return axes
-        period = (period + 1) // 2
+        period //= 2
 
 
 def _rounding_axis(found: DimensionClass, size: int, period: int) -> Axis:
     if found.reduced:
         return distinct(size) if period >= size else make_axis(np.arange(size) % period).axis
-    tiles = [cut.tile * cut.steps for cut in found.cuts if _cut_at_all(cut)]
+    tiles = [cut.tile * cut.steps for cut in found.cuts if cut.grid_axis is not None or cut.loops]
     return special(size, range(min([ROUNDING_FREE, *tiles])))
 
 
-def _cut_at_all(cut: Cut) -> bool:
-    return cut.grid_axis is not None or bool(cut.loops)
+def _rounding_steps(
+    graph: kernel.GraphDefinedOp,
+    loads: Sequence[tuple[SSAValue, Cuts]],
+    classes: DimensionClasses,
+    period: int,
+) -> int:
+    """About how many operators run; see `_steps`."""
+    blocks = [1] * len(graph.grid_sizes)
+    iterations = 1
+    for source, cuts in loads:
+        for dim, cut in enumerate(cuts.dims):
+            found = classes.of((source, dim))
+            if cut.grid_axis is not None:
+                axis, part = cut.grid_axis, cut.steps * cut.tile
+                count = _starts(graph.grid_sizes[axis], part, period) if found.reduced else 3
+                blocks[axis] = max(blocks[axis], count)
+            if cut.loops:
+                count = _starts(cut.steps, cut.tile, period) if found.reduced else 3
+                iterations = max(iterations, count)
+    return prod(blocks) * iterations * len(graph.body.block.ops)
+
+
+def _starts(count: int, part: int, period: int) -> int:
+    """How many of `count` parts of a dimension differ when its indices repeat after `period`."""
+    return min(count, period // gcd(part, period) + 1)

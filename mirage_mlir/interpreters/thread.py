@@ -5,15 +5,12 @@ from fractions import Fraction
 from typing import Generic
 
 from xdsl.dialects import arith, math
-from xdsl.dialects.builtin import AnyFloat, FloatAttr
 from xdsl.ir import Operation, SSAValue
-from xdsl.utils.hints import isa
 
 from mirage_mlir.dialects import thread, threadblock
-from mirage_mlir.field.rational import simplest_rational
 from mirage_mlir.interpreters.axes import uniform
 from mirage_mlir.interpreters.domain import A, FunctionName, NotInterpretable
-from mirage_mlir.interpreters.operators import element_type_name
+from mirage_mlir.interpreters.operators import element_type_name, number_of
 from mirage_mlir.interpreters.tensors import Tensor, TensorDomain
 
 FUNCTIONS: dict[type[Operation], FunctionName] = {
@@ -71,11 +68,8 @@ class ScalarInterpreter(Generic[A]):
 
 
 def _constant(op: arith.ConstantOp) -> Fraction:
-    value = op.value
-    if not isa(value, FloatAttr[AnyFloat]):
-        raise NotInterpretable("'arith.constant' is not a float")
     try:
-        return simplest_rational(value.value.data)
+        return number_of(op.value)
     except ValueError as error:
         raise NotInterpretable(f"'arith.constant': {error}") from error
 

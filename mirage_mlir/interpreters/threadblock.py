@@ -22,7 +22,7 @@ from mirage_mlir.dialects.threadblock import Stage
 from mirage_mlir.interpreters.assemble import assemble
 from mirage_mlir.interpreters.cuts import Cuts, load_cuts, signature, store_cuts
 from mirage_mlir.interpreters.domain import A
-from mirage_mlir.interpreters.operators import element_type_name, integers
+from mirage_mlir.interpreters.operators import element_type_of, integers
 from mirage_mlir.interpreters.tensors import Tensor, TensorDomain
 from mirage_mlir.interpreters.tiles import Tile, TileInterpreter, kind_of
 
@@ -67,7 +67,7 @@ def run_graph(
     """The outputs of a graph-defined operator, rounded to their element types."""
     run = GraphRun(domain, graph, inputs)
     return [
-        domain.rounded(output, element_type_name(kernel.tensor_type(result).element_type))
+        domain.rounded(output, element_type_of(result.type))
         for output, result in zip(run.outputs(), graph.outputs, strict=True)
     ]
 
@@ -232,7 +232,8 @@ class GraphRun(Generic[A]):
             for dim, cut in enumerate(cuts.dims):
                 start = cut.start(block, iteration)
                 tile = self.domain.part(tile, dim, start, start + cut.tile)
-            results: list[Tile[A]] = [self.tiles.rounded(tile, op.results[0])]
+            # The tensor has the element type of the tile, and its values are rounded to it.
+            results: list[Tile[A]] = [tile]
         else:
             results = self.tiles.results(op, [values[operand] for operand in op.operands])
         values.update(zip(op.results, results, strict=True))

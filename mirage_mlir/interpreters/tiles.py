@@ -18,7 +18,7 @@ from mirage_mlir.interpreters.axes import uniform
 from mirage_mlir.interpreters.domain import A, NotInterpretable
 from mirage_mlir.interpreters.operators import (
     BINARY,
-    element_type_name,
+    element_type_of,
     integer,
     integers,
     mnemonic,
@@ -69,8 +69,7 @@ class TileInterpreter(Generic[A]):
         """The tile as the type of `value` holds it."""
         if tile is None:
             return None
-        element_type = element_type_name(threadblock.tile_type(value).element_type)
-        return self.domain.rounded(tile, element_type)
+        return self.domain.rounded(tile, element_type_of(value.type))
 
     def combined(self, operation: Callable[[A, A], A], x: Tensor[A], y: Tensor[A]) -> Tensor[A]:
         """

@@ -1,0 +1,90 @@
+// RUN: mirage-opt %s --split-input-file --verify-diagnostics --verify-equivalence="reference=f candidate=g"
+// RUN: not mirage-opt %s --split-input-file --verify-equivalence="reference=f candidate=h" 2>&1 | filecheck %s --check-prefix=MISSING
+
+// MISSING: error: 'builtin.module' op has no function @h with a body
+
+// Another epsilon: the witness is an element, in the fields and in f64.
+func.func @f(%x: tensor<16x4096xf16>) -> tensor<16x4096xf16> {
+  %y = kernel.rms_norm %x {eps = 1.0e-05 : f32} : (tensor<16x4096xf16>) -> tensor<16x4096xf16>
+  func.return %y : tensor<16x4096xf16>
+}
+// expected-error @+1 {{'func.func' op @g is not @f: output 0 at [0, 0] is (}}
+func.func @g(%x: tensor<16x4096xf16>) -> tensor<16x4096xf16> {
+  %y = kernel.rms_norm %x {eps = 1.0e-06 : f32} : (tensor<16x4096xf16>) -> tensor<16x4096xf16>
+  func.return %y : tensor<16x4096xf16>
+}
+
+// -----
+
+// The second output is the first one of the other function.
+func.func @f(%x: tensor<4x8xf32>) -> (tensor<4x8xf32>, tensor<4x8xf32>) {
+  %e = kernel.exp %x : (tensor<4x8xf32>) -> tensor<4x8xf32>
+  %s = kernel.square %x : (tensor<4x8xf32>) -> tensor<4x8xf32>
+  func.return %e, %s : tensor<4x8xf32>, tensor<4x8xf32>
+}
+// expected-error @+1 {{@g is not @f: output 0 at [0, 0] is (}}
+func.func @g(%x: tensor<4x8xf32>) -> (tensor<4x8xf32>, tensor<4x8xf32>) {
+  %e = kernel.exp %x : (tensor<4x8xf32>) -> tensor<4x8xf32>
+  %s = kernel.square %x : (tensor<4x8xf32>) -> tensor<4x8xf32>
+  func.return %s, %e : tensor<4x8xf32>, tensor<4x8xf32>
+}
+
+// -----
+
+// A law of numbers that finite fields do not have.
+func.func @f(%x: tensor<4x8xf32>) -> tensor<4x8xf32> {
+  %m = kernel.relu %x : (tensor<4x8xf32>) -> tensor<4x8xf32>
+  %y = kernel.scale %m {factor = 2.0 : f32} : (tensor<4x8xf32>) -> tensor<4x8xf32>
+  func.return %y : tensor<4x8xf32>
+}
+// expected-error @+1 {{@g may be @f or not, not decided: output 0 at [}}
+func.func @g(%x: tensor<4x8xf32>) -> tensor<4x8xf32> {
+  %m = kernel.scale %x {factor = 2.0 : f32} : (tensor<4x8xf32>) -> tensor<4x8xf32>
+  %y = kernel.relu %m : (tensor<4x8xf32>) -> tensor<4x8xf32>
+  func.return %y : tensor<4x8xf32>
+}
+
+// -----
+
+// The variance in one pass: equal as functions, but far from zero nothing is left of it.
+func.func @f(%x: tensor<4x4096xf32>) -> tensor<4x1xf32> {
+  %m = kernel.reduce_mean %x {dims = array<i64: 1>} : (tensor<4x4096xf32>) -> tensor<4x1xf32>
+  %c = kernel.sub %x, %m : (tensor<4x4096xf32>, tensor<4x1xf32>) -> tensor<4x4096xf32>
+  %q = kernel.square %c : (tensor<4x4096xf32>) -> tensor<4x4096xf32>
+  %v = kernel.reduce_mean %q {dims = array<i64: 1>} : (tensor<4x4096xf32>) -> tensor<4x1xf32>
+  func.return %v : tensor<4x1xf32>
+}
+// expected-error @+1 {{@g is @f but inaccurate: rounding error}}
+func.func @g(%x: tensor<4x4096xf32>) -> tensor<4x1xf32> {
+  %q = kernel.square %x : (tensor<4x4096xf32>) -> tensor<4x4096xf32>
+  %a = kernel.reduce_mean %q {dims = array<i64: 1>} : (tensor<4x4096xf32>) -> tensor<4x1xf32>
+  %m = kernel.reduce_mean %x {dims = array<i64: 1>} : (tensor<4x4096xf32>) -> tensor<4x1xf32>
+  %b = kernel.square %m : (tensor<4x1xf32>) -> tensor<4x1xf32>
+  %v = kernel.sub %a, %b : (tensor<4x1xf32>, tensor<4x1xf32>) -> tensor<4x1xf32>
+  func.return %v : tensor<4x1xf32>
+}
+
+// -----
+
+func.func @f(%x: tensor<4x8xf32>) -> tensor<4x8xf32> {
+  func.return %x : tensor<4x8xf32>
+}
+// expected-error @+1 {{@g has type (tensor<4x9xf32>) -> tensor<4x9xf32>, @f has type (tensor<4x8xf32>) -> tensor<4x8xf32>}}
+func.func @g(%x: tensor<4x9xf32>) -> tensor<4x9xf32> {
+  func.return %x : tensor<4x9xf32>
+}
+
+// -----
+
+// A denominator that is zero whatever the inputs are.
+func.func @f(%x: tensor<4x8xf32>) -> tensor<4x8xf32> {
+  %z = kernel.sub %x, %x : (tensor<4x8xf32>, tensor<4x8xf32>) -> tensor<4x8xf32>
+  %y = kernel.div %x, %z : (tensor<4x8xf32>, tensor<4x8xf32>) -> tensor<4x8xf32>
+  func.return %y : tensor<4x8xf32>
+}
+// expected-error @+1 {{@g may be @f or not, not decided: 0 of 64 random tests had no zero denominator}}
+func.func @g(%x: tensor<4x8xf32>) -> tensor<4x8xf32> {
+  %z = kernel.sub %x, %x : (tensor<4x8xf32>, tensor<4x8xf32>) -> tensor<4x8xf32>
+  %y = kernel.div %x, %z : (tensor<4x8xf32>, tensor<4x8xf32>) -> tensor<4x8xf32>
+  func.return %y : tensor<4x8xf32>
+}
