@@ -1,0 +1,113 @@
+"""Rules of operations on numbers, vectors and structs."""
+
+import numpy as np
+from xdsl.dialects import arith, llvm, vector
+from xdsl.dialects.builtin import FloatAttr, IntegerAttr, bf16
+from xdsl.ir import Operation
+
+from mirage_mlir.interpreters.lowered.encoding import (
+    DTYPES,
+    POISON,
+    byte_count,
+    decode,
+    encode,
+    is_known,
+    rounded,
+)
+from mirage_mlir.interpreters.lowered.faults import unsupported
+from mirage_mlir.interpreters.lowered.scalars import FUNCTIONS, function_of
+from mirage_mlir.interpreters.lowered.thread_block import Rules, ThreadBlock
+
+
+def require_known(op: Operation) -> None:
+    """Operands and results must be of types that lowered kernels compute with."""
+    for value in (*op.operands, *op.results):
+        if not is_known(value.type):
+            raise unsupported(op, f"has a value of type {value.type}, which no lowered kernel has")
+
+
+def run_function(state: ThreadBlock, op: Operation) -> None:
+    """A function of numbers, in every thread."""
+    require_known(op)
+    function = function_of(op)
+    kind = op.results[0].type
+    result = function(*(state.array(value) for value in op.operands))
+    exact = result.dtype == DTYPES[kind] and kind != bf16
+    state.values[op.results[0]] = result if exact else rounded(result, kind)
+
+
+def run_rounding(state: ThreadBlock, op: Operation) -> None:
+    """The same numbers in another float type."""
+    require_known(op)
+    state.values[op.results[0]] = rounded(state.array(op.operands[0]), op.results[0].type)
+
+
+def run_constant(state: ThreadBlock, op: Operation) -> None:
+    """One number, for all threads."""
+    assert isinstance(op, arith.ConstantOp)
+    require_known(op)
+    if not isinstance(op.value, IntegerAttr | FloatAttr):
+        raise unsupported(op, "is no number")
+    number = np.full(state.threads, op.value.value.data)
+    state.values[op.result] = rounded(number, op.result.type)
+
+
+def run_undefined(state: ThreadBlock, op: Operation) -> None:
+    """Poison."""
+    assert isinstance(op, llvm.UndefOp)
+    require_known(op)
+    kind = op.res.type
+    poison = np.full((state.threads, byte_count(kind)), POISON, np.uint8)
+    state.values[op.res] = decode(poison, kind)
+
+
+def run_bitcast(state: ThreadBlock, op: Operation) -> None:
+    """The same bytes."""
+    require_known(op)
+    source, result = op.operands[0], op.results[0]
+    state.values[result] = decode(encode(state.array(source), source.type), result.type)
+
+
+def position_of(op: vector.ExtractOp | vector.InsertOp) -> int:
+    """The element that is read or written."""
+    require_known(op)
+    position = op.static_position.get_values()
+    if op.dynamic_position or len(position) != 1:
+        raise unsupported(op, "has a position that is not one constant")
+    return int(position[0])
+
+
+def run_extract(state: ThreadBlock, op: Operation) -> None:
+    """An element of a vector."""
+    assert isinstance(op, vector.ExtractOp)
+    state.values[op.result] = state.array(op.vector)[:, position_of(op)]
+
+
+def run_insert(state: ThreadBlock, op: Operation) -> None:
+    """A vector with another element."""
+    assert isinstance(op, vector.InsertOp)
+    result = state.array(op.dest).copy()
+    result[:, position_of(op)] = state.array(op.source)
+    state.values[op.result] = result
+
+
+def run_extract_value(state: ThreadBlock, op: Operation) -> None:
+    """A member of a struct."""
+    assert isinstance(op, llvm.ExtractValueOp)
+    members = state.values[op.container]
+    assert isinstance(members, tuple)
+    (position,) = op.position.get_values()
+    state.values[op.res] = members[position]
+
+
+RULES: Rules = {
+    **dict.fromkeys((*FUNCTIONS, arith.CmpiOp, arith.DivfOp), run_function),
+    arith.ConstantOp: run_constant,
+    arith.ExtFOp: run_rounding,
+    arith.TruncFOp: run_rounding,
+    llvm.BitcastOp: run_bitcast,
+    llvm.ExtractValueOp: run_extract_value,
+    llvm.UndefOp: run_undefined,
+    vector.ExtractOp: run_extract,
+    vector.InsertOp: run_insert,
+}

@@ -1,0 +1,194 @@
+"""Running the kernels of a GPU module as its launch plan says."""
+
+from collections.abc import Collection, Sequence
+from itertools import product
+
+import numpy as np
+from xdsl.dialects import gpu, llvm
+from xdsl.dialects.builtin import ArrayAttr, DenseArrayBase, IntegerAttr, StringAttr, TensorType
+from xdsl.ir import Attribute, Operation
+from xdsl.utils.hints import isa
+
+from mirage_mlir.interpreters.lowered import arithmetic, control, memory, warps
+from mirage_mlir.interpreters.lowered.device_memory import DeviceBuffer
+from mirage_mlir.interpreters.lowered.encoding import (
+    Array,
+    byte_count,
+    decode,
+    encode,
+    is_known,
+    rounded,
+)
+from mirage_mlir.interpreters.lowered.faults import Checker, unsupported
+from mirage_mlir.interpreters.lowered.shared_memory import SharedMemory
+from mirage_mlir.interpreters.lowered.thread_block import WARP_THREADS, Rules, ThreadBlock
+from mirage_mlir.interpreters.lowered.values import Pointer
+
+RULES: Rules = {**arithmetic.RULES, **control.RULES, **memory.RULES, **warps.RULES}
+
+BlockIndex = tuple[int, int, int]
+
+GRID_AXES = 3
+
+
+def integer(op: Operation, name: str) -> int:
+    """An integer of the launch plan."""
+    attribute = op.attributes.get(name)
+    if not isinstance(attribute, IntegerAttr):
+        raise unsupported(op, f"has no integer '{name}': lower-to-nvvm writes it")
+    return attribute.value.data
+
+
+def integers(op: Operation, attribute: Attribute | None) -> tuple[int, ...]:
+    """A list of integers of the launch plan."""
+    if not isinstance(attribute, DenseArrayBase):
+        raise unsupported(op, "has no complete launch plan: lower-to-nvvm writes it")
+    return tuple(int(value) for value in attribute.get_values())
+
+
+def attributes(op: Operation, name: str) -> Sequence[Attribute]:
+    """A list of attributes of the launch plan."""
+    attribute = op.attributes.get(name)
+    if not isa(attribute, ArrayAttr[Attribute]):
+        raise unsupported(op, f"has no list '{name}': lower-to-nvvm writes it")
+    return attribute.data
+
+
+def tensor_types(op: Operation, name: str) -> list[TensorType[Attribute]]:
+    """The types of inputs or outputs."""
+    found: list[TensorType[Attribute]] = []
+    for attribute in attributes(op, name):
+        if not isa(attribute, TensorType[Attribute]) or not is_known(attribute.element_type):
+            raise unsupported(op, f"has {attribute} in '{name}'")
+        found.append(attribute)
+    return found
+
+
+class Device:
+    """
+    Device memory with a function's inputs, outputs and scratch.
+
+    Every allocation has the exact size of its tensor, so that the first byte beyond it is noticed.
+    """
+
+    def __init__(self, module: gpu.ModuleOp, inputs: Sequence[Array], checker: Checker) -> None:
+        self.module = module
+        input_types = tensor_types(module, "mirage.inputs")
+        if len(inputs) != len(input_types):
+            raise ValueError(f"the kernels take {len(input_types)} inputs, got {len(inputs)}")
+        self.buffers: dict[str, DeviceBuffer] = {}
+        for number, (array, kind) in enumerate(zip(inputs, input_types, strict=True)):
+            if array.shape != kind.get_shape():
+                expected = kind.get_shape()
+                raise ValueError(f"input {number} has shape {array.shape}, expected {expected}")
+            elements = rounded(array.reshape(-1), kind.element_type)
+            data = encode(elements, kind.element_type).reshape(-1)
+            name = f"input:{number}"
+            self.buffers[name] = DeviceBuffer(name, data, checker, is_input=True)
+        self.output_types = tensor_types(module, "mirage.outputs")
+        for number, kind in enumerate(self.output_types):
+            size = kind.element_count() * byte_count(kind.element_type)
+            name = f"output:{number}"
+            self.buffers[name] = DeviceBuffer.blank(name, size, checker)
+        scratch = integer(module, "mirage.scratch_bytes")
+        self.buffers["scratch"] = DeviceBuffer.blank("scratch", scratch, checker)
+
+    def address(self, op: Operation, argument: Attribute) -> tuple[DeviceBuffer, int]:
+        """The memory behind a kernel's argument, and the byte where it starts."""
+        text = argument.data if isinstance(argument, StringAttr) else ""
+        space, _, number = text.partition(":")
+        if space == "scratch" and number.isdigit():
+            return self.buffers[space], int(number)
+        if text not in self.buffers:
+            raise unsupported(op, f"has the argument {argument}, which the launch plan does not")
+        return self.buffers[text], 0
+
+    def start_launch(self) -> None:
+        """A new kernel starts."""
+        for buffer in self.buffers.values():
+            buffer.start_launch()
+
+    def outputs(self) -> list[Array]:
+        """The function's results as arrays of their shapes."""
+        results: list[Array] = []
+        strides = attributes(self.module, "mirage.output_strides")
+        for number, kind in enumerate(self.output_types):
+            data = self.buffers[f"output:{number}"].data
+            elements = decode(data.reshape(kind.element_count(), -1), kind.element_type)
+            steps = [s * elements.itemsize for s in integers(self.module, strides[number])]
+            view = np.lib.stride_tricks.as_strided(elements, kind.get_shape(), steps)
+            results.append(view.copy())
+        return results
+
+    def require_written(self, op: Operation) -> None:
+        """Every element of every result must have been written."""
+        for number in range(len(self.output_types)):
+            self.buffers[f"output:{number}"].require_written(op)
+
+
+class Kernel:
+    """One kernel of a module, with what its launch needs."""
+
+    def __init__(self, function: llvm.FuncOp, device: Device, checker: Checker) -> None:
+        self.function = function
+        self.name = function.sym_name.data
+        self.checker = checker
+        self.threads = integer(function, "mirage.threads")
+        if self.threads % WARP_THREADS:
+            raise unsupported(function, f"has {self.threads} threads, no whole warps")
+        self.shared_bytes = integer(function, "mirage.smem_bytes")
+        self.grid = integers(function, function.attributes.get("mirage.grid"))
+        if len(self.grid) != GRID_AXES:
+            raise unsupported(function, f"has a grid of {len(self.grid)} axes, not {GRID_AXES}")
+        arguments = attributes(function, "mirage.arguments")
+        self.addresses = [device.address(function, argument) for argument in arguments]
+
+    def run_block(self, index: BlockIndex) -> None:
+        """Run one block; its shared memory starts as nobody knows what."""
+        self.checker.place = f"block {index} of {self.name}"
+        shared = SharedMemory(self.shared_bytes, self.checker)
+        state = ThreadBlock(index, self.threads, shared, self.checker, RULES)
+        body = self.function.body.block
+        for argument, (buffer, start) in zip(body.args, self.addresses, strict=True):
+            state.values[argument] = Pointer(buffer, np.full(self.threads, start, np.int64))
+        state.run(body)
+        self.checker.place = ""
+
+
+def run_kernels(
+    module: gpu.ModuleOp,
+    inputs: Sequence[Array],
+    *,
+    blocks: Collection[BlockIndex] | None = None,
+    checker: Checker | None = None,
+) -> list[Array]:
+    """
+    What the kernels of a function write.
+
+    Args:
+        module: what `lower-to-nvvm` made of the function.
+        inputs: one array per input, of its shape; elements are rounded to the input's type.
+        blocks: those to run of each kernel, all by default; what others write is NaN then.
+        checker: where faults go; by default the first one is raised.
+
+    Returns:
+        One array per result: f16 or f32, and f32 for bf16, which numpy has not.
+
+    Raises:
+        KernelFault: a kernel does something wrong, or something that is not known here.
+        ValueError: the number of inputs or a shape is wrong.
+    """
+    checker = checker or Checker()
+    with np.errstate(all="ignore"):
+        device = Device(module, inputs, checker)
+        for function in module.body.block.ops:
+            if isinstance(function, llvm.FuncOp):
+                kernel = Kernel(function, device, checker)
+                device.start_launch()
+                for index in product(*map(range, kernel.grid)):
+                    x, y, z = index
+                    if blocks is None or (x, y, z) in blocks:
+                        kernel.run_block((x, y, z))
+        if blocks is None:
+            device.require_written(module)
+        return device.outputs()
