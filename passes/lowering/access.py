@@ -33,7 +33,8 @@ def fetch(
     attribute = layout_of(value)
     if isinstance(attribute, RegistersAttr):
         return ctx.registers[value]
-    width = layout.vector
+    # Where the last piece of a row is cut off, its elements are read one by one.
+    width = gcd(layout.vector, shape[-1])
     places = layout.offsets
     slots: list[SSAValue] = []
     for first in range(0, len(places), width):

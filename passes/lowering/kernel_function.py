@@ -255,6 +255,7 @@ class KernelFunction:
         self, op: threadblock.AccumulateOp, carried: list[SSAValue]
     ) -> list[SSAValue]:
         """The accumulator after this turn; a product is added by the matrix unit itself."""
+        self.emit.location = op.location
         if self.adds_into(op.value):
             assert isinstance(op.value.owner, threadblock.MatmulOp)
             return multiply(self.ctx, op.value.owner, carried)

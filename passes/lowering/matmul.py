@@ -36,6 +36,7 @@ class WarpTile:
     Args:
         row, column, depth: where the warp starts.
         row_tiles, column_tiles, steps: fragments along each of them.
+        covered: rows and columns that all warps together read, past the tile's edge too.
     """
 
     row: Index
@@ -44,6 +45,7 @@ class WarpTile:
     row_tiles: int
     column_tiles: int
     steps: int
+    covered: tuple[int, int]
 
 
 def warp_tile(ctx: KernelContext, op: threadblock.MatmulOp) -> WarpTile:
@@ -67,6 +69,11 @@ def warp_tile(ctx: KernelContext, op: threadblock.MatmulOp) -> WarpTile:
         row_tiles,
         column_tiles,
         steps,
+        (
+            down * row_tiles * MMA_ROWS,
+            # Right fragments come in pairs.
+            ((across - 1) * column_tiles + round_up(column_tiles, 2)) * MMA_COLUMNS,
+        ),
     )
 
 
@@ -104,13 +111,15 @@ def multiply_step(
     kind = "f16" if element == f16 else "bf16"
     assert element in (f16, bf16)
     depth = emit.add(tile.depth, at)
+    rows, columns = tile.covered
     lefts = [
-        left_fragment(ctx, op, emit.add(tile.row, i * MMA_ROWS), depth)
+        left_fragment(ctx, op, emit.add(tile.row, i * MMA_ROWS), depth, rows)
         for i in range(tile.row_tiles)
     ]
     result = list(slots)
     for j in range(0, tile.column_tiles, 2):
-        rights = right_fragments(ctx, op, emit.add(tile.column, j * MMA_COLUMNS), depth)
+        across = emit.add(tile.column, j * MMA_COLUMNS)
+        rights = right_fragments(ctx, op, across, depth, columns)
         for k, right in enumerate(rights[: tile.column_tiles - j]):
             for i, left in enumerate(lefts):
                 first = (i * tile.column_tiles + j + k) * 4
@@ -151,41 +160,45 @@ def _lane_halves(ctx: KernelContext) -> tuple[Index, Index, Index]:
 
 
 def left_fragment(
-    ctx: KernelContext, op: threadblock.MatmulOp, row: Index, depth: Index
+    ctx: KernelContext, op: threadblock.MatmulOp, row: Index, depth: Index, covered: int
 ) -> list[SSAValue]:
-    """The 16 x 16 fragment of the left operand at (row, depth)."""
+    """The 16 x 16 fragment of the left operand at (row, depth); warps reach `covered` rows."""
     emit, layout = ctx.emit, shared_layout(op.lhs)
     rows = prod(threadblock.shape_of(op.lhs)[:-1])
     inner, third, fourth = _lane_halves(ctx)
     if layout.column == 1:
         # Lanes 0 to 15 give rows; rows past the tile repeat its last one and are never stored.
         at = emit.add(row, emit.bits(ctx.lane, 15))
-        if rows % MMA_ROWS:
+        if covered > rows:
             at = emit.least(at, rows - 1)
         return _matrices(ctx, op.lhs, at, emit.add(depth, emit.mul(fourth, 8)), False)
     at = emit.add(row, emit.mul(third, 8))
-    if rows % MMA_ROWS:
+    if covered > rows:
         at = emit.least(at, round_up(rows, 8) - 8)
     down = emit.add(depth, emit.add(inner, emit.mul(fourth, 8)))
     return _matrices(ctx, op.lhs, at, down, True)
 
 
 def right_fragments(
-    ctx: KernelContext, op: threadblock.MatmulOp, column: Index, depth: Index
+    ctx: KernelContext, op: threadblock.MatmulOp, column: Index, depth: Index, covered: int
 ) -> list[list[SSAValue]]:
-    """Two 16 x 8 fragments of the right operand, at (depth, column) and 8 columns on."""
+    """
+    Two 16 x 8 fragments of the right operand, at (depth, column) and 8 columns on.
+
+    Warps reach `covered` columns.
+    """
     emit, layout = ctx.emit, shared_layout(op.rhs)
     columns = threadblock.shape_of(op.rhs)[-1]
     inner, third, fourth = _lane_halves(ctx)
     if layout.column == 1:
         down = emit.add(depth, emit.bits(ctx.lane, 15))
         across = emit.add(column, emit.mul(fourth, 8))
-        if columns % 16:
+        if covered > columns:
             across = emit.least(across, round_up(columns, 8) - 8)
         loaded = _matrices(ctx, op.rhs, down, across, True)
     else:
         across = emit.add(column, emit.add(inner, emit.mul(fourth, 8)))
-        if columns % 16:
+        if covered > columns:
             across = emit.least(across, columns - 1)
         down = emit.add(depth, emit.mul(third, 8))
         loaded = _matrices(ctx, op.rhs, down, across, False)
