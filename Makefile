@@ -36,7 +36,7 @@ lit: $(VENV)/installed-dev
 	$(RUN)/lit -sv test
 
 bench: $(VENV)/installed-dev
-	$(RUN)/pytest -q benchmarks
+	$(RUN)/python benchmarks/compile_time.py
 
 clean:
 	rm -rf $(VENV) build dist *.egg-info

@@ -133,6 +133,21 @@ def test_two_outputs() -> None:
     np.testing.assert_allclose(results[1], x_array.sum(1, keepdims=True), atol=1e-2)
 
 
+def test_the_tutorial() -> None:
+    """RMSNorm with a weight of shape (1, n), and a list of tensors as the one argument."""
+    graph = mi.new_kernel_graph()
+    x = graph.new_input(dims=(16, 64), dtype=mi.float16)
+    g = graph.new_input(dims=(1, 64), dtype=mi.float16)
+    w = graph.new_input(dims=(64, 64), dtype=mi.float16)
+    graph.mark_output(graph.matmul(graph.rms_norm(x, g), w))
+    optimized = mi.superoptimize(graph)
+    generator = np.random.default_rng(5)
+    shapes = [(16, 64), (1, 64), (64, 64)]
+    tensors = [generator.standard_normal(shape).astype(np.float16) for shape in shapes]
+    first, gain, last = tensors
+    assert error(optimized(tensors), first, gain.astype(np.float64).T * last) < 5e-4
+
+
 def test_options() -> None:
     with pytest.raises(ValueError, match="unknown target 'H900'"):
         build().superoptimize("H900")
