@@ -70,3 +70,40 @@ func.func @reduction_that_stays() {
   "test.op"(%s) : (!threadblock.tile<4x1xf32>) -> ()
   func.return
 }
+
+// The ragged tiles of a whole graph: every operation that does nothing is gone.
+// CHECK-LABEL: func.func @tiles(
+// CHECK:           threadblock.load
+// CHECK-NEXT:      threadblock.load
+// CHECK-NEXT:      threadblock.matmul
+// CHECK-NEXT:      threadblock.accumulate
+// CHECK-NEXT:      threadblock.broadcast
+// CHECK-NEXT:      threadblock.transpose
+// CHECK-NEXT:      threadblock.relu
+// CHECK-NEXT:      threadblock.store
+func.func @tiles(%x: tensor<5x7xf16>, %w: tensor<7x6xf16>) -> tensor<6x5xf16> {
+  %o = kernel.graph_defined ins(%x, %w) grid [2] loop [3] {
+  ^bb0(%a: tensor<5x7xf16>, %b: tensor<7x6xf16>):
+    %p = threadblock.load %a grid_map [_] loop_map [1] : (tensor<5x7xf16>) -> !threadblock.tile<5x3xf16>
+    %q = threadblock.load %b grid_map [1] loop_map [0] : (tensor<7x6xf16>) -> !threadblock.tile<3x3xf16>
+    %zero = threadblock.constant {value = 0.0 : f32} : !threadblock.tile<5x3xf16>
+    %half = threadblock.constant {value = 0.5 : f32} : !threadblock.tile<1x1xf16>
+    %p1 = threadblock.add %zero, %p : (!threadblock.tile<5x3xf16>, !threadblock.tile<5x3xf16>) -> !threadblock.tile<5x3xf16>
+    %p2 = threadblock.scale %p1 {factor = 4.0 : f32} : (!threadblock.tile<5x3xf16>) -> !threadblock.tile<5x3xf16>
+    %p3 = threadblock.scale %p2 {factor = 0.5 : f32} : (!threadblock.tile<5x3xf16>) -> !threadblock.tile<5x3xf16>
+    %p4 = threadblock.mul %p3, %half : (!threadblock.tile<5x3xf16>, !threadblock.tile<1x1xf16>) -> !threadblock.tile<5x3xf16>
+    %m = threadblock.matmul %p4, %q : (!threadblock.tile<5x3xf16>, !threadblock.tile<3x3xf16>) -> !threadblock.tile<5x3xf32>
+    %s = threadblock.accumulate %m : (!threadblock.tile<5x3xf32>) -> !threadblock.tile<5x3xf32>
+    %b1 = threadblock.broadcast %s : (!threadblock.tile<5x3xf32>) -> !threadblock.tile<1x5x3xf32>
+    %b2 = threadblock.broadcast %b1 : (!threadblock.tile<1x5x3xf32>) -> !threadblock.tile<2x5x3xf32>
+    %t = threadblock.transpose %b2 {permutation = array<i64: 1, 2, 0>} : (!threadblock.tile<2x5x3xf32>) -> !threadblock.tile<5x3x2xf32>
+    %u = threadblock.transpose %t {permutation = array<i64: 2, 1, 0>} : (!threadblock.tile<5x3x2xf32>) -> !threadblock.tile<2x3x5xf32>
+    %v = threadblock.relu %u : (!threadblock.tile<2x3x5xf32>) -> !threadblock.tile<2x3x5xf32>
+    %r = threadblock.relu %v : (!threadblock.tile<2x3x5xf32>) -> !threadblock.tile<2x3x5xf32>
+    threadblock.store %r grid_map [1] : !threadblock.tile<2x3x5xf32>
+  } : (tensor<5x7xf16>, tensor<7x6xf16>) -> tensor<2x6x5xf32>
+  %first = kernel.slice %o {offsets = array<i64: 1, 0, 0>, sizes = array<i64: 1, 6, 5>, strides = array<i64: 1, 1, 1>} : (tensor<2x6x5xf32>) -> tensor<1x6x5xf32>
+  %flat = kernel.reshape %first : (tensor<1x6x5xf32>) -> tensor<6x5xf32>
+  %z = kernel.cast %flat : (tensor<6x5xf32>) -> tensor<6x5xf16>
+  func.return %z : tensor<6x5xf16>
+}
