@@ -1,5 +1,6 @@
 """The `assign-layouts` pass."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from math import prod
 
@@ -247,17 +248,16 @@ class LayoutAssignment:
         set_layout(op, RegistersAttr.of(layout))
 
     def transpose(self, op: threadblock.TransposeOp) -> None:
-        """The same shared memory seen from the other side."""
+        """The same shared memory, seen from the other side where rows and columns change places."""
         permutation = tuple(op.permutation.get_values())
-        rank = len(permutation)
-        leading = threadblock.shape_of(op.input)[:-2]
-        swap = (*range(rank - 2), rank - 1, rank - 2)
-        if permutation != swap or prod(leading) != 1:
-            fail(op, f"permutes dims as {permutation}; only the last two of a tile are exchanged")
+        exchanged = exchanges_sides(threadblock.shape_of(op.input), permutation)
+        if exchanged is None:
+            fail(op, f"permutes dims as {permutation}; only rows and columns can be exchanged")
         self.in_shared(op, 0)
         attribute = layout_of(op.input)
         assert isinstance(attribute, SharedAttr)
-        set_layout(op, SharedAttr.of(attribute.layout.transposed()))
+        layout = attribute.layout.transposed() if exchanged else attribute.layout
+        set_layout(op, SharedAttr.of(layout))
 
     def concat(self, op: threadblock.ConcatOp) -> None:
         """Side by side in shared memory."""
@@ -330,6 +330,22 @@ def pad_depth(value: SSAValue) -> None:
     size = round_up(layout.size, pitch * MMA_DEPTH)
     set_layout(op, SharedAttr.of(replace(layout, size=size)))
     op.attributes[ZERO_PADDING] = UnitAttr()
+
+
+def exchanges_sides(shape: Sequence[int], permutation: Sequence[int]) -> bool | None:
+    """
+    Whether permuting the dims of a tile exchanges the rows and columns of its matrix.
+
+    None where it does neither that nor leave the matrix as it is; dims of size 1 do not matter.
+    """
+    last = len(shape) - 1
+    rows = [dim for dim in range(last) if shape[dim] > 1]
+    columns = [last] if shape[last] > 1 else []
+    new_rows = [dim for dim in permutation[:-1] if shape[dim] > 1]
+    new_columns = [permutation[-1]] if shape[permutation[-1]] > 1 else []
+    if (new_rows, new_columns) == (rows, columns):
+        return False
+    return True if (new_rows, new_columns) == (columns, rows) else None
 
 
 def reduced_sides(

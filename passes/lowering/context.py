@@ -149,7 +149,13 @@ class KernelContext:
                 inner = self.extents(op.value)
                 return tuple(e if e and not e.in_loop else None for e in inner)
             case threadblock.MatmulOp():
-                return (*self.extents(op.lhs)[:-1], self.extents(op.rhs)[-1])
+                rank = len(threadblock.shape_of(op.result))
+                left, right = (
+                    (None,) * (rank - len(found)) + tuple(found)
+                    for found in (self.extents(op.lhs), self.extents(op.rhs))
+                )
+                leading = (x or y for x, y in zip(left[:-2], right[:-2], strict=True))
+                return (*leading, left[-2], right[-1])
             case threadblock.ReduceSumOp() | threadblock.ReduceMaxOp():
                 dims = op.dims.get_values()
                 inner = self.extents(op.input)
