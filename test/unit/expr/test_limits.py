@@ -4,7 +4,7 @@ import os
 import subprocess
 import sys
 from collections.abc import Callable
-from time import perf_counter
+from time import process_time
 
 import pytest
 
@@ -79,14 +79,14 @@ def product_of_many_sums(nf: NormalForm) -> Poly | None:
     ],
 )
 def test_no_hang(program: Callable[[NormalForm], Poly | None], cancelling: bool) -> None:
-    start = perf_counter()
+    start = process_time()
     nf = NormalForm(expansion_limit=4096 if cancelling else 1, cancelling=cancelling)
     with nf.lowering():
         value = program(nf)
     assert value is not None
     if not cancelling:
         assert Closure(nf, [value]).has(value)
-    assert perf_counter() - start < SECONDS
+    assert process_time() - start < SECONDS
 
 
 SCRIPT = """
