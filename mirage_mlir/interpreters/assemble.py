@@ -1,6 +1,7 @@
 """Putting the tiles that blocks store together to one tensor."""
 
 from collections.abc import Mapping, Sequence
+from fractions import Fraction
 from typing import Generic
 
 import numpy as np
@@ -84,6 +85,8 @@ class _Assembly(Generic[A]):
             size = self.cuts.dims[dim].tile
             start = self.members[axis][number][0] * size
             sizes[dim] = max(0, min(size, self.shape[dim] - start))
+        if tile is None and 0 in sizes:
+            return self.domain.constant(Fraction(0), sizes)  # beyond the end: nothing to store
         if tile is None:
             raise NotInterpretable("stores a maximum over no element")
         for dim, size in enumerate(sizes):
