@@ -8,9 +8,8 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from mirage_mlir.api import (
-        KernelGraph,
-        Tensor,
+    from mirage_mlir.api.graph import KernelGraph, Tensor
+    from mirage_mlir.api.programs import (
         compile_file,
         new_kernel_graph,
         superoptimize,
@@ -46,16 +45,16 @@ _MODULES = {
     "ArtifactError": "mirage_mlir.runtime.manifest",
     "CompiledKernel": "mirage_mlir.runtime.kernel",
     "CudaError": "mirage_mlir.runtime.cuda_driver",
-    "KernelGraph": "mirage_mlir.api",
-    "Tensor": "mirage_mlir.api",
+    "KernelGraph": "mirage_mlir.api.graph",
+    "Tensor": "mirage_mlir.api.graph",
     "bfloat16": "mirage_mlir.runtime.element_types",
-    "compile_file": "mirage_mlir.api",
+    "compile_file": "mirage_mlir.api.programs",
     "float16": "mirage_mlir.runtime.element_types",
     "float32": "mirage_mlir.runtime.element_types",
     "load": "mirage_mlir.runtime.kernel",
-    "new_kernel_graph": "mirage_mlir.api",
-    "superoptimize": "mirage_mlir.api",
-    "superoptimize_file": "mirage_mlir.api",
+    "new_kernel_graph": "mirage_mlir.api.programs",
+    "superoptimize": "mirage_mlir.api.programs",
+    "superoptimize_file": "mirage_mlir.api.programs",
 }
 
 

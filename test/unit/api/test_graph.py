@@ -156,7 +156,7 @@ REJECTED: dict[str, tuple[AnyBuild, type[Exception], str]] = {
     "matmul": (lambda g, x: x @ x, ValueError, r"contracts lhs dim 1 \(size 6\)"),
     "add": (lambda g, x: x + g.new_input((5, 6)), ValueError, "cannot broadcast 4x6 with 5x6"),
     "types": (lambda g, x: x + g.new_input((4, 6), mi.float32), ValueError, "f32"),
-    "reduction": (lambda g, x: g.reduction(x, 2), ValueError, "no dimension 2 in <Tensor 4x6xf16>"),
+    "reduction": (lambda g, x: g.reduction(x, 2), ValueError, "no dimension 2 in the shape"),
     "softmax": (lambda g, x: g.softmax(x, -3), ValueError, "no dimension -3"),
     "transpose": (lambda g, x: g.transpose(x, 0, 0), ValueError, r"\[0, 0\]"),
     "reshape": (lambda g, x: g.reshape(x, (5, 5)), ValueError, "24 elements"),

@@ -1,24 +1,8 @@
-"""
-The Python front end: build a tensor program operator by operator, superoptimize it, call it.
-
-    import mirage_mlir as mi
-
-    graph = mi.new_kernel_graph()
-    x = graph.new_input(dims=(16, 4096), dtype=mi.float16)
-    w = graph.new_input(dims=(4096, 6144), dtype=mi.float16, constant=True)
-    graph.mark_output(graph.matmul(graph.rms_norm(x, normalized_shape=(4096,)), w))
-    kernel = graph.superoptimize()
-    z = kernel(x_tensor, w_tensor)
-
-A graph is a function in the kernel dialect whose operations know the line that made them.
-"""
+"""Tensor programs under construction."""
 
 import inspect
-import math
-import os
 from collections.abc import Callable, Sequence
 from itertools import islice
-from pathlib import Path
 from typing import ParamSpec, TypedDict, Unpack
 
 from xdsl.dialects import func
@@ -37,10 +21,9 @@ from xdsl.dialects.builtin import (
 from xdsl.ir import Block, Operation, Region, SSAValue
 from xdsl.utils.exceptions import DiagnosticException
 
+from mirage_mlir.api.arguments import dims_of, fill, finite, sizes_of
 from mirage_mlir.dialects import kernel
-from mirage_mlir.driver.as_written import compile_as_written
 from mirage_mlir.driver.options import DEFAULT_CHIPS, DEFAULT_TARGET, Options
-from mirage_mlir.driver.source import functions, parse_program
 from mirage_mlir.driver.superoptimize import superoptimize_function
 from mirage_mlir.driver.types import element_attribute, element_type_of_attribute
 from mirage_mlir.runtime.element_types import ElementType, element_type_of
@@ -142,7 +125,7 @@ class KernelGraph:
             constant: it never changes between calls (a weight), so that it may be packed once.
             name: what messages call it; `input<number>` unless given.
         """
-        sizes = _sizes(dims, "dims")
+        sizes = sizes_of(dims, "dims")
         index = len(self._block.args)
         tensor_type = TensorType(element_attribute(element_type_of(dtype)), sizes)
         value = self._block.insert_arg(tensor_type, index, _caller())
@@ -192,7 +175,7 @@ class KernelGraph:
             ValueError: no output was marked, or an argument is out of range.
             DiagnosticException: the program cannot be compiled; the message says where and why.
         """
-        chosen = _options(target, options)
+        chosen = options_of(target, options)
         return CompiledKernel(superoptimize_function(self.to_module(), self.name, chosen).artifact)
 
     # How operators are added
@@ -210,7 +193,7 @@ class KernelGraph:
             return self._value(tensor)
         tensor_type = kernel.tensor_type(self._value(like))
         ones = TensorType(tensor_type.element_type, [1] * tensor_type.get_num_dims())
-        return self._add(kernel.ConstantOp, _finite(tensor, "operand"), ones).value
+        return self._add(kernel.ConstantOp, finite(tensor, "operand"), ones).value
 
     def _add(self, make: Callable[P, Operation], *args: P.args, **kwargs: P.kwargs) -> Tensor:
         """The one result of a new operation; what its dialect rejects is a `ValueError`."""
@@ -296,16 +279,16 @@ class KernelGraph:
 
     def clamp(self, x: Tensor, min: float, max: float) -> Tensor:
         """`x` moved into `[min, max]`."""
-        limits = (_finite(min, "min"), _finite(max, "max"))
+        limits = (finite(min, "min"), finite(max, "max"))
         return self._add(kernel.ClampOp, self._value(x), *limits)
 
     def pow(self, x: Tensor, exponent: float) -> Tensor:
         """`x ** exponent`."""
-        return self._add(kernel.PowOp, self._value(x), _finite(exponent, "exponent"))
+        return self._add(kernel.PowOp, self._value(x), finite(exponent, "exponent"))
 
     def scale(self, x: Tensor, factor: float) -> Tensor:
         """`x * factor`."""
-        return self._add(kernel.ScaleOp, self._value(x), _finite(factor, "factor"))
+        return self._add(kernel.ScaleOp, self._value(x), finite(factor, "factor"))
 
     def cast(self, x: Tensor, dtype: object) -> Tensor:
         """`x` with another element type."""
@@ -324,15 +307,15 @@ class KernelGraph:
 
     def reduce_sum(self, x: Tensor, dims: int | Sequence[int]) -> Tensor:
         """The sum over `dims`."""
-        return self._add(kernel.ReduceSumOp, self._value(x), _dims(x, dims))
+        return self._add(kernel.ReduceSumOp, self._value(x), dims_of(x.dims, dims))
 
     def reduce_max(self, x: Tensor, dims: int | Sequence[int]) -> Tensor:
         """The maximum over `dims`."""
-        return self._add(kernel.ReduceMaxOp, self._value(x), _dims(x, dims))
+        return self._add(kernel.ReduceMaxOp, self._value(x), dims_of(x.dims, dims))
 
     def reduce_mean(self, x: Tensor, dims: int | Sequence[int]) -> Tensor:
         """The mean over `dims`."""
-        return self._add(kernel.ReduceMeanOp, self._value(x), _dims(x, dims))
+        return self._add(kernel.ReduceMeanOp, self._value(x), dims_of(x.dims, dims))
 
     def rms_norm(
         self,
@@ -349,9 +332,7 @@ class KernelGraph:
         leading dimensions of size 1 are dropped.
         """
         self._check_normalized(x, normalized_shape)
-        return self._add(
-            kernel.RmsNormOp, self._value(x), self._vector(weight), _finite(eps, "eps")
-        )
+        return self._add(kernel.RmsNormOp, self._value(x), self._vector(weight), finite(eps, "eps"))
 
     def layer_norm(
         self,
@@ -369,12 +350,12 @@ class KernelGraph:
             self._value(x),
             self._vector(weight),
             self._vector(bias),
-            _finite(eps, "eps"),
+            finite(eps, "eps"),
         )
 
     def softmax(self, x: Tensor, dim: int = -1) -> Tensor:
         """`exp(x) / sum(exp(x))` along `dim`."""
-        return self._add(kernel.SoftmaxOp, self._value(x), _dims(x, dim)[0])
+        return self._add(kernel.SoftmaxOp, self._value(x), dims_of(x.dims, dim)[0])
 
     # Views and rearrangements
 
@@ -382,26 +363,26 @@ class KernelGraph:
         """Dimension `permutation[i]` of `x` becomes dimension i; the last two swap by default."""
         rank = len(x.dims)
         order = list(permutation) or [*range(rank - 2), rank - 1, rank - 2]
-        return self._add(kernel.TransposeOp, self._value(x), _dims(x, order))
+        return self._add(kernel.TransposeOp, self._value(x), dims_of(x.dims, order))
 
     def reshape(self, x: Tensor, dims: Sequence[int]) -> Tensor:
         """The same elements, in the same order; one of `dims` may be -1, which is what is left."""
-        sizes = _fill(x.dims, dims)
+        sizes = fill(x.dims, dims)
         result = TensorType(kernel.tensor_type(self._value(x)).element_type, sizes)
         return self._add(kernel.ReshapeOp, self._value(x), result)
 
     def broadcast(self, x: Tensor, dims: Sequence[int]) -> Tensor:
         """`x` repeated along its dimensions of size 1, and along new leading ones."""
-        result = TensorType(kernel.tensor_type(self._value(x)).element_type, _sizes(dims, "dims"))
+        result = TensorType(kernel.tensor_type(self._value(x)).element_type, sizes_of(dims, "dims"))
         return self._add(kernel.BroadcastOp, self._value(x), result)
 
     def repeat(self, x: Tensor, dim: int, times: int) -> Tensor:
         """The whole of `x`, `times` times, one after the other along `dim` (numpy.tile)."""
-        return self._add(kernel.RepeatOp, self._value(x), _dims(x, dim)[0], times)
+        return self._add(kernel.RepeatOp, self._value(x), dims_of(x.dims, dim)[0], times)
 
     def repeat_interleave(self, x: Tensor, dim: int, times: int) -> Tensor:
         """Each element along `dim` `times` times (numpy.repeat), as key-value heads are."""
-        return self._add(kernel.RepeatInterleaveOp, self._value(x), _dims(x, dim)[0], times)
+        return self._add(kernel.RepeatInterleaveOp, self._value(x), dims_of(x.dims, dim)[0], times)
 
     def slice(
         self,
@@ -416,7 +397,7 @@ class KernelGraph:
 
     def chunk(self, x: Tensor, chunks: int, dim: int = -1) -> tuple[Tensor, ...]:
         """`chunks` equal parts of `x` along `dim`; raises `ValueError` where they are not equal."""
-        axis = _dims(x, dim)[0]
+        axis = dims_of(x.dims, dim)[0]
         size, rest = divmod(x.dims[axis], chunks)
         if rest:
             raise ValueError(f"dimension {axis} of size {x.dims[axis]} is no {chunks} equal parts")
@@ -432,14 +413,14 @@ class KernelGraph:
         if not tensors:
             raise ValueError("concat takes at least one tensor")
         values = [self._value(tensor) for tensor in tensors]
-        return self._add(kernel.ConcatOp, values, _dims(tensors[0], dim)[0])
+        return self._add(kernel.ConcatOp, values, dims_of(tensors[0].dims, dim)[0])
 
     def constant(
         self, value: float, dims: Sequence[int], dtype: object = ElementType.F32
     ) -> Tensor:
         """A tensor all of whose elements are `value`."""
-        result = TensorType(element_attribute(element_type_of(dtype)), _sizes(dims, "dims"))
-        return self._add(kernel.ConstantOp, _finite(value, "value"), result)
+        result = TensorType(element_attribute(element_type_of(dtype)), sizes_of(dims, "dims"))
+        return self._add(kernel.ConstantOp, finite(value, "value"), result)
 
     def _check_normalized(self, x: Tensor, normalized_shape: Sequence[int] | None) -> None:
         if normalized_shape is not None and tuple(normalized_shape) != x.dims[-1:]:
@@ -454,83 +435,6 @@ class KernelGraph:
         if len(tensor.dims) > 1 and tensor.dims[:-1] == (1,) * (len(tensor.dims) - 1):
             tensor = self.reshape(tensor, tensor.dims[-1:])
         return self._value(tensor)
-
-
-def new_kernel_graph(name: str = "kernel_graph") -> KernelGraph:
-    """An empty tensor program."""
-    return KernelGraph(name)
-
-
-def superoptimize(
-    graph: KernelGraph, target: str = DEFAULT_TARGET, **options: Unpack[SearchOptions]
-) -> CompiledKernel:
-    """The same as `graph.superoptimize(...)`."""
-    return graph.superoptimize(target, **options)
-
-
-def compile_file(
-    path: str | os.PathLike[str],
-    function: str | None = None,
-    *,
-    compile_for: Sequence[str] = DEFAULT_CHIPS,
-) -> CompiledKernel:
-    """
-    Compile uGraphs from an MLIR file as they stand: no search, no verification.
-
-    Args:
-        path: a module whose functions hold `kernel.graph_defined` and views.
-        function: which of its functions, where it has several.
-        compile_for: instruction sets that the result has machine code for.
-
-    Raises:
-        OSError: the file cannot be read.
-        ValueError: it does not say which function is meant, or has none.
-        DiagnosticException: it is no valid program, or cannot be compiled.
-    """
-    module, name = _read(path, function)
-    artifact, _ = compile_as_written(module, name, tuple(compile_for))
-    return CompiledKernel(artifact)
-
-
-def superoptimize_file(
-    path: str | os.PathLike[str],
-    function: str | None = None,
-    target: str = DEFAULT_TARGET,
-    **options: Unpack[SearchOptions],
-) -> CompiledKernel:
-    """
-    What `KernelGraph.superoptimize` does, for a program in an MLIR file.
-
-    Args:
-        path: a module whose functions hold operators of the kernel dialect.
-        function: which of its functions, where it has several.
-        target: the GPU to search for.
-        options: as for `KernelGraph.superoptimize`.
-
-    Raises:
-        OSError: the file cannot be read.
-        ValueError: it does not say which function is meant, has none, or an option is wrong.
-        DiagnosticException: it is no valid program, or cannot be compiled.
-    """
-    module, name = _read(path, function)
-    return CompiledKernel(superoptimize_function(module, name, _options(target, options)).artifact)
-
-
-def _read(path: str | os.PathLike[str], function: str | None) -> tuple[ModuleOp, str]:
-    """The program in a file, and the function that is meant."""
-    module = parse_program(Path(path).read_text(encoding="utf-8"), os.fspath(path))
-    names = [found.sym_name.data for found in functions(module)]
-    if function is None and len(names) != 1:
-        raise ValueError(f"{os.fspath(path)} has {len(names)} functions: {', '.join(names)}")
-    return module, function or names[0]
-
-
-def _options(target: str, options: SearchOptions) -> Options:
-    return Options(
-        target=target,
-        time_limit=options.get("time_limit"),
-        chips=tuple(options.get("compile_for", DEFAULT_CHIPS)),
-    )
 
 
 def _caller() -> LocationAttr:
@@ -552,45 +456,10 @@ def _name_hint(name: str) -> str:
     return name
 
 
-def _finite(value: float, what: str) -> float:
-    # numpy's scalars are numbers too, but not all of them are Python's.
-    if isinstance(value, bool) or not hasattr(value, "__float__") or hasattr(value, "__len__"):
-        raise TypeError(f"{what} is a number, not {value!r}")
-    if not math.isfinite(number := float(value)):
-        raise ValueError(f"{what} is a finite number, not {value!r}")
-    return number
-
-
-def _integer(value: int, what: str) -> int:
-    if isinstance(value, bool) or not hasattr(value, "__index__"):
-        raise TypeError(f"{what} are integers, not {value!r}")
-    return value.__index__()
-
-
-def _sizes(dims: Sequence[int], what: str) -> list[int]:
-    sizes = [_integer(size, what) for size in dims]
-    if any(size < 1 for size in sizes):
-        raise ValueError(f"{what} are positive, not {tuple(dims)}")
-    return sizes
-
-
-def _dims(x: Tensor, dims: int | Sequence[int]) -> list[int]:
-    """Dimensions of `x`, counted from the front."""
-    rank = len(x.dims)
-    given = dims if isinstance(dims, Sequence) else (dims,)
-    numbers = [_integer(dim, "dimensions") for dim in given]
-    for dim in numbers:
-        if not -rank <= dim < rank:
-            raise ValueError(f"there is no dimension {dim} in {x!r}")
-    return [dim % rank for dim in numbers]
-
-
-def _fill(before: Sequence[int], dims: Sequence[int]) -> list[int]:
-    """`dims` with -1 replaced by the size that keeps the number of elements."""
-    sizes = [_integer(size, "dims") for size in dims]
-    if sizes.count(-1) != 1:
-        return _sizes(sizes, "dims")
-    rest = math.prod(size for size in sizes if size != -1)
-    if rest < 1 or math.prod(before) % rest:
-        raise ValueError(f"no size in place of -1 makes {tuple(dims)} as many as {tuple(before)}")
-    return [math.prod(before) // rest if size == -1 else size for size in sizes]
+def options_of(target: str, options: SearchOptions) -> Options:
+    """The driver's options for those of a user."""
+    return Options(
+        target=target,
+        time_limit=options.get("time_limit"),
+        chips=tuple(options.get("compile_for", DEFAULT_CHIPS)),
+    )

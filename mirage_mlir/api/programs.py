@@ -1,0 +1,86 @@
+"""From programs, built in Python or read from MLIR files, to kernels."""
+
+import os
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Unpack
+
+from xdsl.dialects.builtin import ModuleOp
+
+from mirage_mlir.api.graph import KernelGraph, SearchOptions, options_of
+from mirage_mlir.driver.as_written import compile_as_written
+from mirage_mlir.driver.options import DEFAULT_CHIPS, DEFAULT_TARGET
+from mirage_mlir.driver.source import functions, parse_program
+from mirage_mlir.driver.superoptimize import superoptimize_function
+from mirage_mlir.runtime.kernel import CompiledKernel
+
+
+def new_kernel_graph(name: str = "kernel_graph") -> KernelGraph:
+    """An empty tensor program."""
+    return KernelGraph(name)
+
+
+def superoptimize(
+    graph: KernelGraph, target: str = DEFAULT_TARGET, **options: Unpack[SearchOptions]
+) -> CompiledKernel:
+    """The same as `graph.superoptimize(...)`."""
+    return graph.superoptimize(target, **options)
+
+
+def compile_file(
+    path: str | os.PathLike[str],
+    function: str | None = None,
+    *,
+    compile_for: Sequence[str] = DEFAULT_CHIPS,
+) -> CompiledKernel:
+    """
+    Compile uGraphs from an MLIR file as they stand: no search, no verification.
+
+    Args:
+        path: a module whose functions hold `kernel.graph_defined` and views.
+        function: which of its functions, where it has several.
+        compile_for: instruction sets that the result has machine code for.
+
+    Raises:
+        OSError: the file cannot be read.
+        ValueError: it does not say which function is meant, or has none.
+        DiagnosticException: it is no valid program, or cannot be compiled.
+    """
+    module, name = _read(path, function)
+    artifact, _ = compile_as_written(module, name, tuple(compile_for))
+    return CompiledKernel(artifact)
+
+
+def superoptimize_file(
+    path: str | os.PathLike[str],
+    function: str | None = None,
+    target: str = DEFAULT_TARGET,
+    **options: Unpack[SearchOptions],
+) -> CompiledKernel:
+    """
+    What `KernelGraph.superoptimize` does, for a program in an MLIR file.
+
+    Args:
+        path: a module whose functions hold operators of the kernel dialect.
+        function: which of its functions, where it has several.
+        target: the GPU to search for.
+        options: as for `KernelGraph.superoptimize`.
+
+    Raises:
+        OSError: the file cannot be read.
+        ValueError: it does not say which function is meant, has none, or an option is wrong.
+        DiagnosticException: it is no valid program, or cannot be compiled.
+    """
+    module, name = _read(path, function)
+    return CompiledKernel(
+        superoptimize_function(module, name, options_of(target, options)).artifact
+    )
+
+
+def _read(path: str | os.PathLike[str], function: str | None) -> tuple[ModuleOp, str]:
+    """The program in a file, and the function that is meant."""
+    module = parse_program(Path(path).read_text(encoding="utf-8"), os.fspath(path))
+    names = [found.sym_name.data for found in functions(module)]
+    if function is None and len(names) != 1:
+        raise ValueError(f"{os.fspath(path)} has {len(names)} functions: {', '.join(names)}")
+    return module, function or names[0]
