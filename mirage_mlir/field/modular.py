@@ -8,6 +8,8 @@ multiplication and one remainder are exact; sums of up to 2^33 reduced numbers f
 import numpy as np
 from numpy.typing import NDArray
 
+from mirage_mlir.field import products
+
 Residues = NDArray[np.uint64]
 """Reduced residues of one modulus."""
 
@@ -99,9 +101,9 @@ def matmul(x: Residues, y: Residues, modulus: int) -> Residues:
         return add(left, matmul(x[..., half:], y[..., half:, :], modulus), modulus)
     x_high, x_low = _halves(x)
     y_high, y_low = _halves(y)
-    high = np.matmul(x_high, y_high)
-    low = np.matmul(x_low, y_low)
-    middle = np.matmul(x_high + x_low, y_high + y_low) - high - low
+    high = products.matmul(x_high, y_high)
+    low = products.matmul(x_low, y_low)
+    middle = products.matmul(x_high + x_low, y_high + y_low) - high - low
     m, shift = np.uint64(modulus), np.uint64(16)
     result = high.astype(np.uint64) % m
     result = ((result << shift) + middle.astype(np.uint64)) % m

@@ -9,7 +9,7 @@ from xdsl.ir import SSAValue
 
 from mirage_mlir.dialects import kernel, threadblock
 from mirage_mlir.interpreters.axes import Axis
-from mirage_mlir.interpreters.operators import integers
+from mirage_mlir.interpreters.operators import integers, shape_of
 
 
 @dataclass(frozen=True)
@@ -65,7 +65,7 @@ def _cuts(
     tile: SSAValue, grid_map: Sequence[int], loop_map: Sequence[int], loop: Sequence[int]
 ) -> Cuts:
     dims: list[Cut] = []
-    for dim, size in enumerate(threadblock.shape_of(tile)):
+    for dim, size in enumerate(shape_of(tile)):
         grid_axis = grid_map.index(dim) if dim in grid_map else None
         loops = tuple(number for number, mapped in enumerate(loop_map) if mapped == dim)
         dims.append(Cut(size, grid_axis, loops, tuple(loop[number] for number in loops)))

@@ -9,16 +9,15 @@ of any axes can be computed with.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from xdsl.dialects.builtin import ShapedType
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import Operation, SSAValue
 
 from mirage_mlir.dialects import kernel, threadblock
 from mirage_mlir.interpreters.cuts import Cut, Cuts, load_cuts
-from mirage_mlir.interpreters.operators import integer, integers, mnemonic
+from mirage_mlir.interpreters.operators import integer, integers, mnemonic, shape_of
 
 Dimension = tuple[SSAValue, int]
 
@@ -31,20 +30,6 @@ class DimensionClass:
     """How loads cut them."""
     reduced: bool = False
     """Whether a sum or maximum runs over them."""
-
-
-def shape_of(value: SSAValue) -> tuple[int, ...]:
-    """The shape of a tensor or a tile."""
-    assert isinstance(value.type, ShapedType)
-    return value.type.get_shape()
-
-
-def graphs_of(functions: Sequence[FuncOp]) -> Iterator[kernel.GraphDefinedOp]:
-    """The graphs of functions, in order."""
-    for function in functions:
-        for op in function.body.block.ops:
-            if isinstance(op, kernel.GraphDefinedOp):
-                yield op
 
 
 class DimensionClasses:

@@ -20,9 +20,15 @@ from xdsl.dialects.func import FuncOp
 
 from mirage_mlir.interpreters.dimensions import DimensionClasses
 from mirage_mlir.interpreters.domain import NotInterpretable
-from mirage_mlir.interpreters.field_tests import MOST_ROOTS, Difference, FieldOutcome, FieldTests
+from mirage_mlir.interpreters.field_tests import (
+    CHEAP_ROOTS,
+    MOST_ROOTS,
+    Difference,
+    FieldOutcome,
+    FieldTests,
+)
 from mirage_mlir.interpreters.float_domain import Floats
-from mirage_mlir.interpreters.representatives import affordable_level, field_axes, rounding_axes
+from mirage_mlir.interpreters.representatives import RICHEST, Axes, field_axes, rounding_axes
 from mirage_mlir.interpreters.rounding import Loss, RoundingTests, relative_errors
 from mirage_mlir.interpreters.tensors import Tensor
 
@@ -161,14 +167,14 @@ class _Comparison:
             reason = f"the types differ: {self.reference.function_type}"
             return self._undecided(f"{reason} and {self.candidate.function_type}")
         classes = DimensionClasses((self.reference, self.candidate))
-        outcome = self._field_outcome(classes, hasty=True)
+        outcome, axes = self._field_outcome(classes, hasty=True)
         if outcome.differences:
-            report = self._different(classes, outcome)
+            report = self._different(classes, outcome, axes)
             if report.verdict is Verdict.DIFFERENT or not outcome.roots:
                 return report
-            outcome = self._field_outcome(classes, hasty=False)
+            outcome, axes = self._field_outcome(classes, hasty=False)
             if outcome.differences:
-                return self._different(classes, outcome)
+                return self._different(classes, outcome, axes)
         if outcome.passed < self.tests:
             return self._undecided(outcome.reason)
         losses = self._rounding(classes).losses(self.candidate)
@@ -186,24 +192,29 @@ class _Comparison:
     def _undecided(self, reason: str) -> EquivalenceReport:
         return EquivalenceReport(Verdict.UNDECIDED, (self.seed,), reason=reason)
 
-    def _field_outcome(self, classes: DimensionClasses, *, hasty: bool) -> FieldOutcome:
-        """Tests with as many special indices as are cheap enough and as square roots allow."""
+    def _field_outcome(
+        self, classes: DimensionClasses, *, hasty: bool
+    ) -> tuple[FieldOutcome, Axes]:
+        """Tests with as many different indices as square roots allow, and their axes."""
         functions = (self.reference, self.candidate)
-        for level in range(affordable_level(classes), 0, -1):
-            axes = field_axes(functions, classes, level)
-            outcome = FieldTests(*functions, axes, self.tests, self.seed).run(hasty=hasty)
-            if outcome.rooted or outcome.differences:
-                return outcome
-        axes = field_axes(functions, classes, 0)
-        return FieldTests(*functions, axes, self.tests, self.seed).run(hasty=hasty)
+        level = RICHEST
+        while True:
+            axes = field_axes(functions, classes, level, self.seed)
+            roots = CHEAP_ROOTS if level else MOST_ROOTS
+            tests = FieldTests(*functions, axes, self.tests, self.seed, roots)
+            outcome = tests.run(hasty=hasty)
+            if level == 0 or outcome.rooted or (hasty and outcome.differences):
+                return outcome, axes
+            level -= 1
 
     def _rounding(self, classes: DimensionClasses) -> RoundingTests:
         functions = (self.reference, self.candidate)
         return RoundingTests(self.reference, classes, rounding_axes(functions, classes), self.seed)
 
-    def _different(self, classes: DimensionClasses, outcome: FieldOutcome) -> EquivalenceReport:
+    def _different(
+        self, classes: DimensionClasses, outcome: FieldOutcome, axes: Axes
+    ) -> EquivalenceReport:
         """Functions that differ over the fields: what f64 says about it."""
-        axes = field_axes((self.reference, self.candidate), classes, 1)
         runs = RoundingTests(self.reference, classes, axes, self.seed)
         expected, results = runs.exact(self.reference), runs.exact(self.candidate)
         witnesses = [

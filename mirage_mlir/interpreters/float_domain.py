@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from mirage_mlir.field import products
 from mirage_mlir.interpreters.domain import AnyArray, Counts, ElementType, FunctionName
 
 Floats = NDArray[np.floating[Any]]
@@ -140,7 +141,7 @@ class FloatDomain:
         with np.errstate(all="ignore"):
             if counts is not None:
                 x = x * counts.astype(x.dtype)
-            return np.matmul(x, y)
+            return products.matmul(x, y)
 
     def scaled(self, x: Floats, count: int) -> Floats:
         with np.errstate(all="ignore"):

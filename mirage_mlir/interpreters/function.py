@@ -6,11 +6,10 @@ import numpy as np
 from xdsl.dialects.func import FuncOp, ReturnOp
 from xdsl.ir import SSAValue
 
-from mirage_mlir.dialects import kernel
 from mirage_mlir.interpreters.domain import AnyArray
 from mirage_mlir.interpreters.float_domain import FloatDomain, Floats, round_to
 from mirage_mlir.interpreters.kernel import KernelInterpreter
-from mirage_mlir.interpreters.operators import element_type_of
+from mirage_mlir.interpreters.operators import element_type_of, shape_of
 
 DTYPES = {"f16": np.float16, "bf16": np.float32, "f32": np.float32, "f64": np.float64}
 """numpy has no bf16: such a result is an f32 array that holds bf16 values."""
@@ -56,7 +55,7 @@ def _dtype(value: SSAValue) -> type[np.floating]:
 
 def _input(array: AnyArray, argument: SSAValue, number: int, rounding: bool) -> Floats:
     """An input as the domain takes it, with one run, and rounded to its element type."""
-    shape = kernel.shape_of(argument)
+    shape = shape_of(argument)
     if array.shape != shape:
         raise ValueError(f"input {number} has shape {array.shape}, expected {shape}")
     element_type = element_type_of(argument.type)

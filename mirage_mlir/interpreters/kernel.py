@@ -22,6 +22,7 @@ from mirage_mlir.interpreters.operators import (
     mnemonic,
     number,
     pairwise,
+    shape_of,
     unary,
 )
 from mirage_mlir.interpreters.tensors import Tensor, TensorDomain
@@ -167,4 +168,4 @@ class KernelInterpreter(Generic[A]):
 
 
 def _result_shape(op: Operation) -> tuple[int, ...]:
-    return kernel.shape_of(op.results[0])
+    return shape_of(op.results[0])

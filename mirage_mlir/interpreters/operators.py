@@ -17,10 +17,11 @@ from xdsl.dialects.builtin import (
     Float32Type,
     FloatAttr,
     IntegerAttr,
+    ShapedType,
     StringAttr,
     TensorType,
 )
-from xdsl.ir import Attribute, Operation
+from xdsl.ir import Attribute, Operation, SSAValue
 from xdsl.utils.hints import isa
 
 from mirage_mlir.dialects.threadblock import TileType
@@ -38,6 +39,12 @@ FUNCTIONS: tuple[FunctionName, ...] = ("exp", "log", "sqrt", "rsqrt", "sigmoid",
 def mnemonic(op: Operation) -> str:
     """An operation's name without its dialect."""
     return op.name.partition(".")[2]
+
+
+def shape_of(value: SSAValue) -> tuple[int, ...]:
+    """The shape of a tensor or a tile, without checking its whole type anew."""
+    assert isinstance(value.type, ShapedType)
+    return value.type.get_shape()
 
 
 @cache

@@ -1,38 +1,37 @@
 """
 Which indices of an argument differ from the others when programs are compared.
 
-A comparison over fields needs few: where no two blocks, iterations or elements are confused with
-one special index, none are. The special ones of a dimension are the first indices, those with
-which a second iteration and a second block begin, and the last, whose tile may be ragged. All
-others are alike and count as often as there are.
+A comparison over fields needs few different ones, if they are spread well: an index is a block, an
+iteration and an element within a tile, and each of these numbers gets one of two or three kinds at
+random. Then two blocks that are confused, two iterations or two elements nearly always differ
+somewhere, and yet only two kinds of block and of iteration have to run, besides ragged ones.
 
 A comparison of rounding errors needs all indices of a sum to differ, since errors grow with its
 length, and few of the others.
 """
 
 from collections.abc import Sequence
+from itertools import pairwise
 from math import gcd, prod
 
 import numpy as np
+from numpy.typing import NDArray
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import SSAValue
 
 from mirage_mlir.dialects import kernel
 from mirage_mlir.interpreters.axes import Axis, distinct, make_axis, special
 from mirage_mlir.interpreters.cuts import Cuts
-from mirage_mlir.interpreters.dimensions import DimensionClass, DimensionClasses, shape_of
+from mirage_mlir.interpreters.dimensions import DimensionClass, DimensionClasses
+from mirage_mlir.interpreters.operators import shape_of
 
 Axes = list[tuple[Axis, ...]]
 """The axes of each argument of a function."""
 
 RICHEST = 2
-"""The largest level of detail; at level 0 one index of each dimension is special."""
-
-AFFORDABLE_STEPS = 1500
 """
-Operators evaluated on tiles that one comparison may cost: about 0.1 s over the fields.
-
-One takes 50 to 100 us, nearly all of it numpy's overhead.
+The largest level of detail: three kinds of element. At level 1 there are two; at level 0 the first
+index alone differs from the others, which is least where square roots are many.
 """
 
 ROUNDING_ELEMENTS = 1 << 18
@@ -45,72 +44,55 @@ ROUNDING_FREE = 7
 """Different indices of dimensions that no sum runs over, beside those that are alike."""
 
 
-def _positions(found: DimensionClass, size: int, level: int) -> list[int]:
-    """The special indices of a dimension of `size`."""
-    positions = [0]
-    for cut in found.cuts:
-        if level >= 1 and cut.grid_axis is not None:
-            positions.append(cut.steps * cut.tile)
-        elif level >= 1 and cut.loops:
-            positions.append(cut.tile)
-        if level >= RICHEST:
-            positions += [1, cut.tile]
-    if level >= RICHEST or (level == 1 and not found.cuts):
-        positions.append(size - 1)
-    return positions
-
-
-def field_axes(functions: Sequence[FuncOp], classes: DimensionClasses, level: int) -> Axes:
+def field_axes(
+    functions: Sequence[FuncOp], classes: DimensionClasses, level: int, seed: int
+) -> Axes:
     """The axes of the arguments for a comparison over fields."""
+    random = np.random.default_rng([seed, level])
+    axes: dict[tuple[int, int], Axis] = {}
+
+    def axis(argument: SSAValue, dim: int, size: int) -> Axis:
+        found = classes.of((argument, dim))
+        # Dimensions that run together share an axis, so that few classes meet in an operator.
+        key = (id(found), size)
+        if key not in axes:
+            axes[key] = _field_axis(found, size, level, random)
+        return axes[key]
+
     return [
-        tuple(
-            special(size, _positions(classes.of((argument, dim)), size, level))
-            for dim, size in enumerate(shape_of(argument))
-        )
+        tuple(axis(argument, dim, size) for dim, size in enumerate(shape_of(argument)))
         for argument in functions[0].body.block.args
     ]
 
 
-def affordable_level(classes: DimensionClasses) -> int:
-    """The most detail with which all graphs of the functions are cheap enough to run."""
-    for level in range(RICHEST, 0, -1):
-        steps = sum(
-            _steps(graph, loads, classes, level) for graph, loads in classes.load_cuts.items()
-        )
-        if steps <= AFFORDABLE_STEPS:
-            return level
-    return 0
+def _field_axis(found: DimensionClass, size: int, level: int, random: np.random.Generator) -> Axis:
+    if level == 0:
+        return special(size, [0])
+    cuts = [cut for cut in found.cuts if cut.grid_axis is not None or cut.loops]
+    parts = sorted({part for cut in cuts for part in (cut.tile, cut.tile * cut.steps)})
+    parts = [part for part in parts if part < size]
+    labels = np.zeros(size, np.int64)
+    if any(larger % smaller for smaller, larger in pairwise(parts)):
+        # Tiles that do not fit into each other look the same only in steps of what divides all;
+        # the first index and the last tell blocks and iterations apart.
+        parts = [gcd(*parts)]
+        labels[0], labels[-1] = 1, 2
+        kinds_of_parts = 1
+    else:
+        kinds_of_parts = 2
+    index, inner, kinds = np.arange(size), 1, 1 + level
+    for part in [*parts, size]:
+        digits = -(-part // inner)
+        labels = 3 * labels + _kinds(digits, kinds, random)[index % part // inner]
+        inner, kinds = part, kinds_of_parts
+    return make_axis(labels).axis
 
 
-def _steps(
-    graph: kernel.GraphDefinedOp,
-    loads: Sequence[tuple[SSAValue, Cuts]],
-    classes: DimensionClasses,
-    level: int,
-) -> int:
-    """About how many operators run: different blocks times different iterations times operators."""
-    blocks = [1] * len(graph.grid_sizes)
-    iterations = 1
-    for source, cuts in loads:
-        for dim, cut in enumerate(cuts.dims):
-            size = shape_of(source)[dim]
-            positions = _positions(classes.of((source, dim)), size, level)
-            if cut.grid_axis is not None:
-                axis = cut.grid_axis
-                found = _touched(positions, size, cut.steps * cut.tile)
-                blocks[axis] = min(max(blocks[axis], found), graph.grid_sizes[axis])
-            if cut.loops:
-                found = _touched(positions, size, cut.tile)
-                iterations = min(max(iterations, found), prod(graph.loop_sizes))
-    return prod(blocks) * iterations * len(graph.body.block.ops)
-
-
-def _touched(positions: Sequence[int], size: int, tile: int) -> int:
-    """The parts of `tile` indices that differ: with a special index, ragged, and all others."""
-    touched = {position // tile for position in positions if position < size}
-    if size % tile:
-        touched.add(size // tile)
-    return len(touched) + 1
+def _kinds(count: int, kinds: int, random: np.random.Generator) -> NDArray[np.int64]:
+    """A kind for each of `count` numbers, all kinds at the beginning and then at random."""
+    found = random.integers(0, kinds, count)
+    found[:kinds] = np.arange(min(kinds, count))
+    return found
 
 
 def rounding_axes(functions: Sequence[FuncOp], classes: DimensionClasses) -> Axes:

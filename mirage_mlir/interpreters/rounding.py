@@ -32,11 +32,11 @@ from xdsl.dialects.func import FuncOp
 from xdsl.ir import SSAValue
 
 from mirage_mlir.interpreters.axes import Axis
-from mirage_mlir.interpreters.dimensions import DimensionClasses, shape_of
+from mirage_mlir.interpreters.dimensions import DimensionClasses
 from mirage_mlir.interpreters.domain import ElementType
 from mirage_mlir.interpreters.float_domain import FloatDomain, Floats, round_to
 from mirage_mlir.interpreters.kernel import KernelInterpreter
-from mirage_mlir.interpreters.operators import element_type_of, mnemonic
+from mirage_mlir.interpreters.operators import element_type_of, mnemonic, shape_of
 from mirage_mlir.interpreters.tensors import Tensor, TensorDomain
 
 Doubles = NDArray[np.float64]

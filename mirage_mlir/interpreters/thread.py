@@ -7,10 +7,10 @@ from typing import Generic
 from xdsl.dialects import arith, math
 from xdsl.ir import Operation, SSAValue
 
-from mirage_mlir.dialects import thread, threadblock
+from mirage_mlir.dialects import thread
 from mirage_mlir.interpreters.axes import uniform
 from mirage_mlir.interpreters.domain import A, FunctionName, NotInterpretable
-from mirage_mlir.interpreters.operators import element_type_name, number_of
+from mirage_mlir.interpreters.operators import element_type_name, number_of, shape_of
 from mirage_mlir.interpreters.tensors import Tensor, TensorDomain
 
 FUNCTIONS: dict[type[Operation], FunctionName] = {
@@ -108,10 +108,10 @@ def _spread(
     operands: Sequence[Tensor[A]],
 ) -> Tensor[A]:
     """`x`, which operands of size 1 may have made too small, for all valid places of the result."""
-    shape = threadblock.shape_of(result)
+    shape = shape_of(result)
     valid = list(shape)
     for operand, value in zip(operands, graph.operands, strict=True):
-        for dim, size in enumerate(reversed(threadblock.shape_of(value)), 1):
+        for dim, size in enumerate(reversed(shape_of(value)), 1):
             if size != 1:
                 valid[-dim] = operand.shape[-dim]
     x = domain.with_rank(x, len(shape))

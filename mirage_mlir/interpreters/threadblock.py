@@ -22,7 +22,7 @@ from mirage_mlir.dialects.threadblock import Stage
 from mirage_mlir.interpreters.assemble import assemble
 from mirage_mlir.interpreters.cuts import Cuts, load_cuts, signature, store_cuts
 from mirage_mlir.interpreters.domain import A
-from mirage_mlir.interpreters.operators import element_type_of, integers
+from mirage_mlir.interpreters.operators import element_type_of, integers, shape_of
 from mirage_mlir.interpreters.tensors import Tensor, TensorDomain
 from mirage_mlir.interpreters.tiles import Tile, TileInterpreter, kind_of
 
@@ -106,7 +106,7 @@ class GraphRun(Generic[A]):
         outputs: list[Tensor[A]] = []
         for number, (_, cuts) in enumerate(self.stores):
             tiles = {block: values[number] for block, values in stored.items()}
-            shape = kernel.shape_of(self.graph.outputs[number])
+            shape = shape_of(self.graph.outputs[number])
             members = [[group.members for group in axis] for axis in self.groups]
             outputs.append(assemble(self.domain, cuts, shape, members, tiles))
         return outputs
@@ -130,7 +130,7 @@ class GraphRun(Generic[A]):
                 key.append(signature(tensor.axes[dim], number * size, size))
         for position, (_, cuts) in enumerate(self.stores):
             for dim, cut in cuts.along(grid_axis):
-                left = kernel.shape_of(self.graph.outputs[position])[dim] - number * cut.tile
+                left = shape_of(self.graph.outputs[position])[dim] - number * cut.tile
                 key.append(str(min(left, cut.tile)).encode())
         return tuple(key)
 

@@ -24,6 +24,7 @@ from mirage_mlir.interpreters.operators import (
     mnemonic,
     number,
     pairwise,
+    shape_of,
     unary,
 )
 from mirage_mlir.interpreters.tensors import Tensor, TensorDomain
@@ -102,7 +103,7 @@ class TileInterpreter(Generic[A]):
 
     def _clipped(self, op: Operation, operands: list[Tensor[A]]) -> list[Tensor[A]]:
         """The operands of an elementwise operator, cut to the elements that all of them have."""
-        shapes = [threadblock.shape_of(operand) for operand in op.operands]
+        shapes = [shape_of(operand) for operand in op.operands]
         rank = max((len(shape) for shape in shapes), default=0)
         result = [self.domain.with_rank(operand, rank) for operand in operands]
         padded = [(1,) * (rank - len(shape)) + shape for shape in shapes]
@@ -128,7 +129,7 @@ class TileInterpreter(Generic[A]):
                 tiles[number_] = self.domain.part(tile, dim, 0, min(valid))
 
     def _matmul(self, op: Operation, operands: list[Tensor[A]]) -> Tensor[A]:
-        shapes = [threadblock.shape_of(operand) for operand in op.operands]
+        shapes = [shape_of(operand) for operand in op.operands]
         rank = max(map(len, shapes))
         tiles = [self.domain.with_rank(operand, rank) for operand in operands]
         padded = [(1,) * (rank - len(shape)) + shape for shape in shapes]
@@ -149,12 +150,12 @@ class TileInterpreter(Generic[A]):
         return self.domain.largest(operands[0], integers(op, "dims"))
 
     def _constant(self, op: Operation, operands: list[Tensor[A]]) -> Tensor[A]:
-        return self.domain.constant(number(op, "value"), threadblock.shape_of(op.results[0]))
+        return self.domain.constant(number(op, "value"), shape_of(op.results[0]))
 
     def _broadcast(self, op: Operation, operands: list[Tensor[A]]) -> Tensor[A]:
-        shape = threadblock.shape_of(op.results[0])
+        shape = shape_of(op.results[0])
         (operand,) = operands
-        source = threadblock.shape_of(op.operands[0])
+        source = shape_of(op.operands[0])
         padded = (1,) * (len(shape) - len(source)) + source
         tile = self.domain.with_rank(operand, len(shape))
         axes = (
@@ -168,7 +169,7 @@ class TileInterpreter(Generic[A]):
 
     def _concat(self, op: Operation, operands: list[Tensor[A]]) -> Tensor[A]:
         dim = integer(op, "dim")
-        shapes = [threadblock.shape_of(operand) for operand in op.operands]
+        shapes = [shape_of(operand) for operand in op.operands]
         # The verifier refuses ragged operands: the elements would not lie one after the other.
         assert all(x.shape[dim] == shape[dim] for x, shape in zip(operands, shapes, strict=True))
         tiles = list(operands)

@@ -273,6 +273,24 @@ DIFFERENT: dict[str, tuple[str, str, str, str]] = {
         "%r = repeat %0 {dim = 0 : i64, times = 2 : i64} : 4x8 -> 8x8",
         "%r = repeat_interleave %0 {dim = 0 : i64, times = 2 : i64} : 4x8 -> 8x8",
     ),
+    "a slice moved by one in a long dimension": (
+        "4x4096",
+        "4x100",
+        "%r = slice %0 {offsets = array<i64: 0, 1000>, sizes = array<i64: 4, 100>, "
+        "strides = array<i64: 1, 1>} : 4x4096 -> 4x100",
+        "%r = slice %0 {offsets = array<i64: 0, 1001>, sizes = array<i64: 4, 100>, "
+        "strides = array<i64: 1, 1>} : 4x4096 -> 4x100",
+    ),
+    "another order of heads": (
+        "4x4096",
+        "4x4096",
+        "%a = reshape %0 : 4x4096 -> 4x32x128\n"
+        "%b = transpose %a {permutation = array<i64: 0, 2, 1>} : 4x32x128 -> 4x128x32\n"
+        "%r = reshape %b : 4x128x32 -> 4x4096",
+        "%a = reshape %0 : 4x4096 -> 4x128x32\n"
+        "%b = transpose %a {permutation = array<i64: 0, 2, 1>} : 4x128x32 -> 4x32x128\n"
+        "%r = reshape %b : 4x32x128 -> 4x4096",
+    ),
     "gelu and its approximation": (
         "4x8",
         "4x8",
