@@ -52,6 +52,14 @@ def writes(op: Operation) -> list[Operation]:
     return [op] if any(in_shared(result) for result in op.results) else []
 
 
+def spreads(op: Operation) -> bool:
+    """Whether other blocks of the cluster read what `op` writes to shared memory."""
+    return any(
+        isinstance(layout := layout_of(result), SharedAttr) and layout.layout.blocks > 1
+        for result in op.results
+    )
+
+
 def choose_stages(graph: kernel.GraphDefinedOp) -> int:
     """Buffers of each tile that the loop loads: the fewest that keep enough bytes on their way."""
     turns = prod(graph.loop_sizes)
@@ -87,7 +95,8 @@ def with_barriers(ops: list[Operation], stage: Stage, hazards: Hazards) -> list[
     ordered: list[Operation] = []
     for op in ops:
         if hazards.conflict(op):
-            ordered.append(BarrierOp(stage.value))
+            cluster = any(spreads(buffer) for buffer in reads(op))
+            ordered.append(BarrierOp(stage.value, cluster=cluster))
             hazards = Hazards()
         hazards.add(op)
         ordered.append(op)
@@ -120,6 +129,9 @@ def loop_part(ops: list[Operation], stages: int) -> list[Operation]:
 
 def post_part(ops: list[Operation], after_loop: bool, loaded: set[Operation]) -> list[Operation]:
     """What follows the loop; first a barrier where it writes what the loop may still read."""
+    # Parts that go to other blocks come first: then all of them meet once.
+    sums = [op for op in ops if isinstance(op, threadblock.AccumulateOp) or spreads(op)]
+    ops = [*sums, *(op for op in ops if op not in sums)]
     first: list[Operation] = []
     if after_loop and any(writes(op) for op in ops):
         first = [BarrierOp(Stage.POST.value)]
@@ -130,6 +142,8 @@ def post_part(ops: list[Operation], after_loop: bool, loaded: set[Operation]) ->
 
 def stage_of(op: Operation, stages: dict[SSAValue, Stage]) -> Stage:
     """The stage in which `op` runs: that of its result, or of the tile that it stores."""
+    if isinstance(op, threadblock.AccumulateOp):
+        return Stage.LOOP
     values = op.results or op.operands
     return max((stages[value] for value in values), key=list(Stage).index)
 

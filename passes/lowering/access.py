@@ -6,14 +6,16 @@ from xdsl.dialects import arith
 from xdsl.dialects.builtin import f32
 from xdsl.ir import SSAValue
 
-from mirage_mlir.dialects import kernel, threadblock
+from mirage_mlir.dialects import kernel, nvvm_hopper, threadblock
 from mirage_mlir.dialects.layout import GlobalAttr, RegistersAttr, layout_of
 from mirage_mlir.graph.layout import RegisterLayout, SharedLayout, largest_power_of_two_divisor
 from mirage_mlir.passes.lowering.context import (
+    Extent,
     Extents,
     KernelContext,
     buffer_element,
     buffer_of,
+    cuts,
     shared_layout,
 )
 from mirage_mlir.passes.lowering.emitter import Index, byte_width
@@ -70,18 +72,27 @@ def read_shared(
     element = buffer_element(buffer_of(value))
     together = shared_width(layout, own, width, byte_width(element))
     count = 1 if own[-1] == 1 and shape[-1] > 1 else width
+    bases = cluster_pointers(ctx, value, layout.blocks)
     parts: list[list[SSAValue]] = []
-    for copy in range(layout.copies):
+    for base, copy in ((base, copy) for base in bases for copy in range(layout.copies)):
         part: list[SSAValue] = []
         for start in range(0, count, together):
             plus = copy * layout.size + start * layout.column
-            pointer = emit.pointer(ctx.shared_pointer(value), offset, element, plus)
-            part += emit.load(pointer, element, together)
+            part += emit.load(emit.pointer(base, offset, element, plus), element, together)
         parts.append(part)
     combined = parts[0]
     for part in parts[1:]:
         combined = [combine(ctx, a, b, layout.combine) for a, b in zip(combined, part, strict=True)]
     return combined * (width // count)
+
+
+def cluster_pointers(ctx: KernelContext, value: SSAValue, blocks: int) -> list[SSAValue]:
+    """The address of a tile in the shared memory of each block that keeps a part of it."""
+    own = ctx.shared_pointer(value)
+    if blocks == 1:
+        return [own]
+    ranks = [ctx.emit.i32(rank) for rank in range(blocks)]
+    return [ctx.emit.result(nvvm_hopper.MapClusterAddressOp(own, rank)) for rank in ranks]
 
 
 def combine(ctx: KernelContext, lhs: SSAValue, rhs: SSAValue, kind: str) -> SSAValue:
@@ -161,13 +172,13 @@ def write_shared(
     layout: RegisterLayout,
     shape: tuple[int, ...],
     buffer: SSAValue,
-    corner: tuple[int, int] = (0, 0),
+    part: tuple[int, int] | None = None,
 ) -> None:
     """
-    Write a tile of `shape` from registers into `buffer`, its first element at `corner`.
+    Write a tile of `shape` from registers into `buffer`.
 
     Warps with parts of a sum write a copy each; of several threads that hold one element, one
-    writes.
+    writes. A tile that is a `part` of the buffer starts there at an index along a dim.
     """
     emit, shared = ctx.emit, shared_layout(buffer)
     element = buffer_element(buffer_of(buffer))
@@ -175,18 +186,22 @@ def write_shared(
     copy: Index = 0
     if layout.partial > 1:
         copy, split = ctx.bit_field(split), []
-    base = emit.mul(copy, shared.size)
-    start = emit.i32(emit.add(base, corner[0] * shared.row + corner[1] * shared.column))
+    start = emit.mul(copy, shared.size)
+    whole = threadblock.shape_of(buffer)
     width = layout.vector
-    together = shared_width(shared, shape, width, byte_width(element))
-    if corner != (0, 0):
-        together = gcd(together, corner[0] * shared.row + corner[1]) or together
-    fits = covers(shared, layout) and corner == (0, 0)
+    together = shared_width(shared, whole, width, byte_width(element))
+    if part is not None and part[0] == len(whole) - 1:
+        together = gcd(together, part[1])
+    fits = covers(shared, layout) and part is None
     nowhere: Extents = (None,) * len(shape)
     with emit.when(ctx.is_first(split)):
         for first in range(0, len(slots), width):
             place = layout.offsets[first]
             row, column = ctx.at(layout, place)
+            if part is not None:
+                indices = [*ctx.unravel(row, shape[:-1]), column]
+                indices[part[0]] = emit.add(indices[part[0]], part[1])
+                row, column = ctx.row_of(indices, whole), indices[-1]
             offset = emit.add(emit.mul(row, shared.row), emit.mul(column, shared.column))
             with emit.when(fits or ctx.inside(layout, shape, nowhere, place)):
                 for piece in range(0, width, together):
@@ -234,8 +249,6 @@ def write_global(
 
 def store_extents(ctx: KernelContext, op: threadblock.StoreOp) -> Extents:
     """Which elements of a stored tile lie inside its tensor."""
-    from mirage_mlir.passes.lowering.context import Extent, cuts
-
     shape, sizes = threadblock.shape_of(op.tile), ctx.view(op).shape
     origin = ctx.origin(op, ctx.turns)
     extents: list[Extent | None] = []

@@ -113,79 +113,88 @@ class KernelContext:
         value = op.result if isinstance(op, threadblock.LoadOp) else op.tile
         origin: list[Index] = []
         for dim, size in enumerate(threadblock.shape_of(value)):
-            grid, loop = cuts(op, dim)
+            grid, loops = cuts(op, dim)
             index: Index = self.blocks[grid] if grid is not None else 0
-            if loop is not None:
+            for loop in loops:
                 count = self.graph.loop_sizes[loop]
                 index = self.emit.add(self.emit.mul(index, count), turns[loop])
             origin.append(self.emit.mul(index, size))
         return origin
 
-    def load_extents(self, op: threadblock.LoadOp, turns: list[Index]) -> Extents:
-        """Which elements of a loaded tile exist."""
+    def load_extents(
+        self, op: threadblock.LoadOp, turns: list[Index], *, first: bool = False
+    ) -> Extents:
+        """Which elements of a loaded tile exist; with `first` in the loops' turns 0."""
         shape = threadblock.shape_of(op.result)
         sizes = kernel.shape_of(op.source)
-        origin = self.origin(op, turns)
+        origin = self.origin(op, [0] * len(turns) if first else turns)
         extents: list[Extent | None] = []
         for dim, size in enumerate(sizes):
-            grid, loop = cuts(op, dim)
+            grid, loops = cuts(op, dim)
             blocks = self.graph.grid_sizes[grid] if grid is not None else 1
-            count = self.graph.loop_sizes[loop] if loop is not None else 1
-            if blocks * count * shape[dim] == size:
+            count = prod(self.graph.loop_sizes[loop] for loop in loops)
+            last = blocks * count - (count if first else 1)
+            if (last + 1) * shape[dim] <= size:
                 extents.append(None)
             else:
                 limit = self.emit.sub(size, origin[dim])
-                extents.append(Extent(limit, loop is not None))
+                extents.append(Extent(limit, bool(loops) and not first))
         return tuple(extents)
 
-    def extents(self, value: SSAValue) -> Extents:
-        """Which elements of a tile are valid; None along a dim where all are."""
+    def extents(self, value: SSAValue, *, first: bool = False) -> Extents:
+        """
+        Which elements of a tile are valid; None along a dim where all are.
+
+        With `first` in the loops' turns 0, where a tile has the most elements.
+        """
         op = value.owner
         match op:
             case threadblock.LoadOp():
-                return self.load_extents(op, self.turns)
+                return self.load_extents(op, self.turns, first=first)
             case threadblock.AccumulateOp():
-                # Each turn adds its own valid elements, so the sum is whole along these dims.
-                inner = self.extents(op.value)
-                return tuple(e if e and not e.in_loop else None for e in inner)
+                # Each turn adds its own valid elements, so what any turn had is there.
+                return self.extents(op.value, first=True)
             case threadblock.MatmulOp():
                 rank = len(threadblock.shape_of(op.result))
                 left, right = (
                     (None,) * (rank - len(found)) + tuple(found)
-                    for found in (self.extents(op.lhs), self.extents(op.rhs))
+                    for found in (self.extents(side, first=first) for side in op.operands)
                 )
                 leading = (x or y for x, y in zip(left[:-2], right[:-2], strict=True))
                 return (*leading, left[-2], right[-1])
             case threadblock.ReduceSumOp() | threadblock.ReduceMaxOp():
                 dims = op.dims.get_values()
-                inner = self.extents(op.input)
+                inner = self.extents(op.input, first=first)
                 return tuple(None if dim in dims else e for dim, e in enumerate(inner))
             case threadblock.TransposeOp():
-                inner = self.extents(op.input)
+                inner = self.extents(op.input, first=first)
                 return tuple(inner[dim] for dim in op.permutation.get_values())
             case ConvertLayoutOp():
-                return self.extents(op.input)
+                return self.extents(op.input, first=first)
             case threadblock.ConcatOp():
-                return self._extents_of_concat(op)
+                return self._extents_of_concat(op, first)
             case thread.GraphOp():
-                return self._extents_of_thread_graph(op)
+                return self._extents_of_thread_graph(op, first)
             case _:
                 return (None,) * len(threadblock.shape_of(value))
 
-    def _extents_of_concat(self, op: threadblock.ConcatOp) -> Extents:
+    def _extents_of_concat(self, op: threadblock.ConcatOp, first: bool) -> Extents:
         dim = op.dim.value.data
-        parts = [self.extents(value) for value in op.operands]
+        parts = [self.extents(value, first=first) for value in op.operands]
         if any(part[dim] for part in parts):
             fail(op, f"joins tiles along dim {dim} whose last elements do not exist in every block")
-        return parts[0]
+        merged: list[Extent | None] = list(parts[0])
+        for part in parts[1:]:
+            merged = [a or b for a, b in zip(merged, part, strict=True)]
+        return tuple(merged)
 
-    def _extents_of_thread_graph(self, op: thread.GraphOp) -> Extents:
+    def _extents_of_thread_graph(self, op: thread.GraphOp, first: bool) -> Extents:
         shape = threadblock.shape_of(op.results[0])
         merged: list[Extent | None] = [None] * len(shape)
         for value in op.operands:
             sizes = threadblock.shape_of(value)
             skipped = len(shape) - len(sizes)
-            for dim, extent in enumerate(self.extents(value)):
+            for dim, extent in enumerate(self.extents(value, first=first)):
                 if extent and sizes[dim] == shape[skipped + dim]:
                     merged[skipped + dim] = merged[skipped + dim] or extent
         return tuple(merged)
@@ -284,13 +293,13 @@ class KernelContext:
         return self.emit.pointer(self.shared, at, i8)
 
 
-def cuts(op: threadblock.LoadOp | threadblock.StoreOp, dim: int) -> tuple[int | None, int | None]:
-    """The grid axis and the loop that cut a dim of a loaded or stored tensor."""
+def cuts(op: threadblock.LoadOp | threadblock.StoreOp, dim: int) -> tuple[int | None, list[int]]:
+    """The grid axis and the loops, outermost first, that cut a dim of a tensor."""
     grid = list(op.grid_map.get_values())
     loop = list(op.loop_map.get_values()) if isinstance(op, threadblock.LoadOp) else []
     return (
         grid.index(dim) if dim in grid else None,
-        loop.index(dim) if dim in loop else None,
+        [number for number, cut in enumerate(loop) if cut == dim],
     )
 
 

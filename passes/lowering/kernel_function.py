@@ -17,7 +17,7 @@ from xdsl.dialects.builtin import (
 )
 from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 
-from mirage_mlir.dialects import kernel, nvvm, thread, threadblock
+from mirage_mlir.dialects import kernel, nvvm, nvvm_hopper, thread, threadblock
 from mirage_mlir.dialects.layout import (
     BarrierOp,
     ConvertLayoutOp,
@@ -27,7 +27,13 @@ from mirage_mlir.dialects.layout import (
 )
 from mirage_mlir.dialects.threadblock import Stage
 from mirage_mlir.graph.layout import ceil_div
-from mirage_mlir.passes.assign_layouts import THREADS, ZERO_PADDING
+from mirage_mlir.passes.assign_layouts import (
+    THREADS,
+    ZERO_PADDING,
+    cluster_sizes,
+    ends_in_stores,
+    is_folded,
+)
 from mirage_mlir.passes.lowering.access import as_f32, fetch, write_global, write_shared
 from mirage_mlir.passes.lowering.context import (
     KernelContext,
@@ -38,7 +44,12 @@ from mirage_mlir.passes.lowering.copies import copy_to_shared
 from mirage_mlir.passes.lowering.elementwise import run_thread_graph
 from mirage_mlir.passes.lowering.emitter import Emitter, Index
 from mirage_mlir.passes.lowering.matmul import multiply
-from mirage_mlir.passes.lowering.reduction import NEUTRAL, accumulate, layout_read_by, reduce
+from mirage_mlir.passes.lowering.reduction import (
+    NEUTRAL,
+    accumulate,
+    layout_read_by,
+    reduce,
+)
 from mirage_mlir.passes.lowering.views import view_of
 from mirage_mlir.passes.plan_memory import SMEM_BYTES, int_attribute
 from mirage_mlir.passes.schedule_threadblock import ROTATION, STAGES
@@ -69,7 +80,7 @@ class KernelFunction:
         self.emit.location = graph.location
         self.stages = int_attribute(graph, STAGES)
         self.turns = prod(graph.loop_sizes)
-        threads = int_attribute(graph, THREADS)
+        self.block_threads = threads = int_attribute(graph, THREADS)
         thread_index = self.emit.result(nvvm.ThreadIdXOp())
         block_ids = (nvvm.BlockIdXOp, nvvm.BlockIdYOp, nvvm.BlockIdZOp)
         blocks: list[Index] = [
@@ -135,10 +146,41 @@ class KernelFunction:
             self.run_operation(op)
         if self.in_loop:
             self.run_loop()
-        for op in self.after:
-            self.run_operation(op)
+        meet = [op for op in self.after if isinstance(op, BarrierOp) and op.cluster is not None]
+        if not meet:
+            self.run_all(self.after)
+        else:
+            self.run_in_cluster(self.after.index(meet[0]) + 1)
         self.emit.builder.insert(llvm.ReturnOp())
         return self.function(name, arguments)
+
+    def run_all(self, ops: Sequence[Operation]) -> None:
+        """Emit `ops` one after the other."""
+        for op in ops:
+            self.run_operation(op)
+
+    def run_in_cluster(self, apart: int) -> None:
+        """
+        Emit what follows the loop where blocks add up their parts: the first `apart` operations
+        in each block, the rest by all threads of the cluster together, or by its first block.
+        """
+        self.run_all(self.after[:apart])
+        rank = self.emit.result(nvvm_hopper.ClusterBlockRankOp())
+        if ends_in_stores(self.graph, threadblock.stages(self.graph)):
+            before = self.emit.mul(rank, self.ctx.threads)
+            self.ctx.thread = self.emit.i32(self.emit.add(self.ctx.thread, before))
+            self.ctx.threads *= prod(cluster_sizes(self.graph))
+            self.run_all(self.after[apart:])
+        else:
+            with self.emit.when(self.emit.equal(rank, 0)):
+                self.run_all(self.after[apart:])
+        # No block ends while another may read its shared memory.
+        self.meet_cluster()
+
+    def meet_cluster(self) -> None:
+        """Wait for all threads of the cluster."""
+        self.emit.builder.insert(nvvm_hopper.ClusterArriveOp())
+        self.emit.builder.insert(nvvm_hopper.ClusterWaitOp())
 
     def clear_padding(self) -> None:
         """Zero the buffers whose padding a matrix product reads."""
@@ -269,6 +311,7 @@ class KernelFunction:
             and len(users) == 1
             and isinstance(users[0], threadblock.AccumulateOp)
             and users[0].kind.data == "sum"
+            and not is_folded(users[0].result)
         )
 
     def run_operation(self, op: Operation) -> None:
@@ -298,7 +341,10 @@ class KernelFunction:
         """Wait for asynchronous loads where asked, then for all threads."""
         if op.pending is not None:
             self.emit.builder.insert(nvvm.CpAsyncWaitGroupOp(op.pending.value.data))
-        self.emit.builder.insert(nvvm.BarrierOp())
+        if op.cluster is not None:
+            self.meet_cluster()
+        else:
+            self.emit.builder.insert(nvvm.BarrierOp())
 
     def run_convert(self, op: ConvertLayoutOp) -> None:
         """Move a tile to shared memory; elements that do not exist become zero."""
@@ -318,18 +364,12 @@ class KernelFunction:
 
     def run_concat(self, op: threadblock.ConcatOp) -> None:
         """Write the parts side by side."""
-        dim = op.dim.value.data
-        whole = threadblock.shape_of(op.results[0])
-        at = 0
+        at, dim = 0, op.dim.value.data
         for value in op.operands:
             shape = threadblock.shape_of(value)
             layout = layout_read_by(self.ctx, value)
             slots = fetch(self.ctx, value, layout, shape)
-            if dim == len(whole) - 1:
-                corner = (0, at)
-            else:
-                corner = (at * prod(shape[dim + 1 : -1]), 0)
-            write_shared(self.ctx, slots, layout, shape, op.results[0], corner)
+            write_shared(self.ctx, slots, layout, shape, op.results[0], (dim, at))
             at += shape[dim]
 
     def run_store(self, op: threadblock.StoreOp) -> None:
@@ -351,12 +391,15 @@ class KernelFunction:
         grid = [*graph.grid_sizes, 1, 1][:3]
         attributes: dict[str, Attribute] = {
             "nvvm.kernel": UnitAttr(),
-            "nvvm.maxntid": DenseArrayBase.from_list(i32, [self.ctx.threads]),
+            "nvvm.maxntid": DenseArrayBase.from_list(i32, [self.block_threads]),
             "mirage.grid": DenseArrayBase.from_list(i64, grid),
-            "mirage.threads": IntegerAttr(self.ctx.threads, i64),
+            "mirage.threads": IntegerAttr(self.block_threads, i64),
             "mirage.smem_bytes": IntegerAttr(int_attribute(graph, SMEM_BYTES), i64),
             "mirage.arguments": ArrayAttr([StringAttr(argument) for argument in arguments]),
         }
+        cluster = [*cluster_sizes(graph), 1, 1][:3]
+        if prod(cluster) > 1:
+            attributes["nvvm.cluster_dim"] = DenseArrayBase.from_list(i32, cluster)
         inputs = {view_of(value).root for value in graph.inputs}
         notes = [argument_attributes(root in inputs) for root in self.roots]
         function = llvm.FuncOp(
