@@ -471,17 +471,16 @@ func.func @f(%x: tensor<16x64xf16>) {
 
 // -----
 
-// In 13 iterations the last tile of 5 has 4 elements; the sum has all 5, since earlier ones do.
-// (This one is valid.)
 func.func @f(%x: tensor<16x64xf16>) {
-  %r = kernel.graph_defined ins(%x) grid [4] loop [13] {
+  %r = kernel.graph_defined ins(%x) grid [4] loop [8] {
   ^bb0(%xa: tensor<16x64xf16>):
-    %t = threadblock.load %xa grid_map [0] loop_map [1] : (tensor<16x64xf16>) -> !threadblock.tile<4x5xf16>
-    %s = threadblock.accumulate %t : (!threadblock.tile<4x5xf16>) -> !threadblock.tile<4x5xf32>
-    %v = threadblock.transpose %s {permutation = array<i64: 1, 0>} : (!threadblock.tile<4x5xf32>) -> !threadblock.tile<5x4xf32>
-    %c = threadblock.concat %v, %v {dim = 1 : i64} : (!threadblock.tile<5x4xf32>, !threadblock.tile<5x4xf32>) -> !threadblock.tile<5x8xf32>
-    threadblock.store %c grid_map [1] : !threadblock.tile<5x8xf32>
-  } : (tensor<16x64xf16>) -> tensor<5x32xf32>
+    %t = threadblock.load %xa grid_map [0] loop_map [1] : (tensor<16x64xf16>) -> !threadblock.tile<4x8xf16>
+    // expected-error @below {{'threadblock.exp' op uses a value that its graph does not compute before it}}
+    %e = threadblock.exp %late : (!threadblock.tile<4x8xf32>) -> !threadblock.tile<4x8xf32>
+    %s = threadblock.accumulate %e : (!threadblock.tile<4x8xf32>) -> !threadblock.tile<4x8xf32>
+    threadblock.store %s grid_map [0] : !threadblock.tile<4x8xf32>
+    %late = threadblock.exp %t : (!threadblock.tile<4x8xf16>) -> !threadblock.tile<4x8xf32>
+  } : (tensor<16x64xf16>) -> tensor<16x8xf32>
   func.return
 }
 
