@@ -1,0 +1,27 @@
+"""The uGraphs of `test/ugraphs` on a GPU: the values are those of numpy in float64."""
+
+import random
+from typing import Any
+
+import pytest
+from gpu_runs import chip_here, run_guarded
+from numpy_reference import TOLERANCE, error
+from ugraph_programs import LOWERED, PROGRAMS, path_of
+
+import mirage_mlir as mi
+
+
+@pytest.mark.parametrize("name", LOWERED)
+def test_values(torch: Any, name: str) -> None:
+    kernel = mi.compile_file(path_of(name), "ugraph", compile_for=[chip_here()])
+    specs = kernel.artifact.inputs
+    program = PROGRAMS[name]
+    seed = random.randrange(1 << 32)
+    inputs = program.inputs(
+        [spec.shape for spec in specs], [spec.element_type.value for spec in specs], seed
+    )
+    outputs = run_guarded(torch, kernel, inputs)
+    wanted = program.outputs(inputs)
+    for number, spec in enumerate(kernel.artifact.outputs):
+        found = error(outputs[number], wanted[number])
+        assert found <= TOLERANCE[spec.element_type.value], f"output {number}, seed {seed}"
