@@ -13,7 +13,7 @@ DEMO := test/workloads/rmsnorm_linear.mlir
 help:
 	@echo 'make demo    superoptimize RMSNorm + Linear; PTX and cubins go to build/demo'
 	@echo 'make test    everything: lint, types, pytest, lit (each is a target of its own)'
-	@echo 'make bench   compile-time benchmarks'
+	@echo 'make bench   time search, verification and compilation; benchmarks/README.md has the others'
 	@echo 'make clean   remove .venv and what was built'
 
 demo: $(VENV)/installed

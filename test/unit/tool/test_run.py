@@ -248,3 +248,11 @@ def test_ours_are_there_without_entry_points(capsys: pytest.CaptureFixture[str])
     """As in a checkout that is not installed: the fixture's universe does not have them."""
     assert main(["/dev/null", "-t", "irdl"]) == 0
     assert "irdl.dialect @kernel" in capsys.readouterr().out
+
+
+def test_checkout_without_install(good: str) -> None:
+    script = Path(__file__).parents[3] / "tools" / "mirage-opt"
+    command = [sys.executable, str(script), good, "--kernel-decompose"]
+    result = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert result.returncode == 0, result.stderr
+    assert "func.func @f" in result.stdout
