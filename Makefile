@@ -3,8 +3,8 @@
 VENV := .venv
 RUN := $(VENV)/bin
 # The first interpreter that is new enough; `make PYTHON=python3.13 ...` takes another one.
-PYTHON ?= $(shell for python in python3 python3.13 python3.12 python3.11; do \
-	$$python -c 'import sys; sys.exit(not (3, 11) <= sys.version_info[:2] <= (3, 13))' 2>/dev/null \
+PYTHON ?= $(shell for python in python3 python3.13 python3.12 python3.11 python; do \
+	$$python -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null \
 	&& echo $$python && break; done)
 DEMO := test/workloads/rmsnorm_linear.mlir
 
@@ -42,7 +42,7 @@ clean:
 	rm -rf $(VENV) build dist *.egg-info
 
 $(VENV)/bin/python:
-	@test -n '$(PYTHON)' || { echo 'mirage_mlir needs Python 3.11, 3.12 or 3.13' >&2; exit 1; }
+	@test -n '$(PYTHON)' || { echo 'mirage_mlir needs Python 3.11 or later' >&2; exit 1; }
 	$(PYTHON) -m venv $(VENV)
 
 # Marks, so that nothing is installed again until the dependencies change.
