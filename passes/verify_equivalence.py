@@ -49,6 +49,12 @@ class VerifyEquivalencePass(ModulePass):
     seed: int = 0
     """Of all random numbers."""
 
+    def __post_init__(self) -> None:
+        if self.tests < 1:
+            raise ValueError(f"tests is at least 1, not {self.tests}")
+        if self.seed < 0:
+            raise ValueError(f"seed is not negative, but {self.seed} is")
+
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         reference = _function(op, self.reference)
         candidate = _function(op, self.candidate)

@@ -2,7 +2,9 @@
 Whether a candidate computes what a reference computes, and as accurately.
 
 Random tests over finite fields say whether two functions are equal, at their real sizes and with
-their real constants (see `field_tests` and `axes`). Where they differ, f64 decides: if it differs
+their real constants (see `field_tests` and `axes`). Their inputs repeat along each dimension: the
+error bound is for programs that differ on such inputs, and operators that treat all indices alike
+leave no others, as long as no two kinds of index are confused (see `representatives`). Where they differ, f64 decides: if it differs
 too the functions are different; if not, either fields do not know a law that makes them equal, or
 the difference is too small to see. Equal functions run once more with the rounding of their
 element types (see `rounding`).

@@ -1,6 +1,12 @@
 // RUN: mirage-opt %s --split-input-file --verify-diagnostics --verify-equivalence="reference=f candidate=g"
 // RUN: not mirage-opt %s --split-input-file --verify-equivalence="reference=f candidate=h" 2>&1 | filecheck %s --check-prefix=MISSING
+// RUN: not mirage-opt %s --verify-equivalence="reference=f candidate=g tests=0" 2>&1 | filecheck %s --check-prefix=TESTS
+// RUN: not mirage-opt %s --verify-equivalence="reference=f candidate=g seed=-1" 2>&1 | filecheck %s --check-prefix=SEED
+// RUN: not mirage-opt %s --verify-equivalence="reference=f" 2>&1 | filecheck %s --check-prefix=CANDIDATE
 
+// TESTS: tests is at least 1, not 0
+// SEED: seed is not negative, but -1 is
+// CANDIDATE: candidate
 // MISSING: error: 'builtin.module' op has no function @h with a body
 
 // Another epsilon: the witness is an element, in the fields and in f64.
