@@ -2,12 +2,13 @@
 Whether a candidate computes what a reference computes, and as accurately.
 
 Random tests over finite fields say whether two functions are equal, at their real sizes and with
-their real constants (see `field_tests` and `axes`). Their inputs repeat along each dimension: the
-error bound is for programs that differ on such inputs, and operators that treat all indices alike
-leave no others, as long as no two kinds of index are confused (see `representatives`). Where they differ, f64 decides: if it differs
-too the functions are different; if not, either fields do not know a law that makes them equal, or
-the difference is too small to see. Equal functions run once more with the rounding of their
-element types (see `rounding`).
+their real constants (see `field_tests` and `axes`). Their inputs repeat along each dimension, and
+the error bound is for such inputs; that a difference on others shows there too is no theorem, but
+follows from what operators do, which treat all indices of a dimension alike.
+
+Where functions differ, f64 decides: if it differs too they are different; if not, either fields do
+not know a law that makes them equal, or the difference is too small to see. Equal functions run
+once more with the rounding of their element types (see `rounding`).
 """
 
 from __future__ import annotations
