@@ -19,6 +19,7 @@ from collections.abc import Sequence
 from typing import ClassVar
 
 from xdsl.dialects.builtin import TensorType
+from xdsl.interfaces import HasCanonicalizationPatternsInterface
 from xdsl.ir import Attribute, Dialect, Region, SSAValue
 from xdsl.irdl import (
     IRDLOperation,
@@ -451,7 +452,7 @@ class ConstantOp(ConstantBase, TensorOp):
 
 
 @irdl_op_definition
-class GraphDefinedOp(IRDLOperation):
+class GraphDefinedOp(IRDLOperation, HasCanonicalizationPatternsInterface):
     """
     One kernel: the threadblock graph in `body`, run by each block of a grid.
 
@@ -512,6 +513,12 @@ class GraphDefinedOp(IRDLOperation):
     def loop_sizes(self) -> tuple[int, ...]:
         """The iterations of each loop, outermost first; empty without a loop."""
         return () if self.loop is None else self.loop.get_values()
+
+    @classmethod
+    def get_canonicalization_patterns(cls) -> tuple[RewritePattern, ...]:
+        from mirage_mlir.passes.patterns.kernel import DropUnusedInputs
+
+        return (DropUnusedInputs(),)
 
     def verify_(self) -> None:
         from mirage_mlir.dialects.block_graph import verify_graph

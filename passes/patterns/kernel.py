@@ -82,6 +82,27 @@ class DropReductionOfOne(RewritePattern):
         replace_by_value(op, op.input, rewriter)
 
 
+class DropUnusedInputs(RewritePattern):
+    """A graph has only the inputs that it loads from."""
+
+    @op_type_rewrite_pattern
+    def match_and_rewrite(self, op: kernel.GraphDefinedOp, rewriter: PatternRewriter) -> None:
+        args = op.body.block.args
+        used = [value for value, arg in zip(op.inputs, args, strict=True) if arg.first_use]
+        if len(used) == len(args):
+            return
+        for arg in reversed(args):
+            if not arg.first_use:
+                rewriter.erase_block_argument(arg)
+        body = op.detach_region(op.body)
+        types = [result.type for result in op.outputs]
+        graph = kernel.GraphDefinedOp(
+            used, op.grid_sizes, op.loop_sizes, types, body, op.cluster_sizes
+        )
+        graph.attributes.update(op.attributes)
+        rewriter.replace(op, graph)
+
+
 KERNEL: Table = (
     (kernel.ReshapeOp, (DropReshapeToSameShape(), FoldReshapeOfReshape())),
     (kernel.RepetitionOp, (DropRepetitionOnce(), FoldRepetitionOfRepetition())),

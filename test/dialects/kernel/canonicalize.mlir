@@ -170,3 +170,19 @@ func.func @graph(%x: tensor<16x64xf16>) -> tensor<16x64xf16> {
   } : (tensor<16x64xf16>) -> tensor<16x64xf16>
   func.return %r : tensor<16x64xf16>
 }
+
+// An operation that no result needs held on to an input; both go, and the attributes stay.
+// CHECK-LABEL: func.func @unused_input(
+// CHECK-NEXT:    %r = kernel.graph_defined ins(%y) grid [4, 1] cluster [2, 1] loop [8] attributes {mirage.note = "x"} {
+// CHECK-NEXT:    ^bb0(%b: tensor<16x64xf16>):
+// CHECK-NEXT:      %t = threadblock.load %b
+func.func @unused_input(%x: tensor<16x64xf16>, %y: tensor<16x64xf16>) -> tensor<16x8xf32> {
+  %r = kernel.graph_defined ins(%x, %y, %x) grid [4, 1] cluster [2, 1] loop [8] attributes {mirage.note = "x"} {
+  ^bb0(%a: tensor<16x64xf16>, %b: tensor<16x64xf16>, %c: tensor<16x64xf16>):
+    %u = threadblock.load %a grid_map [0, _] loop_map [1] : (tensor<16x64xf16>) -> !threadblock.tile<4x8xf16>
+    %t = threadblock.load %b grid_map [0, _] loop_map [1] : (tensor<16x64xf16>) -> !threadblock.tile<4x8xf16>
+    %s = threadblock.accumulate %t : (!threadblock.tile<4x8xf16>) -> !threadblock.tile<4x8xf32>
+    threadblock.store %s grid_map [0, _] : !threadblock.tile<4x8xf32>
+  } : (tensor<16x64xf16>, tensor<16x64xf16>, tensor<16x64xf16>) -> tensor<16x8xf32>
+  func.return %r : tensor<16x8xf32>
+}
