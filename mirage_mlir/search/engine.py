@@ -88,7 +88,7 @@ class Search:
         found: list[_Found] = []
         for configuration in one_kernel_configurations(self.program):
             if self.limits.expired():
-                report.cut.append("configurations: the time limit was reached")
+                report.cut.append("configurations after the time limit")
                 break
             found += self._explore(configuration, len(found))
         report.tried += self.algebra.tried
@@ -101,7 +101,10 @@ class Search:
         report = self.report
         report.configurations += 1
         with report.phase("saturation"):
-            graph = Saturation(self.algebra, configuration).run()
+            saturation = Saturation(self.algebra, configuration, self.limits.expired)
+            graph = saturation.run()
+        if saturation.cut:
+            report.cut.append(f"values of {configuration}")
         report.values += len(graph.values)
         report.edges += sum(len(edges) for edges in graph.edges)
         goals = self._goals(graph, configuration)
@@ -148,7 +151,7 @@ class Search:
         extraction = Extraction(graph, goals, weigh, GRAPHS_PER_CONFIGURATION)
         derivations = extraction.run()
         if extraction.cut:
-            self.report.cut.append(f"graphs of {configuration}: too many choices")
+            self.report.cut.append(f"graphs of {configuration}")
         return derivations
 
     def _cost(

@@ -6,7 +6,7 @@ what is no sub-expression of the outputs is dropped at once (the closure is a ha
 ends, for the closure is finite. Sizes play no part.
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 
 from mirage_mlir.expr.heads import GRID, LOOP, Poly
 from mirage_mlir.search.config import Configuration
@@ -18,17 +18,59 @@ Bits = Mapping[str, int]
 """For each axis of a value the parts of its index that are not yet summed."""
 
 
-class Saturation:
-    """Builds the hypergraph of one configuration; `run` does all of it."""
+MAX_VALUES = 96
+"""
+Values in one configuration. Programs of a dozen operators have up to 50; two nested LayerNorms,
+whose sums can be regrouped in hundreds of ways, have more, and each pair of values is tried.
+"""
 
-    def __init__(self, algebra: Algebra, configuration: Configuration) -> None:
+
+class Saturation:
+    """
+    Builds the hypergraph of one configuration; `run` does all of it.
+
+    `expired` is asked now and then whether the time is over.
+    """
+
+    def __init__(
+        self,
+        algebra: Algebra,
+        configuration: Configuration,
+        expired: Callable[[], bool] = lambda: False,
+    ) -> None:
         self.algebra = algebra
         self.configuration = configuration
+        self.expired = expired
         self.graph = Hypergraph()
+        self.cut = False
+        """Whether values were left out because there were too many, or the time was over."""
         self._resident: dict[Poly, Bits] = {}
+        self._as_written = False
 
     def run(self) -> Hypergraph:
-        """The hypergraph of everything that can be computed and may be of use."""
+        """
+        The hypergraph of everything that can be computed and may be of use.
+
+        First come the values of the program as it is written, so that what is left out of a large
+        hypergraph is not that.
+        """
+        self._add_sources()
+        for self._as_written in (True, False):
+            current = 0
+            while current < len(self.graph.values) and not self._over():
+                self._unary(current)
+                for other in range(current + 1):
+                    self._pair(current, other)
+                current += 1
+        return self.graph
+
+    def _over(self) -> bool:
+        if self._as_written or not self.expired():
+            return False
+        self.cut = True
+        return True
+
+    def _add_sources(self) -> None:
         for index, form in enumerate(self.algebra.sources):
             loops = [a for a in self.algebra.forms.free(form) if a in self.configuration.loop]
             if len(loops) <= 1:
@@ -36,13 +78,6 @@ class Saturation:
                 self._add(form, stage, Edge(Kind.INPUT, source=index))
         for index, (form, _) in enumerate(self.algebra.constants):
             self._add(form, Stage.INVARIANT, Edge(Kind.CONSTANT, source=index))
-        current = 0
-        while current < len(self.graph.values):
-            self._unary(current)
-            for other in range(current + 1):
-                self._pair(current, other)
-            current += 1
-        return self.graph
 
     def resident(self, form: Poly) -> Bits:
         """The bits of each axis of `form` that lie inside a tile."""
@@ -67,8 +102,16 @@ class Saturation:
         return [axis for axis in bits if bits[axis] and not self._single(axis)]
 
     def _add(self, form: Poly, stage: Stage, edge: Edge) -> None:
-        if len(self._wide(form)) <= self.algebra.max_rank:
-            self.graph.add(Value(form, stage), edge)
+        value = Value(form, stage)
+        if self.graph.find(value) is None:
+            if len(self._wide(form)) > self.algebra.max_rank:
+                return
+            if self._as_written and not self.algebra.is_of_program(form):
+                return
+            if not self._as_written and len(self.graph.values) >= MAX_VALUES:
+                self.cut = True
+                return
+        self.graph.add(value, edge)
 
     def _unary(self, index: int) -> None:
         value = self.graph.values[index]

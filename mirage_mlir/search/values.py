@@ -9,9 +9,6 @@ from mirage_mlir.expr.heads import FULL, TILE, Poly
 from mirage_mlir.expr.normal_form import NormalForm
 from mirage_mlir.search.program import Function, Kind, Node, Program
 
-PAIRWISE = (Kind.ADD, Kind.SUB, Kind.MUL, Kind.DIV, Kind.MAX)
-COMMUTATIVE = (Kind.ADD, Kind.MUL, Kind.MAX)
-
 OPAQUE_EXP = "exp of a difference with a maximum"
 """
 The name of exp in normal forms where its argument depends on a maximum.
@@ -101,6 +98,15 @@ class _Lowering:
         return self.forms.function(name, value)
 
 
+@dataclass(frozen=True)
+class _Whereabouts:
+    """Where a form may be a part: roots, and, if it is one term, terms of roots; as bit sets."""
+
+    roots: int
+    terms: int
+    """-1, all of them, where the form has several terms."""
+
+
 @dataclass
 class Algebra:
     """
@@ -125,6 +131,12 @@ class Algebra:
         default_factory=dict[tuple[int, int], tuple[tuple[Kind, Poly], ...]]
     )
     _functions: dict[Poly, list[str]] = field(default_factory=dict[Poly, list[str]])
+    _own: set[Poly] = field(default_factory=set[Poly])
+    _places: dict[Poly, "_Whereabouts"] = field(default_factory=dict[Poly, "_Whereabouts"])
+    _root_terms: list[tuple[int, set[tuple[int, bool]]]] = field(
+        default_factory=list[tuple[int, set[tuple[int, bool]]]]
+    )
+    """For each term of each root the root's number and its factors: head, and above or below."""
 
     @classmethod
     def of(cls, program: Program) -> "Algebra":
@@ -145,8 +157,13 @@ class Algebra:
             lowering.functions,
             max(2, *(len(forms.free(value)) - _carried(program, value, forms) for value in values)),
         )
+        algebra._own.update(values)
         for name, argument in closure.functions:
             algebra._functions.setdefault(argument, []).append(name)
+        for number, root in enumerate(closure.roots):
+            for monomial, _ in forms.monomials(root):
+                factors = {(factor.head, factor.exponent > 0) for factor in monomial.factors}
+                algebra._root_terms.append((number, factors))
         return algebra
 
     def function_named(self, name: str) -> Function:
@@ -156,6 +173,10 @@ class Algebra:
     def tile_axes(self, form: Poly) -> tuple[str, ...]:
         """The axes along which a tile of `form` has an extent."""
         return tuple(axis for axis, bits in self.forms.free(form).items() if bits & TILE)
+
+    def is_of_program(self, form: Poly) -> bool:
+        """Whether the program itself computes `form`, as a whole or part by part."""
+        return form in self._own or self.forms.is_partial(form)
 
     def wanted(self, form: Poly | None) -> Poly | None:
         """`form` when an output may be made from it."""
@@ -173,14 +194,45 @@ class Algebra:
         """The elementwise operations `a op b` that make a wanted value."""
         if (a, b) not in self._pairs:
             results: list[tuple[Kind, Poly]] = []
-            for kind in PAIRWISE:
-                if a > b and kind in COMMUTATIVE:
-                    continue
+            for kind in self._promising(a, b):
                 result = self.wanted(apply_pairwise(self.forms, kind, a, b))
                 if result is not None:
                     results.append((kind, result))
             self._pairs[a, b] = tuple(results)
         return self._pairs[a, b]
+
+    def _promising(self, a: Poly, b: Poly) -> Iterator[Kind]:
+        """
+        The operations on a and b that are not ruled out at a glance.
+
+        The terms of a sum are parts of terms of one root; the factors of a product of two single
+        terms are factors of one term.
+        """
+        mine, other = self._whereabouts(a), self._whereabouts(b)
+        ordered = a <= b
+        if mine.roots & other.roots:
+            yield from (Kind.ADD, Kind.SUB) if ordered else (Kind.SUB,)
+        if ordered and (mine.terms & other.terms or mine.terms < 0 or other.terms < 0):
+            yield Kind.MUL
+        yield Kind.DIV
+        if ordered and self.closure.has_maximum:
+            yield Kind.MAX
+
+    def _whereabouts(self, form: Poly) -> "_Whereabouts":
+        if form not in self._places:
+            self._places[form] = self._located(form)
+        return self._places[form]
+
+    def _located(self, form: Poly) -> "_Whereabouts":
+        roots = -1
+        terms = -1
+        for monomial, _ in self.forms.monomials(form):
+            factors = {(factor.head, factor.exponent > 0) for factor in monomial.factors}
+            holding = [i for i, (_, held) in enumerate(self._root_terms) if factors <= held]
+            terms = sum(1 << i for i in holding)
+            roots &= sum(1 << root for root in {self._root_terms[i][0] for i in holding})
+        single = len(self.forms.monomials(form)) == 1
+        return _Whereabouts(roots, terms if single else -1)
 
 
 def _carried(program: Program, value: Poly, forms: NormalForm) -> int:

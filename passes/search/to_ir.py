@@ -143,7 +143,11 @@ class GraphWriter:
             self._tiles[index] = WRITERS[operation.kind](self, operation)
 
     def _operand(self, operation: BlockOperation, index: int = 0) -> Tile:
-        return self._tiles[operation.operands[index]]
+        number = operation.operands[index]
+        if number not in self._tiles:
+            value = self._constant(self.graph.operations[number], (None,))
+            self._tiles[number] = Tile(value, (None,))
+        return self._tiles[number]
 
     def _load(self, operation: BlockOperation, argument: SSAValue) -> Tile:
         tensor = self.program.inputs[operation.source]
