@@ -2,7 +2,7 @@
 Where a tile lives, and when threads meet: what the lowering adds to the threadblock dialect.
 
     #threadblock.registers<array<i64: 0, 8, 1, 0>, array<i64: 2, 8, 0, 8, 0, 1>, 1 : i64>
-    #threadblock.shared<array<i64: 72, 1>, 1152 : i64, 1 : i64, "sum">
+    #threadblock.shared<array<i64: 72, 1>, 1152 : i64, 1 : i64, "sum", 1 : i64>
     #threadblock.global
 
 `assign-layouts` puts these attributes on the operations that make tiles, and inserts
@@ -14,7 +14,7 @@ from collections.abc import Sequence
 from itertools import chain
 from typing import ClassVar
 
-from xdsl.dialects.builtin import I64, DenseArrayBase, IntegerAttr, StringAttr, i64
+from xdsl.dialects.builtin import I64, DenseArrayBase, IntegerAttr, StringAttr, UnitAttr, i64
 from xdsl.ir import Attribute, Operation, ParametrizedAttribute, SSAValue
 from xdsl.irdl import (
     AnyAttr,
@@ -78,6 +78,7 @@ class SharedAttr(ParametrizedAttribute):
     size: IntegerAttr[I64]
     copies: IntegerAttr[I64]
     combine: StringAttr
+    blocks: IntegerAttr[I64]
 
     @staticmethod
     def of(layout: SharedLayout) -> "SharedAttr":
@@ -87,6 +88,7 @@ class SharedAttr(ParametrizedAttribute):
             IntegerAttr(layout.size, i64),
             IntegerAttr(layout.copies, i64),
             StringAttr(layout.combine),
+            IntegerAttr(layout.blocks, i64),
         )
 
     @property
@@ -94,7 +96,7 @@ class SharedAttr(ParametrizedAttribute):
         """The layout that the attribute carries."""
         row, column = self.strides.get_values()
         size, copies = self.size.value.data, self.copies.value.data
-        return SharedLayout(row, column, size, copies, self.combine.data)
+        return SharedLayout(row, column, size, copies, self.combine.data, self.blocks.value.data)
 
 
 @irdl_attr_definition
@@ -145,7 +147,7 @@ STAGE_NAMES = ("invariant", "loop", "post")
 @irdl_op_definition
 class BarrierOp(IRDLOperation):
     """
-    All threads of the block meet.
+    All threads of the block meet; with `cluster`, all threads of all blocks of the cluster.
 
     With `pending`, each first waits until at most that many groups of its asynchronous loads are
     under way. `stage` says on which side of the loop the barrier stands.
@@ -155,12 +157,16 @@ class BarrierOp(IRDLOperation):
 
     stage = prop_def(StringAttr)
     pending = opt_prop_def(IntegerAttr[I64])
+    cluster = opt_prop_def(UnitAttr)
 
-    assembly_format = "$stage (`pending` $pending^)? attr-dict"
+    assembly_format = "$stage (`pending` $pending^)? (`cluster` $cluster^)? attr-dict"
 
-    def __init__(self, stage: str, pending: int | None = None):
+    def __init__(self, stage: str, pending: int | None = None, *, cluster: bool = False):
         wait = None if pending is None else IntegerAttr(pending, i64)
-        super().__init__(properties={"stage": StringAttr(stage), "pending": wait})
+        everyone = UnitAttr() if cluster else None
+        super().__init__(
+            properties={"stage": StringAttr(stage), "pending": wait, "cluster": everyone}
+        )
 
     def verify_(self) -> None:
         if self.stage.data not in STAGE_NAMES:

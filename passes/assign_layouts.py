@@ -6,7 +6,7 @@ from math import prod
 
 from xdsl.context import Context
 from xdsl.dialects.builtin import DenseArrayBase, Float32Type, IntegerAttr, ModuleOp, UnitAttr, i64
-from xdsl.ir import Operation, SSAValue
+from xdsl.ir import Block, Operation, SSAValue
 from xdsl.passes import ModulePass
 from xdsl.transforms.dead_code_elimination import dce
 
@@ -31,6 +31,7 @@ from mirage_mlir.graph.layout import (
     as_matrix,
     blocked,
     ceil_div,
+    largest_power_of_two_divisor,
     mma_result,
     power_of_two_at_least,
     round_up,
@@ -42,6 +43,8 @@ from mirage_mlir.passes.lowering.views import row_major_columns
 THREADS = "threads"
 WARPS = "warps"
 ZERO_PADDING = "zero_padding"
+CLUSTER_SHARES = "cluster_shares"
+"""On a graph: the blocks of a cluster share the work that follows their sum."""
 
 ACCUMULATORS_PER_THREAD = 64
 """Accumulator registers above which a block gets more threads: a thread has 255 registers, and
@@ -50,6 +53,10 @@ operands, addresses and the elements of other tiles need the rest."""
 ELEMENTS_PER_THREAD = 16
 """Elements of a tile that a thread of a block without matrix units works on: two 16-byte pieces
 of f16, enough loads in flight to hide the latency of device memory."""
+
+MAX_CLUSTER = 8
+"""Blocks of a cluster that every sm_90 takes (PTX ISA, section "Cluster of Cooperative Thread
+Arrays")."""
 
 MAX_EXCHANGE_BYTES = 48 * 1024
 """Parts of a sum that warps may exchange through shared memory: more would cost occupancy."""
@@ -137,6 +144,7 @@ class LayoutAssignment:
     graph: kernel.GraphDefinedOp
     threads: int
     stages: dict[SSAValue, Stage]
+    sharing: int
     converted: dict[tuple[SSAValue, str], SSAValue] = field(
         default_factory=dict[tuple[SSAValue, str], SSAValue]
     )
@@ -188,30 +196,33 @@ class LayoutAssignment:
         if not uses_matrix_unit(op):
             return set_layout(op, RegistersAttr.of(blocked((rows, columns), self.threads)))
         users = [use.operation for use in op.result.uses]
-        summed = all(isinstance(user, threadblock.AccumulateOp) for user in users)
+        summed = all(
+            isinstance(user, threadblock.AccumulateOp) and user.kind.data == "sum" for user in users
+        )
         warps = choose_warps(sizes, self.threads // WARP_THREADS, summed)
         op.attributes[WARPS] = DenseArrayBase.from_list(i64, list(warps))
         set_layout(op, RegistersAttr.of(mma_result(rows, columns, warps)))
 
     def accumulate(self, op: threadblock.AccumulateOp) -> None:
         """In the registers of the value that is added."""
-        if op.rescale is not None or op.across.get_values():
-            fail(op, "sums across blocks or rescales, which has no lowering yet")
+        if op.rescale is not None:
+            fail(op, "rescales its sum, which has no lowering yet")
+        if self.stages[op.value] != Stage.LOOP:
+            fail(op, "sums a value from outside the loop, which has no lowering yet")
         layout = self.registers_for(op, 0, partial=True)
         folded = self.folded(op, layout)
         set_layout(op, RegistersAttr.of(folded or layout))
-        if layout.partial > 1:
-            self.convert(op.result, shared_from(op.result, layout), after=op)
+        if layout.partial > 1 or (blocks_across(op) > 1 and folded is None):
+            shared = shared_from(op.result, layout)
+            shared = replace(shared, combine=op.kind.data, blocks=blocks_across(op))
+            self.convert(op.result, shared, after=op)
 
     def folded(self, op: threadblock.AccumulateOp, layout: RegisterLayout) -> RegisterLayout | None:
         """What a thread must keep when all that follows is a reduction over rows or columns."""
         users = [use.operation for use in op.result.uses]
         if len(users) != 1 or layout.partial > 1:
             return None
-        user = users[0]
-        if not isinstance(user, threadblock.ReduceSumOp | threadblock.ReduceMaxOp):
-            return None
-        sides = reduced_sides(user)
+        sides = folding_sides(op)
         return layout.folded(*sides) if sides else None
 
     def reduce(self, op: threadblock.ReduceSumOp | threadblock.ReduceMaxOp) -> None:
@@ -227,12 +238,17 @@ class LayoutAssignment:
         kind = "sum" if isinstance(op, threadblock.ReduceSumOp) else "max"
         down, across = layout.spans()
         down, across = 1 if rows else down, 1 if columns else across
-        set_layout(op, SharedAttr.of(SharedLayout(across, 1, down * across, copies, kind)))
+        blocks = blocks_across(op.input.owner) if is_folded(op.input) else 1
+        size = down * across
+        set_layout(op, SharedAttr.of(SharedLayout(across, 1, size, copies, kind, blocks)))
 
     def thread_graph(self, op: thread.GraphOp) -> None:
         """In the layout of an operand of the same shape that is in registers, if there is one."""
         shape = threadblock.shape_of(op.results[0])
-        layout = blocked(shape, self.threads)
+        threads = self.threads * self.shared_by(op)
+        # A cluster has many threads: give each of them something rather than few a wide piece.
+        widest = 8 if threads == self.threads else max(2, min(8, prod(shape) // threads))
+        layout = blocked(shape, threads, largest_power_of_two_divisor(widest, 8))
         for value in op.operands:
             attribute = layout_of(value)
             same = threadblock.shape_of(value) == shape
@@ -246,6 +262,10 @@ class LayoutAssignment:
             if isinstance(attribute, RegistersAttr) and not fits:
                 self.in_shared(op, index)
         set_layout(op, RegistersAttr.of(layout))
+
+    def shared_by(self, op: Operation) -> int:
+        """Blocks of a cluster that each compute a part of `op`'s result."""
+        return self.sharing if self.stages[op.results[0]] == Stage.POST else 1
 
     def transpose(self, op: threadblock.TransposeOp) -> None:
         """The same shared memory, seen from the other side where rows and columns change places."""
@@ -285,7 +305,7 @@ class LayoutAssignment:
         """Make operand `index` one that any thread can read anywhere: one whole copy."""
         value = op.operands[index]
         attribute = layout_of(value)
-        if isinstance(attribute, SharedAttr) and attribute.layout.copies == 1:
+        if isinstance(attribute, SharedAttr) and attribute.layout.whole:
             return
         if isinstance(attribute, GlobalAttr) and not isinstance(
             op, threadblock.MatmulOp | threadblock.TransposeOp
@@ -309,6 +329,9 @@ class LayoutAssignment:
         key = (value, str(layout))
         if key not in self.converted:
             op = ConvertLayoutOp(value)
+            source = value.owner
+            assert isinstance(source, Operation)
+            op.location = source.location
             set_layout(op, SharedAttr.of(layout))
             if after is not None:
                 self.graph.body.block.insert_op_after(op, after)
@@ -318,6 +341,33 @@ class LayoutAssignment:
             self.stages[op.result] = self.stages[value]
             self.converted[key] = op.result
         return self.converted[key]
+
+
+def blocks_across(op: Operation | Block) -> int:
+    """Blocks whose parts an accumulation adds up; 1 for any other operation."""
+    if not isinstance(op, threadblock.AccumulateOp):
+        return 1
+    graph = op.parent_op()
+    assert isinstance(graph, kernel.GraphDefinedOp)
+    return prod(graph.grid_sizes[axis] for axis in op.across.get_values())
+
+
+def folding_sides(op: threadblock.AccumulateOp) -> tuple[bool, bool] | None:
+    """The sides over which a thread may reduce its own part of `op`: those of its one user."""
+    users = [use.operation for use in op.result.uses]
+    if len(users) != 1:
+        return None
+    user = users[0]
+    if not isinstance(user, threadblock.ReduceSumOp | threadblock.ReduceMaxOp):
+        return None
+    kind = "sum" if isinstance(user, threadblock.ReduceSumOp) else "max"
+    return reduced_sides(user) if kind == op.kind.data else None
+
+
+def is_folded(value: SSAValue) -> bool:
+    """Whether `value` is an accumulator that each thread has already reduced for its own part."""
+    op = value.owner
+    return isinstance(op, threadblock.AccumulateOp) and folding_sides(op) is not None
 
 
 def pad_depth(value: SSAValue) -> None:
@@ -374,12 +424,42 @@ def split_warp_bits(layout: RegisterLayout, rows: bool, columns: bool) -> list[i
     ]
 
 
+def cluster_sizes(graph: kernel.GraphDefinedOp) -> tuple[int, ...]:
+    """Blocks of a cluster along each grid axis: all of an axis that is summed across."""
+    axes: set[int] = set()
+    for op in graph.body.block.ops:
+        if isinstance(op, threadblock.AccumulateOp) and (across := op.across.get_values()):
+            if axes and axes != set(across):
+                fail(op, f"sums across grid axes {list(across)}, an earlier one {sorted(axes)}")
+            axes = set(across)
+            if (blocks := blocks_across(op)) > MAX_CLUSTER:
+                fail(op, f"sums across {blocks} blocks; a cluster has at most {MAX_CLUSTER}")
+    return tuple(n if axis in axes else 1 for axis, n in enumerate(graph.grid_sizes))
+
+
+def ends_in_stores(graph: kernel.GraphDefinedOp, stages: dict[SSAValue, Stage]) -> bool:
+    """Whether nothing but elementwise work and stores follows the loop's sums."""
+    after = [
+        op for op in graph.body.block.ops if op.results and stages[op.results[0]] == Stage.POST
+    ]
+    return all(
+        isinstance(op, thread.GraphOp | threadblock.AccumulateOp)
+        or (len(op.operands) == 1 and is_folded(op.operands[0]))
+        for op in after
+    )
+
+
 def assign(graph: kernel.GraphDefinedOp) -> None:
     """Give `graph` its threads and each of its operations a layout."""
     given = graph.attributes.get(THREADS)
     threads = given.value.data if isinstance(given, IntegerAttr) else choose_threads(graph)
     graph.attributes[THREADS] = IntegerAttr(threads, i64)
-    LayoutAssignment(graph, threads, threadblock.stages(graph)).run()
+    stages = threadblock.stages(graph)
+    cluster = prod(cluster_sizes(graph))
+    shares = cluster > 1 and ends_in_stores(graph, stages)
+    if shares:
+        graph.attributes[CLUSTER_SHARES] = UnitAttr()
+    LayoutAssignment(graph, threads, stages, cluster if shares else 1).run()
 
 
 @dataclass(frozen=True)

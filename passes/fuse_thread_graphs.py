@@ -37,13 +37,14 @@ class ReduceAfterLoop(RewritePattern):
         if not isinstance(reduction, threadblock.ReduceSumOp | threadblock.ReduceMaxOp):
             return
         kind = "sum" if isinstance(reduction, threadblock.ReduceSumOp) else "max"
-        if op.rescale is not None or op.across.get_values() or op.kind.data != kind:
+        if op.rescale is not None or op.kind.data != kind:
             return
         source = reduction.input
-        accumulator = threadblock.AccumulateOp(source, kind)
+        accumulator = threadblock.AccumulateOp(source, kind, op.across.get_values())
         after = type(reduction)(
             accumulator.result, reduction.dims.get_values(), threadblock.tile_type(op.result)
         )
+        accumulator.location, after.location = op.location, reduction.location
         rewriter.replace(op, (accumulator, after))
 
 
@@ -109,7 +110,9 @@ def build_thread_graph(group: ThreadGroup) -> thread.GraphOp:
         arguments = [scalars[value] for value in member.operands]
         scalars[member.results[0]] = apply_rule(builder, member, arguments)
     builder.insert(thread.StoreOp(scalars[group.root.results[0]]))
-    return thread.GraphOp(inputs, [group.root.results[0].type], Region(block))
+    graph = thread.GraphOp(inputs, [group.root.results[0].type], Region(block))
+    graph.location = group.root.location
+    return graph
 
 
 def repeat_constants(graph: kernel.GraphDefinedOp) -> None:

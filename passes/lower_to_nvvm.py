@@ -20,6 +20,7 @@ from xdsl.passes import ModulePass
 from mirage_mlir.diagnostics import fail
 from mirage_mlir.dialects import kernel
 from mirage_mlir.graph.target import target_named
+from mirage_mlir.passes.assign_layouts import cluster_sizes
 from mirage_mlir.passes.lowering.kernel_function import (
     KernelFunction,
     roots_of,
@@ -27,6 +28,9 @@ from mirage_mlir.passes.lowering.kernel_function import (
 )
 from mirage_mlir.passes.lowering.views import TensorView, dense_strides, view_of
 from mirage_mlir.passes.plan_memory import SCRATCH_BYTES, SCRATCH_OFFSET, int_attribute
+
+CLUSTER_CHIP = "sm_90a"
+"""The first chip whose blocks reach each other's shared memory."""
 
 CONSTANT_INPUT = "kernel.constant"
 
@@ -80,6 +84,13 @@ class FunctionLowering:
         """Emit every kernel, in the order in which they are launched."""
         name = self.function.sym_name.data
         scratch = self.scratch_offsets()
+        for graph in self.graphs:
+            if prod(cluster_sizes(graph)) > 1 and self.chip != CLUSTER_CHIP:
+                fail(
+                    graph,
+                    f"sums across blocks, which {self.chip} has no clusters for",
+                    note=f"only {CLUSTER_CHIP} has them",
+                )
         block = Block([shared_memory_symbol()])
         for number, graph in enumerate(self.graphs):
             arguments = [self.argument(root, scratch) for root in roots_of(graph)]

@@ -23,7 +23,7 @@ from mirage_mlir.passes.lowering.context import (
 )
 from mirage_mlir.passes.lowering.emitter import byte_width
 from mirage_mlir.passes.lowering.views import view_of
-from mirage_mlir.passes.schedule_threadblock import STAGES, in_shared
+from mirage_mlir.passes.schedule_threadblock import STAGES, in_shared, spreads
 
 SMEM_BYTES = "smem_bytes"
 SCRATCH_OFFSET = "scratch_offset"
@@ -83,6 +83,9 @@ def lifetime(
             users += [use.operation for use in user.result.uses]
         in_loop = any(stages[result] == Stage.LOOP for result in user.results)
         last = max(last, times.spread(user, in_loop)[1])
+    if spreads(op):
+        # Other blocks read it until all are done.
+        last = max(times.of.values())
     return Buffer(count * buffer_bytes(op), first, last)
 
 

@@ -8,7 +8,7 @@ fragments of `mma.sync` and plain blocked spreads have this form (compare the li
 Zhou et al., "Linear Layouts", 2025), so one code generator serves both.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import product
 from math import prod
@@ -99,6 +99,7 @@ class SharedLayout:
         size: elements of one copy, padding included.
         copies: parts that a reader combines (one per group of warps that wrote a partial sum).
         combine: how a reader combines the copies, `sum` or `max`.
+        blocks: blocks of a cluster that each keep such copies; a reader combines them all.
     """
 
     row: int
@@ -106,10 +107,16 @@ class SharedLayout:
     size: int
     copies: int = 1
     combine: str = "sum"
+    blocks: int = 1
+
+    @property
+    def whole(self) -> bool:
+        """Whether one copy holds the value, so that any thread may read an element at once."""
+        return self.copies == self.blocks == 1
 
     def transposed(self) -> "SharedLayout":
         """The same memory, rows and columns exchanged."""
-        return SharedLayout(self.column, self.row, self.size, self.copies, self.combine)
+        return replace(self, row=self.column, column=self.row)
 
 
 def as_matrix(shape: tuple[int, ...]) -> tuple[int, int]:

@@ -28,10 +28,10 @@ from mirage_mlir.dialects.layout import (
 from mirage_mlir.dialects.threadblock import Stage
 from mirage_mlir.graph.layout import ceil_div
 from mirage_mlir.passes.assign_layouts import (
+    CLUSTER_SHARES,
     THREADS,
     ZERO_PADDING,
     cluster_sizes,
-    ends_in_stores,
     is_folded,
 )
 from mirage_mlir.passes.lowering.access import as_f32, fetch, write_global, write_shared
@@ -166,7 +166,7 @@ class KernelFunction:
         """
         self.run_all(self.after[:apart])
         rank = self.emit.result(nvvm_hopper.ClusterBlockRankOp())
-        if ends_in_stores(self.graph, threadblock.stages(self.graph)):
+        if CLUSTER_SHARES in self.graph.attributes:
             before = self.emit.mul(rank, self.ctx.threads)
             self.ctx.thread = self.emit.i32(self.emit.add(self.ctx.thread, before))
             self.ctx.threads *= prod(cluster_sizes(self.graph))

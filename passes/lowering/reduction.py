@@ -9,7 +9,12 @@ from xdsl.ir import SSAValue
 from mirage_mlir.dialects import nvvm, threadblock
 from mirage_mlir.dialects.layout import GlobalAttr, RegistersAttr, layout_of
 from mirage_mlir.graph.layout import WARP_THREADS, Position, RegisterLayout, blocked
-from mirage_mlir.passes.assign_layouts import reduced_sides, split_warp_bits
+from mirage_mlir.passes.assign_layouts import (
+    folding_sides,
+    is_folded,
+    reduced_sides,
+    split_warp_bits,
+)
 from mirage_mlir.passes.lowering.access import (
     as_f32,
     combine,
@@ -167,21 +172,6 @@ def exchange(ctx: KernelContext, value: SSAValue, distance: int) -> SSAValue:
     ).res
 
 
-def is_folded(value: SSAValue) -> bool:
-    """Whether `value` is an accumulator that each thread has already reduced for its own part."""
-    op = value.owner
-    if not isinstance(op, threadblock.AccumulateOp):
-        return False
-    users = [use.operation for use in value.uses]
-    if len(users) != 1:
-        return False
-    user = users[0]
-    return (
-        isinstance(user, threadblock.ReduceSumOp | threadblock.ReduceMaxOp)
-        and reduced_sides(user) is not None
-    )
-
-
 def accumulate(
     ctx: KernelContext, op: threadblock.AccumulateOp, carried: list[SSAValue]
 ) -> list[SSAValue]:
@@ -191,16 +181,12 @@ def accumulate(
     shape = threadblock.shape_of(op.value)
     slots = fetch(ctx, op.value, layout, shape)
     extents = ctx.extents(op.value)
-    folds = is_folded(op.result)
-    if folds or any(extent and extent.in_loop for extent in extents):
+    sides = folding_sides(op)
+    if sides or op.across.get_values() or any(e and e.in_loop for e in extents):
         slots = mask(ctx, slots, layout, shape, extents, NEUTRAL[kind])
     else:
         slots = [as_f32(ctx, value) for value in slots]
-    if folds:
-        user = next(iter(op.result.uses)).operation
-        assert isinstance(user, threadblock.ReduceSumOp | threadblock.ReduceMaxOp)
-        sides = reduced_sides(user)
-        assert sides is not None
+    if sides:
         slots = list(fold(ctx, slots, layout, sides, kind).values())
     operation = arith.AddfOp if kind == "sum" else arith.MaximumfOp
     return [ctx.emit.result(operation(old, new)) for old, new in zip(carried, slots, strict=True)]
