@@ -153,7 +153,7 @@ class Algebra:
             closure,
             tuple(values[tensor.node] for tensor in program.inputs),
             outputs,
-            tuple((one.poly, _value(one, program)) for one in closure.constants),
+            _constants(program, forms, closure),
             lowering.functions,
             max(2, *(len(forms.free(value)) - _carried(program, value, forms) for value in values)),
         )
@@ -237,6 +237,17 @@ class Algebra:
 
 def _carried(program: Program, value: Poly, forms: NormalForm) -> int:
     return sum(1 for axis in forms.free(value) if axis in program.batch)
+
+
+def _constants(
+    program: Program, forms: NormalForm, closure: Closure
+) -> tuple[tuple[Poly, Fraction], ...]:
+    """The scalars of the closure, and roots that are numbers: what x - x and x / x came to."""
+    found = {one.poly: _value(one, program) for one in closure.constants}
+    for root in closure.roots:
+        if (number := forms.constant_value(root)) is not None:
+            found.setdefault(root, Fraction(number))
+    return tuple(found.items())
 
 
 def _value(constant: Constant, program: Program) -> Fraction:

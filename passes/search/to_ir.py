@@ -78,16 +78,19 @@ class GraphWriter:
             arguments: the values of the program's arguments, in order.
             shapes: of the results; a reshape follows where dimensions were searched as one.
         """
-        views: list[Operation] = []
-        inputs: list[SSAValue] = []
-        for tensor in self.program.inputs:
-            wanted = tensor_of(self.program, tensor.axes, tensor.element_type)
-            inputs.append(_reshaped(arguments[tensor.argument], wanted, views))
-        block = Block(arg_types=[value.type for value in inputs])
         needed = self._needed()
-        for index in range(len(self.graph.operations)):
-            if index in needed:
-                self._tile(index, block.args)
+        views: list[Operation] = []
+        inputs: dict[int, SSAValue] = {}
+        for operation in (self.graph.operations[index] for index in needed):
+            if operation.kind is Kind.INPUT:
+                tensor = self.program.inputs[operation.source]
+                wanted = tensor_of(self.program, tensor.axes, tensor.element_type)
+                value = _reshaped(arguments[tensor.argument], wanted, views)
+                inputs[operation.source] = value
+        block = Block(arg_types=[value.type for value in inputs.values()])
+        inside = dict(zip(inputs, block.args, strict=True))
+        for index in needed:
+            self._tile(index, inside)
         stored = [
             self._store(number, output)
             for number, output in zip(self.graph.outputs, self.program.outputs, strict=True)
@@ -95,7 +98,7 @@ class GraphWriter:
         block.add_ops(self.builder.operations)
         configuration = self.graph.configuration
         defined = kernel.GraphDefinedOp(
-            inputs,
+            list(inputs.values()),
             self.graph.blocks or (1,),
             (self.graph.iterations,) if configuration.loop else (),
             stored,
@@ -110,7 +113,7 @@ class GraphWriter:
 
     # Operations
 
-    def _needed(self) -> set[int]:
+    def _needed(self) -> list[int]:
         """The operations to write: all but square roots of which only the inverse is used."""
         needed: set[int] = set()
         pending = list(self.graph.outputs)
@@ -121,7 +124,7 @@ class GraphWriter:
                 operation = self.graph.operations[index]
                 root = self._root_of_inverse(operation)
                 pending += operation.operands if root is None else root.operands
-        return needed
+        return sorted(needed)
 
     def _root_of_inverse(self, operation: BlockOperation) -> BlockOperation | None:
         """The square root whose inverse `operation` is, if it is one."""
@@ -131,7 +134,7 @@ class GraphWriter:
         is_root = producer.kind is Kind.FUNCTION and producer.function == Function("sqrt")
         return producer if is_root else None
 
-    def _tile(self, index: int, arguments: Sequence[BlockArgument]) -> None:
+    def _tile(self, index: int, arguments: Mapping[int, BlockArgument]) -> None:
         operation = self.graph.operations[index]
         if operation.kind is Kind.CONSTANT:
             return  # Written where it is used, in the shape that is needed there.
