@@ -10,7 +10,8 @@ from xdsl.ir import SSAValue
 from mirage_mlir.dialects import kernel
 from mirage_mlir.dialects import threadblock as tb
 
-_ = -1
+ALL = -1
+"""In a map: the axis cuts no dim, and all blocks or turns get the whole."""
 
 
 def matmul(g: Graph, lhs: SSAValue, rhs: SSAValue) -> SSAValue:
@@ -57,8 +58,8 @@ def rmsnorm_linear(s: Linear) -> ModuleOp:
     p = Program(f"{s.m}x{s.k}x{s.kind}", f"{s.k}x{s.n}x{s.kind}")
     x, w = p.inputs
     with p.graph(s.grid, [s.turns]) as g:
-        xt = g.load(x, f"{s.rows}x{s.depth}", [0, _], [1])
-        wt = g.load(w, f"{s.depth}x{s.columns}", [_, 1], [0])
+        xt = g.load(x, f"{s.rows}x{s.depth}", [0, ALL], [1])
+        wt = g.load(w, f"{s.depth}x{s.columns}", [ALL, 1], [0])
         product = total(g, matmul(g, xt, wt))
         squares = total(g, g.add(tb.ReduceSumOp(g.add(tb.SquareOp(xt)), [1])))
         root = g.add(tb.SqrtOp(g.add(tb.ScaleOp(squares, 1 / s.k))))
@@ -72,7 +73,7 @@ def plain_linear(s: Linear, grid: Sequence[int] = (1,)) -> ModuleOp:
     x, w = p.inputs
     with p.graph(grid) as g:
         xt = g.load(x, f"{s.rows}x{s.k}", [0])
-        wt = g.load(w, f"{s.k}x{s.n}", [_])
+        wt = g.load(w, f"{s.k}x{s.n}", [ALL])
         g.store(matmul(g, xt, wt), f"{s.m}x{s.n}x{s.kind}", [0])
     return p.finish(*g.results)
 
@@ -88,10 +89,10 @@ def biased_linear(s: Linear) -> ModuleOp:
     )
     x, w, b, c, d = p.inputs
     with p.graph(s.grid, [s.turns]) as g:
-        xt = g.load(x, f"{s.rows}x{s.depth}", [0, _], [1])
-        wt = g.load(w, f"{s.depth}x{s.columns}", [_, 1], [0])
-        bt = g.load(b, f"{s.columns}", [_, 0])
-        ct = g.load(c, f"{s.rows}x1", [0, _])
+        xt = g.load(x, f"{s.rows}x{s.depth}", [0, ALL], [1])
+        wt = g.load(w, f"{s.depth}x{s.columns}", [ALL, 1], [0])
+        bt = g.load(b, f"{s.columns}", [ALL, 0])
+        ct = g.load(c, f"{s.rows}x1", [0, ALL])
         dt = g.load(d, f"{s.rows}x{s.columns}", [0, 1])
         y = g.add(tb.AddOp(total(g, matmul(g, xt, wt)), bt))
         y = g.add(tb.MulOp(g.add(tb.AddOp(y, ct)), dt))
@@ -104,8 +105,8 @@ def gated_mlp(s: Linear) -> ModuleOp:
     p = Program(f"{s.m}x{s.k}x{s.kind}", *[f"{s.k}x{s.n}x{s.kind}"] * 2)
     x, v, w = p.inputs
     with p.graph(s.grid, [s.turns]) as g:
-        xt = g.load(x, f"{s.rows}x{s.depth}", [0, _], [1])
-        parts = [g.load(each, f"{s.depth}x{s.columns}", [_, 1], [0]) for each in (v, w)]
+        xt = g.load(x, f"{s.rows}x{s.depth}", [0, ALL], [1])
+        parts = [g.load(each, f"{s.depth}x{s.columns}", [ALL, 1], [0]) for each in (v, w)]
         gate, up = (total(g, matmul(g, xt, each)) for each in parts)
         y = g.add(tb.MulOp(g.add(tb.SiluOp(gate)), up))
         g.store(y, f"{s.m}x{s.n}x{s.kind}", [0, 1])
@@ -122,10 +123,10 @@ def lora(s: Linear, rank: int) -> ModuleOp:
     )
     x, w, a, b = p.inputs
     with p.graph(s.grid, [s.turns]) as g:
-        xt = g.load(x, f"{s.rows}x{s.depth}", [0, _], [1])
-        wt = g.load(w, f"{s.depth}x{s.columns}", [_, 1], [0])
-        at = g.load(a, f"{s.depth}x{rank}", [_, _], [0])
-        bt = g.load(b, f"{rank}x{s.columns}", [_, 1])
+        xt = g.load(x, f"{s.rows}x{s.depth}", [0, ALL], [1])
+        wt = g.load(w, f"{s.depth}x{s.columns}", [ALL, 1], [0])
+        at = g.load(a, f"{s.depth}x{rank}", [ALL, ALL], [0])
+        bt = g.load(b, f"{rank}x{s.columns}", [ALL, 1])
         down = g.cast(total(g, matmul(g, xt, at)), s.kind)
         y = g.add(tb.AddOp(total(g, matmul(g, xt, wt)), matmul(g, down, bt)))
         g.store(y, f"{s.m}x{s.n}x{s.kind}", [0, 1])
@@ -175,8 +176,8 @@ def looped_attention(
     flipped = p.view(kernel.TransposeOp(k, [1, 0]))
     with p.graph([-(-queries // tile_queries)], [-(-keys // step)]) as g:
         qt = g.load(q, f"{tile_queries}x{depth}", [0])
-        kt = g.load(flipped, f"{depth}x{step}", [_], [1])
-        vt = g.load(v, f"{step}x{depth}", [_], [0])
+        kt = g.load(flipped, f"{depth}x{step}", [ALL], [1])
+        vt = g.load(v, f"{step}x{depth}", [ALL], [0])
         scores = g.add(tb.ScaleOp(matmul(g, qt, kt), 0.5 * depth**-0.5))
         weights = g.add(tb.ExpOp(scores))
         sums = total(g, g.add(tb.ReduceSumOp(weights, [1])))
@@ -198,7 +199,7 @@ def reduction(
     p = Program(f"{sizes}x{element}")
     (x,) = p.inputs
     grid = 1 if cut is None else -(-shape[cut] // tile[cut])
-    place = _ if cut is None else cut
+    place = ALL if cut is None else cut
     op = tb.ReduceSumOp if kind == "sum" else tb.ReduceMaxOp
     result = [1 if dim in dims else size for dim, size in enumerate(shape)]
     with p.graph([grid]) as g:
@@ -218,10 +219,10 @@ def looped_reduction(
     sizes = f"{rows}x{step}" if loop_dim == 1 else f"{step}x{columns}"
     op = tb.ReduceSumOp if kind == "sum" else tb.ReduceMaxOp
     with p.graph([1], [turns]) as g:
-        xt = g.load(x, sizes, [_], [loop_dim])
+        xt = g.load(x, sizes, [ALL], [loop_dim])
         y = total(g, g.add(op(g.add(tb.ScaleOp(xt, 2.0)), dims)), kind)
         shape = tb.shape_of(y)
-        g.store(y, f"{shape[0]}x{shape[1]}xf32", [_])
+        g.store(y, f"{shape[0]}x{shape[1]}xf32", [ALL])
     return p.finish(*g.results)
 
 
@@ -230,8 +231,8 @@ def summed_tiles(rows: int, columns: int, step: int, kind: str) -> ModuleOp:
     p = Program(f"{rows}x{columns}xf16")
     (x,) = p.inputs
     with p.graph([1], [-(-columns // step)]) as g:
-        xt = g.load(x, f"{rows}x{step}", [_], [1])
-        g.store(total(g, xt, kind), f"{rows}x{step}xf32", [_])
+        xt = g.load(x, f"{rows}x{step}", [ALL], [1])
+        g.store(total(g, xt, kind), f"{rows}x{step}xf32", [ALL])
     return p.finish(*g.results)
 
 
@@ -241,7 +242,7 @@ def two_loops(m: int, k: tuple[int, int], n: int, tile_k: tuple[int, int]) -> Mo
     x, w = p.inputs
     turns = [k[0], -(-k[1] // tile_k[1])]
     with p.graph([1], turns) as g:
-        xt = g.load(x, f"1x{m}x{tile_k[1]}", [_], [0, 2])
-        wt = g.load(w, f"1x{tile_k[1]}x{n}", [_], [0, 1])
-        g.store(total(g, matmul(g, xt, wt)), f"1x{m}x{n}xf32", [_])
+        xt = g.load(x, f"1x{m}x{tile_k[1]}", [ALL], [0, 2])
+        wt = g.load(w, f"1x{tile_k[1]}x{n}", [ALL], [0, 1])
+        g.store(total(g, matmul(g, xt, wt)), f"1x{m}x{n}xf32", [ALL])
     return p.finish(*g.results)

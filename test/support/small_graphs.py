@@ -49,7 +49,7 @@ class Graph:
     """
     One `kernel.graph_defined` while it is built.
 
-    `_` is -1, in the maps of loads and stores.
+    
     """
 
     def __init__(self, program: Program, grid: Sequence[int], loop: Sequence[int]) -> None:

@@ -15,10 +15,11 @@ class Access(NamedTuple):
 
     Args:
         op: what asks for them.
-        threads: indices in the block, n.
+        threads: their numbers in the cluster, n.
         start: the first byte of each in its memory, n.
         size: bytes for each thread.
         alignment: of the first byte, as the operation claims.
+        blocks: in whose shared memory the bytes are, n; None in device memory.
     """
 
     op: Operation
@@ -26,15 +27,17 @@ class Access(NamedTuple):
     start: Array
     size: int
     alignment: int
+    blocks: Array | None = None
 
-    @property
-    def bytes(self) -> Array:
-        """All bytes, n x size."""
-        return self.start[:, None] + np.arange(self.size)
+    def bytes(self, block_bytes: int = 0) -> Array:
+        """All bytes, n x size; the memories of blocks follow each other."""
+        start = self.start if self.blocks is None else self.start + self.blocks * block_bytes
+        return start[:, None] + np.arange(self.size)
 
     def only(self, chosen: Array) -> "Access":
         """The accesses of some of the threads."""
-        return self._replace(threads=self.threads[chosen], start=self.start[chosen])
+        blocks = None if self.blocks is None else self.blocks[chosen]
+        return self._replace(threads=self.threads[chosen], start=self.start[chosen], blocks=blocks)
 
 
 def inside(access: Access, limit: int, name: str, checker: Checker) -> Array:
@@ -55,7 +58,8 @@ def inside(access: Access, limit: int, name: str, checker: Checker) -> Array:
     return ~outside
 
 
-def first_wrong(access: Access, wrong: Array) -> tuple[int, int]:
-    """Thread and byte of the first access with a wrong byte; `wrong` is n x size."""
+def first_wrong(access: Access, wrong: Array) -> tuple[int, int, int]:
+    """The first access with a wrong byte, its thread and the byte; `wrong` is n x size."""
     which = int(np.argmax(wrong.any(axis=1)))
-    return int(access.threads[which]), int(access.start[which] + np.argmax(wrong[which]))
+    byte = int(access.start[which] + np.argmax(wrong[which]))
+    return which, int(access.threads[which]), byte

@@ -5,6 +5,7 @@ from xdsl.dialects import arith, llvm, vector
 from xdsl.dialects.builtin import FloatAttr, IntegerAttr, bf16
 from xdsl.ir import Operation
 
+from mirage_mlir.interpreters.lowered.cluster import Cluster, Rules
 from mirage_mlir.interpreters.lowered.encoding import (
     DTYPES,
     POISON,
@@ -16,7 +17,6 @@ from mirage_mlir.interpreters.lowered.encoding import (
 )
 from mirage_mlir.interpreters.lowered.faults import unsupported
 from mirage_mlir.interpreters.lowered.scalars import FUNCTIONS, function_of
-from mirage_mlir.interpreters.lowered.thread_block import Rules, ThreadBlock
 
 
 def require_known(op: Operation) -> None:
@@ -26,7 +26,7 @@ def require_known(op: Operation) -> None:
             raise unsupported(op, f"has a value of type {value.type}, which no lowered kernel has")
 
 
-def run_function(state: ThreadBlock, op: Operation) -> None:
+def run_function(state: Cluster, op: Operation) -> None:
     """A function of numbers, in every thread."""
     require_known(op)
     function = function_of(op)
@@ -36,32 +36,32 @@ def run_function(state: ThreadBlock, op: Operation) -> None:
     state.values[op.results[0]] = result if exact else rounded(result, kind)
 
 
-def run_rounding(state: ThreadBlock, op: Operation) -> None:
+def run_rounding(state: Cluster, op: Operation) -> None:
     """The same numbers in another float type."""
     require_known(op)
     state.values[op.results[0]] = rounded(state.array(op.operands[0]), op.results[0].type)
 
 
-def run_constant(state: ThreadBlock, op: Operation) -> None:
+def run_constant(state: Cluster, op: Operation) -> None:
     """One number, for all threads."""
     assert isinstance(op, arith.ConstantOp)
     require_known(op)
     if not isinstance(op.value, IntegerAttr | FloatAttr):
         raise unsupported(op, "is no number")
-    number = np.full(state.threads, op.value.value.data)
+    number = np.full(state.size, op.value.value.data)
     state.values[op.result] = rounded(number, op.result.type)
 
 
-def run_undefined(state: ThreadBlock, op: Operation) -> None:
+def run_undefined(state: Cluster, op: Operation) -> None:
     """Poison."""
     assert isinstance(op, llvm.UndefOp)
     require_known(op)
     kind = op.res.type
-    poison = np.full((state.threads, byte_count(kind)), POISON, np.uint8)
+    poison = np.full((state.size, byte_count(kind)), POISON, np.uint8)
     state.values[op.res] = decode(poison, kind)
 
 
-def run_bitcast(state: ThreadBlock, op: Operation) -> None:
+def run_bitcast(state: Cluster, op: Operation) -> None:
     """The same bytes."""
     require_known(op)
     source, result = op.operands[0], op.results[0]
@@ -77,13 +77,13 @@ def position_of(op: vector.ExtractOp | vector.InsertOp) -> int:
     return int(position[0])
 
 
-def run_extract(state: ThreadBlock, op: Operation) -> None:
+def run_extract(state: Cluster, op: Operation) -> None:
     """An element of a vector."""
     assert isinstance(op, vector.ExtractOp)
     state.values[op.result] = state.array(op.vector)[:, position_of(op)]
 
 
-def run_insert(state: ThreadBlock, op: Operation) -> None:
+def run_insert(state: Cluster, op: Operation) -> None:
     """A vector with another element."""
     assert isinstance(op, vector.InsertOp)
     result = state.array(op.dest).copy()
@@ -91,7 +91,7 @@ def run_insert(state: ThreadBlock, op: Operation) -> None:
     state.values[op.result] = result
 
 
-def run_extract_value(state: ThreadBlock, op: Operation) -> None:
+def run_extract_value(state: Cluster, op: Operation) -> None:
     """A member of a struct."""
     assert isinstance(op, llvm.ExtractValueOp)
     members = state.values[op.container]

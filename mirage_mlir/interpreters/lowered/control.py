@@ -1,17 +1,15 @@
 """Loops, branches, barriers, and the registers that say which thread this is."""
 
-from collections.abc import Callable
-
 import numpy as np
 from xdsl.dialects import llvm, scf
 from xdsl.ir import Operation
 
-from mirage_mlir.dialects import nvvm
+from mirage_mlir.dialects import nvvm, nvvm_hopper
+from mirage_mlir.interpreters.lowered.cluster import Cluster, Rule, Rules
 from mirage_mlir.interpreters.lowered.faults import unsupported
-from mirage_mlir.interpreters.lowered.thread_block import Rules, ThreadBlock
 
 
-def run_for(state: ThreadBlock, op: Operation) -> None:
+def run_for(state: Cluster, op: Operation) -> None:
     """All active threads take the same turns."""
     assert isinstance(op, scf.ForOp)
     bounds = [state.uniform(op, value) for value in (op.lb, op.ub, op.step)]
@@ -27,7 +25,7 @@ def run_for(state: ThreadBlock, op: Operation) -> None:
     state.values.update(zip(op.results, values, strict=True))
 
 
-def run_if(state: ThreadBlock, op: Operation) -> None:
+def run_if(state: Cluster, op: Operation) -> None:
     """Each thread takes its branch; a branch that none takes is not run."""
     assert isinstance(op, scf.IfOp)
     if op.results:
@@ -40,39 +38,67 @@ def run_if(state: ThreadBlock, op: Operation) -> None:
     state.active = before
 
 
-def run_barrier(state: ThreadBlock, op: Operation) -> None:
+def run_barrier(state: Cluster, op: Operation) -> None:
     """All threads of the block meet."""
     if op.operands:
         raise unsupported(op, "is a named barrier, which no lowered kernel has")
-    state.require_all(op)
-    state.shared.barrier()
+    state.shared.barrier(state.require_groups(op, state.shared.threads))
 
 
-def read_block_index(axis: int) -> Callable[[ThreadBlock, Operation], None]:
+def run_cluster_arrive(state: Cluster, op: Operation) -> None:
+    """All threads of the cluster arrive together; what they do before they wait is not known."""
+    state.require_groups(op, state.size)
+    waits = op.next_op
+    if not isinstance(waits, nvvm_hopper.ClusterWaitOp):
+        raise unsupported(op, "is not followed by its wait, as in each lowered kernel")
+
+
+def run_cluster_wait(state: Cluster, op: Operation) -> None:
+    """All threads of the cluster have met."""
+    state.require_groups(op, state.size)
+    state.shared.cluster_barrier()
+
+
+def read_block_index(axis: int) -> Rule:
     """The block's index along one axis of the grid."""
 
-    def rule(state: ThreadBlock, op: Operation) -> None:
-        state.values[op.results[0]] = state.filled(state.index[axis])
+    def rule(state: Cluster, op: Operation) -> None:
+        indices = np.array([block[axis] for block in state.blocks], np.int32)
+        state.values[op.results[0]] = np.repeat(indices, state.shared.threads)
 
     return rule
 
 
-def read_thread_index(state: ThreadBlock, op: Operation) -> None:
+def read_block_rank(state: Cluster, op: Operation) -> None:
+    """The block's number in its cluster."""
+    state.values[op.results[0]] = state.ranks
+
+
+def read_thread_index(state: Cluster, op: Operation) -> None:
     """A block is a row of threads along x."""
-    state.values[op.results[0]] = np.arange(state.threads, dtype=np.int32)
+    numbers = np.arange(state.shared.threads, dtype=np.int32)
+    state.values[op.results[0]] = np.tile(numbers, len(state.blocks))
 
 
-def skip(state: ThreadBlock, op: Operation) -> None:
+def run_return(state: Cluster, op: Operation) -> None:
+    """The kernel ends."""
+    state.shared.end(op)
+
+
+def skip(state: Cluster, op: Operation) -> None:
     """The end of a block of operations: whoever runs the block reads its operands."""
 
 
 RULES: Rules = {
-    llvm.ReturnOp: skip,
+    llvm.ReturnOp: run_return,
     nvvm.BarrierOp: run_barrier,
     nvvm.BlockIdXOp: read_block_index(0),
     nvvm.BlockIdYOp: read_block_index(1),
     nvvm.BlockIdZOp: read_block_index(2),
     nvvm.ThreadIdXOp: read_thread_index,
+    nvvm_hopper.ClusterArriveOp: run_cluster_arrive,
+    nvvm_hopper.ClusterBlockRankOp: read_block_rank,
+    nvvm_hopper.ClusterWaitOp: run_cluster_wait,
     scf.ForOp: run_for,
     scf.IfOp: run_if,
     scf.YieldOp: skip,

@@ -40,7 +40,7 @@ class DeviceBuffer:
         valid = inside(access, len(self.data), self.name, self.checker)
         result = np.full((len(valid), access.size), POISON, np.uint8)
         access = access.only(valid)
-        at = access.bytes
+        at = access.bytes()
         self._require(FaultKind.UNINITIALISED, access, self.written[at], "read what none wrote")
         self._require(FaultKind.RACE, access, ~self.launch_writes[at], "read what others write")
         self.launch_reads[at] = True
@@ -53,7 +53,7 @@ class DeviceBuffer:
             self.checker.report(FaultKind.READ_ONLY, access.op, f"writes to {self.name}")
         valid = inside(access, len(self.data), self.name, self.checker)
         access, data = access.only(valid), data[valid]
-        at = access.bytes
+        at = access.bytes()
         self._require(FaultKind.RACE, access, ~self.launch_reads[at], "write what others read")
         same = ~self.launch_writes[at] | (self.data[at] == data)
         self.data[at] = data
@@ -71,6 +71,6 @@ class DeviceBuffer:
 
     def _require(self, kind: FaultKind, access: Access, right: Array, what: str) -> None:
         if not right.all():
-            thread, byte = first_wrong(access, ~right)
+            _, thread, byte = first_wrong(access, ~right)
             message = f"has thread {thread} {what}: byte {byte} of {self.name}"
             self.checker.report(kind, access.op, message)

@@ -1,6 +1,6 @@
 """Running the kernels of a GPU module as its launch plan says."""
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from itertools import product
 
 import numpy as np
@@ -10,6 +10,7 @@ from xdsl.ir import Attribute, Operation
 from xdsl.utils.hints import isa
 
 from mirage_mlir.interpreters.lowered import arithmetic, control, memory, warps
+from mirage_mlir.interpreters.lowered.cluster import WARP_THREADS, BlockIndex, Cluster, Rules
 from mirage_mlir.interpreters.lowered.device_memory import DeviceBuffer
 from mirage_mlir.interpreters.lowered.encoding import (
     Array,
@@ -21,12 +22,9 @@ from mirage_mlir.interpreters.lowered.encoding import (
 )
 from mirage_mlir.interpreters.lowered.faults import Checker, unsupported
 from mirage_mlir.interpreters.lowered.shared_memory import SharedMemory
-from mirage_mlir.interpreters.lowered.thread_block import WARP_THREADS, Rules, ThreadBlock
 from mirage_mlir.interpreters.lowered.values import Pointer
 
 RULES: Rules = {**arithmetic.RULES, **control.RULES, **memory.RULES, **warps.RULES}
-
-BlockIndex = tuple[int, int, int]
 
 GRID_AXES = 3
 
@@ -140,17 +138,28 @@ class Kernel:
         self.grid = integers(function, function.attributes.get("mirage.grid"))
         if len(self.grid) != GRID_AXES:
             raise unsupported(function, f"has a grid of {len(self.grid)} axes, not {GRID_AXES}")
+        found = function.attributes.get("nvvm.cluster_dim")
+        self.cluster = (1, 1, 1) if found is None else integers(function, found)
+        if any(n % step for n, step in zip(self.grid, self.cluster, strict=True)):
+            raise unsupported(function, f"has {self.grid} blocks in clusters of {self.cluster}")
         arguments = attributes(function, "mirage.arguments")
         self.addresses = [device.address(function, argument) for argument in arguments]
 
-    def run_block(self, index: BlockIndex) -> None:
-        """Run one block; its shared memory starts as nobody knows what."""
-        self.checker.place = f"block {index} of {self.name}"
-        shared = SharedMemory(self.shared_bytes, self.checker)
-        state = ThreadBlock(index, self.threads, shared, self.checker, RULES)
+    def clusters(self) -> Iterator[list[BlockIndex]]:
+        """The blocks of each cluster, in the order of their ranks, where x is fastest."""
+        starts = (range(0, n, step) for n, step in zip(self.grid, self.cluster, strict=True))
+        for corner in product(*starts):
+            steps = product(*map(range, reversed(self.cluster)))
+            yield [(corner[0] + x, corner[1] + y, corner[2] + z) for z, y, x in steps]
+
+    def run_cluster(self, blocks: Sequence[BlockIndex]) -> None:
+        """Run the blocks of a cluster; their shared memory starts as nobody knows what."""
+        self.checker.place = f"block {blocks[0]} of {self.name}"
+        shared = SharedMemory(self.shared_bytes, self.threads, len(blocks), self.checker)
+        state = Cluster(blocks, shared, RULES)
         body = self.function.body.block
         for argument, (buffer, start) in zip(body.args, self.addresses, strict=True):
-            state.values[argument] = Pointer(buffer, np.full(self.threads, start, np.int64))
+            state.values[argument] = Pointer(buffer, np.full(state.size, start, np.int64))
         state.run(body)
         self.checker.place = ""
 
@@ -168,7 +177,8 @@ def run_kernels(
     Args:
         module: what `lower-to-nvvm` made of the function.
         inputs: one array per input, of its shape; elements are rounded to the input's type.
-        blocks: those to run of each kernel, all by default; what others write is NaN then.
+        blocks: those to run of each kernel, with the rest of their clusters, all by default;
+            what others write is NaN then.
         checker: where faults go; by default the first one is raised.
 
     Returns:
@@ -185,10 +195,9 @@ def run_kernels(
             if isinstance(function, llvm.FuncOp):
                 kernel = Kernel(function, device, checker)
                 device.start_launch()
-                for index in product(*map(range, kernel.grid)):
-                    x, y, z = index
-                    if blocks is None or (x, y, z) in blocks:
-                        kernel.run_block((x, y, z))
+                for cluster in kernel.clusters():
+                    if blocks is None or any(block in blocks for block in cluster):
+                        kernel.run_cluster(cluster)
         if blocks is None:
             device.require_written(module)
         return device.outputs()

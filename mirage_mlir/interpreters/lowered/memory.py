@@ -1,26 +1,28 @@
 """Rules of pointers, loads, stores and asynchronous copies."""
 
+from dataclasses import replace
+
 import numpy as np
 from xdsl.dialects import llvm
 from xdsl.ir import Operation
 
-from mirage_mlir.dialects import nvvm
-from mirage_mlir.interpreters.lowered.accesses import Access
+from mirage_mlir.dialects import nvvm, nvvm_hopper
+from mirage_mlir.dialects.nvvm_attributes import CLUSTER_SHARED
+from mirage_mlir.interpreters.lowered.cluster import Cluster, Rules
 from mirage_mlir.interpreters.lowered.device_memory import DeviceBuffer
 from mirage_mlir.interpreters.lowered.encoding import POISON, byte_count, decode, encode, is_known
 from mirage_mlir.interpreters.lowered.faults import unsupported
 from mirage_mlir.interpreters.lowered.shared_memory import SharedMemory
-from mirage_mlir.interpreters.lowered.thread_block import Rules, ThreadBlock
 from mirage_mlir.interpreters.lowered.values import Pointer
 
 
-def run_address_of(state: ThreadBlock, op: Operation) -> None:
+def run_address_of(state: Cluster, op: Operation) -> None:
     """The start of shared memory, the only global that a kernel has."""
     assert isinstance(op, llvm.AddressOfOp)
-    state.values[op.result] = Pointer(state.shared, np.zeros(state.threads, np.int64))
+    state.values[op.result] = Pointer(state.shared, np.zeros(state.size, np.int64), state.ranks)
 
 
-def run_pointer(state: ThreadBlock, op: Operation) -> None:
+def run_pointer(state: Cluster, op: Operation) -> None:
     """A pointer moved by a number of elements."""
     assert isinstance(op, llvm.GEPOp)
     constants, dynamic = op.rawConstantIndices.get_values(), op.ssa_indices
@@ -29,10 +31,16 @@ def run_pointer(state: ThreadBlock, op: Operation) -> None:
     start = state.pointer(op.ptr)
     index = state.array(dynamic[0]).astype(np.int64) if dynamic else int(constants[0])
     offset = start.offset + index * byte_count(op.elem_type)
-    state.values[op.result] = Pointer(start.memory, offset)
+    state.values[op.result] = replace(start, offset=offset)
 
 
-def run_load(state: ThreadBlock, op: Operation) -> None:
+def run_map(state: Cluster, op: Operation) -> None:
+    """The same address in the shared memory of another block."""
+    assert isinstance(op, nvvm_hopper.MapClusterAddressOp)
+    state.values[op.res] = replace(state.pointer(op.a), blocks=state.array(op.b))
+
+
+def run_load(state: Cluster, op: Operation) -> None:
     """One scalar or vector for each active thread."""
     assert isinstance(op, llvm.LoadOp)
     kind = op.dereferenced_value.type
@@ -40,24 +48,26 @@ def run_load(state: ThreadBlock, op: Operation) -> None:
         raise unsupported(op, f"loads {kind}, which no lowered kernel does")
     pointer, here, size = state.pointer(op.ptr), state.here, byte_count(kind)
     alignment = op.alignment.value.data if op.alignment else size
-    data = np.full((state.threads, size), POISON, np.uint8)
-    data[here] = pointer.memory.read(Access(op, here, pointer.offset[here], size, alignment))
+    data = np.full((state.size, size), POISON, np.uint8)
+    data[here] = pointer.memory.read(state.access(op, pointer, here, size, alignment))
     state.values[op.dereferenced_value] = decode(data, kind)
 
 
-def run_store(state: ThreadBlock, op: Operation) -> None:
+def run_store(state: Cluster, op: Operation) -> None:
     """One scalar or vector from each active thread."""
     assert isinstance(op, llvm.StoreOp)
     kind = op.value.type
     if not is_known(kind):
         raise unsupported(op, f"stores {kind}, which no lowered kernel does")
+    if op.ptr.type == CLUSTER_SHARED:
+        raise unsupported(op, "writes to another block's memory, which no lowered kernel does")
     pointer, here, size = state.pointer(op.ptr), state.here, byte_count(kind)
     alignment = op.alignment.value.data if op.alignment else size
-    access = Access(op, here, pointer.offset[here], size, alignment)
+    access = state.access(op, pointer, here, size, alignment)
     pointer.memory.write(access, encode(state.array(op.value), kind)[here])
 
 
-def run_copy(state: ThreadBlock, op: Operation) -> None:
+def run_copy(state: Cluster, op: Operation) -> None:
     """Start an asynchronous copy; what lies past `cp_size` becomes zero and is not read."""
     assert isinstance(op, nvvm.CpAsyncSharedGlobalOp)
     source, target, here = state.pointer(op.src), state.pointer(op.dst), state.here
@@ -68,19 +78,18 @@ def run_copy(state: ThreadBlock, op: Operation) -> None:
     data = np.zeros((len(here), size), np.uint8)
     for limit in np.unique(limits[limits > 0]):
         chosen = limits == limit
-        start = source.offset[here[chosen]]
-        access = Access(op, here[chosen], start, int(limit), size)
+        access = state.access(op, source, here[chosen], int(limit), size)
         data[chosen, :limit] = source.memory.read(access)
-    access = Access(op, here, target.offset[here], size, size)
+    access = state.access(op, target, here, size, size)
     target.memory.start_copy(access, data, state.groups[here])
 
 
-def run_commit(state: ThreadBlock, op: Operation) -> None:
+def run_commit(state: Cluster, op: Operation) -> None:
     """Close each thread's group of copies."""
     state.groups = state.groups + state.active
 
 
-def run_wait(state: ThreadBlock, op: Operation) -> None:
+def run_wait(state: Cluster, op: Operation) -> None:
     """Each thread waits for all but its latest groups."""
     assert isinstance(op, nvvm.CpAsyncWaitGroupOp)
     state.shared.complete(state.here, state.groups - op.n.value.data)
@@ -94,4 +103,5 @@ RULES: Rules = {
     nvvm.CpAsyncCommitGroupOp: run_commit,
     nvvm.CpAsyncSharedGlobalOp: run_copy,
     nvvm.CpAsyncWaitGroupOp: run_wait,
+    nvvm_hopper.MapClusterAddressOp: run_map,
 }

@@ -1,4 +1,4 @@
-"""The shared memory of one block, and who touched which byte of it since threads last met."""
+"""The shared memory of a cluster's blocks, and who touched which byte since threads last met."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ NAME = "shared memory"
 NOBODY = -1
 
 SEVERAL = 1 << 20
-"""Stands for more than one thread; no block has as many."""
+"""Stands for more than one thread; no cluster has as many."""
 
 
 class Copy(NamedTuple):
@@ -34,50 +34,67 @@ class Marks:
         self.thread: Array = np.full(size, NOBODY, np.int32)
         self.site: Array = np.zeros(size, np.int32)
 
-    def clear(self) -> None:
-        """Forget everything."""
-        self.thread.fill(NOBODY)
-
 
 class SharedMemory:
     """
-    Bytes that the threads of one block share.
+    The shared memories of the blocks of a cluster, one after the other.
 
     Between two barriers nothing orders accesses of different threads: to each byte only one
     thread may write, and then none other read. An asynchronous copy writes from when it starts
     until its thread has waited for it, and until the next barrier it is a write of that thread.
-    A matrix load is a read by all lanes of the warp.
+    A matrix load is a read by all lanes of the warp. Other blocks may read, and only barriers of
+    the cluster order that.
+
+    Args:
+        size: bytes of one block.
+        threads: of one block.
+        blocks: of the cluster.
     """
 
-    def __init__(self, size: int, checker: Checker) -> None:
+    def __init__(self, size: int, threads: int, blocks: int, checker: Checker) -> None:
+        self.size, self.threads, self.blocks = size, threads, blocks
         self.checker = checker
-        self.data = np.full(size, POISON, np.uint8)
-        self.written = np.zeros(size, np.bool_)
-        self.writers, self.readers, self.copiers = Marks(size), Marks(size), Marks(size)
+        total = size * blocks
+        self.data = np.full(total, POISON, np.uint8)
+        self.written = np.zeros(total, np.bool_)
+        self.writers, self.readers, self.copiers = Marks(total), Marks(total), Marks(total)
+        self.hidden = np.zeros(total, np.bool_)
+        """Bytes that were written since the cluster's last barrier."""
+        self.lent = np.zeros(total, np.bool_)
+        """Bytes that other blocks read since the cluster's last barrier."""
         self.copies: list[Copy] = []
         self.sites: list[Operation] = []
         self.numbers: dict[Operation, int] = {}
 
-    def barrier(self) -> None:
-        """All threads met: what they did is ordered before what they will do."""
-        self.writers.clear()
-        self.readers.clear()
+    def barrier(self, blocks: Array) -> None:
+        """All threads of the chosen blocks met: what they did is ordered before what follows."""
+        for marks in (self.writers, self.readers):
+            marks.thread.reshape(self.blocks, self.size)[blocks] = NOBODY
+
+    def cluster_barrier(self) -> None:
+        """All threads of all blocks met."""
+        self.barrier(np.ones(self.blocks, np.bool_))
+        self.hidden.fill(False)
+        self.lent.fill(False)
+
+    def end(self, op: Operation) -> None:
+        """The blocks end; none may while others read its memory."""
+        if self.lent.any():
+            byte = int(np.argmax(self.lent))
+            block = f"block {byte // self.size} of the cluster"
+            message = f"ends {block} while others may read byte {byte % self.size} of its {NAME}"
+            self.checker.report(FaultKind.RACE, op, message)
 
     def read(self, access: Access) -> Array:
         """What lies there, n x size bytes; all must have been written."""
-        valid = inside(access, len(self.data), NAME, self.checker)
-        result = np.full((len(valid), access.size), POISON, np.uint8)
-        access = access.only(valid)
-        at, threads = access.bytes, access.threads[:, None]
+        valid, result, access = self._started(access)
+        at, threads = access.bytes(self.size), access.threads[:, None]
         self._require_unwritten(access, at, threads)
         if not (written := self.written[at]).all():
             self._report(FaultKind.UNINITIALISED, access, ~written, "read what none wrote")
-        before = self.readers.thread[at]
-        self._mark(self.readers, access, at, threads)
-        alone = (before == NOBODY) | (before == threads)
-        alone &= self.readers.thread[at] == threads
-        if not alone.all():
-            self.readers.thread[at[~alone]] = SEVERAL
+        own = self._is_own(access)
+        self._lend(access, at, own)
+        self._mark_reads(access.only(own), at[own], threads[own])
         result[valid] = self.data[at]
         return result
 
@@ -88,10 +105,8 @@ class SharedMemory:
         Bytes that nothing wrote are NaN and no fault: fragments reach past a tile's edge, and
         the products with what lies there are never stored, or the results show it.
         """
-        valid = inside(access, len(self.data), NAME, self.checker)
-        result = np.full((len(valid), access.size), POISON, np.uint8)
-        access = access.only(valid)
-        at = access.bytes
+        valid, result, access = self._started(access)
+        at = access.bytes(self.size)
         everyone = np.full((len(at), 1), SEVERAL)
         self._require_unwritten(access, at, everyone)
         self._mark(self.readers, access, at, everyone)
@@ -100,23 +115,22 @@ class SharedMemory:
 
     def write(self, access: Access, data: Array) -> None:
         """Put `data`, n x size bytes, there."""
-        valid = inside(access, len(self.data), NAME, self.checker)
-        access, data = access.only(valid), data[valid]
-        at, threads = access.bytes, access.threads[:, None]
-        self._require_free(access, at, threads)
+        valid, _, access = self._started(access)
+        data = data[valid]
+        at, threads = access.bytes(self.size), access.threads[:, None]
+        self._require_free(access, at, threads, threads)
         self._mark(self.writers, access, at, threads)
         if (other := self.writers.thread[at] != threads).any():
             self._report(FaultKind.RACE, access, other, "write what another writes")
-        self.data[at] = data
-        self.written[at] = True
+        self._put(at, data)
 
     def start_copy(self, access: Access, data: Array, groups: Array) -> None:
         """Start writing `data`, in the group of copies that each thread has open."""
-        valid = inside(access, len(self.data), NAME, self.checker)
-        access, data, groups = access.only(valid), data[valid], groups[valid]
-        at, threads = access.bytes, access.threads[:, None]
+        valid, _, access = self._started(access)
+        data, groups = data[valid], groups[valid]
+        at, threads = access.bytes(self.size), access.threads[:, None]
         # Not even its own thread's earlier write is ordered before a copy.
-        self._require_free(access, at, np.full((len(at), 1), NOBODY), of_readers=threads)
+        self._require_free(access, at, np.full((len(at), 1), NOBODY), threads)
         self._mark(self.copiers, access, at, threads)
         if (other := self.copiers.thread[at] != threads).any():
             self._report(FaultKind.RACE, access, other, "copy to what another copies to")
@@ -135,38 +149,76 @@ class SharedMemory:
                 left.append(Copy(access.only(~done), data[~done], groups[~done]))
         self.copies = left
 
-    def _arrive(self, access: Access, data: Array) -> None:
-        at = access.bytes
+    def name_of(self, thread: int) -> str:
+        """A thread, as messages name it."""
+        block, number = divmod(thread, self.threads)
+        return f"thread {number}" + (f" of rank {block}" if self.blocks > 1 else "")
+
+    # Steps of an access
+
+    def _started(self, access: Access) -> tuple[Array, Array, Access]:
+        """Which accesses lie inside, poison for all, and these accesses alone."""
+        valid = inside(access, self.size, NAME, self.checker)
+        result = np.full((len(valid), access.size), POISON, np.uint8)
+        return valid, result, access.only(valid)
+
+    def _is_own(self, access: Access) -> Array:
+        """Which accesses are to the memory of the thread's own block."""
+        return access.blocks == access.threads // self.threads
+
+    def _put(self, at: Array, data: Array) -> None:
         self.data[at] = data
         self.written[at] = True
+        self.hidden[at] = True
+
+    def _arrive(self, access: Access, data: Array) -> None:
+        at = access.bytes(self.size)
+        self._put(at, data)
         self.copiers.thread[at] = NOBODY
         self._mark(self.writers, access, at, access.threads[:, None])
 
+    def _lend(self, access: Access, at: Array, own: Array) -> None:
+        """Other blocks read bytes that their owner has shown to the cluster."""
+        foreign = at[~own]
+        if (hidden := self.hidden[foreign]).any():
+            what = "read what another block wrote since the cluster met"
+            self._report(FaultKind.RACE, access.only(~own), hidden, what)
+        self.lent[foreign] = True
+
+    def _mark_reads(self, access: Access, at: Array, threads: Array) -> None:
+        before = self.readers.thread[at]
+        self._mark(self.readers, access, at, threads)
+        alone = (before == NOBODY) | (before == threads)
+        alone &= self.readers.thread[at] == threads
+        if not alone.all():
+            self.readers.thread[at[~alone]] = SEVERAL
+
     def _require_unwritten(self, access: Access, at: Array, threads: Array) -> None:
-        """Nobody else is writing what is read."""
+        """Nobody else of the block is writing what is read."""
         copying = self.copiers.thread[at] != NOBODY
         if copying.any():
             what = "read what an asynchronous copy still writes"
             self._report(FaultKind.INCOMPLETE, access, copying, what, self.copiers)
         writer = self.writers.thread[at]
-        other = (writer != NOBODY) & (writer != threads)
+        other = (writer != NOBODY) & (writer != threads) & self._is_own(access)[:, None]
         if other.any():
             what = "read what another writes"
             self._report(FaultKind.RACE, access, other, what, self.writers)
 
-    def _require_free(
-        self, access: Access, at: Array, threads: Array, of_readers: Array | None = None
-    ) -> None:
-        """Nobody else reads or writes what is written."""
+    def _require_free(self, access: Access, at: Array, writer: Array, reader: Array) -> None:
+        """Nobody reads or writes what is written, but the given writer and reader."""
+        nobody = np.full((1, 1), NOBODY)
         for marks, allowed, verb in (
-            (self.copiers, NOBODY, "copies to"),
-            (self.writers, threads, "writes"),
-            (self.readers, threads if of_readers is None else of_readers, "reads"),
+            (self.copiers, nobody, "copies to"),
+            (self.writers, writer, "writes"),
+            (self.readers, reader, "reads"),
         ):
             found = marks.thread[at]
             other = (found != NOBODY) & (found != allowed)
             if other.any():
                 self._report(FaultKind.RACE, access, other, f"write what another {verb}", marks)
+        if (lent := self.lent[at]).any():
+            self._report(FaultKind.RACE, access, lent, "write what another block reads")
 
     def _mark(self, marks: Marks, access: Access, at: Array, threads: Array) -> None:
         site = self.numbers.get(access.op)
@@ -184,7 +236,9 @@ class SharedMemory:
         what: str,
         marks: Marks | None = None,
     ) -> None:
-        thread, byte = first_wrong(access, wrong)
-        other = self.sites[int(marks.site[byte])] if marks else None
-        message = f"has thread {thread} {what}: byte {byte} of {NAME}"
+        which, thread, byte = first_wrong(access, wrong)
+        other = None
+        if marks is not None and access.blocks is not None:
+            other = self.sites[int(marks.site[byte + access.blocks[which] * self.size])]
+        message = f"has {self.name_of(thread)} {what}: byte {byte} of {NAME}"
         self.checker.report(kind, access.op, message, other)

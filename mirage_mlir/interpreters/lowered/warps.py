@@ -6,11 +6,10 @@ from xdsl.ir import Operation, SSAValue
 
 from mirage_mlir.dialects import nvvm
 from mirage_mlir.dialects.nvvm_attributes import MatrixLayout, MultiplicandType, ShuffleKind
-from mirage_mlir.interpreters.lowered.accesses import Access
+from mirage_mlir.interpreters.lowered.cluster import WARP_THREADS, Cluster, Rules
 from mirage_mlir.interpreters.lowered.encoding import POISON, Array, decode, encode
 from mirage_mlir.interpreters.lowered.faults import unsupported
 from mirage_mlir.interpreters.lowered.shared_memory import SharedMemory
-from mirage_mlir.interpreters.lowered.thread_block import WARP_THREADS, Rules, ThreadBlock
 
 MATRIX = 8
 """Rows, and columns, of the matrices that `ldmatrix` moves."""
@@ -19,7 +18,7 @@ EVERYONE = -1
 """The mask of all lanes."""
 
 
-def run_shuffle(state: ThreadBlock, op: Operation) -> None:
+def run_shuffle(state: Cluster, op: Operation) -> None:
     """Read the value of the lane whose number differs in the bits of `offset`."""
     assert isinstance(op, nvvm.ShflSyncOp)
     state.require_warps(op)
@@ -28,39 +27,39 @@ def run_shuffle(state: ThreadBlock, op: Operation) -> None:
     if op.kind.data != ShuffleKind.BFLY or not whole_warp:
         raise unsupported(op, "is no exchange in a whole warp, the only shuffle there is")
     # A warp starts at a multiple of 32, so that its lanes' numbers are the threads' low bits.
-    threads = np.arange(state.threads) ^ state.array(op.offset)
+    threads = np.arange(state.size) ^ state.array(op.offset)
     state.values[op.res] = state.array(op.value)[threads]
 
 
-def run_load_matrices(state: ThreadBlock, op: Operation) -> None:
+def run_load_matrices(state: Cluster, op: Operation) -> None:
     """Lane 8 i + r gives the address of row r of matrix i; each lane gets two elements of each."""
     assert isinstance(op, nvvm.LdMatrixOp)
     state.require_warps(op)
     pointer = state.pointer(op.ptr)
     assert isinstance(pointer.memory, SharedMemory)
-    count, warps = op.num.value.data, state.threads // WARP_THREADS
-    lanes = np.arange(state.threads) % WARP_THREADS
+    count, warps = op.num.value.data, state.size // WARP_THREADS
+    lanes = np.arange(state.size) % WARP_THREADS
     giving = np.flatnonzero(state.active & (lanes < MATRIX * count))
-    rows = np.full((state.threads, 2 * MATRIX), POISON, np.uint8)
-    access = Access(op, giving, pointer.offset[giving], 2 * MATRIX, 2 * MATRIX)
+    rows = np.full((state.size, 2 * MATRIX), POISON, np.uint8)
+    access = state.access(op, pointer, giving, 2 * MATRIX, 2 * MATRIX)
     rows[giving] = pointer.memory.read_matrices(access)
     of_warps = rows.view(np.uint16).reshape(warps, WARP_THREADS, MATRIX)[:, : MATRIX * count]
     matrices = of_warps.reshape(warps, count, MATRIX, MATRIX)
     if op.layout.data == MatrixLayout.COL:
         matrices = matrices.swapaxes(2, 3)
     pairs = np.ascontiguousarray(matrices).view(np.int32).reshape(warps, count, WARP_THREADS)
-    registers = tuple(pairs[:, i].reshape(state.threads) for i in range(count))
+    registers = tuple(pairs[:, i].reshape(state.size) for i in range(count))
     state.values[op.res] = registers if count > 1 else registers[0]
 
 
-def fragment(state: ThreadBlock, value: SSAValue, element: MultiplicandType) -> Array:
+def fragment(state: Cluster, value: SSAValue, element: MultiplicandType) -> Array:
     """One register of A or B: an 8 x 8 matrix of each warp, in f32."""
     data = encode(state.array(value), value.type)
     numbers = decode(data.reshape(-1, 2), f16 if element == MultiplicandType.F16 else bf16)
     return numbers.astype(np.float32).reshape(-1, MATRIX, MATRIX)
 
 
-def run_product(state: ThreadBlock, op: Operation) -> None:
+def run_product(state: Cluster, op: Operation) -> None:
     """
     D = A B + C for each warp, A 16 x 16, B 16 x 8.
 
@@ -74,12 +73,12 @@ def run_product(state: ThreadBlock, op: Operation) -> None:
     a = [fragment(state, value, element) for value in op.a]
     left = np.block([[a[0], a[2]], [a[1], a[3]]])
     right = np.concatenate([fragment(state, v, element).swapaxes(1, 2) for v in op.b], axis=1)
-    warps = state.threads // WARP_THREADS
+    warps = state.size // WARP_THREADS
     c = [state.array(value).reshape(warps, WARP_THREADS) for value in op.c]
     added = np.stack(c, axis=2).reshape(warps, MATRIX, 4, 2, 2)
     total = left @ right + added.transpose(0, 3, 1, 2, 4).reshape(warps, 2 * MATRIX, MATRIX)
     parts = total.reshape(warps, 2, MATRIX, 4, 2).transpose(0, 2, 3, 1, 4)
-    registers = parts.reshape(state.threads, 4)
+    registers = parts.reshape(state.size, 4)
     state.values[op.res] = tuple(registers[:, i] for i in range(4))
 
 
