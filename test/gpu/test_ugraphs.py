@@ -11,9 +11,11 @@ from ugraph_programs import LOWERED, PROGRAMS, path_of
 import mirage_mlir as mi
 
 
-@pytest.mark.parametrize("name", LOWERED)
+@pytest.mark.parametrize("name", LOWERED["sm_90a"])
 def test_values(torch: Any, name: str) -> None:
-    kernel = mi.compile_file(path_of(name), "ugraph", compile_for=[chip_here()])
+    if name not in LOWERED[chip := chip_here()]:
+        pytest.skip(f"{chip} has no clusters")
+    kernel = mi.compile_file(path_of(name), "ugraph", compile_for=[chip])
     specs = kernel.artifact.inputs
     program = PROGRAMS[name]
     seed = random.randrange(1 << 32)

@@ -22,10 +22,17 @@ FOLDER = Path(__file__).parents[1] / "ugraphs"
 
 NAMES = sorted(path.stem for path in FOLDER.glob("*.mlir"))
 
-NOT_LOWERED = {"attention_across", "attention_split_kv", "rmsnorm_linear_split_k"}
-"""Those with sums across blocks or rescaled sums."""
+RESCALED = {"attention_across", "attention_split_kv"}
+"""Those with rescaled sums, which have no lowering yet."""
 
-LOWERED = [name for name in NAMES if name not in NOT_LOWERED]
+CLUSTERED = {"rmsnorm_linear_split_k"}
+"""Those with sums across blocks, which need clusters."""
+
+LOWERED = {
+    "sm_90a": [name for name in NAMES if name not in RESCALED],
+    "sm_80": [name for name in NAMES if name not in RESCALED | CLUSTERED],
+}
+"""What can be compiled, by chip."""
 
 DEEP = 1 / 64
 """The scale of a weight of some thousand rows, which keeps products near 1."""
