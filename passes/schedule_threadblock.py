@@ -169,7 +169,9 @@ def schedule(graph: kernel.GraphDefinedOp, stages: int) -> None:
     stage_map = threadblock.stages(graph)
     parts: dict[Stage, list[Operation]] = {stage: [] for stage in Stage}
     for op in block.ops:
-        parts[stage_of(op, stage_map)].append(op)
+        # Stores keep their order, for it says which result each makes.
+        late = isinstance(op, threadblock.StoreOp) and bool(graph.loop_sizes)
+        parts[Stage.POST if late else stage_of(op, stage_map)].append(op)
     loop = loop_part(parts[Stage.LOOP], stages)
     invariant = invariant_part(parts[Stage.INVARIANT], stages - 1 if loop else 0)
     post = post_part(parts[Stage.POST], bool(loop), set())
