@@ -41,12 +41,22 @@ class BlockGraph:
     tiles: Mapping[str, int]
     """The extent of every axis in a tile."""
     grid: tuple[str, ...]
-    """The axes along x, y and z."""
+    """The axes along x, y and z; the axis of the loop among them when blocks share it."""
     blocks: tuple[int, ...]
     """Blocks along each of them."""
     iterations: int
     seconds: float
     """The modelled time."""
+
+    @property
+    def across(self) -> tuple[int, ...]:
+        """The numbers of the grid's axes along which blocks add up what they sum."""
+        return tuple(self.grid.index(axis) for axis in self.configuration.loop if axis in self.grid)
+
+    def __str__(self) -> str:
+        """Grid and loop, for people."""
+        shares = "".join(f" across {self.blocks[number]} blocks" for number in self.across)
+        return f"{self.configuration}{shares}"
 
 
 def block_graph(
@@ -84,13 +94,17 @@ def block_graph(
     )
     # Only x may be long; else neighbouring blocks differ in the first axis of the outputs.
     grid = sorted(configuration.grid, key=lambda axis: instance.counts[axis] <= MAX_BLOCKS_BEHIND)
+    blocks = [instance.counts[axis] for axis in grid]
+    if instance.shares > 1:
+        grid += configuration.loop
+        blocks.append(instance.shares)
     return BlockGraph(
         operations,
         tuple(number[goal] for goal in derivation.goals),
         configuration,
         instance.tiles,
         tuple(grid),
-        tuple(instance.counts[axis] for axis in grid),
+        tuple(blocks),
         instance.iterations,
         seconds,
     )

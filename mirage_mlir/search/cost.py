@@ -40,6 +40,10 @@ BUSY_THREADS = 512
 BLOCK_START = 3e-8
 """Seconds from the end of a block to the first instruction of the next one in its place."""
 
+MEETING, MEETING_OF_MORE = 1e-6, 0.15e-6
+"""Seconds that two blocks of a cluster take to meet twice, once before they read each other's sums
+and once before the first may end, and what each further block adds."""
+
 READ_AGAIN = 0.25
 """Part of the repeated reads of a tensor larger than L2 that go to device memory."""
 
@@ -167,7 +171,15 @@ class CostModel:
         overlapped = overlapped + waves * self.resources.staged / target.dram_rate_of_one
         overlapped = overlapped + np.where(mesh.iterations > 1, compute / mesh.iterations, 0.0)
         waiting = waves * waits(self.resources) * target.barrier / hidden
+        waiting = waiting + np.where(mesh.shares > 1, self._exchange_seconds(waves), 0.0)
         return target.launch + target.dram_latency + most * BLOCK_START + overlapped + waiting
+
+    def _exchange_seconds(self, waves: Array) -> Array:
+        """Clusters meet, and each part of a sum crosses from one multiprocessor to another."""
+        mesh = self.tiling.mesh
+        handed_over = mesh.blocks * self.resources.handed_over()
+        meeting = MEETING + MEETING_OF_MORE * (mesh.shares - 2)
+        return waves * meeting + handed_over / self.tiling.target.l2_rate
 
     def _memory_seconds(self, at_once: Array, most: Array) -> Array:
         """

@@ -18,7 +18,7 @@ from mirage_mlir.search.config import Configuration, one_kernel_configurations
 from mirage_mlir.search.cost import CostModel, static_weights
 from mirage_mlir.search.extract import Derivation, Extraction
 from mirage_mlir.search.hypergraph import Edge, Hypergraph, Stage, Value
-from mirage_mlir.search.instantiate import instantiate, mesh_of
+from mirage_mlir.search.instantiate import instantiate, mesh_of, share_counts
 from mirage_mlir.search.program import Program
 from mirage_mlir.search.report import SearchReport
 from mirage_mlir.search.saturate import Saturation
@@ -161,7 +161,8 @@ class Search:
         derivations: Sequence[Derivation],
         order: int,
     ) -> list[_Found]:
-        mesh = instantiate(self.program, configuration, self.target, fine=False)
+        shares = self._shares(configuration, graph, derivations)
+        mesh = instantiate(self.program, configuration, self.target, shares, fine=False)
         if not mesh.blocks.size:
             return []
         tiling = Tiling(self.program, self.algebra, graph, self.target, mesh)
@@ -175,6 +176,19 @@ class Search:
                 found.append(_Found(best, place, configuration, graph, derivation))
         return found
 
+    def _shares(
+        self, configuration: Configuration, graph: Hypergraph, derivations: Sequence[Derivation]
+    ) -> list[int]:
+        """
+        Numbers of blocks that may share the loop: 1 alone where an output does not depend on it.
+
+        Each block would store such an output, which only one may.
+        """
+        goals = [goal for derivation in derivations for goal in derivation.goals]
+        if any(graph.values[goal].stage is not Stage.POST for goal in goals):
+            return [1]
+        return share_counts(self.program, configuration, self.target)
+
     def _refine(self, found: Sequence[_Found]) -> list[BlockGraph]:
         """The graphs with the best of all tile sizes."""
         candidates: list[BlockGraph] = []
@@ -185,7 +199,8 @@ class Search:
         return sorted(candidates, key=lambda candidate: candidate.seconds)
 
     def _refine_one(self, one: _Found) -> list[BlockGraph]:
-        mesh = instantiate(self.program, one.configuration, self.target, fine=True)
+        shares = self._shares(one.configuration, one.graph, [one.derivation])
+        mesh = instantiate(self.program, one.configuration, self.target, shares, fine=True)
         tiling = Tiling(self.program, self.algebra, one.graph, self.target, mesh)
         seconds = CostModel(tiling, one.derivation).seconds()
         self.report.instantiations += seconds.size

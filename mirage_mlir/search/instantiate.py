@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mirage_mlir.graph.target import Target
-from mirage_mlir.search.config import Configuration
+from mirage_mlir.search.config import MAX_GRID_AXES, Configuration
 from mirage_mlir.search.program import Program
 
 Array = NDArray[np.float64]
@@ -32,6 +32,12 @@ FINE_TILES = (
 )
 """Sizes that the best graphs are tried with."""
 
+SHARES = (2, 4, 8)
+"""Blocks that may share the axis of a loop: as many as fill the row of a target's clusters."""
+
+MAX_SHARED_ROUNDS = 2
+"""Rounds of blocks on the whole GPU beyond which a loop is not shared: there is work for all."""
+
 MAX_POINTS = 60_000
 """Combinations costed at once; above it the tile sizes tried are thinned out evenly. One graph
 takes some 20 ms at this number."""
@@ -43,28 +49,46 @@ class Mesh:
     Combinations of tile sizes: entry i of every array belongs to combination i.
 
     `tiles` has the extent of each axis in a tile; `counts` the blocks along each axis of the grid.
+    `shares` has the blocks that share the axis of the loop, each with turns of its own, and add up
+    what they sum: 1 where every block walks the whole axis.
     """
 
     tiles: Mapping[str, Array]
     counts: Mapping[str, Array]
+    shares: Array
     blocks: Array
     iterations: Array
+
+    def where(self, kept: NDArray[np.bool_]) -> "Mesh":
+        """The combinations that are `kept`."""
+        return Mesh(
+            {axis: tile[kept] for axis, tile in self.tiles.items()},
+            {axis: count[kept] for axis, count in self.counts.items()},
+            self.shares[kept],
+            self.blocks[kept],
+            self.iterations[kept],
+        )
 
     def point(self, index: int) -> "Instance":
         """The combination `index`."""
         return Instance(
             {axis: int(tile[index]) for axis, tile in self.tiles.items()},
             {axis: int(count[index]) for axis, count in self.counts.items()},
+            int(self.shares[index]),
             int(self.iterations[index]),
         )
 
 
 @dataclass(frozen=True)
 class Instance:
-    """One combination: the tile size of every axis, blocks along the grid's, turns of the loop."""
+    """
+    One combination: the tile size of every axis, blocks along the grid's and along the loop's,
+    turns of the loop.
+    """
 
     tiles: Mapping[str, int]
     counts: Mapping[str, int]
+    shares: int
     iterations: int
 
 
@@ -95,9 +119,17 @@ def _in_steps(size: int, step: int, tiles: set[int]) -> list[int]:
     return sorted(tile for tile in rounded if 1 <= tile < size)
 
 
-def _thinned(choices: list[list[int]]) -> list[list[int]]:
+def share_counts(program: Program, configuration: Configuration, target: Target) -> list[int]:
+    """Numbers of blocks that may share the loop: its axis is one more of the grid."""
+    room = len(configuration.grid) < MAX_GRID_AXES and len(configuration.loop) == 1
+    if not room or configuration.loop[0] in program.batch:
+        return [1]
+    return [1, *(count for count in SHARES if count <= target.cluster_blocks)]
+
+
+def _thinned(choices: list[list[int]], shares: int) -> list[list[int]]:
     """Leave out every second size of the longest list until few enough combinations are left."""
-    while np.prod([len(sizes) for sizes in choices], dtype=float) > MAX_POINTS:
+    while shares * np.prod([len(sizes) for sizes in choices], dtype=float) > MAX_POINTS:
         longest = max(range(len(choices)), key=lambda index: len(choices[index]))
         sizes = choices[longest]
         choices[longest] = sorted({*sizes[::2], sizes[-1]})
@@ -105,9 +137,23 @@ def _thinned(choices: list[list[int]]) -> list[list[int]]:
 
 
 def instantiate(
-    program: Program, configuration: Configuration, target: Target, *, fine: bool
+    program: Program,
+    configuration: Configuration,
+    target: Target,
+    shares: Sequence[int] = (1,),
+    *,
+    fine: bool,
 ) -> Mesh:
-    """All combinations of tile sizes of `configuration` that are worth costing."""
+    """
+    All combinations of tile sizes of `configuration` that are worth costing.
+
+    Args:
+        program: what is computed.
+        configuration: how it is cut.
+        target: for which GPU.
+        shares: numbers of blocks that may share the loop.
+        fine: whether many sizes are tried.
+    """
     cut = (*configuration.grid, *configuration.loop)
     choices: list[list[int]] = []
     multiplied = program.multiplied()
@@ -119,24 +165,40 @@ def instantiate(
             choices.append(loop_tiles(size, multiplied.get(axis, 1), fine))
         else:
             choices.append(grid_tiles(size, multiplied.get(axis, 1), target, fine))
-    return mesh_of(program, configuration, _thinned(choices))
+    choices = _thinned(choices, len(shares))
+    mesh = mesh_of(program, configuration, choices, shares)
+    alone = mesh.shares == 1
+    crowded = mesh.blocks > MAX_SHARED_ROUNDS * target.multiprocessors
+    return mesh.where(alone | (_shareable(program, configuration, mesh) & ~crowded))
+
+
+def _shareable(program: Program, configuration: Configuration, mesh: Mesh) -> NDArray[np.bool_]:
+    """Where every block has a part of the loop's axis, and turns to walk it in."""
+    fits = mesh.iterations > 1
+    for axis in configuration.loop:
+        before_last = (mesh.shares - 1) * mesh.iterations * mesh.tiles[axis]
+        fits &= before_last < program.sizes[axis]
+    return fits
 
 
 def mesh_of(
-    program: Program, configuration: Configuration, choices: Sequence[Sequence[int]]
+    program: Program,
+    configuration: Configuration,
+    choices: Sequence[Sequence[int]],
+    shares: Sequence[int] = (1,),
 ) -> Mesh:
     """The combinations of `choices`: sizes for each axis of the grid, then of the loop."""
     cut = (*configuration.grid, *configuration.loop)
-    arrays = np.meshgrid(*(np.array(sizes, dtype=float) for sizes in choices), indexing="ij")
-    points = int(np.prod([len(sizes) for sizes in choices]))
-    flat = dict(zip(cut, (array.ravel() for array in arrays), strict=True))
+    lists = [np.array(sizes, dtype=float) for sizes in (*choices, shares)]
+    *arrays, shared = (array.ravel() for array in np.meshgrid(*lists, indexing="ij"))
+    flat = dict(zip(cut, arrays, strict=True))
     tiles: dict[str, Array] = {}
     for axis, size in program.sizes.items():
-        tiles[axis] = flat[axis] if axis in flat else np.full(points, float(size))
+        tiles[axis] = flat[axis] if axis in flat else np.full(shared.size, float(size))
     counts = {axis: np.ceil(program.sizes[axis] / flat[axis]) for axis in configuration.grid}
-    blocks, iterations = np.ones(points), np.ones(points)
+    blocks, iterations = shared, np.ones(shared.size)
     for count in counts.values():
         blocks = blocks * count
     for axis in configuration.loop:
-        iterations = iterations * np.ceil(program.sizes[axis] / flat[axis])
-    return Mesh(tiles, counts, blocks, iterations)
+        iterations = iterations * np.ceil(program.sizes[axis] / (flat[axis] * shared))
+    return Mesh(tiles, counts, shared, blocks, iterations)

@@ -297,7 +297,18 @@ class Resources:
 
     def _exchanged(self) -> Array:
         exchange = [warps.exchange for warps in self.products.values()]
-        return sum(exchange, start=self.tiling.one * 0)
+        alone = sum(exchange, start=self.tiling.one * 0)
+        return np.where(self.tiling.mesh.shares > 1, np.maximum(alone, self.handed_over()), alone)
+
+    def handed_over(self) -> Array:
+        """Bytes of sums that a block holds ready for the blocks that share its loop."""
+        total = self.tiling.one * 0
+        for value, edge in self.edges.items():
+            if edge.kind in ACCUMULATIONS and not self._folded(value):
+                product = self.products.get(edge.operands[0])
+                parts = self.tiling.one * 0 if product is None else product.exchange
+                total = total + np.maximum(parts, 4 * self.tiling.volume(value))
+        return total
 
 
 def waits(resources: Resources, kinds: Sequence[Kind] = REDUCTIONS) -> Array:

@@ -149,7 +149,7 @@ def planned(piece: Piece, graph: BlockGraph) -> PlannedKernel:
         piece.results,
         lambda arguments: GraphWriter(piece.program, graph).write(arguments, shapes),
         graph.seconds,
-        str(graph.configuration),
+        str(graph),
     )
 
 

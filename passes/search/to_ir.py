@@ -242,10 +242,11 @@ class GraphWriter:
         return Tile(self.builder.append(kind(tile.value, (dim,))), axes)
 
     def accumulate(self, operation: BlockOperation) -> Tile:
-        """A sum or maximum over the loop."""
+        """A sum or maximum over the loop, and over the blocks that share it."""
         tile = self._operand(operation)
         kind = "sum" if operation.kind is Kind.ACCUMULATE_SUM else "max"
-        return Tile(self.builder.append(threadblock.AccumulateOp(tile.value, kind)), tile.axes)
+        op = threadblock.AccumulateOp(tile.value, kind, self.graph.across)
+        return Tile(self.builder.append(op), tile.axes)
 
     def _store(self, number: int, output: Output) -> TensorType[FloatType]:
         """Store an output; the type of the result, with the dimensions of its tile."""
