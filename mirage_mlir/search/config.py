@@ -16,7 +16,11 @@ class Configuration:
     One way to cut the index space of a kernel, sizes left open.
 
     Each block has its own part of every axis in `grid`; the axes in `loop` are walked part by
-    part by every block; all other axes are whole in each tile.
+    part; all other axes are whole in each tile.
+
+    How many blocks walk a loop together, each some turns of it, is left open like the sizes: the
+    bits of the axis that the loop walks are then those of turns and blocks in one. Whatever is
+    summed over the loop is summed over these blocks too, so nothing else tells them apart.
     """
 
     grid: tuple[str, ...]
@@ -30,9 +34,9 @@ def one_kernel_configurations(program: Program) -> Iterator[Configuration]:
     """
     The configurations in which one kernel can hold all of `program`, simplest first.
 
-    Without sums across blocks each block computes its own part of every output: an axis on the
-    grid is an axis of every output. Axes that a matmul carries along are always on the grid.
-    What is stored is complete after the loop: an axis of an output is not looped over.
+    Each block, or the blocks that share a loop, compute their own part of every output: an axis
+    on the grid is an axis of every output. Axes that a matmul carries along are always on the
+    grid. What is stored is complete after the loop: an axis of an output is not looped over.
     """
     shared = [
         axis for axis in program.sizes if all(axis in output.axes for output in program.outputs)

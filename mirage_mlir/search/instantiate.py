@@ -33,14 +33,14 @@ FINE_TILES = (
 """Sizes that the best graphs are tried with."""
 
 SHARES = (2, 4, 8)
-"""Blocks that may share the axis of a loop: as many as fill the row of a target's clusters."""
+"""Blocks that may share a loop: sizes that clusters have on every GPU that has clusters."""
 
 MAX_SHARED_ROUNDS = 2
 """Rounds of blocks on the whole GPU beyond which a loop is not shared: there is work for all."""
 
 MAX_POINTS = 60_000
-"""Combinations costed at once; above it the tile sizes tried are thinned out evenly. One graph
-takes some 20 ms at this number."""
+"""Combinations of tile sizes costed at once; above it the sizes tried are thinned out evenly. One
+graph takes some 20 ms at this number."""
 
 
 @dataclass(frozen=True)
@@ -127,9 +127,9 @@ def share_counts(program: Program, configuration: Configuration, target: Target)
     return [1, *(count for count in SHARES if count <= target.cluster_blocks)]
 
 
-def _thinned(choices: list[list[int]], shares: int) -> list[list[int]]:
+def _thinned(choices: list[list[int]]) -> list[list[int]]:
     """Leave out every second size of the longest list until few enough combinations are left."""
-    while shares * np.prod([len(sizes) for sizes in choices], dtype=float) > MAX_POINTS:
+    while np.prod([len(sizes) for sizes in choices], dtype=float) > MAX_POINTS:
         longest = max(range(len(choices)), key=lambda index: len(choices[index]))
         sizes = choices[longest]
         choices[longest] = sorted({*sizes[::2], sizes[-1]})
@@ -165,8 +165,7 @@ def instantiate(
             choices.append(loop_tiles(size, multiplied.get(axis, 1), fine))
         else:
             choices.append(grid_tiles(size, multiplied.get(axis, 1), target, fine))
-    choices = _thinned(choices, len(shares))
-    mesh = mesh_of(program, configuration, choices, shares)
+    mesh = mesh_of(program, configuration, _thinned(choices), shares)
     alone = mesh.shares == 1
     crowded = mesh.blocks > MAX_SHARED_ROUNDS * target.multiprocessors
     return mesh.where(alone | (_shareable(program, configuration, mesh) & ~crowded))

@@ -34,7 +34,7 @@ class Kind(StrEnum):
     INVERSE = "inverse"
     """1 / x; only in graphs, as the next two."""
     ACCUMULATE_SUM = "accumulate_sum"
-    """Over a block's loop."""
+    """Over a loop, by one block or by those that share it."""
     ACCUMULATE_MAX = "accumulate_max"
 
 

@@ -121,7 +121,7 @@ class Saturation:
         if inverse is not None:
             self._add(inverse, value.stage, Edge(Kind.INVERSE, (index,)))
         for axis, bits in self.resident(value.form).items():
-            # Without sums across blocks, what a block sums over the grid stays a part.
+            # Blocks that share a loop add up; what others sum over the grid would stay a part.
             if bits and axis not in self.configuration.grid:
                 self._reduce(index, axis, bits)
         if value.stage is Stage.LOOP:
