@@ -15,7 +15,7 @@ from xdsl.utils.exceptions import DiagnosticException
 from mirage_mlir.diagnostics import fail
 from mirage_mlir.driver.compile import CompiledFunction, Seconds, compile_function
 from mirage_mlir.driver.progress import Progress
-from mirage_mlir.driver.source import alone
+from mirage_mlir.driver.source import alone, text_of
 from mirage_mlir.interpreters.equivalence import EquivalenceReport, Verdict, check_equivalence
 from mirage_mlir.search.report import SearchReport
 
@@ -44,7 +44,7 @@ class Choice:
 
 @dataclass
 class Chooser:
-    """Offers for one program; searched for as they are needed, and verified once for all chips."""
+    """Offers for one program, searched for as they are needed, and each verified once."""
 
     reference: func.FuncOp
     source: Iterator[Offer]
@@ -53,8 +53,9 @@ class Chooser:
     """How many are tried, besides the last."""
     seconds: Seconds
     progress: Progress
+    proofs: dict[str, EquivalenceReport] = field(default_factory=dict[str, EquivalenceReport])
+    """What was found about graphs, by their text: choosers for other chips may share it."""
     _offers: list[Offer] = field(default_factory=list[Offer])
-    _proofs: dict[int, EquivalenceReport] = field(default_factory=dict[int, EquivalenceReport])
 
     def choose(self, chip: str) -> Choice:
         """
@@ -109,13 +110,13 @@ class Chooser:
         return None
 
     def _proof(self, number: int) -> EquivalenceReport:
-        if number not in self._proofs:
+        function = self._offers[number].function
+        text = text_of(alone(function))
+        if text not in self.proofs:
             self.progress.now("verifying")
             with self.seconds.phase("verify"):
-                self._proofs[number] = check_equivalence(
-                    self.reference, self._offers[number].function
-                )
-        return self._proofs[number]
+                self.proofs[text] = check_equivalence(self.reference, function)
+        return self.proofs[text]
 
 
 def _spilled(choice: Choice) -> int:

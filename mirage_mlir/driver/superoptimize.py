@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 from copy import deepcopy
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from xdsl.dialects import func
 from xdsl.dialects.builtin import ModuleOp
@@ -17,6 +17,7 @@ from mirage_mlir.driver.progress import Progress
 from mirage_mlir.driver.report import compile_report, verification_fields
 from mirage_mlir.driver.source import alone, function_named, text_of
 from mirage_mlir.graph.target import target_named
+from mirage_mlir.interpreters.equivalence import EquivalenceReport
 from mirage_mlir.passes.search.check import check
 from mirage_mlir.passes.superoptimize import candidates
 from mirage_mlir.runtime.artifact import Artifact
@@ -30,7 +31,7 @@ class Superoptimized:
     compiled: tuple[CompiledFunction, ...]
     """One for each chip, in the order of the options."""
     function: func.FuncOp
-    """The uGraph for the first chip."""
+    """The uGraph for the target that was searched for; for the first chip where that is none."""
     seconds: dict[str, float]
     """By phase, for all chips together."""
 
@@ -65,20 +66,54 @@ def superoptimize_function(
     """
     reference = function_named(module, name)
     progress, seconds = Progress(), Seconds()
-    found = offers(reference, options.target, options.time_limit)
     if first is not None:
-        found = _with_first(first, found)
         seconds.add("search", sum(first.search.phases.values()))
-    chooser = Chooser(reference, found, options.candidates, seconds, progress)
     with progress.shown():
-        choices = _choose_all(chooser, options)
+        choices = _choose_all(_Compile(reference, options, first, seconds, progress))
     report = compile_report(name, choices, seconds.phases)
+    own = [choice for choice in choices if choice.compiled.code.target == _chip(options)]
     return Superoptimized(
         artifact=_artifact(reference, choices, report),
         compiled=tuple(choice.compiled for choice in choices),
-        function=choices[0].offer.function,
+        function=(own or choices)[0].offer.function,
         seconds=seconds.phases,
     )
+
+
+def _chip(options: Options) -> str:
+    """The instruction set of the target that was asked for."""
+    return target_named(options.target).chip
+
+
+@dataclass
+class _Compile:
+    """One program on its way to machine code for several chips."""
+
+    reference: func.FuncOp
+    options: Options
+    first: Offer | None
+    seconds: Seconds
+    progress: Progress
+    proofs: dict[str, EquivalenceReport] = field(default_factory=dict[str, EquivalenceReport])
+
+    def choose(self, chip: str) -> Choice:
+        """
+        The choice for `chip` among what a search for it finds.
+
+        Each chip has a search of its own: what suits one may be too large for another, or need
+        clusters that it lacks.
+        """
+        limit = self.options.time_limit
+        if chip != _chip(self.options):
+            found = offers(self.reference, chip, limit)
+        else:
+            found = offers(self.reference, self.options.target, limit)
+            if self.first is not None:
+                found = _with_first(self.first, found)
+        most = self.options.candidates
+        return Chooser(
+            self.reference, found, most, self.seconds, self.progress, self.proofs
+        ).choose(chip)
 
 
 def _with_first(first: Offer, others: Iterator[Offer]) -> Iterator[Offer]:
@@ -88,18 +123,18 @@ def _with_first(first: Offer, others: Iterator[Offer]) -> Iterator[Offer]:
     yield from (offer for offer in others if text_of(alone(offer.function)) != text)
 
 
-def _choose_all(chooser: Chooser, options: Options) -> list[Choice]:
+def _choose_all(task: _Compile) -> list[Choice]:
     """The choice for each chip; a chip that no graph suits is left out, with a remark."""
     choices: list[Choice] = []
     failed: DiagnosticException | None = None
-    for chip in options.chips:
+    for chip in task.options.chips:
         try:
-            choices.append(_choose(chooser, options, chip))
+            choices.append(task.choose(chip))
         except DiagnosticException as error:
-            if chip == target_named(options.target).chip:
+            if chip == _chip(task.options):
                 raise
             failed = error
-            remark(chooser.reference, f"has no machine code for {chip}: {_reason(error)}")
+            remark(task.reference, f"has no machine code for {chip}: {_reason(error)}")
     if failed is not None and not choices:
         raise failed
     return choices
@@ -107,19 +142,6 @@ def _choose_all(chooser: Chooser, options: Options) -> list[Choice]:
 
 def _reason(error: DiagnosticException) -> str:
     return " ".join([str(error), *getattr(error, "__notes__", ())])
-
-
-def _choose(chooser: Chooser, options: Options, chip: str) -> Choice:
-    """The choice for `chip`; what suits the target may be too large for another chip."""
-    try:
-        return chooser.choose(chip)
-    except DiagnosticException:
-        if target_named(options.target).chip == chip:
-            raise
-    own = offers(chooser.reference, chip, options.time_limit)
-    return Chooser(
-        chooser.reference, own, options.candidates, chooser.seconds, chooser.progress
-    ).choose(chip)
 
 
 def _artifact(reference: func.FuncOp, choices: list[Choice], report: str) -> Artifact:
