@@ -1,0 +1,128 @@
+"""Programs for tests of the search, built without IR, and what can be asked of a found graph."""
+
+from collections import Counter
+from collections.abc import Callable
+
+from mirage_mlir.search.block_graph import BlockGraph
+from mirage_mlir.search.builder import ProgramBuilder
+from mirage_mlir.search.program import Function, Kind
+
+
+def normalised(b: ProgramBuilder, x: int, weight: int | None = None) -> int:
+    """`x / sqrt(mean(x^2) + 1e-5) * weight` over the last dimension."""
+    last = len(b.shape(x)) - 1
+    mean = b.mean(b.binary(Kind.MUL, x, x), (last,))
+    root = b.function(Function("sqrt"), b.binary(Kind.ADD, mean, b.constant(1e-5)))
+    result = b.binary(Kind.DIV, x, root)
+    return result if weight is None else b.binary(Kind.MUL, result, weight)
+
+
+def stable_softmax(b: ProgramBuilder, x: int) -> int:
+    """Over the last dimension."""
+    last = (len(b.shape(x)) - 1,)
+    shifted = b.binary(Kind.SUB, x, b.reduce(Kind.REDUCE_MAX, x, last))
+    powers = b.function(Function("exp"), shifted)
+    return b.binary(Kind.DIV, powers, b.reduce(Kind.REDUCE_SUM, powers, last))
+
+
+def rmsnorm_linear(rows: int = 16, depth: int = 4096, columns: int = 6144) -> ProgramBuilder:
+    """A norm and a matmul."""
+    b = ProgramBuilder()
+    x, w = b.input((rows, depth)), b.input((depth, columns), constant=True)
+    b.output(b.matmul(normalised(b, x), w))
+    return b
+
+
+def weighted_rmsnorm_linear() -> ProgramBuilder:
+    """A norm with a weight and a matmul."""
+    b = ProgramBuilder()
+    x, weight, w = b.input((16, 4096)), b.input((4096,)), b.input((4096, 4096))
+    b.output(b.matmul(normalised(b, x, weight), w))
+    return b
+
+
+def lora(rows: int = 16, depth: int = 256, columns: int = 4096, rank: int = 16) -> ProgramBuilder:
+    """`X W + (X A) B`."""
+    b = ProgramBuilder()
+    x, w = b.input((rows, depth)), b.input((depth, columns))
+    down, up = b.input((depth, rank)), b.input((rank, columns))
+    b.output(b.binary(Kind.ADD, b.matmul(x, w), b.matmul(b.matmul(x, down), up)))
+    return b
+
+
+def gated_mlp() -> ProgramBuilder:
+    """`silu(X W1) * (X W3)`."""
+    b = ProgramBuilder()
+    x, w1, w3 = b.input((8, 4096)), b.input((4096, 4096)), b.input((4096, 4096))
+    gate = b.function(Function("silu"), b.matmul(x, w1))
+    b.output(b.binary(Kind.MUL, gate, b.matmul(x, w3)))
+    return b
+
+
+def ntrans() -> ProgramBuilder:
+    """`norm(x + alpha * (norm(h) - x))`."""
+    b = ProgramBuilder()
+    x, h, alpha = b.input((8, 4096)), b.input((8, 4096)), b.input((4096,))
+    step = b.binary(Kind.MUL, alpha, b.binary(Kind.SUB, normalised(b, h), x))
+    b.output(normalised(b, b.binary(Kind.ADD, x, step)))
+    return b
+
+
+def softmax() -> ProgramBuilder:
+    """Of rows that a block can hold."""
+    b = ProgramBuilder()
+    b.output(stable_softmax(b, b.input((512, 1000))))
+    return b
+
+
+def linear_bias_gelu() -> ProgramBuilder:
+    """`gelu(X W + b)` over two leading dimensions."""
+    b = ProgramBuilder()
+    x, w, bias = b.input((4, 4, 1024)), b.input((1024, 4096)), b.input((4096,))
+    b.output(b.function(Function("gelu", ("tanh",)), b.binary(Kind.ADD, b.matmul(x, w), bias)))
+    return b
+
+
+def attention(keys: int = 4096) -> ProgramBuilder:
+    """Softmax of scores, times values; one kernel holds it while there are few keys."""
+    b = ProgramBuilder()
+    q, k, v = b.input((2, 64, 64)), b.input((2, 64, keys)), b.input((2, keys, 64))
+    b.output(b.matmul(stable_softmax(b, b.matmul(q, k)), v))
+    return b
+
+
+def gram() -> ProgramBuilder:
+    """`X Xᵀ`, where one axis plays two roles."""
+    b = ProgramBuilder()
+    x = b.input((256, 512))
+    b.output(b.matmul(x, b.transpose(x, (1, 0))))
+    return b
+
+
+def two_products() -> ProgramBuilder:
+    """Two results over the same axes, with one loop."""
+    b = ProgramBuilder()
+    x, w1, w3 = b.input((8, 1024)), b.input((1024, 1024)), b.input((1024, 1024))
+    product = b.matmul(x, w1)
+    b.output(product)
+    b.output(b.binary(Kind.MUL, product, b.matmul(x, w3)))
+    return b
+
+
+PROGRAMS: dict[str, Callable[[], ProgramBuilder]] = {
+    "rmsnorm_linear": rmsnorm_linear,
+    "weighted_rmsnorm_linear": weighted_rmsnorm_linear,
+    "lora": lora,
+    "gated_mlp": gated_mlp,
+    "ntrans": ntrans,
+    "softmax": softmax,
+    "linear_bias_gelu": linear_bias_gelu,
+    "small_attention": lambda: attention(128),
+    "gram": gram,
+    "two_products": two_products,
+}
+
+
+def kinds(graph: BlockGraph) -> Counter[Kind]:
+    """How often a graph has each kind of operation."""
+    return Counter(operation.kind for operation in graph.operations)
