@@ -140,12 +140,16 @@ def post_part(ops: list[Operation], after_loop: bool, loaded: set[Operation]) ->
     return [*first, *with_barriers(ops, Stage.POST, Hazards())]
 
 
-def stage_of(op: Operation, stages: dict[SSAValue, Stage]) -> Stage:
-    """The stage in which `op` runs: that of its result, or of the tile that it stores."""
+def stage_of(op: Operation, stages: dict[SSAValue, Stage], *, looped: bool) -> Stage:
+    """The stage in which `op` runs: that of its result; stores come last."""
+    if isinstance(op, BarrierOp):
+        return Stage(op.stage.data)
     if isinstance(op, threadblock.AccumulateOp):
         return Stage.LOOP
-    values = op.results or op.operands
-    return max((stages[value] for value in values), key=list(Stage).index)
+    if isinstance(op, threadblock.StoreOp):
+        # Stores keep their order, for it says which result each makes.
+        return Stage.POST if looped else Stage.INVARIANT
+    return max((stages[value] for value in op.results), key=list(Stage).index)
 
 
 def rotate(graph: kernel.GraphDefinedOp) -> None:
@@ -169,9 +173,7 @@ def schedule(graph: kernel.GraphDefinedOp, stages: int) -> None:
     stage_map = threadblock.stages(graph)
     parts: dict[Stage, list[Operation]] = {stage: [] for stage in Stage}
     for op in block.ops:
-        # Stores keep their order, for it says which result each makes.
-        late = isinstance(op, threadblock.StoreOp) and bool(graph.loop_sizes)
-        parts[Stage.POST if late else stage_of(op, stage_map)].append(op)
+        parts[stage_of(op, stage_map, looped=bool(graph.loop_sizes))].append(op)
     loop = loop_part(parts[Stage.LOOP], stages)
     invariant = invariant_part(parts[Stage.INVARIANT], stages - 1 if loop else 0)
     post = post_part(parts[Stage.POST], bool(loop), set())

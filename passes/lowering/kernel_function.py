@@ -52,7 +52,7 @@ from mirage_mlir.passes.lowering.reduction import (
 )
 from mirage_mlir.passes.lowering.views import view_of
 from mirage_mlir.passes.plan_memory import SMEM_BYTES, int_attribute
-from mirage_mlir.passes.schedule_threadblock import ROTATION, STAGES
+from mirage_mlir.passes.schedule_threadblock import ROTATION, STAGES, stage_of
 
 SHARED_SYMBOL = "smem"
 
@@ -112,14 +112,7 @@ class KernelFunction:
             Stage.POST: self.after,
         }
         for op in self.graph.body.block.ops:
-            if isinstance(op, BarrierOp):
-                stage = Stage(op.stage.data)
-            elif isinstance(op, threadblock.AccumulateOp):
-                stage = Stage.LOOP
-            else:
-                values = op.results or op.operands
-                stage = max((stages[value] for value in values), key=list(Stage).index)
-            parts[stage].append(op)
+            parts[stage_of(op, stages, looped=bool(self.graph.loop_sizes))].append(op)
 
     def turns_of(self, turn: Index) -> list[Index]:
         """The index of each loop in the turn with the given number; the last loop is fastest."""
