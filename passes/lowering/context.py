@@ -160,7 +160,7 @@ class KernelContext:
                     (None,) * (rank - len(found)) + tuple(found)
                     for found in (self.extents(side, first=first) for side in op.operands)
                 )
-                leading = (x or y for x, y in zip(left[:-2], right[:-2], strict=True))
+                leading = (self._both(x, y) for x, y in zip(left[:-2], right[:-2], strict=True))
                 return (*leading, left[-2], right[-1])
             case threadblock.ReduceSumOp() | threadblock.ReduceMaxOp():
                 dims = op.dims.get_values()
@@ -185,7 +185,7 @@ class KernelContext:
             fail(op, f"joins tiles along dim {dim} whose last elements do not exist in every block")
         merged: list[Extent | None] = list(parts[0])
         for part in parts[1:]:
-            merged = [a or b for a, b in zip(merged, part, strict=True)]
+            merged = [self._both(a, b) for a, b in zip(merged, part, strict=True)]
         return tuple(merged)
 
     def _extents_of_thread_graph(self, op: thread.GraphOp, first: bool) -> Extents:
@@ -195,9 +195,16 @@ class KernelContext:
             sizes = threadblock.shape_of(value)
             skipped = len(shape) - len(sizes)
             for dim, extent in enumerate(self.extents(value, first=first)):
-                if extent and sizes[dim] == shape[skipped + dim]:
-                    merged[skipped + dim] = merged[skipped + dim] or extent
+                if sizes[dim] == shape[skipped + dim]:
+                    merged[skipped + dim] = self._both(merged[skipped + dim], extent)
         return tuple(merged)
+
+    def _both(self, one: Extent | None, other: Extent | None) -> Extent | None:
+        """What is valid in two tiles."""
+        if one is None or other is None or one == other:
+            return one or other
+        limit = self.emit.least(one.limit, other.limit)
+        return Extent(limit, one.in_loop or other.in_loop)
 
     # --- positions inside a tile
 
