@@ -32,6 +32,15 @@ class BlockOperation:
 
 
 @dataclass(frozen=True)
+class Modelled:
+    """What the model expects of a graph: its time, and what the lowering will choose for it."""
+
+    seconds: float
+    threads: int
+    shared_bytes: int
+
+
+@dataclass(frozen=True)
 class BlockGraph:
     """One kernel: operations in order, and how grid and loop cut the axes."""
 
@@ -45,8 +54,12 @@ class BlockGraph:
     blocks: tuple[int, ...]
     """Blocks along each of them."""
     iterations: int
-    seconds: float
-    """The modelled time."""
+    model: Modelled
+
+    @property
+    def seconds(self) -> float:
+        """The modelled time."""
+        return self.model.seconds
 
     @property
     def across(self) -> tuple[int, ...]:
@@ -66,7 +79,7 @@ def block_graph(
     graph: Hypergraph,
     derivation: Derivation,
     instance: Instance,
-    seconds: float,
+    model: Modelled,
 ) -> BlockGraph:
     """The chosen edges as operations: loads in the order of the inputs, then by stage."""
     chosen = list(zip(derivation.values, derivation.edges, strict=True))
@@ -106,5 +119,5 @@ def block_graph(
         tuple(grid),
         tuple(blocks),
         instance.iterations,
-        seconds,
+        model,
     )

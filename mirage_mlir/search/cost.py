@@ -34,9 +34,10 @@ FUNCTION_WORK = 8.0
 PIECE_WORK = 4.0
 """Scalar operations that one copied piece (16 bytes where aligned) counts for: its address."""
 
-READ_WORK = 6.0
-"""Scalar operations that an element read from shared memory counts for: its address, the load and
-the conversion. A product by threads instead of the matrix unit took 4 times as long on an H200."""
+VECTOR_READ, SINGLE_READ = 1.0, 12.0
+"""Scalar operations that an element read from shared memory counts for, where a thread reads
+neighbours at once and where it does not: its address, the load and the conversion. A product by
+threads instead of the matrix unit took 4 times as long on an H200."""
 
 BUSY_THREADS = 512
 """Threads that keep the arithmetic units of a multiprocessor busy."""
@@ -109,9 +110,22 @@ class CostModel:
                 turns = self.tiling.mesh.iterations
                 self.scalar = self.scalar + self.tiling.volume(value) * turns
         elif edge.kind is not Kind.CONSTANT:
-            read = READ_WORK * sum(map(self._is_read, edge.operands))
-            self.scalar = self.scalar + work * (FUNCTION_WORK if edge.kind in HEAVY else 1.0)
-            self.scalar = self.scalar + work * read
+            each = (FUNCTION_WORK if edge.kind in HEAVY else 1.0) + self._read_work(edge)
+            self.scalar = self.scalar + work * each
+
+    def _read_work(self, edge: Edge) -> float:
+        """What reading the operands in shared memory takes for each element of the result."""
+        read = [operand for operand in dict.fromkeys(edge.operands) if self._is_read(operand)]
+        if not read:
+            return 0.0
+        # The largest operand lies as threads read it; along its rows others may stay the same.
+        largest = max(read, key=lambda operand: len(self.tiling.axes(operand)))
+        tensor = self.tiling.program.inputs[self.resources.edges[largest].source]
+        fastest = {axis for axis, _ in tensor.by_stride()[:1]}
+        return sum(
+            VECTOR_READ if fastest.issubset(self.tiling.axes(operand)) else SINGLE_READ
+            for operand in read
+        )
 
     def _is_read(self, operand: int) -> bool:
         """Whether each element of an operand is read from shared memory."""

@@ -13,7 +13,7 @@ from time import perf_counter
 import numpy as np
 
 from mirage_mlir.graph.target import Target
-from mirage_mlir.search.block_graph import BlockGraph, block_graph
+from mirage_mlir.search.block_graph import BlockGraph, Modelled, block_graph
 from mirage_mlir.search.config import Configuration, one_kernel_configurations
 from mirage_mlir.search.cost import CostModel, static_weights
 from mirage_mlir.search.extract import Derivation, Extraction
@@ -202,7 +202,8 @@ class Search:
         shares = self._shares(one.configuration, one.graph, [one.derivation])
         mesh = instantiate(self.program, one.configuration, self.target, shares, fine=True)
         tiling = Tiling(self.program, self.algebra, one.graph, self.target, mesh)
-        seconds = CostModel(tiling, one.derivation).seconds()
+        model = CostModel(tiling, one.derivation)
+        seconds = model.seconds()
         self.report.instantiations += seconds.size
         best = np.argsort(seconds, kind="stable")[:TILINGS_PER_GRAPH]
         return [
@@ -213,7 +214,11 @@ class Search:
                 one.graph,
                 one.derivation,
                 mesh.point(int(index)),
-                float(seconds[index]),
+                Modelled(
+                    float(seconds[index]),
+                    int(model.resources.threads[index]),
+                    int(model.resources.shared[index]),
+                ),
             )
             for index in best
             if np.isfinite(seconds[index])

@@ -140,9 +140,9 @@ class Resources:
 
     def _padded_bytes(self, rows: Array, columns: Array, item: int) -> Array:
         """A tile in shared memory: the rows an odd number of 16-byte pieces apart."""
-        pieces = np.ceil(columns * item / VECTOR)
-        pieces = pieces + (pieces % 2 == 0)
-        return np.where(columns * item < VECTOR, columns * item, pieces * VECTOR) * rows
+        # A matrix unit reads 16 columns at once.
+        pieces = np.ceil(round_up(columns, 16) * item / VECTOR)
+        return (pieces + (pieces % 2 == 0)) * VECTOR * rows
 
     def _tile_bytes(self, value: int, tensor: Input) -> Array:
         axes = self.tiling.axes(value)

@@ -1,0 +1,76 @@
+"""The model's threads and shared memory against those of the lowering itself."""
+
+import pytest
+from search_programs import PROGRAMS, attention
+from xdsl.dialects.builtin import IntegerAttr, ModuleOp, TensorType, f16, f32
+from xdsl.dialects.func import FuncOp, ReturnOp
+from xdsl.ir import Block, Region
+
+from mirage_mlir.dialects import kernel
+from mirage_mlir.driver.source import compiler_context
+from mirage_mlir.graph.target import H200
+from mirage_mlir.passes.pipelines import lowering_passes
+from mirage_mlir.passes.search.to_ir import GraphWriter
+from mirage_mlir.search.axes import resolve
+from mirage_mlir.search.block_graph import BlockGraph
+from mirage_mlir.search.builder import ProgramBuilder
+from mirage_mlir.search.engine import Limits, search
+from mirage_mlir.search.program import Function, Kind, Program
+from mirage_mlir.search.report import SearchReport
+
+TYPES = {"f16": f16, "f32": f32}
+
+
+def tall_norm() -> ProgramBuilder:
+    """Rows in a block without matrix units."""
+    b = ProgramBuilder()
+    x = b.input((300, 5000), "f32")
+    y = b.function(Function("exp"), x)
+    b.output(b.binary(Kind.DIV, y, b.reduce(Kind.REDUCE_SUM, y, (1,))), "f32")
+    return b
+
+
+CASES = {**PROGRAMS, "attention": attention, "tall_norm": tall_norm}
+
+
+def graphs(name: str) -> tuple[Program, list[BlockGraph]]:
+    program = resolve(CASES[name]())
+    return program, search(program, H200, Limits(), SearchReport())
+
+
+def lowered(program: Program, graph: BlockGraph) -> kernel.GraphDefinedOp:
+    """The graph with its layouts, schedule and memory plan."""
+    tensors = {tensor.argument: tensor for tensor in program.inputs}
+    types = [
+        TensorType(TYPES[tensors[i].element_type], program.shape(tensors[i].axes))
+        for i in sorted(tensors)
+    ]
+    # A second role of an argument has the same shape.
+    block = Block(arg_types=types)
+    shapes = [program.shape(output.axes) for output in program.outputs]
+    written = GraphWriter(program, graph).write(list(block.args), shapes)
+    block.add_ops([*written.operations, ReturnOp(*written.results)])
+    results = [value.type for value in written.results]
+    module = ModuleOp([FuncOp("f", (types, results), Region(block))])
+    for each in lowering_passes("H200"):
+        if each.name == "lower-to-nvvm":
+            break
+        each.apply(compiler_context(), module)
+    return next(op for op in module.walk() if isinstance(op, kernel.GraphDefinedOp))
+
+
+def number(op: kernel.GraphDefinedOp, name: str) -> int:
+    attribute = op.attributes[name]
+    assert isinstance(attribute, IntegerAttr)
+    return attribute.value.data
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_as_the_lowering_does(name: str) -> None:
+    """The same threads; of shared memory at least what is needed, and not much more."""
+    program, found = graphs(name)
+    for graph in found[::4]:
+        op = lowered(program, graph)
+        assert number(op, "threads") == graph.model.threads
+        needed = number(op, "smem_bytes")
+        assert needed <= graph.model.shared_bytes <= 1.2 * needed + 2048
