@@ -182,7 +182,9 @@ class LayoutAssignment:
         moved = (threadblock.MatmulOp, threadblock.TransposeOp)
         if not (staged or in_loop or any(isinstance(user, moved) for user in users)):
             return set_layout(op, GlobalAttr())
-        columns_first = not row_major_columns(op.source)
+        # Of several matrices no column is one run of neighbours.
+        single = prod(threadblock.shape_of(op.result)[:-2]) == 1
+        columns_first = single and not row_major_columns(op.source)
         set_layout(op, SharedAttr.of(shared_for(op.result, columns_first=columns_first)))
 
     def matmul(self, op: threadblock.MatmulOp) -> None:
