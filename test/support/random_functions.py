@@ -95,7 +95,9 @@ class FunctionMaker:
         """Two tensors, the second often a new one of a shape that broadcasts."""
         lhs = self.any()
         shape = kernel.shape_of(lhs)
-        fitting = [value for value in self.values if self._broadcasts(kernel.shape_of(value), shape)]
+        fitting = [
+            value for value in self.values if self._broadcasts(kernel.shape_of(value), shape)
+        ]
         if len(fitting) > 1 and self.random.random() < 0.6:
             rhs = self.random.choice(fitting)
         else:

@@ -64,9 +64,7 @@ def extract(
 
 
 @given(weighted_hypergraphs(), st.data())
-def test_lightest_of_each_structure(
-    drawn: tuple[Hypergraph, Weights], data: st.DataObject
-) -> None:
+def test_lightest_of_each_structure(drawn: tuple[Hypergraph, Weights], data: st.DataObject) -> None:
     """With room for all, each structure near the lightest weight comes with its lightest graph."""
     graph, weights = drawn
     last = len(graph.values) - 1
@@ -79,9 +77,7 @@ def test_lightest_of_each_structure(
         best[structure(chosen)] = min(best.get(structure(chosen), weight), weight)
     lightest = min(best.values())
     assert found[0].weight == lightest
-    got = {
-        structure(dict(zip(one.values, one.edges, strict=True))): one.weight for one in found
-    }
+    got = {structure(dict(zip(one.values, one.edges, strict=True))): one.weight for one in found}
     assert len(got) == len(found)
     for key, weight in got.items():
         assert weight == best[key]
@@ -108,9 +104,7 @@ def test_operands_come_first(drawn: tuple[Hypergraph, Weights]) -> None:
             assert done.issuperset(edge.operands)
             done.add(value)
         assert done.issuperset(one.goals)
-        assert one.weight == sum(
-            weights[pair] for pair in zip(one.values, one.edges, strict=True)
-        )
+        assert one.weight == sum(weights[pair] for pair in zip(one.values, one.edges, strict=True))
 
 
 def test_says_that_it_was_cut() -> None:

@@ -1,5 +1,7 @@
 """The hypergraph of a configuration: sound, closed, and bounded."""
 
+from collections.abc import Callable
+
 import pytest
 from search_programs import PROGRAMS, lora, rmsnorm_linear
 
@@ -30,30 +32,21 @@ def recomputed(
     bits = 0
     if edge.axis is not None:
         bits = resident(algebra, configuration, operands[0], edge.axis)
-    match edge.kind:
-        case Kind.INPUT:
-            return algebra.sources[edge.source]
-        case Kind.CONSTANT:
-            return algebra.constants[edge.source][0]
-        case Kind.FUNCTION:
-            return forms.function(edge.name, operands[0])
-        case Kind.INVERSE:
-            return forms.inverse(operands[0])
-        case Kind.MATMUL:
-            assert edge.axis is not None
-            return forms.bind(forms.mul(*operands), edge.axis, bits)
-        case Kind.REDUCE_SUM:
-            assert edge.axis is not None
-            return forms.bind(operands[0], edge.axis, bits)
-        case Kind.REDUCE_MAX:
-            assert edge.axis is not None
-            return forms.bind_max(operands[0], edge.axis, bits)
-        case Kind.ACCUMULATE_SUM:
-            return forms.bind(operands[0], configuration.loop[0], LOOP)
-        case Kind.ACCUMULATE_MAX:
-            return forms.bind_max(operands[0], configuration.loop[0], LOOP)
-        case _:
-            return apply_pairwise(forms, edge.kind, *operands)
+    axis = edge.axis or ""
+    ways: dict[Kind, Callable[[], Poly | None]] = {
+        Kind.INPUT: lambda: algebra.sources[edge.source],
+        Kind.CONSTANT: lambda: algebra.constants[edge.source][0],
+        Kind.FUNCTION: lambda: forms.function(edge.name, operands[0]),
+        Kind.INVERSE: lambda: forms.inverse(operands[0]),
+        Kind.MATMUL: lambda: forms.bind(forms.mul(*operands), axis, bits),
+        Kind.REDUCE_SUM: lambda: forms.bind(operands[0], axis, bits),
+        Kind.REDUCE_MAX: lambda: forms.bind_max(operands[0], axis, bits),
+        Kind.ACCUMULATE_SUM: lambda: forms.bind(operands[0], configuration.loop[0], LOOP),
+        Kind.ACCUMULATE_MAX: lambda: forms.bind_max(operands[0], configuration.loop[0], LOOP),
+    }
+    if edge.kind in ways:
+        return ways[edge.kind]()
+    return apply_pairwise(forms, edge.kind, *operands)
 
 
 @pytest.mark.parametrize("name", PROGRAMS)

@@ -1,0 +1,83 @@
+"""The cost model: what it must know of a GPU, whatever its constants."""
+
+import pytest
+from search_programs import lora, ntrans, rmsnorm_linear, softmax
+
+from mirage_mlir.graph.target import A100, H100, H200, TARGETS, Target, target_named
+from mirage_mlir.search.axes import resolve
+from mirage_mlir.search.block_graph import BlockGraph
+from mirage_mlir.search.builder import ProgramBuilder
+from mirage_mlir.search.engine import Limits, search
+from mirage_mlir.search.program import Kind
+from mirage_mlir.search.report import SearchReport
+
+
+def best(builder: ProgramBuilder, target: Target = H200) -> BlockGraph:
+    return search(resolve(builder), target, Limits(), SearchReport())[0]
+
+
+def added(size: int) -> ProgramBuilder:
+    """The sum of two vectors of f32."""
+    b = ProgramBuilder()
+    b.output(b.binary(Kind.ADD, b.input((size,), "f32"), b.input((size,), "f32")), "f32")
+    return b
+
+
+def test_weights_are_read_once() -> None:
+    """50 MB of weights: no faster than memory, and no slower than the first prototype."""
+    seconds = best(rmsnorm_linear()).seconds
+    assert 4096 * 6144 * 2 / H200.dram_rate < seconds < 21e-6
+
+
+def test_small_kernels_cost_their_start() -> None:
+    assert H200.launch < best(added(64)).seconds < 4e-6
+    assert best(lora()).seconds < 8e-6
+    assert best(ntrans()).seconds < 8e-6
+
+
+@pytest.mark.parametrize("size", [1 << 24, 1 << 26, 10_000_019])
+def test_streams_run_at_the_speed_of_memory(size: int) -> None:
+    least = 3 * 4 * size / H200.dram_rate
+    assert least < best(added(size)).seconds < 1.6 * least + 5e-6
+
+
+def test_more_work_takes_longer() -> None:
+    times = [best(rmsnorm_linear(columns=columns)).seconds for columns in (1024, 4096, 16384)]
+    assert times == sorted(times)
+    assert times[0] < times[-1] / 3
+
+
+def test_ragged_tiles_cost_their_waste() -> None:
+    """One column more than fits takes no less time."""
+    assert best(rmsnorm_linear(columns=6145)).seconds >= best(rmsnorm_linear()).seconds * 0.99
+
+
+@pytest.mark.parametrize("target", [A100, H100], ids=lambda target: target.name)
+def test_slower_memory(target: Target) -> None:
+    assert best(rmsnorm_linear(), target).seconds > best(rmsnorm_linear()).seconds
+
+
+@pytest.mark.parametrize("target", [A100, H200], ids=lambda target: target.name)
+def test_fits_the_block(target: Target) -> None:
+    for builder in (rmsnorm_linear(), lora(), softmax()):
+        for graph in search(resolve(builder), target, Limits(), SearchReport()):
+            assert graph.model.shared_bytes <= target.shared_per_block
+            assert target.cluster_blocks or not graph.across
+
+
+def test_rows_that_no_block_holds() -> None:
+    """A softmax of rows of a million elements does not fit one block's registers."""
+    b = ProgramBuilder()
+    x = b.input((4, 1 << 20))
+    top = b.reduce(Kind.REDUCE_MAX, x, (1,))
+    shifted = b.binary(Kind.SUB, x, top)
+    b.output(b.binary(Kind.DIV, shifted, b.reduce(Kind.REDUCE_SUM, shifted, (1,))))
+    assert search(resolve(b), H200, Limits(), SearchReport()) == []
+
+
+def test_targets_by_name() -> None:
+    assert target_named("sm_90a") is H200
+    assert target_named("sm_80") is A100
+    assert {target.chip for target in TARGETS.values()} == {"sm_90a", "sm_80"}
+    with pytest.raises(ValueError, match="unknown target 'B200': it is one of H200, H100, A100"):
+        target_named("B200")

@@ -1,0 +1,149 @@
+"""The search as a whole: what it finds, and that it always finds the same."""
+
+import subprocess
+import sys
+from pathlib import Path
+from time import perf_counter
+
+import pytest
+from search_programs import PROGRAMS, attention, kinds, lora, ntrans, rmsnorm_linear
+
+from mirage_mlir.graph.target import H200
+from mirage_mlir.search.axes import resolve
+from mirage_mlir.search.block_graph import BlockGraph
+from mirage_mlir.search.builder import ProgramBuilder
+from mirage_mlir.search.config import Configuration
+from mirage_mlir.search.engine import Limits, search
+from mirage_mlir.search.hypergraph import Stage
+from mirage_mlir.search.program import Kind
+from mirage_mlir.search.report import SearchReport
+
+
+def found(builder: ProgramBuilder) -> list[BlockGraph]:
+    return search(resolve(builder), H200, Limits(), SearchReport())
+
+
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_candidates(name: str) -> None:
+    """Several, sorted by time, each with all outputs computed from what comes before."""
+    program = resolve(PROGRAMS[name]())
+    report = SearchReport()
+    candidates = search(program, H200, Limits(), report)
+    assert candidates
+    times = [candidate.seconds for candidate in candidates]
+    assert times == sorted(times)
+    for candidate in candidates:
+        assert len(candidate.outputs) == len(program.outputs)
+        for number, operation in enumerate(candidate.operations):
+            assert all(operand < number for operand in operation.operands)
+    assert report.configurations > 0
+    assert report.graphs > 0
+    assert report.instantiations >= report.graphs
+    assert not report.cut
+
+
+def test_rmsnorm_linear() -> None:
+    """X is loaded once, there are two sums over the loop, and the division follows it."""
+    graph = found(rmsnorm_linear())[0]
+    assert graph.configuration == Configuration(("k",), ("j",))
+    assert kinds(graph)[Kind.INPUT] == 2
+    assert kinds(graph)[Kind.MATMUL] == 1
+    assert kinds(graph)[Kind.ACCUMULATE_SUM] == 2
+    last = graph.operations[graph.outputs[0]]
+    assert last.stage is Stage.POST
+    assert last.kind in (Kind.MUL, Kind.DIV)
+    (product,) = (op for op in graph.operations if op.kind is Kind.MATMUL)
+    assert all(graph.operations[o].kind is Kind.INPUT for o in product.operands)
+
+
+def test_lora() -> None:
+    """Both products share the loads of X, and the second factor is applied after the loop."""
+    graph = found(lora(depth=4096))[0]
+    assert len(graph.configuration.loop) == 1
+    assert kinds(graph)[Kind.INPUT] == 4
+    assert kinds(graph)[Kind.MATMUL] == 3
+    assert kinds(graph)[Kind.ACCUMULATE_SUM] == 2
+    products = [op.stage for op in graph.operations if op.kind is Kind.MATMUL]
+    assert sorted(products) == [Stage.LOOP, Stage.LOOP, Stage.POST]
+
+
+def test_gated_mlp() -> None:
+    graph = found(PROGRAMS["gated_mlp"]())[0]
+    assert graph.configuration == Configuration(("k",), ("j",))
+    assert kinds(graph)[Kind.ACCUMULATE_SUM] == 2
+    assert kinds(graph)[Kind.INPUT] == 3
+
+
+def test_ntrans() -> None:
+    """One row for each block, no loop."""
+    graph = found(ntrans())[0]
+    assert graph.configuration == Configuration(("i",))
+    assert graph.tiles["i"] == 1
+    assert kinds(graph)[Kind.REDUCE_SUM] == 2
+
+
+def test_softmax_keeps_its_maximum() -> None:
+    """Without the maximum exp overflows: it may not cancel."""
+    graph = found(PROGRAMS["softmax"]())[0]
+    assert kinds(graph)[Kind.REDUCE_MAX] == 1
+
+
+def test_two_results_share_a_product() -> None:
+    graph = found(PROGRAMS["two_products"]())[0]
+    assert len(graph.outputs) == 2
+    assert kinds(graph)[Kind.MATMUL] == 2
+
+
+def test_too_large_for_one_kernel() -> None:
+    """All keys of 4096 at once fit no block, and nothing splits them yet."""
+    assert found(attention(4096)) == []
+
+
+@pytest.mark.parametrize("number", [0.0, 3.5])
+def test_numbers(number: float) -> None:
+    """What cancels is a number, and no input is read for it."""
+    b = ProgramBuilder()
+    x = b.input((8, 8))
+    b.output(b.binary(Kind.ADD, b.binary(Kind.SUB, x, x), b.constant(number)))
+    graph = found(b)[0]
+    assert [op.kind for op in graph.operations] == [Kind.CONSTANT]
+    assert graph.operations[0].value == number
+
+
+def test_deadline() -> None:
+    """What was found by then is returned, and the report says what was not looked at."""
+    report = SearchReport()
+    candidates = search(resolve(ntrans()), H200, Limits(perf_counter() - 1), report)
+    assert candidates == []
+    assert report.cut == ["configurations after the time limit"]
+
+
+def test_limit_of_candidates() -> None:
+    assert len(search(resolve(lora()), H200, Limits(candidates=2), SearchReport())) == 2
+
+
+SCRIPT = """
+from search_programs import PROGRAMS
+from mirage_mlir.graph.target import H200
+from mirage_mlir.search.axes import resolve
+from mirage_mlir.search.engine import Limits, search
+from mirage_mlir.search.report import SearchReport
+for name, program in PROGRAMS.items():
+    print(name, search(resolve(program()), H200, Limits(), SearchReport()))
+"""
+
+
+def test_the_same_for_every_hash_seed() -> None:
+    support = Path(__file__).parents[2] / "support"
+    root = Path(__file__).parents[3]
+    outputs = [
+        subprocess.run(
+            [sys.executable, "-c", SCRIPT],
+            env={"PYTHONPATH": f"{support}:{root}", "PYTHONHASHSEED": seed},
+            capture_output=True,
+            check=True,
+        ).stdout
+        for seed in ("0", "1", "2")
+    ]
+    assert outputs[0]
+    assert len(set(outputs)) == 1

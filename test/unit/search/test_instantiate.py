@@ -1,0 +1,78 @@
+"""Tile sizes: any axis is covered, whatever its size."""
+
+import numpy as np
+from hypothesis import given
+from hypothesis import strategies as st
+from search_programs import attention, rmsnorm_linear
+
+from mirage_mlir.graph.target import A100, H200
+from mirage_mlir.search.axes import resolve
+from mirage_mlir.search.config import Configuration
+from mirage_mlir.search.instantiate import MAX_POINTS, instantiate, mesh_of, share_counts
+
+NORM = Configuration(("k",), ("j",))
+
+
+@given(
+    st.integers(1, 300),
+    st.integers(1, 20_000),
+    st.integers(1, 20_000),
+    st.booleans(),
+)
+def test_covers(rows: int, depth: int, columns: int, fine: bool) -> None:
+    """Blocks and turns reach every index, and none of them is without work on its axis."""
+    program = resolve(rmsnorm_linear(rows, depth, columns))
+    grid = tuple(axis for axis in ("i", "k") if axis in program.sizes)
+    loop = tuple(axis for axis in ("j",) if axis in program.sizes and depth > 1)
+    configuration = Configuration(grid, loop)
+    shares = share_counts(program, configuration, H200)
+    mesh = instantiate(program, configuration, H200, shares, fine=fine)
+    assert np.count_nonzero(mesh.shares == 1) <= MAX_POINTS
+    for axis, count in mesh.counts.items():
+        size, tile = program.sizes[axis], mesh.tiles[axis]
+        assert np.all(count * tile >= size)
+        assert np.all((count - 1) * tile < size)
+    for axis in configuration.loop:
+        turns = mesh.iterations * mesh.shares
+        assert np.all(turns * mesh.tiles[axis] >= program.sizes[axis])
+        assert np.all((mesh.shares - 1) * mesh.iterations * mesh.tiles[axis] < program.sizes[axis])
+        assert np.all(mesh.iterations[mesh.shares == 1] > 1)
+
+
+def test_sizes_that_divide_nothing() -> None:
+    """Of a prime there are tiles that are neither divisors nor powers of two."""
+    program = resolve(rmsnorm_linear(16, 4096, 6143))
+    mesh = instantiate(program, NORM, H200, fine=True)
+    tiles = set(mesh.tiles["k"])
+    assert {48.0, 56.0, 96.0, 136.0} <= tiles
+    assert all(tile % 8 == 0 or tile == 6143 for tile in tiles)
+
+
+def test_matrix_units_take_whole_steps() -> None:
+    """16 elements of the axis that is summed, 8 of the others, or all there are."""
+    program = resolve(rmsnorm_linear(20, 1000, 777))
+    mesh = instantiate(program, Configuration(("i", "k"), ("j",)), H200, fine=True)
+    assert all(tile % 16 == 0 for tile in set(mesh.tiles["j"]))
+    assert all(tile % 8 == 0 or tile == 20 for tile in set(mesh.tiles["i"]))
+
+
+def test_one_index_of_what_is_carried_along() -> None:
+    mesh = instantiate(resolve(attention()), Configuration(("j", "i"), ("k",)), H200, fine=True)
+    assert set(mesh.tiles["i"]) == {1.0}
+    assert set(mesh.counts["i"]) == {2.0}
+
+
+def test_shares() -> None:
+    """Blocks share a loop where clusters add up, and where the grid has an axis left."""
+    program = resolve(rmsnorm_linear())
+    assert share_counts(program, NORM, H200) == [1, 2, 4, 8]
+    assert share_counts(program, NORM, A100) == [1]
+    assert share_counts(program, Configuration(("k",)), H200) == [1]
+
+
+def test_point() -> None:
+    program = resolve(rmsnorm_linear())
+    mesh = mesh_of(program, NORM, [[48, 96], [64]])
+    point = mesh.point(1)
+    assert point.tiles == {"i": 16, "j": 64, "k": 96}
+    assert (point.counts, point.shares, point.iterations) == ({"k": 64}, 1, 64)
