@@ -182,7 +182,7 @@ class CostModel:
     def _combined(self) -> Array:
         target, mesh = self.tiling.target, self.tiling.mesh
         resident = self.resources.resident()
-        most = np.ceil(mesh.blocks / target.multiprocessors)
+        most = np.ceil(mesh.blocks / self._multiprocessors())
         at_once = np.minimum(resident, most)
         waves = np.ceil(most / resident)
         memory = self._memory_seconds(at_once, most)
@@ -198,6 +198,12 @@ class CostModel:
         waiting = waves * waits(self.resources) * target.barrier / hidden
         waiting = waiting + np.where(mesh.shares > 1, self._exchange_seconds(waves), 0.0)
         return target.launch + target.dram_latency + most * BLOCK_START + overlapped + waiting
+
+    def _multiprocessors(self) -> Array:
+        """How many multiprocessors get a block before one gets a second."""
+        target = self.tiling.target
+        clustered = max(target.multiprocessors_in_clusters, 1)
+        return np.where(self.tiling.mesh.shares > 2, clustered, target.multiprocessors)
 
     def _exchange_seconds(self, waves: Array) -> Array:
         """Clusters meet, and each part of a sum crosses from one multiprocessor to another."""
