@@ -145,8 +145,8 @@ class SuperoptimizePass(ModulePass):
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         """Visit every function of the module that has operators."""
-        for function in [f for f in op.walk() if isinstance(f, FuncOp) and not f.is_declaration]:
-            if any(is_operator(inner) for inner in function.body.ops):
+        for function in [f for f in op.walk() if isinstance(f, FuncOp)]:
+            if any(is_operator(inner) for block in function.body.blocks for inner in block.ops):
                 self._replace(function)
 
     def _replace(self, function: FuncOp) -> None:

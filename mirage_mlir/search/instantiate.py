@@ -94,7 +94,8 @@ class Instance:
 
 def grid_tiles(size: int, step: int, target: Target, fine: bool) -> list[int]:
     """
-    Tile sizes worth trying for an axis of `size` on the grid: the whole, or multiples of `step`.
+    Tile sizes worth trying for an axis of `size` on the grid: multiples of `step`, two tiles or
+    more (with one tile the axis is on the grid of no configuration).
 
     Besides the fixed sizes these are the even shares: `size` over the number of blocks that fill
     the GPU once, twice and so on, rounded up to whole vectors.
@@ -105,7 +106,7 @@ def grid_tiles(size: int, step: int, target: Target, fine: bool) -> list[int]:
             share = -(-size // (rounds * target.multiprocessors))
             shares |= {share, -(-share // STEP) * STEP}
     tiles = {*(FINE_TILES if fine else COARSE_TILES), *shares}
-    return [*_in_steps(size, step, tiles), size]
+    return _in_steps(size, step, tiles)
 
 
 def loop_tiles(size: int, step: int, fine: bool) -> list[int]:

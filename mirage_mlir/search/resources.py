@@ -11,6 +11,17 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from mirage_mlir.graph.schedule import (
+    ACCUMULATORS_PER_THREAD,
+    BYTES_IN_FLIGHT,
+    ELEMENTS_PER_THREAD,
+    MATRIX_THREADS,
+    MAX_BUFFER_BYTES,
+    MAX_EXCHANGE_BYTES,
+    MAX_THREADS,
+    MIN_THREADS,
+    STAGE_COUNTS,
+)
 from mirage_mlir.search.extract import Derivation
 from mirage_mlir.search.hypergraph import Edge
 from mirage_mlir.search.instantiate import Array
@@ -21,27 +32,6 @@ Mask = NDArray[np.bool_]
 
 VECTOR = 16
 """Bytes that a thread copies at once, where addresses are multiples of it."""
-
-STAGE_COUNTS = (2, 4, 8)
-"""Buffers of the loop's tiles."""
-
-BYTES_IN_FLIGHT = 48 * 1024
-"""Bytes that a block keeps on their way, if its buffers allow."""
-
-MAX_BUFFER_BYTES = 128 * 1024
-"""Shared memory of all the loop's buffers."""
-
-MAX_EXCHANGE_BYTES = 48 * 1024
-"""Shared memory through which warps add up what each has summed."""
-
-MATRIX_THREADS, ACCUMULATORS_PER_THREAD = 128, 64
-"""Threads of a block that multiplies matrices; twice as many for more accumulators than these."""
-
-MIN_THREADS, MAX_THREADS, ELEMENTS_PER_THREAD = 32, 512, 16
-"""Threads of a block that does not: one for so many elements of its largest tile."""
-
-MAX_LIVE_PER_THREAD = 96
-"""Elements in f32 that a thread keeps; of its 255 registers others hold addresses and copies."""
 
 REDUCTIONS = (Kind.REDUCE_SUM, Kind.REDUCE_MAX)
 ACCUMULATIONS = (Kind.ACCUMULATE_SUM, Kind.ACCUMULATE_MAX)

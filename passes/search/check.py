@@ -1,18 +1,29 @@
 """Which functions can be superoptimized at all."""
 
+from xdsl.dialects.builtin import TensorType
 from xdsl.dialects.func import FuncOp, ReturnOp
+from xdsl.utils.hints import isa
 
 from mirage_mlir.diagnostics import fail
+from mirage_mlir.dialects.common import FloatType
 
 
 def check(function: FuncOp) -> None:
     """Fail at what is not straight-line code of kernel operators on tensors."""
     if len(function.body.blocks) > 1:
         fail(function, "has several blocks; only straight-line functions can be superoptimized")
+    kinds = (
+        ("argument", function.function_type.inputs),
+        ("result", function.function_type.outputs),
+    )
+    for kind, types in kinds:
+        for number, type_ in enumerate(types):
+            if not isa(type_, TensorType[FloatType]):
+                fail(function, f"has {kind} {number} of type {type_}, which is no tensor of floats")
     for op in function.body.block.ops:
         if not op.name.startswith("kernel.") and not isinstance(op, ReturnOp):
             fail(
                 op,
                 "is no operator of the kernel dialect",
-                note="functions to superoptimize hold only those",
+                note="a function to superoptimize holds nothing else",
             )

@@ -33,6 +33,13 @@ def _repetition(op: kernel.RepetitionOp) -> list[Operation]:
     return [reshaped, broadcast, copied, kernel.ReshapeOp(copied.result, op.result.type)]
 
 
+def _replace(op: Operation, by: Sequence[Operation]) -> None:
+    """Put `by` in the place of `op`; in diagnostics they are at its place, too."""
+    for new in by:
+        new.location = op.location
+    Rewriter.replace_op(op, by)
+
+
 def _copy_borrowed_results(function: FuncOp) -> None:
     """A result that is an argument, part of a tensor or an earlier result needs its own memory."""
     last = function.body.block.last_op
@@ -42,6 +49,7 @@ def _copy_borrowed_results(function: FuncOp) -> None:
         view = view_of(value)
         if view is None or view.root in roots or not owns_memory(value):
             copied = kernel.CastOp(value, value.type)
+            copied.location = last.location
             function.body.block.insert_op_before(copied, last)
             last.operands[index] = copied.result
         else:
@@ -52,9 +60,9 @@ def normalise(function: FuncOp) -> None:
     """Rewrite, in place, until every view that is left is one by strides."""
     for op in list(function.body.block.ops):
         if isinstance(op, kernel.RepetitionOp):
-            Rewriter.replace_op(op, _repetition(op))
+            _replace(op, _repetition(op))
     for op in list(function.body.block.ops):
         if isinstance(op, kernel.ReshapeOp) and view_of(op.result) is None:
             copied = kernel.CastOp(op.input, op.input.type)
-            Rewriter.replace_op(op, [copied, kernel.ReshapeOp(copied.result, op.result.type)])
+            _replace(op, [copied, kernel.ReshapeOp(copied.result, op.result.type)])
     _copy_borrowed_results(function)

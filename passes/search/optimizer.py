@@ -68,6 +68,8 @@ class Optimizer:
 
     def _in_one_kernel(self) -> Iterator[Plan]:
         wanted = to_compute(returned(self.function))
+        if not wanted:
+            return
         operators = [op for op in self.function.body.block.ops if op.results]
         if any(isinstance(op, kernel.GraphDefinedOp) for op in operators):
             remark(self.function, "has graphs already: other operators are lowered alone")
