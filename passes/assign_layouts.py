@@ -1,12 +1,11 @@
 """The `assign-layouts` pass."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from math import prod
 
 from xdsl.context import Context
-from xdsl.dialects.builtin import DenseArrayBase, Float32Type, IntegerAttr, ModuleOp, UnitAttr, i64
-from xdsl.ir import Block, Operation, SSAValue
+from xdsl.dialects.builtin import DenseArrayBase, IntegerAttr, ModuleOp, UnitAttr, i64
+from xdsl.ir import Operation, SSAValue
 from xdsl.passes import ModulePass
 from xdsl.transforms.dead_code_elimination import dce
 
@@ -22,107 +21,52 @@ from mirage_mlir.dialects.layout import (
 )
 from mirage_mlir.dialects.threadblock import Stage
 from mirage_mlir.graph.layout import (
-    MMA_COLUMNS,
     MMA_DEPTH,
-    MMA_ROWS,
     WARP_THREADS,
     RegisterLayout,
     SharedLayout,
     as_matrix,
     blocked,
-    ceil_div,
     largest_power_of_two_divisor,
     mma_result,
-    power_of_two_at_least,
     round_up,
     shared_tile,
 )
+from mirage_mlir.graph.schedule import choose_warps, elementwise_threads, matrix_threads
 from mirage_mlir.passes.lowering.context import buffer_of
+from mirage_mlir.passes.lowering.tiles import (
+    CLUSTER_SHARES,
+    THREADS,
+    WARPS,
+    ZERO_PADDING,
+    blocks_across,
+    cluster_sizes,
+    ends_in_stores,
+    exchanges_sides,
+    folding_sides,
+    is_folded,
+    item_bytes,
+    matmul_sizes,
+    reduced_sides,
+    split_warp_bits,
+    uses_matrix_unit,
+)
 from mirage_mlir.passes.lowering.views import row_major_columns
-
-THREADS = "threads"
-WARPS = "warps"
-ZERO_PADDING = "zero_padding"
-CLUSTER_SHARES = "cluster_shares"
-"""On a graph: the blocks of a cluster share the work that follows their sum."""
-
-ACCUMULATORS_PER_THREAD = 64
-"""Accumulator registers above which a block gets more threads: a thread has 255 registers, and
-operands, addresses and the elements of other tiles need the rest."""
-
-ELEMENTS_PER_THREAD = 16
-"""Elements of a tile that a thread of a block without matrix units works on: two 16-byte pieces
-of f16, enough loads in flight to hide the latency of device memory."""
-
-MAX_CLUSTER = 8
-"""Blocks of a cluster that every sm_90 takes (PTX ISA, section "Cluster of Cooperative Thread
-Arrays")."""
-
-MAX_EXCHANGE_BYTES = 48 * 1024
-"""Parts of a sum that warps may exchange through shared memory: more would cost occupancy."""
-
-MIN_THREADS, DEFAULT_THREADS, MAX_THREADS = 32, 128, 512
-"""128 is one warp for each of the four schedulers of a multiprocessor."""
-
-
-def item_bytes(value: SSAValue) -> int:
-    """Bytes of one element of a tile."""
-    return 4 if threadblock.tile_type(value).element_type == Float32Type() else 2
-
-
-def uses_matrix_unit(op: threadblock.MatmulOp) -> bool:
-    """Whether the operands have a type that `mma.sync` takes: f16 or bf16."""
-    return item_bytes(op.lhs) == item_bytes(op.rhs) == 2
-
-
-def matmul_sizes(op: threadblock.MatmulOp) -> tuple[int, int, int]:
-    """Rows, columns and depth of one tile's product."""
-    rows, depth = as_matrix(threadblock.shape_of(op.lhs))
-    return rows, threadblock.shape_of(op.rhs)[-1], depth
 
 
 def choose_threads(graph: kernel.GraphDefinedOp) -> int:
     """Threads of the block: by accumulators where there are matrix products, else by elements."""
     matmuls = [op for op in graph.body.block.ops if isinstance(op, threadblock.MatmulOp)]
-    if not matmuls:
-        largest = max(
+    if matmuls:
+        return matrix_threads([matmul_sizes(op)[:2] for op in matmuls])
+    return elementwise_threads(
+        max(
             prod(threadblock.shape_of(value))
             for op in graph.body.block.ops
             for value in (*op.operands, *op.results)
             if isinstance(value.type, threadblock.TileType)
         )
-        threads = power_of_two_at_least(ceil_div(largest, ELEMENTS_PER_THREAD))
-        return min(MAX_THREADS, max(MIN_THREADS, threads))
-    elements = 0
-    for op in matmuls:
-        rows, columns, _ = matmul_sizes(op)
-        elements += round_up(rows, MMA_ROWS) * round_up(columns, MMA_COLUMNS)
-    return DEFAULT_THREADS * (1 if elements <= ACCUMULATORS_PER_THREAD * DEFAULT_THREADS else 2)
-
-
-def choose_warps(sizes: tuple[int, int, int], warps: int, may_split: bool) -> tuple[int, int, int]:
-    """
-    Warps along rows, columns and depth with the least work for each warp.
-
-    Work is counted in instructions of one turn of the loop: one `mma.sync` for each fragment,
-    one `ldmatrix` for a left fragment and half of one for a right fragment.
-    """
-    rows, columns, depth = sizes
-    steps = ceil_div(depth, MMA_DEPTH)
-    best: tuple[float, tuple[int, int, int]] | None = None
-    powers = [1 << k for k in range(warps.bit_length())]
-    for down, across in ((d, a) for d in powers for a in powers if d * a <= warps):
-        deep = warps // (down * across)
-        row_tiles = ceil_div(ceil_div(rows, MMA_ROWS), down)
-        column_tiles = ceil_div(ceil_div(columns, MMA_COLUMNS), across)
-        parts = deep * down * across * row_tiles * column_tiles * MMA_ROWS * MMA_COLUMNS * 4
-        if deep > 1 and (not may_split or steps % deep or parts > MAX_EXCHANGE_BYTES):
-            continue
-        work = (steps / deep) * (row_tiles * column_tiles + row_tiles + column_tiles / 2)
-        if best is None or (work, (down, across, deep)) < best:
-            best = (work, (down, across, deep))
-    assert best is not None, "all warps along the rows is always possible"
-    return best[1]
+    )
 
 
 def shared_for(value: SSAValue, *, columns_first: bool = False) -> SharedLayout:
@@ -345,33 +289,6 @@ class LayoutAssignment:
         return self.converted[key]
 
 
-def blocks_across(op: Operation | Block) -> int:
-    """Blocks whose parts an accumulation adds up; 1 for any other operation."""
-    if not isinstance(op, threadblock.AccumulateOp):
-        return 1
-    graph = op.parent_op()
-    assert isinstance(graph, kernel.GraphDefinedOp)
-    return prod(graph.grid_sizes[axis] for axis in op.across.get_values())
-
-
-def folding_sides(op: threadblock.AccumulateOp) -> tuple[bool, bool] | None:
-    """The sides over which a thread may reduce its own part of `op`: those of its one user."""
-    users = [use.operation for use in op.result.uses]
-    if len(users) != 1:
-        return None
-    user = users[0]
-    if not isinstance(user, threadblock.ReduceSumOp | threadblock.ReduceMaxOp):
-        return None
-    kind = "sum" if isinstance(user, threadblock.ReduceSumOp) else "max"
-    return reduced_sides(user) if kind == op.kind.data else None
-
-
-def is_folded(value: SSAValue) -> bool:
-    """Whether `value` is an accumulator that each thread has already reduced for its own part."""
-    op = value.owner
-    return isinstance(op, threadblock.AccumulateOp) and folding_sides(op) is not None
-
-
 def pad_depth(value: SSAValue) -> None:
     """Give a matrix unit's operand room for a whole last fragment, which the kernel zeroes."""
     op = buffer_of(value)
@@ -382,73 +299,6 @@ def pad_depth(value: SSAValue) -> None:
     size = round_up(layout.size, pitch * MMA_DEPTH)
     set_layout(op, SharedAttr.of(replace(layout, size=size)))
     op.attributes[ZERO_PADDING] = UnitAttr()
-
-
-def exchanges_sides(shape: Sequence[int], permutation: Sequence[int]) -> bool | None:
-    """
-    Whether permuting the dims of a tile exchanges the rows and columns of its matrix.
-
-    None where it does neither that nor leave the matrix as it is; dims of size 1 do not matter.
-    """
-    last = len(shape) - 1
-    rows = [dim for dim in range(last) if shape[dim] > 1]
-    columns = [last] if shape[last] > 1 else []
-    new_rows = [dim for dim in permutation[:-1] if shape[dim] > 1]
-    new_columns = [permutation[-1]] if shape[permutation[-1]] > 1 else []
-    if (new_rows, new_columns) == (rows, columns):
-        return False
-    return True if (new_rows, new_columns) == (columns, rows) else None
-
-
-def reduced_sides(
-    op: threadblock.ReduceSumOp | threadblock.ReduceMaxOp,
-) -> tuple[bool, bool] | None:
-    """
-    Whether the reduction runs over the rows, and over the columns, of the tile's matrix.
-
-    None where it takes some of the dims that make a row and keeps others.
-    """
-    shape = threadblock.shape_of(op.input)
-    dims = {dim for dim in op.dims.get_values() if shape[dim] > 1}
-    leading = {dim for dim in range(len(shape) - 1) if shape[dim] > 1}
-    if dims & leading and not leading <= dims:
-        return None
-    return bool(dims & leading), len(shape) - 1 in dims
-
-
-def split_warp_bits(layout: RegisterLayout, rows: bool, columns: bool) -> list[int]:
-    """The bits of the thread index above the lane along which a reduction's parts lie."""
-    lanes = WARP_THREADS.bit_length() - 1
-    return [
-        bit
-        for bit, (row, column) in enumerate(layout.threads)
-        if bit >= lanes and ((rows and row > 0) or (columns and column > 0))
-    ]
-
-
-def cluster_sizes(graph: kernel.GraphDefinedOp) -> tuple[int, ...]:
-    """Blocks of a cluster along each grid axis: all of an axis that is summed across."""
-    axes: set[int] = set()
-    for op in graph.body.block.ops:
-        if isinstance(op, threadblock.AccumulateOp) and (across := op.across.get_values()):
-            if axes and axes != set(across):
-                fail(op, f"sums across grid axes {list(across)}, an earlier one {sorted(axes)}")
-            axes = set(across)
-            if (blocks := blocks_across(op)) > MAX_CLUSTER:
-                fail(op, f"sums across {blocks} blocks; a cluster has at most {MAX_CLUSTER}")
-    return tuple(n if axis in axes else 1 for axis, n in enumerate(graph.grid_sizes))
-
-
-def ends_in_stores(graph: kernel.GraphDefinedOp, stages: dict[SSAValue, Stage]) -> bool:
-    """Whether nothing but elementwise work and stores follows the loop's sums."""
-    after = [
-        op for op in graph.body.block.ops if op.results and stages[op.results[0]] == Stage.POST
-    ]
-    return all(
-        isinstance(op, thread.GraphOp | threadblock.AccumulateOp)
-        or (len(op.operands) == 1 and is_folded(op.operands[0]))
-        for op in after
-    )
 
 
 def assign(graph: kernel.GraphDefinedOp) -> None:

@@ -20,12 +20,12 @@ from xdsl.passes import ModulePass
 from mirage_mlir.diagnostics import fail
 from mirage_mlir.dialects import kernel
 from mirage_mlir.graph.target import target_named
-from mirage_mlir.passes.assign_layouts import cluster_sizes
 from mirage_mlir.passes.lowering.kernel_function import (
     KernelFunction,
     roots_of,
     shared_memory_symbol,
 )
+from mirage_mlir.passes.lowering.tiles import cluster_sizes
 from mirage_mlir.passes.lowering.views import TensorView, dense_strides, view_of
 from mirage_mlir.passes.plan_memory import SCRATCH_BYTES, SCRATCH_OFFSET, int_attribute
 

@@ -15,13 +15,13 @@ from mirage_mlir.dialects.layout import BarrierOp
 from mirage_mlir.dialects.threadblock import Stage
 from mirage_mlir.graph.memory_plan import Buffer, plan_memory
 from mirage_mlir.graph.target import target_named
-from mirage_mlir.passes.assign_layouts import ZERO_PADDING
 from mirage_mlir.passes.lowering.context import (
     SMEM_OFFSET,
     buffer_bytes,
     is_staged,
 )
 from mirage_mlir.passes.lowering.emitter import byte_width
+from mirage_mlir.passes.lowering.tiles import ZERO_PADDING
 from mirage_mlir.passes.lowering.views import view_of
 from mirage_mlir.passes.schedule_threadblock import STAGES, in_shared, spreads
 

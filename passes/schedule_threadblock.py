@@ -11,26 +11,16 @@ from xdsl.passes import ModulePass
 from mirage_mlir.dialects import kernel, threadblock
 from mirage_mlir.dialects.layout import BarrierOp, SharedAttr, layout_of
 from mirage_mlir.dialects.threadblock import Stage
+from mirage_mlir.graph.schedule import choose_stages
 from mirage_mlir.passes.lowering.context import buffer_bytes, buffer_of, is_staged
 
 STAGES = "stages"
-
-BYTES_IN_FLIGHT = 48 * 1024
-"""Bytes that a block keeps on their way: with one block on each of 132 multiprocessors, 4.3 TB/s
-times a loaded latency of 1 us asks for 33 KB each; half more rides out uneven answers."""
-
-MAX_BUFFER_BYTES = 128 * 1024
-"""Shared memory that the loop's buffers may take in all: an A100's block has 163 KB, and what
-follows the loop, or stays through it, needs some."""
 
 ROTATION = "rotation"
 
 BLOCKS_IN_STEP = 8
 """Neighbouring blocks that run through the loop side by side: together they read long runs of
 each row. On an H200 groups of 4 to 16 were equally fast, 5 % faster than all in step."""
-
-STAGE_COUNTS = (2, 4, 8)
-"""Powers of two, so that a buffer's number is a mask of the turn's; more gained nothing."""
 
 
 def in_shared(value: SSAValue) -> bool:
@@ -60,15 +50,9 @@ def spreads(op: Operation) -> bool:
     )
 
 
-def choose_stages(graph: kernel.GraphDefinedOp) -> int:
-    """Buffers of each tile that the loop loads: the fewest that keep enough bytes on their way."""
-    turns = prod(graph.loop_sizes)
-    turn_bytes = sum(buffer_bytes(op) for op in graph.body.block.ops if is_staged(op, graph))
-    if not turn_bytes:
-        return 1
-    fitting = [n for n in STAGE_COUNTS if n * turn_bytes <= MAX_BUFFER_BYTES] or [2]
-    enough = [n for n in fitting if (n - 1) * turn_bytes >= BYTES_IN_FLIGHT]
-    return min(turns, (enough or fitting[-1:])[0])
+def turn_bytes(graph: kernel.GraphDefinedOp) -> int:
+    """Bytes of shared memory that one turn of the loop loads."""
+    return sum(buffer_bytes(op) for op in graph.body.block.ops if is_staged(op, graph))
 
 
 @dataclass
@@ -211,5 +195,9 @@ class ScheduleThreadblockPass(ModulePass):
         """Visit every `kernel.graph_defined` of the module."""
         for graph in [g for g in op.walk() if isinstance(g, kernel.GraphDefinedOp)]:
             turns = prod(graph.loop_sizes)
-            chosen = min(turns, max(2, self.stages)) if self.stages else choose_stages(graph)
+            chosen = (
+                min(turns, max(2, self.stages))
+                if self.stages
+                else choose_stages(turn_bytes(graph), turns)
+            )
             schedule(graph, chosen)

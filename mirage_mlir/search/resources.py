@@ -33,6 +33,9 @@ Mask = NDArray[np.bool_]
 VECTOR = 16
 """Bytes that a thread copies at once, where addresses are multiples of it."""
 
+MAX_LIVE_PER_THREAD = 96
+"""Elements in f32 that a thread keeps; of its 255 registers others hold addresses and copies."""
+
 REDUCTIONS = (Kind.REDUCE_SUM, Kind.REDUCE_MAX)
 ACCUMULATIONS = (Kind.ACCUMULATE_SUM, Kind.ACCUMULATE_MAX)
 

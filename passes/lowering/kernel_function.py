@@ -27,13 +27,6 @@ from mirage_mlir.dialects.layout import (
 )
 from mirage_mlir.dialects.threadblock import Stage
 from mirage_mlir.graph.layout import ceil_div
-from mirage_mlir.passes.assign_layouts import (
-    CLUSTER_SHARES,
-    THREADS,
-    ZERO_PADDING,
-    cluster_sizes,
-    is_folded,
-)
 from mirage_mlir.passes.lowering.access import as_f32, fetch, write_global, write_shared
 from mirage_mlir.passes.lowering.context import (
     KernelContext,
@@ -49,6 +42,13 @@ from mirage_mlir.passes.lowering.reduction import (
     accumulate,
     layout_read_by,
     reduce,
+)
+from mirage_mlir.passes.lowering.tiles import (
+    CLUSTER_SHARES,
+    THREADS,
+    ZERO_PADDING,
+    cluster_sizes,
+    is_folded,
 )
 from mirage_mlir.passes.lowering.views import view_of
 from mirage_mlir.passes.plan_memory import SMEM_BYTES, int_attribute

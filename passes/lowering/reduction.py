@@ -9,12 +9,6 @@ from xdsl.ir import SSAValue
 from mirage_mlir.dialects import nvvm, threadblock
 from mirage_mlir.dialects.layout import GlobalAttr, RegistersAttr, layout_of
 from mirage_mlir.graph.layout import WARP_THREADS, Position, RegisterLayout, blocked
-from mirage_mlir.passes.assign_layouts import (
-    folding_sides,
-    is_folded,
-    reduced_sides,
-    split_warp_bits,
-)
 from mirage_mlir.passes.lowering.access import (
     as_f32,
     combine,
@@ -24,6 +18,12 @@ from mirage_mlir.passes.lowering.access import (
 )
 from mirage_mlir.passes.lowering.context import Extents, KernelContext, shared_layout
 from mirage_mlir.passes.lowering.emitter import Index
+from mirage_mlir.passes.lowering.tiles import (
+    folding_sides,
+    is_folded,
+    reduced_sides,
+    split_warp_bits,
+)
 
 NEUTRAL = {"sum": 0.0, "max": float("-inf")}
 """What leaves a sum, or a maximum, as it is."""

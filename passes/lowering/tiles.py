@@ -1,0 +1,132 @@
+"""What several passes of the lowering ask about the tiles of a graph."""
+
+from collections.abc import Sequence
+from math import prod
+
+from xdsl.dialects.builtin import Float32Type
+from xdsl.ir import Block, Operation, SSAValue
+
+from mirage_mlir.diagnostics import fail
+from mirage_mlir.dialects import kernel, thread, threadblock
+from mirage_mlir.dialects.threadblock import Stage
+from mirage_mlir.graph.layout import WARP_THREADS, RegisterLayout, as_matrix
+
+THREADS = "threads"
+WARPS = "warps"
+ZERO_PADDING = "zero_padding"
+CLUSTER_SHARES = "cluster_shares"
+"""On a graph: the blocks of a cluster share the work that follows their sum."""
+
+MAX_CLUSTER = 8
+"""Blocks of a cluster that every sm_90 takes (PTX ISA, section "Cluster of Cooperative Thread
+Arrays")."""
+
+
+def item_bytes(value: SSAValue) -> int:
+    """Bytes of one element of a tile."""
+    return 4 if threadblock.tile_type(value).element_type == Float32Type() else 2
+
+
+def uses_matrix_unit(op: threadblock.MatmulOp) -> bool:
+    """Whether the operands have a type that `mma.sync` takes: f16 or bf16."""
+    return item_bytes(op.lhs) == item_bytes(op.rhs) == 2
+
+
+def matmul_sizes(op: threadblock.MatmulOp) -> tuple[int, int, int]:
+    """Rows, columns and depth of one tile's product."""
+    rows, depth = as_matrix(threadblock.shape_of(op.lhs))
+    return rows, threadblock.shape_of(op.rhs)[-1], depth
+
+
+def blocks_across(op: Operation | Block) -> int:
+    """Blocks whose parts an accumulation adds up; 1 for any other operation."""
+    if not isinstance(op, threadblock.AccumulateOp):
+        return 1
+    graph = op.parent_op()
+    assert isinstance(graph, kernel.GraphDefinedOp)
+    return prod(graph.grid_sizes[axis] for axis in op.across.get_values())
+
+
+def folding_sides(op: threadblock.AccumulateOp) -> tuple[bool, bool] | None:
+    """The sides over which a thread may reduce its own part of `op`: those of its one user."""
+    users = [use.operation for use in op.result.uses]
+    if len(users) != 1:
+        return None
+    user = users[0]
+    if not isinstance(user, threadblock.ReduceSumOp | threadblock.ReduceMaxOp):
+        return None
+    kind = "sum" if isinstance(user, threadblock.ReduceSumOp) else "max"
+    return reduced_sides(user) if kind == op.kind.data else None
+
+
+def is_folded(value: SSAValue) -> bool:
+    """Whether `value` is an accumulator that each thread has already reduced for its own part."""
+    op = value.owner
+    return isinstance(op, threadblock.AccumulateOp) and folding_sides(op) is not None
+
+
+def exchanges_sides(shape: Sequence[int], permutation: Sequence[int]) -> bool | None:
+    """
+    Whether permuting the dims of a tile exchanges the rows and columns of its matrix.
+
+    None where it does neither that nor leave the matrix as it is; dims of size 1 do not matter.
+    """
+    last = len(shape) - 1
+    rows = [dim for dim in range(last) if shape[dim] > 1]
+    columns = [last] if shape[last] > 1 else []
+    new_rows = [dim for dim in permutation[:-1] if shape[dim] > 1]
+    new_columns = [permutation[-1]] if shape[permutation[-1]] > 1 else []
+    if (new_rows, new_columns) == (rows, columns):
+        return False
+    return True if (new_rows, new_columns) == (columns, rows) else None
+
+
+def reduced_sides(
+    op: threadblock.ReduceSumOp | threadblock.ReduceMaxOp,
+) -> tuple[bool, bool] | None:
+    """
+    Whether the reduction runs over the rows, and over the columns, of the tile's matrix.
+
+    None where it takes some of the dims that make a row and keeps others.
+    """
+    shape = threadblock.shape_of(op.input)
+    dims = {dim for dim in op.dims.get_values() if shape[dim] > 1}
+    leading = {dim for dim in range(len(shape) - 1) if shape[dim] > 1}
+    if dims & leading and not leading <= dims:
+        return None
+    return bool(dims & leading), len(shape) - 1 in dims
+
+
+def split_warp_bits(layout: RegisterLayout, rows: bool, columns: bool) -> list[int]:
+    """The bits of the thread index above the lane along which a reduction's parts lie."""
+    lanes = WARP_THREADS.bit_length() - 1
+    return [
+        bit
+        for bit, (row, column) in enumerate(layout.threads)
+        if bit >= lanes and ((rows and row > 0) or (columns and column > 0))
+    ]
+
+
+def cluster_sizes(graph: kernel.GraphDefinedOp) -> tuple[int, ...]:
+    """Blocks of a cluster along each grid axis: all of an axis that is summed across."""
+    axes: set[int] = set()
+    for op in graph.body.block.ops:
+        if isinstance(op, threadblock.AccumulateOp) and (across := op.across.get_values()):
+            if axes and axes != set(across):
+                fail(op, f"sums across grid axes {list(across)}, an earlier one {sorted(axes)}")
+            axes = set(across)
+            if (blocks := blocks_across(op)) > MAX_CLUSTER:
+                fail(op, f"sums across {blocks} blocks; a cluster has at most {MAX_CLUSTER}")
+    return tuple(n if axis in axes else 1 for axis, n in enumerate(graph.grid_sizes))
+
+
+def ends_in_stores(graph: kernel.GraphDefinedOp, stages: dict[SSAValue, Stage]) -> bool:
+    """Whether nothing but elementwise work and stores follows the loop's sums."""
+    after = [
+        op for op in graph.body.block.ops if op.results and stages[op.results[0]] == Stage.POST
+    ]
+    return all(
+        isinstance(op, thread.GraphOp | threadblock.AccumulateOp)
+        or (len(op.operands) == 1 and is_folded(op.operands[0]))
+        for op in after
+    )
