@@ -1,0 +1,104 @@
+"""Loops that blocks share: where that pays, where it may not be, and what it costs."""
+
+import numpy as np
+import pytest
+from search_programs import rmsnorm_linear
+
+from mirage_mlir.graph.target import A100, H200
+from mirage_mlir.search.axes import resolve
+from mirage_mlir.search.builder import ProgramBuilder
+from mirage_mlir.search.config import Configuration
+from mirage_mlir.search.cost import CostModel
+from mirage_mlir.search.engine import Limits, search
+from mirage_mlir.search.extract import Extraction
+from mirage_mlir.search.hypergraph import Stage, Value
+from mirage_mlir.search.instantiate import instantiate, mesh_of
+from mirage_mlir.search.program import Function, Kind
+from mirage_mlir.search.report import SearchReport
+from mirage_mlir.search.saturate import Saturation
+from mirage_mlir.search.tiling import Tiling
+from mirage_mlir.search.values import Algebra
+
+SPLIT = Configuration(("k",), ("j",))
+
+Tiles = tuple[int, int, int]
+"""The depth and the columns of a tile, and the blocks that share the depth."""
+
+
+def test_few_columns() -> None:
+    """1024 columns do not fill the GPU: blocks share the depth, as far as there are clusters."""
+    program = resolve(rmsnorm_linear(16, 4096, 1024))
+    best = search(program, H200, Limits(), SearchReport())[0]
+    assert best.configuration == SPLIT
+    assert best.grid == ("k", "j")
+    assert best.across == (1,)
+    assert best.blocks[1] in (2, 4, 8)
+    assert best.tiles["j"] * best.iterations * best.blocks[1] >= 4096
+    assert str(best) == f"grid{{k}} loop{{j}} across {best.blocks[1]} blocks"
+    for candidate in search(program, A100, Limits(), SearchReport()):
+        assert candidate.across == ()
+        assert "across" not in str(candidate)
+
+
+def test_many_columns() -> None:
+    """Where every multiprocessor has columns of its own, meeting costs more than it gains."""
+    program = resolve(rmsnorm_linear(16, 4096, 6144))
+    assert search(program, H200, Limits(), SearchReport())[0].across == ()
+
+
+def test_each_output_is_stored_once() -> None:
+    """An output that needs no loop would be stored by all the blocks that share it."""
+    b = ProgramBuilder()
+    b.output(b.matmul(b.input((16, 4096)), b.input((4096, 1024))))
+    b.output(b.function(Function("exp"), b.input((1024,))))
+    candidates = search(resolve(b), H200, Limits(), SearchReport())
+    assert any(candidate.configuration.loop for candidate in candidates)
+    assert all(candidate.across == () for candidate in candidates)
+
+
+@pytest.mark.parametrize("depth", [100, 4096, 4100])
+def test_every_block_has_a_part(depth: int) -> None:
+    program = resolve(rmsnorm_linear(16, depth, 256))
+    mesh = instantiate(program, SPLIT, H200, [1, 2, 4, 8], fine=True)
+    assert set(mesh.shares) == {1.0, 2.0, 4.0, 8.0} if depth > 100 else {1.0, 2.0}
+    share = mesh.iterations * mesh.tiles["j"]
+    assert np.all(mesh.shares * share >= depth)
+    assert np.all((mesh.shares - 1) * share < depth)
+
+
+def modelled(rows: int, columns: int, tiles: Tiles) -> float:
+    """Microseconds of RMSNorm and a linear layer of 4096 inputs, the faster of its graphs."""
+    program = resolve(rmsnorm_linear(rows, 4096, columns))
+    algebra = Algebra.of(program)
+    graph = Saturation(algebra, SPLIT).run()
+    goal = graph.find(Value(algebra.outputs[0], Stage.POST))
+    assert goal is not None
+    deep, wide, shares = tiles
+    tiling = Tiling(
+        program, algebra, graph, H200, mesh_of(program, SPLIT, [[wide], [deep]], [shares])
+    )
+    graphs = Extraction(graph, [goal], lambda _, edge: float(edge.kind is Kind.MATMUL), 8).run()
+    return min(float(CostModel(tiling, one).seconds()[0]) for one in graphs) * 1e6
+
+
+@pytest.mark.parametrize(
+    ("columns", "fast", "slow"),
+    [
+        # As timed on an H200, microseconds: 13.2 and 15.8.
+        (4096, (64, 64, 2), (128, 32, 1)),
+        # 13.2 and 15.5: 128 blocks in clusters of four do not find a place each.
+        (4096, (64, 64, 2), (32, 128, 4)),
+        # 14.5 and 17.5.
+        (4096, (32, 192, 4), (64, 64, 1)),
+        # 18.7 and 20.0.
+        (6144, (64, 64, 1), (64, 64, 2)),
+        # 18.9 and 23.9.
+        (6144, (16, 448, 8), (32, 192, 4)),
+        # 6.8 and 8.2.
+        (1024, (48, 96, 8), (128, 32, 2)),
+        # 8.2 and 9.5.
+        (1024, (128, 32, 2), (128, 16, 1)),
+    ],
+)
+def test_the_order_that_was_measured(columns: int, fast: Tiles, slow: Tiles) -> None:
+    assert modelled(16, columns, fast) < modelled(16, columns, slow)
