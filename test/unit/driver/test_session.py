@@ -85,3 +85,25 @@ def test_a_folder_that_cannot_be_made(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
     with pytest.raises(OSError, match="file"):
         Session(report=True, artifacts=str(tmp_path / "file"), verbose=False)
+
+
+FEW_COLUMNS = """
+func.func @f(%x: tensor<16x4096xf16>, %w: tensor<4096x1024xf16>) -> tensor<16x1024xf16> {
+  %z = kernel.matmul %x, %w : (tensor<16x4096xf16>, tensor<4096x1024xf16>) -> tensor<16x1024xf16>
+  func.return %z : tensor<16x1024xf16>
+}
+"""
+"""Blocks of a cluster share this on sm_90a; there are no clusters on sm_80."""
+
+
+@pytest.mark.parametrize(("target", "own"), [("H200", 0), ("A100", 1)])
+def test_each_chip_gets_a_graph_of_its_own(tmp_path: Path, target: str, own: int) -> None:
+    session = Session(report=True, artifacts=str(tmp_path), verbose=False)
+    report, text = run(session, FEW_COLUMNS, SuperoptimizePass(target=target))
+    codes = Artifact.load(tmp_path / "f.mirage").targets
+    assert [code.target for code in codes] == ["sm_90a", "sm_80"]
+    assert ["across" in code.ugraph for code in codes] == [True, False]
+    assert all(len(code.launches) == 1 for code in codes)
+    assert text == codes[own].ugraph
+    assert report is not None
+    assert "not taken" not in report
