@@ -18,6 +18,7 @@ PASSES: Mapping[str, str] = {
     "schedule-threadblock": "mirage_mlir.passes.schedule_threadblock:ScheduleThreadblockPass",
     "plan-memory": "mirage_mlir.passes.plan_memory:PlanMemoryPass",
     "lower-to-nvvm": "mirage_mlir.passes.lower_to_nvvm:LowerToNvvmPass",
+    "check-lowered-kernels": "mirage_mlir.passes.check_lowered_kernels:CheckLoweredKernelsPass",
 }
 """Pass name to `module:class`; `test_registry` loads every row and compares its name."""
 

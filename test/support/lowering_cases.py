@@ -1,17 +1,13 @@
-"""Small functions of uGraphs, one or more for each shape of kernel that the lowering emits."""
+"""Small functions with matrix products, for each way in which the lowering makes one."""
 
-from collections.abc import Sequence
 from typing import NamedTuple
 
-from small_graphs import Graph, Program, tensor
+from small_graphs import ALL, Graph, Program, size
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import SSAValue
 
 from mirage_mlir.dialects import kernel
 from mirage_mlir.dialects import threadblock as tb
-
-ALL = -1
-"""In a map: the axis cuts no dim, and all blocks or turns get the whole."""
 
 
 def matmul(g: Graph, lhs: SSAValue, rhs: SSAValue) -> SSAValue:
@@ -20,13 +16,18 @@ def matmul(g: Graph, lhs: SSAValue, rhs: SSAValue) -> SSAValue:
 
 
 def total(g: Graph, value: SSAValue, kind: str = "sum") -> SSAValue:
-    """The accumulator of `value`."""
+    """The sum, or the maximum, of `value` over the turns of the loop."""
     return g.add(tb.AccumulateOp(value, kind))
+
+
+def transposed(g: Graph, value: SSAValue) -> SSAValue:
+    """A tile of two dims, exchanged."""
+    return g.add(tb.TransposeOp(value, [1, 0]))
 
 
 class Linear(NamedTuple):
     """
-    Sizes of a fused norm and product.
+    Sizes of a product, whose depth a loop cuts.
 
     Args:
         m, k, n: rows, depth and columns.
@@ -44,121 +45,143 @@ class Linear(NamedTuple):
 
     @property
     def grid(self) -> tuple[int, int]:
-        """Blocks along rows and columns."""
-        return -(-self.m // self.rows), -(-self.n // self.columns)
+        """Blocks along columns and rows."""
+        return -(-self.n // self.columns), -(-self.m // self.rows)
 
     @property
     def turns(self) -> int:
         """Of the loop."""
         return -(-self.k // self.depth)
 
+    def type_of(self, letters: str) -> str:
+        """The type of the tensor whose sizes `letters` name, as `mk`."""
+        return f"{size(getattr(self, letter) for letter in letters)}x{self.kind}"
+
+    def left(self, g: Graph, x: SSAValue) -> SSAValue:
+        """A tile of an m x k tensor."""
+        return g.load(x, (self.rows, self.depth), [ALL, 0], [1])
+
+    def right(self, g: Graph, w: SSAValue) -> SSAValue:
+        """A tile of a k x n tensor."""
+        return g.load(w, (self.depth, self.columns), [1, ALL], [0])
+
+    def store(self, g: Graph, value: SSAValue) -> None:
+        """Write a tile of an m x n tensor."""
+        g.store(value, self.type_of("mn"), [1, 0])
+
 
 def rmsnorm_linear(s: Linear) -> ModuleOp:
     """`x / rms(x) @ w`, with the division behind the product."""
-    p = Program(f"{s.m}x{s.k}x{s.kind}", f"{s.k}x{s.n}x{s.kind}")
+    p = Program(s.type_of("mk"), s.type_of("kn"))
     x, w = p.inputs
     with p.graph(s.grid, [s.turns]) as g:
-        xt = g.load(x, f"{s.rows}x{s.depth}", [0, ALL], [1])
-        wt = g.load(w, f"{s.depth}x{s.columns}", [ALL, 1], [0])
-        product = total(g, matmul(g, xt, wt))
+        xt = s.left(g, x)
+        product = total(g, matmul(g, xt, s.right(g, w)))
         squares = total(g, g.add(tb.ReduceSumOp(g.add(tb.SquareOp(xt)), [1])))
         root = g.add(tb.SqrtOp(g.add(tb.ScaleOp(squares, 1 / s.k))))
-        g.store(g.add(tb.DivOp(product, root)), f"{s.m}x{s.n}x{s.kind}", [0, 1])
+        s.store(g, g.add(tb.DivOp(product, root)))
     return p.finish(*g.results)
 
 
-def plain_linear(s: Linear, grid: Sequence[int] = (1,)) -> ModuleOp:
-    """A product of whole matrices, without a loop."""
-    p = Program(f"{s.m}x{s.k}x{s.kind}", f"{s.k}x{s.n}x{s.kind}")
+def plain_linear(s: Linear) -> ModuleOp:
+    """A product without a loop."""
+    p = Program(s.type_of("mk"), s.type_of("kn"))
     x, w = p.inputs
-    with p.graph(grid) as g:
-        xt = g.load(x, f"{s.rows}x{s.k}", [0])
-        wt = g.load(w, f"{s.k}x{s.n}", [ALL])
-        g.store(matmul(g, xt, wt), f"{s.m}x{s.n}x{s.kind}", [0])
+    with p.graph(s.grid) as g:
+        xt = g.load(x, (s.rows, s.k), [ALL, 0])
+        wt = g.load(w, (s.k, s.columns), [1, ALL])
+        s.store(g, matmul(g, xt, wt))
     return p.finish(*g.results)
 
 
 def biased_linear(s: Linear) -> ModuleOp:
-    """`relu(x @ w + b + c)`: a row and a column, read in the layout of the product."""
-    p = Program(
-        f"{s.m}x{s.k}x{s.kind}",
-        f"{s.k}x{s.n}x{s.kind}",
-        f"{s.n}x{s.kind}",
-        f"{s.m}x1x{s.kind}",
-        f"{s.m}x{s.n}x{s.kind}",
-    )
+    """`relu((x @ w + b + c) * d)`: a row, a column and a tile in the layout of the product."""
+    p = Program(s.type_of("mk"), s.type_of("kn"), s.type_of("n"), f"{s.m}x1xf32", s.type_of("mn"))
     x, w, b, c, d = p.inputs
     with p.graph(s.grid, [s.turns]) as g:
-        xt = g.load(x, f"{s.rows}x{s.depth}", [0, ALL], [1])
-        wt = g.load(w, f"{s.depth}x{s.columns}", [ALL, 1], [0])
-        bt = g.load(b, f"{s.columns}", [ALL, 0])
-        ct = g.load(c, f"{s.rows}x1", [0, ALL])
-        dt = g.load(d, f"{s.rows}x{s.columns}", [0, 1])
-        y = g.add(tb.AddOp(total(g, matmul(g, xt, wt)), bt))
-        y = g.add(tb.MulOp(g.add(tb.AddOp(y, ct)), dt))
-        g.store(g.add(tb.ReluOp(y)), f"{s.m}x{s.n}x{s.kind}", [0, 1])
+        product = total(g, matmul(g, s.left(g, x), s.right(g, w)))
+        row = g.load(b, (s.columns,), [0, ALL])
+        column = g.load(c, (s.rows, 1), [ALL, 0])
+        factor = g.load(d, (s.rows, s.columns), [1, 0])
+        moved = g.add(tb.AddOp(g.add(tb.AddOp(product, row)), column))
+        s.store(g, g.add(tb.ReluOp(g.add(tb.MulOp(moved, factor)))))
     return p.finish(*g.results)
 
 
 def gated_mlp(s: Linear) -> ModuleOp:
     """`silu(x @ v) * (x @ w)`: two products in one loop."""
-    p = Program(f"{s.m}x{s.k}x{s.kind}", *[f"{s.k}x{s.n}x{s.kind}"] * 2)
+    p = Program(s.type_of("mk"), s.type_of("kn"), s.type_of("kn"))
     x, v, w = p.inputs
     with p.graph(s.grid, [s.turns]) as g:
-        xt = g.load(x, f"{s.rows}x{s.depth}", [0, ALL], [1])
-        parts = [g.load(each, f"{s.depth}x{s.columns}", [ALL, 1], [0]) for each in (v, w)]
-        gate, up = (total(g, matmul(g, xt, each)) for each in parts)
-        y = g.add(tb.MulOp(g.add(tb.SiluOp(gate)), up))
-        g.store(y, f"{s.m}x{s.n}x{s.kind}", [0, 1])
+        xt = s.left(g, x)
+        gate, up = (total(g, matmul(g, xt, s.right(g, each))) for each in (v, w))
+        s.store(g, g.add(tb.MulOp(g.add(tb.SiluOp(gate)), up)))
     return p.finish(*g.results)
 
 
 def lora(s: Linear, rank: int) -> ModuleOp:
     """`x @ w + (x @ a) @ b`: a product after the loop, of what the loop summed."""
     p = Program(
-        f"{s.m}x{s.k}x{s.kind}",
-        f"{s.k}x{s.n}x{s.kind}",
-        f"{s.k}x{rank}x{s.kind}",
-        f"{rank}x{s.n}x{s.kind}",
+        s.type_of("mk"), s.type_of("kn"), f"{s.k}x{rank}x{s.kind}", f"{rank}x{s.n}x{s.kind}"
     )
     x, w, a, b = p.inputs
     with p.graph(s.grid, [s.turns]) as g:
-        xt = g.load(x, f"{s.rows}x{s.depth}", [0, ALL], [1])
-        wt = g.load(w, f"{s.depth}x{s.columns}", [ALL, 1], [0])
-        at = g.load(a, f"{s.depth}x{rank}", [ALL, ALL], [0])
-        bt = g.load(b, f"{rank}x{s.columns}", [ALL, 1])
+        xt = s.left(g, x)
+        at = g.load(a, (s.depth, rank), [ALL, ALL], [0])
+        bt = g.load(b, (rank, s.columns), [1, ALL])
         down = g.cast(total(g, matmul(g, xt, at)), s.kind)
-        y = g.add(tb.AddOp(total(g, matmul(g, xt, wt)), matmul(g, down, bt)))
-        g.store(y, f"{s.m}x{s.n}x{s.kind}", [0, 1])
+        straight = total(g, matmul(g, xt, s.right(g, w)))
+        s.store(g, g.add(tb.AddOp(straight, matmul(g, down, bt))))
     return p.finish(*g.results)
 
 
-def softmax(rows: int, columns: int, tile_rows: int, kind: str = "f16") -> ModuleOp:
-    """Softmax of whole rows, several rows in a block."""
-    p = Program(f"{rows}x{columns}x{kind}")
-    (x,) = p.inputs
-    with p.graph([-(-rows // tile_rows)]) as g:
-        xt = g.load(x, f"{tile_rows}x{columns}", [0])
-        shifted = g.add(tb.SubOp(xt, g.add(tb.ReduceMaxOp(xt, [1]))))
-        weights = g.add(tb.ExpOp(shifted))
-        sums = g.add(tb.ReduceSumOp(weights, [1]))
-        g.store(g.add(tb.DivOp(weights, sums)), f"{rows}x{columns}x{kind}", [0])
+def batched_linear(batch: int, s: Linear) -> ModuleOp:
+    """A product of tiles with a leading dim of size 1, on a grid of three axes."""
+    p = Program(f"{batch}x{s.type_of('mk')}", f"{batch}x{s.type_of('kn')}")
+    x, w = p.inputs
+    with p.graph([batch, *s.grid], [s.turns]) as g:
+        xt = g.load(x, (1, s.rows, s.depth), [0, ALL, 1], [2])
+        wt = g.load(w, (1, s.depth, s.columns), [0, 2, ALL], [1])
+        g.store(total(g, matmul(g, xt, wt)), f"{batch}x{s.type_of('mn')}", [0, 2, 1])
     return p.finish(*g.results)
 
 
-def attention(queries: int, keys: int, depth: int, kind: str = "f16", heads: int = 2) -> ModuleOp:
-    """`softmax(q k^T) v` of one head in a block; k is seen through a transpose."""
-    p = Program(
-        f"{heads}x{queries}x{depth}x{kind}",
-        f"{heads}x{keys}x{depth}x{kind}",
-        f"{heads}x{keys}x{depth}x{kind}",
-    )
+def transposed_linear(s: Linear, *, computed: bool, views: bool) -> ModuleOp:
+    """
+    `x^T @ w^T` of k x m and n x k tensors.
+
+    The transposes are kernel-level `views` or operations on tiles; tiles are `computed` from what
+    is loaded, or loaded.
+    """
+    p = Program(s.type_of("km"), s.type_of("nk"))
+    x, w = p.inputs
+    if views:
+        x, w = (p.view(kernel.TransposeOp(each, [1, 0])) for each in (x, w))
+    with p.graph([1], [s.turns]) as g:
+        if views:
+            xt = g.load(x, (s.m, s.depth), [ALL], [1])
+            wt = g.load(w, (s.depth, s.n), [ALL], [0])
+        else:
+            xt = g.load(x, (s.depth, s.m), [ALL], [0])
+            wt = g.load(w, (s.n, s.depth), [ALL], [1])
+        if computed:
+            xt, wt = (g.cast(g.add(tb.ScaleOp(each, 2.0)), s.kind) for each in (xt, wt))
+        if not views:
+            xt, wt = transposed(g, xt), transposed(g, wt)
+        g.store(total(g, matmul(g, xt, wt)), f"{s.m}x{s.n}xf32", [ALL])
+    return p.finish(*g.results)
+
+
+def attention(queries: int, keys: int, depth: int, kind: str = "f16") -> ModuleOp:
+    """`softmax(q k^T) v`, a head in each block; k is seen through a transpose."""
+    heads = 2
+    p = Program(f"{heads}x{queries}x{depth}x{kind}", *[f"{heads}x{keys}x{depth}x{kind}"] * 2)
     q, k, v = p.inputs
     flipped = p.view(kernel.TransposeOp(k, [0, 2, 1]))
     with p.graph([heads]) as g:
-        qt = g.load(q, f"1x{queries}x{depth}", [0])
-        kt = g.load(flipped, f"1x{depth}x{keys}", [0])
-        vt = g.load(v, f"1x{keys}x{depth}", [0])
+        qt = g.load(q, (1, queries, depth), [0])
+        kt = g.load(flipped, (1, depth, keys), [0])
+        vt = g.load(v, (1, keys, depth), [0])
         scores = g.add(tb.ScaleOp(matmul(g, qt, kt), depth**-0.5))
         weights = g.add(tb.ExpOp(g.add(tb.SubOp(scores, g.add(tb.ReduceMaxOp(scores, [2]))))))
         sums = g.add(tb.ReduceSumOp(weights, [2]))
@@ -175,74 +198,95 @@ def looped_attention(
     q, k, v = p.inputs
     flipped = p.view(kernel.TransposeOp(k, [1, 0]))
     with p.graph([-(-queries // tile_queries)], [-(-keys // step)]) as g:
-        qt = g.load(q, f"{tile_queries}x{depth}", [0])
-        kt = g.load(flipped, f"{depth}x{step}", [ALL], [1])
-        vt = g.load(v, f"{step}x{depth}", [ALL], [0])
-        scores = g.add(tb.ScaleOp(matmul(g, qt, kt), 0.5 * depth**-0.5))
-        weights = g.add(tb.ExpOp(scores))
+        qt = g.load(q, (tile_queries, depth), [0])
+        kt = g.load(flipped, (depth, step), [ALL], [1])
+        vt = g.load(v, (step, depth), [ALL], [0])
+        weights = g.add(tb.ExpOp(g.add(tb.ScaleOp(matmul(g, qt, kt), 0.5 * depth**-0.5))))
         sums = total(g, g.add(tb.ReduceSumOp(weights, [1])))
         product = total(g, matmul(g, g.cast(weights, kind), vt))
         g.store(g.add(tb.DivOp(product, sums)), f"{queries}x{depth}x{kind}", [0])
     return p.finish(*g.results)
 
 
-def reduction(
-    shape: Sequence[int],
-    tile: Sequence[int],
-    dims: Sequence[int],
-    kind: str = "sum",
-    cut: int | None = None,
-    element: str = "f16",
-) -> ModuleOp:
-    """A sum or maximum over `dims`; blocks cut dim `cut` where it is given."""
-    sizes = "x".join(map(str, shape))
-    p = Program(f"{sizes}x{element}")
-    (x,) = p.inputs
-    grid = 1 if cut is None else -(-shape[cut] // tile[cut])
-    place = ALL if cut is None else cut
+def reduced_linear(s: Linear, dims: list[int], kind: str, over_turns: str) -> ModuleOp:
+    """A reduction of each turn's product, accumulated; and one of the accumulated product."""
+    p = Program(s.type_of("mk"), s.type_of("kn"))
+    x, w = p.inputs
     op = tb.ReduceSumOp if kind == "sum" else tb.ReduceMaxOp
-    result = [1 if dim in dims else size for dim, size in enumerate(shape)]
-    with p.graph([grid]) as g:
-        xt = g.load(x, "x".join(map(str, tile)), [place])
-        y = g.add(op(g.add(tb.ScaleOp(xt, 0.5)), dims))
-        g.store(y, f"{'x'.join(map(str, result))}x{element}", [place])
+    with p.graph([1], [s.turns]) as g:
+        xt = g.load(x, (s.m, s.depth), [ALL], [1])
+        wt = g.load(w, (s.depth, s.n), [ALL], [0])
+        product = matmul(g, xt, wt)
+        early = total(g, g.add(op(product, dims)), over_turns)
+        late = g.add(op(total(g, matmul(g, xt, wt)), dims))
+        for value in (early, late, total(g, product, "max")):
+            g.store(value, f"{size(tb.shape_of(value))}xf32", [ALL])
     return p.finish(*g.results)
 
 
-def looped_reduction(
-    rows: int, columns: int, step: int, kind: str, dims: Sequence[int], loop_dim: int = 1
-) -> ModuleOp:
-    """A reduction accumulated over steps of the rows or columns."""
-    p = Program(f"{rows}x{columns}xf16")
-    (x,) = p.inputs
-    turns = -(-(rows, columns)[loop_dim] // step)
-    sizes = f"{rows}x{step}" if loop_dim == 1 else f"{step}x{columns}"
-    op = tb.ReduceSumOp if kind == "sum" else tb.ReduceMaxOp
-    with p.graph([1], [turns]) as g:
-        xt = g.load(x, sizes, [ALL], [loop_dim])
-        y = total(g, g.add(op(g.add(tb.ScaleOp(xt, 2.0)), dims)), kind)
-        shape = tb.shape_of(y)
-        g.store(y, f"{shape[0]}x{shape[1]}xf32", [ALL])
+def invariant_tiles(s: Linear) -> ModuleOp:
+    """Tiles that are loaded, or computed, before the loop and used in it and after it."""
+    p = Program(s.type_of("mk"), s.type_of("kn"), f"1x{s.n}x{s.kind}", s.type_of("mn"))
+    x, w, b, d = p.inputs
+    with p.graph([1], [s.turns]) as g:
+        xt = g.load(x, (s.m, s.depth), [ALL], [1])
+        wt = g.load(w, (s.depth, s.n), [ALL], [0])
+        row, whole = g.load(b, (1, s.n), [ALL]), g.load(d, (s.m, s.n), [ALL])
+        largest = g.add(tb.ReduceMaxOp(whole, [0]))
+        weights = g.add(tb.ExpOp(g.add(tb.ScaleOp(whole, 0.1))))
+        product = g.add(tb.MulOp(matmul(g, xt, wt), row))
+        turn = g.add(tb.AddOp(product, g.add(tb.MulOp(largest, weights))))
+        after = g.add(tb.SubOp(weights, largest))
+        g.store(
+            g.add(tb.AddOp(g.add(tb.AddOp(total(g, turn), row)), after)), s.type_of("mn"), [ALL]
+        )
+        g.store(largest, f"1x{s.n}xf32", [ALL])
+        g.store(total(g, turn, "max"), f"{s.m}x{s.n}xf32", [ALL])
     return p.finish(*g.results)
 
 
-def summed_tiles(rows: int, columns: int, step: int, kind: str) -> ModuleOp:
-    """Tiles added up, or their maxima, element by element."""
-    p = Program(f"{rows}x{columns}xf16")
-    (x,) = p.inputs
-    with p.graph([1], [-(-columns // step)]) as g:
-        xt = g.load(x, f"{rows}x{step}", [ALL], [1])
-        g.store(total(g, xt, kind), f"{rows}x{step}xf32", [ALL])
+def invariant_product(s: Linear) -> ModuleOp:
+    """A product before the loop, whose result each turn multiplies again."""
+    p = Program(s.type_of("mn"), f"{s.n}x{s.n}x{s.kind}", s.type_of("nk"))
+    x, w, v = p.inputs
+    with p.graph([1], [s.turns]) as g:
+        xt, wt = g.load(x, (s.m, s.n), [ALL]), g.load(w, (s.n, s.n), [ALL])
+        vt = g.load(v, (s.n, s.depth), [ALL], [1])
+        first = g.cast(g.add(tb.TanhOp(matmul(g, xt, wt))), s.kind)
+        turn = g.add(tb.ReduceSumOp(g.add(tb.SigmoidOp(matmul(g, first, vt))), [1]))
+        g.store(g.add(tb.AddOp(total(g, turn), first)), f"{s.m}x{s.n}xf32", [ALL])
     return p.finish(*g.results)
 
 
-def two_loops(m: int, k: tuple[int, int], n: int, tile_k: tuple[int, int]) -> ModuleOp:
+def two_loops(m: int, k: tuple[int, int], n: int, step: int) -> ModuleOp:
     """A product summed over two dims, a loop for each."""
     p = Program(f"{k[0]}x{m}x{k[1]}xf16", f"{k[0]}x{k[1]}x{n}xf16")
     x, w = p.inputs
-    turns = [k[0], -(-k[1] // tile_k[1])]
-    with p.graph([1], turns) as g:
-        xt = g.load(x, f"1x{m}x{tile_k[1]}", [ALL], [0, 2])
-        wt = g.load(w, f"1x{tile_k[1]}x{n}", [ALL], [0, 1])
+    with p.graph([1], [k[0], -(-k[1] // step)]) as g:
+        xt = g.load(x, (1, m, step), [ALL], [0, 2])
+        wt = g.load(w, (1, step, n), [ALL], [0, 1])
         g.store(total(g, matmul(g, xt, wt)), f"1x{m}x{n}xf32", [ALL])
+    return p.finish(*g.results)
+
+
+def split_linear(s: Linear, blocks: int, *, more: bool) -> ModuleOp:
+    """
+    The norm and product with the depth split over `blocks` too, which add up their parts.
+
+    With `more`, a second product and a reduction follow.
+    """
+    p = Program(s.type_of("mk"), s.type_of("kn"), f"{s.columns}x{s.columns}x{s.kind}")
+    x, w, v = p.inputs
+    with p.graph([s.grid[0], blocks], [-(-s.turns // blocks)]) as g:
+        xt = g.load(x, (s.m, s.depth), [ALL, 1], [1])
+        wt = g.load(w, (s.depth, s.columns), [1, 0], [0])
+        squares = g.add(tb.ReduceSumOp(g.add(tb.SquareOp(xt)), [1]))
+        root = g.add(tb.SqrtOp(g.add(tb.AccumulateOp(squares, across=[1]))))
+        product = g.add(tb.AccumulateOp(matmul(g, xt, wt), across=[1]))
+        value = g.add(tb.DivOp(product, root))
+        if more:
+            value = matmul(g, g.cast(value, s.kind), g.load(v, (s.columns, s.columns), [ALL, ALL]))
+            largest = g.add(tb.ReduceMaxOp(value, [0]))
+            g.store(largest, f"1x{s.n}xf32", [1, ALL])
+        g.store(value, s.type_of("mn"), [1, ALL])
     return p.finish(*g.results)

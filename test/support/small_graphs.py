@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator, Sequence
+from collections.abc import Generator, Iterable, Sequence
 from contextlib import contextmanager
 
 from xdsl.builder import Builder
 from xdsl.dialects import func
 from xdsl.dialects.builtin import (
-    AnyFloat,
     FileLineColLoc,
     IntAttr,
     ModuleOp,
@@ -22,12 +21,21 @@ from xdsl.ir import Attribute, Block, BlockArgument, Operation, Region, SSAValue
 from xdsl.rewriter import InsertPoint
 
 from mirage_mlir.dialects import kernel, threadblock
+from mirage_mlir.dialects.common import FloatType
 from mirage_mlir.dialects.threadblock import TileType
 
-FLOATS: dict[str, AnyFloat] = {"f16": f16, "bf16": bf16, "f32": f32}
+ALL = -1
+"""In a map: the axis cuts no dim; all its blocks, or turns, get the whole."""
+
+FLOATS: dict[str, FloatType] = {"f16": f16, "bf16": bf16, "f32": f32}
 
 
-def split(text: str) -> tuple[tuple[int, ...], AnyFloat]:
+def size(shape: Iterable[int]) -> str:
+    """`(16, 64)` as `16x64`."""
+    return "x".join(map(str, shape))
+
+
+def split(text: str) -> tuple[tuple[int, ...], FloatType]:
     """`16x64xf16` as its sizes and element type."""
     *sizes, element = text.split("x")
     return tuple(int(size) for size in sizes), FLOATS[element]
@@ -46,11 +54,7 @@ def tile(text: str) -> TileType:
 
 
 class Graph:
-    """
-    One `kernel.graph_defined` while it is built.
-
-    
-    """
+    """One `kernel.graph_defined` while it is built."""
 
     def __init__(self, program: Program, grid: Sequence[int], loop: Sequence[int]) -> None:
         self.program = program
@@ -74,12 +78,15 @@ class Graph:
         return self.block.args[self.inputs.index(source)]
 
     def load(
-        self, source: SSAValue, sizes: str, grid: Sequence[int], loop: Sequence[int] | None = None
+        self,
+        source: SSAValue,
+        sizes: Sequence[int],
+        grid: Sequence[int],
+        loop: Sequence[int] | None = None,
     ) -> SSAValue:
-        """A tile of `sizes`, as `16x64`; a graph's loops cut nothing unless told so."""
-        loop_map = [-1] * len(self.loop) if loop is None else loop
-        element = kernel.tensor_type(source).element_type
-        kind = tile(f"{sizes}x{element}")
+        """A tile of a tensor; a graph's loops cut nothing unless told so."""
+        loop_map = [ALL] * len(self.loop) if loop is None else loop
+        kind = tile(f"{size(sizes)}x{kernel.tensor_type(source).element_type}")
         return self.add(threadblock.LoadOp(self.argument(source), grid, loop_map, kind))
 
     def cast(self, value: SSAValue, element: str) -> SSAValue:

@@ -13,6 +13,6 @@ bounds of their own: an access past the end of one is found only where nothing w
 """
 
 from mirage_mlir.interpreters.lowered.faults import Checker, FaultKind, KernelFault
-from mirage_mlir.interpreters.lowered.launch import run_kernels
+from mirage_mlir.interpreters.lowered.launch import random_inputs, run_kernels
 
-__all__ = ["Checker", "FaultKind", "KernelFault", "run_kernels"]
+__all__ = ["Checker", "FaultKind", "KernelFault", "random_inputs", "run_kernels"]

@@ -5,7 +5,7 @@ from xdsl.dialects import llvm, scf
 from xdsl.ir import Operation
 
 from mirage_mlir.dialects import nvvm, nvvm_hopper
-from mirage_mlir.interpreters.lowered.cluster import Cluster, Rule, Rules
+from mirage_mlir.interpreters.lowered.cluster import WARP_THREADS, Cluster, Rule, Rules
 from mirage_mlir.interpreters.lowered.faults import unsupported
 
 
@@ -69,6 +69,11 @@ def read_block_index(axis: int) -> Rule:
     return rule
 
 
+def read_lane(state: Cluster, op: Operation) -> None:
+    """The thread's number in its warp."""
+    state.values[op.results[0]] = np.arange(state.size, dtype=np.int32) % np.int32(WARP_THREADS)
+
+
 def read_block_rank(state: Cluster, op: Operation) -> None:
     """The block's number in its cluster."""
     state.values[op.results[0]] = state.ranks
@@ -95,6 +100,7 @@ RULES: Rules = {
     nvvm.BlockIdXOp: read_block_index(0),
     nvvm.BlockIdYOp: read_block_index(1),
     nvvm.BlockIdZOp: read_block_index(2),
+    nvvm.LaneIdOp: read_lane,
     nvvm.ThreadIdXOp: read_thread_index,
     nvvm_hopper.ClusterArriveOp: run_cluster_arrive,
     nvvm_hopper.ClusterBlockRankOp: read_block_rank,

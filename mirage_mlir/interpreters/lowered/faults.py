@@ -4,9 +4,14 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 
 from xdsl.ir import Operation
-from xdsl.utils.exceptions import DiagnosticException
 
-from mirage_mlir.diagnostics import Diagnostic, Severity, diagnostic_at, error_about
+from mirage_mlir.diagnostics import (
+    Diagnostic,
+    PassFailure,
+    Severity,
+    diagnostic_at,
+    error_about,
+)
 
 
 class FaultKind(StrEnum):
@@ -28,17 +33,13 @@ class FaultKind(StrEnum):
     """An operation that lowered kernels do not have."""
 
 
-class KernelFault(DiagnosticException):
+class KernelFault(PassFailure):
     """A fault of a kernel, at an operation."""
 
     def __init__(self, kind: FaultKind, op: Operation, message: str, *notes: Diagnostic):
-        diagnostic = error_about(op, f"{message} ({kind})")
-        super().__init__(str(diagnostic))
+        super().__init__(error_about(op, f"{message} ({kind})"), *notes)
         self.kind = kind
         self.op = op
-        self.diagnostics = (diagnostic, *notes)
-        for note in notes:
-            self.add_note(str(note))
 
 
 @dataclass

@@ -164,6 +164,13 @@ class Kernel:
         self.checker.place = ""
 
 
+def random_inputs(module: gpu.ModuleOp, seed: int = 0) -> list[Array]:
+    """Normal numbers in the shapes of a module's inputs."""
+    random = np.random.default_rng(seed)
+    shapes = [kind.get_shape() for kind in tensor_types(module, "mirage.inputs")]
+    return [random.standard_normal(shape).astype(np.float32) for shape in shapes]
+
+
 def run_kernels(
     module: gpu.ModuleOp,
     inputs: Sequence[Array],
