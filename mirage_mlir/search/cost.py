@@ -222,7 +222,7 @@ class CostModel:
         again = np.maximum(self.l2 - self.dram, 0.0)
         together = self.dram / target.dram_rate + again / target.l2_rate
         looped = self.resources.staged * np.maximum(self.resources.stages - 1, 1)
-        flight = at_once * np.maximum(looped + self.asked_at_once, 1024.0)
+        flight = at_once * np.maximum(looped + self.asked_at_once, SECTOR)
         rate = np.minimum(target.dram_rate_of_one, flight / target.dram_latency)
         return np.maximum(together, most * self.l2 / blocks / rate)
 

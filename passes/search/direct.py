@@ -11,7 +11,7 @@ from mirage_mlir.dialects import kernel, threadblock
 from mirage_mlir.dialects.threadblock import TileType
 from mirage_mlir.graph.target import Target
 from mirage_mlir.passes.search.plan import PlannedKernel
-from mirage_mlir.passes.search.to_ir import Kernel
+from mirage_mlir.passes.search.to_ir import Kernel, reshaped
 
 TILE_ELEMENTS = 4096
 """Elements that a block handles: 16 for each of 256 threads."""
@@ -38,8 +38,9 @@ def constant(op: kernel.ConstantOp, target: Target) -> PlannedKernel:
         block = Block([value, threadblock.StoreOp(value.result, (0,))])
         flat = TensorType(tensor.element_type, [count])
         graph = kernel.GraphDefinedOp((), (-(-count // tile),), (), (flat,), Region(block))
-        shaped = kernel.ReshapeOp(graph.outputs[0], tensor)
-        return Kernel((graph, shaped), (shaped.result,))
+        operations: list[Operation] = [graph]
+        shaped = reshaped(graph.outputs[0], tensor, operations)
+        return Kernel(tuple(operations), (shaped,))
 
     return PlannedKernel((), (op.result,), write, _seconds(target, [op.result]))
 
@@ -64,10 +65,10 @@ def concat(op: kernel.ConcatOp, target: Target) -> PlannedKernel:
 
     def write(arguments: Sequence[SSAValue]) -> Kernel:
         operations: list[Operation] = []
-        for value, size in zip(arguments, sizes, strict=True):
-            wanted = TensorType(tensor.element_type, [rows, size, *last])
-            operations.append(kernel.ReshapeOp(value, wanted))
-        inputs = [view.results[0] for view in operations]
+        inputs = [
+            reshaped(value, TensorType(tensor.element_type, [rows, size, *last]), operations)
+            for value, size in zip(arguments, sizes, strict=True)
+        ]
         block = Block(arg_types=[value.type for value in inputs])
         grid_map = (0, 2) if last else (0,)
         loads = [
@@ -85,8 +86,9 @@ def concat(op: kernel.ConcatOp, target: Target) -> PlannedKernel:
             (TensorType(tensor.element_type, [rows, length, *last]),),
             Region(block),
         )
-        shaped = kernel.ReshapeOp(graph.outputs[0], tensor)
-        return Kernel((*operations, graph, shaped), (shaped.result,))
+        operations.append(graph)
+        shaped = reshaped(graph.outputs[0], tensor, operations)
+        return Kernel(tuple(operations), (shaped,))
 
     moved = [*op.inputs, op.result]
     return PlannedKernel(tuple(op.inputs), (op.result,), write, _seconds(target, moved))

@@ -85,7 +85,7 @@ class GraphWriter:
             if operation.kind is Kind.INPUT:
                 tensor = self.program.inputs[operation.source]
                 wanted = tensor_of(self.program, tensor.axes, tensor.element_type)
-                value = _reshaped(arguments[tensor.argument], wanted, views)
+                value = reshaped(arguments[tensor.argument], wanted, views)
                 inputs[operation.source] = value
         block = Block(arg_types=[value.type for value in inputs.values()])
         inside = dict(zip(inputs, block.args, strict=True))
@@ -106,7 +106,7 @@ class GraphWriter:
         )
         operations = [*views, defined]
         results = [
-            _reshaped(value, TensorType(kernel.tensor_type(value).element_type, shape), operations)
+            reshaped(value, TensorType(kernel.tensor_type(value).element_type, shape), operations)
             for value, shape in zip(defined.outputs, shapes, strict=True)
         ]
         return Kernel(tuple(operations), tuple(results))
@@ -193,6 +193,8 @@ class GraphWriter:
         if operation.kind is Kind.MUL:
             scaled = threadblock.ScaleOp(tile.value, float(constant.value))
             return Tile(self.builder.append(scaled), tile.axes)
+        if operation.kind is Kind.MAX and constant.value == 0:
+            return Tile(self.builder.append(threadblock.ReluOp(tile.value)), tile.axes)
         value = self._constant(constant, tile.axes)
         operands = (value, tile.value) if on_left else (tile.value, value)
         return Tile(self.builder.append(BINARY[operation.kind](*operands)), tile.axes)
@@ -284,7 +286,7 @@ def _map(cut: Sequence[str], axes: Axes) -> tuple[int, ...]:
     return tuple(axes.index(axis) if axis in axes else REPLICATED for axis in cut)
 
 
-def _reshaped(
+def reshaped(
     value: SSAValue, wanted: TensorType[FloatType], operations: list[Operation]
 ) -> SSAValue:
     """`value` in the shape `wanted`; a view of it is appended where the shapes differ."""

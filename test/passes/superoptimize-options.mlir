@@ -1,0 +1,38 @@
+// RUN: mirage-opt %s --superoptimize="top-k=3" | filecheck %s --check-prefix=TOP
+// RUN: mirage-opt %s --superoptimize="target=A100" | filecheck %s --check-prefix=A100
+// RUN: mirage-opt %s --superoptimize="time-limit=0.000001" | filecheck %s --check-prefix=TIME
+// RUN: mirage-opt %s --superoptimize="time-limit=60" | filecheck %s --check-prefix=ENOUGH
+// RUN: mirage-opt %s --superoptimize -v -o /dev/null 2>&1 | filecheck %s --check-prefix=VERBOSE
+// RUN: mirage-opt %s --superoptimize --verify-diagnostics -o /dev/null
+
+// The best keeps the name; others follow with their rank and modelled time in seconds.
+// TOP:      func.func @linear({{.*}}) -> tensor<16x1000xf16> {
+// TOP:      func.func @linear__candidate_1({{.*}} attributes {mirage.rank = 1 : i64, mirage.cost = {{.*}} : f64}
+// TOP:      func.func @linear__candidate_2({{.*}} attributes {mirage.rank = 2 : i64, mirage.cost = {{.*}} : f64}
+// TOP-NOT:  func.func
+
+// Without clusters no blocks share a sum.
+// A100:     kernel.graph_defined
+// A100-NOT: cluster
+// A100-NOT: across
+// A100-NOT: kernel.graph_defined
+
+// Without time there is a result all the same.
+// TIME-COUNT-3: kernel.graph_defined
+// TIME-NOT:     kernel.graph_defined
+
+// ENOUGH:     kernel.graph_defined
+// ENOUGH-NOT: kernel.graph_defined
+
+// VERBOSE:      superoptimize-options.mlir:33:1: remark: search of @linear for H200: 3 operators over 3 axes
+// VERBOSE-NEXT: remark: searched: {{[0-9]+}} configurations, {{[0-9]+}} values
+// VERBOSE-NEXT: remark: found: 1 kernel, grid{
+// VERBOSE-NEXT: remark: modelled: {{.*}} us; each operator alone {{.*}} us
+// VERBOSE-NEXT: remark: verified: equal in 3 random tests
+// VERBOSE-NEXT: remark: time: {{.*}} verification
+func.func @linear(%x: tensor<16x1024xf16>, %w: tensor<1024x1000xf16> {kernel.constant}, %b: tensor<1000xf16>) -> tensor<16x1000xf16> {
+  %y = kernel.matmul %x, %w : (tensor<16x1024xf16>, tensor<1024x1000xf16>) -> tensor<16x1000xf16>
+  %z = kernel.add %y, %b : (tensor<16x1000xf16>, tensor<1000xf16>) -> tensor<16x1000xf16>
+  %o = kernel.relu %z : (tensor<16x1000xf16>) -> tensor<16x1000xf16>
+  func.return %o : tensor<16x1000xf16>
+}
