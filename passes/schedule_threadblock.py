@@ -1,6 +1,7 @@
 """The `schedule-threadblock` pass."""
 
 from dataclasses import dataclass, field
+from itertools import pairwise
 from math import prod
 
 from xdsl.context import Context
@@ -163,7 +164,11 @@ def schedule(graph: kernel.GraphDefinedOp, stages: int) -> None:
     post = post_part(parts[Stage.POST], bool(loop), set())
     for op in list(block.ops):
         op.detach()
-    block.add_ops([*invariant, *loop, *post])
+    ordered = [*invariant, *loop, *post]
+    for barrier, follower in pairwise([*ordered, graph]):
+        if isinstance(barrier, BarrierOp):
+            barrier.location = follower.location
+    block.add_ops(ordered)
     graph.attributes[STAGES] = IntegerAttr(stages, i64)
     rotate(graph)
 

@@ -61,6 +61,7 @@ def copy_to_shared(
 ) -> None:
     """Start the copy of a tile of the given turn into buffer `slot`."""
     emit, shape = ctx.emit, copy_shape(ctx, op)
+    emit.location = op.location
     source = ctx.tile_pointer(op, turns)
     target = ctx.shared_pointer(op.result, slot)
     total = shape.lines * shape.pieces
@@ -105,7 +106,7 @@ def copy_piece(
     if width >= NARROWEST_COPY:
         size = None if valid is True else emit.i32(emit.pick(valid, width, 0))
         cache = "cg" if width == WIDEST_ACCESS else "ca"
-        emit.builder.insert(nvvm.CpAsyncSharedGlobalOp(destination, pointer, width, cache, size))
+        emit.insert(nvvm.CpAsyncSharedGlobalOp(destination, pointer, width, cache, size))
         return
     with emit.when(valid):
         emit.store(destination, emit.load(pointer, element, piece))

@@ -220,9 +220,9 @@ class Emitter:
         block = Block()
         with self.at(block):
             yield
-            self.builder.insert(scf.YieldOp())
+            self.insert(scf.YieldOp())
         if not isinstance(condition, bool):
-            self.builder.insert(scf.IfOp(condition, [], Region(block)))
+            self.insert(scf.IfOp(condition, [], Region(block)))
 
     def loop(
         self,
@@ -234,9 +234,9 @@ class Emitter:
         block = Block(arg_types=[i32, *(value.type for value in carried)])
         with self.at(block):
             results = body(block.args[0], list(block.args[1:]))
-            self.builder.insert(scf.YieldOp(*results))
+            self.insert(scf.YieldOp(*results))
         bounds = (self.i32(0), self.i32(count), self.i32(1))
-        return list(self.builder.insert(scf.ForOp(*bounds, carried, Region(block))).results)
+        return list(self.insert(scf.ForOp(*bounds, carried, Region(block))).results)
 
     def pointer(
         self, base: SSAValue, offset: Index | SSAValue, element: Attribute, plus: int = 0
@@ -259,24 +259,24 @@ class Emitter:
     def load(self, pointer: SSAValue, element: Attribute, width: int) -> list[SSAValue]:
         """`width` neighbours from `pointer`, read at once."""
         if width == 1:
-            return [self.builder.insert(llvm.LoadOp(pointer, element)).dereferenced_value]
+            return [self.result(llvm.LoadOp(pointer, element))]
         kind = VectorType(element, [width])
         alignment = width * byte_width(element)
-        loaded = self.builder.insert(llvm.LoadOp(pointer, kind, alignment)).dereferenced_value
+        loaded = self.result(llvm.LoadOp(pointer, kind, alignment))
         return [self.result(vector.ExtractOp(loaded, [i], element)) for i in range(width)]
 
     def store(self, pointer: SSAValue, values: Sequence[SSAValue]) -> None:
         """Write `values` side by side at `pointer`, at once."""
         element = values[0].type
         if len(values) == 1:
-            self.builder.insert(llvm.StoreOp(values[0], pointer))
+            self.insert(llvm.StoreOp(values[0], pointer))
             return
         kind = VectorType(element, [len(values)])
         packed = self.result(llvm.UndefOp(kind))
         for index, value in enumerate(values):
             packed = self.result(vector.InsertOp(value, packed, [index]))
         alignment = len(values) * byte_width(element)
-        self.builder.insert(llvm.StoreOp(packed, pointer, alignment))
+        self.insert(llvm.StoreOp(packed, pointer, alignment))
 
     def field(self, container: SSAValue, index: int, kind: Attribute) -> SSAValue:
         """Member `index` of a struct."""

@@ -144,7 +144,7 @@ class KernelFunction:
             self.run_all(self.after)
         else:
             self.run_in_cluster(self.after.index(meet[0]) + 1)
-        self.emit.builder.insert(llvm.ReturnOp())
+        self.emit.insert(llvm.ReturnOp())
         return self.function(name, arguments)
 
     def run_all(self, ops: Sequence[Operation]) -> None:
@@ -172,8 +172,8 @@ class KernelFunction:
 
     def meet_cluster(self) -> None:
         """Wait for all threads of the cluster."""
-        self.emit.builder.insert(nvvm_hopper.ClusterArriveOp())
-        self.emit.builder.insert(nvvm_hopper.ClusterWaitOp())
+        self.emit.insert(nvvm_hopper.ClusterArriveOp())
+        self.emit.insert(nvvm_hopper.ClusterWaitOp())
 
     def clear_padding(self) -> None:
         """Zero the buffers whose padding a matrix product reads."""
@@ -181,7 +181,7 @@ class KernelFunction:
         for op in padded:
             self.clear(op)
         if padded:
-            self.emit.builder.insert(nvvm.BarrierOp())
+            self.emit.insert(nvvm.BarrierOp())
 
     def clear(self, op: Operation) -> None:
         """Zero all buffers of one tile, a word for each thread and turn."""
@@ -210,7 +210,7 @@ class KernelFunction:
         for op in stay:
             copy_to_shared(self.ctx, op, self.turns_of(0), 0)
         if stay:
-            self.emit.builder.insert(nvvm.CpAsyncCommitGroupOp())
+            self.emit.insert(nvvm.CpAsyncCommitGroupOp())
         for turn in range(self.stages - 1 if self.in_loop else 0):
             self.load_turn(turn, turn)
 
@@ -220,7 +220,7 @@ class KernelFunction:
         for op in self.in_loop:
             if isinstance(op, threadblock.LoadOp) and is_staged(op, self.graph):
                 copy_to_shared(self.ctx, op, turns, slot)
-        self.emit.builder.insert(nvvm.CpAsyncCommitGroupOp())
+        self.emit.insert(nvvm.CpAsyncCommitGroupOp())
 
     def run_loop(self) -> None:
         """Emit the loop; accumulators are what it carries."""
@@ -277,7 +277,7 @@ class KernelFunction:
                 for op in self.in_loop:
                     if isinstance(op, threadblock.LoadOp) and is_staged(op, self.graph):
                         copy_to_shared(ctx, op, turns, slot)
-            emit.builder.insert(nvvm.CpAsyncCommitGroupOp())
+            emit.insert(nvvm.CpAsyncCommitGroupOp())
         totals: list[SSAValue] = []
         for op in rest:
             if isinstance(op, threadblock.AccumulateOp):
@@ -333,11 +333,11 @@ class KernelFunction:
     def run_barrier(self, op: BarrierOp) -> None:
         """Wait for asynchronous loads where asked, then for all threads."""
         if op.pending is not None:
-            self.emit.builder.insert(nvvm.CpAsyncWaitGroupOp(op.pending.value.data))
+            self.emit.insert(nvvm.CpAsyncWaitGroupOp(op.pending.value.data))
         if op.cluster is not None:
             self.meet_cluster()
         else:
-            self.emit.builder.insert(nvvm.BarrierOp())
+            self.emit.insert(nvvm.BarrierOp())
 
     def run_convert(self, op: ConvertLayoutOp) -> None:
         """Move a tile to shared memory; elements that do not exist become zero."""

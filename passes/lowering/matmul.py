@@ -81,6 +81,7 @@ def multiply(
     ctx: KernelContext, op: threadblock.MatmulOp, added: list[SSAValue] | None
 ) -> list[SSAValue]:
     """The slots of `op`'s result, plus `added` where given."""
+    ctx.emit.location = op.location
     attribute = layout_of(op.result)
     assert isinstance(attribute, RegistersAttr)
     slots = added or [ctx.emit.f32(0.0)] * len(attribute.layout.offsets)
@@ -144,7 +145,7 @@ def _matrices(
     offset = emit.add(emit.mul(row, layout.row), emit.mul(column, layout.column))
     element = threadblock.tile_type(value).element_type
     pointer = emit.pointer(ctx.shared_pointer(value), offset, element)
-    loaded = emit.builder.insert(nvvm.LdMatrixOp(pointer, 4, "col" if transposed else "row")).res
+    loaded = emit.result(nvvm.LdMatrixOp(pointer, 4, "col" if transposed else "row"))
     registers = [emit.field(loaded, i, i32) for i in range(4)]
     if element == f16:
         pair = VectorType(f16, [2])

@@ -167,9 +167,7 @@ def exchange(ctx: KernelContext, value: SSAValue, distance: int) -> SSAValue:
     """The `value` of the lane whose number differs in one bit."""
     emit = ctx.emit
     everyone, clamp = emit.i32(-1), emit.i32(WARP_THREADS - 1)
-    return emit.builder.insert(
-        nvvm.ShflSyncOp(everyone, value, emit.i32(distance), clamp, "bfly")
-    ).res
+    return emit.result(nvvm.ShflSyncOp(everyone, value, emit.i32(distance), clamp, "bfly"))
 
 
 def accumulate(
