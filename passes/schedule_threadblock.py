@@ -108,8 +108,24 @@ def loop_part(ops: list[Operation], stages: int) -> list[Operation]:
         return []
     meet = BarrierOp(Stage.LOOP.value, max(0, stages - 2))
     loads = [op for op in ops if isinstance(op, threadblock.LoadOp)]
-    rest = [op for op in ops if op not in loads]
-    return [meet, *loads, *with_barriers(rest, Stage.LOOP, Hazards())]
+    # Products of loaded tiles first: the matrix units work while threads do the rest.
+    products = [op for op in ops if of_loaded_tiles(op)]
+    rest = [op for op in ops if op not in loads and op not in products]
+    return [meet, *loads, *with_barriers([*products, *rest], Stage.LOOP, Hazards())]
+
+
+def of_loaded_tiles(op: Operation) -> bool:
+    """Whether `op` multiplies tiles as they were loaded, or adds up such a product."""
+    if isinstance(op, threadblock.AccumulateOp):
+        return isinstance(op.value.owner, threadblock.MatmulOp) and of_loaded_tiles(op.value.owner)
+    if not isinstance(op, threadblock.MatmulOp | threadblock.TransposeOp):
+        return False
+    sources = [value.owner for value in op.operands]
+    return all(
+        isinstance(source, threadblock.LoadOp)
+        or (isinstance(source, threadblock.TransposeOp) and of_loaded_tiles(source))
+        for source in sources
+    )
 
 
 def post_part(ops: list[Operation], after_loop: bool, loaded: set[Operation]) -> list[Operation]:
