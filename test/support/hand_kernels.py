@@ -1,0 +1,139 @@
+"""Kernels written operation by operation, with the launch plan that `lower-to-nvvm` writes."""
+
+from collections.abc import Callable, Sequence
+
+from small_graphs import tensor
+from xdsl.builder import ImplicitBuilder
+from xdsl.dialects import arith, gpu, llvm, scf
+from xdsl.dialects.builtin import (
+    ArrayAttr,
+    DenseArrayBase,
+    FloatAttr,
+    IntegerAttr,
+    StringAttr,
+    VectorType,
+    f32,
+    i8,
+    i32,
+    i64,
+)
+from xdsl.ir import Attribute, Block, Region, SSAValue
+
+from mirage_mlir.dialects import nvvm
+from mirage_mlir.dialects.nvvm_attributes import GLOBAL, SHARED
+from mirage_mlir.interpreters.lowered import Checker, FaultKind, run_kernels
+from mirage_mlir.interpreters.lowered.launch import random_inputs
+
+
+def number(value: int) -> SSAValue:
+    """An i32."""
+    return arith.ConstantOp(IntegerAttr(value, i32)).result
+
+
+def real(value: float) -> SSAValue:
+    """An f32."""
+    return arith.ConstantOp(FloatAttr(value, f32)).result
+
+
+def thread() -> SSAValue:
+    """The thread's index."""
+    return nvvm.ThreadIdXOp().res
+
+
+def shared(byte: SSAValue | int, base: SSAValue | None = None) -> SSAValue:
+    """An address in shared memory."""
+    start = llvm.AddressOfOp("smem", SHARED).result if base is None else base
+    return llvm.GEPOp.from_mixed_indices(start, [byte], i8, SHARED).result
+
+
+def device(base: SSAValue, byte: SSAValue | int) -> SSAValue:
+    """An address in a tensor."""
+    return llvm.GEPOp.from_mixed_indices(base, [byte], i8, GLOBAL).result
+
+
+def times(value: SSAValue, factor: int) -> SSAValue:
+    """A product of i32 numbers."""
+    return arith.MuliOp(value, number(factor)).result
+
+
+def load(pointer: SSAValue, width: int = 1) -> SSAValue:
+    """`width` neighbours of type f32."""
+    kind = f32 if width == 1 else VectorType(f32, [width])
+    return llvm.LoadOp(pointer, kind).dereferenced_value
+
+
+def store(value: SSAValue, pointer: SSAValue) -> None:
+    """Write an f32."""
+    llvm.StoreOp(value, pointer)
+
+
+def when(condition: SSAValue, body: Callable[[], object]) -> None:
+    """A branch."""
+    block = Block()
+    with ImplicitBuilder(block):
+        body()
+        scf.YieldOp()
+    scf.IfOp(condition, [], Region(block))
+
+
+def below(value: SSAValue, limit: int) -> SSAValue:
+    """`value < limit`."""
+    return arith.CmpiOp(value, number(limit), "slt").result
+
+
+def i64_array(values: Sequence[int]) -> DenseArrayBase:
+    """A list of numbers."""
+    return DenseArrayBase.from_list(i64, list(values))
+
+
+def kernel(
+    body: Callable[..., object],
+    inputs: Sequence[str] = (),
+    outputs: Sequence[str] = (),
+    *,
+    threads: int = 32,
+    smem: int = 256,
+    grid: Sequence[int] = (1, 1, 1),
+    cluster: Sequence[int] = (1, 1, 1),
+    scratch: int = 0,
+) -> gpu.ModuleOp:
+    """A module of one kernel, whose `body` takes a pointer for each input and output in turn."""
+    entry = Block(arg_types=[GLOBAL] * (len(inputs) + len(outputs)))
+    with ImplicitBuilder(entry) as pointers:
+        body(*pointers)
+        llvm.ReturnOp()
+    names = [f"input:{i}" for i in range(len(inputs))]
+    names += [f"output:{i}" for i in range(len(outputs))]
+    attributes: dict[str, Attribute] = {
+        "mirage.grid": i64_array(grid),
+        "mirage.threads": IntegerAttr(threads, i64),
+        "mirage.smem_bytes": IntegerAttr(smem, i64),
+        "mirage.arguments": ArrayAttr([StringAttr(name) for name in names]),
+        "nvvm.cluster_dim": DenseArrayBase.from_list(i32, list(cluster)),
+    }
+    function = llvm.FuncOp(
+        "k",
+        llvm.LLVMFunctionType([GLOBAL] * len(names)),
+        linkage=llvm.LinkageAttr("external"),
+        body=Region(entry),
+        extra_attrs=attributes,
+    )
+    module = gpu.ModuleOp.build(
+        properties={"sym_name": StringAttr("kernels")}, regions=[Region(Block([function]))]
+    )
+    results = [tensor(kind) for kind in outputs]
+    dense = [[1] if len(kind.get_shape()) == 1 else [kind.get_shape()[1], 1] for kind in results]
+    module.attributes |= {
+        "mirage.inputs": ArrayAttr([tensor(kind) for kind in inputs]),
+        "mirage.outputs": ArrayAttr(results),
+        "mirage.output_strides": ArrayAttr([i64_array(strides) for strides in dense]),
+        "mirage.scratch_bytes": IntegerAttr(scratch, i64),
+    }
+    return module
+
+
+def faults(module: gpu.ModuleOp) -> list[FaultKind]:
+    """What a module's kernels do wrong on random inputs, in the order in which it is found."""
+    checker = Checker(keep_going=True)
+    run_kernels(module, random_inputs(module), checker=checker)
+    return [fault.kind for fault in checker.faults]
