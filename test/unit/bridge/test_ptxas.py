@@ -1,5 +1,6 @@
 """Finding `ptxas`, and what it says."""
 
+import sys
 import tempfile
 from pathlib import Path
 
@@ -54,6 +55,28 @@ def test_spills_are_counted():
     assert cubin.registers == 64
     assert cubin.spill_bytes > 0
     assert cubin.stack_bytes > 0
+
+
+@pytest.mark.parametrize(("spilled", "used"), [(0, 40), (4, 64)])
+def test_where_it_spills_more_registers_are_used(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, spilled: int, used: int
+):
+    """A program in the place of ptxas, which spills 8 bytes by default and `spilled` if told to."""
+    program = tmp_path / "ptxas"
+    program.write_text(
+        f"""#!{sys.executable}
+import sys
+more = "--register-usage-level=10" in sys.argv
+spilled, registers = ({spilled}, {used}) if more else (8, 32)
+print(f"{{spilled}} bytes stack frame, {{spilled}} bytes spill stores, 0 bytes spill loads")
+print(f"Used {{registers}} registers")
+open(sys.argv[sys.argv.index("-o") + 1], "w").close()
+"""
+    )
+    program.chmod(0o755)
+    monkeypatch.setenv("MIRAGE_PTXAS", str(program))
+    cubin = assemble(HEADER, "sm_80")
+    assert (cubin.spill_bytes, cubin.registers) == (spilled, used)
 
 
 def test_rejected_ptx(temporary_folder: Path):
