@@ -96,7 +96,7 @@ def test_machine_code(name: str, chip: str) -> None:
     assert compiled.assembled.stack_bytes == 0
 
 
-@pytest.mark.parametrize("name", LOWERED["sm_80"])
+@pytest.mark.parametrize("name", LOWERED["sm_90a"])
 def test_kernels(name: str) -> None:
     """The lowered kernels, thread by thread: first and last block, or all blocks of two kernels."""
     function = function_named(module_of(name), "ugraph")
