@@ -78,12 +78,16 @@ class Hazards:
 def with_barriers(ops: list[Operation], stage: Stage, hazards: Hazards) -> list[Operation]:
     """`ops` with a barrier in front of each that reads or overwrites what others touched."""
     ordered: list[Operation] = []
+    # Written for other blocks, which a barrier of this block does not stop.
+    parts: set[Operation] = set()
     for op in ops:
-        if hazards.conflict(op):
-            cluster = any(spreads(buffer) for buffer in reads(op))
+        cluster = any(buffer in parts for buffer in reads(op))
+        if cluster or hazards.conflict(op):
             ordered.append(BarrierOp(stage.value, cluster=cluster))
             hazards = Hazards()
+            parts = set() if cluster else parts
         hazards.add(op)
+        parts.update(buffer for buffer in writes(op) if spreads(buffer))
         ordered.append(op)
     return ordered
 
