@@ -7,12 +7,13 @@ from hypothesis import strategies as st
 
 from mirage_mlir.graph.memory_plan import Buffer, lower_bound, plan_memory
 
-buffers = st.builds(
-    lambda size, first, length: Buffer(size, first, first + length),
-    st.integers(1, 6),
-    st.integers(0, 5),
-    st.integers(0, 4),
-)
+
+def lasting(size: int, first: int, length: int) -> Buffer:
+    """A buffer that is in use for `length` more times after the first."""
+    return Buffer(size, first, first + length)
+
+
+buffers = st.builds(lasting, st.integers(1, 6), st.integers(0, 5), st.integers(0, 4))
 
 
 def overlaps(lifetimes: list[Buffer], offsets: tuple[int, ...]) -> bool:
