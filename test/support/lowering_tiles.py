@@ -103,6 +103,20 @@ def grid_and_loop(columns: int, blocks: int, turns: int, step: int, kind: str) -
     return p.finish(*g.results)
 
 
+def sums_across(rows: int, columns: int, blocks: int, step: int) -> ModuleOp:
+    """Two sums over the blocks of a cluster, used at different times after they met."""
+    p = Program(f"{rows}x{columns}xf16")
+    (x,) = p.inputs
+    with p.graph([blocks], [-(-columns // (blocks * step))]) as g:
+        xt = g.load(x, (rows, step), [1], [1])
+        whole = g.add(tb.ReduceSumOp(g.add(tb.SquareOp(xt)), [0, 1]))
+        whole = g.add(tb.AccumulateOp(whole, across=[0]))
+        each = g.add(tb.AccumulateOp(g.add(tb.ReduceSumOp(xt, [1])), across=[0]))
+        largest = g.add(tb.ReduceMaxOp(each, [0]))
+        g.store(g.add(tb.MaxOp(largest, whole)), "1x1xf32", [ALL])
+    return p.finish(*g.results)
+
+
 def elementwise(
     shape: Sequence[int], tile: Sequence[int], cuts: Sequence[int], other: Sequence[int], kind: str
 ) -> ModuleOp:

@@ -170,6 +170,10 @@ def test_sums_over_the_blocks_of_a_cluster(s: Linear, blocks: int, *, more: bool
     check(cases.split_linear(s, blocks, more=more))
 
 
+def test_sums_over_blocks_that_are_used_one_after_the_other() -> None:
+    check(tiles.sums_across(17, 64, 2, 8))
+
+
 @pytest.mark.parametrize("sizes", [(4, 64, 4), (5, 33, 2), (3, 1000, 1), (40, 3, 40)])
 @pytest.mark.parametrize("kind", ["f16", "f32"])
 def test_softmax(sizes: tuple[int, int, int], kind: str) -> None:
