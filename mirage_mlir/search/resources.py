@@ -36,6 +36,16 @@ VECTOR = 16
 MAX_LIVE_PER_THREAD = 96
 """Elements in f32 that a thread keeps; of its 255 registers others hold addresses and copies."""
 
+OTHER_REGISTERS, OTHERS_BESIDE_PRODUCTS = 20, 48
+"""Registers of a thread for addresses, and for the fragments of matrix units where there are."""
+
+COPIES_OF_LIVE = 1.5
+"""Registers for each element that is kept where rows are reduced: what is read ahead, as well."""
+
+REDUCTION_WAITS = 4
+"""What a reduction over a block waits, in barriers: lanes, warps, and the way through shared
+memory one after the other."""
+
 REDUCTIONS = (Kind.REDUCE_SUM, Kind.REDUCE_MAX)
 ACCUMULATIONS = (Kind.ACCUMULATE_SUM, Kind.ACCUMULATE_MAX)
 
@@ -81,7 +91,10 @@ class Resources:
         """Blocks that run on one multiprocessor at a time."""
         target = self.tiling.target
         reserved = 1024  # Bytes of shared memory that the hardware takes for each block.
-        registers = self.live + 48 * self.threads
+        if self.products:
+            registers = self.live + OTHERS_BESIDE_PRODUCTS * self.threads
+        else:
+            registers = COPIES_OF_LIVE * self.live + OTHER_REGISTERS * self.threads
         resident = np.minimum.reduce(
             [
                 np.floor(target.shared_per_multiprocessor / (self.shared + reserved)),
@@ -286,7 +299,7 @@ class Resources:
                 during = during + tile
             else:
                 after = after + tile
-        return held + np.maximum(during, after) + 512
+        return held + np.maximum(during, after) + 1024
 
     def _exchanged(self) -> Array:
         exchange = [warps.exchange for warps in self.products.values()]
@@ -309,7 +322,7 @@ def waits(resources: Resources, kinds: Sequence[Kind] = REDUCTIONS) -> Array:
     total = resources.tiling.one * 0
     for value, edge in resources.edges.items():
         if edge.kind in kinds:
-            total = total + resources.tiling.turns(value)
+            total = total + REDUCTION_WAITS * resources.tiling.turns(value)
     for operand in resources.materialised():
         total = total + resources.tiling.turns(operand)
     return total
