@@ -13,7 +13,7 @@
 // CHECK:         threadblock.store {{.*}} grid_map [1, _]
 
 // ALONE-LABEL: func.func @few_columns
-// ALONE:         kernel.graph_defined ins(%x, %w) grid [{{[0-9]+}}] loop [{{[0-9]+}}]
+// ALONE:         kernel.graph_defined ins(%x, %w) grid [{{[0-9, ]+}}] loop [{{[0-9]+}}]
 // ALONE-NOT:     across
 func.func @few_columns(%x: tensor<16x4096xf16>, %w: tensor<4096x1024xf16> {kernel.constant}) -> tensor<16x1024xf16> {
   %y = kernel.rms_norm %x {eps = 1.0e-05 : f32} : (tensor<16x4096xf16>) -> tensor<16x4096xf16>
