@@ -3,7 +3,7 @@
 from collections.abc import Callable, Sequence
 from random import Random
 
-from xdsl.dialects.builtin import TensorType, f16, f32
+from xdsl.dialects.builtin import TensorType, f32
 from xdsl.dialects.func import FuncOp, ReturnOp
 from xdsl.ir import Block, Operation, Region, SSAValue
 
@@ -201,8 +201,3 @@ class FunctionMaker:
         if len(shape) > 3:
             return kernel.CastOp(value, TensorType(f32, shape))
         return kernel.BroadcastOp(value, TensorType(f32, [self.random.choice(SIZES), *shape]))
-
-
-def half_precision(function: FuncOp) -> bool:
-    """Whether an argument of `function` is f16."""
-    return any(kernel.tensor_type(arg).element_type == f16 for arg in function.body.block.args)

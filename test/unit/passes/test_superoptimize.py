@@ -1,0 +1,120 @@
+"""The superoptimize pass on programs that nobody wrote, and what it offers to other code."""
+
+from itertools import islice
+
+import numpy as np
+import pytest
+from random_functions import FunctionMaker
+from xdsl.dialects.builtin import ModuleOp
+from xdsl.dialects.func import FuncOp, ReturnOp
+
+from mirage_mlir.diagnostics import collect_remarks
+from mirage_mlir.dialects import kernel
+from mirage_mlir.driver.source import compiler_context, functions, parse_program, text_of
+from mirage_mlir.interpreters.function import run_function
+from mirage_mlir.passes.search.plan import stays
+from mirage_mlir.passes.superoptimize import (
+    SuperoptimizePass,
+    candidates,
+    collect_reports,
+    verified,
+)
+from mirage_mlir.verification import verify
+
+SEEDS = range(150)
+"""Programs of four operators each; thousands of them, of up to six, were tried once."""
+
+NORM = """
+func.func @norm(%x: tensor<16x256xf16>, %w: tensor<256x192xf16>) -> tensor<16x192xf16> {
+  %y = kernel.rms_norm %x {eps = 1.0e-05 : f32} : (tensor<16x256xf16>) -> tensor<16x256xf16>
+  %o = kernel.matmul %y, %w : (tensor<16x256xf16>, tensor<256x192xf16>) -> tensor<16x192xf16>
+  func.return %o : tensor<16x192xf16>
+}
+"""
+
+
+def norm() -> FuncOp:
+    return functions(parse_program(NORM, "norm.mlir"))[0]
+
+
+def same(function: FuncOp, other: FuncOp, seed: int) -> bool:
+    """Whether both give the same in float64 on normal inputs."""
+    random = np.random.default_rng(seed)
+    inputs = [
+        random.standard_normal(kernel.shape_of(argument)) for argument in function.body.block.args
+    ]
+    wanted = run_function(function, inputs, rounding=False)
+    got = run_function(other, inputs, rounding=False)
+    return all(
+        np.linalg.norm(a - b) <= 1e-9 * np.linalg.norm(a) + 1e-12
+        for a, b in zip(wanted, got, strict=True)
+    )
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_random_functions(seed: int) -> None:
+    """Every candidate is valid, holds graphs and views only, and computes the same."""
+    function = FunctionMaker(seed).make(operators=4)
+    verify(ModuleOp([function.clone()]))
+    before = str(function)
+    with collect_remarks():
+        found = list(islice(candidates(function), 3))
+    assert found
+    assert str(function) == before
+    for candidate in found:
+        verify(ModuleOp([candidate.function]))
+        ops = list(candidate.function.body.block.ops)
+        assert all(stays(op) for op in ops if not isinstance(op, ReturnOp))
+        assert same(function, candidate.function, seed)
+
+
+def test_candidates_are_in_order() -> None:
+    found = list(candidates(norm()))
+    times = [candidate.plan.seconds for candidate in found]
+    assert times == sorted(times)
+    assert [candidate.alone for candidate in found] == [False] * (len(found) - 1) + [True]
+    assert len(found[-1].plan.kernels) == 2
+
+
+def test_the_report_describes_what_was_asked_for_last() -> None:
+    source = verified(norm())
+    first = next(source)
+    assert first.report.kernels == 1
+    assert first.report.structure.startswith("grid{")
+    assert first.report.modelled == first.plan.seconds < first.report.modelled_alone
+    assert first.report.verification.startswith("equal in 3 random tests")
+    *_, last = source
+    assert last.report is first.report
+    assert last.report.kernels == 2
+    assert not last.report.structure
+
+
+def test_reports_are_collected() -> None:
+    module = parse_program(NORM + NORM.replace("@norm", "@again"), "norm.mlir")
+    with collect_reports() as reports:
+        SuperoptimizePass().apply(compiler_context(), module)
+    assert [report.function for report in reports] == ["norm", "again"]
+    assert all(report.configurations for report in reports)
+
+
+def test_places_of_graphs() -> None:
+    """A kernel is where the last operator that it computes was."""
+    found = next(candidates(norm()))
+    (graph,) = (op for op in found.function.body.block.ops if isinstance(op, kernel.GraphDefinedOp))
+    assert str(graph.location) == str(
+        next(op for op in norm().body.block.ops if isinstance(op, kernel.MatmulOp)).location
+    )
+
+
+def test_twice_the_same() -> None:
+    """A second run over the result changes nothing: there are no operators left."""
+    module = parse_program(NORM, "norm.mlir")
+    SuperoptimizePass().apply(compiler_context(), module)
+    once = text_of(module)
+    SuperoptimizePass().apply(compiler_context(), module)
+    assert text_of(module) == once
+
+
+def test_unknown_target() -> None:
+    with pytest.raises(ValueError, match="unknown target 'B200'"):
+        next(candidates(norm(), "B200"))
