@@ -1,4 +1,4 @@
-"""Programs and uGraphs from the files in the repository: the values are those of float64."""
+"""Programs from the files in the repository: the values are those of float64."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -7,7 +7,6 @@ from typing import Any
 import numpy as np
 import pytest
 from numpy_reference import TOLERANCE, error
-from ugraph_programs import LOWERED, PROGRAMS, path_of
 
 import mirage_mlir as mi
 from mirage_mlir.driver.source import function_named, parse_program
@@ -71,19 +70,6 @@ def run_and_compare(
         assert error(result.double().cpu().numpy(), expected) <= limit
     again = outputs_of(kernel, kernel(*tensors))
     assert all(torch.equal(*pair) for pair in zip(again, results, strict=True))
-
-
-@pytest.mark.parametrize("name", LOWERED)
-def test_ugraph_by_hand(torch: Any, name: str) -> None:
-    """Against numpy."""
-    kernel = mi.compile_file(path_of(name), "ugraph")
-    specs, program = kernel.artifact.inputs, PROGRAMS[name]
-    arrays = program.inputs(
-        [spec.shape for spec in specs], [spec.element_type.value for spec in specs], seed=3
-    )
-    tensors = on_device(torch, kernel, arrays)
-    limits = [TOLERANCE[spec.element_type.value] for spec in kernel.artifact.outputs]
-    run_and_compare(torch, kernel, tensors, program.outputs(arrays), limits)
 
 
 @pytest.mark.parametrize("path", WORKLOADS, ids=lambda path: path.stem)
