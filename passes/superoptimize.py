@@ -8,9 +8,17 @@ from itertools import islice
 from time import perf_counter
 
 from xdsl.context import Context
-from xdsl.dialects.builtin import FloatAttr, IntegerAttr, ModuleOp, StringAttr, f64, i64
-from xdsl.dialects.func import FuncOp
-from xdsl.ir import Operation
+from xdsl.dialects.builtin import (
+    FloatAttr,
+    IntegerAttr,
+    ModuleOp,
+    StringAttr,
+    TensorType,
+    f64,
+    i64,
+)
+from xdsl.dialects.func import FuncOp, ReturnOp
+from xdsl.ir import BlockArgument, Operation
 from xdsl.passes import ModulePass
 from xdsl.rewriter import Rewriter
 
@@ -21,6 +29,7 @@ from mirage_mlir.interpreters.equivalence import EquivalenceReport, Verdict, che
 from mirage_mlir.passes.search.check import check
 from mirage_mlir.passes.search.optimizer import Optimizer
 from mirage_mlir.passes.search.plan import FunctionWriter, Plan
+from mirage_mlir.passes.search.tiles import ArrangementError
 from mirage_mlir.search.engine import Limits
 from mirage_mlir.search.report import SearchReport
 
@@ -66,10 +75,15 @@ def candidates(
     report = SearchReport(function.sym_name.data, target)
     optimizer = Optimizer(function.clone(), target_named(target), Limits(deadline), report)
     for plan, alone in optimizer.plans():
+        try:
+            written = FunctionWriter(plan).write()
+        except ArrangementError as error:
+            remark(function, f"{plan.structure} was left out: {error}", detail=True)
+            continue
         report.kernels = len(plan.kernels)
-        report.modelled = plan.seconds
+        report.modelled, report.alone = plan.seconds, alone
         report.structure = plan.structure
-        yield Candidate(FunctionWriter(plan).write(), plan, alone, report)
+        yield Candidate(written, plan, alone, report)
 
 
 def verified(
@@ -146,7 +160,7 @@ class SuperoptimizePass(ModulePass):
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         """Visit every function of the module that has operators."""
         for function in [f for f in op.walk() if isinstance(f, FuncOp)]:
-            if any(is_operator(inner) for block in function.body.blocks for inner in block.ops):
+            if has_work(function):
                 self._replace(function)
 
     def _replace(self, function: FuncOp) -> None:
@@ -171,6 +185,19 @@ def _ranked(others: Sequence[Candidate]) -> list[FuncOp]:
         function.attributes["mirage.cost"] = FloatAttr(candidate.plan.seconds, f64)
         functions.append(function)
     return functions
+
+
+def has_work(function: FuncOp) -> bool:
+    """Whether `function` has operators, or returns an argument, which takes a copy."""
+    blocks = function.body.blocks
+    if any(is_operator(op) for block in blocks for op in block.ops):
+        return True
+    return any(
+        isinstance(last := block.last_op, ReturnOp)
+        and any(isinstance(value, BlockArgument) for value in last.operands)
+        and all(isinstance(value.type, TensorType) for value in last.operands)
+        for block in blocks
+    )
 
 
 def is_operator(op: Operation) -> bool:

@@ -59,7 +59,7 @@ class Session:
             for function in functions(module):
                 # Further candidates, under names of their own, were not searched for.
                 if (search := searches.get(function.sym_name.data)) is not None:
-                    self._settle(function, Offer(function.clone(), False, search), options)
+                    self._settle(function, Offer(function.clone(), search.alone, search), options)
 
     def _settle(self, function: func.FuncOp, offer: Offer, options: Options) -> None:
         name = function.sym_name.data

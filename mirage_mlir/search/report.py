@@ -49,6 +49,8 @@ class SearchReport:
     modelled_alone: float = 0.0
     structure: str = ""
     """Grid and loop of the result, when it is one kernel."""
+    alone: bool = False
+    """Whether the result has each operator alone."""
     rejected: int = 0
     """Candidates that verification turned down."""
     cut: list[str] = field(default_factory=list[str])

@@ -79,12 +79,14 @@ func.func @cancels(%x: tensor<64xf32>, %y: tensor<64xf32>) -> tensor<64xf32> {
   func.return %o : tensor<64xf32>
 }
 
-// Nothing to do: no operator, a declaration, a function of something else.
-// CHECK-LABEL: func.func @nothing
-// CHECK-NEXT:    func.return %x
-func.func @nothing(%x: tensor<64xf32>) -> tensor<64xf32> {
+// A result needs memory of its own: an argument that is returned is copied.
+// CHECK-LABEL: func.func @argument
+// CHECK:         kernel.graph_defined ins(%x)
+// CHECK:         threadblock.store
+func.func @argument(%x: tensor<64xf32>) -> tensor<64xf32> {
   func.return %x : tensor<64xf32>
 }
+// Nothing to do: a declaration, a function of something else.
 // CHECK: func.func private @declared
 func.func private @declared(tensor<64xf32>) -> tensor<64xf32>
 // CHECK-LABEL: func.func @integers
