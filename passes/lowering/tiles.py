@@ -121,12 +121,37 @@ def cluster_sizes(graph: kernel.GraphDefinedOp) -> tuple[int, ...]:
 
 
 def ends_in_stores(graph: kernel.GraphDefinedOp, stages: dict[SSAValue, Stage]) -> bool:
-    """Whether nothing but elementwise work and stores follows the loop's sums."""
+    """
+    Whether nothing but elementwise work and stores follows the sums across blocks.
+
+    Then each thread of the cluster works on elements of its own, and none hands any to another.
+    """
     after = [
         op for op in graph.body.block.ops if op.results and stages[op.results[0]] == Stage.POST
     ]
-    return all(
-        isinstance(op, thread.GraphOp | threadblock.AccumulateOp)
-        or (len(op.operands) == 1 and is_folded(op.operands[0]))
-        for op in after
-    )
+    return all(_keeps_to_itself(op, stages) for op in after)
+
+
+def _keeps_to_itself(op: Operation, stages: dict[SSAValue, Stage]) -> bool:
+    """Whether no thread needs what another one computes for `op` after the loop."""
+    match op:
+        case threadblock.AccumulateOp():
+            return bool(op.across.get_values())
+        case thread.GraphOp():
+            shape = threadblock.shape_of(op.results[0])
+            computed = [
+                value
+                for value in op.operands
+                if isinstance(value.owner, thread.GraphOp) and stages[value] == Stage.POST
+            ]
+            # Tiles of another shape are spread over the threads in another way.
+            return all(threadblock.shape_of(value) == shape for value in computed)
+        case threadblock.ReduceSumOp() | threadblock.ReduceMaxOp():
+            total = op.input.owner
+            # Warps may hold parts of a product, which they add up before it is reduced.
+            return is_folded(op.input) and not (
+                isinstance(total, threadblock.AccumulateOp)
+                and isinstance(total.value.owner, threadblock.MatmulOp)
+            )
+        case _:
+            return False
