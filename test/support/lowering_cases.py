@@ -290,3 +290,21 @@ def split_linear(s: Linear, blocks: int, *, more: bool) -> ModuleOp:
             g.store(largest, f"1x{s.n}xf32", [1, ALL])
         g.store(value, s.type_of("mn"), [1, ALL])
     return p.finish(*g.results)
+
+
+def split_roots(s: Linear, blocks: int) -> ModuleOp:
+    """As `split_linear`, with the roots as a result of their own: few threads have them all."""
+    p = Program(s.type_of("mk"), s.type_of("kn"))
+    x, w = p.inputs
+    with p.graph([blocks], [-(-s.turns // blocks)]) as g:
+        xt = g.load(x, (s.m, s.depth), [1], [1])
+        wt = g.load(w, (s.depth, s.n), [0], [0])
+        squares = g.add(tb.ReduceSumOp(g.add(tb.SquareOp(xt)), [1]))
+        root = g.add(tb.SqrtOp(g.add(tb.AccumulateOp(squares, across=[0]))))
+        product = g.add(tb.AccumulateOp(matmul(g, xt, wt), across=[0]))
+        g.store(root, f"{s.m}x1xf32", [ALL])
+        g.store(g.add(tb.DivOp(product, root)), s.type_of("mn"), [ALL])
+        # The sum over warps and blocks, reduced once more.
+        again = g.add(tb.AccumulateOp(matmul(g, xt, wt), across=[0]))
+        g.store(g.add(tb.ReduceSumOp(again, [1])), f"{s.m}x1xf32", [ALL])
+    return p.finish(*g.results)

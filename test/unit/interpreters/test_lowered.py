@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from lowered_kernels import check, draw, function_of, lower, schedule
 from lowering_cases import Linear
+from random_graphs import GraphMaker
 from xdsl.dialects import gpu, llvm
 from xdsl.dialects.builtin import ArrayAttr, DenseArrayBase, StringAttr
 from xdsl.ir import Operation
@@ -168,6 +169,16 @@ def test_blocks_that_start_the_loop_apart() -> None:
 )
 def test_sums_over_the_blocks_of_a_cluster(s: Linear, blocks: int, *, more: bool) -> None:
     check(cases.split_linear(s, blocks, more=more))
+
+
+@pytest.mark.parametrize("s", [Linear(16, 128, 32, 0, 64, 0), Linear(5, 100, 9, 0, 16, 0)])
+def test_sums_over_blocks_that_move_between_threads(s: Linear) -> None:
+    check(cases.split_roots(s, 2))
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_random_graph(seed: int) -> None:
+    check(GraphMaker(seed).make(), stages=(None, 2, 3)[seed % 3], threads=(None, 64)[seed % 2])
 
 
 def test_sums_over_blocks_that_are_used_one_after_the_other() -> None:
