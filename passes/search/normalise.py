@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from xdsl.dialects.builtin import TensorType
 from xdsl.dialects.func import FuncOp, ReturnOp
 from xdsl.ir import Operation, SSAValue
-from xdsl.rewriter import Rewriter
+from xdsl.rewriter import InsertPoint, Rewriter
 
 from mirage_mlir.dialects import kernel
 from mirage_mlir.passes.search.views import owns_memory, view_of
@@ -31,6 +31,17 @@ def _repetition(op: kernel.RepetitionOp) -> list[Operation]:
     broadcast = kernel.BroadcastOp(reshaped.result, _typed(op.input, spread))
     copied = kernel.CastOp(broadcast.result, broadcast.result.type)
     return [reshaped, broadcast, copied, kernel.ReshapeOp(copied.result, op.result.type)]
+
+
+def _copy_strided_parts(op: kernel.ConcatOp) -> None:
+    """Make the operands of a concat dense: it reads them in groups of dimensions."""
+    for index, value in enumerate(op.inputs):
+        view = view_of(value)
+        if view is None or not view.contiguous:
+            copied = kernel.CastOp(value, value.type)
+            copied.location = op.location
+            Rewriter.insert_op(copied, InsertPoint.before(op))
+            op.operands[index] = copied.result
 
 
 def _replace(op: Operation, by: Sequence[Operation]) -> None:
@@ -65,4 +76,6 @@ def normalise(function: FuncOp) -> None:
         if isinstance(op, kernel.ReshapeOp) and view_of(op.result) is None:
             copied = kernel.CastOp(op.input, op.input.type)
             _replace(op, [copied, kernel.ReshapeOp(copied.result, op.result.type)])
+        elif isinstance(op, kernel.ConcatOp):
+            _copy_strided_parts(op)
     _copy_borrowed_results(function)

@@ -15,7 +15,7 @@ from mirage_mlir.passes.search import direct
 from mirage_mlir.passes.search.from_ir import Piece, UnsupportedError, read_piece
 from mirage_mlir.passes.search.normalise import normalise
 from mirage_mlir.passes.search.plan import Plan, PlannedKernel, returned, to_compute
-from mirage_mlir.passes.search.to_ir import GraphWriter
+from mirage_mlir.passes.search.to_ir import write_graph
 from mirage_mlir.search.block_graph import BlockGraph
 from mirage_mlir.search.engine import Limits, search
 from mirage_mlir.search.program import Program
@@ -149,7 +149,7 @@ def planned(piece: Piece, graph: BlockGraph) -> PlannedKernel:
     return PlannedKernel(
         piece.arguments,
         piece.results,
-        lambda arguments: GraphWriter(piece.program, graph).write(arguments, shapes),
+        lambda arguments: write_graph(piece.program, graph, arguments, shapes),
         graph.seconds,
         str(graph),
     )

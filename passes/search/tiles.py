@@ -13,7 +13,12 @@ from xdsl.ir import Operation, SSAValue
 from mirage_mlir.dialects import threadblock
 from mirage_mlir.dialects.common import FloatType
 from mirage_mlir.dialects.threadblock import TileType
+from mirage_mlir.passes.lowering.tiles import exchanges_sides
 from mirage_mlir.search.program import Axes
+
+
+class ArrangementError(Exception):
+    """Tiles would have to be transposed in a way that no kernel can."""
 
 
 @dataclass(frozen=True)
@@ -75,7 +80,12 @@ class TileBuilder:
         return Tile(self.append(threadblock.CastOp(tile.value, result_type)), tile.axes)
 
     def arrange(self, tile: Tile, axes: Axes) -> Tile:
-        """The tile with exactly the dimensions `axes`, some of size 1 where it lacks the axis."""
+        """
+        The tile with exactly the dimensions `axes`, some of size 1 where it lacks the axis.
+
+        Raises:
+            ArrangementError: more than rows and columns would have to be exchanged.
+        """
         target = tuple(axis if axis in tile.axes else None for axis in axes)
         assert all(axis in target for axis in tile.axes if axis is not None)
         if (missing := len(target) - len(tile.axes)) > 0:
@@ -85,6 +95,8 @@ class TileBuilder:
             return tile
         units = iter([dim for dim, axis in enumerate(tile.axes) if axis is None])
         permutation = [next(units) if a is None else tile.axes.index(a) for a in target]
+        if exchanges_sides(self.shape(tile.axes), permutation) is None:
+            raise ArrangementError(f"a tile over {tile.axes} cannot be seen as one over {axes}")
         return Tile(self.append(threadblock.TransposeOp(tile.value, permutation)), target)
 
     def _with_leading_units(self, tile: Tile, count: int) -> Tile:

@@ -10,9 +10,9 @@ from mirage_mlir.dialects import kernel, threadblock
 from mirage_mlir.dialects.common import FloatType
 from mirage_mlir.dialects.threadblock import TileType
 from mirage_mlir.graph.partition import REPLICATED
-from mirage_mlir.passes.search.tiles import Tile, TileBuilder, padded
+from mirage_mlir.passes.search.tiles import ArrangementError, Tile, TileBuilder, padded
 from mirage_mlir.search.block_graph import BlockGraph, BlockOperation
-from mirage_mlir.search.program import Axes, Function, Kind, Output, Program
+from mirage_mlir.search.program import Axes, Function, Input, Kind, Output, Program
 
 ELEMENT_TYPES: Mapping[str, FloatType] = {"f16": f16, "bf16": bf16, "f32": f32}
 
@@ -64,9 +64,17 @@ class Kernel:
 class GraphWriter:
     """Writes one found graph; `write` does all of it."""
 
-    def __init__(self, program: Program, graph: BlockGraph) -> None:
+    def __init__(self, program: Program, graph: BlockGraph, *, uniform: bool = False) -> None:
+        """
+        Args:
+            program: what the graph computes.
+            graph: the graph.
+            uniform: read all tensors in one order of axes, through transposes of the tensors where
+                that is needed, so that tiles fit each other.
+        """
         self.program = program
         self.graph = graph
+        self.uniform = uniform
         self.builder = TileBuilder(graph.tiles, _axis_order(program), program.batch)
         self._tiles: dict[int, Tile] = {}
 
@@ -77,18 +85,17 @@ class GraphWriter:
         Args:
             arguments: the values of the program's arguments, in order.
             shapes: of the results; a reshape follows where dimensions were searched as one.
+
+        Raises:
+            ArrangementError: the tiles do not fit each other.
         """
         needed = self._needed()
-        views: list[Operation] = []
-        inputs: dict[int, SSAValue] = {}
-        for operation in (self.graph.operations[index] for index in needed):
-            if operation.kind is Kind.INPUT:
-                tensor = self.program.inputs[operation.source]
-                wanted = tensor_of(self.program, tensor.axes, tensor.element_type)
-                value = reshaped(arguments[tensor.argument], wanted, views)
-                inputs[operation.source] = value
-        block = Block(arg_types=[value.type for value in inputs.values()])
-        inside = dict(zip(inputs, block.args, strict=True))
+        operations = (self.graph.operations[index] for index in needed)
+        sources = [op.source for op in operations if op.kind is Kind.INPUT]
+        read = [self.program.inputs[source] for source in sources]
+        types = [tensor_of(self.program, self._axes(t.axes), t.element_type) for t in read]
+        block = Block(arg_types=types)
+        inside = dict(zip(sources, block.args, strict=True))
         for index in needed:
             self._tile(index, inside)
         stored = [
@@ -96,20 +103,43 @@ class GraphWriter:
             for number, output in zip(self.graph.outputs, self.program.outputs, strict=True)
         ]
         block.add_ops(self.builder.operations)
-        configuration = self.graph.configuration
+        views: list[Operation] = []
         defined = kernel.GraphDefinedOp(
-            list(inputs.values()),
+            [self._viewed(t, arguments[t.argument], views) for t in read],
             self.graph.blocks or (1,),
-            (self.graph.iterations,) if configuration.loop else (),
-            stored,
+            (self.graph.iterations,) if self.graph.configuration.loop else (),
+            [
+                tensor_of(self.program, axes, output.element_type)
+                for axes, output in zip(stored, self.program.outputs, strict=True)
+            ],
             Region(block),
         )
-        operations = [*views, defined]
+        views.append(defined)
         results = [
-            reshaped(value, TensorType(kernel.tensor_type(value).element_type, shape), operations)
+            reshaped(value, TensorType(kernel.tensor_type(value).element_type, shape), views)
             for value, shape in zip(defined.outputs, shapes, strict=True)
         ]
-        return Kernel(tuple(operations), tuple(results))
+        return Kernel(tuple(views), tuple(results))
+
+    # Tensors
+
+    def _axes(self, axes: Axes) -> Axes:
+        """The dimensions in which a tensor over `axes` is read or written."""
+        if self.uniform:
+            return tuple(axis if axis in axes else None for axis in self.builder.order)
+        return axes or (None,)
+
+    def _viewed(self, tensor: Input, value: SSAValue, views: list[Operation]) -> SSAValue:
+        """A tensor in the dimensions in which it is read."""
+        element = tensor.element_type
+        value = reshaped(value, tensor_of(self.program, tensor.axes, element), views)
+        axes = self._axes(tensor.axes)
+        present, wanted = _present(tensor.axes), _present(axes)
+        if present != wanted:
+            value = reshaped(value, tensor_of(self.program, present, element), views)
+            views.append(kernel.TransposeOp(value, [present.index(axis) for axis in wanted]))
+            value = views[-1].results[0]
+        return reshaped(value, tensor_of(self.program, axes, element), views)
 
     # Operations
 
@@ -154,7 +184,7 @@ class GraphWriter:
 
     def _load(self, operation: BlockOperation, argument: SSAValue) -> Tile:
         tensor = self.program.inputs[operation.source]
-        axes: Axes = tensor.axes or (None,)
+        axes = self._axes(tensor.axes)
         configuration = self.graph.configuration
         load = threadblock.LoadOp(
             argument,
@@ -250,18 +280,22 @@ class GraphWriter:
         op = threadblock.AccumulateOp(tile.value, kind, self.graph.across)
         return Tile(self.builder.append(op), tile.axes)
 
-    def _store(self, number: int, output: Output) -> TensorType[FloatType]:
-        """Store an output; the type of the result, with the dimensions of its tile."""
-        axes: Axes = output.axes or (None,)
+    def _store(self, number: int, output: Output) -> Axes:
+        """Store an output; the dimensions of the result, those of `output` but for size 1."""
         if (tile := self._tiles.get(number)) is None:
             constant = self.graph.operations[number]
             tile = Tile(self._constant(constant, (None,)), (None,))
-        axes = padded(axes, len(tile.axes))
+        wanted = _present(output.axes)
+        axes = padded(self._axes(output.axes), len(tile.axes))
+        if _present(tile.axes) == wanted:
+            axes = tile.axes
+        elif _present(axes) != wanted:
+            raise ArrangementError(f"a result over {output.axes} would not be dense")
         tile = self.builder.broadcast(tile, axes)
         tile = self.builder.cast(tile, ELEMENT_TYPES[output.element_type])
         store = threadblock.StoreOp(tile.value, self._grid_map(axes))
         self.builder.operations.append(store)
-        return tensor_of(self.program, axes, output.element_type)
+        return axes
 
 
 WRITERS: Mapping[Kind, Callable[[GraphWriter, BlockOperation], Tile]] = {
@@ -275,10 +309,37 @@ WRITERS: Mapping[Kind, Callable[[GraphWriter, BlockOperation], Tile]] = {
 }
 
 
+def write_graph(
+    program: Program,
+    graph: BlockGraph,
+    arguments: Sequence[SSAValue],
+    shapes: Sequence[Sequence[int]],
+) -> Kernel:
+    """
+    A found graph on `arguments`, its results brought to `shapes`.
+
+    Tensors are read as they lie; only where their tiles do not fit each other, and no matmul says
+    otherwise, are all seen in one order of axes.
+
+    Raises:
+        ArrangementError: the tiles do not fit each other.
+    """
+    try:
+        return GraphWriter(program, graph).write(arguments, shapes)
+    except ArrangementError:
+        if any(operation.kind is Kind.MATMUL for operation in graph.operations):
+            raise
+    return GraphWriter(program, graph, uniform=True).write(arguments, shapes)
+
+
 def _axis_order(program: Program) -> tuple[str, ...]:
     """The axes as the outputs have them, then the others in order of appearance."""
     outputs = [axis for output in program.outputs for axis in output.axes if axis is not None]
     return tuple(dict.fromkeys((*outputs, *program.sizes)))
+
+
+def _present(axes: Axes) -> Axes:
+    return tuple(axis for axis in axes if axis is not None)
 
 
 def _map(cut: Sequence[str], axes: Axes) -> tuple[int, ...]:

@@ -10,7 +10,7 @@ from mirage_mlir.dialects import kernel
 from mirage_mlir.driver.source import compiler_context
 from mirage_mlir.graph.target import H200
 from mirage_mlir.passes.pipelines import lowering_passes
-from mirage_mlir.passes.search.to_ir import GraphWriter
+from mirage_mlir.passes.search.to_ir import write_graph
 from mirage_mlir.search.axes import resolve
 from mirage_mlir.search.block_graph import BlockGraph
 from mirage_mlir.search.builder import ProgramBuilder
@@ -48,7 +48,7 @@ def lowered(program: Program, graph: BlockGraph) -> kernel.GraphDefinedOp:
     # A second role of an argument has the same shape.
     block = Block(arg_types=types)
     shapes = [program.shape(output.axes) for output in program.outputs]
-    written = GraphWriter(program, graph).write(list(block.args), shapes)
+    written = write_graph(program, graph, list(block.args), shapes)
     block.add_ops([*written.operations, ReturnOp(*written.results)])
     results = [value.type for value in written.results]
     module = ModuleOp([FuncOp("f", (types, results), Region(block))])
