@@ -16,6 +16,14 @@ from mirage_mlir.search.program import Axes, Input, Kind, Node, Output, Program,
 
 Dims = tuple[int | None, ...]
 
+MAX_STEPS = 160
+"""Operations, constants and views of a program. Each residual connection around a square matrix
+computes all before it for a second role: chains of them double in size with each link."""
+
+
+class RolesError(Exception):
+    """A program whose tensors play too many roles."""
+
 
 @dataclass
 class _Union:
@@ -109,6 +117,8 @@ class _Placement:
 def _place(builder: ProgramBuilder) -> _Placement:
     """Place all steps, with as many operands computed anew as it takes."""
     while True:
+        if len(builder.steps) > MAX_STEPS:
+            raise RolesError(f"computes {len(builder.steps)} tensors, some for several roles")
         placement = _Placement(builder.steps)
         for index in range(len(builder.steps)):
             placement.place(index)
@@ -120,7 +130,12 @@ def _place(builder: ProgramBuilder) -> _Placement:
 
 
 def resolve(builder: ProgramBuilder) -> Program:
-    """The program of what `builder` recorded, over axes."""
+    """
+    The program of what `builder` recorded, over axes.
+
+    Raises:
+        RolesError: it would be larger than any that is searched.
+    """
     placement = _place(builder)
     find = placement.union.find
     names: dict[int, str] = {}

@@ -74,6 +74,23 @@ func.func @copies(%x: tensor<2x48xf32>) -> (tensor<96xf32>, tensor<2x48xf32>) {
   func.return %r, %x : tensor<96xf32>, tensor<2x48xf32>
 }
 
+// Residual connections around square matrices read each tensor in two roles.
+// expected-remark @+3 {{is too large for one kernel: it has 77 operators}}
+// expected-remark @+2 {{no better graph was found}}
+// CHECK-LABEL: func.func @two_roles
+func.func @two_roles(%x: tensor<8x512xf16>, %w: tensor<512x512xf16>) -> tensor<8x512xf16> {
+  %n = kernel.rms_norm %x {eps = 1.0e-05 : f32} : (tensor<8x512xf16>) -> tensor<8x512xf16>
+  %m = kernel.matmul %n, %w : (tensor<8x512xf16>, tensor<512x512xf16>) -> tensor<8x512xf16>
+  %a = kernel.add %x, %m : (tensor<8x512xf16>, tensor<8x512xf16>) -> tensor<8x512xf16>
+  %p = kernel.rms_norm %a {eps = 1.0e-05 : f32} : (tensor<8x512xf16>) -> tensor<8x512xf16>
+  %q = kernel.matmul %p, %w : (tensor<8x512xf16>, tensor<512x512xf16>) -> tensor<8x512xf16>
+  %b = kernel.add %a, %q : (tensor<8x512xf16>, tensor<8x512xf16>) -> tensor<8x512xf16>
+  %r = kernel.rms_norm %b {eps = 1.0e-05 : f32} : (tensor<8x512xf16>) -> tensor<8x512xf16>
+  %s = kernel.matmul %r, %w : (tensor<8x512xf16>, tensor<512x512xf16>) -> tensor<8x512xf16>
+  %c = kernel.add %b, %s : (tensor<8x512xf16>, tensor<8x512xf16>) -> tensor<8x512xf16>
+  func.return %c : tensor<8x512xf16>
+}
+
 // A graph that was there before stays.
 // expected-remark @+5 {{has graphs already: other operators are lowered alone}}
 // CHECK-LABEL: func.func @graph_before

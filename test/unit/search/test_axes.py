@@ -3,7 +3,7 @@
 import pytest
 from search_programs import attention, gram, linear_bias_gelu, rmsnorm_linear
 
-from mirage_mlir.search.axes import resolve
+from mirage_mlir.search.axes import RolesError, resolve
 from mirage_mlir.search.builder import ProgramBuilder
 from mirage_mlir.search.program import Function, Kind
 
@@ -114,3 +114,14 @@ def test_different_matrix_types() -> None:
     x = b.matmul(b.input((16, 16)), b.input((16, 16)), "f16")
     b.output(b.matmul(x, b.input((16, 16)), "bf16"))
     assert resolve(b).matrix_type == "f32"
+
+
+def test_roles_without_end() -> None:
+    """Every residual connection around a square matrix doubles what is computed."""
+    b = ProgramBuilder()
+    x, w = b.input((8, 64)), b.input((64, 64))
+    for _ in range(12):
+        x = b.binary(Kind.ADD, x, b.function(Function("exp"), b.matmul(x, w)))
+    b.output(x)
+    with pytest.raises(RolesError, match="some for several roles"):
+        resolve(b)
