@@ -29,6 +29,10 @@ class BlockOperation:
     """Of a constant."""
     source: int = 0
     """Which of the program's inputs a load reads."""
+    first: str | None = None
+    """Of a load: the axis of which only index 0 is read; its tile has no extent along it."""
+    rescale: int | None = None
+    """Of an accumulation: the operation with the maximum that was subtracted in each turn."""
 
 
 @dataclass(frozen=True)
@@ -53,7 +57,8 @@ class BlockGraph:
     """The axes along x, y and z; the axis of the loop among them when blocks share it."""
     blocks: tuple[int, ...]
     """Blocks along each of them."""
-    iterations: int
+    turns: tuple[int, ...]
+    """Turns of each loop, the outermost first."""
     model: Modelled
 
     @property
@@ -62,9 +67,15 @@ class BlockGraph:
         return self.model.seconds
 
     @property
+    def counts(self) -> Mapping[str, int]:
+        """Blocks along each axis of the grid."""
+        return dict(zip(self.grid, self.blocks, strict=True))
+
+    @property
     def across(self) -> tuple[int, ...]:
         """The numbers of the grid's axes along which blocks add up what they sum."""
-        return tuple(self.grid.index(axis) for axis in self.configuration.loop if axis in self.grid)
+        shared = [a for a in self.configuration.loop if a not in self.configuration.grid]
+        return tuple(self.grid.index(axis) for axis in shared if axis in self.grid)
 
     def __str__(self) -> str:
         """Grid and loop, for people."""
@@ -118,6 +129,6 @@ def block_graph(
         instance.tiles,
         tuple(grid),
         tuple(blocks),
-        instance.iterations,
+        instance.turns,
         model,
     )

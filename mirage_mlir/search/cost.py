@@ -14,7 +14,7 @@ import numpy as np
 from mirage_mlir.search.extract import Derivation
 from mirage_mlir.search.hypergraph import Edge, Hypergraph
 from mirage_mlir.search.instantiate import Array
-from mirage_mlir.search.program import Input, Kind
+from mirage_mlir.search.program import Input, Kind, Output
 from mirage_mlir.search.resources import (
     ACCUMULATIONS,
     REDUCTIONS,
@@ -178,16 +178,27 @@ class CostModel:
         self.shared = self.shared + warps.read * turns + 2 * warps.exchange
 
     def _add_stores(self) -> None:
-        outputs = self.tiling.program.outputs
+        outputs = self.tiling.program.computed
         for output, goal in zip(outputs, self.derivation.goals, strict=True):
             item = item_bytes(output.element_type)
             last = [axis for axis in output.axes if axis is not None][-1:]
             traffic = self.tiling.whole(output.axes) * item
+            for axis in output.partial:
+                traffic = traffic * self.tiling.mesh.counts[axis]
             run = self.tiling.extent(last) * item
+            copies = self._copies(output)
             self.dram = self.dram + traffic * _waste(run)
-            self.l2 = self.l2 + traffic
+            self.l2 = self.l2 + traffic * copies
             pieces = self.tiling.volume(goal) * item / np.minimum(run, VECTOR)
             self.scalar = self.scalar + pieces * PIECE_WORK
+
+    def _copies(self, output: Output) -> Array:
+        """Blocks that store the same part of an output."""
+        copies = self.tiling.one
+        for axis, count in self.tiling.mesh.counts.items():
+            if axis not in output.axes and axis not in output.partial:
+                copies = copies * count
+        return copies
 
     # The whole
 

@@ -18,7 +18,7 @@ from mirage_mlir.search.config import Configuration, one_kernel_configurations
 from mirage_mlir.search.cost import CostModel, static_weights
 from mirage_mlir.search.extract import Derivation, Extraction
 from mirage_mlir.search.hypergraph import Edge, Hypergraph, Stage, Value
-from mirage_mlir.search.instantiate import instantiate, mesh_of, share_counts
+from mirage_mlir.search.instantiate import PARTS, Array, Mesh, instantiate, mesh_of, share_counts
 from mirage_mlir.search.program import Program
 from mirage_mlir.search.report import SearchReport
 from mirage_mlir.search.saturate import Saturation
@@ -49,6 +49,10 @@ class Limits:
 
     deadline: float = float("inf")
     candidates: int = 16
+    max_kernels: int = 4
+    """Kernels that a plan may have, besides that of each operator alone."""
+    parts: tuple[int, ...] = PARTS
+    """Numbers of blocks over which a kernel may leave a sum open."""
 
     def expired(self) -> bool:
         """Whether the time is over."""
@@ -120,6 +124,8 @@ class Search:
         """The values to store: each output, once the loop is over."""
         goals: list[int] = []
         for form in self.algebra.outputs:
+            if form is None:
+                return None
             after = graph.find(Value(form, Stage.POST))
             whole = graph.find(Value(form, Stage.INVARIANT))
             goal = whole if after is None else after
@@ -139,7 +145,7 @@ class Search:
         sizes = self.program.sizes
         cut = (*configuration.grid, *configuration.loop)
         nominal = [
-            [1 if axis in self.program.batch else min(NOMINAL_TILE, sizes[axis])] for axis in cut
+            [1 if axis in configuration.single else min(NOMINAL_TILE, sizes[axis])] for axis in cut
         ]
         mesh = mesh_of(self.program, configuration, nominal)
         tiling = Tiling(self.program, self.algebra, graph, self.target, mesh)
@@ -162,7 +168,7 @@ class Search:
         order: int,
     ) -> list[_Found]:
         shares = self._shares(configuration, graph, derivations)
-        mesh = instantiate(self.program, configuration, self.target, shares, fine=False)
+        mesh = self._mesh(configuration, shares, fine=False)
         if not mesh.blocks.size:
             return []
         tiling = Tiling(self.program, self.algebra, graph, self.target, mesh)
@@ -189,6 +195,10 @@ class Search:
             return [1]
         return share_counts(self.program, configuration, self.target)
 
+    def _mesh(self, configuration: Configuration, shares: Sequence[int], *, fine: bool) -> Mesh:
+        parts = self.limits.parts
+        return instantiate(self.program, configuration, self.target, shares, fine=fine, parts=parts)
+
     def _refine(self, found: Sequence[_Found]) -> list[BlockGraph]:
         """The graphs with the best of all tile sizes."""
         candidates: list[BlockGraph] = []
@@ -200,12 +210,11 @@ class Search:
 
     def _refine_one(self, one: _Found) -> list[BlockGraph]:
         shares = self._shares(one.configuration, one.graph, [one.derivation])
-        mesh = instantiate(self.program, one.configuration, self.target, shares, fine=True)
+        mesh = self._mesh(one.configuration, shares, fine=True)
         tiling = Tiling(self.program, self.algebra, one.graph, self.target, mesh)
         model = CostModel(tiling, one.derivation)
         seconds = model.seconds()
         self.report.instantiations += seconds.size
-        best = np.argsort(seconds, kind="stable")[:TILINGS_PER_GRAPH]
         return [
             block_graph(
                 self.program,
@@ -220,9 +229,25 @@ class Search:
                     int(model.resources.shared[index]),
                 ),
             )
-            for index in best
-            if np.isfinite(seconds[index])
+            for index in self._best(seconds, mesh)
         ]
+
+    def _best(self, seconds: Array, mesh: Mesh) -> list[int]:
+        """
+        The combinations to keep, the fastest first.
+
+        Where a sum stays open, these are the fastest for each number of blocks: how long the
+        kernel takes that adds up their parts is not known here.
+        """
+        ordered = [int(i) for i in np.argsort(seconds, kind="stable") if np.isfinite(seconds[i])]
+        if not self.program.open_sums:
+            return ordered[:TILINGS_PER_GRAPH]
+        fastest: dict[tuple[float, ...], int] = {}
+        for index in ordered:
+            axes = sorted(self.program.open_sums)
+            parts = tuple(float(mesh.counts[axis][index]) for axis in axes)
+            fastest.setdefault(parts, index)
+        return list(fastest.values())
 
 
 def search(

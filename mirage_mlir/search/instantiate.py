@@ -35,6 +35,9 @@ FINE_TILES = (
 SHARES = (2, 4, 8)
 """Blocks that may share a loop: sizes that clusters have on every GPU that has clusters."""
 
+PARTS = (2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64)
+"""Blocks over which a sum may be left open: a second kernel adds up what they store."""
+
 MAX_SHARED_ROUNDS = 2
 """Rounds of blocks on the whole GPU beyond which a loop is not shared: there is work for all."""
 
@@ -58,6 +61,9 @@ class Mesh:
     shares: Array
     blocks: Array
     iterations: Array
+    """Turns of all loops together."""
+    turns: Mapping[str, Array]
+    """Turns along each axis of the loop."""
 
     def where(self, kept: NDArray[np.bool_]) -> "Mesh":
         """The combinations that are `kept`."""
@@ -67,6 +73,7 @@ class Mesh:
             self.shares[kept],
             self.blocks[kept],
             self.iterations[kept],
+            {axis: count[kept] for axis, count in self.turns.items()},
         )
 
     def point(self, index: int) -> "Instance":
@@ -75,7 +82,7 @@ class Mesh:
             {axis: int(tile[index]) for axis, tile in self.tiles.items()},
             {axis: int(count[index]) for axis, count in self.counts.items()},
             int(self.shares[index]),
-            int(self.iterations[index]),
+            tuple(int(count[index]) for count in self.turns.values()),
         )
 
 
@@ -89,7 +96,7 @@ class Instance:
     tiles: Mapping[str, int]
     counts: Mapping[str, int]
     shares: int
-    iterations: int
+    turns: tuple[int, ...]
 
 
 def grid_tiles(size: int, step: int, target: Target, fine: bool) -> list[int]:
@@ -123,7 +130,7 @@ def _in_steps(size: int, step: int, tiles: set[int]) -> list[int]:
 def share_counts(program: Program, configuration: Configuration, target: Target) -> list[int]:
     """Numbers of blocks that may share the loop: its axis is one more of the grid."""
     room = len(configuration.grid) < MAX_GRID_AXES and len(configuration.loop) == 1
-    if not room or configuration.loop[0] in program.batch:
+    if not room or configuration.loop[0] in (*program.batch, *configuration.grid):
         return [1]
     return [1, *(count for count in SHARES if count <= target.cluster_blocks)]
 
@@ -144,6 +151,7 @@ def instantiate(
     shares: Sequence[int] = (1,),
     *,
     fine: bool,
+    parts: Sequence[int] = PARTS,
 ) -> Mesh:
     """
     All combinations of tile sizes of `configuration` that are worth costing.
@@ -154,22 +162,36 @@ def instantiate(
         target: for which GPU.
         shares: numbers of blocks that may share the loop.
         fine: whether many sizes are tried.
+        parts: numbers of blocks over which a sum may be left open.
     """
-    cut = (*configuration.grid, *configuration.loop)
     choices: list[list[int]] = []
     multiplied = program.multiplied()
-    for axis in cut:
-        size = program.sizes[axis]
-        if axis in program.batch:
+    for axis in configuration.grid:
+        size, step = program.sizes[axis], multiplied.get(axis, 1)
+        if axis in configuration.single:
             choices.append([1])
-        elif axis in configuration.loop:
-            choices.append(loop_tiles(size, multiplied.get(axis, 1), fine))
+        elif axis in program.open_sums:
+            choices.append(_parts(size, step, parts, looped=axis in configuration.loop))
         else:
-            choices.append(grid_tiles(size, multiplied.get(axis, 1), target, fine))
+            choices.append(grid_tiles(size, step, target, fine))
+    for axis in configuration.loop:
+        size, step = program.sizes[axis], multiplied.get(axis, 1)
+        single = axis in configuration.single
+        choices.append([1] if single else loop_tiles(size, step, fine))
     mesh = mesh_of(program, configuration, _thinned(choices), shares)
     alone = mesh.shares == 1
     crowded = mesh.blocks > MAX_SHARED_ROUNDS * target.multiprocessors
     return mesh.where(alone | (_shareable(program, configuration, mesh) & ~crowded))
+
+
+def _parts(size: int, step: int, parts: Sequence[int], *, looped: bool) -> list[int]:
+    """
+    Ways to cut an axis whose sum stays open: elements of a block, which is a tile where none loops.
+    """
+    counts = [count for count in parts if count * step < size + step]
+    # A block that walks its part has two tiles at least, both of whole steps.
+    room = [count for count in counts if not looped or 2 * count * step < size + step]
+    return sorted({-(-size // count // step) * step for count in room})
 
 
 def _shareable(program: Program, configuration: Configuration, mesh: Mesh) -> NDArray[np.bool_]:
@@ -187,18 +209,28 @@ def mesh_of(
     choices: Sequence[Sequence[int]],
     shares: Sequence[int] = (1,),
 ) -> Mesh:
-    """The combinations of `choices`: sizes for each axis of the grid, then of the loop."""
-    cut = (*configuration.grid, *configuration.loop)
+    """
+    The combinations of `choices`: elements of a block for each axis of the grid, of a turn for
+    each of the loop. A block that loops over its part of an axis has whole tiles of it.
+    """
     lists = [np.array(sizes, dtype=float) for sizes in (*choices, shares)]
     *arrays, shared = (array.ravel() for array in np.meshgrid(*lists, indexing="ij"))
-    flat = dict(zip(cut, arrays, strict=True))
+    rank = len(configuration.grid)
+    parts = dict(zip(configuration.grid, arrays[:rank], strict=True))
+    walked = dict(zip(configuration.loop, arrays[rank:], strict=True))
     tiles: dict[str, Array] = {}
     for axis, size in program.sizes.items():
-        tiles[axis] = flat[axis] if axis in flat else np.full(shared.size, float(size))
-    counts = {axis: np.ceil(program.sizes[axis] / flat[axis]) for axis in configuration.grid}
+        whole = np.full(shared.size, float(size))
+        tiles[axis] = walked.get(axis, parts.get(axis, whole))
     blocks, iterations = shared, np.ones(shared.size)
+    turns: dict[str, Array] = {}
+    for axis, tile in walked.items():
+        size = parts.get(axis, program.sizes[axis] / shared)
+        turns[axis] = np.ceil(size / tile)
+        iterations = iterations * turns[axis]
+        if axis in parts:
+            parts[axis] = turns[axis] * tile
+    counts = {axis: np.ceil(program.sizes[axis] / part) for axis, part in parts.items()}
     for count in counts.values():
         blocks = blocks * count
-    for axis in configuration.loop:
-        iterations = iterations * np.ceil(program.sizes[axis] / (flat[axis] * shared))
-    return Mesh(tiles, counts, shared, blocks, iterations)
+    return Mesh(tiles, counts, shared, blocks, iterations, turns)

@@ -96,11 +96,37 @@ class Input:
 
 @dataclass(frozen=True)
 class Output:
-    """A tensor that the program returns."""
+    """
+    A tensor that the program returns.
+
+    With `partial` the sum or maximum that its node takes over these axes is left open over the
+    blocks along each of them: the tensor has one more leading dimension for each, which counts
+    blocks, and is f32.
+    """
 
     node: int
     axes: Axes
     element_type: str
+    partial: tuple[str, ...] = ()
+    shift: int | None = None
+    """
+    The output is the maximum that the program's shift of this number subtracts, no value of the
+    search; `node` is the shift's.
+    """
+
+
+@dataclass(frozen=True)
+class Shift:
+    """
+    A freedom of a program that keeps its numbers in range.
+
+    `node` is the argument S of an exp: to subtract from S any value over its axes other than
+    `axes` changes no output. With `input`, node is an input, and the same holds for it.
+    """
+
+    node: int
+    axes: tuple[str, ...]
+    input: bool = False
 
 
 @dataclass(frozen=True)
@@ -119,11 +145,24 @@ class Program:
     batch: frozenset[str]
     matrix_type: str
     """Element type of the operands of matrix units."""
+    shifts: tuple[Shift, ...] = ()
+    """Those that keep a graph of the program in the range of floating-point numbers."""
 
     def key(self) -> tuple[object, ...]:
         """Equal for programs that differ in nothing that a search depends on."""
         sizes = tuple(self.sizes.items())
-        return self.nodes, self.inputs, self.outputs, sizes, self.batch, self.matrix_type
+        edges = self.inputs, self.outputs
+        return self.nodes, *edges, sizes, self.batch, self.matrix_type, self.shifts
+
+    @property
+    def computed(self) -> tuple[Output, ...]:
+        """The outputs that are values of the search: all but the maxima that shifts subtract."""
+        return tuple(output for output in self.outputs if output.shift is None)
+
+    @property
+    def open_sums(self) -> frozenset[str]:
+        """The axes over which outputs leave a sum open."""
+        return frozenset(axis for output in self.outputs for axis in output.partial)
 
     def shape(self, axes: Axes) -> tuple[int, ...]:
         """The size of each dimension."""

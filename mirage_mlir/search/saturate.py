@@ -72,10 +72,9 @@ class Saturation:
 
     def _add_sources(self) -> None:
         for index, form in enumerate(self.algebra.sources):
-            loops = [a for a in self.algebra.forms.free(form) if a in self.configuration.loop]
-            if len(loops) <= 1:
-                stage = Stage.LOOP if loops else Stage.INVARIANT
-                self._add(form, stage, Edge(Kind.INPUT, source=index))
+            looped = any(axis in self.configuration.loop for axis in self.algebra.forms.free(form))
+            stage = Stage.LOOP if looped else Stage.INVARIANT
+            self._add(form, stage, Edge(Kind.INPUT, source=index))
         for index, (form, _) in enumerate(self.algebra.constants):
             self._add(form, Stage.INVARIANT, Edge(Kind.CONSTANT, source=index))
 
@@ -94,7 +93,7 @@ class Saturation:
 
     def _single(self, axis: str) -> bool:
         """Whether a tile has only one index of `axis`."""
-        return axis in self.algebra.program.batch and axis in self.configuration.grid
+        return axis in self.configuration.single
 
     def _wide(self, form: Poly) -> list[str]:
         """The axes along which a tile of `form` has more than one index."""
@@ -122,10 +121,14 @@ class Saturation:
             self._add(inverse, value.stage, Edge(Kind.INVERSE, (index,)))
         for axis, bits in self.resident(value.form).items():
             # Blocks that share a loop add up; what others sum over the grid would stay a part.
-            if bits and axis not in self.configuration.grid:
+            if bits and self._may_sum(axis):
                 self._reduce(index, axis, bits)
         if value.stage is Stage.LOOP:
             self._accumulate(index)
+
+    def _may_sum(self, axis: str) -> bool:
+        """Whether a block may sum over its part of `axis`: others have parts only of open sums."""
+        return axis not in self.configuration.grid or axis in self.algebra.program.open_sums
 
     def _reduce(self, index: int, axis: str, bits: int) -> None:
         value, forms = self.graph.values[index], self.algebra.forms
@@ -137,15 +140,17 @@ class Saturation:
                 self._add(result, value.stage, Edge(kind, (index,), axis))
 
     def _accumulate(self, index: int) -> None:
+        """Sum over all turns; a value that is the same in some of them would count twice."""
         form, forms = self.graph.values[index].form, self.algebra.forms
-        loops = [axis for axis in forms.free(form) if axis in self.configuration.loop]
-        for axis in loops[:1]:
-            for kind, result in (
-                (Kind.ACCUMULATE_SUM, forms.bind(form, axis, LOOP)),
-                (Kind.ACCUMULATE_MAX, forms.bind_max(form, axis, LOOP)),
-            ):
-                if (result := self.algebra.wanted(result)) is not None:
-                    self._add(result, Stage.POST, Edge(kind, (index,)))
+        total: Poly | None = form
+        most: Poly | None = form
+        for axis in self.configuration.loop:
+            if axis not in forms.free(form):
+                return
+            total, most = forms.bind(total, axis, LOOP), forms.bind_max(most, axis, LOOP)
+        for kind, result in ((Kind.ACCUMULATE_SUM, total), (Kind.ACCUMULATE_MAX, most)):
+            if (result := self.algebra.wanted(result)) is not None:
+                self._add(result, Stage.POST, Edge(kind, (index,)))
 
     def _pair(self, a: int, b: int) -> None:
         left, right = self.graph.values[a], self.graph.values[b]
@@ -168,7 +173,7 @@ class Saturation:
         left, right = self.graph.values[a], self.graph.values[b]
         wide = [axis for axis in shared if not self._single(axis)]
         summed = [axis for axis in wide if self.resident(left.form)[axis]]
-        if a == b or len(wide) != 1 or not summed or wide[0] in self.configuration.grid:
+        if a == b or len(wide) != 1 or not summed or not self._may_sum(wide[0]):
             return
         rows = [axis for axis in self._wide(left.form) if axis != summed[0]]
         columns = [axis for axis in self._wide(right.form) if axis != summed[0]]

@@ -5,9 +5,9 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 
 from mirage_mlir.expr.closure import Closure, Constant
-from mirage_mlir.expr.heads import FULL, TILE, Poly
+from mirage_mlir.expr.heads import FULL, GRID, TILE, Poly
 from mirage_mlir.expr.normal_form import NormalForm
-from mirage_mlir.search.program import Function, Kind, Node, Program
+from mirage_mlir.search.program import Function, Kind, Node, Output, Program
 
 OPAQUE_EXP = "exp of a difference with a maximum"
 """
@@ -90,6 +90,18 @@ class _Lowering:
             value = self.forms.bind(value, axis, FULL)
         return value
 
+    def stored(self, output: Output) -> Poly | None:
+        """What a kernel stores for an output: sums that are left open lack the grid's bits."""
+        if not output.partial:
+            return self.values[output.node]
+        node = self.program.nodes[output.node]
+        operands = [self.values[operand] for operand in node.operands]
+        bind = self.forms.bind_max if node.kind is Kind.REDUCE_MAX else self.forms.bind
+        value = self.forms.mul(*operands) if node.kind is Kind.MATMUL else operands[0]
+        for axis in node.reduced:
+            value = bind(value, axis, FULL & ~GRID if axis in output.partial else FULL)
+        return value
+
     def _function(self, function: Function, value: Poly, on_maximum: bool) -> Poly | None:
         if function.name == "pow" and function.parameters[0] in EXPANDED_POWERS:
             return self.forms.power(value, int(float(function.parameters[0])))
@@ -120,7 +132,8 @@ class Algebra:
     forms: NormalForm
     closure: Closure
     sources: tuple[Poly, ...]
-    outputs: tuple[Poly, ...]
+    outputs: tuple[Poly | None, ...]
+    """What is stored for each output; None where no kernel can make it."""
     constants: tuple[tuple[Poly, Fraction], ...]
     functions: dict[str, Function]
     max_rank: int
@@ -145,8 +158,9 @@ class Algebra:
         lowering = _Lowering(program, forms)
         lowering.run()
         values = lowering.values
-        outputs = tuple(values[output.node] for output in program.outputs)
-        closure = Closure(forms, outputs)
+        closure = Closure(forms, [values[output.node] for output in program.computed])
+        with forms.lowering():
+            outputs = tuple(lowering.stored(output) for output in program.computed)
         algebra = cls(
             program,
             forms,

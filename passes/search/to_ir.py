@@ -75,7 +75,9 @@ class GraphWriter:
         self.program = program
         self.graph = graph
         self.uniform = uniform
-        self.builder = TileBuilder(graph.tiles, _axis_order(program), program.batch)
+        self.builder = TileBuilder(
+            graph.tiles, _axis_order(program), frozenset(graph.configuration.single)
+        )
         self._tiles: dict[int, Tile] = {}
 
     def write(self, arguments: Sequence[SSAValue], shapes: Sequence[Sequence[int]]) -> Kernel:
@@ -107,7 +109,7 @@ class GraphWriter:
         defined = kernel.GraphDefinedOp(
             [self._viewed(t, arguments[t.argument], views) for t in read],
             self.graph.blocks or (1,),
-            (self.graph.iterations,) if self.graph.configuration.loop else (),
+            self.graph.turns,
             [
                 tensor_of(self.program, axes, output.element_type)
                 for axes, output in zip(stored, self.program.outputs, strict=True)

@@ -1,11 +1,13 @@
 """The configurations of one kernel."""
 
+from dataclasses import replace
+
 from search_programs import attention, rmsnorm_linear, two_products
 
 from mirage_mlir.search.axes import resolve
 from mirage_mlir.search.builder import ProgramBuilder
 from mirage_mlir.search.config import Configuration, one_kernel_configurations
-from mirage_mlir.search.program import Kind
+from mirage_mlir.search.program import Kind, Node, Output, Program
 
 
 def test_all_of_rmsnorm_linear() -> None:
@@ -23,14 +25,14 @@ def test_what_a_matmul_carries_is_on_the_grid() -> None:
     assert all(len(configuration.grid) <= 3 for configuration in found)
 
 
-def test_every_output_has_the_axes_of_the_grid() -> None:
-    """A block must not compute a part of one output and all of another."""
+def test_an_axis_of_some_output_may_be_on_the_grid() -> None:
+    """All blocks along it store the same of the outputs that lack it."""
     b = ProgramBuilder()
     x = b.input((64, 32))
     b.output(b.reduce(Kind.REDUCE_SUM, x, (1,)))
     b.output(b.binary(Kind.MUL, x, x))
     found = list(one_kernel_configurations(resolve(b)))
-    assert {configuration.grid for configuration in found} == {(), ("i",)}
+    assert {configuration.grid for configuration in found} == {(), ("i",), ("j",), ("i", "j")}
     # Both axes are axes of an output: none is looped over.
     assert {configuration.loop for configuration in found} == {()}
 
@@ -40,9 +42,41 @@ def test_two_outputs_with_one_loop() -> None:
     assert Configuration(("k",), ("j",)) in found
 
 
-def test_no_kernel_without_the_carried_axes() -> None:
-    """What a matmul carries along and a sum removes can be on no grid."""
+def test_carried_axes_that_are_summed_are_looped_over() -> None:
+    """A block takes one index in each turn."""
     b = ProgramBuilder()
     product = b.matmul(b.input((4, 16, 16)), b.input((4, 16, 16)))
     b.output(b.reduce(Kind.REDUCE_SUM, product, (0,)))
-    assert list(one_kernel_configurations(resolve(b))) == []
+    found = list(one_kernel_configurations(resolve(b)))
+    assert found
+    assert all("i" in configuration.loop for configuration in found)
+    assert all("i" in configuration.single for configuration in found)
+
+
+def test_two_loops_over_axes_that_are_summed_together() -> None:
+    b = ProgramBuilder()
+    b.output(b.reduce(Kind.REDUCE_SUM, b.input((4, 16, 16), strides=(1, 4, 64)), (0, 2)))
+    found = list(one_kernel_configurations(resolve(b)))
+    assert Configuration(("j",), ("i", "k")) in found
+
+
+def test_open_sums_are_on_the_grid() -> None:
+    program = resolve(rmsnorm_linear())
+    outputs = tuple(replace(output, partial=("j",)) for output in program.outputs)
+    found = list(one_kernel_configurations(replace(program, outputs=outputs)))
+    assert found
+    assert all("j" in configuration.grid for configuration in found)
+
+
+def test_one_side_of_a_product_has_one_axis() -> None:
+    """Of two that an operand has for itself, one takes one index in some configurations."""
+    nodes = (
+        Node(Kind.INPUT, (), ("g", "s", "k"), "q"),
+        Node(Kind.INPUT, (), ("k", "n"), "w"),
+        Node(Kind.MATMUL, (0, 1), ("g", "s", "n"), reduced=("k",)),
+    )
+    sizes = {"g": 8, "s": 64, "k": 128, "n": 256}
+    outputs = (Output(2, nodes[2].axes, "f16"),)
+    program = Program(nodes, (), outputs, sizes, frozenset(), "f16")
+    found = list(one_kernel_configurations(program))
+    assert {configuration.single for configuration in found} == {(), ("g",), ("s",), ("g", "s")}

@@ -57,7 +57,9 @@ def test_matrix_units_take_whole_steps() -> None:
 
 
 def test_one_index_of_what_is_carried_along() -> None:
-    mesh = instantiate(resolve(attention()), Configuration(("j", "i"), ("k",)), H200, fine=True)
+    mesh = instantiate(
+        resolve(attention()), Configuration(("j", "i"), ("k",), ("i",)), H200, fine=True
+    )
     assert set(mesh.tiles["i"]) == {1.0}
     assert set(mesh.counts["i"]) == {2.0}
 
@@ -75,4 +77,4 @@ def test_point() -> None:
     mesh = mesh_of(program, NORM, [[48, 96], [64]])
     point = mesh.point(1)
     assert point.tiles == {"i": 16, "j": 64, "k": 96}
-    assert (point.counts, point.shares, point.iterations) == ({"k": 64}, 1, 64)
+    assert (point.counts, point.shares, point.turns) == ({"k": 64}, 1, (64,))

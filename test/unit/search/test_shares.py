@@ -33,7 +33,7 @@ def test_few_columns() -> None:
     assert best.grid == ("k", "j")
     assert best.across == (1,)
     assert best.blocks[1] in (2, 4, 8)
-    assert best.tiles["j"] * best.iterations * best.blocks[1] >= 4096
+    assert best.tiles["j"] * best.turns[0] * best.blocks[1] >= 4096
     assert str(best) == f"grid{{k}} loop{{j}} across {best.blocks[1]} blocks"
     for candidate in search(program, A100, Limits(), SearchReport()):
         assert candidate.across == ()
