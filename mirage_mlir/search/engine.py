@@ -35,6 +35,10 @@ REFINED = 12
 TILINGS_PER_GRAPH = 3
 """Tile sizes that are kept of a graph: verification and timing may reject the first."""
 
+EXPANDED = 4
+"""Terms up to which a product of sums is multiplied out in a second search: the square of a
+difference. Larger products make the closure grow too fast to be searched in seconds."""
+
 NOMINAL_TILE = 64
 """The extent at which static weights are taken."""
 
@@ -65,6 +69,7 @@ class _Found:
 
     seconds: float
     order: int
+    algebra: Algebra
     configuration: Configuration
     graph: Hypergraph
     derivation: Derivation
@@ -83,22 +88,29 @@ class Search:
 
     def run(self) -> list[BlockGraph]:
         """The candidates; empty when one kernel cannot hold the program."""
+        self.report.axes += len(self.program.sizes)
+        self.report.operators += sum(1 for _ in self.program.operations())
+        found = self._explore_all(1, 0)
+        if self.algebra.has_products_of_sums and not self.limits.expired():
+            found += self._explore_all(EXPANDED, len(found))
+        found.sort(key=lambda one: (one.seconds, one.order))
+        candidates = self._refine(found[:REFINED])
+        return candidates[: self.limits.candidates]
+
+    def _explore_all(self, expansion_limit: int, order: int) -> list[_Found]:
+        """The graphs of all configurations, with products of sums up to a size multiplied out."""
         report = self.report
         with report.phase("normal forms"):
-            self.algebra = Algebra.of(self.program)
-        report.axes += len(self.program.sizes)
-        report.operators += sum(1 for _ in self.program.operations())
+            self.algebra = Algebra.of(self.program, expansion_limit)
         report.roots += len(self.algebra.closure.roots)
         found: list[_Found] = []
         for configuration in one_kernel_configurations(self.program):
             if self.limits.expired():
                 report.cut.append("configurations after the time limit")
                 break
-            found += self._explore(configuration, len(found))
+            found += self._explore(configuration, order + len(found))
         report.tried += self.algebra.tried
-        found.sort(key=lambda one: (one.seconds, one.order))
-        candidates = self._refine(found[:REFINED])
-        return candidates[: self.limits.candidates]
+        return found
 
     def _explore(self, configuration: Configuration, order: int) -> list[_Found]:
         """The graphs of one configuration with their times on coarse tile sizes."""
@@ -179,7 +191,9 @@ class Search:
             best = float(seconds.min())
             if np.isfinite(best):
                 place = order + len(found)
-                found.append(_Found(best, place, configuration, graph, derivation))
+                found.append(
+                    _Found(best, place, self.algebra, configuration, graph, derivation)
+                )
         return found
 
     def _shares(
@@ -211,14 +225,14 @@ class Search:
     def _refine_one(self, one: _Found) -> list[BlockGraph]:
         shares = self._shares(one.configuration, one.graph, [one.derivation])
         mesh = self._mesh(one.configuration, shares, fine=True)
-        tiling = Tiling(self.program, self.algebra, one.graph, self.target, mesh)
+        tiling = Tiling(self.program, one.algebra, one.graph, self.target, mesh)
         model = CostModel(tiling, one.derivation)
         seconds = model.seconds()
         self.report.instantiations += seconds.size
         return [
             block_graph(
                 self.program,
-                self.algebra,
+                one.algebra,
                 one.configuration,
                 one.graph,
                 one.derivation,

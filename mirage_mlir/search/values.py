@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 
 from mirage_mlir.expr.closure import Closure, Constant
-from mirage_mlir.expr.heads import FULL, GRID, TILE, Poly
+from mirage_mlir.expr.heads import FULL, GRID, TILE, Parenthesis, Poly
 from mirage_mlir.expr.normal_form import NormalForm
 from mirage_mlir.search.program import Function, Kind, Node, Output, Program
 
@@ -152,9 +152,14 @@ class Algebra:
     """For each term of each root the root's number and its factors: head, and above or below."""
 
     @classmethod
-    def of(cls, program: Program) -> "Algebra":
-        """Bring `program` to normal forms and index its sub-expressions."""
-        forms = NormalForm()
+    def of(cls, program: Program, expansion_limit: int = 1) -> "Algebra":
+        """
+        Bring `program` to normal forms and index its sub-expressions.
+
+        Products of two sums of which the result has up to `expansion_limit` terms are multiplied
+        out.
+        """
+        forms = NormalForm(expansion_limit, size_algebra=expansion_limit > 1)
         lowering = _Lowering(program, forms)
         lowering.run()
         values = lowering.values
@@ -179,6 +184,16 @@ class Algebra:
                 factors = {(factor.head, factor.exponent > 0) for factor in monomial.factors}
                 algebra._root_terms.append((number, factors))
         return algebra
+
+    @property
+    def has_products_of_sums(self) -> bool:
+        """Whether the program multiplies sums, which other forms of it have multiplied out."""
+        return any(
+            factor.exponent > 0 and isinstance(self.forms.heads[factor.head], Parenthesis)
+            for form in self._own
+            for monomial, _ in self.forms.monomials(form)
+            for factor in monomial.factors
+        )
 
     def function_named(self, name: str) -> Function:
         """The operator behind a function's name; laws bring in some that the program lacks."""
