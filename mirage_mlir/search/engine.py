@@ -8,7 +8,6 @@ choices are made in a fixed order, so that every run that is not cut by time giv
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from time import perf_counter
 
 import numpy as np
 
@@ -18,7 +17,8 @@ from mirage_mlir.search.config import Configuration, one_kernel_configurations
 from mirage_mlir.search.cost import CostModel, static_weights
 from mirage_mlir.search.extract import Derivation, Extraction
 from mirage_mlir.search.hypergraph import Edge, Hypergraph, Stage, Value
-from mirage_mlir.search.instantiate import PARTS, Array, Mesh, instantiate, mesh_of, share_counts
+from mirage_mlir.search.instantiate import Array, Mesh, instantiate, mesh_of, share_counts
+from mirage_mlir.search.limits import Limits
 from mirage_mlir.search.program import Program
 from mirage_mlir.search.report import SearchReport
 from mirage_mlir.search.saturate import Saturation
@@ -32,6 +32,10 @@ the best in cost was among the first ten in all workloads."""
 REFINED = 12
 """Graphs that are costed again with all tile sizes."""
 
+KEPT_COARSE = 4
+"""Graphs that are kept where this is not done: only the best is of use, or, of a kernel that leaves
+a sum open, the best for each number of blocks."""
+
 TILINGS_PER_GRAPH = 3
 """Tile sizes that are kept of a graph: verification and timing may reject the first."""
 
@@ -41,26 +45,6 @@ difference. Larger products make the closure grow too fast to be searched in sec
 
 NOMINAL_TILE = 64
 """The extent at which static weights are taken."""
-
-
-@dataclass(frozen=True)
-class Limits:
-    """
-    When to stop.
-
-    `deadline` is a time of `time.perf_counter`; what was found by then is returned.
-    """
-
-    deadline: float = float("inf")
-    candidates: int = 16
-    max_kernels: int = 4
-    """Kernels that a plan may have, besides that of each operator alone."""
-    parts: tuple[int, ...] = PARTS
-    """Numbers of blocks over which a kernel may leave a sum open."""
-
-    def expired(self) -> bool:
-        """Whether the time is over."""
-        return perf_counter() > self.deadline
 
 
 @dataclass(frozen=True)
@@ -94,7 +78,7 @@ class Search:
         if self.algebra.has_products_of_sums and not self.limits.expired():
             found += self._explore_all(EXPANDED, len(found))
         found.sort(key=lambda one: (one.seconds, one.order))
-        candidates = self._refine(found[:REFINED])
+        candidates = self._refine(found[: KEPT_COARSE if self.limits.coarse else REFINED])
         return candidates[: self.limits.candidates]
 
     def _explore_all(self, expansion_limit: int, order: int) -> list[_Found]:
@@ -106,7 +90,7 @@ class Search:
         found: list[_Found] = []
         for configuration in one_kernel_configurations(self.program):
             if self.limits.expired():
-                report.cut.append("configurations after the time limit")
+                report.cut.append(f"configurations after {self.limits.reason}")
                 break
             found += self._explore(configuration, order + len(found))
         report.tried += self.algebra.tried
@@ -224,7 +208,7 @@ class Search:
 
     def _refine_one(self, one: _Found) -> list[BlockGraph]:
         shares = self._shares(one.configuration, one.graph, [one.derivation])
-        mesh = self._mesh(one.configuration, shares, fine=True)
+        mesh = self._mesh(one.configuration, shares, fine=not self.limits.coarse)
         tiling = Tiling(self.program, one.algebra, one.graph, self.target, mesh)
         model = CostModel(tiling, one.derivation)
         seconds = model.seconds()

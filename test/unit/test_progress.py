@@ -3,7 +3,7 @@
 import io
 import time
 
-from mirage_mlir.driver.progress import Progress
+from mirage_mlir.progress import Progress
 
 
 class Terminal(io.StringIO):

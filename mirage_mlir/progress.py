@@ -5,7 +5,7 @@ import threading
 from collections.abc import Generator
 from contextlib import contextmanager
 from time import perf_counter
-from typing import TextIO
+from typing import ClassVar, TextIO
 
 PATIENCE = 2.0
 """Seconds before the line appears: most compiles are done by then, and say nothing."""
@@ -19,7 +19,11 @@ class Progress:
     Says on `stream`, while it is a terminal and the work takes long, what is being done.
 
     The line is written over itself and removed at the end; nothing is written to a file or pipe.
+    Of several that are shown at once, one inside the other, the outermost has the line.
     """
+
+    _shown: ClassVar["Progress | None"] = None
+    """The one that has the line now."""
 
     def __init__(self, stream: TextIO = sys.stderr, patience: float = PATIENCE) -> None:
         self._stream = stream
@@ -29,19 +33,21 @@ class Progress:
 
     def now(self, doing: str) -> None:
         """From here on the line says `doing`."""
-        self._doing = doing
+        (Progress._shown or self)._doing = doing
 
     @contextmanager
     def shown(self) -> Generator["Progress"]:
         """Show the line during this `with` block."""
-        if not self._stream.isatty():
+        if Progress._shown is not None or not self._stream.isatty():
             yield self
             return
         writer = threading.Thread(target=self._write, daemon=True)
+        Progress._shown = self
         writer.start()
         try:
             yield self
         finally:
+            Progress._shown = None
             self._done.set()
             writer.join()
 
@@ -58,3 +64,9 @@ class Progress:
                 self._stream.write("\r\x1b[K")
                 self._stream.flush()
                 return
+
+    @classmethod
+    def say(cls, doing: str) -> None:
+        """From here on the line that is shown, if there is one, says `doing`."""
+        if cls._shown is not None:
+            cls._shown.now(doing)
