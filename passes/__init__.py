@@ -11,6 +11,8 @@ if __name__ == "passes":
 
 PASSES: Mapping[str, str] = {
     "kernel-decompose": "mirage_mlir.passes.kernel_decompose:KernelDecomposePass",
+    "algebraic-rewrite": "mirage_mlir.passes.algebraic_rewrite:AlgebraicRewritePass",
+    "partition-program": "mirage_mlir.passes.partition_program:PartitionProgramPass",
     "superoptimize": "mirage_mlir.passes.superoptimize:SuperoptimizePass",
     "verify-equivalence": "mirage_mlir.passes.verify_equivalence:VerifyEquivalencePass",
     "fuse-thread-graphs": "mirage_mlir.passes.fuse_thread_graphs:FuseThreadGraphsPass",
