@@ -1,11 +1,10 @@
 """The `superoptimize` pass."""
 
-from collections.abc import Generator, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
 from itertools import islice
-from time import perf_counter
 
 from xdsl.context import Context
 from xdsl.dialects.builtin import (
@@ -26,25 +25,45 @@ from mirage_mlir.diagnostics import fail, remark
 from mirage_mlir.dialects import kernel
 from mirage_mlir.graph.target import target_named
 from mirage_mlir.interpreters.equivalence import EquivalenceReport, Verdict, check_equivalence
+from mirage_mlir.interruption import deferred
 from mirage_mlir.passes.search.check import check
+from mirage_mlir.passes.search.effort import MAX_KERNELS, Effort
+from mirage_mlir.passes.search.inline import inline_pieces, is_partitioned
 from mirage_mlir.passes.search.optimizer import Optimizer
 from mirage_mlir.passes.search.plan import FunctionWriter, Plan
 from mirage_mlir.passes.search.tiles import ArrangementError
-from mirage_mlir.search.engine import Limits
+from mirage_mlir.progress import Progress
 from mirage_mlir.search.report import SearchReport
 
-_reports: ContextVar[list[SearchReport] | None] = ContextVar("reports", default=None)
+_reports: ContextVar[tuple[list[SearchReport], ...]] = ContextVar("reports", default=())
+"""The lists of all `with` blocks that wait for reports."""
 
 
 @contextmanager
 def collect_reports() -> Generator[list[SearchReport]]:
     """The list to which `superoptimize` appends what each search did in this `with` block."""
     reports: list[SearchReport] = []
-    token = _reports.set(reports)
+    token = _reports.set((*_reports.get(), reports))
     try:
         yield reports
     finally:
         _reports.reset(token)
+
+
+Known = Callable[["SuperoptimizePass", FuncOp], FuncOp | None]
+"""What to put in the place of a function without a search, if that is known."""
+
+_known: ContextVar[Known | None] = ContextVar("known", default=None)
+
+
+@contextmanager
+def use_known(known: Known) -> Generator[None]:
+    """Ask `known` before each search in this `with` block."""
+    token = _known.set(known)
+    try:
+        yield
+    finally:
+        _known.reset(token)
 
 
 @dataclass(frozen=True)
@@ -60,7 +79,7 @@ class Candidate:
 
 
 def candidates(
-    function: FuncOp, target: str = "H200", time_limit: float | None = None
+    function: FuncOp, target: str = "H200", effort: Effort | None = None
 ) -> Iterator[Candidate]:
     """
     Functions that may replace `function`, which is left alone: the fastest in the model first.
@@ -71,9 +90,10 @@ def candidates(
         ValueError: there is no such target.
         DiagnosticException: an operator has no kernel at all.
     """
-    deadline = float("inf") if time_limit is None else perf_counter() + time_limit
+    limits = (effort or Effort()).limits()
     report = SearchReport(function.sym_name.data, target)
-    optimizer = Optimizer(function.clone(), target_named(target), Limits(deadline), report)
+    Progress.say(f"searching for @{report.function}")
+    optimizer = Optimizer(function.clone(), target_named(target), limits, report)
     for plan, alone in optimizer.plans():
         try:
             written = FunctionWriter(plan).write()
@@ -87,7 +107,7 @@ def candidates(
 
 
 def verified(
-    function: FuncOp, target: str = "H200", time_limit: float | None = None
+    function: FuncOp, target: str = "H200", effort: Effort | None = None
 ) -> Iterator[Candidate]:
     """
     The candidates that are proved; the last also where nothing speaks against it.
@@ -96,7 +116,7 @@ def verified(
         ValueError: there is no such target.
         DiagnosticException: an operator has no kernel at all, or lost its meaning on the way.
     """
-    for candidate in candidates(function, target, time_limit):
+    for candidate in candidates(function, target, effort):
         with candidate.report.phase("verification"):
             proof = check_equivalence(function, candidate.function)
         if _accepts(function, candidate, proof):
@@ -132,6 +152,8 @@ class SuperoptimizePass(ModulePass):
           ...
         } : (tensor<16x4096xf16>, tensor<4096x6144xf16>) -> tensor<16x6144xf16>
 
+    A function that calls pieces of itself, as partition-program leaves it, is written as one again.
+
     What is found is verified before it is taken. Where nothing better is found, the result has
     each operator as a graph of its own, and a remark says so.
 
@@ -150,27 +172,49 @@ class SuperoptimizePass(ModulePass):
     top_k: int = 1
     """How many results to keep: the others follow as `@NAME__candidate_<i>`."""
 
+    max_kernels: int = MAX_KERNELS
+    """How many kernels a plan may have, for a program that is searched as one piece."""
+
+    jobs: int = 1
+    """How many processes search; the result is the same for any number."""
+
     def __post_init__(self) -> None:
         target_named(self.target)
-        if self.time_limit is not None and not self.time_limit > 0:
-            raise ValueError(f"time-limit is a positive number of seconds, not {self.time_limit}")
+        self.effort()
         if self.top_k < 1:
             raise ValueError(f"top-k is at least 1, not {self.top_k}")
 
+    def effort(self) -> Effort:
+        """How much each search may do."""
+        return Effort(self.time_limit, self.max_kernels, self.jobs)
+
     def apply(self, ctx: Context, op: ModuleOp) -> None:
-        """Visit every function of the module that has operators."""
+        """
+        Visit every function of the module that has operators.
+
+        Ctrl-C ends the search: the best so far is taken.
+        """
+        with deferred():
+            self._apply(op)
+
+    def _apply(self, op: ModuleOp) -> None:
         for function in [f for f in op.walk() if isinstance(f, FuncOp)]:
-            if has_work(function):
+            if has_work(function) and not is_partitioned(function):
                 self._replace(function)
+        inline_pieces(op)
 
     def _replace(self, function: FuncOp) -> None:
         check(function)
-        best, *others = islice(verified(function, self.target, self.time_limit), self.top_k)
+        known = _known.get()
+        if known is not None and (result := known(self, function)) is not None:
+            Rewriter.replace_op(function, result)
+            return
+        best, *others = islice(verified(function, self.target, self.effort()), self.top_k)
         if best.alone and len(best.plan.kernels) > 1:
             remark(function, "no better graph was found: each operator is a kernel of its own")
         for line in best.report.lines():
             remark(function, line, detail=True)
-        if (reports := _reports.get()) is not None:
+        for reports in _reports.get():
             reports.append(best.report)
         Rewriter.replace_op(function, [best.function, *_ranked(others)])
 

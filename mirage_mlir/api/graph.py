@@ -26,6 +26,7 @@ from mirage_mlir.dialects import kernel
 from mirage_mlir.driver.options import DEFAULT_CHIPS, DEFAULT_TARGET, Options
 from mirage_mlir.driver.superoptimize import superoptimize_function
 from mirage_mlir.driver.types import element_attribute, element_type_of_attribute
+from mirage_mlir.passes.search.effort import MAX_KERNELS
 from mirage_mlir.runtime.element_types import ElementType, element_type_of
 from mirage_mlir.runtime.kernel import CompiledKernel
 
@@ -37,6 +38,10 @@ class SearchOptions(TypedDict, total=False):
 
     time_limit: float | None
     """Seconds of search after which the best so far is taken."""
+    max_kernels: int
+    """Kernels that a plan may have, for a program that is searched as one piece."""
+    jobs: int
+    """Processes that search; the result is the same for any number."""
     compile_for: Sequence[str]
     """Instruction sets that the result has machine code for; sm_90a and sm_80 unless given."""
 
@@ -461,5 +466,7 @@ def options_of(target: str, options: SearchOptions) -> Options:
     return Options(
         target=target,
         time_limit=options.get("time_limit"),
+        max_kernels=options.get("max_kernels", MAX_KERNELS),
+        jobs=options.get("jobs", 1),
         chips=tuple(options.get("compile_for", DEFAULT_CHIPS)),
     )

@@ -27,6 +27,8 @@ class Limits:
     """Numbers of blocks over which a kernel may leave a sum open."""
     coarse: bool = False
     """Whether the tile sizes of a first look are enough: to compare ways to cut a program."""
+    jobs: int = 1
+    """Processes that may search at the same time."""
     cancelled: Callable[[], bool] = _never
     """Asked now and then: whether to stop at once, with what was found."""
 

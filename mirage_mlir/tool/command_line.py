@@ -32,6 +32,7 @@ class CommandLine:
     target: Request
     passes: tuple[Request, ...]
     artifacts: str | None
+    search_stats: str | None
     report: bool
     verbose: bool
     split_input_file: bool
@@ -64,6 +65,7 @@ def _make_parser(epilog: str) -> _Parser:
     text("-t", "--target", default="mlir", help="output format: mlir, irdl, nvvm, ptx, cubin, ...")
     text("--report", action="store_true", help="say on stderr what was searched and proved")
     text("--artifacts", metavar="DIR", help="write PTX, cubins and artifacts into DIR")
+    text("--search-stats", metavar="FILE", help="write what each search did to FILE, as JSON")
     text("-v", "--verbose", action="store_true", help="show detailed remarks")
     text("--debug", action="store_true", help="show the Python trace of an internal error")
     text("--version", action="store_true", help="show the version")
@@ -164,6 +166,7 @@ def parse_command_line(words: Sequence[str], available: PassTable) -> CommandLin
         passes=tuple(request for group in groups for request in group),
         artifacts=arguments.artifacts,
         report=arguments.report,
+        search_stats=arguments.search_stats,
         verbose=arguments.verbose,
         split_input_file=arguments.split_input_file,
         verify_diagnostics=arguments.verify_diagnostics,

@@ -1,8 +1,10 @@
 """One run of `mirage-opt`, from the command line to the exit code."""
 
+import json
 import sys
 import traceback
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Generator, Iterable, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -12,6 +14,7 @@ from xdsl.passes import ModulePass
 from xdsl.universe import Universe
 
 from mirage_mlir.diagnostics import collect_remarks
+from mirage_mlir.progress import Progress
 from mirage_mlir.targets.base import BinaryTarget
 from mirage_mlir.tool.command_line import CommandLine, parse_command_line
 from mirage_mlir.tool.compilation import Compilation, InternalError, Rejected, rejections
@@ -134,7 +137,8 @@ class _Run:
         module = self.compilation.parse(chunk.in_place, name)
         if session is not None:
             session.begin(module)
-        self.compilation.run_passes(module, name, after_pass)
+        with Progress().shown():
+            self.compilation.run_passes(module, name, after_pass)
         self.output.write(self.compilation.emit(module, name))
         if session is not None:
             with rejections("mirage-opt", name):
@@ -160,7 +164,26 @@ def _run(words: Sequence[str]) -> int:
     universe = _universe()
     command = parse_command_line(words, universe.all_passes)
     compilation = _compilation(command, universe)
-    return _Run(command, compilation, Output(command.output), _session(command)).run()
+    with _search_stats(command.search_stats):
+        return _Run(command, compilation, Output(command.output), _session(command)).run()
+
+
+@contextmanager
+def _search_stats(path: str | None) -> Generator[None]:
+    """Write what the searches of this `with` block did to `path`; the README says what is there."""
+    if path is None:
+        yield
+        return
+    # Imported here: few runs need the search.
+    from mirage_mlir.passes.superoptimize import collect_reports
+
+    # Opened first: a search is not made in vain.
+    output = Output(path)
+    with collect_reports() as reports:
+        yield
+    text = json.dumps({"searches": [report.as_dict() for report in reports]}, indent=2)
+    output.write(f"{text}\n".encode())
+    output.keep()
 
 
 def run(words: Sequence[str]) -> int:

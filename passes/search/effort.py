@@ -1,0 +1,45 @@
+"""How much a search may do."""
+
+from dataclasses import dataclass
+from time import perf_counter
+
+from mirage_mlir import interruption
+from mirage_mlir.search.limits import Limits
+
+MAX_KERNELS = 4
+"""Kernels of a plan for one piece of a program: more than three never paid in a workload."""
+
+
+@dataclass(frozen=True)
+class Effort:
+    """
+    How much a search may do.
+
+    Raises:
+        ValueError: a number is out of its range.
+    """
+
+    time_limit: float | None = None
+    """Seconds of search after which the best so far is taken."""
+    max_kernels: int = MAX_KERNELS
+    """Kernels that a plan for one piece of a program may have."""
+    jobs: int = 1
+    """Processes that search: the result is the same for any number."""
+
+    def __post_init__(self) -> None:
+        if self.time_limit is not None and not self.time_limit > 0:
+            raise ValueError(f"time-limit is a positive number of seconds, not {self.time_limit}")
+        if self.max_kernels < 1:
+            raise ValueError(f"max-kernels is at least 1, not {self.max_kernels}")
+        if self.jobs < 1:
+            raise ValueError(f"jobs is at least 1, not {self.jobs}")
+
+    def limits(self) -> Limits:
+        """The limits of a search that starts now."""
+        later = float("inf") if self.time_limit is None else perf_counter() + self.time_limit
+        return Limits(
+            later,
+            max_kernels=self.max_kernels,
+            jobs=self.jobs,
+            cancelled=interruption.requested,
+        )
