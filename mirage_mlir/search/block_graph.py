@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 
+from mirage_mlir.expr.heads import Poly
 from mirage_mlir.search.config import Configuration
 from mirage_mlir.search.cost import MAX_BLOCKS_BEHIND
 from mirage_mlir.search.extract import Derivation
@@ -33,6 +34,8 @@ class BlockOperation:
     """Of a load: the axis of which only index 0 is read; its tile has no extent along it."""
     rescale: int | None = None
     """Of an accumulation: the operation with the maximum that was subtracted in each turn."""
+    form: Poly | None = None
+    """What it computes; None for what was put in after the search."""
 
 
 @dataclass(frozen=True)
@@ -113,6 +116,7 @@ def block_graph(
             algebra.function_named(edge.name) if edge.kind is Kind.FUNCTION else None,
             algebra.constants[edge.source][1] if edge.kind is Kind.CONSTANT else Fraction(0),
             edge.source,
+            form=graph.values[value].form,
         )
         for value, edge in ordered
     )

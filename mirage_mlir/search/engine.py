@@ -22,6 +22,7 @@ from mirage_mlir.search.limits import Limits
 from mirage_mlir.search.program import Program
 from mirage_mlir.search.report import SearchReport
 from mirage_mlir.search.saturate import Saturation
+from mirage_mlir.search.stabilise import stabilised
 from mirage_mlir.search.tiling import Tiling
 from mirage_mlir.search.values import Algebra
 
@@ -213,7 +214,7 @@ class Search:
         model = CostModel(tiling, one.derivation)
         seconds = model.seconds()
         self.report.instantiations += seconds.size
-        return [
+        graphs = [
             block_graph(
                 self.program,
                 one.algebra,
@@ -229,6 +230,8 @@ class Search:
             )
             for index in self._best(seconds, mesh)
         ]
+        stable = (stabilised(self.program, one.algebra, graph) for graph in graphs)
+        return [graph for graph in stable if graph is not None]
 
     def _best(self, seconds: Array, mesh: Mesh) -> list[int]:
         """

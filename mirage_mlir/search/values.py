@@ -1,113 +1,15 @@
 """The values of a program as normal forms, and what all configurations of it share."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 
 from mirage_mlir.expr.closure import Closure, Constant
-from mirage_mlir.expr.heads import FULL, GRID, TILE, Parenthesis, Poly
+from mirage_mlir.expr.heads import TILE, Parenthesis, Poly
 from mirage_mlir.expr.normal_form import NormalForm
-from mirage_mlir.search.program import Function, Kind, Node, Output, Program
-
-OPAQUE_EXP = "exp of a difference with a maximum"
-"""
-The name of exp in normal forms where its argument depends on a maximum.
-
-Known as exp it would split, exp(x - m) = exp(x) / exp(m), and the maximum, which is there for the
-sake of the floating-point range, would cancel.
-"""
-
-EXPANDED_POWERS = range(2, 5)
-"""Exponents of `pow` that are written as products, which sums and factors can move through."""
-
-
-def apply_pairwise(forms: NormalForm, kind: Kind, a: Poly | None, b: Poly | None) -> Poly | None:
-    """The elementwise operation `kind` on two forms; None where it is not defined."""
-    match kind:
-        case Kind.ADD:
-            return forms.add(a, b)
-        case Kind.SUB:
-            return forms.sub(a, b)
-        case Kind.MUL:
-            return forms.mul(a, b)
-        case Kind.DIV:
-            return forms.div(a, b)
-        case _:
-            assert kind is Kind.MAX
-            return forms.maximum(a, b)
-
-
-class _Lowering:
-    """Computes the form of every node of a program."""
-
-    def __init__(self, program: Program, forms: NormalForm) -> None:
-        self.program = program
-        self.forms = forms
-        self.functions: dict[str, Function] = {}
-        self.values: list[Poly] = []
-        self._shifted: list[bool] = []
-        """Whether a node depends on a maximum."""
-
-    def run(self) -> None:
-        """Lower all nodes."""
-        with self.forms.lowering():
-            for node in self.program.nodes:
-                on_maximum = any(self._shifted[operand] for operand in node.operands)
-                value = self._node(node, on_maximum)
-                assert value is not None, f"the values of a program are defined: {node}"
-                self.values.append(value)
-                self._shifted.append(on_maximum or node.kind is Kind.REDUCE_MAX)
-
-    def _node(self, node: Node, on_maximum: bool) -> Poly | None:
-        forms = self.forms
-        operands = [self.values[operand] for operand in node.operands]
-        match node.kind:
-            case Kind.INPUT:
-                return forms.input(node.name, node.present)
-            case Kind.CONSTANT:
-                return forms.constant(node.value)
-            case Kind.VIEW:
-                return operands[0]
-            case Kind.FUNCTION:
-                assert node.function is not None
-                return self._function(node.function, operands[0], on_maximum)
-            case Kind.MATMUL:
-                return self._summed(forms.mul(*operands), node.reduced)
-            case Kind.REDUCE_SUM:
-                return self._summed(operands[0], node.reduced)
-            case Kind.REDUCE_MAX:
-                value: Poly | None = operands[0]
-                for axis in node.reduced:
-                    # The maximum of equal elements is any of them.
-                    if value is not None and axis in forms.free(value):
-                        value = forms.bind_max(value, axis, FULL)
-                return value
-            case _:
-                return apply_pairwise(forms, node.kind, *operands)
-
-    def _summed(self, value: Poly | None, axes: tuple[str, ...]) -> Poly | None:
-        for axis in axes:
-            value = self.forms.bind(value, axis, FULL)
-        return value
-
-    def stored(self, output: Output) -> Poly | None:
-        """What a kernel stores for an output: sums that are left open lack the grid's bits."""
-        if not output.partial:
-            return self.values[output.node]
-        node = self.program.nodes[output.node]
-        operands = [self.values[operand] for operand in node.operands]
-        bind = self.forms.bind_max if node.kind is Kind.REDUCE_MAX else self.forms.bind
-        value = self.forms.mul(*operands) if node.kind is Kind.MATMUL else operands[0]
-        for axis in node.reduced:
-            value = bind(value, axis, FULL & ~GRID if axis in output.partial else FULL)
-        return value
-
-    def _function(self, function: Function, value: Poly, on_maximum: bool) -> Poly | None:
-        if function.name == "pow" and function.parameters[0] in EXPANDED_POWERS:
-            return self.forms.power(value, int(float(function.parameters[0])))
-        name = OPAQUE_EXP if on_maximum and function.name == "exp" else str(function)
-        self.functions[name] = function
-        return self.forms.function(name, value)
+from mirage_mlir.search.program import Function, Kind, Program, Shift
+from mirage_mlir.search.reading import Reading, apply_pairwise
+from mirage_mlir.search.shifts import find_shifts
 
 
 @dataclass(frozen=True)
@@ -138,6 +40,8 @@ class Algebra:
     functions: dict[str, Function]
     max_rank: int
     """Axes of a tile, those that take one index each not counted."""
+    exponents: dict[Poly, Shift | None] = field(default_factory=dict[Poly, Shift | None])
+    """What exp is applied to in the program, with the shift that it has."""
     tried: int = 0
     """Operations that were tried on values."""
     _pairs: dict[tuple[int, int], tuple[tuple[Kind, Poly], ...]] = field(
@@ -157,15 +61,17 @@ class Algebra:
         Bring `program` to normal forms and index its sub-expressions.
 
         Products of two sums of which the result has up to `expansion_limit` terms are multiplied
-        out.
+        out. Shifts that the program does not name are looked for.
         """
-        forms = NormalForm(expansion_limit, size_algebra=expansion_limit > 1)
-        lowering = _Lowering(program, forms)
-        lowering.run()
-        values = lowering.values
+        program = replace(program, shifts=program.shifts or find_shifts(program))
+        expanded = expansion_limit > 1
+        forms = NormalForm(expansion_limit, size_algebra=expanded)
+        reading = Reading(program, forms, sized=expanded)
+        reading.run()
+        values = reading.values
         closure = Closure(forms, [values[output.node] for output in program.computed])
         with forms.lowering():
-            outputs = tuple(lowering.stored(output) for output in program.computed)
+            outputs = tuple(reading.stored(output) for output in program.computed)
         algebra = cls(
             program,
             forms,
@@ -173,10 +79,12 @@ class Algebra:
             tuple(values[tensor.node] for tensor in program.inputs),
             outputs,
             _constants(program, forms, closure),
-            lowering.functions,
+            reading.functions,
             max(2, *(len(forms.free(value)) - _carried(program, value, forms) for value in values)),
         )
         algebra._own.update(values)
+        algebra.exponents.update(reading.exponents)
+        algebra._own.update(algebra.exponents)
         for name, argument in closure.functions:
             algebra._functions.setdefault(argument, []).append(name)
         for number, root in enumerate(closure.roots):

@@ -1,7 +1,7 @@
 """Graphs that the search found as `kernel.graph_defined`, with the views that they need."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from xdsl.dialects.builtin import TensorType, bf16, f16, f32
 from xdsl.ir import Block, BlockArgument, Operation, Region, SSAValue
@@ -80,24 +80,26 @@ class GraphWriter:
         )
         self._tiles: dict[int, Tile] = {}
 
-    def write(self, arguments: Sequence[SSAValue], shapes: Sequence[Sequence[int]]) -> Kernel:
+    def write(
+        self, arguments: Sequence[SSAValue], shapes: Sequence[Sequence[int] | None]
+    ) -> Kernel:
         """
         The kernel on `arguments`, its results brought to `shapes`.
 
         Args:
             arguments: the values of the program's arguments, in order.
-            shapes: of the results; a reshape follows where dimensions were searched as one.
+            shapes: of the results; a reshape follows where dimensions were searched as one. None
+                for a tensor that only other kernels read.
 
         Raises:
             ArrangementError: the tiles do not fit each other.
         """
         needed = self._needed()
-        operations = (self.graph.operations[index] for index in needed)
-        sources = [op.source for op in operations if op.kind is Kind.INPUT]
-        read = [self.program.inputs[source] for source in sources]
+        loads = [op for op in map(self.graph.operations.__getitem__, needed) if _reads(op)]
+        read = [self._read(load) for load in loads]
         types = [tensor_of(self.program, self._axes(t.axes), t.element_type) for t in read]
         block = Block(arg_types=types)
-        inside = dict(zip(sources, block.args, strict=True))
+        inside = dict(zip(map(_place, loads), block.args, strict=True))
         for index in needed:
             self._tile(index, inside)
         stored = [
@@ -107,18 +109,20 @@ class GraphWriter:
         block.add_ops(self.builder.operations)
         views: list[Operation] = []
         defined = kernel.GraphDefinedOp(
-            [self._viewed(t, arguments[t.argument], views) for t in read],
+            [
+                self._viewed(t, self._argument(load, arguments, views), views)
+                for t, load in zip(read, loads, strict=True)
+            ],
             self.graph.blocks or (1,),
             self.graph.turns,
-            [
-                tensor_of(self.program, axes, output.element_type)
-                for axes, output in zip(stored, self.program.outputs, strict=True)
-            ],
+            stored,
             Region(block),
         )
         views.append(defined)
         results = [
             reshaped(value, TensorType(kernel.tensor_type(value).element_type, shape), views)
+            if shape is not None
+            else value
             for value, shape in zip(defined.outputs, shapes, strict=True)
         ]
         return Kernel(tuple(views), tuple(results))
@@ -130,6 +134,29 @@ class GraphWriter:
         if self.uniform:
             return tuple(axis if axis in axes else None for axis in self.builder.order)
         return axes or (None,)
+
+    def _read(self, load: BlockOperation) -> Input:
+        """The tensor that a load reads: an input, or its first elements along an axis."""
+        tensor = self.program.inputs[load.source]
+        axes = tuple(None if axis == load.first else axis for axis in tensor.axes)
+        return replace(tensor, axes=axes) if load.first else tensor
+
+    def _argument(
+        self, load: BlockOperation, arguments: Sequence[SSAValue], views: list[Operation]
+    ) -> SSAValue:
+        """The value that a load reads, in the dimensions of the tensor of `_read`."""
+        tensor = self.program.inputs[load.source]
+        value = arguments[tensor.argument]
+        if load.first is None:
+            return value
+        whole = tensor_of(self.program, tensor.axes, tensor.element_type)
+        value = reshaped(value, whole, views)
+        sizes = [
+            1 if axis == load.first else size
+            for axis, size in zip(tensor.axes, whole.get_shape(), strict=True)
+        ]
+        views.append(kernel.SliceOp(value, [0] * len(sizes), sizes, [1] * len(sizes)))
+        return views[-1].results[0]
 
     def _viewed(self, tensor: Input, value: SSAValue, views: list[Operation]) -> SSAValue:
         """A tensor in the dimensions in which it is read."""
@@ -156,6 +183,7 @@ class GraphWriter:
                 operation = self.graph.operations[index]
                 root = self._root_of_inverse(operation)
                 pending += operation.operands if root is None else root.operands
+                pending += () if operation.rescale is None else (operation.rescale,)
         return sorted(needed)
 
     def _root_of_inverse(self, operation: BlockOperation) -> BlockOperation | None:
@@ -166,12 +194,12 @@ class GraphWriter:
         is_root = producer.kind is Kind.FUNCTION and producer.function == Function("sqrt")
         return producer if is_root else None
 
-    def _tile(self, index: int, arguments: Mapping[int, BlockArgument]) -> None:
+    def _tile(self, index: int, arguments: Mapping[tuple[int, str | None], BlockArgument]) -> None:
         operation = self.graph.operations[index]
         if operation.kind is Kind.CONSTANT:
             return  # Written where it is used, in the shape that is needed there.
         if operation.kind is Kind.INPUT:
-            self._tiles[index] = self._load(operation, arguments[operation.source])
+            self._tiles[index] = self._load(operation, arguments[_place(operation)])
         elif operation.kind in BINARY:
             self._tiles[index] = self._binary(operation)
         else:
@@ -185,7 +213,7 @@ class GraphWriter:
         return self._tiles[number]
 
     def _load(self, operation: BlockOperation, argument: SSAValue) -> Tile:
-        tensor = self.program.inputs[operation.source]
+        tensor = self._read(operation)
         axes = self._axes(tensor.axes)
         configuration = self.graph.configuration
         load = threadblock.LoadOp(
@@ -279,11 +307,14 @@ class GraphWriter:
         """A sum or maximum over the loop, and over the blocks that share it."""
         tile = self._operand(operation)
         kind = "sum" if operation.kind is Kind.ACCUMULATE_SUM else "max"
-        op = threadblock.AccumulateOp(tile.value, kind, self.graph.across)
+        largest = None
+        if operation.rescale is not None:
+            largest = self.builder.arrange(self._tiles[operation.rescale], tile.axes).value
+        op = threadblock.AccumulateOp(tile.value, kind, self.graph.across, largest)
         return Tile(self.builder.append(op), tile.axes)
 
-    def _store(self, number: int, output: Output) -> Axes:
-        """Store an output; the dimensions of the result, those of `output` but for size 1."""
+    def _store(self, number: int, output: Output) -> TensorType[FloatType]:
+        """Store an output; the type of the result: the dims of `output` but for size 1."""
         if (tile := self._tiles.get(number)) is None:
             constant = self.graph.operations[number]
             tile = Tile(self._constant(constant, (None,)), (None,))
@@ -293,11 +324,14 @@ class GraphWriter:
             axes = tile.axes
         elif _present(axes) != wanted:
             raise ArrangementError(f"a result over {output.axes} would not be dense")
-        tile = self.builder.broadcast(tile, axes)
+        # Parts of a sum lie behind each other in dimensions of their own.
+        tile = self.builder.broadcast(tile, (*(None for _ in output.partial), *axes))
         tile = self.builder.cast(tile, ELEMENT_TYPES[output.element_type])
-        store = threadblock.StoreOp(tile.value, self._grid_map(axes))
+        store = threadblock.StoreOp(tile.value, self._grid_map((*output.partial, *axes)))
         self.builder.operations.append(store)
-        return axes
+        parts = [self.graph.counts[axis] for axis in output.partial]
+        whole = tensor_of(self.program, axes, output.element_type)
+        return TensorType(whole.element_type, [*parts, *whole.get_shape()])
 
 
 WRITERS: Mapping[Kind, Callable[[GraphWriter, BlockOperation], Tile]] = {
@@ -315,7 +349,7 @@ def write_graph(
     program: Program,
     graph: BlockGraph,
     arguments: Sequence[SSAValue],
-    shapes: Sequence[Sequence[int]],
+    shapes: Sequence[Sequence[int] | None],
 ) -> Kernel:
     """
     A found graph on `arguments`, its results brought to `shapes`.
@@ -338,6 +372,15 @@ def _axis_order(program: Program) -> tuple[str, ...]:
     """The axes as the outputs have them, then the others in order of appearance."""
     outputs = [axis for output in program.outputs for axis in output.axes if axis is not None]
     return tuple(dict.fromkeys((*outputs, *program.sizes)))
+
+
+def _reads(operation: BlockOperation) -> bool:
+    return operation.kind is Kind.INPUT
+
+
+def _place(load: BlockOperation) -> tuple[int, str | None]:
+    """What tells tensors that loads read apart."""
+    return load.source, load.first
 
 
 def _present(axes: Axes) -> Axes:

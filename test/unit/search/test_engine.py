@@ -6,7 +6,15 @@ from pathlib import Path
 from time import perf_counter
 
 import pytest
-from search_programs import PROGRAMS, attention, kinds, lora, ntrans, rmsnorm_linear
+from search_programs import (
+    PROGRAMS,
+    attention,
+    kinds,
+    lora,
+    ntrans,
+    rmsnorm_linear,
+    stable_softmax,
+)
 
 from mirage_mlir.graph.target import H200
 from mirage_mlir.search.axes import resolve
@@ -94,9 +102,21 @@ def test_two_results_share_a_product() -> None:
     assert kinds(graph)[Kind.MATMUL] == 2
 
 
+def test_attention_walks_its_keys() -> None:
+    """One kernel: what it sums over the keys is relative to one running maximum."""
+    graph = found(attention(4096))[0]
+    (product, weights) = (op for op in graph.operations if op.kind is Kind.ACCUMULATE_SUM)
+    assert product.rescale == weights.rescale is not None
+    assert graph.operations[product.rescale].kind is Kind.REDUCE_MAX
+    assert kinds(graph)[Kind.REDUCE_MAX] == 1
+    assert kinds(graph)[Kind.MATMUL] == 2
+
+
 def test_too_large_for_one_kernel() -> None:
-    """All keys of 4096 at once fit no block, and nothing splits them yet."""
-    assert found(attention(4096)) == []
+    """Rows of a million numbers fit no block, and each is read twice."""
+    b = ProgramBuilder()
+    b.output(stable_softmax(b, b.input((8, 1 << 20))))
+    assert found(b) == []
 
 
 @pytest.mark.parametrize("number", [0.0, 3.5])
