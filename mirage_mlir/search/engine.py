@@ -75,21 +75,26 @@ class Search:
         """The candidates; empty when one kernel cannot hold the program."""
         self.report.axes += len(self.program.sizes)
         self.report.operators += sum(1 for _ in self.program.operations())
-        found = self._explore_all(1, 0)
-        if self.algebra.has_products_of_sums and not self.limits.expired():
-            found += self._explore_all(EXPANDED, len(found))
+        configurations = list(one_kernel_configurations(self.program))
+        found = self._explore_all(configurations, 1, 0)
+        # Multiplied out, sums need not wait for each other: that matters where they are walked.
+        looped = [one for one in configurations if one.loop or self.program.open_sums]
+        if looped and self.algebra.has_products_of_sums and not self.limits.expired():
+            found += self._explore_all(looped, EXPANDED, len(found))
         found.sort(key=lambda one: (one.seconds, one.order))
         candidates = self._refine(found[: KEPT_COARSE if self.limits.coarse else REFINED])
         return candidates[: self.limits.candidates]
 
-    def _explore_all(self, expansion_limit: int, order: int) -> list[_Found]:
-        """The graphs of all configurations, with products of sums up to a size multiplied out."""
+    def _explore_all(
+        self, configurations: Sequence[Configuration], expansion_limit: int, order: int
+    ) -> list[_Found]:
+        """The graphs of `configurations`, with products of sums up to a size multiplied out."""
         report = self.report
         with report.phase("normal forms"):
             self.algebra = Algebra.of(self.program, expansion_limit)
         report.roots += len(self.algebra.closure.roots)
         found: list[_Found] = []
-        for configuration in one_kernel_configurations(self.program):
+        for configuration in configurations:
             if self.limits.expired():
                 report.cut.append(f"configurations after {self.limits.reason}")
                 break
