@@ -17,7 +17,7 @@ TILE_ELEMENTS = 4096
 """Elements that a block handles: 16 for each of 256 threads."""
 
 
-def _seconds(target: Target, values: Sequence[SSAValue]) -> float:
+def seconds(target: Target, values: Sequence[SSAValue]) -> float:
     """The modelled time of a kernel that moves `values` once."""
     total = 0
     for value in values:
@@ -42,7 +42,7 @@ def constant(op: kernel.ConstantOp, target: Target) -> PlannedKernel:
         shaped = reshaped(graph.outputs[0], tensor, operations)
         return Kernel(tuple(operations), (shaped,))
 
-    return PlannedKernel((), (op.result,), write, _seconds(target, [op.result]))
+    return PlannedKernel((), (op.result,), write, seconds(target, [op.result]))
 
 
 def concat(op: kernel.ConcatOp, target: Target) -> PlannedKernel:
@@ -91,4 +91,4 @@ def concat(op: kernel.ConcatOp, target: Target) -> PlannedKernel:
         return Kernel(tuple(operations), (shaped,))
 
     moved = [*op.inputs, op.result]
-    return PlannedKernel(tuple(op.inputs), (op.result,), write, _seconds(target, moved))
+    return PlannedKernel(tuple(op.inputs), (op.result,), write, seconds(target, moved))

@@ -1,0 +1,196 @@
+"""The `partition-program` pass."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from io import StringIO
+from itertools import count
+from math import inf
+
+from xdsl.context import Context
+from xdsl.dialects.builtin import ArrayAttr, DictionaryAttr, ModuleOp, StringAttr, UnitAttr
+from xdsl.dialects.func import CallOp, FuncOp, ReturnOp
+from xdsl.ir import Block, BlockArgument, Operation, Region, SSAValue
+from xdsl.passes import ModulePass
+from xdsl.printer import Printer
+from xdsl.rewriter import InsertPoint, Rewriter
+
+from mirage_mlir.dialects import kernel
+from mirage_mlir.graph.target import Target, target_named
+from mirage_mlir.passes.search.check import check
+from mirage_mlir.passes.search.from_ir import Piece
+from mirage_mlir.passes.search.inline import is_partitioned
+from mirage_mlir.passes.search.normalise import normalise
+from mirage_mlir.passes.search.partition import MAX_OPERATORS, Cut, partition
+from mirage_mlir.passes.search.plan import FunctionWriter, Plan, PlannedKernel
+from mirage_mlir.passes.search.to_ir import Kernel
+from mirage_mlir.passes.search.views import is_strided_view
+from mirage_mlir.passes.superoptimize import has_work
+from mirage_mlir.search.engine import Limits, search
+from mirage_mlir.search.report import SearchReport
+
+
+@dataclass(frozen=True)
+class PartitionProgramPass(ModulePass):
+    """
+    Cut functions of kernel operators into pieces, each a private function that they call.
+
+    Input:
+        func.func @f(%x: ..., %w: ..., %v: ...) -> tensor<16x4096xf16> {
+          %y = kernel.matmul %x, %w : (...) -> tensor<16x4096xf16>
+          %z = kernel.relu %y : (...) -> tensor<16x4096xf16>
+          %o = kernel.matmul %z, %v : (...) -> tensor<16x4096xf16>
+          func.return %o : tensor<16x4096xf16>
+        }
+
+    Output:
+        func.func @f(%x: ..., %w: ..., %v: ...) -> tensor<16x4096xf16> {
+          %z = func.call @f__piece_0(%x, %w) : (...) -> tensor<16x4096xf16>
+          %o = func.call @f__piece_1(%z, %v) : (...) -> tensor<16x4096xf16>
+          func.return %o : tensor<16x4096xf16>
+        }
+
+    A piece is what one kernel computes best in the cost model; its operators may be in several
+    pieces. Equal pieces are one function. A function that is one piece is left as it is, and so is
+    one that calls pieces already.
+
+    Fails on a target that there is not and on operations other than those of the kernel dialect.
+    """
+
+    name = "partition-program"
+
+    target: str = "H200"
+    """The GPU to cut for: H200, H100, A100, or an instruction set (sm_90a, sm_80)."""
+
+    max_operators: int = MAX_OPERATORS
+    """Elementary operators of a piece (a norm has six); a single operator may have more."""
+
+    def __post_init__(self) -> None:
+        target_named(self.target)
+        if self.max_operators < 1:
+            raise ValueError(f"max-operators is at least 1, not {self.max_operators}")
+
+    def apply(self, ctx: Context, op: ModuleOp) -> None:
+        """Visit every function of the module that has operators."""
+        target = target_named(self.target)
+        seconds = coarse_seconds(target)
+        for function in [f for f in op.walk() if isinstance(f, FuncOp)]:
+            if not has_work(function) or is_partitioned(function):
+                continue
+            check(function)
+            normal = function.clone()
+            normalise(normal)
+            cuts = partition(normal, target, seconds, self.max_operators)
+            if len(cuts) > 1:
+                _Outliner(op, function, normal).outline(cuts)
+
+
+def coarse_seconds(target: Target) -> Callable[[Piece], float]:
+    """The modelled time of the best kernel for a piece; equal programs are searched once."""
+    known: dict[object, float] = {}
+
+    def seconds(piece: Piece) -> float:
+        key = piece.program.key()
+        if key not in known:
+            graphs = search(piece.program, target, Limits(), SearchReport())
+            known[key] = graphs[0].seconds if graphs else inf
+        return known[key]
+
+    return seconds
+
+
+@dataclass
+class _Outliner:
+    """Replaces `function` by `normal`, which computes the same, with calls of its pieces."""
+
+    module: ModuleOp
+    function: FuncOp
+    normal: FuncOp
+    names: dict[str, str] = field(default_factory=dict[str, str])
+    """The name of each piece by its text."""
+
+    def outline(self, cuts: Sequence[Cut]) -> None:
+        """Write the pieces behind the function."""
+        pieces: list[FuncOp] = []
+        calls = [self._planned(cut, pieces) for cut in cuts]
+        written = FunctionWriter(Plan(self.normal, tuple(calls))).write()
+        Rewriter.insert_op(pieces, InsertPoint.after(self.function))
+        Rewriter.replace_op(self.function, written)
+
+    def _planned(self, cut: Cut, pieces: list[FuncOp]) -> PlannedKernel:
+        """The call of a piece in the form of a kernel; a new piece is appended to `pieces`."""
+        arguments, operations = _with_views(cut)
+        piece = self._piece(cut, arguments, operations)
+        text = _text(piece)
+        if text not in self.names:
+            piece.sym_name = StringAttr(self._free_name())
+            self.names[text] = piece.sym_name.data
+            pieces.append(piece)
+        name, types = self.names[text], [result.type for result in cut.results]
+
+        def write(values: Sequence[SSAValue]) -> Kernel:
+            call = CallOp(name, list(values), types)
+            return Kernel((call,), tuple(call.results))
+
+        return PlannedKernel(arguments, cut.results, write, 0.0)
+
+    def _piece(
+        self, cut: Cut, arguments: Sequence[SSAValue], operations: Sequence[Operation]
+    ) -> FuncOp:
+        block = Block(arg_types=[value.type for value in arguments])
+        values: dict[SSAValue, SSAValue] = dict(zip(arguments, block.args, strict=True))
+        for old, new in values.items():
+            new.name_hint = old.name_hint
+        block.add_ops([op.clone(values) for op in operations])
+        results = [values[result] for result in cut.results]
+        block.add_op(ReturnOp(*results))
+        types = ([value.type for value in arguments], [value.type for value in results])
+        piece = FuncOp("piece", types, Region(block), visibility="private")
+        constant = [self._never_changes(value) for value in arguments]
+        if any(constant):
+            mark, none = DictionaryAttr({kernel.CONSTANT: UnitAttr()}), DictionaryAttr({})
+            piece.arg_attrs = ArrayAttr([mark if never else none for never in constant])
+        piece.location = cut.operators[-1].location
+        return piece
+
+    def _never_changes(self, value: SSAValue) -> bool:
+        if not isinstance(value, BlockArgument) or self.normal.arg_attrs is None:
+            return False
+        return kernel.CONSTANT in self.normal.arg_attrs.data[value.index].data
+
+    def _free_name(self) -> str:
+        taken = {f.sym_name.data for f in self.module.walk() if isinstance(f, FuncOp)}
+        taken |= set(self.names.values())
+        names = (f"{self.function.sym_name.data}__piece_{number}" for number in count())
+        return next(name for name in names if name not in taken)
+
+
+def _with_views(cut: Cut) -> tuple[tuple[SSAValue, ...], list[Operation]]:
+    """The tensors that a piece reads, and its operations with the views of these tensors."""
+    inside = dict.fromkeys(cut.operators)
+    read: dict[SSAValue, None] = {}
+    views: dict[Operation, None] = {}
+
+    def visit(value: SSAValue) -> None:
+        owner = value.owner
+        if isinstance(owner, Operation) and owner in inside:
+            return
+        if isinstance(owner, Operation) and is_strided_view(owner):
+            visit(owner.operands[0])
+            views[owner] = None
+        else:
+            read[value] = None
+
+    for op in cut.operators:
+        for operand in op.operands:
+            visit(operand)
+    return tuple(read), [*views, *cut.operators]
+
+
+def _text(piece: FuncOp) -> str:
+    """What pieces that are equal have in common: all but the names of values."""
+    copy = piece.clone()
+    for value in (*copy.body.block.args, *(v for op in copy.body.block.ops for v in op.results)):
+        value.name_hint = None
+    stream = StringIO()
+    Printer(stream=stream).print_op(copy)
+    return stream.getvalue()

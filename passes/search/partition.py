@@ -1,0 +1,234 @@
+"""Functions of kernel operators as pieces that one kernel, or a few, may compute."""
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field
+from math import inf, prod
+
+from xdsl.dialects.func import FuncOp
+from xdsl.ir import Operation, SSAValue
+
+from mirage_mlir.dialects import kernel
+from mirage_mlir.graph.target import Target
+from mirage_mlir.passes.search import direct
+from mirage_mlir.passes.search.from_ir import Piece, UnsupportedError, is_number, read_piece
+from mirage_mlir.passes.search.plan import returned
+from mirage_mlir.passes.search.views import is_strided_view
+from mirage_mlir.search.partition import Partitioner, never
+from mirage_mlir.search.partition_state import Operator, Part
+from mirage_mlir.search.roles import RolesError
+
+MAX_OPERATORS = 24
+"""Elementary operators (a norm has six) of a piece: a norm with a gated MLP has eleven, normalised
+attention twenty."""
+
+
+@dataclass(frozen=True)
+class Cut:
+    """Operators to be searched together, and the values that they make."""
+
+    operators: tuple[Operation, ...]
+    """In the order of the function; views and numbers among them where they are needed."""
+    results: tuple[SSAValue, ...]
+
+
+@dataclass
+class Pieces:
+    """
+    A function seen as numbered operators, and what parts of them cost.
+
+    `seconds` gives the modelled time of a piece; it is asked once for each set of operators.
+    """
+
+    function: FuncOp
+    target: Target
+    seconds_of: Callable[[Piece], float]
+    max_operators: int = MAX_OPERATORS
+    announce: Callable[[Sequence[Piece]], None] | None = None
+    """Told of pieces that `seconds_of` is going to be asked for."""
+    operations: list[Operation] = field(default_factory=list[Operation])
+    operators: list[Operator] = field(default_factory=list[Operator])
+    _numbers: dict[Operation, int] = field(default_factory=dict[Operation, int])
+    _known: dict[Part, float] = field(default_factory=dict[Part, float])
+    _bytes: dict[SSAValue, int] = field(default_factory=dict[SSAValue, int])
+
+    def __post_init__(self) -> None:
+        needed = _needed(returned(self.function))
+        kept = set(_made(returned(self.function)))
+        for op in needed:
+            if isinstance(op, kernel.GraphDefinedOp):
+                kept |= set(_made(op.operands))
+        for op in self.function.body.block.ops:
+            if op not in needed or is_strided_view(op) or (_is_free(op) and op not in kept):
+                continue
+            operands = [self._numbers[o] for o in _made(op.operands) if o in self._numbers]
+            fixed = isinstance(op, kernel.GraphDefinedOp | kernel.ConstantOp)
+            self._numbers[op] = len(self.operators)
+            self.operations.append(op)
+            self.operators.append(Operator(tuple(operands), op in kept, fixed))
+
+    # What parts cost
+
+    def seconds(self, part: Part) -> float:
+        """The modelled time of one kernel for `part`; infinity where there is none."""
+        if part not in self._known:
+            self._known[part] = self._search(part)
+        return self._known[part]
+
+    def _search(self, part: Part) -> float:
+        if self.is_graph(part):
+            return 0.0
+        first = self.operations[part.operators[0]]
+        if len(part.operators) == 1 and isinstance(first, kernel.ConstantOp | kernel.ConcatOp):
+            # These have a kernel that is not searched for.
+            return direct.seconds(self.target, [*first.operands, *first.results])
+        piece = self._read(part)
+        return inf if piece is None else self.seconds_of(piece)
+
+    def _read(self, part: Part) -> Piece | None:
+        """The piece that a part is; None where it is none to search for."""
+        cut = self.cut(part)
+        try:
+            piece = read_piece(cut.operators, cut.results)
+        except (UnsupportedError, RolesError):
+            return None
+        count = sum(1 for _ in piece.program.operations())
+        return piece if count <= self.max_operators or len(part.operators) == 1 else None
+
+    def least(self, part: Part) -> float:
+        """A launch, and all bytes once."""
+        if self.operators[part.operators[0]].fixed:
+            return 0.0
+        inside = {self.operations[number] for number in part.operators}
+        read: dict[SSAValue, int] = {}
+        for op in inside:
+            for operand in op.operands:
+                root, size = self._root(operand)
+                if not (isinstance(root.owner, Operation) and _stays_inside(root.owner, inside)):
+                    read[root] = max(size, read.get(root, 0))
+        stored = (self._root(value)[1] for value in self._results(part))
+        return self.target.launch + (sum(read.values()) + sum(stored)) / self.target.dram_rate
+
+    def prepare(self, parts: Sequence[Part]) -> None:
+        """Read the pieces and announce them."""
+        if self.announce is None:
+            return
+        wanted = [part for part in parts if not self.operators[part.operators[0]].fixed]
+        self.announce([piece for part in wanted if (piece := self._read(part)) is not None])
+
+    def _root(self, value: SSAValue) -> tuple[SSAValue, int]:
+        """The tensor behind a view, and how many bytes of it the view has at most."""
+        size = _size(value)
+        while isinstance(value.owner, Operation) and is_strided_view(value.owner):
+            value = value.owner.operands[0]
+            size = min(size, _size(value))
+        return value, size
+
+    # Parts as operations
+
+    def is_graph(self, part: Part) -> bool:
+        """Whether a part is a graph that the function has already."""
+        return isinstance(self.operations[part.operators[0]], kernel.GraphDefinedOp)
+
+    def cut(self, part: Part) -> Cut:
+        """The operations of a part, with the views and numbers between them."""
+        inside = {self.operations[number]: None for number in part.operators}
+        for op in list(inside):
+            pending = list(op.operands)
+            while pending:
+                between = pending.pop().owner
+                if not isinstance(between, Operation) or between in inside:
+                    continue
+                if _is_free(between) or self._is_view_inside(between, inside):
+                    inside[between] = None
+                    pending += between.operands
+        return Cut(tuple(_in_order(inside)), self._results(part))
+
+    def _is_view_inside(self, op: Operation, inside: Iterable[Operation]) -> bool:
+        """Whether `op` is a view of what is computed inside."""
+        if not is_strided_view(op):
+            return False
+        root = self._root(op.results[0])[0].owner
+        return isinstance(root, Operation) and _stays_inside(root, inside)
+
+    def _results(self, part: Part) -> tuple[SSAValue, ...]:
+        return tuple(v for number in part.results for v in self.operations[number].results)
+
+
+def _stays_inside(op: Operation, inside: Iterable[Operation]) -> bool:
+    return op in inside or _is_free(op)
+
+
+def _is_free(op: Operation) -> bool:
+    """Whether `op` is a number, which every piece has for itself."""
+    return isinstance(op, kernel.ConstantOp) and is_number(op)
+
+
+def _size(value: SSAValue) -> int:
+    tensor = kernel.tensor_type(value)
+    return prod(tensor.get_shape()) * tensor.element_type.bitwidth // 8
+
+
+def _made(values: Iterable[SSAValue]) -> list[Operation]:
+    """The operations other than views that `values` come from, each once, in order."""
+    found: dict[Operation, None] = {}
+    for value in values:
+        while isinstance(value.owner, Operation) and is_strided_view(value.owner):
+            value = value.owner.operands[0]
+        if isinstance(value.owner, Operation):
+            found[value.owner] = None
+    return list(found)
+
+
+def _needed(values: Iterable[SSAValue]) -> set[Operation]:
+    """All operations that `values` depend on."""
+    found: set[Operation] = set()
+    pending = list(values)
+    while pending:
+        op = pending.pop().owner
+        if isinstance(op, Operation) and op not in found:
+            found.add(op)
+            pending += op.operands
+    return found
+
+
+def _in_order(operations: Iterable[Operation]) -> list[Operation]:
+    """`operations`, each after those whose results it reads."""
+    wanted = set(operations)
+    ordered: dict[Operation, None] = {}
+
+    def visit(op: Operation) -> None:
+        for operand in op.operands:
+            owner = operand.owner
+            if isinstance(owner, Operation) and owner in wanted and owner not in ordered:
+                visit(owner)
+        ordered.setdefault(op)
+
+    for op in operations:
+        visit(op)
+    return list(ordered)
+
+
+def partition(
+    function: FuncOp,
+    target: Target,
+    seconds: Callable[[Piece], float],
+    max_operators: int = MAX_OPERATORS,
+    expired: Callable[[], bool] = never,
+    announce: Callable[[Sequence[Piece]], None] | None = None,
+) -> list[Cut]:
+    """
+    The pieces of `function`, which is normalised, each after those whose results it reads.
+
+    Together they compute what the function returns, but for views and graphs that it has already.
+
+    Args:
+        function: straight-line code of kernel operators.
+        target: the GPU; its rates bound what a change may gain.
+        seconds: the modelled time of a piece, infinity where no kernel computes it.
+        max_operators: elementary operators of a piece; a single operator may have more.
+        expired: whether to stop with the best so far.
+        announce: told of the pieces that are asked for first, many at once.
+    """
+    pieces = Pieces(function, target, seconds, max_operators, announce)
+    parts = Partitioner(pieces.operators, pieces, expired).run()
+    return [pieces.cut(part) for part in parts if not pieces.is_graph(part)]
