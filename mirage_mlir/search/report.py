@@ -2,7 +2,7 @@
 
 from collections.abc import Generator
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from time import perf_counter
 
 COUNTS = (
@@ -67,6 +67,10 @@ class SearchReport:
         self.cut += other.cut
         for name, seconds in other.phases.items():
             self.phases[name] = self.phases.get(name, 0.0) + seconds
+
+    def add_part(self, other: "SearchReport") -> None:
+        """Count the search of a part of this program, whose operators and axes are this one's."""
+        self.add(replace(other, axes=0, operators=0, roots=0))
 
     @contextmanager
     def phase(self, name: str) -> Generator[None]:

@@ -1,7 +1,7 @@
-"""Plans for a function: one kernel found by search, or each operator alone."""
+"""Plans for a function: the kernels that a search finds for its pieces, or each operator alone."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
@@ -14,13 +14,12 @@ from mirage_mlir.graph.target import Target
 from mirage_mlir.passes.search import direct
 from mirage_mlir.passes.search.from_ir import Piece, UnsupportedError, read_piece
 from mirage_mlir.passes.search.normalise import normalise
+from mirage_mlir.passes.search.partition import Cut, partition
+from mirage_mlir.passes.search.pieces import PieceSearch
 from mirage_mlir.passes.search.plan import Plan, PlannedKernel, returned, to_compute
-from mirage_mlir.passes.search.to_ir import write_graph
-from mirage_mlir.search.axes import RolesError
-from mirage_mlir.search.block_graph import BlockGraph
-from mirage_mlir.search.engine import Limits, search
-from mirage_mlir.search.program import Program
+from mirage_mlir.search.limits import Limits
 from mirage_mlir.search.report import SearchReport
+from mirage_mlir.search.roles import RolesError
 
 MAX_OPERATORS = 40
 """Elementary operators (a norm has six) up to which one kernel is searched for: a chain of four
@@ -35,14 +34,6 @@ class AloneError(Exception):
         self.op = op
 
 
-@dataclass(frozen=True)
-class Searched:
-    """The graphs for one program, and what was searched for them."""
-
-    graphs: list[BlockGraph]
-    report: SearchReport
-
-
 @dataclass
 class Optimizer:
     """Finds the plans for one function; `report` is filled on the way."""
@@ -51,8 +42,9 @@ class Optimizer:
     target: Target
     limits: Limits
     report: SearchReport
-    _known: dict[object, Searched] = field(default_factory=dict[object, Searched])
-    """Programs that were searched: equal operators are searched once."""
+
+    def __post_init__(self) -> None:
+        self.pieces = PieceSearch(self.target, self.limits, self.report)
 
     def plans(self) -> Iterator[tuple[Plan, bool]]:
         """
@@ -64,45 +56,68 @@ class Optimizer:
             normalise(self.function)
         alone = self._alone_or_decomposed()
         self.report.modelled_alone = alone.seconds
-        for plan in self._in_one_kernel():
+        piece = self._whole()
+        plans = self._in_pieces() if piece is None else self._of_piece(piece)
+        for plan in plans:
             if plan.seconds < alone.seconds:
                 yield plan, False
         yield alone, True
 
-    # One kernel
+    # One piece, or several
 
-    def _in_one_kernel(self) -> Iterator[Plan]:
+    def _whole(self) -> Piece | None:
+        """The function as one piece; None where it is too large or holds what no piece can."""
         wanted = to_compute(returned(self.function))
-        if not wanted:
-            return
         operators = [op for op in self.function.body.block.ops if op.results]
         if any(isinstance(op, kernel.GraphDefinedOp) for op in operators):
-            remark(self.function, "has graphs already: other operators are lowered alone")
-            return
+            remark(self.function, "has graphs already: other operators are searched around them")
+            return None
         try:
             with self.report.phase("reading"):
                 piece = read_piece(inner(operators, wanted), wanted)
         except UnsupportedError as error:
             remark(error.op, f"is not fused with its neighbours: {error}")
-            return
+            return None
         except RolesError as error:
-            remark(self.function, f"is too large for one kernel: it {error}")
-            return
+            remark(self.function, f"is searched in pieces: it {error}")
+            return None
         if (count := len(list(piece.program.operations()))) > MAX_OPERATORS:
-            remark(self.function, f"is too large for one kernel: it has {count} operators")
-            return
-        searched = self._search(piece.program, self.limits)
-        self.report.add(searched.report)
-        for graph in searched.graphs:
-            yield Plan(self.function, (planned(piece, graph),))
+            remark(self.function, f"is searched in pieces: it has {count} operators")
+            return None
+        return piece
 
-    def _search(self, program: Program, limits: Limits) -> Searched:
-        key = program.key()
-        if key not in self._known:
-            report = SearchReport()
-            graphs = search(program, self.target, limits, report)
-            self._known[key] = Searched(graphs, report)
-        return self._known[key]
+    def _of_piece(self, piece: Piece) -> list[Plan]:
+        if not piece.results:
+            return []
+        return [Plan(self.function, (planned,)) for planned in self.pieces.plans(piece)]
+
+    def _in_pieces(self) -> list[Plan]:
+        """The function cut in pieces, each of which is planned by itself."""
+        with self.report.phase("partition"):
+            parts = partition(
+                self.function, self.target, self.pieces.seconds, expired=self.limits.expired
+            )
+        kernels = [self._planned(part) for part in parts]
+        if not all(kernels):
+            return []
+        return [Plan(self.function, tuple(planned for planned in kernels if planned is not None))]
+
+    def _planned(self, part: Cut) -> PlannedKernel | None:
+        """The best that is known for a part: its search, or where it is one operator that alone."""
+        value, *others = part.results
+        if not isinstance(value.owner, kernel.ConstantOp | kernel.ConcatOp):
+            try:
+                plans = self.pieces.plans(read_piece(part.operators, part.results))
+            except (UnsupportedError, RolesError):
+                plans = []
+            if plans:
+                return plans[0]
+        if others:
+            return None
+        try:
+            return self._operator_alone(value)
+        except AloneError:
+            return None
 
     # Each operator alone
 
@@ -139,12 +154,11 @@ class Optimizer:
             piece = read_piece([op], [value])
         except UnsupportedError as error:
             fail(op, str(error))
-        # There must be a result, whatever the time limit; one operator takes milliseconds.
         with self.report.phase("operators alone"):
-            graphs = self._search(piece.program, Limits()).graphs
-        if not graphs:
+            planned = self.pieces.operator(piece)
+        if planned is None:
             raise AloneError(op)
-        return planned(piece, graphs[0])
+        return planned
 
 
 def inner(operators: list[Operation], wanted: list[SSAValue]) -> set[Operation]:
@@ -152,18 +166,6 @@ def inner(operators: list[Operation], wanted: list[SSAValue]) -> set[Operation]:
     computed = {op for op in operators if to_compute(op.results)}
     assert all(value.owner in computed for value in wanted)
     return computed
-
-
-def planned(piece: Piece, graph: BlockGraph) -> PlannedKernel:
-    """A found graph as a kernel of a plan."""
-    shapes = [kernel.shape_of(result) for result in piece.results]
-    return PlannedKernel(
-        piece.arguments,
-        piece.results,
-        lambda arguments: write_graph(piece.program, graph, arguments, shapes),
-        graph.seconds,
-        str(graph),
-    )
 
 
 def decompose(function: FuncOp) -> FuncOp:

@@ -22,6 +22,8 @@ class PlannedKernel:
     """The modelled time."""
     structure: str = ""
     """Grid and loop, for people."""
+    count: int = 1
+    """How many kernels these are: those of a piece that was cut in several are written as one."""
 
 
 @dataclass(frozen=True)
@@ -33,8 +35,13 @@ class Plan:
 
     @property
     def structure(self) -> str:
-        """Grid and loop of the kernel, where there is only one."""
+        """Grid and loop of the kernel, or the few, that one piece became."""
         return self.kernels[0].structure if len(self.kernels) == 1 else ""
+
+    @property
+    def count(self) -> int:
+        """How many kernels are launched."""
+        return sum(planned.count for planned in self.kernels)
 
     @property
     def seconds(self) -> float:

@@ -1,0 +1,307 @@
+"""
+Plans of several kernels: what one stores, a later one reads.
+
+A program is computed by one kernel, or cut in two parts (at stored values, at sums of which a first
+kernel stores parts, by outputs) that are planned in the same way. First all plans of two kernels
+are looked at, then those of three and so on, and only those whose lower bound (launches, and bytes
+that each part must move) is below the best so far. Parts are searched with coarse tile sizes and
+once each; the kernels of the best plans are searched again with all tile sizes.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field, replace
+
+from mirage_mlir.graph.target import Target
+from mirage_mlir.search.block_graph import BlockGraph
+from mirage_mlir.search.cost import IDLE_LATENCY
+from mirage_mlir.search.cuts import Cut, Part, Source, cuts
+from mirage_mlir.search.engine import search
+from mirage_mlir.search.limits import Limits
+from mirage_mlir.search.program import Program
+from mirage_mlir.search.report import SearchReport
+from mirage_mlir.search.shifts import find_shifts
+from mirage_mlir.search.split import Split, splits
+from mirage_mlir.search.tiling import item_bytes
+
+KEPT = 3
+"""Plans of several kernels that are kept of a program: verification and timing may reject some."""
+
+ALLOWANCE = 1.1
+"""How much slower than one kernel, whose tile sizes are the best of all, a plan with coarse tile
+sizes may be: finer ones make kernels faster by 2 to 10 %."""
+
+MAX_SEARCHES = 120
+"""Programs searched for the plans of one: each takes some 20 ms, and programs of a dozen operators
+need up to 60 of them."""
+
+
+@dataclass(frozen=True)
+class PlanKernel:
+    """One kernel of a plan: a found graph, and where the arguments of its program come from."""
+
+    program: Program
+    graph: BlockGraph
+    arguments: tuple[Source, ...]
+
+
+@dataclass(frozen=True)
+class KernelPlan:
+    """Kernels in order, and which result of which of them is each output of the program."""
+
+    kernels: tuple[PlanKernel, ...]
+    results: tuple[Source, ...]
+
+    @property
+    def seconds(self) -> float:
+        """The modelled time of all kernels, one after the other."""
+        return sum(kernel.graph.seconds for kernel in self.kernels)
+
+    def __str__(self) -> str:
+        """The structure of each kernel, for people."""
+        return "; ".join(str(kernel.graph) for kernel in self.kernels)
+
+
+def least_seconds(program: Program, target: Target) -> float:
+    """A lower bound on what any kernels that compute a program take, in the model."""
+    moved: dict[int, float] = {}
+    for tensor in program.inputs:
+        elements = 1.0
+        for axis in tensor.axes:
+            elements *= 1 if axis is None else program.sizes[axis]
+        moved[tensor.argument] = elements * item_bytes(tensor.element_type)
+    stored = 0.0
+    for output in program.outputs:
+        elements = 2.0 ** len(output.partial)
+        for axis in output.axes:
+            elements *= 1 if axis is None else program.sizes[axis]
+        stored += elements * item_bytes(output.element_type)
+    bytes_moved = sum(moved.values()) + stored
+    return target.launch + IDLE_LATENCY + bytes_moved / target.dram_rate
+
+
+def in_one_kernel(program: Program, graph: BlockGraph) -> KernelPlan:
+    """The plan of one kernel."""
+    arguments = 1 + max((tensor.argument for tensor in program.inputs), default=-1)
+    kernel = PlanKernel(program, graph, tuple(Source(number) for number in range(arguments)))
+    outputs = range(len(program.outputs))
+    return KernelPlan((kernel,), tuple(Source(number, kernel=0) for number in outputs))
+
+
+def joined(cut: Cut, first: KernelPlan, second: KernelPlan) -> KernelPlan:
+    """The plan that runs `first` and then `second`, plans of the parts of `cut`."""
+
+    def outer(source: Source, part: Part, shift: int) -> Source:
+        """What an argument or kernel of a part's plan is in the whole."""
+        if source.kernel is not None:
+            return Source(source.number, source.kernel + shift)
+        given = part.arguments[source.number]
+        return given if given.kernel is None else first.results[given.number]
+
+    kernels: list[PlanKernel] = []
+    plans = ((cut.first, first, 0), (cut.second, second, len(first.kernels)))
+    for part, plan, shift in plans:
+        for kernel in plan.kernels:
+            arguments = tuple(outer(source, part, shift) for source in kernel.arguments)
+            kernels.append(replace(kernel, arguments=arguments))
+    results = tuple(
+        outer(plan.results[source.number], part, shift)
+        for source in cut.results
+        for part, plan, shift in (plans[source.kernel or 0],)
+    )
+    return KernelPlan(tuple(kernels), results)
+
+
+@dataclass
+class Planner:
+    """Plans programs; what was found for one is remembered for all."""
+
+    target: Target
+    limits: Limits
+    report: SearchReport
+    searches: int = 0
+    _graphs: dict[object, list[BlockGraph]] = field(default_factory=dict[object, list[BlockGraph]])
+    _cuts: dict[object, list[tuple[float, Cut]]] = field(
+        default_factory=dict[object, list[tuple[float, Cut]]]
+    )
+    _splits: dict[object, list[Split]] = field(default_factory=dict[object, list[Split]])
+    _plans: dict[object, tuple[float, list[KernelPlan]]] = field(
+        default_factory=dict[object, tuple[float, list[KernelPlan]]]
+    )
+
+    def graphs(self, program: Program, *, coarse: bool) -> list[BlockGraph]:
+        """The graphs of one kernel, with coarse tile sizes or with all."""
+        key = program.key(), coarse
+        if key not in self._graphs:
+            if coarse and (self.searches >= MAX_SEARCHES or self.limits.expired()):
+                self._cut_short()
+                return []
+            self.searches += 1
+            report = SearchReport()
+            limits = replace(self.limits, coarse=coarse)
+            self._graphs[key] = search(program, self.target, limits, report)
+            self.report.add_part(report)
+        return self._graphs[key]
+
+    def whole(self, program: Program) -> list[BlockGraph]:
+        """The graphs of one kernel for the program that is planned, with all tile sizes."""
+        graphs = search(program, self.target, self.limits, self.report)
+        self._graphs[program.key(), True] = self._graphs[program.key(), False] = graphs
+        return graphs
+
+    def _cut_short(self) -> None:
+        why = "time limit" if self.limits.expired() else f"{MAX_SEARCHES} searched parts"
+        reason = f"plans of several kernels after the {why}"
+        if reason not in self.report.cut:
+            self.report.cut.append(reason)
+
+    def plans(self, program: Program, kernels: int, bound: float) -> list[KernelPlan]:
+        """
+        The best plans of at most `kernels` kernels that take less than `bound` seconds.
+
+        Coarse: tile sizes are those of a first look.
+        """
+        key = program.key(), kernels
+        if key in self._plans:
+            searched, found = self._plans[key]
+            if searched >= bound or found:
+                return [plan for plan in found if plan.seconds < bound]
+        found = self._planned(program, kernels, bound)
+        self._plans[key] = bound, found
+        return found
+
+    def _planned(self, program: Program, kernels: int, bound: float) -> list[KernelPlan]:
+        if least_seconds(program, self.target) >= bound:
+            return []
+        if kernels == 1:
+            graphs = self.graphs(program, coarse=True)
+            return [in_one_kernel(program, g) for g in graphs[:1] if g.seconds < bound]
+        found = self.plans(program, kernels - 1, bound)
+        if program.open_sums:
+            return found
+        best = Best(found, bound)
+        for plan in self._cut_in_two(program, kernels, best):
+            best.add(plan)
+        return best.plans
+
+    def _cut_in_two(self, program: Program, kernels: int, best: "Best") -> Iterator[KernelPlan]:
+        """Plans of exactly `kernels` kernels that are better than what `best` has."""
+        for least, cut in self._all_cuts(program):
+            if least >= best.bound:
+                break
+            for own in range(1, kernels):
+                yield from self._of_cut(cut, own, kernels - own, best)
+        for split in self._all_splits(program):
+            yield from self._of_split(split, kernels - 1, best)
+
+    def _of_cut(self, cut: Cut, own: int, others: int, best: "Best") -> Iterator[KernelPlan]:
+        """Plans of a cut with so many kernels for each part."""
+        after = least_seconds(cut.second.program, self.target)
+        firsts = self.plans(cut.first.program, own, best.bound - after)
+        for first in firsts[:1]:
+            seconds = self.plans(cut.second.program, others, best.bound - first.seconds)
+            yield from (joined(cut, first, second) for second in seconds[:1])
+
+    def _of_split(self, split: Split, others: int, best: "Best") -> Iterator[KernelPlan]:
+        """Plans of a split: the first kernel for each number of parts, and what follows it."""
+        first = split.first.program
+        if least_seconds(first, self.target) + least_seconds_of_any(self.target) >= best.bound:
+            return
+        (axis,) = first.open_sums
+        fastest: dict[int, BlockGraph] = {}
+        for graph in self.graphs(first, coarse=True):
+            fastest.setdefault(graph.counts[axis], graph)
+        for parts, graph in fastest.items():
+            cut = with_shifts(split.cut(parts))
+            after = least_seconds(cut.second.program, self.target)
+            if graph.seconds + after < best.bound:
+                own = in_one_kernel(first, graph)
+                seconds = self.plans(cut.second.program, others, best.bound - graph.seconds)
+                yield from (joined(cut, own, second) for second in seconds[:1])
+
+    def _all_cuts(self, program: Program) -> list[tuple[float, Cut]]:
+        """The cuts with their lower bounds, the lowest first."""
+        key = program.key()
+        if key not in self._cuts:
+            found = [(self._least(cut), with_shifts(cut)) for cut in cuts(program)]
+            self._cuts[key] = sorted(found, key=lambda pair: pair[0])
+        return self._cuts[key]
+
+    def _least(self, cut: Cut) -> float:
+        parts = (cut.first.program, cut.second.program)
+        return sum(least_seconds(part, self.target) for part in parts)
+
+    def _all_splits(self, program: Program) -> list[Split]:
+        key = program.key()
+        if key not in self._splits:
+            self._splits[key] = list(splits(program, self.target))
+        return self._splits[key]
+
+    def refined(self, plan: KernelPlan) -> KernelPlan:
+        """The plan with the best of all tile sizes; parts of sums stay as many."""
+        return replace(plan, kernels=tuple(self._refined(kernel) for kernel in plan.kernels))
+
+    def _refined(self, kernel: PlanKernel) -> PlanKernel:
+        graphs = self.graphs(kernel.program, coarse=False)
+        open_sums = sorted(kernel.program.open_sums)
+        for graph in graphs:
+            if all(graph.counts[axis] == kernel.graph.counts[axis] for axis in open_sums):
+                return replace(kernel, graph=graph)
+        return kernel
+
+
+@dataclass
+class Best:
+    """The best plans so far, the fastest first."""
+
+    plans: list[KernelPlan]
+    bound: float
+    """What a plan must be faster than."""
+
+    def __post_init__(self) -> None:
+        self.plans = list(self.plans)
+        if self.plans:
+            self.bound = min(self.bound, self.plans[0].seconds)
+
+    def add(self, plan: KernelPlan) -> None:
+        """Put a plan among the others; of equal times the first stays first."""
+        if plan.seconds < self.bound:
+            self.plans = sorted([*self.plans, plan], key=lambda one: one.seconds)[:KEPT]
+            self.bound = self.plans[0].seconds
+
+
+def least_seconds_of_any(target: Target) -> float:
+    """A lower bound on the time of any kernel."""
+    return target.launch + IDLE_LATENCY
+
+
+def with_shifts(cut: Cut) -> Cut:
+    """The cut with the shifts of its parts; sums that are left open have theirs already."""
+    first, second = cut.first.program, cut.second.program
+    if not first.open_sums:
+        first = replace(first, shifts=find_shifts(first))
+    second = replace(second, shifts=find_shifts(second))
+    return replace(
+        cut, first=replace(cut.first, program=first), second=replace(cut.second, program=second)
+    )
+
+
+def search_kernels(
+    program: Program, target: Target, limits: Limits, report: SearchReport
+) -> list[KernelPlan]:
+    """
+    The plans of one kernel, two, and up to `limits.max_kernels`, the fastest in the model first.
+
+    The program has its shifts already. The list may be empty.
+    """
+    planner = Planner(target, limits, report)
+    graphs = planner.whole(program)
+    found = [in_one_kernel(program, graph) for graph in graphs]
+    bound = ALLOWANCE * graphs[0].seconds if graphs else float("inf")
+    several: list[KernelPlan] = []
+    for kernels in range(2, limits.max_kernels + 1):
+        several += planner.plans(program, kernels, bound)
+        bound = min((plan.seconds for plan in several), default=bound)
+    distinct = {str(plan): plan for plan in several if len(plan.kernels) > 1}
+    best = sorted(distinct.values(), key=lambda plan: plan.seconds)[:KEPT]
+    found += [planner.refined(plan) for plan in best]
+    return sorted(found, key=lambda plan: plan.seconds)[: limits.candidates]
