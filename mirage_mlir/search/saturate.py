@@ -179,6 +179,8 @@ class Saturation:
         columns = [axis for axis in self._wide(right.form) if axis != summed[0]]
         if len(rows) > 1 or len(columns) > 1 or not (rows or columns):
             return
+        if not self.algebra.may_multiply(left.form, right.form):
+            return
         product = self.algebra.forms.mul(left.form, right.form)
         if product is None:
             return

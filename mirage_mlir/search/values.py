@@ -14,11 +14,11 @@ from mirage_mlir.search.shifts import find_shifts
 
 @dataclass(frozen=True)
 class _Whereabouts:
-    """Where a form may be a part: roots, and, if it is one term, terms of roots; as bit sets."""
+    """Where a form may be a part: roots, and terms of roots for each of its terms; as bit sets."""
 
     roots: int
-    terms: int
-    """-1, all of them, where the form has several terms."""
+    terms: tuple[int, ...]
+    """For each term of the form."""
 
 
 @dataclass
@@ -142,18 +142,31 @@ class Algebra:
         """
         The operations on a and b that are not ruled out at a glance.
 
-        The terms of a sum are parts of terms of one root; the factors of a product of two single
-        terms are factors of one term.
+        The terms of a sum are parts of terms of one root.
         """
-        mine, other = self._whereabouts(a), self._whereabouts(b)
         ordered = a <= b
-        if mine.roots & other.roots:
+        if self._whereabouts(a).roots & self._whereabouts(b).roots:
             yield from (Kind.ADD, Kind.SUB) if ordered else (Kind.SUB,)
-        if ordered and (mine.terms & other.terms or mine.terms < 0 or other.terms < 0):
+        if ordered and self.may_multiply(a, b):
             yield Kind.MUL
-        yield Kind.DIV
+        inverse = self.forms.inverse(b)
+        if inverse is not None and self.may_multiply(a, inverse):
+            yield Kind.DIV
         if ordered and self.closure.has_maximum:
             yield Kind.MAX
+
+    def may_multiply(self, a: Poly, b: Poly) -> bool:
+        """
+        Whether a product of forms, or a sum of it over an axis, is not ruled out at a glance.
+
+        The factors of each of its terms are factors of one term of a root.
+        """
+        mine, other = self._whereabouts(a).terms, self._whereabouts(b).terms
+        if len(mine) > 1 and (len(other) > 1 or self.forms.is_factored(b)):
+            return True  # Perhaps a product of sums that stays one.
+        if len(other) > 1 and self.forms.is_factored(a):
+            return True
+        return all(one & two for one in mine for two in other)
 
     def _whereabouts(self, form: Poly) -> "_Whereabouts":
         if form not in self._places:
@@ -162,14 +175,13 @@ class Algebra:
 
     def _located(self, form: Poly) -> "_Whereabouts":
         roots = -1
-        terms = -1
+        terms: list[int] = []
         for monomial, _ in self.forms.monomials(form):
             factors = {(factor.head, factor.exponent > 0) for factor in monomial.factors}
             holding = [i for i, (_, held) in enumerate(self._root_terms) if factors <= held]
-            terms = sum(1 << i for i in holding)
+            terms.append(sum(1 << i for i in holding))
             roots &= sum(1 << root for root in {self._root_terms[i][0] for i in holding})
-        single = len(self.forms.monomials(form)) == 1
-        return _Whereabouts(roots, terms if single else -1)
+        return _Whereabouts(roots, tuple(terms))
 
 
 def _carried(program: Program, value: Poly, forms: NormalForm) -> int:
