@@ -1,7 +1,7 @@
 """
 Where a tile lives, and when threads meet: what the lowering adds to the threadblock dialect.
 
-    #threadblock.registers<array<i64: 0, 8, 1, 0>, array<i64: 2, 8, 0, 8, 0, 1>, 1 : i64>
+    #threadblock.registers<array<i64: 0, 8, 1, 0>, array<i64: 2, 8, 0, 8, 0, 1>, 0 : i64>
     #threadblock.shared<array<i64: 72, 1>, 1152 : i64, 1 : i64, "sum", 1 : i64>
     #threadblock.global
 
@@ -45,7 +45,7 @@ class RegistersAttr(ParametrizedAttribute):
 
     threads: DenseArrayBase[I64]
     slots: DenseArrayBase[I64]
-    partial: IntegerAttr[I64]
+    parts: IntegerAttr[I64]
 
     @staticmethod
     def of(layout: RegisterLayout) -> "RegistersAttr":
@@ -53,7 +53,7 @@ class RegistersAttr(ParametrizedAttribute):
         return RegistersAttr(
             DenseArrayBase.from_list(i64, list(chain.from_iterable(layout.threads))),
             DenseArrayBase.from_list(i64, list(chain.from_iterable(layout.slots))),
-            IntegerAttr(layout.partial, i64),
+            IntegerAttr(layout.parts, i64),
         )
 
     @property
@@ -64,7 +64,7 @@ class RegistersAttr(ParametrizedAttribute):
         return RegisterLayout(
             tuple(zip(bits[::2], bits[1::2], strict=True)),
             tuple(zip(loops[::3], loops[1::3], loops[2::3], strict=True)),
-            self.partial.value.data,
+            self.parts.value.data,
         )
 
 

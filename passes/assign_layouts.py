@@ -2,11 +2,15 @@
 
 from dataclasses import dataclass, field, replace
 from math import prod
+from typing import NoReturn
 
+from xdsl.builder import Builder
 from xdsl.context import Context
-from xdsl.dialects.builtin import DenseArrayBase, IntegerAttr, ModuleOp, UnitAttr, i64
-from xdsl.ir import Operation, SSAValue
+from xdsl.dialects import arith, math
+from xdsl.dialects.builtin import DenseArrayBase, IntegerAttr, ModuleOp, UnitAttr, f32, i64
+from xdsl.ir import Block, Operation, Region, SSAValue
 from xdsl.passes import ModulePass
+from xdsl.rewriter import InsertPoint
 from xdsl.transforms.dead_code_elimination import dce
 
 from mirage_mlir.diagnostics import fail
@@ -33,18 +37,29 @@ from mirage_mlir.graph.layout import (
     shared_tile,
 )
 from mirage_mlir.graph.schedule import choose_warps, elementwise_threads, matrix_threads
+from mirage_mlir.graph.shapes import format_shape
+from mirage_mlir.passes.lowering.access import held_slots
+from mirage_mlir.passes.lowering.chains import Chain, find_chains, left_layout, source_of
 from mirage_mlir.passes.lowering.context import buffer_of
+from mirage_mlir.passes.lowering.rescaling import state_layout
+from mirage_mlir.passes.lowering.stabilisers import is_free, rescaled_with
 from mirage_mlir.passes.lowering.tiles import (
     CLUSTER_SHARES,
+    MERGES,
+    RUNNING,
+    STATE,
     THREADS,
     WARPS,
     ZERO_PADDING,
+    accumulator_of,
     blocks_across,
+    broadcast_sides,
     cluster_sizes,
     ends_in_stores,
     exchanges_sides,
     folding_sides,
     is_folded,
+    is_running,
     item_bytes,
     matmul_sizes,
     reduced_sides,
@@ -81,21 +96,61 @@ def shared_from(value: SSAValue, layout: RegisterLayout) -> SharedLayout:
     return shared_tile(rows, columns, item_bytes(value), copies=layout.partial)
 
 
+def scalars_from(layout: RegisterLayout) -> SharedLayout:
+    """The same without padding, for what no matrix unit reads."""
+    rows, columns = layout.spans()
+    return SharedLayout(columns, 1, rows * columns, layout.partial)
+
+
+class NoCommonMaximum(Exception):
+    """
+    The maxima of single warps are asked for where one of all warps is needed.
+
+    Args:
+        stabiliser: the number, among the operations of the graph, of what makes them.
+    """
+
+    def __init__(self, stabiliser: int) -> None:
+        super().__init__(f"operation {stabiliser} must be the same in all warps")
+        self.stabiliser = stabiliser
+
+
 @dataclass
 class LayoutAssignment:
-    """Gives each operation of one graph its layout, in program order."""
+    """
+    Gives each operation of one graph its layout, in program order.
+
+    Args:
+        sharing: blocks of a cluster that share the work after their sums.
+        chains: products of which one takes the other's result from registers.
+        common: stabilisers that must be the same in all warps, and those of the turn alone.
+        relative: tiles that are relative to the maxima of single warps, and to which.
+    """
 
     graph: kernel.GraphDefinedOp
     threads: int
     stages: dict[SSAValue, Stage]
     sharing: int
+    chains: dict[threadblock.MatmulOp, Chain]
+    common: set[Operation]
+    relative: dict[SSAValue, SSAValue] = field(default_factory=dict[SSAValue, SSAValue])
+    numbers: dict[Operation, int] = field(default_factory=dict[Operation, int])
     converted: dict[tuple[SSAValue, str], SSAValue] = field(
         default_factory=dict[tuple[SSAValue, str], SSAValue]
+    )
+    states: dict[tuple[SSAValue, RegisterLayout, tuple[int, ...]], tuple[SSAValue, SSAValue]] = (
+        field(
+            default_factory=dict[
+                tuple[SSAValue, RegisterLayout, tuple[int, ...]], tuple[SSAValue, SSAValue]
+            ]
+        )
     )
 
     def run(self) -> None:
         """Visit every operation; new conversions are placed in front of the one that asks."""
-        for op in list(self.graph.body.block.ops):
+        ops = list(self.graph.body.block.ops)
+        self.numbers = {op: number for number, op in enumerate(ops)}
+        for op in ops:
             match op:
                 case threadblock.LoadOp():
                     self.load(op)
@@ -133,12 +188,17 @@ class LayoutAssignment:
 
     def matmul(self, op: threadblock.MatmulOp) -> None:
         """Operands in shared memory; accumulators where `mma.sync` has them."""
-        for index in (0, 1):
-            self.in_shared(op, index)
         rows, columns, depth = sizes = matmul_sizes(op)
-        if depth % MMA_DEPTH:
-            for value in op.operands:
-                pad_depth(value)
+        if prod(threadblock.shape_of(op.rhs)[:-2]) > 1:
+            shape = format_shape(threadblock.shape_of(op.rhs))
+            fail(op, f"has several matrices on its right side ({shape}): a block multiplies by one")
+        chain = self.chains.get(op)
+        held = chain is not None and self.is_held(op, chain)
+        for index in (0, 1):
+            if not (held and index == 0):
+                self.in_shared(op, index)
+                if depth % MMA_DEPTH:
+                    pad_depth(op.operands[index])
         if not uses_matrix_unit(op):
             return set_layout(op, RegistersAttr.of(blocked((rows, columns), self.threads)))
         users = [use.operation for use in op.result.uses]
@@ -146,22 +206,120 @@ class LayoutAssignment:
             isinstance(user, threadblock.AccumulateOp) and user.kind.data == "sum" for user in users
         )
         warps = choose_warps(sizes, self.threads // WARP_THREADS, summed)
+        if chain is not None and held:
+            warps = chain.second
+            if op.lhs in self.relative:
+                self.relative[op.result] = self.relative[op.lhs]
+        elif chain is not None and source_of(op.lhs) not in self.chains:
+            warps = chain.first
         op.attributes[WARPS] = DenseArrayBase.from_list(i64, list(warps))
         set_layout(op, RegistersAttr.of(mma_result(rows, columns, warps)))
 
+    @staticmethod
+    def is_held(op: threadblock.MatmulOp, chain: Chain) -> bool:
+        """Whether the left side of `op` lies in registers as the matrix unit takes it."""
+        attribute = layout_of(op.lhs)
+        if source_of(op.lhs) is None or not isinstance(attribute, RegistersAttr):
+            return False
+        return attribute.layout == left_layout(op, chain)
+
     def accumulate(self, op: threadblock.AccumulateOp) -> None:
         """In the registers of the value that is added."""
-        if op.rescale is not None:
-            fail(op, "rescales its sum, which has no lowering yet")
+        if layout_of(op.result) is not None:
+            return
         if self.stages[op.value] != Stage.LOOP:
             fail(op, "sums a value from outside the loop, which has no lowering yet")
+        if op.rescale is None and op.value in self.relative:
+            assert op.kind.data == "max", "what else uses a stabiliser makes it common"
         layout = self.registers_for(op, 0, partial=True)
         folded = self.folded(op, layout)
         set_layout(op, RegistersAttr.of(folded or layout))
+        result, after = op.result, op
+        if op.rescale is not None:
+            result = self.merged(op, op.rescale, folded or layout)
+            assert isinstance(result.owner, Operation)
+            after = result.owner
         if layout.partial > 1 or (blocks_across(op) > 1 and folded is None):
             shared = shared_from(op.result, layout)
             shared = replace(shared, combine=op.kind.data, blocks=blocks_across(op))
-            self.convert(op.result, shared, after=op)
+            self.convert(result, shared, after=after)
+
+    def merged(
+        self, op: threadblock.AccumulateOp, stabiliser: SSAValue, layout: RegisterLayout
+    ) -> SSAValue:
+        """The sum `op` in `layout`, brought to the maximum of all warps and blocks."""
+        state = self.state_of(op, stabiliser, layout)
+        across = tuple(int(axis) for axis in op.across.get_values())
+        if state.partial == 1 and not across:
+            return op.result
+        key = (stabiliser, state, across)
+        if key not in self.states:
+            self.states[key] = self.maxima(op, stabiliser, state)
+        own, top = self.states[key]
+        graph = merging_graph(op.result, own, top)
+        graph.location = op.location
+        graph.attributes[MERGES] = UnitAttr()
+        set_layout(graph, RegistersAttr.of(layout))
+        last = top.owner
+        assert isinstance(last, Operation)
+        self.graph.body.block.insert_op_after(graph, op if last.is_before_in_block(op) else last)
+        result = graph.results[0]
+        op.result.replace_uses_with_if(result, lambda use: use.operation is not graph)
+        self.stages[result] = Stage.POST
+        return result
+
+    def state_of(
+        self, op: threadblock.AccumulateOp, stabiliser: SSAValue, layout: RegisterLayout
+    ) -> RegisterLayout:
+        """The layout of the maxima for `op`, in which its threads can have them."""
+        state = state_layout(stabiliser, op.value, layout)
+        sides = broadcast_sides(threadblock.shape_of(stabiliser), threadblock.shape_of(op.value))
+        if is_running(stabiliser):
+            if sides is None or layout.slots_in(state, *sides) is None:
+                self.want_common(stabiliser)
+            return state
+        shape = threadblock.shape_of(stabiliser if sides else op.value)
+        if isinstance(layout_of(stabiliser), RegistersAttr) and (
+            held_slots(stabiliser, state, shape) is None
+        ):
+            self.in_shared(op, 1)
+        return state
+
+    def maxima(
+        self, op: threadblock.AccumulateOp, stabiliser: SSAValue, state: RegisterLayout
+    ) -> tuple[SSAValue, SSAValue]:
+        """The maximum over a thread's own turns, in registers, and the one of all, in shared."""
+        across = list(op.across.get_values())
+        own = next(
+            (
+                use.operation
+                for use in stabiliser.uses
+                if isinstance(use.operation, threadblock.AccumulateOp)
+                and use.operation.value is stabiliser
+                and use.operation.kind.data == "max"
+                and list(use.operation.across.get_values()) == across
+                and layout_of(use.operation.result) is None
+            ),
+            None,
+        )
+        if own is None:
+            own = threadblock.AccumulateOp(stabiliser, "max", across)
+            own.location = op.location
+        else:
+            own.detach()
+        self.graph.body.block.insert_op_before(own, op)
+        self.stages[own.result] = Stage.POST
+        own.attributes[STATE] = UnitAttr()
+        set_layout(own, RegistersAttr.of(state))
+        shared = scalars_from(state)
+        shared = replace(shared, combine="max", blocks=blocks_across(own))
+        return own.result, self.convert(own.result, shared, after=own)
+
+    def want_common(self, value: SSAValue) -> NoReturn:
+        """Start again with one maximum for all warps, of the turn alone."""
+        owner = self.relative.get(value, value).owner
+        assert isinstance(owner, Operation)
+        raise NoCommonMaximum(self.numbers[owner])
 
     def folded(self, op: threadblock.AccumulateOp, layout: RegisterLayout) -> RegisterLayout | None:
         """What a thread must keep when all that follows is a reduction over rows or columns."""
@@ -172,7 +330,11 @@ class LayoutAssignment:
         return layout.folded(*sides) if sides else None
 
     def reduce(self, op: threadblock.ReduceSumOp | threadblock.ReduceMaxOp) -> None:
-        """Row or column scalars in shared memory, a copy from each warp that has a part."""
+        """
+        Row or column scalars: in registers where a warp has all that it takes.
+
+        Else in shared memory, a copy from each warp that has a part.
+        """
         sides = reduced_sides(op)
         if sides is None:
             self.in_shared(op, 0)
@@ -180,13 +342,31 @@ class LayoutAssignment:
             return set_layout(op, SharedAttr.of(SharedLayout(columns, 1, rows * columns)))
         rows, columns = sides
         layout = self.registers_for(op, 0)
-        copies = 1 << len(split_warp_bits(layout, rows, columns))
+        split = split_warp_bits(layout, rows, columns)
+        if self.can_run(op):
+            op.attributes[RUNNING] = UnitAttr()
+            parts = sum(1 << bit for bit in split)
+            if parts:
+                self.relative[op.result] = op.result
+            return set_layout(op, RegistersAttr.of(layout.reduced(rows, columns, parts)))
+        blocks = blocks_across(accumulator_of(op.input)) if is_folded(op.input) else 1
+        if not split and blocks == self.sharing == 1:
+            if op.input in self.relative:
+                self.relative[op.result] = self.relative[op.input]
+            return set_layout(op, RegistersAttr.of(layout.reduced(rows, columns)))
+        if op.input in self.relative:
+            self.want_common(op.input)
         kind = "sum" if isinstance(op, threadblock.ReduceSumOp) else "max"
         down, across = layout.spans()
         down, across = 1 if rows else down, 1 if columns else across
-        blocks = blocks_across(op.input.owner) if is_folded(op.input) else 1
-        size = down * across
+        size, copies = down * across, 1 << len(split)
         set_layout(op, SharedAttr.of(SharedLayout(across, 1, size, copies, kind, blocks)))
+
+    def can_run(self, op: Operation) -> bool:
+        """Whether `op` makes a stabiliser that may be the maximum of all turns of a warp so far."""
+        result = op.results[0]
+        looped = self.stages[result] == Stage.LOOP
+        return looped and op not in self.common and bool(rescaled_with(result)) and is_free(result)
 
     def thread_graph(self, op: thread.GraphOp) -> None:
         """In the layout of an operand of the same shape that is in registers, if there is one."""
@@ -197,16 +377,17 @@ class LayoutAssignment:
         layout = blocked(shape, threads, largest_power_of_two_divisor(widest, 8))
         for value in op.operands:
             attribute = layout_of(value)
-            same = threadblock.shape_of(value) == shape
+            same = broadcast_sides(threadblock.shape_of(value), shape) == (False, False)
             if same and isinstance(attribute, RegistersAttr) and attribute.layout.partial == 1:
                 layout = attribute.layout
                 break
         for index, value in enumerate(op.operands):
-            attribute = layout_of(value)
-            same = threadblock.shape_of(value) == shape
-            fits = isinstance(attribute, RegistersAttr) and same and attribute.layout == layout
-            if isinstance(attribute, RegistersAttr) and not fits:
-                self.in_shared(op, index)
+            if isinstance(layout_of(value), RegistersAttr):
+                partial = is_partial(value) and value not in self.relative
+                if partial or held_slots(value, layout, shape) is None:
+                    self.in_shared(op, index)
+            if value in self.relative:
+                self.relative[op.results[0]] = self.relative[value]
         set_layout(op, RegistersAttr.of(layout))
 
     def shared_by(self, op: Operation) -> int:
@@ -243,13 +424,14 @@ class LayoutAssignment:
 
     def whole(self, op: Operation, index: int) -> None:
         """Make sure that operand `index` is no partial sum."""
-        attribute = layout_of(op.operands[index])
-        if isinstance(attribute, RegistersAttr) and attribute.layout.partial > 1:
+        if is_partial(op.operands[index]):
             self.in_shared(op, index)
 
     def in_shared(self, op: Operation, index: int) -> None:
         """Make operand `index` one that any thread can read anywhere: one whole copy."""
         value = op.operands[index]
+        if value in self.relative:
+            self.want_common(value)
         attribute = layout_of(value)
         if isinstance(attribute, SharedAttr) and attribute.layout.whole:
             return
@@ -258,7 +440,10 @@ class LayoutAssignment:
         ):
             return
         if isinstance(attribute, RegistersAttr):
-            shared = shared_from(value, attribute.layout)
+            matrix = isinstance(op, threadblock.MatmulOp | threadblock.TransposeOp)
+            narrow = not matrix and 1 in as_matrix(threadblock.shape_of(value))
+            layout = attribute.layout
+            shared = scalars_from(layout) if narrow else shared_from(value, layout)
         else:
             shared = shared_for(value)
         op.operands[index] = self.convert(value, shared, before=op)
@@ -301,17 +486,60 @@ def pad_depth(value: SSAValue) -> None:
     op.attributes[ZERO_PADDING] = UnitAttr()
 
 
+def is_partial(value: SSAValue) -> bool:
+    """Whether warps hold parts of `value` in their registers."""
+    attribute = layout_of(value)
+    return isinstance(attribute, RegistersAttr) and attribute.layout.partial > 1
+
+
+def merging_graph(value: SSAValue, own: SSAValue, top: SSAValue) -> thread.GraphOp:
+    """`value * exp(own - top)`."""
+    block = Block(arg_types=[f32] * 3)
+    builder = Builder(InsertPoint.at_end(block))
+    difference = builder.insert(arith.SubfOp(block.args[1], block.args[2])).result
+    factor = builder.insert(math.ExpOp(difference)).result
+    builder.insert(thread.StoreOp(builder.insert(arith.MulfOp(block.args[0], factor)).result))
+    return thread.GraphOp([value, own, top], [value.type], Region(block))
+
+
 def assign(graph: kernel.GraphDefinedOp) -> None:
     """Give `graph` its threads and each of its operations a layout."""
     given = graph.attributes.get(THREADS)
     threads = given.value.data if isinstance(given, IntegerAttr) else choose_threads(graph)
     graph.attributes[THREADS] = IntegerAttr(threads, i64)
-    stages = threadblock.stages(graph)
     cluster = prod(cluster_sizes(graph))
-    shares = cluster > 1 and ends_in_stores(graph, stages)
+    shares = cluster > 1 and ends_in_stores(graph, threadblock.stages(graph))
     if shares:
         graph.attributes[CLUSTER_SHARES] = UnitAttr()
-    LayoutAssignment(graph, threads, stages, cluster if shares else 1).run()
+    common: set[int] = set()
+    while not try_assign(graph, threads, cluster if shares else 1, common):
+        pass
+
+
+def try_assign(graph: kernel.GraphDefinedOp, threads: int, sharing: int, common: set[int]) -> bool:
+    """
+    Give the operations of `graph` layouts, the `common` ones of them one for all warps.
+
+    Where one more must be common, add its number and leave `graph` as it is.
+    """
+    before = graph.body.clone()
+    ops = list(graph.body.block.ops)
+    assignment = LayoutAssignment(
+        graph,
+        threads,
+        threadblock.stages(graph),
+        sharing,
+        find_chains(graph, threads // WARP_THREADS),
+        {ops[number] for number in common},
+    )
+    try:
+        assignment.run()
+    except NoCommonMaximum as error:
+        common.add(error.stabiliser)
+        graph.detach_region(0)
+        graph.add_region(before)
+        return False
+    return True
 
 
 @dataclass(frozen=True)

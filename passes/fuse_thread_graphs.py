@@ -37,15 +37,21 @@ class ReduceAfterLoop(RewritePattern):
         if not isinstance(reduction, threadblock.ReduceSumOp | threadblock.ReduceMaxOp):
             return
         kind = "sum" if isinstance(reduction, threadblock.ReduceSumOp) else "max"
-        if op.rescale is not None or op.kind.data != kind:
+        if op.kind.data != kind or _used_as_stabiliser(reduction.result):
             return
         source = reduction.input
-        accumulator = threadblock.AccumulateOp(source, kind, op.across.get_values())
+        accumulator = threadblock.AccumulateOp(source, kind, op.across.get_values(), op.rescale)
         after = type(reduction)(
             accumulator.result, reduction.dims.get_values(), threadblock.tile_type(op.result)
         )
         accumulator.location, after.location = op.location, reduction.location
         rewriter.replace(op, (accumulator, after))
+
+
+def _used_as_stabiliser(value: SSAValue) -> bool:
+    """Whether sums are relative to `value`: its maximum is kept for them anyway."""
+    users = [use.operation for use in value.uses]
+    return any(isinstance(u, threadblock.AccumulateOp) and u.rescale is value for u in users)
 
 
 def _broadcasts_to(shape: tuple[int, ...], to: tuple[int, ...]) -> bool:

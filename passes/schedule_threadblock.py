@@ -132,10 +132,21 @@ def of_loaded_tiles(op: Operation) -> bool:
     )
 
 
+def leading_to_parts(ops: list[Operation]) -> list[Operation]:
+    """Those of `ops` that make parts for other blocks, and what these are made of."""
+    chosen = {op for op in ops if isinstance(op, threadblock.AccumulateOp) or spreads(op)}
+    for op in reversed(ops):
+        if op in chosen:
+            chosen.update(
+                value.owner for value in op.operands if isinstance(value.owner, Operation)
+            )
+    return [op for op in ops if op in chosen]
+
+
 def post_part(ops: list[Operation], after_loop: bool, loaded: set[Operation]) -> list[Operation]:
     """What follows the loop; first a barrier where it writes what the loop may still read."""
     # Parts that go to other blocks come first: then all of them meet once.
-    sums = [op for op in ops if isinstance(op, threadblock.AccumulateOp) or spreads(op)]
+    sums = leading_to_parts(ops)
     ops = [*sums, *(op for op in ops if op not in sums)]
     first: list[Operation] = []
     if after_loop and any(writes(op) for op in ops):

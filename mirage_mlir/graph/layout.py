@@ -32,15 +32,35 @@ class RegisterLayout:
 
     Args:
         threads: what each bit of the thread index adds, lowest bit first; `(0, 0)` for a bit
-            along which the tile is replicated or, for a sum split over warps, partial.
+            along which the tile is replicated or partial.
         slots: loops over a thread's registers, outermost first: `(count, rows, columns)`, the
             steps of one turn of the loop.
-        partial: number of thread groups that each hold a part of a sum (1: the whole value).
+        parts: mask of the bits of the thread index along which each group of threads holds a part
+            of a sum or maximum; 0 where each holds the whole value.
     """
 
     threads: tuple[Position, ...]
     slots: tuple[tuple[int, int, int], ...]
-    partial: int = 1
+    parts: int = 0
+
+    @property
+    def partial(self) -> int:
+        """Number of thread groups that each hold a part (1: the whole value)."""
+        return 1 << self.parts.bit_count()
+
+    @property
+    def part_bits(self) -> list[int]:
+        """The bits of the thread index that say which part a thread holds."""
+        return [bit for bit in range(len(self.threads)) if self.parts >> bit & 1]
+
+    @property
+    def replica_bits(self) -> list[int]:
+        """The bits of the thread index along which threads hold the same."""
+        return [
+            bit
+            for bit, step in enumerate(self.threads)
+            if step == (0, 0) and not self.parts >> bit & 1
+        ]
 
     @cached_property
     def offsets(self) -> tuple[Position, ...]:
@@ -86,7 +106,32 @@ class RegisterLayout:
             for count, row, column in self.slots
             if not ((rows and row) or (columns and column))
         ]
-        return RegisterLayout(self.threads, tuple(kept), self.partial)
+        return RegisterLayout(self.threads, tuple(kept), self.parts)
+
+    def reduced(self, rows: bool, columns: bool, parts: int = 0) -> "RegisterLayout":
+        """
+        The layout of a value that is the same along all rows, or columns, of this one.
+
+        Every thread then holds what the elements that it has here need; `parts` is the mask of the
+        result's.
+        """
+        kept = self.folded(rows, columns)
+        threads = tuple((0 if rows else r, 0 if columns else c) for r, c in self.threads)
+        return RegisterLayout(threads, kept.slots, parts)
+
+    def slots_in(self, held: "RegisterLayout", rows: bool, columns: bool) -> list[int] | None:
+        """
+        The slot of `held` that has what each slot here needs; None where another thread has it.
+
+        `held` is of a tile with one row where `rows`, with one column where `columns`.
+        """
+        if self.reduced(rows, columns).threads != held.threads:
+            return None
+        places = {place: slot for slot, place in enumerate(held.offsets)}
+        wanted = [(0 if rows else r, 0 if columns else c) for r, c in self.offsets]
+        if any(place not in places for place in wanted):
+            return None
+        return [places[place] for place in wanted]
 
 
 @dataclass(frozen=True)
@@ -175,19 +220,21 @@ def mma_result(rows: int, columns: int, warps: tuple[int, int, int]) -> Register
     The accumulators of `mma.sync.m16n8k16` for a tile, over `warps` along rows, columns, depth.
 
     Warps along the depth hold parts of one sum. The thread index is lane, then column warps,
-    then row warps, then depth warps, lowest first; each count is a power of two.
+    then depth warps, then row warps, lowest first; each count is a power of two. So the warps
+    along the columns of one product can be those along the depth of the next.
     """
     down, across, deep = warps
     row_tiles = ceil_div(ceil_div(rows, MMA_ROWS), down)
     column_tiles = ceil_div(ceil_div(columns, MMA_COLUMNS), across)
     bits: list[Position] = [(0, 2), (0, 4), (1, 0), (2, 0), (4, 0)]
     bits += [(0, column_tiles * MMA_COLUMNS << k) for k in range(across.bit_length() - 1)]
-    bits += [(row_tiles * MMA_ROWS << k, 0) for k in range(down.bit_length() - 1)]
+    parts = (deep - 1) << len(bits)
     bits += [(0, 0)] * (deep.bit_length() - 1)
+    bits += [(row_tiles * MMA_ROWS << k, 0) for k in range(down.bit_length() - 1)]
     return RegisterLayout(
         tuple(bits),
         ((row_tiles, MMA_ROWS, 0), (column_tiles, 0, MMA_COLUMNS), (2, 8, 0), (2, 0, 1)),
-        partial=deep,
+        parts,
     )
 
 

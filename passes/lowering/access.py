@@ -19,6 +19,7 @@ from mirage_mlir.passes.lowering.context import (
     shared_layout,
 )
 from mirage_mlir.passes.lowering.emitter import Index, byte_width
+from mirage_mlir.passes.lowering.tiles import broadcast_sides
 
 WIDEST_ACCESS = 16
 """Bytes that one thread moves with one instruction."""
@@ -34,23 +35,41 @@ def fetch(
     """
     attribute = layout_of(value)
     if isinstance(attribute, RegistersAttr):
-        return ctx.registers[value]
+        slots_held = held_slots(value, layout, shape)
+        assert slots_held is not None, "assign-layouts moves what other threads hold"
+        return [ctx.registers[value][slot] for slot in slots_held]
     # Where the last piece of a row is cut off, its elements are read one by one.
     width = gcd(layout.vector, shape[-1])
     places = layout.offsets
     slots: list[SSAValue] = []
+    spans = layout.spans()
+    own = threadblock.shape_of(value)
+    read: dict[tuple[Index, ...], list[SSAValue]] = {}
     for first in range(0, len(places), width):
         row, column = ctx.at(layout, places[first])
-        spans = layout.spans()
         if spans[0] > prod(shape[:-1]):
             row = ctx.emit.least(row, prod(shape[:-1]) - 1)
         if spans[1] > shape[-1]:
             column = ctx.emit.least(column, shape[-1] - width)
-        if isinstance(attribute, GlobalAttr):
-            slots += read_global(ctx, value, shape, row, column, width)
-        else:
-            slots += read_shared(ctx, value, shape, row, column, width)
+        key = tuple(ctx.indices(shape, row, column, own))
+        if key not in read:
+            from_memory = read_global if isinstance(attribute, GlobalAttr) else read_shared
+            read[key] = from_memory(ctx, value, shape, row, column, width)
+        slots += read[key]
     return slots
+
+
+def held_slots(value: SSAValue, layout: RegisterLayout, shape: tuple[int, ...]) -> list[int] | None:
+    """
+    The register of tile `value` for each slot of `layout`, over a tile of `shape`.
+
+    None where a thread needs what another holds, or `value` is not in registers.
+    """
+    attribute = layout_of(value)
+    sides = broadcast_sides(threadblock.shape_of(value), shape)
+    if not isinstance(attribute, RegistersAttr) or sides is None:
+        return None
+    return layout.slots_in(attribute.layout, *sides)
 
 
 def read_shared(
@@ -182,11 +201,7 @@ def write_shared(
     """
     emit, shared = ctx.emit, shared_layout(buffer)
     element = buffer_element(buffer_of(buffer))
-    split = [bit for bit, step in enumerate(layout.threads) if step == (0, 0)]
-    copy: Index = 0
-    if layout.partial > 1:
-        copy, split = ctx.bit_field(split), []
-    start = emit.mul(copy, shared.size)
+    start = emit.mul(ctx.bit_field(layout.part_bits), shared.size)
     whole = threadblock.shape_of(buffer)
     width = layout.vector
     together = shared_width(shared, whole, width, byte_width(element))
@@ -194,7 +209,7 @@ def write_shared(
         together = gcd(together, part[1])
     fits = covers(shared, layout) and part is None
     nowhere: Extents = (None,) * len(shape)
-    with emit.when(ctx.is_first(split)):
+    with emit.when(ctx.is_first(layout.replica_bits)):
         for first in range(0, len(slots), width):
             place = layout.offsets[first]
             row, column = ctx.at(layout, place)
@@ -233,8 +248,7 @@ def write_global(
     extents = store_extents(ctx, op)
     width = layout.vector
     together = global_width(ctx, op, width)
-    replicas = [bit for bit, step in enumerate(layout.threads) if step == (0, 0)]
-    with emit.when(ctx.is_first(replicas)):
+    with emit.when(ctx.is_first(layout.replica_bits)):
         for first in range(0, len(slots), together):
             place = layout.offsets[first]
             row, column = ctx.at(layout, place)

@@ -14,6 +14,7 @@ from mirage_mlir.dialects import kernel, thread, threadblock
 from mirage_mlir.dialects.layout import ConvertLayoutOp, SharedAttr, layout_of
 from mirage_mlir.graph.layout import WARP_THREADS, Position, RegisterLayout, SharedLayout
 from mirage_mlir.passes.lowering.emitter import Condition, Emitter, Index
+from mirage_mlir.passes.lowering.rescaling import Stabiliser, StateKey
 from mirage_mlir.passes.lowering.views import TensorView, view_of
 
 SMEM_OFFSET = "smem_offset"
@@ -21,10 +22,18 @@ SMEM_OFFSET = "smem_offset"
 
 @dataclass(frozen=True)
 class Extent:
-    """Valid elements of one dim of a tile that may reach past its tensor's edge."""
+    """
+    Valid elements of one dim of a tile that may reach past its tensor's edge.
+
+    Args:
+        limit: their number, or less than 1 where there are none.
+        in_loop: whether it changes from turn to turn.
+        empty: whether some block or turn has none.
+    """
 
     limit: Index
     in_loop: bool
+    empty: bool = False
 
 
 Extents = tuple[Extent | None, ...]
@@ -44,6 +53,7 @@ class KernelContext:
         turns: index of the present turn of each loop.
         slot: which of the `stages` buffers the present turn reads.
         registers: the slots of each tile that lives in registers, in the order of its layout.
+        stabilisers: what rescaled sums are relative to.
     """
 
     graph: kernel.GraphDefinedOp
@@ -59,6 +69,7 @@ class KernelContext:
     registers: dict[SSAValue, list[SSAValue]] = field(
         default_factory=dict[SSAValue, list[SSAValue]]
     )
+    stabilisers: dict[StateKey, Stabiliser] = field(default_factory=dict[StateKey, Stabiliser])
 
     @property
     def lane(self) -> Index:
@@ -138,7 +149,8 @@ class KernelContext:
                 extents.append(None)
             else:
                 limit = self.emit.sub(size, origin[dim])
-                extents.append(Extent(limit, bool(loops) and not first))
+                empty = last * shape[dim] >= size
+                extents.append(Extent(limit, bool(loops) and not first, empty))
         return tuple(extents)
 
     def extents(self, value: SSAValue, *, first: bool = False) -> Extents:
@@ -204,7 +216,22 @@ class KernelContext:
         if one is None or other is None or one == other:
             return one or other
         limit = self.emit.least(one.limit, other.limit)
-        return Extent(limit, one.in_loop or other.in_loop)
+        return Extent(limit, one.in_loop or other.in_loop, one.empty or other.empty)
+
+    def exists(self, value: SSAValue) -> Condition:
+        """Whether no maximum over nothing went into a value that is computed in this turn."""
+        op, emit = value.owner, self.emit
+        conditions: list[Condition] = []
+        if isinstance(op, threadblock.ReduceMaxOp):
+            extents = self.extents(op.input)
+            dims = op.dims.get_values()
+            found = [extents[dim] for dim in dims]
+            conditions += [emit.less(0, each.limit) for each in found if each and each.empty]
+        if isinstance(op, Operation) and not isinstance(
+            op, threadblock.AccumulateOp | threadblock.LoadOp
+        ):
+            conditions += [self.exists(operand) for operand in op.operands]
+        return emit.all(conditions)
 
     # --- positions inside a tile
 

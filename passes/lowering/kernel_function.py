@@ -1,6 +1,7 @@
 """One `kernel.graph_defined` as one `llvm.func`, emitted stage by stage."""
 
 from collections.abc import Sequence
+from itertools import chain
 from math import prod
 
 from xdsl.dialects import arith, llvm
@@ -42,13 +43,17 @@ from mirage_mlir.passes.lowering.reduction import (
     accumulate,
     layout_read_by,
     reduce,
+    rescaled,
 )
+from mirage_mlir.passes.lowering.rescaling import Stabiliser, StateKey, lowest, state_key
 from mirage_mlir.passes.lowering.tiles import (
     CLUSTER_SHARES,
+    STATE,
     THREADS,
     ZERO_PADDING,
     cluster_sizes,
     is_folded,
+    is_running,
 )
 from mirage_mlir.passes.lowering.views import view_of
 from mirage_mlir.passes.plan_memory import SMEM_BYTES, int_attribute
@@ -143,7 +148,7 @@ class KernelFunction:
         if not meet:
             self.run_all(self.after)
         else:
-            self.run_in_cluster(self.after.index(meet[0]) + 1)
+            self.run_in_cluster(self.after.index(meet[-1]) + 1)
         self.emit.insert(llvm.ReturnOp())
         return self.function(name, arguments)
 
@@ -223,22 +228,43 @@ class KernelFunction:
         self.emit.insert(nvvm.CpAsyncCommitGroupOp())
 
     def run_loop(self) -> None:
-        """Emit the loop; accumulators are what it carries."""
-        accumulators = [op for op in self.in_loop if isinstance(op, threadblock.AccumulateOp)]
+        """Emit the loop; accumulators, and the maxima that they are relative to, are carried."""
+        sums = [op for op in self.in_loop if isinstance(op, threadblock.AccumulateOp)]
+        accumulators = [op for op in sums if STATE not in op.attributes]
+        keys = list(dict.fromkeys(state_key(op) for op in accumulators if op.rescale))
         carried: list[SSAValue] = []
         counts: list[int] = []
         for op in accumulators:
             slots = self.slots_of(op)
             counts.append(slots)
             carried += [self.emit.f32(NEUTRAL[op.kind.data])] * slots
+        maxima = [lowest(self.emit, layout) for _, layout in keys]
 
         def body(turn: SSAValue, values: list[SSAValue]) -> list[SSAValue]:
-            return self.run_turn(turn, self.split(accumulators, counts, values))
+            rest = self.take_maxima(keys, values[len(carried) :])
+            assert not rest
+            totals = self.run_turn(turn, self.split(accumulators, counts, values))
+            return [*totals, *chain.from_iterable(self.ctx.stabilisers[k].maxima for k in keys)]
 
-        results = self.emit.loop(self.turns, carried, body)
+        results = self.emit.loop(self.turns, [*carried, *chain.from_iterable(maxima)], body)
         self.ctx.turns = self.turns_of(0)
         for op, values in self.split(accumulators, counts, results).items():
             self.ctx.registers[op.result] = values
+        self.take_maxima(keys, results[len(carried) :])
+        for op in sums:
+            if STATE in op.attributes:
+                attribute = layout_of(op.result)
+                assert isinstance(attribute, RegistersAttr)
+                state = self.ctx.stabilisers[op.value, attribute.layout]
+                self.ctx.registers[op.result] = state.maxima
+
+    def take_maxima(self, keys: Sequence[StateKey], values: list[SSAValue]) -> list[SSAValue]:
+        """Give the stabilisers of sums the maxima so far; what is left of `values`."""
+        for key in keys:
+            count = len(key[1].offsets)
+            self.ctx.stabilisers[key] = Stabiliser(key[1], values[:count])
+            values = values[count:]
+        return values
 
     @staticmethod
     def slots_of(op: threadblock.AccumulateOp) -> int:
@@ -280,9 +306,10 @@ class KernelFunction:
             emit.insert(nvvm.CpAsyncCommitGroupOp())
         totals: list[SSAValue] = []
         for op in rest:
-            if isinstance(op, threadblock.AccumulateOp):
+            if op in carried:
+                assert isinstance(op, threadblock.AccumulateOp)
                 totals += self.run_accumulate(op, carried[op])
-            else:
+            elif not isinstance(op, threadblock.AccumulateOp):
                 self.run_operation(op)
         return totals
 
@@ -293,6 +320,8 @@ class KernelFunction:
         self.emit.location = op.location
         if self.adds_into(op.value):
             assert isinstance(op.value.owner, threadblock.MatmulOp)
+            if op.rescale is not None:
+                carried, _ = rescaled(self.ctx, op, carried, [])
             return multiply(self.ctx, op.value.owner, carried)
         return accumulate(self.ctx, op, carried)
 
@@ -305,6 +334,7 @@ class KernelFunction:
             and isinstance(users[0], threadblock.AccumulateOp)
             and users[0].kind.data == "sum"
             and not is_folded(users[0].result)
+            and (users[0].rescale is None or is_running(users[0].rescale))
         )
 
     def run_operation(self, op: Operation) -> None:

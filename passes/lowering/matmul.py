@@ -1,9 +1,10 @@
 """Matrix products of tiles in shared memory, on the matrix units or, for f32, without them."""
 
 from dataclasses import dataclass
+from itertools import product
 from math import prod
 
-from xdsl.dialects import llvm, math
+from xdsl.dialects import llvm, math, vector
 from xdsl.dialects.builtin import DenseArrayBase, VectorType, bf16, f16, f32, i32
 from xdsl.ir import SSAValue
 
@@ -49,7 +50,7 @@ class WarpTile:
 
 
 def warp_tile(ctx: KernelContext, op: threadblock.MatmulOp) -> WarpTile:
-    """The warp's part: column warps count first, then row warps, then warps along the depth."""
+    """The warp's part: column warps count first, then warps along the depth, then row warps."""
     emit = ctx.emit
     rows, depth = as_matrix(threadblock.shape_of(op.lhs))
     columns = threadblock.shape_of(op.rhs)[-1]
@@ -61,11 +62,11 @@ def warp_tile(ctx: KernelContext, op: threadblock.MatmulOp) -> WarpTile:
     steps = ceil_div(ceil_div(depth, MMA_DEPTH), deep)
     above = emit.div(ctx.warp, across)
     return WarpTile(
-        emit.mul(emit.rem(above, down) if deep > 1 else above, row_tiles * MMA_ROWS)
-        if down > 1
-        else 0,
+        emit.mul(emit.div(above, deep), row_tiles * MMA_ROWS) if down > 1 else 0,
         emit.mul(emit.rem(ctx.warp, across), column_tiles * MMA_COLUMNS) if across > 1 else 0,
-        emit.mul(emit.div(above, down), steps * MMA_DEPTH) if deep > 1 else 0,
+        emit.mul(emit.rem(above, deep) if down > 1 else above, steps * MMA_DEPTH)
+        if deep > 1
+        else 0,
         row_tiles,
         column_tiles,
         steps,
@@ -88,7 +89,8 @@ def multiply(
     if WARPS not in op.attributes:
         return multiply_scalars(ctx, op, attribute.layout, slots)
     tile = warp_tile(ctx, op)
-    if tile.steps <= UNROLLED_STEPS:
+    # Registers have no index that is known only when the kernel runs.
+    if tile.steps <= UNROLLED_STEPS or isinstance(layout_of(op.lhs), RegistersAttr):
         for step in range(tile.steps):
             slots = multiply_step(ctx, op, tile, step * MMA_DEPTH, slots)
         return slots
@@ -113,10 +115,14 @@ def multiply_step(
     assert element in (f16, bf16)
     depth = emit.add(tile.depth, at)
     rows, columns = tile.covered
-    lefts = [
-        left_fragment(ctx, op, emit.add(tile.row, i * MMA_ROWS), depth, rows)
-        for i in range(tile.row_tiles)
-    ]
+    if isinstance(layout_of(op.lhs), RegistersAttr):
+        assert isinstance(at, int)
+        lefts = held_fragments(ctx, op, tile, at // MMA_DEPTH)
+    else:
+        lefts = [
+            left_fragment(ctx, op, emit.add(tile.row, i * MMA_ROWS), depth, rows)
+            for i in range(tile.row_tiles)
+        ]
     result = list(slots)
     for j in range(0, tile.column_tiles, 2):
         across = emit.add(tile.column, j * MMA_COLUMNS)
@@ -124,14 +130,14 @@ def multiply_step(
         for k, right in enumerate(rights[: tile.column_tiles - j]):
             for i, left in enumerate(lefts):
                 first = (i * tile.column_tiles + j + k) * 4
-                product = nvvm.MmaSyncOp(
+                multiplied = nvvm.MmaSyncOp(
                     left,
                     right,
                     result[first : first + 4],
                     (MMA_ROWS, MMA_COLUMNS, MMA_DEPTH),
                     kind,
                 )
-                fragment = emit.result(product)
+                fragment = emit.result(multiplied)
                 for slot in range(4):
                     result[first + slot] = emit.field(fragment, slot, f32)
     return result
@@ -178,6 +184,50 @@ def left_fragment(
         at = emit.least(at, round_up(rows, 8) - 8)
     down = emit.add(depth, emit.add(inner, emit.mul(fourth, 8)))
     return _matrices(ctx, op.lhs, at, down, True)
+
+
+def held_fragments(
+    ctx: KernelContext, op: threadblock.MatmulOp, tile: WarpTile, step: int
+) -> list[list[SSAValue]]:
+    """
+    The left fragments of one step that lie in registers as another product's result.
+
+    Elements that do not exist are zero: what they are computed from may be no number.
+    """
+    emit = ctx.emit
+    attribute = layout_of(op.lhs)
+    assert isinstance(attribute, RegistersAttr)
+    layout, shape = attribute.layout, threadblock.shape_of(op.lhs)
+    column_tiles = len(layout.offsets) // (4 * tile.row_tiles)
+    element = threadblock.tile_type(op.lhs).element_type
+    # Rows that do not exist are never stored.
+    whole, extents = (layout.spans()[0], shape[-1]), (None, ctx.extents(op.lhs)[-1])
+    fragments: list[list[SSAValue]] = []
+    for row in range(tile.row_tiles):
+        registers: list[SSAValue] = []
+        for half, down in product((0, 1), (0, 1)):
+            number = 2 * step + half
+            first = ((row * column_tiles + number) * 2 + down) * 2
+            pair: list[SSAValue] = []
+            for slot in (first, first + 1):
+                if number >= column_tiles:
+                    pair.append(emit.zero(element))
+                    continue
+                valid = ctx.inside(layout, whole, extents, layout.offsets[slot])
+                pair.append(emit.select(valid, ctx.registers[op.lhs][slot], emit.zero(element)))
+            registers.append(packed(ctx, pair))
+        fragments.append(registers)
+    return fragments
+
+
+def packed(ctx: KernelContext, pair: list[SSAValue]) -> SSAValue:
+    """Two 16-bit numbers as one register of a matrix unit."""
+    emit, element = ctx.emit, pair[0].type
+    kind = VectorType(element, [2])
+    result = emit.result(llvm.UndefOp(kind))
+    for index, value in enumerate(pair):
+        result = emit.result(vector.InsertOp(value, result, [index]))
+    return result if element == f16 else emit.result(llvm.BitcastOp(result, i32))
 
 
 def right_fragments(

@@ -18,9 +18,13 @@ from mirage_mlir.passes.lowering.access import (
 )
 from mirage_mlir.passes.lowering.context import Extents, KernelContext, shared_layout
 from mirage_mlir.passes.lowering.emitter import Index
+from mirage_mlir.passes.lowering.rescaling import Stabiliser, scaled, state_key
 from mirage_mlir.passes.lowering.tiles import (
+    RUNNING,
+    broadcast_sides,
     folding_sides,
     is_folded,
+    is_running,
     reduced_sides,
     split_warp_bits,
 )
@@ -104,7 +108,9 @@ def reduce(ctx: KernelContext, op: Reduction) -> None:
             place: combine(ctx, value, exchange(ctx, value, 1 << bit), kind)
             for place, value in folded.items()
         }
-    idle = [bit for bit, step in enumerate(layout.threads) if step == (0, 0)]
+    if isinstance(layout_of(op.result), RegistersAttr):
+        return keep(ctx, op, folded)
+    idle = layout.replica_bits
     target = shared_layout(op.result)
     copy = ctx.bit_field(split_warp_bits(layout, *sides))
     with emit.when(ctx.is_first(lanes + idle)):
@@ -113,6 +119,18 @@ def reduce(ctx: KernelContext, op: Reduction) -> None:
             offset = emit.add(emit.mul(row, target.row), emit.mul(column, target.column))
             offset = emit.add(emit.mul(copy, target.size), offset)
             emit.store(emit.pointer(ctx.shared_pointer(op.result), offset, f32), [value])
+
+
+def keep(ctx: KernelContext, op: Reduction, folded: dict[Position, SSAValue]) -> None:
+    """Leave the scalars of `op`, by their places, in the registers of all threads that have any."""
+    attribute = layout_of(op.result)
+    assert isinstance(attribute, RegistersAttr)
+    slots = [folded[place] for place in attribute.layout.offsets]
+    if RUNNING in op.attributes:
+        state = ctx.stabilisers[op.result, attribute.layout]
+        state.advance(ctx.emit, slots, weigh=False)
+        slots = state.maxima
+    ctx.registers[op.result] = slots
 
 
 def reduce_one_by_one(ctx: KernelContext, op: Reduction) -> None:
@@ -180,11 +198,52 @@ def accumulate(
     slots = fetch(ctx, op.value, layout, shape)
     extents = ctx.extents(op.value)
     sides = folding_sides(op)
-    if sides or op.across.get_values() or any(e and e.in_loop for e in extents):
+    masked = op.rescale is not None or op.across.get_values()
+    if sides or masked or any(e and e.in_loop for e in extents):
         slots = mask(ctx, slots, layout, shape, extents, NEUTRAL[kind])
     else:
         slots = [as_f32(ctx, value) for value in slots]
     if sides:
         slots = list(fold(ctx, slots, layout, sides, kind).values())
+    if op.rescale is not None:
+        carried, slots = rescaled(ctx, op, carried, slots)
     operation = arith.AddfOp if kind == "sum" else arith.MaximumfOp
-    return [ctx.emit.result(operation(old, new)) for old, new in zip(carried, slots, strict=True)]
+    totals = [ctx.emit.result(operation(a, b)) for a, b in zip(carried, slots, strict=True)]
+    if op.rescale is not None and is_running(op.rescale):
+        return totals
+    exists = ctx.exists(op.value)
+    return [ctx.emit.select(exists, a, b) for a, b in zip(totals, carried, strict=True)]
+
+
+def rescaled(
+    ctx: KernelContext,
+    op: threadblock.AccumulateOp,
+    carried: list[SSAValue],
+    slots: list[SSAValue],
+) -> tuple[list[SSAValue], list[SSAValue]]:
+    """The sum so far and a turn's `slots` (none: they are added elsewhere), of one stabiliser."""
+    attribute = layout_of(op.result)
+    assert isinstance(attribute, RegistersAttr)
+    state = stabiliser_of(ctx, op)
+    factors = state.at(state.factors, attribute.layout)
+    carried = scaled(ctx.emit, carried, factors)
+    if state.weights and slots:
+        slots = scaled(ctx.emit, slots, state.at(state.weights, attribute.layout))
+    return carried, slots
+
+
+def stabiliser_of(ctx: KernelContext, op: threadblock.AccumulateOp) -> Stabiliser:
+    """The state that `op` is rescaled by, in which the present turn has been taken in."""
+    key = state_key(op)
+    state = ctx.stabilisers[key]
+    if not state.factors:
+        stabiliser, layout = key
+        shape = threadblock.shape_of(stabiliser)
+        if broadcast_sides(shape, threadblock.shape_of(op.value)) is None:
+            shape = threadblock.shape_of(op.value)
+        found = fetch(ctx, stabiliser, layout, shape)
+        extents = ctx.extents(stabiliser) if shape == threadblock.shape_of(stabiliser) else ()
+        if extents:
+            found = mask(ctx, found, layout, shape, extents, NEUTRAL["max"])
+        state.advance(ctx.emit, [as_f32(ctx, value) for value in found], weigh=True)
+    return state

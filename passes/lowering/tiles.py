@@ -17,6 +17,15 @@ ZERO_PADDING = "zero_padding"
 CLUSTER_SHARES = "cluster_shares"
 """On a graph: the blocks of a cluster share the work that follows their sum."""
 
+RUNNING = "running"
+"""On a maximum that stabilises sums: it is that of all turns so far, and of the thread's warp."""
+
+STATE = "state"
+"""On an accumulated maximum: it is kept already, for the sums that it stabilises."""
+
+MERGES = "merges"
+"""On a thread graph: it brings the parts of a sum to the stabiliser that all of them share."""
+
 MAX_CLUSTER = 8
 """Blocks of a cluster that every sm_90 takes (PTX ISA, section "Cluster of Cooperative Thread
 Arrays")."""
@@ -47,9 +56,25 @@ def blocks_across(op: Operation | Block) -> int:
     return prod(graph.grid_sizes[axis] for axis in op.across.get_values())
 
 
+def users_of_sum(op: threadblock.AccumulateOp) -> list[Operation]:
+    """The operations that use a sum, once its parts have one stabiliser."""
+    users = [use.operation for use in op.result.uses]
+    if len(users) == 1 and MERGES in users[0].attributes:
+        return [use.operation for use in users[0].results[0].uses]
+    return users
+
+
+def accumulator_of(value: SSAValue) -> Operation | Block:
+    """The operation that makes `value`; for a sum that was merged, the sum itself."""
+    op = value.owner
+    if isinstance(op, thread.GraphOp) and MERGES in op.attributes:
+        return op.operands[0].owner
+    return op
+
+
 def folding_sides(op: threadblock.AccumulateOp) -> tuple[bool, bool] | None:
     """The sides over which a thread may reduce its own part of `op`: those of its one user."""
-    users = [use.operation for use in op.result.uses]
+    users = users_of_sum(op)
     if len(users) != 1:
         return None
     user = users[0]
@@ -61,8 +86,30 @@ def folding_sides(op: threadblock.AccumulateOp) -> tuple[bool, bool] | None:
 
 def is_folded(value: SSAValue) -> bool:
     """Whether `value` is an accumulator that each thread has already reduced for its own part."""
-    op = value.owner
+    op = accumulator_of(value)
     return isinstance(op, threadblock.AccumulateOp) and folding_sides(op) is not None
+
+
+def is_running(stabiliser: SSAValue) -> bool:
+    """Whether the maximum that sums are rescaled by is that of all turns so far."""
+    op = stabiliser.owner
+    return isinstance(op, Operation) and RUNNING in op.attributes
+
+
+def broadcast_sides(shape: Sequence[int], to: Sequence[int]) -> tuple[bool, bool] | None:
+    """
+    Whether a tile of `shape` is the same in all rows, and in all columns, of a tile of shape `to`.
+
+    None where it is the same along some of the dims that make a row, and not along others.
+    """
+    if len(shape) > len(to):
+        # What it has more are dims of size 1.
+        shape = shape[len(shape) - len(to) :]
+    padded = (1,) * (len(to) - len(shape)) + tuple(shape)
+    columns = padded[-1] == 1 and to[-1] > 1
+    if padded[:-1] == tuple(to[:-1]):
+        return False, columns
+    return (True, columns) if prod(padded[:-1]) == 1 else None
 
 
 def exchanges_sides(shape: Sequence[int], permutation: Sequence[int]) -> bool | None:

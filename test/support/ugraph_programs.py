@@ -22,15 +22,12 @@ FOLDER = Path(__file__).parents[1] / "ugraphs"
 
 NAMES = sorted(path.stem for path in FOLDER.glob("*.mlir"))
 
-RESCALED = {"attention_across", "attention_split_kv"}
-"""Those with rescaled sums, which have no lowering yet."""
-
-CLUSTERED = {"rmsnorm_linear_split_k"}
+CLUSTERED = {"attention_across", "rmsnorm_linear_split_k"}
 """Those with sums across blocks, which need clusters."""
 
 LOWERED = {
-    "sm_90a": [name for name in NAMES if name not in RESCALED],
-    "sm_80": [name for name in NAMES if name not in RESCALED | CLUSTERED],
+    "sm_90a": NAMES,
+    "sm_80": [name for name in NAMES if name not in CLUSTERED],
 }
 """What can be compiled, by chip."""
 

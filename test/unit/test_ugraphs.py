@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 from numpy_reference import TOLERANCE, error
-from ugraph_programs import CLUSTERED, FOLDER, LOWERED, NAMES, PROGRAMS, RESCALED, path_of
+from ugraph_programs import CLUSTERED, FOLDER, LOWERED, NAMES, PROGRAMS, path_of
 from xdsl.dialects import gpu
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.dialects.func import FuncOp
@@ -40,7 +40,7 @@ def test_what_there_is() -> None:
     assert sorted(PROGRAMS) == NAMES
     rows = re.findall(r"^\| \[\w+\]\((\w+)\.mlir\) \|", (FOLDER / "README.md").read_text(), re.M)
     assert sorted(rows) == NAMES
-    assert set(NAMES) >= RESCALED | CLUSTERED
+    assert set(NAMES) >= CLUSTERED
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -116,20 +116,9 @@ def test_kernels(name: str) -> None:
         assert error(result[written], wanted[written]) <= tolerance(function)
 
 
-@pytest.mark.parametrize(
-    ("name", "chip", "reason"),
-    [
-        *[
-            (name, "sm_90a", "rescales its sum, which has no lowering yet")
-            for name in sorted(RESCALED)
-        ],
-        *[
-            (name, "sm_80", "sums across blocks, which sm_80 has no clusters")
-            for name in sorted(CLUSTERED)
-        ],
-    ],
-)
-def test_not_lowered(name: str, chip: str, reason: str) -> None:
-    """What a chip or the lowering does not have is said at the operation that asks for it."""
+@pytest.mark.parametrize("name", sorted(CLUSTERED))
+def test_not_lowered(name: str) -> None:
+    """What a chip does not have is said at the operation that asks for it."""
+    reason = "sums across blocks, which sm_80 has no clusters"
     with pytest.raises(PassFailure, match=rf"{name}\.mlir:\d+:\d+: .*{reason}"):
-        compile_function(module_of(name), "ugraph", chip)
+        compile_function(module_of(name), "ugraph", "sm_80")

@@ -1,0 +1,128 @@
+"""Which stabilisers of rescaled sums may be other numbers than those that the graph says."""
+
+from dataclasses import dataclass
+
+from xdsl.dialects import arith, math
+from xdsl.dialects.builtin import FloatAttr
+from xdsl.ir import Operation, SSAValue
+
+from mirage_mlir.dialects import kernel, thread, threadblock
+
+
+@dataclass(frozen=True)
+class Dependence:
+    """
+    How a value depends on a stabiliser m: it is `(a + shift m) exp(degree m)`, a without m.
+
+    One of the two numbers is 0 in all that is followed here.
+    """
+
+    shift: float = 0.0
+    degree: float = 0.0
+
+
+FREE = Dependence()
+"""Not at all."""
+
+
+class Unknown(Exception):
+    """A value depends on the stabiliser in another way."""
+
+
+def _scalar(op: Operation, known: dict[SSAValue, Dependence]) -> Dependence:
+    """The dependence of the result of one operation of a thread graph."""
+    found = [known[value] for value in op.operands]
+    if all(each == FREE for each in found):
+        return FREE
+    match op:
+        case arith.AddfOp() | arith.SubfOp() if all(each.degree == 0 for each in found):
+            sign = -1 if isinstance(op, arith.SubfOp) else 1
+            return Dependence(found[0].shift + sign * found[1].shift)
+        case arith.AddfOp() | arith.SubfOp() if found[0] == found[1] and found[0].shift == 0:
+            return found[0]
+        case math.ExpOp() if found[0].degree == 0:
+            return Dependence(0.0, found[0].shift)
+        case arith.MulfOp() if all(each.shift == 0 for each in found):
+            return Dependence(0.0, found[0].degree + found[1].degree)
+        case arith.MulfOp() if all(each.degree == 0 for each in found):
+            return _scaled(op, found)
+        case arith.ExtFOp() | arith.TruncFOp():
+            return found[0]
+        case _:
+            raise Unknown
+
+
+def _scaled(op: arith.MulfOp, found: list[Dependence]) -> Dependence:
+    """A shifted value times a constant."""
+    for value, other in zip(op.operands, reversed(found), strict=True):
+        if isinstance(value.owner, arith.ConstantOp):
+            attribute = value.owner.value
+            if isinstance(attribute, FloatAttr):
+                return Dependence(other.shift * attribute.value.data)
+    raise Unknown
+
+
+def _thread_graph(op: thread.GraphOp, known: dict[SSAValue, Dependence]) -> Dependence:
+    """The dependence that all results of a thread graph share."""
+    scalars: dict[SSAValue, Dependence] = {
+        argument: known.get(value, FREE)
+        for argument, value in zip(op.body.block.args, op.operands, strict=True)
+    }
+    stored: set[Dependence] = set()
+    for inner in op.body.block.ops:
+        if isinstance(inner, thread.StoreOp):
+            stored.add(scalars[inner.value])
+        else:
+            scalars[inner.results[0]] = _scalar(inner, scalars)
+    if len(stored) != 1:
+        raise Unknown
+    return stored.pop()
+
+
+def _of(op: Operation, m: SSAValue, known: dict[SSAValue, Dependence]) -> Dependence:
+    """The dependence of the result of an operation on tiles that depends on `m`."""
+    found = [known.get(value, FREE) for value in op.operands]
+    match op:
+        case thread.GraphOp():
+            return _thread_graph(op, known)
+        case threadblock.AccumulateOp() if op.rescale is m:
+            if op.kind.data == "sum" and found[0] == Dependence(0.0, -1.0):
+                return FREE
+        case threadblock.AccumulateOp() if op.value is m and op.kind.data == "max":
+            return FREE
+        case threadblock.MatmulOp() if all(each.shift == 0 for each in found):
+            return Dependence(0.0, found[0].degree + found[1].degree)
+        case threadblock.ReduceSumOp() | threadblock.TransposeOp() if found[0].shift == 0:
+            return found[0]
+        case _:
+            pass
+    raise Unknown
+
+
+def is_free(m: SSAValue) -> bool:
+    """
+    Whether any number that is at least the maximum may stand in for the row maximum `m`.
+
+    That holds where all that `m` does is to subtract it in exponents whose values are added up
+    with `rescale %m`: what is added is then `v exp(-m)`, and the sum makes `exp(m)` of it again.
+    """
+    op = m.owner
+    if not isinstance(op, threadblock.ReduceMaxOp):
+        return False
+    graph = op.parent_op()
+    assert isinstance(graph, kernel.GraphDefinedOp)
+    known: dict[SSAValue, Dependence] = {m: Dependence(1.0)}
+    try:
+        for user in graph.body.block.ops:
+            if any(known.get(value, FREE) != FREE for value in user.operands):
+                found = _of(user, m, known)
+                known.update((result, found) for result in user.results)
+    except Unknown:
+        return False
+    return True
+
+
+def rescaled_with(m: SSAValue) -> list[threadblock.AccumulateOp]:
+    """The sums whose stabiliser is `m`."""
+    users = [use.operation for use in m.uses]
+    return [op for op in users if isinstance(op, threadblock.AccumulateOp) and op.rescale is m]

@@ -1,0 +1,66 @@
+"""Rescaled sums, lowered and executed: they compute what their uGraphs do, without a fault."""
+
+import attention_cases as cases
+import pytest
+from attention_cases import Heads
+from lowered_kernels import check
+
+HEADS = {
+    "one-tile": Heads(1, 16, 64, 16, 16, 64),
+    "turns": Heads(2, 16, 192, 32, 16, 64),
+    "decode": Heads(2, 8, 256, 16, 8, 128),
+    "one-query": Heads(1, 1, 100, 16, 1, 64),
+    "ragged": Heads(1, 13, 150, 24, 13, 64),
+    "odd-everything": Heads(2, 5, 41, 9, 3, 7),
+    "rows-over-warps": Heads(1, 64, 96, 16, 64, 48),
+    "both-over-warps": Heads(1, 30, 96, 16, 32, 32),
+    "short-turns": Heads(1, 16, 40, 16, 16, 8),
+    "bf16": Heads(1, 8, 100, 16, 8, 32, 1, "bf16"),
+    "f32": Heads(1, 3, 20, 8, 3, 8, 1, "f32"),
+}
+
+ACROSS = {
+    "usual": Heads(1, 16, 256, 16, 16, 64, 2),
+    "ragged": Heads(1, 6, 150, 16, 8, 32, 3),
+    "empty-blocks": Heads(1, 8, 70, 16, 8, 32, 4),
+    "empty-turns": Heads(1, 8, 70, 16, 8, 16, 2),
+}
+
+
+@pytest.mark.parametrize("name", HEADS)
+def test_attention(name: str) -> None:
+    check(cases.attention(HEADS[name]))
+
+
+@pytest.mark.parametrize("name", ACROSS)
+def test_attention_over_the_blocks_of_a_cluster(name: str) -> None:
+    check(cases.attention(ACROSS[name]))
+
+
+@pytest.mark.parametrize("name", ["turns", "ragged", "odd-everything", "f32", "rows-over-warps"])
+def test_the_maximum_of_a_turn_may_be_asked_for(name: str) -> None:
+    check(cases.observed_attention(HEADS[name]))
+
+
+@pytest.mark.parametrize("name", ["usual", "ragged", "empty-turns"])
+def test_the_maximum_of_a_turn_of_a_cluster(name: str) -> None:
+    check(cases.observed_attention(ACROSS[name]))
+
+
+@pytest.mark.parametrize("name", ["usual", "ragged", "empty-turns"])
+def test_two_kernels(name: str) -> None:
+    check(cases.split_attention(ACROSS[name]))
+
+
+@pytest.mark.parametrize(
+    "sizes", [(4, 64, 16), (5, 33, 7), (3, 100, 64), (40, 12, 3), (1, 300, 256)]
+)
+@pytest.mark.parametrize("kind", ["f16", "f32"])
+def test_softmax_sums(sizes: tuple[int, int, int], kind: str) -> None:
+    check(cases.softmax_sums(*sizes, kind))
+
+
+@pytest.mark.parametrize("columns", [16, 5])
+@pytest.mark.parametrize("s", [Heads(2, 8, 0, 16, 1, 0, 16), Heads(1, 6, 0, 10, 3, 0, 5)])
+def test_merging_by_hand(s: Heads, columns: int) -> None:
+    check(cases.merged_at_once(s, columns))
