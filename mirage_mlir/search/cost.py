@@ -99,6 +99,12 @@ class CostModel:
         """The modelled time of every combination; infinite for those that do not fit."""
         for value, edge in self.resources.edges.items():
             self._add(value, edge)
+        for value in self.resources.shifted:
+            # The maximum, and its subtraction.
+            work = 2 * self.tiling.volume(value) * self.tiling.turns(value)
+            self.scalar = self.scalar + work
+        for value in self.resources.rescaled:
+            self.scalar = self.scalar + self.tiling.volume(value) * self.tiling.mesh.iterations
         for operand in self.resources.materialised():
             elements = self.tiling.volume(operand) * self.tiling.turns(operand)
             self.shared = self.shared + 2 * elements

@@ -71,6 +71,10 @@ class Resources:
         for value, edge in self.edges.items():
             for operand in edge.operands:
                 self.uses[operand].append(value)
+        self.shifted = self._shifted()
+        """The exps from whose arguments maxima are subtracted."""
+        self.rescaled = self._rescaled()
+        """The sums over the loop that every turn brings to a new maximum."""
         self.live = self._live()
         self.threads = self._threads()
         self.products = {
@@ -158,6 +162,33 @@ class Resources:
         rows = self.tiling.volume(value) / columns
         return self._padded_bytes(rows, columns, item_bytes(tensor.element_type))
 
+    # Shifts
+
+    def _shifted(self) -> list[int]:
+        exponents, forms = self.tiling.algebra.exponents, self.tiling.graph.values
+        return [
+            value
+            for value, edge in self.edges.items()
+            if edge.kind is Kind.FUNCTION
+            and edge.name == "exp"
+            and exponents.get(forms[edge.operands[0]].form) is not None
+        ]
+
+    def _rescaled(self) -> list[int]:
+        pending = [value for value in self.shifted if self.tiling.in_loop(value)]
+        seen: set[int] = set()
+        found: list[int] = []
+        while pending:
+            value = pending.pop()
+            if value in seen:
+                continue
+            seen.add(value)
+            if self.edges[value].kind is Kind.ACCUMULATE_SUM:
+                found.append(value)
+            elif self.tiling.in_loop(value):
+                pending += self.uses[value]
+        return sorted(found)
+
     # Registers
 
     def _live(self) -> Array:
@@ -173,8 +204,9 @@ class Resources:
             if edge.kind in ACCUMULATIONS and not self._folded(value):
                 sums = sums + self.tiling.volume(value)
         worst = sums
-        for barrier, edge in ((place[value], edge) for value, edge in self.edges.items()):
-            if edge.kind in REDUCTIONS or edge.kind is Kind.MATMUL:
+        for value, edge in self.edges.items():
+            if edge.kind in REDUCTIONS or edge.kind is Kind.MATMUL or value in self.shifted:
+                barrier = place[value]
                 live = sum((v for first, last, v in kept if first < barrier <= last), start=0.0)
                 worst = np.maximum(worst, live)
         return worst
@@ -202,13 +234,23 @@ class Resources:
         """
         fits = np.ones_like(self.tiling.mesh.blocks, dtype=bool)
         order = list(self.tiling.program.sizes)
+        for operand, reduced in self._reductions():
+            axes = sorted(self.tiling.axes(operand), key=order.index)
+            if axes[-1] != reduced:
+                rows = [axis for axis in axes[:-1] if axis != reduced]
+                fits &= self.tiling.extent(rows) == 1
+        return fits
+
+    def _reductions(self) -> Iterator[tuple[int, str]]:
+        """What is reduced, and along which axis: sums and maxima, those of shifts too."""
         for edge in self.edges.values():
             if edge.kind in REDUCTIONS and edge.axis is not None:
-                axes = sorted(self.tiling.axes(edge.operands[0]), key=order.index)
-                if axes[-1] != edge.axis:
-                    rows = [axis for axis in axes[:-1] if axis != edge.axis]
-                    fits &= self.tiling.extent(rows) == 1
-        return fits
+                yield edge.operands[0], edge.axis
+        for value in self.shifted:
+            (argument,) = self.edges[value].operands
+            shift = self.tiling.algebra.exponents[self.tiling.graph.values[argument].form]
+            assert shift is not None
+            yield from ((argument, a) for a in shift.axes if a in self.tiling.axes(argument))
 
     # Threads and warps
 
@@ -323,6 +365,8 @@ def waits(resources: Resources, kinds: Sequence[Kind] = REDUCTIONS) -> Array:
     for value, edge in resources.edges.items():
         if edge.kind in kinds:
             total = total + REDUCTION_WAITS * resources.tiling.turns(value)
+    for value in resources.shifted:
+        total = total + REDUCTION_WAITS * resources.tiling.turns(value)
     for operand in resources.materialised():
         total = total + resources.tiling.turns(operand)
     return total

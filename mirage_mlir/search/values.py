@@ -86,6 +86,8 @@ class Algebra:
         algebra.exponents.update(reading.exponents)
         algebra._own.update(algebra.exponents)
         for name, argument in closure.functions:
+            if name == "exp" and argument not in algebra.exponents:
+                continue  # Of a part of an argument of exp, the whole of which may be shifted.
             algebra._functions.setdefault(argument, []).append(name)
         for number, root in enumerate(closure.roots):
             for monomial, _ in forms.monomials(root):
