@@ -19,7 +19,6 @@ from mirage_mlir.search.engine import search
 from mirage_mlir.search.limits import Limits
 from mirage_mlir.search.program import Program
 from mirage_mlir.search.report import SearchReport
-from mirage_mlir.search.shifts import find_shifts
 from mirage_mlir.search.split import Split, splits
 from mirage_mlir.search.tiling import item_bytes
 
@@ -29,6 +28,18 @@ KEPT = 3
 ALLOWANCE = 1.1
 """How much slower than one kernel, whose tile sizes are the best of all, a plan with coarse tile
 sizes may be: finer ones make kernels faster by 2 to 10 %."""
+
+MAX_CUTS = 40
+"""Cuts of one program, those with the lowest bounds: what is left out moves more bytes."""
+
+CUT_AGAIN = 4
+"""Cuts whose parts are cut again: those with the least time by what is known of their parts."""
+
+ABOVE_BOUND = 1.3
+"""How much more than its lower bound a part takes that is no kernel: a guess, to rank cuts."""
+
+PART_COUNTS = 3
+"""Numbers of blocks over which a sum is left open that are tried with what follows."""
 
 MAX_SEARCHES = 120
 """Programs searched for the plans of one: each takes some 20 ms, and programs of a dozen operators
@@ -185,13 +196,17 @@ class Planner:
 
     def _cut_in_two(self, program: Program, kernels: int, best: "Best") -> Iterator[KernelPlan]:
         """Plans of exactly `kernels` kernels that are better than what `best` has."""
-        for least, cut in self._all_cuts(program):
+        if kernels > 2:
+            for _, cut in self._promising(program, best.bound):
+                for own in range(1, kernels):
+                    yield from self._of_cut(cut, own, kernels - own, best)
+            return
+        for least, cut in self._all_cuts(program)[:MAX_CUTS]:
             if least >= best.bound:
                 break
-            for own in range(1, kernels):
-                yield from self._of_cut(cut, own, kernels - own, best)
+            yield from self._of_cut(cut, 1, 1, best)
         for split in self._all_splits(program):
-            yield from self._of_split(split, kernels - 1, best)
+            yield from self._of_split(split, best)
 
     def _of_cut(self, cut: Cut, own: int, others: int, best: "Best") -> Iterator[KernelPlan]:
         """Plans of a cut with so many kernels for each part."""
@@ -201,8 +216,8 @@ class Planner:
             seconds = self.plans(cut.second.program, others, best.bound - first.seconds)
             yield from (joined(cut, first, second) for second in seconds[:1])
 
-    def _of_split(self, split: Split, others: int, best: "Best") -> Iterator[KernelPlan]:
-        """Plans of a split: the first kernel for each number of parts, and what follows it."""
+    def _of_split(self, split: Split, best: "Best") -> Iterator[KernelPlan]:
+        """Plans of a split: the first kernel for some numbers of parts, and what follows it."""
         first = split.first.program
         if least_seconds(first, self.target) + least_seconds_of_any(self.target) >= best.bound:
             return
@@ -210,25 +225,44 @@ class Planner:
         fastest: dict[int, BlockGraph] = {}
         for graph in self.graphs(first, coarse=True):
             fastest.setdefault(graph.counts[axis], graph)
-        for parts, graph in fastest.items():
-            cut = with_shifts(split.cut(parts))
-            after = least_seconds(cut.second.program, self.target)
-            if graph.seconds + after < best.bound:
-                own = in_one_kernel(first, graph)
-                seconds = self.plans(cut.second.program, others, best.bound - graph.seconds)
-                yield from (joined(cut, own, second) for second in seconds[:1])
+        pairs = [(graph, split.cut(parts)) for parts, graph in fastest.items()]
+        pairs.sort(key=lambda pair: pair[0].seconds + self._least_after(pair[1]))
+        for graph, cut in pairs[:PART_COUNTS]:
+            own = in_one_kernel(first, graph)
+            seconds = self.plans(cut.second.program, 1, best.bound - graph.seconds)
+            if not seconds:
+                return
+            yield joined(cut, own, seconds[0])
+
+    def _least_after(self, cut: Cut) -> float:
+        return least_seconds(cut.second.program, self.target)
 
     def _all_cuts(self, program: Program) -> list[tuple[float, Cut]]:
         """The cuts with their lower bounds, the lowest first."""
         key = program.key()
         if key not in self._cuts:
-            found = [(self._least(cut), with_shifts(cut)) for cut in cuts(program)]
-            self._cuts[key] = sorted(found, key=lambda pair: pair[0])
+            found = {(c.first.program.key(), c.second.program.key()): c for c in cuts(program)}
+            bounds = [(self._least(cut), cut) for cut in found.values()]
+            self._cuts[key] = sorted(bounds, key=lambda pair: pair[0])
         return self._cuts[key]
 
     def _least(self, cut: Cut) -> float:
-        parts = (cut.first.program, cut.second.program)
-        return sum(least_seconds(part, self.target) for part in parts)
+        return least_seconds(cut.first.program, self.target) + self._least_after(cut)
+
+    def _promising(self, program: Program, bound: float) -> list[tuple[float, Cut]]:
+        """The cuts whose parts are worth being cut again, with what they may take."""
+        ranked: list[tuple[float, Cut]] = []
+        for least, cut in self._all_cuts(program)[:MAX_CUTS]:
+            if least < bound:
+                parts = (cut.first.program, cut.second.program)
+                ranked.append((sum(map(self._estimate, parts)), cut))
+        return sorted(ranked, key=lambda pair: pair[0])[:CUT_AGAIN]
+
+    def _estimate(self, program: Program) -> float:
+        """What a part may take: the time of one kernel, or more than the bound if it has none."""
+        if graphs := self._graphs.get((program.key(), True)):
+            return graphs[0].seconds
+        return ABOVE_BOUND * least_seconds(program, self.target)
 
     def _all_splits(self, program: Program) -> list[Split]:
         key = program.key()
@@ -274,24 +308,13 @@ def least_seconds_of_any(target: Target) -> float:
     return target.launch + IDLE_LATENCY
 
 
-def with_shifts(cut: Cut) -> Cut:
-    """The cut with the shifts of its parts; sums that are left open have theirs already."""
-    first, second = cut.first.program, cut.second.program
-    if not first.open_sums:
-        first = replace(first, shifts=find_shifts(first))
-    second = replace(second, shifts=find_shifts(second))
-    return replace(
-        cut, first=replace(cut.first, program=first), second=replace(cut.second, program=second)
-    )
-
-
 def search_kernels(
     program: Program, target: Target, limits: Limits, report: SearchReport
 ) -> list[KernelPlan]:
     """
     The plans of one kernel, two, and up to `limits.max_kernels`, the fastest in the model first.
 
-    The program has its shifts already. The list may be empty.
+    The list may be empty.
     """
     planner = Planner(target, limits, report)
     graphs = planner.whole(program)

@@ -83,7 +83,7 @@ class Split:
                         factor = maximum(copier, shift)
                         value = copier.append(Node(Kind.MUL, (value, factor), axes))
                 kind = Kind.REDUCE_MAX if node.kind is Kind.REDUCE_MAX else Kind.REDUCE_SUM
-                return copier.append(Node(kind, (value,), (None, *node.axes), reduced=(PARTS,)))
+                return copier.append(Node(kind, (value,), node.axes, reduced=(PARTS,)))
 
             return make
 
