@@ -1,11 +1,12 @@
 """
 Building a program from tensors with positions.
 
-The builder records steps over shapes; `finish` finds the axes (`axes.resolve`).
+The builder records steps over shapes; `axes.resolve` finds the axes.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
+from enum import StrEnum
 from fractions import Fraction
 from math import prod
 
@@ -13,11 +14,19 @@ from mirage_mlir.field.rational import simplest_rational
 from mirage_mlir.search.program import Function, Kind
 
 
+class Layout(StrEnum):
+    """What only positions know: programs over axes have other names in its place."""
+
+    RESHAPE = "reshape"
+    SLICE = "slice"
+    CONCAT = "concat"
+
+
 @dataclass(frozen=True)
 class Step:
     """One operation over tensors with positions; operands are indices of earlier steps."""
 
-    kind: Kind
+    kind: Kind | Layout
     shape: tuple[int, ...]
     operands: tuple[int, ...] = ()
     name: str = ""
@@ -27,6 +36,12 @@ class Step:
     """The dimensions that a reduction sums over."""
     permutation: tuple[int, ...] = ()
     """Of a transpose: the operand's dimension for each of the result's."""
+    offsets: tuple[int, ...] = ()
+    """Of a slice, for each dimension."""
+    strides: tuple[int, ...] = ()
+    """Of a slice, in elements of the operand's dimension."""
+    dim: int = 0
+    """Of a concat."""
 
 
 @dataclass(frozen=True)
@@ -149,42 +164,50 @@ class ProgramBuilder:
         permutation = tuple(-1 if size == 1 else next(numbers) for size in shape)
         return self._record(Step(Kind.VIEW, tuple(shape), (operand,), permutation=permutation))
 
+    def reshape(self, operand: int, shape: Sequence[int]) -> int:
+        """The same elements, in row-major order, as a tensor of another shape."""
+        old = self.shape(operand)
+        assert prod(old) == prod(shape)
+        if [size for size in old if size != 1] == [size for size in shape if size != 1]:
+            return self.insert_units(operand, shape)
+        return self._record(Step(Layout.RESHAPE, tuple(shape), (operand,)))
+
+    def repeat(self, operand: int, dim: int, times: int) -> int:
+        """The whole again and again along `dim`: element i is element `i mod n`."""
+        return self._repeated(operand, dim, dim, times)
+
+    def repeat_interleave(self, operand: int, dim: int, times: int) -> int:
+        """Each element several times along `dim`: element i is element `i div times`."""
+        return self._repeated(operand, dim, dim + 1, times)
+
+    def _repeated(self, operand: int, dim: int, place: int, times: int) -> int:
+        """`dim` with a new factor that the operand lacks, outside it or inside it."""
+        old = self.shape(operand)
+        single = self.insert_units(operand, (*old[:place], 1, *old[place:]))
+        spread = self.broadcast(single, (*old[:place], times, *old[place:]))
+        return self.reshape(spread, (*old[:dim], old[dim] * times, *old[dim + 1 :]))
+
+    def slice(
+        self, operand: int, offsets: Sequence[int], sizes: Sequence[int], strides: Sequence[int]
+    ) -> int:
+        """Element i of dimension d is element `offsets[d] + i * strides[d]` of the operand."""
+        return self._record(
+            Step(
+                Layout.SLICE,
+                tuple(sizes),
+                (operand,),
+                offsets=tuple(offsets),
+                strides=tuple(strides),
+            )
+        )
+
+    def concat(self, operands: Sequence[int], dim: int) -> int:
+        """The operands one after the other along `dim`."""
+        shapes = [self.shape(operand) for operand in operands]
+        total = sum(shape[dim] for shape in shapes)
+        shape = (*shapes[0][:dim], total, *shapes[0][dim + 1 :])
+        return self._record(Step(Layout.CONCAT, shape, tuple(operands), dim=dim))
+
     def output(self, value: int, element_type: str = "f16") -> None:
         """Return `value`."""
         self.outputs.append(OutputTensor(value, element_type))
-
-    def duplicate_operand(self, step: int) -> None:
-        """
-        Compute the last operand of `step` anew, from inputs of its own.
-
-        Two uses of a tensor that run along different axes (X and its transpose in X Xᵀ) become
-        two tensors, each with its own axes. Later steps keep the first.
-        """
-        copies: dict[int, int] = {}
-        added: list[Step] = []
-
-        def copy(index: int) -> int:
-            if index not in copies:
-                old = self.steps[index]
-                operands = tuple(copy(operand) for operand in old.operands)
-                added.append(replace(old, operands=operands, name=old.name and old.name + "'"))
-                copies[index] = step + len(added) - 1
-            return copies[index]
-
-        target = self.steps[step]
-        operands = (*target.operands[:-1], copy(target.operands[-1]))
-        shift = len(added)
-
-        def moved(index: int) -> int:
-            return index + shift if index >= step else index
-
-        later = [
-            replace(other, operands=tuple(moved(operand) for operand in other.operands))
-            for other in self.steps[step + 1 :]
-        ]
-        self.steps[step:] = [*added, replace(target, operands=operands), *later]
-        self.inputs = [replace(old, step=moved(old.step)) for old in self.inputs]
-        self.inputs += [
-            replace(old, step=copies[old.step]) for old in self.inputs if old.step in copies
-        ]
-        self.outputs = [replace(old, step=moved(old.step)) for old in self.outputs]

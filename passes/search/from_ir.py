@@ -8,16 +8,18 @@ of names of axes.
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from math import isfinite
 
-from xdsl.dialects.builtin import BFloat16Type, Float16Type
+from xdsl.dialects.builtin import BFloat16Type, Float16Type, TensorType
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import Attribute, BlockArgument, Operation, SSAValue
 
 from mirage_mlir.dialects import kernel
 from mirage_mlir.passes.search.views import STRIDED_VIEWS, strides_of
-from mirage_mlir.search.axes import resolve
+from mirage_mlir.search.axes import ViewError, resolve_views
 from mirage_mlir.search.builder import ProgramBuilder
+from mirage_mlir.search.distribute import ArgumentView, Cut
 from mirage_mlir.search.program import Function, Kind, Program
 
 BINARY: Mapping[type[Operation], Kind] = {
@@ -58,9 +60,34 @@ def element_name(element_type: Attribute) -> str:
 class Piece:
     """A program to be computed by one kernel, and the values it reads and makes."""
 
-    arguments: tuple[SSAValue, ...]
+    values: tuple[SSAValue, ...]
+    """That are read, whole or in parts."""
+    views: tuple[ArgumentView, ...]
+    """The parts of `values` that the program's inputs name by their numbers."""
     results: tuple[SSAValue, ...]
     program: Program
+
+    @cached_property
+    def arguments(self) -> tuple[SSAValue, ...]:
+        """
+        The program's arguments: values of the function, and views of them.
+
+        The views are operations in no block; a writer copies them as it does those of the function.
+        """
+        return tuple(_viewed(self.values[view.argument], view.cuts) for view in self.views)
+
+
+def _viewed(value: SSAValue, cuts: Sequence[Cut]) -> SSAValue:
+    for cut in cuts:
+        if kernel.shape_of(value) != cut.shape:
+            wanted = TensorType(kernel.tensor_type(value).element_type, cut.shape)
+            value = kernel.ReshapeOp(value, wanted).result
+        offsets = [0] * len(cut.shape)
+        sizes = list(cut.shape)
+        strides = [1] * len(cut.shape)
+        offsets[cut.dim], sizes[cut.dim], strides[cut.dim] = cut.offset, cut.size, cut.stride
+        value = kernel.SliceOp(value, offsets, sizes, strides).result
+    return value
 
 
 @dataclass
@@ -72,6 +99,8 @@ class _Reader:
     builder: ProgramBuilder = field(default_factory=ProgramBuilder)
     arguments: list[SSAValue] = field(default_factory=list[SSAValue])
     values: dict[SSAValue, int] = field(default_factory=dict[SSAValue, int])
+    makers: list[Operation] = field(default_factory=list[Operation])
+    """The operator that each step of the builder is part of."""
 
     def value(self, value: SSAValue) -> int:
         """
@@ -103,6 +132,11 @@ class _Reader:
 
     def _operator(self, op: Operation) -> int:
         operands = [self.value(operand) for operand in op.operands]
+        number = self._recorded(op, operands)
+        self.makers += [op] * (len(self.builder.steps) - len(self.makers))
+        return number
+
+    def _recorded(self, op: Operation, operands: Sequence[int]) -> int:
         builder = self.builder
         if type(op) in BINARY:
             return builder.binary(BINARY[type(op)], *operands)
@@ -227,10 +261,28 @@ def _broadcast(builder: ProgramBuilder, op: Operation, operands: Sequence[int]) 
 
 
 def _reshape(builder: ProgramBuilder, op: Operation, operands: Sequence[int]) -> int:
-    old, new = kernel.shape_of(op.operands[0]), kernel.shape_of(op.results[0])
-    if [size for size in old if size > 1] != [size for size in new if size > 1]:
-        raise UnsupportedError(op, "a reshape between operators splits or merges dimensions")
-    return builder.insert_units(operands[0], new)
+    return builder.reshape(operands[0], kernel.shape_of(op.results[0]))
+
+
+def _repeat(builder: ProgramBuilder, op: Operation, operands: Sequence[int]) -> int:
+    assert isinstance(op, kernel.RepeatOp)
+    return builder.repeat(operands[0], op.dim.value.data, op.times.value.data)
+
+
+def _repeat_interleave(builder: ProgramBuilder, op: Operation, operands: Sequence[int]) -> int:
+    assert isinstance(op, kernel.RepeatInterleaveOp)
+    return builder.repeat_interleave(operands[0], op.dim.value.data, op.times.value.data)
+
+
+def _slice(builder: ProgramBuilder, op: Operation, operands: Sequence[int]) -> int:
+    assert isinstance(op, kernel.SliceOp)
+    offsets, strides = op.offsets.get_values(), op.strides.get_values()
+    return builder.slice(operands[0], offsets, kernel.shape_of(op.result), strides)
+
+
+def _concat(builder: ProgramBuilder, op: Operation, operands: Sequence[int]) -> int:
+    assert isinstance(op, kernel.ConcatOp)
+    return builder.concat(operands, op.dim.value.data)
 
 
 COMPOSITE: Mapping[type[Operation], Recorder] = {
@@ -251,6 +303,10 @@ COMPOSITE: Mapping[type[Operation], Recorder] = {
     kernel.TransposeOp: _transpose,
     kernel.BroadcastOp: _broadcast,
     kernel.ReshapeOp: _reshape,
+    kernel.RepeatOp: _repeat,
+    kernel.RepeatInterleaveOp: _repeat_interleave,
+    kernel.SliceOp: _slice,
+    kernel.ConcatOp: _concat,
 }
 
 
@@ -277,9 +333,14 @@ def read_piece(operators: Iterable[Operation], results: Sequence[SSAValue]) -> P
 
     Raises:
         UnsupportedError: the search cannot express one of the operators.
+        RolesError: the program would be larger than any that is searched.
     """
     reader = _Reader(frozenset(operators))
     for result in results:
         element = element_name(kernel.tensor_type(result).element_type)
         reader.builder.output(reader.value(result), element)
-    return Piece(tuple(reader.arguments), tuple(results), resolve(reader.builder))
+    try:
+        resolved = resolve_views(reader.builder)
+    except ViewError as error:
+        raise UnsupportedError(reader.makers[error.step], str(error)) from error
+    return Piece(tuple(reader.arguments), resolved.arguments, tuple(results), resolved.program)

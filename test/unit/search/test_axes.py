@@ -3,9 +3,10 @@
 import pytest
 from search_programs import attention, gram, linear_bias_gelu, rmsnorm_linear
 
-from mirage_mlir.search.axes import RolesError, resolve
+from mirage_mlir.search.axes import resolve
 from mirage_mlir.search.builder import ProgramBuilder
 from mirage_mlir.search.program import Function, Kind
+from mirage_mlir.search.roles import RolesError
 
 
 def test_matmul() -> None:
@@ -116,12 +117,27 @@ def test_different_matrix_types() -> None:
     assert resolve(b).matrix_type == "f32"
 
 
-def test_roles_without_end() -> None:
-    """Every residual connection around a square matrix doubles what is computed."""
+def residual_chain(links: int) -> ProgramBuilder:
+    """Residual connections around one square matrix."""
     b = ProgramBuilder()
     x, w = b.input((8, 64)), b.input((64, 64))
-    for _ in range(12):
+    for _ in range(links):
         x = b.binary(Kind.ADD, x, b.function(Function("exp"), b.matmul(x, w)))
     b.output(x)
+    return b
+
+
+def test_residual_chain() -> None:
+    """Every tensor of a chain has two roles, however long the chain is."""
+    products = [
+        sum(node.kind is Kind.MATMUL for node in resolve(residual_chain(links)).nodes)
+        for links in (1, 2, 3, 12)
+    ]
+    assert products == [1, 3, 5, 23]
+
+
+def test_too_large() -> None:
+    with pytest.raises(RolesError, match="computes 1202 tensors"):
+        resolve(residual_chain(400))
     with pytest.raises(RolesError, match="some for several roles"):
-        resolve(b)
+        resolve(residual_chain(60))

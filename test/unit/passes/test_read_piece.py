@@ -1,0 +1,54 @@
+"""Functions read as programs over axes: views of every kind, checked with numpy."""
+
+import numpy as np
+from program_values import Array, computed, viewed
+from random_functions import FunctionMaker
+from xdsl.dialects.func import FuncOp
+from xdsl.ir import SSAValue
+
+from mirage_mlir.dialects import kernel
+from mirage_mlir.interpreters.function import run_function
+from mirage_mlir.passes.search.from_ir import Piece, UnsupportedError, read_piece
+from mirage_mlir.passes.search.plan import returned
+from mirage_mlir.search.axes import RolesError
+
+SEEDS = range(400)
+
+
+def read(function: FuncOp) -> Piece:
+    operators = [op for op in function.body.block.ops if op.results]
+    return read_piece(operators, returned(function))
+
+
+def agrees(function: FuncOp, piece: Piece, seed: int) -> bool:
+    """Whether the program computes what the function does, on normal inputs."""
+    random = np.random.default_rng(seed)
+    arguments = function.body.block.args
+    inputs = [
+        random.standard_normal(kernel.shape_of(argument)).astype(np.float32).astype(np.float64)
+        for argument in arguments
+    ]
+    wanted = run_function(function, inputs, rounding=False)
+    known: dict[SSAValue, Array] = dict(zip(arguments, inputs, strict=True))
+    parts = [viewed(known[piece.values[view.argument]], view) for view in piece.views]
+    got = computed(piece.program, parts)
+    for value, part in zip(piece.arguments, parts, strict=True):
+        assert kernel.shape_of(value) == part.shape
+    return all(
+        a.size == b.size and np.allclose(a.ravel(), b.ravel(), rtol=1e-6, atol=1e-6)
+        for a, b in zip(wanted, got, strict=True)
+    )
+
+
+def test_random_functions() -> None:
+    """Most can be read, and what is read computes the same."""
+    expressed = 0
+    for seed in SEEDS:
+        function = FunctionMaker(seed).make(operators=6)
+        try:
+            piece = read(function)
+        except (UnsupportedError, RolesError):
+            continue
+        assert agrees(function, piece, seed), f"seed {seed}:\n{function}"
+        expressed += 1
+    assert expressed > len(SEEDS) / 2
