@@ -58,6 +58,17 @@ class DimensionClasses:
         """The class of a dimension."""
         return self._classes.setdefault(self._root(dimension), DimensionClass())
 
+    @property
+    def ragged(self) -> bool:
+        """Whether some load has tiles that reach beyond the end of their tensor."""
+        return any(
+            size % (cut.tile * cut.steps)
+            for loads in self.load_cuts.values()
+            for source, cuts in loads
+            for size, cut in zip(shape_of(source), cuts.dims, strict=True)
+            if cut.grid_axis is not None or cut.loops
+        )
+
     def _root(self, dimension: Dimension) -> Dimension:
         while (parent := self._parents.get(dimension, dimension)) != dimension:
             dimension = parent

@@ -14,11 +14,8 @@ once more with the rounding of their element types (see `rounding`).
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
-from enum import Enum
+from dataclasses import replace
 
-import numpy as np
 from xdsl.dialects.func import FuncOp
 
 from mirage_mlir.interpreters.dimensions import DimensionClasses
@@ -26,113 +23,17 @@ from mirage_mlir.interpreters.domain import NotInterpretable
 from mirage_mlir.interpreters.field_tests import (
     CHEAP_ROOTS,
     MOST_ROOTS,
-    Difference,
     FieldOutcome,
     FieldTests,
 )
-from mirage_mlir.interpreters.float_domain import Floats
+from mirage_mlir.interpreters.forms import Proof, first_stranger, prove
+from mirage_mlir.interpreters.report import EquivalenceReport, Verdict, Witness
 from mirage_mlir.interpreters.representatives import RICHEST, Axes, field_axes, rounding_axes
-from mirage_mlir.interpreters.rounding import Loss, RoundingTests, relative_errors
-from mirage_mlir.interpreters.tensors import Tensor
-
-DISTINCT = 1e-9
-"""Relative distance in f64 beyond which outputs are different: reordered sums stay below 1e-12."""
+from mirage_mlir.interpreters.rounding import RoundingTests
+from mirage_mlir.interpreters.witness import f64_differs, float_witness
 
 TESTS = 3
 """Random tests by default."""
-
-
-class Verdict(Enum):
-    """What a comparison came to."""
-
-    EQUAL = "equal"
-    DIFFERENT = "not equal"
-    UNDECIDED = "not decided"
-    INACCURATE = "inaccurate"
-    """Equal as functions of real numbers, but the candidate loses too much accuracy."""
-
-
-@dataclass(frozen=True)
-class Witness:
-    """One element in which two functions differ."""
-
-    difference: Difference
-    floats: tuple[float, float] | None
-    """What both give there in f64 on normal inputs; None where that is no number."""
-
-    def __str__(self) -> str:
-        found = self.difference
-        element = ", ".join(map(str, found.element))
-        text = (
-            f"output {found.output} at [{element}] is {_pair(found.candidate)} "
-            f"instead of {_pair(found.reference)} in Z_p x Z_q"
-        )
-        if self.floats is None:
-            return text
-        reference, candidate = self.floats
-        return f"{text}, {candidate:.9g} instead of {reference:.9g} in f64"
-
-
-@dataclass(frozen=True)
-class EquivalenceReport:
-    """The outcome of a comparison and the argument for it."""
-
-    verdict: Verdict
-    seeds: tuple[int, ...]
-    """What reproduces the run."""
-    tests: int = 0
-    """Random tests that both passed."""
-    bound: float = 1.0
-    """The probability, at most, that different functions pass them."""
-    theorem: str = ""
-    """Which theorem gives the bound."""
-    losses: tuple[Loss, ...] = ()
-    """The rounding error of each output on each kind of input."""
-    witness: Witness | None = None
-    reason: str = ""
-    """Why it is not decided."""
-    remarks: tuple[str, ...] = ()
-    """What the tests could not look at."""
-    seconds: float = 0.0
-
-    @property
-    def worst(self) -> Loss | None:
-        """The loss that is largest against its tolerance."""
-        return max(self.losses, key=lambda loss: loss.error / loss.tolerance, default=None)
-
-    def __str__(self) -> str:
-        match self.verdict:
-            case Verdict.EQUAL:
-                return self._argument()
-            case Verdict.DIFFERENT:
-                return str(self.witness)
-            case Verdict.UNDECIDED:
-                return self.reason
-            case Verdict.INACCURATE:
-                return f"{_loss_text(self.worst)}; {self._argument()}"
-
-    def _argument(self) -> str:
-        parts = [
-            f"equal in {self.tests} random tests over Z_p x Z_q at full size, "
-            f"wrong with probability at most {self.bound:.1e} by {self.theorem}"
-        ]
-        if self.verdict is Verdict.EQUAL and self.worst is not None:
-            parts.append(_loss_text(self.worst))
-        return "; ".join([*parts, *self.remarks])
-
-
-def _pair(residues: Sequence[int]) -> str:
-    return f"({residues[0]}, {residues[1] if len(residues) > 1 else '_'})"
-
-
-def _loss_text(loss: Loss | None) -> str:
-    if loss is None:
-        return "no rounding error measured"
-    relation = "within" if loss.acceptable else "over"
-    return (
-        f"rounding error {loss.error:.1e} of output {loss.output} on {loss.inputs}, "
-        f"{relation} {loss.tolerance:.1e}"
-    )
 
 
 def check_equivalence(
@@ -172,24 +73,39 @@ class _Comparison:
         classes = DimensionClasses((self.reference, self.candidate))
         outcome, axes = self._field_outcome(classes, hasty=True)
         if outcome.differences:
-            report = self._different(classes, outcome, axes)
-            if report.verdict is Verdict.DIFFERENT or not outcome.roots:
-                return report
+            if self._differs(classes, outcome, axes) or not outcome.roots:
+                return self._different(classes, outcome, axes)
             outcome, axes = self._field_outcome(classes, hasty=False)
             if outcome.differences:
                 return self._different(classes, outcome, axes)
+        proof = prove(self.reference, self.candidate)
         if outcome.passed < self.tests:
+            if proof.proved:
+                return self._equal(classes, outcome, proof, (f"no tests: {outcome.reason}",))
             return self._undecided(outcome.reason)
+        return self._equal(classes, outcome, proof, _remarks(outcome))
+
+    def _equal(
+        self,
+        classes: DimensionClasses,
+        outcome: FieldOutcome,
+        proof: Proof,
+        remarks: tuple[str, ...],
+    ) -> EquivalenceReport:
+        """The functions are equal; whether the candidate is accurate too."""
         losses = self._rounding(classes).losses(self.candidate)
         accurate = all(loss.acceptable for loss in losses)
+        passed = 0 if outcome.differences else outcome.passed
         return EquivalenceReport(
             Verdict.EQUAL if accurate else Verdict.INACCURATE,
             (self.seed,),
-            outcome.passed,
-            outcome.bound.probability,
-            outcome.bound.theorem,
+            passed,
+            outcome.bound.probability if passed else 1.0,
+            outcome.bound.theorem if passed else "",
             tuple(losses),
-            remarks=_remarks(outcome),
+            remarks=remarks,
+            proof=proof,
+            ragged=classes.ragged,
         )
 
     def _undecided(self, reason: str) -> EquivalenceReport:
@@ -214,56 +130,40 @@ class _Comparison:
         functions = (self.reference, self.candidate)
         return RoundingTests(self.reference, classes, rounding_axes(functions, classes), self.seed)
 
+    def _differs(self, classes: DimensionClasses, outcome: FieldOutcome, axes: Axes) -> bool:
+        """Whether a difference over the fields is one of the functions, too."""
+        if not (outcome.keyed or outcome.exponentials or outcome.roots):
+            return True
+        return f64_differs(RoundingTests(self.reference, classes, axes, self.seed), self.candidate)
+
     def _different(
         self, classes: DimensionClasses, outcome: FieldOutcome, axes: Axes
     ) -> EquivalenceReport:
         """Functions that differ over the fields: what f64 says about it."""
+        differs = self._differs(classes, outcome, axes)
+        if not differs and (proof := prove(self.reference, self.candidate)).proved:
+            remark = "the fields do not know a law that makes the functions equal"
+            return self._equal(classes, outcome, proof, (f"no tests: {remark}",))
         runs = RoundingTests(self.reference, classes, axes, self.seed)
-        expected, results = runs.exact(self.reference), runs.exact(self.candidate)
-        witnesses = [
-            Witness(found, _floats(expected[found.output], results[found.output], found))
-            for found in outcome.differences
-        ]
-        witness = next((w for w in witnesses if w.floats and _distinct(*w.floats)), witnesses[0])
-        algebraic = not (outcome.keyed or outcome.exponentials or outcome.roots)
-        if algebraic or _any_distinct(expected, results):
+        floats = float_witness(runs, self.candidate, outcome.differences, self.seed)
+        found = outcome.differences[0]
+        if floats is not None:
+            same = (d for d in outcome.differences if d.output == floats.output)
+            here = (d for d in outcome.differences if d.element == floats.element)
+            found = next((d for d in here if d.output == floats.output), next(same, found))
+        if differs:
+            culprit = first_stranger(self.reference, self.candidate)
+            witness = Witness(found, floats, culprit)
             return EquivalenceReport(Verdict.DIFFERENT, (self.seed,), witness=witness)
+        witness = Witness(found, floats)
         return EquivalenceReport(
             Verdict.UNDECIDED,
             (self.seed,),
             witness=witness,
             reason=f"{witness}; f64 shows no difference: it may be too small to see, or a law that "
-            "the fields do not know may make the functions equal",
+            "neither the fields nor the normal form know may make the functions equal",
             remarks=_remarks(outcome),
         )
-
-
-def _distinct(x: float, y: float) -> bool:
-    return abs(x - y) > DISTINCT * max(abs(x), abs(y))
-
-
-def _any_distinct(expected: Sequence[Tensor[Floats]], results: Sequence[Tensor[Floats]]) -> bool:
-    """Whether some output differs in f64 on inputs of some kind."""
-    return any(
-        error > DISTINCT
-        for exact, result in zip(expected, results, strict=True)
-        for error in relative_errors(result, exact)
-    )
-
-
-def _floats(
-    expected: Tensor[Floats], result: Tensor[Floats], found: Difference
-) -> tuple[float, float] | None:
-    """What both functions give at a place on normal inputs."""
-    values: list[float] = []
-    for tensor in (expected, result):
-        place = tuple(
-            int(axis.labels[i]) for axis, i in zip(tensor.axes, found.element, strict=True)
-        )
-        values.append(float(tensor.array[(0, *place)]))
-    if not np.isfinite(values).all():
-        return None
-    return values[0], values[1]
 
 
 def _remarks(outcome: FieldOutcome) -> tuple[str, ...]:

@@ -149,6 +149,13 @@ class RoundingTests:
         """What a function returns in f64 for inputs of all kinds, one run each."""
         return self._run(function, FloatDomain(rounding=False))
 
+    def inputs(self, kind: int) -> list[Tensor[Floats]]:
+        """The inputs of one kind, in f64."""
+        return [
+            Tensor(array[kind : kind + 1].astype(np.float64), axes)
+            for array, axes in zip(self._inputs, self.axes, strict=True)
+        ]
+
     # Inputs
 
     def _drawn(self, random: np.random.Generator) -> list[Floats]:

@@ -1,0 +1,12 @@
+"""
+Functions of our dialects in normal form: the argument for equality that needs no random numbers.
+
+Both functions are read literally, candidates with their blocks and iterations as digits of indices,
+and brought to one form. What is proved holds for all inputs, at the functions' real sizes. It
+shares no code with the algebra that guides the search.
+"""
+
+from mirage_mlir.interpreters.forms.proof import Proof, prove
+from mirage_mlir.interpreters.forms.strangers import first_stranger
+
+__all__ = ["Proof", "first_stranger", "prove"]

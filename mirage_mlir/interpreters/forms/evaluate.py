@@ -1,0 +1,50 @@
+"""The normal forms of what a function computes."""
+
+from __future__ import annotations
+
+from xdsl.dialects.func import FuncOp, ReturnOp
+from xdsl.ir import Operation, SSAValue
+
+from mirage_mlir.dialects import kernel
+from mirage_mlir.interpreters.forms.blocks import BlockForms, Watch
+from mirage_mlir.interpreters.forms.operators import Operators
+from mirage_mlir.interpreters.forms.tensors import Symbolic
+from mirage_mlir.interpreters.forms.terms import Atom, Place, Undecided
+from mirage_mlir.interpreters.operators import shape_of
+
+
+def _nobody(op: Operation, value: Symbolic) -> None:
+    """Nobody watches."""
+
+
+def outputs(operators: Operators, function: FuncOp, watch: Watch = _nobody) -> list[Symbolic]:
+    """
+    What a function returns, in normal form.
+
+    Raises:
+        Undecided: something has none.
+    """
+    block = function.body.block
+    values: dict[SSAValue, Symbolic] = {
+        argument: _argument(operators, number, argument)
+        for number, argument in enumerate(block.args)
+    }
+    for op in block.ops:
+        operands = [values[operand] for operand in op.operands]
+        if isinstance(op, ReturnOp):
+            return operands
+        if isinstance(op, kernel.GraphDefinedOp):
+            results = BlockForms(operators, op, operands, watch).outputs()
+        else:
+            results = [operators.result(op, operands)]
+        for value, result in zip(op.results, results, strict=True):
+            values[value] = result
+            watch(op, result)
+    raise Undecided("has no return")
+
+
+def _argument(operators: Operators, number: int, argument: SSAValue) -> Symbolic:
+    dims = tuple(operators.tensors.dim(size) for size in shape_of(argument))
+    places = [Place(dim.digits) for dim in dims]
+    form = operators.forms.factor(Atom("input", str(number)), places)
+    return Symbolic(form, dims)

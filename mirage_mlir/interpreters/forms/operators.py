@@ -1,0 +1,127 @@
+"""What each operator of the two dialects is in normal form."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from xdsl.dialects.builtin import StringAttr
+from xdsl.ir import Operation
+
+from mirage_mlir.interpreters.domain import NotInterpretable
+from mirage_mlir.interpreters.forms.tensors import Symbolic, Tensors
+from mirage_mlir.interpreters.forms.terms import Form, Undecided
+from mirage_mlir.interpreters.operators import integer, integers, mnemonic, number, shape_of
+
+PLAIN = ("exp", "log", "sqrt", "rsqrt", "sigmoid", "tanh")
+"""Mnemonics of functions that forms know by that name."""
+
+
+class Operators:
+    """Evaluates the operators that both dialects have, and those of the kernel dialect alone."""
+
+    def __init__(self, tensors: Tensors):
+        self.tensors = tensors
+        self.forms = tensors.forms
+        forms = self.forms
+        self._binary: dict[str, Callable[[Form, Form], Form]] = {
+            "add": forms.add,
+            "sub": lambda a, b: forms.add(a, b, -1),
+            "mul": forms.mul,
+            "div": forms.div,
+            "max": forms.maximum,
+        }
+        self._elementwise: dict[str, Callable[[Operation, Form], Form]] = {
+            "cast": lambda op, a: a,
+            "clamp": self._clamp,
+            "gelu": self._gelu,
+            "pow": lambda op, a: forms.raised(a, number(op, "exponent")),
+            "relu": lambda op, a: forms.maximum(a, forms.constant(0)),
+            "scale": lambda op, a: forms.scale(a, number(op, "factor")),
+            "silu": lambda op, a: forms.mul(a, forms.function("sigmoid", a)),
+            "square": lambda op, a: forms.mul(a, a),
+        }
+        self._others: dict[str, Callable[[Operation, list[Symbolic]], Symbolic]] = {
+            "broadcast": lambda op, x: tensors.broadcast(x[0], _shape(op)),
+            "constant": lambda op, x: tensors.constant(number(op, "value"), _shape(op)),
+            "layer_norm": self._layer_norm,
+            "matmul": lambda op, x: tensors.matmul(*x),
+            "reduce_max": lambda op, x: tensors.largest(x[0], integers(op, "dims")),
+            "reduce_mean": lambda op, x: tensors.mean(x[0], integers(op, "dims")),
+            "reduce_sum": lambda op, x: tensors.total(x[0], integers(op, "dims")),
+            "repeat": self._repeat,
+            "repeat_interleave": self._repeat,
+            "reshape": lambda op, x: tensors.reshape(x[0], _shape(op)),
+            "rms_norm": lambda op, x: self._scaled_to_unit(op, x[0], x[1:]),
+            "slice": self._slice,
+            "softmax": self._softmax,
+            "transpose": lambda op, x: tensors.transpose(x[0], integers(op, "permutation")),
+        }
+
+    def result(self, op: Operation, operands: list[Symbolic]) -> Symbolic:
+        """
+        The value of an operator.
+
+        Raises:
+            Undecided: it has no form.
+        """
+        name = mnemonic(op)
+        try:
+            if name in PLAIN:
+                return self.tensors.function(name, operands[0])
+            if (binary := self._binary.get(name)) is not None:
+                return self.tensors.pairwise(binary, *operands)
+            if (unary := self._elementwise.get(name)) is not None:
+                return self.tensors.each(lambda form: unary(op, form), operands[0])
+            if (other := self._others.get(name)) is not None:
+                return other(op, operands)
+        except NotInterpretable as error:
+            raise Undecided(str(error)) from error
+        raise Undecided(f"'{op.name}' has no normal form")
+
+    def _clamp(self, op: Operation, a: Form) -> Form:
+        low, high = number(op, "min"), number(op, "max")
+        return self.forms.function(f"clamp {low} {high}", a)
+
+    def _gelu(self, op: Operation, a: Form) -> Form:
+        approximate = op.properties["approximate"]
+        assert isinstance(approximate, StringAttr)
+        return self.forms.function(f"gelu {approximate.data}", a)
+
+    def _layer_norm(self, op: Operation, operands: list[Symbolic]) -> Symbolic:
+        x, *parameters = operands
+        centred = self.tensors.subtract(x, self.tensors.mean(x, [len(x.dims) - 1]))
+        result = self._scaled_to_unit(op, centred, parameters[:1])
+        for bias in parameters[1:]:
+            result = self.tensors.add(result, bias)
+        return result
+
+    def _scaled_to_unit(self, op: Operation, x: Symbolic, weights: list[Symbolic]) -> Symbolic:
+        tensors, rank = self.tensors, len(x.dims)
+        square = tensors.mean(tensors.each(lambda form: self.forms.mul(form, form), x), [rank - 1])
+        eps = tensors.constant(number(op, "eps"), (1,) * rank)
+        result = tensors.divide(x, tensors.function("sqrt", tensors.add(square, eps)))
+        for weight in weights:
+            result = tensors.multiply(result, weight)
+        return result
+
+    def _softmax(self, op: Operation, operands: list[Symbolic]) -> Symbolic:
+        """The maximum that is subtracted changes nothing, here as in the fields."""
+        tensors, dim = self.tensors, integer(op, "dim")
+        weights = tensors.function("exp", operands[0])
+        return tensors.divide(weights, tensors.total(weights, [dim]))
+
+    def _repeat(self, op: Operation, operands: list[Symbolic]) -> Symbolic:
+        inner = mnemonic(op) == "repeat_interleave"
+        dim, times = integer(op, "dim"), integer(op, "times")
+        return self.tensors.repeat(operands[0], dim, times, inner=inner)
+
+    def _slice(self, op: Operation, operands: list[Symbolic]) -> Symbolic:
+        result = operands[0]
+        bounds = zip(*(integers(op, name) for name in ("offsets", "sizes", "strides")), strict=True)
+        for dim, (offset, size, stride) in enumerate(bounds):
+            result = self.tensors.part(result, dim, offset, size, stride)
+        return result
+
+
+def _shape(op: Operation) -> tuple[int, ...]:
+    return shape_of(op.results[0])
