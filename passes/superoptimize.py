@@ -100,7 +100,7 @@ def candidates(
         except ArrangementError as error:
             remark(function, f"{plan.structure} was left out: {error}", detail=True)
             continue
-        report.kernels = len(plan.kernels)
+        report.kernels = plan.count
         report.modelled, report.alone = plan.seconds, alone
         report.structure = plan.structure
         yield Candidate(written, plan, alone, report)

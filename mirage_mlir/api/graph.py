@@ -24,7 +24,7 @@ from xdsl.utils.exceptions import DiagnosticException
 from mirage_mlir.api.arguments import dims_of, fill, finite, sizes_of
 from mirage_mlir.dialects import kernel
 from mirage_mlir.driver.options import DEFAULT_CHIPS, DEFAULT_TARGET, Options
-from mirage_mlir.driver.superoptimize import superoptimize_function
+from mirage_mlir.driver.profile import optimize
 from mirage_mlir.driver.types import element_attribute, element_type_of_attribute
 from mirage_mlir.passes.search.effort import MAX_KERNELS
 from mirage_mlir.runtime.element_types import ElementType, element_type_of
@@ -44,6 +44,12 @@ class SearchOptions(TypedDict, total=False):
     """Processes that search; the result is the same for any number."""
     compile_for: Sequence[str]
     """Instruction sets that the result has machine code for; sm_90a and sm_80 unless given."""
+    profile: bool
+    """Time the best candidates on this machine's GPU, and take the fastest."""
+    top_k: int
+    """How many candidates are timed; 8 unless given."""
+    cache: bool
+    """Keep on disk what was found by timing, and use what was kept; yes unless given."""
 
 
 class Tensor:
@@ -181,7 +187,7 @@ class KernelGraph:
             DiagnosticException: the program cannot be compiled; the message says where and why.
         """
         chosen = options_of(target, options)
-        return CompiledKernel(superoptimize_function(self.to_module(), self.name, chosen).artifact)
+        return CompiledKernel(optimize(self.to_module(), self.name, chosen).artifact)
 
     # How operators are added
 
@@ -469,4 +475,7 @@ def options_of(target: str, options: SearchOptions) -> Options:
         max_kernels=options.get("max_kernels", MAX_KERNELS),
         jobs=options.get("jobs", 1),
         chips=tuple(options.get("compile_for", DEFAULT_CHIPS)),
+        profile=options.get("profile", False),
+        top_k=options.get("top_k", 8),
+        cache=options.get("cache", True),
     )

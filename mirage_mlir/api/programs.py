@@ -10,8 +10,8 @@ from xdsl.dialects.builtin import ModuleOp
 from mirage_mlir.api.graph import KernelGraph, SearchOptions, options_of
 from mirage_mlir.driver.as_written import compile_as_written
 from mirage_mlir.driver.options import DEFAULT_CHIPS, DEFAULT_TARGET
+from mirage_mlir.driver.profile import optimize
 from mirage_mlir.driver.source import functions, parse_program
-from mirage_mlir.driver.superoptimize import superoptimize_function
 from mirage_mlir.runtime.kernel import CompiledKernel
 
 
@@ -73,7 +73,7 @@ def superoptimize_file(
     """
     module, name = _read(path, function)
     return CompiledKernel(
-        superoptimize_function(module, name, options_of(target, options)).artifact
+        optimize(module, name, options_of(target, options)).artifact
     )
 
 

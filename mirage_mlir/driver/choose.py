@@ -14,9 +14,9 @@ from xdsl.utils.exceptions import DiagnosticException
 
 from mirage_mlir.diagnostics import fail
 from mirage_mlir.driver.compile import CompiledFunction, Seconds, compile_function
-from mirage_mlir.driver.progress import Progress
 from mirage_mlir.driver.source import alone, text_of
 from mirage_mlir.interpreters.equivalence import EquivalenceReport, Verdict, check_equivalence
+from mirage_mlir.progress import Progress
 from mirage_mlir.search.report import SearchReport
 
 
@@ -29,6 +29,8 @@ class Offer:
     """It has each operator alone, and is the last."""
     search: SearchReport
     """What was searched, and what the model says of this offer."""
+    timing: tuple[str, ...] = ()
+    """Lines on how it was chosen, where candidates were timed."""
 
 
 @dataclass(frozen=True)

@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 
 from mirage_mlir.graph.target import target_named
+from mirage_mlir.passes.search.effort import MAX_KERNELS, Effort
 
 DEFAULT_CHIPS = ("sm_90a", "sm_80")
 """The instruction sets that a result has machine code for, the most capable first."""
@@ -23,10 +24,20 @@ class Options:
     """The GPU to search for."""
     time_limit: float | None = None
     """Seconds of search after which the best so far is taken."""
+    max_kernels: int = MAX_KERNELS
+    """Kernels that a plan may have, for a program that is searched as one piece."""
+    jobs: int = 1
+    """Processes that search; the result is the same for any number."""
     candidates: int = 4
     """How many graphs are tried where the first cannot be lowered, or spills."""
     chips: tuple[str, ...] = DEFAULT_CHIPS
     """Instruction sets to compile for."""
+    profile: bool = False
+    """Time the best candidates on this machine's GPU, and take the fastest."""
+    top_k: int = 8
+    """How many candidates are timed."""
+    cache: bool = True
+    """Keep on disk what was found by timing, and use what was kept."""
 
     def __post_init__(self) -> None:
         target_named(self.target)
@@ -39,5 +50,10 @@ class Options:
             raise ValueError("there is nothing to compile for: 'chips' is empty")
         if self.candidates < 1:
             raise ValueError(f"candidates is at least 1, not {self.candidates}")
-        if self.time_limit is not None and not self.time_limit > 0:
-            raise ValueError(f"time_limit is a positive number of seconds, not {self.time_limit}")
+        if self.top_k < 1:
+            raise ValueError(f"top_k is at least 1, not {self.top_k}")
+        self.effort()
+
+    def effort(self) -> Effort:
+        """How much each search may do; raises `ValueError` for a number out of its range."""
+        return Effort(self.time_limit, self.max_kernels, self.jobs)

@@ -15,7 +15,7 @@ def compile_report(name: str, choices: Sequence[Choice], seconds: Mapping[str, f
         if choice.offer not in [other.offer for other in described]:
             described.append(choice)
             search = replace(choice.offer.search, verification=str(choice.proof))
-            lines += [f"  {line}" for line in search.lines()]
+            lines += [f"  {line}" for line in (*search.lines(), *choice.offer.timing)]
     for choice in choices:
         lines += [f"  {line}" for line in kernel_lines(choice.compiled)]
         lines += [f"    not taken: {reason}" for reason in choice.rejected]
@@ -46,23 +46,4 @@ def _phases(seconds: Mapping[str, float]) -> str:
 
 def verification_fields(choices: Sequence[Choice]) -> dict[str, object]:
     """The verification of each chip's graph as JSON has it."""
-    return {
-        choice.compiled.code.target: {
-            "verdict": choice.proof.verdict.value,
-            "tests": choice.proof.tests,
-            "bound": choice.proof.bound,
-            "theorem": choice.proof.theorem,
-            "seeds": list(choice.proof.seeds),
-            "losses": [
-                {
-                    "output": loss.output,
-                    "inputs": loss.inputs,
-                    "error": loss.error,
-                    "tolerance": loss.tolerance,
-                }
-                for loss in choice.proof.losses
-            ],
-            "remarks": list(choice.proof.remarks),
-        }
-        for choice in choices
-    }
+    return {choice.compiled.code.target: choice.proof.fields() for choice in choices}

@@ -1,24 +1,39 @@
-"""What `mirage-opt --report --artifacts=DIR` does besides running passes."""
+"""What `mirage-opt --report --artifacts=DIR --profile` does besides running passes."""
 
+from collections.abc import Callable, Mapping
 from contextlib import ExitStack
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from xdsl.context import Context
 from xdsl.dialects import func
-from xdsl.dialects.builtin import ModuleOp
+from xdsl.dialects.builtin import FloatAttr, ModuleOp, StringAttr
 from xdsl.passes import ModulePass
 from xdsl.rewriter import Rewriter
 
+from mirage_mlir.dialects.kernel import GraphDefinedOp
 from mirage_mlir.driver.as_written import compile_as_written
 from mirage_mlir.driver.choose import Offer
 from mirage_mlir.driver.compile import CompiledFunction
 from mirage_mlir.driver.options import Options
-from mirage_mlir.driver.source import alone, functions, text_of
+from mirage_mlir.driver.profile import Machine, Profiler, this_machine
+from mirage_mlir.driver.source import alone, function_named, functions, text_of
 from mirage_mlir.driver.superoptimize import Superoptimized, superoptimize_function
-from mirage_mlir.passes.superoptimize import SuperoptimizePass, collect_reports
+from mirage_mlir.graph.target import target_named
+from mirage_mlir.passes.superoptimize import SuperoptimizePass, collect_reports, use_known
 from mirage_mlir.runtime.artifact import Artifact
 from mirage_mlir.runtime.files import write_whole
 from mirage_mlir.search.report import SearchReport
+
+
+@dataclass(frozen=True)
+class Profiling:
+    """How candidates are timed."""
+
+    machine: Callable[[str], Machine] = this_machine
+    """The GPU for what was searched for a target."""
+    cache: bool = True
+    """Whether what was found is kept on disk."""
 
 
 class Session:
@@ -26,13 +41,22 @@ class Session:
     One run of `mirage-opt` on one program.
 
     What `superoptimize` found is verified and compiled right after that pass; where it cannot be
-    used the next best takes its place in the module, so that what is printed is what runs.
+    used the next best takes its place in the module, so that what is printed is what runs. With
+    `profiling` it is the fastest of the candidates that `superoptimize` kept.
     """
 
-    def __init__(self, *, report: bool, artifacts: str | None, verbose: bool) -> None:
+    def __init__(
+        self,
+        *,
+        report: bool,
+        artifacts: str | None,
+        verbose: bool,
+        profiling: Profiling | None = None,
+    ) -> None:
         """Raises `OSError` when the folder for artifacts cannot be made."""
         self._report = report
         self._verbose = verbose
+        self._profiling = profiling
         self._folder = None if artifacts is None else Path(artifacts)
         if self._folder is not None:
             self._folder.mkdir(parents=True, exist_ok=True)
@@ -41,6 +65,7 @@ class Session:
         self._results: dict[str, Superoptimized] = {}
         self._reports = ExitStack()
         self._searches: list[SearchReport] = []
+        self._remembered: dict[str, dict[str, Offer]] = {}
 
     def begin(self, module: ModuleOp) -> None:
         """Remember the program as it was written, which verification compares with."""
@@ -48,25 +73,81 @@ class Session:
         self._passes = []
         self._results = {}
         self._reports.close()
+        self._remembered = {}
         self._searches = self._reports.enter_context(collect_reports())
+        if self._profiling is not None:
+            self._reports.enter_context(use_known(self._known))
 
     def after_pass(self, done: ModulePass, module: ModuleOp, seconds: float) -> None:
         """Note the time; after `superoptimize`, settle on graphs that can be used."""
         self._passes.append((done.name, seconds))
         if isinstance(done, SuperoptimizePass):
-            options = Options(target=done.target, time_limit=done.time_limit)
-            searches = {search.function: search for search in self._searches}
-            for function in functions(module):
-                # Further candidates, under names of their own, were not searched for.
-                if (search := searches.get(function.sym_name.data)) is not None:
-                    self._settle(function, Offer(function.clone(), search.alone, search), options)
+            self._settle_all(self._options(done), module)
 
-    def _settle(self, function: func.FuncOp, offer: Offer, options: Options) -> None:
+    def _options(self, done: SuperoptimizePass) -> Options:
+        profiling = self._profiling
+        return Options(
+            target=done.target,
+            time_limit=done.time_limit,
+            max_kernels=done.max_kernels,
+            jobs=done.jobs,
+            profile=profiling is not None,
+            top_k=done.top_k,
+            cache=profiling is not None and profiling.cache,
+        )
+
+    def _settle_all(self, options: Options, module: ModuleOp) -> None:
+        searches = {search.function: search for search in self._searches}
+        for function in functions(module):
+            name = function.sym_name.data
+            # Further candidates, under names of their own, were not searched for.
+            if name in self._remembered:
+                self._settle(function, options, self._remembered[name])
+            elif (search := searches.get(name)) is not None:
+                offer = Offer(function.clone(), search.alone, search)
+                if self._profiling is None:
+                    self._settle(function, options, {target_named(options.target).chip: offer})
+                else:
+                    self._settle_by_time(function, options, offer, module)
+
+    def _settle(self, function: func.FuncOp, options: Options, known: Mapping[str, Offer]) -> None:
         name = function.sym_name.data
-        result = superoptimize_function(self._program, name, options, offer)
-        self._results[name] = result
-        if result.function is not offer.function:
+        self._put(function, superoptimize_function(self._program, name, options, known))
+
+    def _settle_by_time(
+        self, function: func.FuncOp, options: Options, best: Offer, module: ModuleOp
+    ) -> None:
+        """Time all candidates for a function; the fastest takes its place, the others go."""
+        name = function.sym_name.data
+        others = [
+            other
+            for other in functions(module)
+            if other.sym_name.data.startswith(f"{name}__candidate_")
+        ]
+        offers = [best, *(_offer_of(other, name, best.search) for other in others)]
+        self._put(function, self._profiler(options).settle(self._program, name, offers))
+        for other in others:
+            Rewriter.erase_op(other)
+
+    def _put(self, function: func.FuncOp, result: Superoptimized) -> None:
+        """Note a result, and put its graph in the place of `function`."""
+        self._results[function.sym_name.data] = result
+        if text_of(alone(function)) != text_of(alone(result.function)):
             Rewriter.replace_op(function, result.function.clone())
+
+    def _profiler(self, options: Options) -> Profiler:
+        assert self._profiling is not None
+        return Profiler(self._profiling.machine(options.target), options)
+
+    def _known(self, search: SuperoptimizePass, function: func.FuncOp) -> func.FuncOp | None:
+        """What was found by timing before, so that there is nothing to search."""
+        name, options = function.sym_name.data, self._options(search)
+        profiler = self._profiler(options)
+        offers = profiler.remembered(function_named(self._program, name))
+        if profiler.chip not in offers:
+            return None
+        self._remembered[name] = offers
+        return offers[profiler.chip].function.clone()
 
     def finish(self, context: Context, module: ModuleOp) -> str | None:
         """
@@ -107,3 +188,16 @@ class Session:
         for name, data in files.items():
             write_whole(folder / name, data)
         return [f"  wrote {folder / name}\n" for name in files]
+
+
+def _offer_of(candidate: func.FuncOp, name: str, search: SearchReport) -> Offer:
+    """A further candidate, as `superoptimize` marks it, for the function `name`."""
+    cost = candidate.attributes["mirage.cost"]
+    assert isinstance(cost, FloatAttr)
+    function = candidate.clone()
+    function.sym_name = StringAttr(name)
+    for attribute in ("mirage.cost", "mirage.rank"):
+        del function.attributes[attribute]
+    kernels = sum(isinstance(op, GraphDefinedOp) for op in function.walk())
+    report = replace(search, modelled=cost.value.data, structure="", kernels=kernels)
+    return Offer(function, False, report)

@@ -1,6 +1,6 @@
 """A whole compile: search, verify, choose, lower for every chip, and make an artifact of it."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from copy import deepcopy
 from dataclasses import dataclass, field
 
@@ -13,13 +13,15 @@ from mirage_mlir.diagnostics import remark
 from mirage_mlir.driver.choose import Choice, Chooser, Offer
 from mirage_mlir.driver.compile import CompiledFunction, Seconds
 from mirage_mlir.driver.options import Options
-from mirage_mlir.driver.progress import Progress
 from mirage_mlir.driver.report import compile_report, verification_fields
 from mirage_mlir.driver.source import alone, function_named, text_of
 from mirage_mlir.graph.target import target_named
 from mirage_mlir.interpreters.equivalence import EquivalenceReport
+from mirage_mlir.interruption import deferred
 from mirage_mlir.passes.search.check import check
+from mirage_mlir.passes.search.effort import Effort
 from mirage_mlir.passes.superoptimize import candidates
+from mirage_mlir.progress import Progress
 from mirage_mlir.runtime.artifact import Artifact
 
 
@@ -34,12 +36,14 @@ class Superoptimized:
     """The uGraph for the target that was searched for; for the first chip where that is none."""
     seconds: dict[str, float]
     """By phase, for all chips together."""
+    offers: Mapping[str, Offer]
+    """What was taken, by chip."""
 
 
-def offers(function: func.FuncOp, target: str, time_limit: float | None) -> Iterator[Offer]:
+def offers(function: func.FuncOp, target: str, effort: Effort) -> Iterator[Offer]:
     """The graphs found for `target`, best first; it searches when the first is asked for."""
     check(function)
-    for candidate in candidates(function, target, time_limit):
+    for candidate in candidates(function, target, effort):
         # The report goes on changing: it always describes the last candidate.
         yield Offer(candidate.function, candidate.alone, deepcopy(candidate.report))
 
@@ -48,7 +52,7 @@ def superoptimize_function(
     module: ModuleOp,
     name: str,
     options: Options,
-    first: Offer | None = None,
+    known: Mapping[str, Offer] | None = None,
 ) -> Superoptimized:
     """
     Compile the function `name` of `module`, which is left as it is.
@@ -57,8 +61,8 @@ def superoptimize_function(
         module: the program.
         name: which of its functions.
         options: what to search and compile for.
-        first: the best graph, where a search has already been made; there is another search only
-            if it cannot be used.
+        known: the best graph for a chip, where a search has already been made; there is another
+            search only if it cannot be used.
 
     Raises:
         ValueError: there is no such function.
@@ -66,10 +70,11 @@ def superoptimize_function(
     """
     reference = function_named(module, name)
     progress, seconds = Progress(), Seconds()
-    if first is not None:
+    known = known or {}
+    for first in known.values():
         seconds.add("search", sum(first.search.phases.values()))
-    with progress.shown():
-        choices = _choose_all(_Compile(reference, options, first, seconds, progress))
+    with progress.shown(), deferred():
+        choices = _choose_all(_Compile(reference, options, known, seconds, progress))
     report = compile_report(name, choices, seconds.phases)
     own = [choice for choice in choices if choice.compiled.code.target == _chip(options)]
     return Superoptimized(
@@ -77,6 +82,7 @@ def superoptimize_function(
         compiled=tuple(choice.compiled for choice in choices),
         function=(own or choices)[0].offer.function,
         seconds=seconds.phases,
+        offers={choice.compiled.code.target: choice.offer for choice in choices},
     )
 
 
@@ -91,7 +97,7 @@ class _Compile:
 
     reference: func.FuncOp
     options: Options
-    first: Offer | None
+    known: Mapping[str, Offer]
     seconds: Seconds
     progress: Progress
     proofs: dict[str, EquivalenceReport] = field(default_factory=dict[str, EquivalenceReport])
@@ -103,13 +109,11 @@ class _Compile:
         Each chip has a search of its own: what suits one may be too large for another, or need
         clusters that it lacks.
         """
-        limit = self.options.time_limit
-        if chip != _chip(self.options):
-            found = offers(self.reference, chip, limit)
-        else:
-            found = offers(self.reference, self.options.target, limit)
-            if self.first is not None:
-                found = _with_first(self.first, found)
+        effort = self.options.effort()
+        own = chip == _chip(self.options)
+        found = offers(self.reference, self.options.target if own else chip, effort)
+        if chip in self.known:
+            found = _with_first(self.known[chip], found)
         most = self.options.candidates
         return Chooser(
             self.reference, found, most, self.seconds, self.progress, self.proofs

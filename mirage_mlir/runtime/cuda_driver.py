@@ -102,6 +102,11 @@ class CudaDriver:
             self._attribute("COMPUTE_CAPABILITY_MINOR", device),
         )
 
+    def name(self, device: int) -> str:
+        """What the vendor calls `device`."""
+        data: bytes = self._call(self.bindings.cuDeviceGetName, 256, self._device(device))
+        return data.rstrip(b"\0").decode()
+
     def shared_memory_limit(self, device: int) -> int:
         """Bytes of shared memory that one block may have on `device`."""
         return self._attribute("MAX_SHARED_MEMORY_PER_BLOCK_OPTIN", device)

@@ -1,6 +1,7 @@
 """Writing files so that a reader sees the whole file or none."""
 
 import os
+import threading
 from pathlib import Path
 
 
@@ -16,7 +17,8 @@ def write_whole(path: str | os.PathLike[str], data: bytes) -> None:
     """
     target = Path(path)
     # Beside the target: renaming is atomic within one file system only.
-    part = target.with_name(f".{target.name}.{os.getpid()}.part")
+    writer = f"{os.getpid()}-{threading.get_ident()}"
+    part = target.with_name(f".{target.name}.{writer}.part")
     try:
         part.write_bytes(data)
         part.replace(target)

@@ -39,6 +39,11 @@ def choose_target(artifact: Artifact, capability: tuple[int, int]) -> TargetCode
     return max(fitting, key=lambda pair: pair[0])[1]
 
 
+def can_run(target: str, capability: tuple[int, int]) -> bool:
+    """Whether a device of `capability` runs code for the instruction set `target`."""
+    return _feature(target, *capability) is not None
+
+
 def _feature(target: str, major: int, minor: int) -> tuple[int, bool] | None:
     """How well `target` suits the device (larger is better), None where it cannot run."""
     digits = target.removeprefix("sm_")

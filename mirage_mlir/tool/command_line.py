@@ -33,6 +33,8 @@ class CommandLine:
     passes: tuple[Request, ...]
     artifacts: str | None
     search_stats: str | None
+    profile: bool
+    cache: bool
     report: bool
     verbose: bool
     split_input_file: bool
@@ -66,6 +68,8 @@ def _make_parser(epilog: str) -> _Parser:
     text("--report", action="store_true", help="say on stderr what was searched and proved")
     text("--artifacts", metavar="DIR", help="write PTX, cubins and artifacts into DIR")
     text("--search-stats", metavar="FILE", help="write what each search did to FILE, as JSON")
+    text("--profile", action="store_true", help="time candidates on this GPU, take the fastest")
+    text("--no-cache", action="store_true", help="forget what was found by timing, keep nothing")
     text("-v", "--verbose", action="store_true", help="show detailed remarks")
     text("--debug", action="store_true", help="show the Python trace of an internal error")
     text("--version", action="store_true", help="show the version")
@@ -167,6 +171,8 @@ def parse_command_line(words: Sequence[str], available: PassTable) -> CommandLin
         artifacts=arguments.artifacts,
         report=arguments.report,
         search_stats=arguments.search_stats,
+        profile=arguments.profile,
+        cache=not arguments.no_cache,
         verbose=arguments.verbose,
         split_input_file=arguments.split_input_file,
         verify_diagnostics=arguments.verify_diagnostics,

@@ -15,6 +15,7 @@ from xdsl.universe import Universe
 
 from mirage_mlir.diagnostics import collect_remarks
 from mirage_mlir.progress import Progress
+from mirage_mlir.runtime.cuda_driver import CudaError
 from mirage_mlir.targets.base import BinaryTarget
 from mirage_mlir.tool.command_line import CommandLine, parse_command_line
 from mirage_mlir.tool.compilation import Compilation, InternalError, Rejected, rejections
@@ -148,14 +149,19 @@ class _Run:
 
 
 def _session(command: CommandLine) -> "Session | None":
-    """What reports and writes artifacts, when the command line asks for either."""
-    if not command.report and command.artifacts is None:
+    """What reports, writes artifacts and times, when the command line asks for one of them."""
+    if not command.report and command.artifacts is None and not command.profile:
         return None
     # Imported here: it brings the lowering and the bindings, which few runs need.
-    from mirage_mlir.driver.session import Session
+    from mirage_mlir.driver.session import Profiling, Session
 
     try:
-        return Session(report=command.report, artifacts=command.artifacts, verbose=command.verbose)
+        return Session(
+            report=command.report,
+            artifacts=command.artifacts,
+            verbose=command.verbose,
+            profiling=Profiling(cache=command.cache) if command.profile else None,
+        )
     except (OSError, ValueError) as error:
         raise UsageError(f"--artifacts={command.artifacts}: {error}") from error
 
@@ -198,7 +204,7 @@ def run(words: Sequence[str]) -> int:
         return BAD_INPUT
     except BrokenPipeError:
         raise
-    except OSError as error:
+    except (OSError, CudaError) as error:
         _say([f"mirage-opt: error: {error}"])
         return BAD_INPUT
     except Exception as error:

@@ -11,8 +11,8 @@ from xdsl.utils.exceptions import DiagnosticException
 from mirage_mlir.driver import choose
 from mirage_mlir.driver.choose import Choice, Chooser, Offer
 from mirage_mlir.driver.compile import CompiledFunction, Seconds, compile_function
-from mirage_mlir.driver.progress import Progress
 from mirage_mlir.driver.source import functions, parse_program
+from mirage_mlir.progress import Progress
 from mirage_mlir.search.report import SearchReport
 
 REFERENCE = """

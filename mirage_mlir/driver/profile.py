@@ -1,0 +1,345 @@
+"""
+Choosing by the clock: candidates compiled in parallel, checked and timed on this machine's GPU.
+
+The search ranks by a model; of what it ranks first, the fastest kernel that is right is taken, and
+remembered on disk, so that a program is searched and timed once on a machine.
+"""
+
+import os
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager
+from dataclasses import asdict, dataclass, field
+from itertools import islice
+from math import isfinite
+from time import perf_counter
+from typing import Any, cast
+
+from xdsl.dialects import func
+from xdsl.dialects.builtin import ModuleOp
+from xdsl.utils.exceptions import DiagnosticException
+
+from mirage_mlir.diagnostics import fail
+from mirage_mlir.driver.bench import Reading, Subject, Trial
+from mirage_mlir.driver.bench_process import PATIENCE, BenchProcess, Make
+from mirage_mlir.driver.cache import Cache, Key, cache_folder
+from mirage_mlir.driver.choose import Offer
+from mirage_mlir.driver.compile import CompiledFunction, compile_function
+from mirage_mlir.driver.options import Options
+from mirage_mlir.driver.source import alone, function_named, functions, parse_program, text_of
+from mirage_mlir.driver.superoptimize import Superoptimized, offers, superoptimize_function
+from mirage_mlir.driver.worker import WorkerError, Workers, workers
+from mirage_mlir.graph.target import target_named
+from mirage_mlir.interpreters.equivalence import Verdict, check_equivalence
+from mirage_mlir.progress import Progress
+from mirage_mlir.runtime.cuda_driver import CudaDriver, CudaError
+from mirage_mlir.runtime.launch import can_run
+from mirage_mlir.runtime.stopwatch import CudaStopwatch
+from mirage_mlir.search.report import SearchReport
+
+FIRST_REPLAYS = 10
+"""Replays of each candidate's graph, which holds 20 calls or more."""
+
+FINALISTS, ROUNDS, REPLAYS = 4, 5, 10
+"""The fastest are timed again, in turn, so that a drifting clock meets all alike: 50 replays."""
+
+
+@dataclass(frozen=True)
+class Machine:
+    """The GPU that candidates are timed on."""
+
+    name: str
+    make: Make = CudaStopwatch
+    """Makes its stopwatch."""
+    jobs: int = 0
+    """Processes that compile; 0 is one for each core."""
+    patience: float = PATIENCE
+    """Seconds after which a kernel hangs."""
+
+    def bench(self, subject: Subject) -> BenchProcess:
+        """Where kernels for a program are measured."""
+        return BenchProcess(subject, self.make, self.patience)
+
+    def compilers(self, candidates: int) -> AbstractContextManager[Workers]:
+        """Processes that compile so many candidates."""
+        count = self.jobs or len(os.sched_getaffinity(0))
+        return workers(max(1, min(count, candidates)))
+
+
+def this_machine(target: str) -> Machine:
+    """
+    This machine's GPU, to time what was searched for `target`.
+
+    Raises:
+        CudaError: there is none, or it cannot run code for `target`.
+    """
+    try:
+        driver = CudaDriver()
+        name, capability = driver.name(0), driver.capability(0)
+    except CudaError as error:
+        raise CudaError(f"profiling needs a GPU: {error}") from error
+    if not can_run(chip := target_named(target).chip, capability):
+        raise CudaError(f"profiling for {target} needs a GPU of {chip}; this machine has a {name}")
+    return Machine(name)
+
+
+@dataclass
+class Timed:
+    """A candidate, and what became of it."""
+
+    offer: Offer
+    compiled: CompiledFunction | None = None
+    reading: Reading | None = None
+    microseconds: float = float("inf")
+    problem: str = ""
+    """Why it cannot be taken."""
+
+    def trial(self) -> Trial:
+        """What is measured."""
+        assert self.compiled is not None
+        return Trial(self.compiled.code, self.compiled.outputs)
+
+    def fields(self) -> dict[str, object]:
+        """For statistics: times in microseconds, those not taken as null."""
+        taken = self.microseconds if isfinite(self.microseconds) else None
+        return {
+            "structure": self.offer.search.structure,
+            "kernels": self.offer.search.kernels,
+            "modelled": self.offer.search.modelled * 1e6,
+            "microseconds": taken,
+            "error": None if self.reading is None else self.reading.error,
+            "problem": self.problem,
+        }
+
+
+@dataclass(frozen=True)
+class Timings:
+    """All candidates of a program, timed."""
+
+    device: str
+    candidates: tuple[Timed, ...]
+    seconds: float
+    """For compiling, checking and timing them."""
+
+    @property
+    def best(self) -> Timed | None:
+        """The fastest that is right."""
+        right = [one for one in self.candidates if isfinite(one.microseconds)]
+        return min(right, key=lambda one: one.microseconds, default=None)
+
+    def lines(self) -> Iterator[str]:
+        """For people."""
+        right = sum(isfinite(one.microseconds) for one in self.candidates)
+        yield (
+            f"timed on {self.device}: {len(self.candidates)} candidates, {right} right, "
+            f"in {self.seconds:.1f} s"
+        )
+        for rank, one in enumerate(self.candidates):
+            what = f"{one.microseconds:.2f} us" if isfinite(one.microseconds) else one.problem
+            mark = "taken" if one is self.best else "not taken"
+            modelled = one.offer.search.modelled * 1e6
+            yield f"  {rank}: {what}, modelled {modelled:.2f} us, {mark}"
+
+
+# Compiling, in another process
+
+
+@dataclass(frozen=True)
+class _Job:
+    """One candidate to compile."""
+
+    reference: str
+    candidate: str
+    name: str
+    chip: str
+    alone: bool
+
+
+class _Rejected(Exception):
+    """Why a candidate cannot be taken."""
+
+
+def _compile(job: _Job) -> CompiledFunction:
+    """The candidate as machine code; raises `_Rejected` where verification turns it down."""
+    candidate = parse_program(job.candidate, f"{job.name}.candidate")
+    compiled = compile_function(candidate, job.name, job.chip)
+    reference = parse_program(job.reference, f"{job.name}.program")
+    proof = check_equivalence(
+        function_named(reference, job.name), function_named(candidate, job.name)
+    )
+    as_written = job.alone and proof.verdict is not Verdict.DIFFERENT
+    if proof.verdict is not Verdict.EQUAL and not as_written:
+        raise _Rejected(f"verification: {proof.verdict.value}: {proof}")
+    return compiled
+
+
+# Timing
+
+
+@dataclass
+class Profiler:
+    """Times candidates on one machine, and remembers the best."""
+
+    machine: Machine
+    options: Options
+    progress: Progress = field(default_factory=Progress)
+    results: list[Timings] = field(default_factory=list[Timings])
+    """Of all programs timed by this profiler."""
+
+    @property
+    def chip(self) -> str:
+        """The instruction set that candidates are compiled for."""
+        return target_named(self.options.target).chip
+
+    def settle(self, module: ModuleOp, name: str, found: Sequence[Offer]) -> Superoptimized:
+        """
+        The whole result for a function with candidates for it, and remember it.
+
+        Raises:
+            DiagnosticException: no candidate is right.
+        """
+        reference = function_named(module, name)
+        best = self.fastest(reference, found)
+        result = superoptimize_function(module, name, self.options, {self.chip: best})
+        self._remember(reference, result)
+        return result
+
+    def fastest(self, reference: func.FuncOp, found: Sequence[Offer]) -> Offer:
+        """The candidate to take; raises `DiagnosticException` where none is right."""
+        with self.progress.shown():
+            timings = self.time(reference, found)
+        self.results.append(timings)
+        if (best := timings.best) is None:
+            fail(
+                reference,
+                f"has no candidate that is right on {timings.device}",
+                note="; ".join(one.problem for one in timings.candidates),
+            )
+        offer = best.offer
+        return Offer(offer.function, offer.alone, offer.search, tuple(timings.lines()))
+
+    def time(self, reference: func.FuncOp, found: Sequence[Offer]) -> Timings:
+        """Compile, check and time candidates for `reference`."""
+        start = perf_counter()
+        timed = [Timed(offer) for offer in found]
+        with self.machine.compilers(len(timed)) as pool:
+            self._read_all(reference, timed, pool)
+        return Timings(self.machine.name, tuple(timed), perf_counter() - start)
+
+    def _read_all(self, reference: func.FuncOp, timed: Sequence[Timed], pool: Workers) -> None:
+        name = reference.sym_name.data
+        program = text_of(alone(reference))
+        texts = [text_of(alone(one.offer.function, name)) for one in timed]
+        jobs = [
+            _Job(program, text, name, self.chip, one.offer.alone)
+            for text, one in zip(texts, timed, strict=True)
+        ]
+        bench: BenchProcess | None = None
+        try:
+            for one, result in zip(timed, pool.map(_compile, jobs), strict=True):
+                self.progress.now(f"timing candidate {timed.index(one) + 1} of {len(timed)}")
+                if isinstance(result, WorkerError):
+                    one.problem = str(result)
+                    continue
+                one.compiled = result
+                bench = bench or self.machine.bench(Subject(program, name, result.inputs))
+                self._read(bench, one)
+            if bench is not None:
+                self._compare(bench, timed)
+        finally:
+            if bench is not None:
+                bench.close()
+
+    def _read(self, bench: BenchProcess, one: Timed) -> None:
+        try:
+            one.reading = bench.read(one.trial(), FIRST_REPLAYS)
+        except WorkerError as error:
+            one.problem = f"went wrong on the GPU: {error}"
+            return
+        if one.reading.right:
+            one.microseconds = one.reading.microseconds
+        else:
+            error, allowed = one.reading.error, one.reading.tolerance
+            one.problem = f"is wrong on the GPU: error {error:.1e}, at most {allowed:.1e} is right"
+
+    def _compare(self, bench: BenchProcess, timed: Sequence[Timed]) -> None:
+        """Time the fastest again, in turn."""
+        ranked = sorted(timed, key=lambda one: one.microseconds)
+        best = [one for one in ranked[:FINALISTS] if isfinite(one.microseconds)]
+        if len(best) < 2:
+            return
+        try:
+            times = bench.compare([one.trial() for one in best], ROUNDS, REPLAYS)
+        except WorkerError:
+            # Each of them ran before: what was read then must do.
+            return
+        for one, microseconds in zip(best, times, strict=True):
+            one.microseconds = microseconds
+
+    # The cache
+
+    @property
+    def cache(self) -> Cache:
+        """Where results are remembered."""
+        return Cache(cache_folder() if self.options.cache else None)
+
+    def key(self, reference: func.FuncOp) -> Key:
+        """What the result for `reference` depends on."""
+        options = {name: value for name, value in asdict(self.options).items() if name != "cache"}
+        return Key(text_of(alone(reference)), self.machine.name, options)
+
+    def remembered(self, reference: func.FuncOp) -> dict[str, Offer]:
+        """What was taken before, by chip; empty where nothing is known."""
+        entry = self.cache.get(self.key(reference))
+        if entry is None:
+            return {}
+        try:
+            offers_by_chip = cast(Mapping[str, Mapping[str, Any]], entry["offers"])
+            return {chip: _read_offer(fields) for chip, fields in offers_by_chip.items()}
+        except (DiagnosticException, KeyError, TypeError, ValueError):
+            # Written by another version of the dialects, say.
+            return {}
+
+    def _remember(self, reference: func.FuncOp, result: Superoptimized) -> None:
+        candidates = [one.fields() for one in self.results[-1].candidates]
+        entry = {
+            "offers": {chip: _offer_fields(offer) for chip, offer in result.offers.items()},
+            "candidates": candidates,
+        }
+        self.cache.put(self.key(reference), entry)
+
+
+def _offer_fields(offer: Offer) -> dict[str, object]:
+    return {
+        "function": text_of(alone(offer.function)),
+        "alone": offer.alone,
+        "search": offer.search.as_dict(),
+        "timing": list(offer.timing),
+    }
+
+
+def _read_offer(fields: Mapping[str, Any]) -> Offer:
+    (function,) = functions(parse_program(fields["function"], "cache"))
+    search = SearchReport(**fields["search"])
+    timing = tuple(map(str, fields["timing"]))
+    return Offer(function, bool(fields["alone"]), search, timing)
+
+
+def optimize(
+    module: ModuleOp, name: str, options: Options, machine: Machine | None = None
+) -> Superoptimized:
+    """
+    What `superoptimize_function` does, with candidates timed where the options ask for it.
+
+    Raises:
+        ValueError: there is no such function.
+        CudaError: timing is asked for and there is no GPU.
+        DiagnosticException: the program cannot be compiled; the message says where and why.
+    """
+    if not options.profile:
+        return superoptimize_function(module, name, options)
+    profiler = Profiler(machine or this_machine(options.target), options)
+    reference = function_named(module, name)
+    if known := profiler.remembered(reference):
+        return superoptimize_function(module, name, options, known)
+    found = list(islice(offers(reference, options.target, options.effort()), options.top_k))
+    return profiler.settle(module, name, found)

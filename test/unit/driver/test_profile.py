@@ -1,0 +1,231 @@
+"""Candidates timed on a GPU in host memory: the fastest that is right is taken, and remembered."""
+
+import json
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import AbstractContextManager, nullcontext
+from dataclasses import replace
+from functools import cached_property
+from pathlib import Path
+
+import pytest
+from fake_stopwatch import CHEAPEST, make_faulty, make_sound
+from xdsl.dialects import func
+from xdsl.utils.exceptions import DiagnosticException
+
+from mirage_mlir.diagnostics import collect_remarks
+from mirage_mlir.driver import profile
+from mirage_mlir.driver.bench import Bench, Reading, Subject, Trial
+from mirage_mlir.driver.bench_process import BenchProcess
+from mirage_mlir.driver.choose import Offer
+from mirage_mlir.driver.options import Options
+from mirage_mlir.driver.profile import Machine, Profiler, optimize
+from mirage_mlir.driver.session import Profiling, Session
+from mirage_mlir.driver.source import compiler_context, functions, parse_program, text_of
+from mirage_mlir.driver.worker import ItemT, ResultT, WorkerError, Workers
+from mirage_mlir.passes.superoptimize import SuperoptimizePass
+from mirage_mlir.runtime.cuda_driver import CudaError
+from mirage_mlir.search.report import SearchReport
+
+TYPE = "tensor<16x1024xf32>"
+
+REFERENCE = f"""
+func.func @f(%x: {TYPE}) -> {TYPE} {{
+  %y = kernel.scale %x {{factor = 2.0 : f32}} : ({TYPE}) -> {TYPE}
+  func.return %y : {TYPE}
+}}
+"""
+
+NORM = f"""
+func.func @f(%x: {TYPE}, %z: {TYPE}) -> {TYPE} {{
+  %y = kernel.rms_norm %x {{eps = 1.0e-05 : f32}} : ({TYPE}) -> {TYPE}
+  %o = kernel.add %y, %z : ({TYPE}, {TYPE}) -> {TYPE}
+  func.return %o : {TYPE}
+}}
+"""
+"""A program with several candidates."""
+
+UNCOMPILABLE = REFERENCE
+
+
+class Here(BenchProcess):
+    """A bench in this process."""
+
+    def read(self, trial: Trial, replays: int) -> Reading:
+        return self._bench.read(trial, replays)
+
+    def compare(self, trials: Sequence[Trial], rounds: int, replays: int) -> list[float]:
+        return self._bench.compare(trials, rounds, replays)
+
+    @cached_property
+    def _bench(self) -> Bench:
+        return Bench(self._subject, self._make())
+
+
+class InTurn(Workers):
+    """Calls functions in this process."""
+
+    def map(
+        self, function: Callable[[ItemT], ResultT], items: Iterable[ItemT]
+    ) -> Iterator[ResultT | WorkerError]:
+        for item in items:
+            try:
+                yield function(item)
+            except Exception as error:
+                yield WorkerError(str(error))
+
+
+class OneProcess(Machine):
+    """A machine without other processes, which take seconds to start."""
+
+    def bench(self, subject: Subject) -> BenchProcess:
+        return Here(subject, self.make)
+
+    def compilers(self, candidates: int) -> AbstractContextManager[Workers]:
+        return nullcontext(InTurn(1))
+
+
+MACHINE = OneProcess("a GPU of our own", make_sound)
+
+OPTIONS = Options(chips=("sm_90a",), profile=True)
+
+
+def scale(factor: float, blocks: int) -> str:
+    """A graph that multiplies by `factor`; on the fake clock fewer blocks are faster."""
+    tile = f"!threadblock.tile<{16 // blocks}x1024xf32>"
+    return f"""
+func.func @f(%x: {TYPE}) -> {TYPE} {{
+  %y = kernel.graph_defined ins(%x) grid [{blocks}] {{
+  ^bb0(%a: {TYPE}):
+    %t = threadblock.load %a grid_map [0] : ({TYPE}) -> {tile}
+    %d = threadblock.scale %t {{factor = {factor} : f32}} : ({tile}) -> {tile}
+    threadblock.store %d grid_map [0] : {tile}
+  }} : ({TYPE}) -> {TYPE}
+  func.return %y : {TYPE}
+}}
+"""
+
+
+@pytest.fixture(autouse=True)
+def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """An empty cache."""
+    folder = tmp_path / "cache"
+    monkeypatch.setenv("MIRAGE_CACHE_DIR", str(folder))
+    return folder
+
+
+def function_of(text: str) -> func.FuncOp:
+    """The one function of a program."""
+    return functions(parse_program(text, "f.mlir"))[0]
+
+
+def offers_of(texts: Sequence[str]) -> list[Offer]:
+    """Candidates in the order of the model."""
+    return [
+        Offer(function_of(text), False, SearchReport("f", structure=f"offer {number}"))
+        for number, text in enumerate(texts)
+    ]
+
+
+def test_the_fastest_is_taken() -> None:
+    profiler = Profiler(MACHINE, OPTIONS)
+    best = profiler.fastest(function_of(REFERENCE), offers_of([scale(2.0, b) for b in (8, 2, 4)]))
+    assert best.search.structure == "offer 1"
+    times = [one.microseconds for one in profiler.results[0].candidates]
+    assert times == [pytest.approx(CHEAPEST + blocks) for blocks in (8, 2, 4)]
+    assert "3 candidates, 3 right" in best.timing[0]
+    assert "12.00 us" in best.timing[2]
+    assert best.timing[2].endswith(" taken")
+
+
+def test_what_is_wrong_is_passed_over() -> None:
+    texts = [UNCOMPILABLE, scale(3.0, 1), scale(2.0, 4)]
+    profiler = Profiler(MACHINE, OPTIONS)
+    best = profiler.fastest(function_of(REFERENCE), offers_of(texts))
+    assert best.search.structure == "offer 2"
+    first, second, _ = profiler.results[0].candidates
+    assert "'kernel.scale' op" in first.problem
+    assert "verification: not equal" in second.problem
+
+
+def test_kernels_that_go_wrong_on_the_gpu() -> None:
+    machine = Machine("a GPU of our own", make_faulty, jobs=1, patience=3.0)
+    profiler = Profiler(machine, OPTIONS)
+    texts = [scale(2.0, blocks) for blocks in (1, 2, 4, 8, 16)]
+    best = profiler.fastest(function_of(REFERENCE), offers_of(texts))
+    assert best.search.structure == "offer 4"
+    problems = [one.problem for one in profiler.results[0].candidates]
+    for problem, part in zip(
+        problems,
+        ["ended the process", "not done after 3 seconds", "ILLEGAL_ADDRESS", "error nan", ""],
+        strict=True,
+    ):
+        assert part in problem
+
+
+def test_none_is_right() -> None:
+    with pytest.raises(DiagnosticException, match="no candidate that is right") as caught:
+        Profiler(MACHINE, OPTIONS).fastest(function_of(REFERENCE), offers_of([scale(3.0, 1)]))
+    assert "not equal" in "".join(caught.value.__notes__)
+
+
+def test_it_is_remembered(cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    module = parse_program(NORM, "f.mlir")
+    options = replace(OPTIONS, top_k=2)
+    first = optimize(module, "f", options, MACHINE)
+    assert "timed on a GPU of our own: 2 candidates" in first.artifact.report
+    (path,) = cache.iterdir()
+    entry = json.loads(path.read_text())["entry"]
+    assert len(entry["candidates"]) == 2
+    monkeypatch.setattr(profile, "offers", None)
+    second = optimize(module, "f", options, MACHINE)
+    assert second.artifact.targets == first.artifact.targets
+    assert "timed on a GPU of our own: 2 candidates" in second.artifact.report
+    with pytest.raises(TypeError):
+        optimize(module, "f", replace(options, cache=False), MACHINE)
+
+
+def test_an_entry_that_cannot_be_read_is_none(cache: Path) -> None:
+    profiler = Profiler(MACHINE, OPTIONS)
+    reference = function_of(REFERENCE)
+    profiler.cache.put(profiler.key(reference), {"offers": {"sm_90a": {"function": "junk"}}})
+    assert len(list(cache.iterdir())) == 1
+    assert profiler.remembered(reference) == {}
+
+
+def run_session(session: Session) -> tuple[str, str]:
+    """What is printed, and the report."""
+    module = parse_program(NORM, "f.mlir")
+    search = SuperoptimizePass(top_k=3)
+    with collect_remarks():
+        session.begin(module)
+        search.apply(compiler_context(), module)
+        session.after_pass(search, module, 0.0)
+        report = session.finish(compiler_context(), module)
+    assert report is not None
+    return text_of(module), report
+
+
+def session_of() -> Session:
+    """A run of mirage-opt with --profile."""
+    profiling = Profiling(lambda target: MACHINE)
+    return Session(report=True, artifacts=None, verbose=False, profiling=profiling)
+
+
+def test_the_tool(cache: Path) -> None:
+    first, report = run_session(session_of())
+    assert first.count("func.func") == 1
+    assert "__candidate_" not in first
+    assert "3 candidates, 3 right" in report
+    assert len(list(cache.iterdir())) == 1
+    second, report = run_session(session_of())
+    assert second == first
+    assert "3 candidates, 3 right" in report
+
+
+def test_no_gpu(monkeypatch: pytest.MonkeyPatch) -> None:
+    def missing() -> None:
+        raise CudaError("there is no usable CUDA driver on this machine")
+
+    monkeypatch.setattr(profile, "CudaDriver", missing)
+    with pytest.raises(CudaError, match="profiling needs a GPU: there is no usable CUDA driver"):
+        optimize(parse_program(REFERENCE, "f.mlir"), "f", OPTIONS)
