@@ -3,8 +3,8 @@ Where a candidate that computes something else begins to: the first value that i
 
 A value is known when it, or what becomes of it when all blocks and iterations are added up, is a
 part of the reference: one of its values, an argument of its functions, what it divides by, or a
-product of some factors of such a value. The first operator whose value is not known is likely what
-is wrong; it is a help for people, and no argument.
+product of some factors of such a value, all up to constant factors. The first operator whose value
+is not known is likely what is wrong; it is a help for people, and no argument.
 """
 
 from __future__ import annotations
@@ -22,14 +22,22 @@ from mirage_mlir.interpreters.forms.evaluate import outputs
 from mirage_mlir.interpreters.forms.functions import Functions
 from mirage_mlir.interpreters.forms.operators import Operators
 from mirage_mlir.interpreters.forms.tensors import Symbolic, Tensors
-from mirage_mlir.interpreters.forms.terms import Factor, Form, Monomial, Undecided, variables_of
+from mirage_mlir.interpreters.forms.terms import (
+    Factor,
+    Form,
+    Monomial,
+    Undecided,
+    bound_of,
+    named,
+    renamed,
+)
 
 MOST_FACTORS = 6
 """Factors of a product of which all parts are known; 2^6."""
 
 
 class _Known:
-    """The parts of a reference."""
+    """The parts of a reference, up to constant factors."""
 
     def __init__(self, forms: Functions) -> None:
         self.forms = forms
@@ -37,43 +45,59 @@ class _Known:
 
     def add(self, form: Form) -> None:
         """A value and its parts."""
-        key, _ = self.forms.abstract(form)
+        key = self._key(form)
         if key in self.parts:
             return
         self.parts.add(key)
-        for monomial, coefficient in key:
-            for part in _products(monomial):
-                for number in {Fraction(1), coefficient}:
-                    self.parts.add(self.forms.abstract(((part, number),))[0])
+        for monomial, _ in key:
+            for part in _products(self._opened(monomial)):
+                self.parts.add(self._key(((part, Fraction(1)),)))
             for factor in monomial:
                 for inner in self.forms.atoms[factor.atom].forms:
                     self.add(inner)
 
     def holds(self, value: Symbolic) -> bool:
         """Whether a value, or its sum over blocks and iterations, is a part."""
-        if self.forms.abstract(value.form)[0] in self.parts:
-            return True
         own = {v for dim in value.dims for v in dim.digits}
         form = value.form
-        free = {v for m, _ in form for v in variables_of(m) if not v.bound and v not in own}
-        for variable in sorted(free, reverse=True):
+        inner = {
+            v
+            for m, _ in form
+            for f in m
+            for p in f.places
+            if own.isdisjoint(p.digits)
+            for v in p.digits
+            if not v.bound
+        }
+        for variable in sorted(inner, reverse=True):
             form = self.forms.bind(form, variable, None)
-        return self.forms.abstract(form)[0] in self.parts
+        return not form or self._key(form) in self.parts
+
+    def _key(self, form: Form) -> Form:
+        if len(form) > 1:
+            _, _, form = self.forms.primitive(form)
+        else:
+            form = tuple((monomial, Fraction(1)) for monomial, _ in form)
+        return self.forms.abstract(form)[0]
+
+    def _opened(self, monomial: Monomial) -> list[list[Factor]]:
+        """The factors that no sum ties together, the sums, and what is in the sums."""
+        outside, groups = components(monomial)
+        pieces = [[f] for f in outside] + groups
+        for group in groups:
+            free = {v: self.forms.variable(v.size) for v in bound_of(group)}
+            pieces += [[f] for f in renamed(group, free)]
+        return pieces
 
 
-def _products(monomial: Monomial) -> Iterator[Monomial]:
-    """Products of some of the factors that no sum ties together, and of sums."""
-    outside, groups = components(monomial)
-    pieces: list[list[Factor]] = [[f] for f in outside] + groups
-    pieces += [[f._replace(exponent=1)] for f in outside if f.exponent != 1]
+def _products(pieces: list[list[Factor]]) -> Iterator[Monomial]:
+    """Products of some pieces, and their reciprocals."""
     for count in range(1, min(len(pieces), MOST_FACTORS) + 1):
         for chosen in combinations(pieces[:MOST_FACTORS], count):
-            yield tuple(sorted(f for piece in chosen for f in piece))
-    for group in groups:
-        # What is multiplied before it is added up, and the factors that it is made of.
-        for count in range(1, min(len(group), MOST_FACTORS) + 1):
-            for members in combinations(group[:MOST_FACTORS], count):
-                yield tuple(sorted(members))
+            product = [f for piece in chosen for f in piece]
+            yield named(product)
+            if not bound_of(product):
+                yield named([f._replace(exponent=-f.exponent) for f in product])
 
 
 def first_stranger(reference: FuncOp, candidate: FuncOp) -> str:
@@ -85,15 +109,14 @@ def first_stranger(reference: FuncOp, candidate: FuncOp) -> str:
 
     def compare(op: Operation, value: Symbolic) -> None:
         try:
-            loads = isinstance(op, threadblock.LoadOp)
-            if not (found or loads or known.holds(value)):
+            source = isinstance(op, threadblock.LoadOp | threadblock.ConstantOp)
+            if not (found or source or known.holds(value)):
                 found.append(op)
         except Undecided:
             pass
 
     try:
-        for value in outputs(operators, reference, lambda op, value: known.add(value.form)):
-            known.add(value.form)
+        outputs(operators, reference, lambda op, value: known.add(value.form))
         outputs(operators, candidate, compare)
     except Undecided:
         pass
