@@ -87,7 +87,7 @@ class CostModel:
         self.tiling = tiling
         self.derivation = derivation
         self.resources = Resources(tiling, derivation)
-        zero = tiling.one * 0
+        zero = tiling.zero
         self.dram, self.l2 = zero, zero
         """Bytes of the whole kernel."""
         self.matrix, self.scalar, self.shared = zero, zero, zero
@@ -211,7 +211,7 @@ class CostModel:
     def _launchable(self) -> Mask:
         """Whether the grid is one: its first axis may be long, the others may not."""
         mesh = self.tiling.mesh
-        long = self.tiling.one * 0
+        long = self.tiling.zero
         for count in mesh.counts.values():
             long = long + (count > MAX_BLOCKS_BEHIND)
         return (mesh.blocks < MAX_BLOCKS) & (long <= 1)

@@ -199,7 +199,7 @@ class Resources:
             for value, edge in self.edges.items()
             if edge.kind not in (Kind.INPUT, Kind.CONSTANT) and not self._folded(value)
         ]
-        sums = self.tiling.one * 0
+        sums = self.tiling.zero
         for value, edge in self.edges.items():
             if edge.kind in ACCUMULATIONS and not self._folded(value):
                 sums = sums + self.tiling.volume(value)
@@ -269,7 +269,7 @@ class Resources:
             largest = np.maximum.reduce([self.tiling.volume(value) for value in self.edges])
             threads = 2 ** np.ceil(np.log2(np.ceil(largest / ELEMENTS_PER_THREAD)))
             return np.clip(threads, MIN_THREADS, MAX_THREADS)
-        accumulators = self.tiling.one * 0
+        accumulators = self.tiling.zero
         for edge in products:
             rows, columns, _ = self._sides(edge)
             accumulators = accumulators + round_up(rows, 16) * round_up(columns, 8)
@@ -278,6 +278,14 @@ class Resources:
 
     def _warps(self, value: int, edge: Edge) -> Warps:
         """Warps along rows, columns and depth with the fewest instructions for each."""
+        sides = tuple(self.tiling.axes(operand) for operand in edge.operands)
+        key = ("warps", sides, edge.axis, self.is_summed(value), self.threads.tobytes())
+        known = self.tiling.kept.get(key)
+        if not isinstance(known, Warps):
+            known = self.tiling.kept[key] = self._best_warps(value, edge)
+        return known
+
+    def _best_warps(self, value: int, edge: Edge) -> Warps:
         rows, columns, depth = self._sides(edge)
         steps, warps = np.ceil(depth / 16), self.threads / 32
         best = np.full_like(rows, np.inf)
@@ -309,7 +317,7 @@ class Resources:
     def _staged_bytes(self) -> Array:
         """One buffer of each tile that the loop loads."""
         staged = [self._tile_bytes(v, t) for v, t in self._inputs() if self.tiling.in_loop(v)]
-        return sum(staged, start=self.tiling.one * 0)
+        return sum(staged, start=self.tiling.zero)
 
     def _stages(self) -> Array:
         """The fewest buffers that keep enough bytes on their way."""
@@ -323,7 +331,7 @@ class Resources:
 
     def _shared_bytes(self) -> Array:
         """What a block needs: the loop's buffers give way to what follows the loop."""
-        held = self.tiling.one * 0
+        held = self.tiling.zero
         for value, tensor in self._inputs():
             if not self.tiling.in_loop(value):
                 held = held + self._tile_bytes(value, tensor)
@@ -345,16 +353,16 @@ class Resources:
 
     def _exchanged(self) -> Array:
         exchange = [warps.exchange for warps in self.products.values()]
-        alone = sum(exchange, start=self.tiling.one * 0)
+        alone = sum(exchange, start=self.tiling.zero)
         return np.where(self.tiling.mesh.shares > 1, np.maximum(alone, self.handed_over()), alone)
 
     def handed_over(self) -> Array:
         """Bytes of sums that a block holds ready for the blocks that share its loop."""
-        total = self.tiling.one * 0
+        total = self.tiling.zero
         for value, edge in self.edges.items():
             if edge.kind in ACCUMULATIONS and not self._folded(value):
                 product = self.products.get(edge.operands[0])
-                parts = self.tiling.one * 0 if product is None else product.exchange
+                parts = self.tiling.zero if product is None else product.exchange
                 total = total + np.maximum(parts, 4 * self.tiling.volume(value))
         return total
 

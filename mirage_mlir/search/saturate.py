@@ -25,6 +25,10 @@ whose sums can be regrouped in hundreds of ways, have more, and each pair of val
 """
 
 
+LOOP_AND_POST = Stage.LOOP + Stage.POST
+"""What is computed in the loop and what is computed after it never meet."""
+
+
 class Saturation:
     """
     Builds the hypergraph of one configuration; `run` does all of it.
@@ -154,12 +158,15 @@ class Saturation:
 
     def _pair(self, a: int, b: int) -> None:
         left, right = self.graph.values[a], self.graph.values[b]
-        if {left.stage, right.stage} == {Stage.LOOP, Stage.POST}:
+        if self.algebra.is_fruitless(left.form, right.form):
+            return
+        if left.stage + right.stage == LOOP_AND_POST and left.stage != right.stage:
             return
         mine, other = self.resident(left.form), self.resident(right.form)
         shared = [axis for axis in mine if axis in other]
-        if any(mine[axis] != other[axis] for axis in shared):
-            return
+        for axis in shared:
+            if mine[axis] != other[axis]:
+                return
         stage = max(left.stage, right.stage)
         for kind, result in self.algebra.pairs(left.form, right.form):
             self._add(result, stage, Edge(kind, (a, b)))

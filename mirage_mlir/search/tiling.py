@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
@@ -32,25 +33,46 @@ class Tiling:
     target: Target
     mesh: Mesh
 
-    @property
+    # The graphs of one tiling have most of their values in common: arrays are kept, and nobody
+    # changes them.
+
+    @cached_property
     def one(self) -> Array:
         """1 for every combination."""
         return np.ones_like(self.mesh.blocks)
 
+    @cached_property
+    def zero(self) -> Array:
+        """0 for every combination."""
+        return np.zeros_like(self.mesh.blocks)
+
+    @cached_property
+    def kept(self) -> dict[object, object]:
+        """What was computed for one graph and may serve others."""
+        return {}
+
+    @cached_property
+    def _extents(self) -> dict[tuple[str, ...], Array]:
+        return {(): self.one}
+
+    @cached_property
+    def _axes(self) -> list[tuple[str, ...]]:
+        return [self.algebra.tile_axes(value.form) for value in self.graph.values]
+
     def axes(self, value: int) -> tuple[str, ...]:
         """The axes along which a tile of `value` has an extent."""
-        return self.algebra.tile_axes(self.graph.values[value].form)
+        return self._axes[value]
 
     def extent(self, axes: Sequence[str]) -> Array:
         """Elements of a tile over `axes`."""
-        volume = self.one
-        for axis in axes:
-            volume = volume * self.mesh.tiles[axis]
-        return volume
+        key = tuple(axes)
+        if key not in self._extents:
+            self._extents[key] = self.extent(key[:-1]) * self.mesh.tiles[key[-1]]
+        return self._extents[key]
 
     def volume(self, value: int) -> Array:
         """Elements of one tile of `value`."""
-        return self.extent(self.axes(value))
+        return self.extent(self._axes[value])
 
     def in_loop(self, value: int) -> bool:
         """Whether a block computes `value` in every turn of its loop."""

@@ -12,6 +12,10 @@ from mirage_mlir.search.reading import Reading, apply_pairwise
 from mirage_mlir.search.shifts import find_shifts
 
 
+UNKNOWN: tuple[tuple[Kind, Poly], ...] = ((Kind.VIEW, Poly(0)),)
+"""Stands for what is made of two forms that have not been tried yet."""
+
+
 @dataclass(frozen=True)
 class _Whereabouts:
     """Where a form may be a part: roots, and terms of roots for each of its terms; as bit sets."""
@@ -47,6 +51,7 @@ class Algebra:
     _pairs: dict[tuple[int, int], tuple[tuple[Kind, Poly], ...]] = field(
         default_factory=dict[tuple[int, int], tuple[tuple[Kind, Poly], ...]]
     )
+    _products: dict[tuple[int, int], bool] = field(default_factory=dict[tuple[int, int], bool])
     _functions: dict[Poly, list[str]] = field(default_factory=dict[Poly, list[str]])
     _own: set[Poly] = field(default_factory=set[Poly])
     _places: dict[Poly, "_Whereabouts"] = field(default_factory=dict[Poly, "_Whereabouts"])
@@ -140,6 +145,12 @@ class Algebra:
             self._pairs[a, b] = tuple(results)
         return self._pairs[a, b]
 
+    def is_fruitless(self, a: Poly, b: Poly) -> bool:
+        """Whether it is known that nothing is made of two forms, in whatever order."""
+        if self._pairs.get((a, b), UNKNOWN) or self._pairs.get((b, a), UNKNOWN):
+            return False
+        return not self.may_multiply(a, b)
+
     def _promising(self, a: Poly, b: Poly) -> Iterator[Kind]:
         """
         The operations on a and b that are not ruled out at a glance.
@@ -163,6 +174,11 @@ class Algebra:
 
         The factors of each of its terms are factors of one term of a root.
         """
+        if (known := self._products.get((a, b))) is None:
+            known = self._products[a, b] = self._may_multiply(a, b)
+        return known
+
+    def _may_multiply(self, a: Poly, b: Poly) -> bool:
         mine, other = self._whereabouts(a).terms, self._whereabouts(b).terms
         if len(mine) > 1 and (len(other) > 1 or self.forms.is_factored(b)):
             return True  # Perhaps a product of sums that stays one.
