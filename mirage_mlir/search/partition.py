@@ -13,7 +13,8 @@ it, so that equal layers are cut equally.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from enum import IntEnum
 from heapq import heappop, heappush
 from itertools import combinations, count
 from typing import Protocol
@@ -39,7 +40,11 @@ class Costs(Protocol):
         ...
 
     def least(self, part: Part) -> float:
-        """A lower bound of `seconds` that is found without a search."""
+        """A lower bound of `seconds` that is found at once."""
+        ...
+
+    def bound(self, part: Part) -> float:
+        """A closer lower bound, found without a search; `seconds` itself once it is known."""
         ...
 
     def prepare(self, parts: Sequence[Part]) -> None:
@@ -52,6 +57,17 @@ def never() -> bool:
     return False
 
 
+class _Known(IntEnum):
+    """What is known of the gain of a change."""
+
+    AT_MOST = 0
+    """A bound, from the bytes that are stored and read."""
+    CLOSER = 1
+    """A closer bound."""
+    COSTED = 2
+    """The gain itself."""
+
+
 @dataclass(frozen=True, order=True)
 class _Offer:
     """A change that may be made; those that gain most come first in order."""
@@ -59,7 +75,7 @@ class _Offer:
     loss: float
     """The gain, or its upper bound, negated."""
     place: int
-    costed: bool = field(compare=False)
+    known: _Known = field(compare=False)
     change: Change = field(compare=False)
     effect: Effect = field(compare=False)
 
@@ -128,10 +144,23 @@ class Partitioner:
             if effect is None or (change, effect.before) in level.seen:
                 continue
             level.seen.add((change, effect.before))
-            least = sum(min(self.costs.least(part), UNKNOWN) for part in effect.after)
-            bound = self._present(effect) - least
-            if bound > MINIMAL_GAIN:
-                heappush(level.heap, _Offer(-bound, next(self._order), False, change, effect))
+            gain = self._gain(effect, self.costs.least)
+            offer = _Offer(-gain, next(self._order), _Known.AT_MOST, change, effect)
+            self._push(level, offer)
+
+    def _push(self, level: _Level, offer: _Offer) -> None:
+        if -offer.loss > MINIMAL_GAIN:
+            heappush(level.heap, offer)
+
+    def _gain(self, effect: Effect, cost: Callable[[Part], float]) -> float:
+        """What a change gains if its new parts cost so much; those that cost little come first."""
+        gain = self._present(effect)
+        for part in sorted(effect.after, key=lambda part: len(part.operators)):
+            # Of what cannot gain any more the rest need not be known.
+            gain -= cost(part)
+            if gain <= MINIMAL_GAIN:
+                break
+        return gain
 
     def _present(self, effect: Effect) -> float:
         """The time of the parts that a change concerns, as they are."""
@@ -146,7 +175,7 @@ class Partitioner:
             return
         if self._state.effect(offer.change) != effect:
             return
-        if offer.costed:
+        if offer.known is _Known.COSTED:
             names = self._state.make(effect)
             for each in self._levels:
                 each.fresh += names
@@ -155,9 +184,11 @@ class Partitioner:
         self.cut = self.cut or self.expired()
         if self.cut:
             return
-        gain = self._present(effect) - sum(map(self.costs.seconds, effect.after))
-        if gain > MINIMAL_GAIN:
-            heappush(level.heap, _Offer(-gain, offer.place, True, offer.change, effect))
+        if offer.known is _Known.AT_MOST:
+            known, gain = _Known.CLOSER, self._gain(effect, self.costs.bound)
+        else:
+            known, gain = _Known.COSTED, self._gain(effect, self.costs.seconds)
+        self._push(level, replace(offer, loss=-gain, known=known))
 
     # Changes
 

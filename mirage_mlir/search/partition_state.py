@@ -29,6 +29,18 @@ class Part:
     results: tuple[int, ...]
 
 
+def needed(operators: Sequence[Operator], part: Part, result: int) -> Part:
+    """The part for one result of `part` alone, from the same stored values."""
+    inside: set[int] = set()
+    pending = [result]
+    while pending:
+        number = pending.pop()
+        inside.add(number)
+        operands = operators[number].operands
+        pending += [v for v in operands if v in part.operators and v not in inside]
+    return Part(tuple(sorted(inside)), (result,))
+
+
 @dataclass(frozen=True)
 class Change:
     """Values that are no longer stored, values that are from now on, and two parts to join."""

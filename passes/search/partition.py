@@ -13,8 +13,9 @@ from mirage_mlir.passes.search import direct
 from mirage_mlir.passes.search.from_ir import Piece, UnsupportedError, is_number, read_piece
 from mirage_mlir.passes.search.plan import returned
 from mirage_mlir.passes.search.views import is_strided_view
+from mirage_mlir.search.bounds import least_in_one_kernel
 from mirage_mlir.search.partition import Partitioner, never
-from mirage_mlir.search.partition_state import Operator, Part
+from mirage_mlir.search.partition_state import Operator, Part, needed
 from mirage_mlir.search.roles import RolesError
 
 MAX_OPERATORS = 24
@@ -49,7 +50,7 @@ class Pieces:
     operators: list[Operator] = field(default_factory=list[Operator])
     _numbers: dict[Operation, int] = field(default_factory=dict[Operation, int])
     _known: dict[Part, float] = field(default_factory=dict[Part, float])
-    _bytes: dict[SSAValue, int] = field(default_factory=dict[SSAValue, int])
+    _pieces: dict[Part, Piece | None] = field(default_factory=dict[Part, Piece | None])
 
     def __post_init__(self) -> None:
         needed = _needed(returned(self.function))
@@ -72,6 +73,7 @@ class Pieces:
         """The modelled time of one kernel for `part`; infinity where there is none."""
         if part not in self._known:
             self._known[part] = self._search(part)
+            self._pieces.pop(part, None)
         return self._known[part]
 
     def _search(self, part: Part) -> float:
@@ -86,6 +88,11 @@ class Pieces:
 
     def _read(self, part: Part) -> Piece | None:
         """The piece that a part is; None where it is none to search for."""
+        if part not in self._pieces:
+            self._pieces[part] = self._newly_read(part)
+        return self._pieces[part]
+
+    def _newly_read(self, part: Part) -> Piece | None:
         cut = self.cut(part)
         try:
             piece = read_piece(cut.operators, cut.results)
@@ -93,6 +100,19 @@ class Pieces:
             return None
         count = sum(1 for _ in piece.program.operations())
         return piece if count <= self.max_operators or len(part.operators) == 1 else None
+
+    def bound(self, part: Part) -> float:
+        """What one kernel takes at least, or what a part of it takes that was searched already."""
+        if part in self._known or len(part.operators) == 1:
+            return self.seconds(part)
+        piece = self._read(part)
+        if piece is None:
+            return inf
+        bound = least_in_one_kernel(piece.program, self.target)
+        if len(part.results) > 1:
+            fewer = (needed(self.operators, part, result) for result in part.results)
+            bound = max(bound, *(self._known.get(one, 0.0) for one in fewer))
+        return bound
 
     def least(self, part: Part) -> float:
         """A launch, and all bytes once."""
