@@ -9,7 +9,7 @@ they are. The same is asked of a value that is added to an input before its vari
 All shifts of a program are put in at once, so that the equality holds for any combination of them.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from mirage_mlir.expr.heads import Poly
@@ -44,7 +44,13 @@ def find_shifts(program: Program) -> tuple[Shift, ...]:
     return tuple(sorted(accepted, key=lambda shift: (shift.node, shift.axes)))
 
 
-def _is_among(shift: Shift, accepted: list[Shift]) -> bool:
+def are_admissible(program: Program, shifts: Sequence[Shift]) -> bool:
+    """Whether `shifts`, all at once and by any amount, provably change no output."""
+    bare = replace(program, shifts=())
+    return any(_Proof(bare, expansion).holds(shifts) for expansion in (1, PROOF_EXPANSION))
+
+
+def _is_among(shift: Shift, accepted: Sequence[Shift]) -> bool:
     """Whether the node of `shift` has one already."""
     return any(other.node == shift.node for other in accepted)
 
@@ -87,7 +93,7 @@ def _averaged_inputs(program: Program) -> Iterator[Shift]:
 class _Shifted(Reading):
     """A program with free values put in for shifts."""
 
-    def __init__(self, program: Program, forms: NormalForm, shifts: list[Shift]) -> None:
+    def __init__(self, program: Program, forms: NormalForm, shifts: Sequence[Shift]) -> None:
         super().__init__(program, forms, sized=True)
         self._free = {shift.node: shift for shift in shifts}
 
@@ -113,11 +119,11 @@ class _Proof:
         self.forms = NormalForm(expansion, size_algebra=True, cancelling=True)
         self.expected = self._outputs([])
 
-    def holds(self, shifts: list[Shift]) -> bool:
+    def holds(self, shifts: Sequence[Shift]) -> bool:
         """Whether `shifts`, all at once, leave every output what it is."""
         return self._outputs(shifts) == self.expected
 
-    def _outputs(self, shifts: list[Shift]) -> list[Poly]:
+    def _outputs(self, shifts: Sequence[Shift]) -> list[Poly]:
         reading = _Shifted(self.program, self.forms, shifts)
         reading.run()
         return [reading.values[output.node] for output in self.program.outputs]
