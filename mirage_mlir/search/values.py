@@ -11,7 +11,6 @@ from mirage_mlir.search.program import Function, Kind, Program, Shift
 from mirage_mlir.search.reading import Reading, apply_pairwise
 from mirage_mlir.search.shifts import find_shifts
 
-
 UNKNOWN: tuple[tuple[Kind, Poly], ...] = ((Kind.VIEW, Poly(0)),)
 """Stands for what is made of two forms that have not been tried yet."""
 
