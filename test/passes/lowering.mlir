@@ -11,7 +11,6 @@
 // LAYOUT:         %[[A:.*]] = threadblock.accumulate %[[P]] {layout = #threadblock.registers<
 // LAYOUT:         %[[S:.*]] = threadblock.convert_layout %[[A]] {layout = #threadblock.shared<array<i64: {{[0-9]+}}, 1>, {{[0-9]+}} : i64, 4 : i64, "sum", 1 : i64>}
 // LAYOUT:         %[[R:.*]] = threadblock.reduce_sum %{{.*}} {layout = #threadblock.registers<
-// LAYOUT:         threadblock.convert_layout %[[R]] {layout = #threadblock.shared<
 // LAYOUT:         thread.graph ins(%{{.*}}, %{{.*}})
 
 // One barrier a turn; two after the loop: its memory is used again, and warps exchange parts.
@@ -22,7 +21,6 @@
 // SCHEDULE:         threadblock.barrier "post"
 // SCHEDULE:         threadblock.convert_layout
 // SCHEDULE:         threadblock.reduce_sum
-// SCHEDULE-NEXT:    threadblock.convert_layout
 // SCHEDULE-NEXT:    threadblock.barrier "post"
 // SCHEDULE-NEXT:    thread.graph
 // SCHEDULE-NOT:     threadblock.barrier

@@ -158,7 +158,8 @@ def merged_at_once(s: Heads, columns: int) -> ModuleOp:
             g.add(tb.ReduceSumOp(g.add(tb.MulOp(each, factor)), [0]))
             for each in (ot, g.add(tb.SquareOp(lt)))
         ]
-        g.store(g.add(tb.DivOp(*both)), f"{size((1, s.heads, s.queries, s.depth))}xf16", [1, 2, 3])
+        value = g.add(tb.DivOp(both[0], both[1]))
+        g.store(value, f"{size((1, s.heads, s.queries, s.depth))}xf16", [1, 2, 3])
     return p.finish(*g.results)
 
 
