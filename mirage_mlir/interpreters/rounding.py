@@ -63,6 +63,10 @@ LARGE_EXPONENT = 60.0
 CALIBRATIONS = 6
 """Steps to the wanted arguments of exp: two when they are products of two inputs."""
 
+MOST_FACTORS = 16.0
+"""Inputs that are multiplied before exp, at most: queries and keys with weights and rotations have
+eight."""
+
 CALIBRATED = 0.1
 """Inputs that a factor this close to 1 would correct stay."""
 
@@ -174,6 +178,10 @@ class RoundingTests:
         """Inputs for which arguments of exp are as large as their kind says, rounded to types."""
         wanted = np.array([kind.exponent for kind in self.kinds])
         factors = np.ones(len(self.kinds))
+        # Scores are products of two inputs as a rule; of which power they are otherwise, steps say.
+        powers = np.full(len(self.kinds), 2.0)
+        step = np.ones(len(self.kinds))
+        last: Doubles | None = None
         for _ in range(CALIBRATIONS):
             inputs = self._scaled(factors)
             domain = FloatDomain(rounding=False)
@@ -181,8 +189,13 @@ class RoundingTests:
             found = domain.largest_exponent
             if found is None:
                 return inputs
-            # Scores are products of two inputs as a rule; a few steps find other powers too.
-            step = np.sqrt(wanted / np.where(np.isfinite(found) & (found > 0), found, 16 * wanted))
+            found = np.where(np.isfinite(found) & (found > 0), found, 16 * wanted)
+            if last is not None:
+                with np.errstate(all="ignore"):
+                    power = np.log(found / last) / np.log(step)
+                powers = np.where(np.isfinite(power), np.clip(power, 1.0, MOST_FACTORS), powers)
+            last = found
+            step = (wanted / found) ** (1 / powers)
             step = np.where(wanted > USUAL_EXPONENT, step, np.minimum(step, 1.0))
             if (np.abs(step - 1) < CALIBRATED).all():
                 return inputs

@@ -158,7 +158,12 @@ class Distribution:
                 strides.append(stride * inner)
                 if inner == 1:
                     break
-        return self._read(operation, tensor, ArgumentView(tensor.argument), strides)
+        number = self._read(operation, tensor, ArgumentView(tensor.argument), strides)
+        # What a broadcast view repeats is one element along the axis.
+        for axis, stride in zip(operation.axes, strides, strict=True):
+            if axis is not None and not stride:
+                number = self._cut_read(number, AxisWindow(axis, 0, 1, ()), 1)
+        return number
 
     def _read(
         self,
