@@ -49,6 +49,10 @@ class Domain(Protocol[A]):
         """One number, as an array with `rank` dimensions of size 1."""
         ...
 
+    def lowest(self, rank: int) -> A:
+        """The maximum over nothing, below every number; its exponential is zero."""
+        ...
+
     def add(self, x: A, y: A) -> A:
         """`x + y`."""
         ...

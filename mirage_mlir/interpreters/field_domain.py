@@ -42,6 +42,14 @@ from mirage_mlir.interpreters.domain import (
     NotInterpretable,
 )
 
+LOWEST = np.uint64(P)
+"""
+What stands for the maximum over nothing, in both halves: no reduced residue.
+
+It takes part in maxima, where it is below all others, may have a number subtracted, and has the
+exponential zero. Whatever else is computed from it has no interpretation.
+"""
+
 Binary = Callable[[Residues, Residues, int], Residues]
 
 
@@ -52,6 +60,8 @@ class Pairs:
     p: Residues
     q: Residues | None
     degree: Degree
+    lowest: bool = False
+    """Whether some elements may be the maximum over nothing, which is no residue: `LOWEST`."""
 
     @property
     def residues(self) -> tuple[Residues, ...]:
@@ -106,7 +116,8 @@ class FieldDomain:
         return x.p.shape
 
     def rearrange(self, x: Pairs, change: Callable[[AnyArray], AnyArray]) -> Pairs:
-        return Pairs(change(x.p), None if x.q is None else change(x.q), x.degree)
+        q = None if x.q is None else change(x.q)
+        return Pairs(change(x.p), q, x.degree, x.lowest)
 
     def concatenate(self, parts: Sequence[Pairs], axis: int) -> Pairs:
         degree = parts[0].degree
@@ -114,7 +125,8 @@ class FieldDomain:
             degree = degree.larger(part.degree)
         seconds = [part.q for part in parts if part.q is not None]
         q = _joined(seconds, axis) if len(seconds) == len(parts) else None
-        return Pairs(_joined([part.p for part in parts], axis), q, degree)
+        lowest = any(part.lowest for part in parts)
+        return Pairs(_joined([part.p for part in parts], axis), q, degree, lowest)
 
     def constant(self, value: Fraction, rank: int) -> Pairs:
         shape = (1,) * (rank + 1)
@@ -124,11 +136,22 @@ class FieldDomain:
             raise NotInterpretable(str(error)) from error
         return Pairs(p, q, Degree())
 
+    def lowest(self, rank: int) -> Pairs:
+        full = np.full((1,) * (rank + 1), LOWEST, np.uint64)
+        return Pairs(full, full, Degree(), lowest=True)
+
     def add(self, x: Pairs, y: Pairs) -> Pairs:
         return self._pairwise(add, x, y, x.degree + y.degree)
 
     def subtract(self, x: Pairs, y: Pairs) -> Pairs:
-        return self._pairwise(subtract, x, y, x.degree + y.degree)
+        empty = _empty(x)
+        if empty is None:
+            return self._pairwise(subtract, x, y, x.degree + y.degree)
+        # The remainder of LOWEST is zero, and what comes of it is overwritten.
+        result = self._pairwise(subtract, _numbers(x), y, x.degree + y.degree)
+        p = np.where(empty, LOWEST, result.p)
+        q = None if result.q is None else np.where(empty, LOWEST, result.q)
+        return Pairs(p, q, result.degree, lowest=True)
 
     def multiply(self, x: Pairs, y: Pairs) -> Pairs:
         return self._pairwise(multiply, x, y, x.degree * y.degree)
@@ -143,6 +166,13 @@ class FieldDomain:
         return self._chosen(self._rank(x) < self._rank(y), x, y)
 
     def function(self, name: FunctionName, x: Pairs) -> Pairs:
+        empty = _empty(x)
+        if empty is not None and name == "exp":
+            result = self._exp(_numbers(x))
+            p = np.where(empty, np.uint64(0), result.p)
+            q = None if result.q is None else np.where(empty, np.uint64(0), result.q)
+            return Pairs(p, q, result.degree)
+        x = _checked(x)
         match name:
             case "exp":
                 return self._exp(x)
@@ -162,6 +192,7 @@ class FieldDomain:
                 return self._keyed(name, x)
 
     def power(self, x: Pairs, exponent: Fraction) -> Pairs:
+        x = _checked(x)
         if exponent < 0:
             return self._inverse(self.power(x, -exponent))
         if exponent.denominator == 2:
@@ -173,6 +204,7 @@ class FieldDomain:
         return Pairs(power(x.p, n, P), q, x.degree.power(n))
 
     def total(self, x: Pairs, axis: int, counts: Counts | None) -> Pairs:
+        x = _checked(x)
         if counts is not None:
             shape = [1] * x.p.ndim
             shape[axis] = len(counts)
@@ -183,7 +215,7 @@ class FieldDomain:
     def largest(self, x: Pairs, axis: int) -> Pairs:
         best = np.argmax(self._rank(x), axis=axis, keepdims=True)
         q = None if x.q is None else np.take_along_axis(x.q, best, axis)
-        return Pairs(np.take_along_axis(x.p, best, axis), q, x.degree)
+        return Pairs(np.take_along_axis(x.p, best, axis), q, x.degree, x.lowest)
 
     def matmul(self, x: Pairs, y: Pairs, counts: Counts | None) -> Pairs:
         if counts is not None:
@@ -198,14 +230,17 @@ class FieldDomain:
         return x
 
     def _pairwise(self, operation: Binary, x: Pairs, y: Pairs, degree: Degree) -> Pairs:
+        x, y = _checked(x), _checked(y)
         q = None if x.q is None or y.q is None else operation(x.q, y.q, Q)
         return Pairs(operation(x.p, y.p, P), q, degree)
 
     def _times(self, x: Pairs, counts: Counts) -> Pairs:
+        x = _checked(x)
         q = None if x.q is None else multiply(x.q, (counts % Q).astype(np.uint64), Q)
         return Pairs(multiply(x.p, (counts % P).astype(np.uint64), P), q, x.degree)
 
     def _inverse(self, x: Pairs) -> Pairs:
+        x = _checked(x)
         for part in x.residues:
             zero = (part == 0).any(axis=tuple(range(1, part.ndim)))
             self.sound &= ~zero
@@ -253,11 +288,16 @@ class FieldDomain:
         Of the residue modulo p alone: a value has one place whether or not the other one is lost.
         """
         self.keyed["max"] = None
-        return keyed_words("order", self._per_run(self._keys, x.p.ndim), (x.p,))
+        words = keyed_words("order", self._per_run(self._keys, x.p.ndim), (x.p,))
+        if not x.lowest:
+            return words
+        # Rank 0 is left to it; that merges ranks in pairs, which ties break as before.
+        return np.where(x.p == LOWEST, np.uint64(0), words | np.uint64(1))
 
     def _chosen(self, left: NDArray[np.bool_], x: Pairs, y: Pairs) -> Pairs:
         q = None if x.q is None or y.q is None else np.where(left, x.q, y.q)
-        return Pairs(np.where(left, x.p, y.p), q, x.degree.larger(y.degree))
+        p = np.where(left, x.p, y.p)
+        return Pairs(p, q, x.degree.larger(y.degree), x.lowest or y.lowest)
 
     def _per_run(self, values: Residues, rank: int) -> Residues:
         """One value per run, to broadcast against arrays with `rank` axes."""
@@ -267,3 +307,29 @@ class FieldDomain:
 def _joined(parts: Sequence[Residues], axis: int) -> Residues:
     runs = max(part.shape[0] for part in parts)
     return np.concatenate([np.broadcast_to(part, (runs, *part.shape[1:])) for part in parts], axis)
+
+
+def _empty(x: Pairs) -> NDArray[np.bool_] | None:
+    """Where x is the maximum over nothing; None when it is so nowhere."""
+    if not x.lowest:
+        return None
+    found = x.p == LOWEST
+    return found if found.any() else None
+
+
+def _numbers(x: Pairs) -> Pairs:
+    """`x` with zeros for maxima over nothing."""
+    q = None if x.q is None else np.where(x.p == LOWEST, np.uint64(0), x.q)
+    return Pairs(np.where(x.p == LOWEST, np.uint64(0), x.p), q, x.degree)
+
+
+def _checked(x: Pairs) -> Pairs:
+    """
+    `x`, which has numbers only.
+
+    Raises:
+        NotInterpretable: it has not.
+    """
+    if _empty(x) is not None:
+        raise NotInterpretable("computes with a maximum over no element")
+    return x

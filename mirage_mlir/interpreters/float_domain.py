@@ -96,6 +96,9 @@ class FloatDomain:
     def constant(self, value: Fraction, rank: int) -> Floats:
         return np.full((1,) * (rank + 1), float(value), self.dtype)
 
+    def lowest(self, rank: int) -> Floats:
+        return np.full((1,) * (rank + 1), -np.inf, self.dtype)
+
     def add(self, x: Floats, y: Floats) -> Floats:
         with np.errstate(all="ignore"):
             return x + y
@@ -154,7 +157,9 @@ class FloatDomain:
             return round_to(x, element_type)
 
     def _note_exponents(self, x: Floats) -> None:
-        largest = np.max(np.abs(x), axis=tuple(range(1, x.ndim)), initial=0)
+        # exp of the maximum over nothing is zero whatever the inputs are.
+        finite = np.where(np.isneginf(x), 0, x)
+        largest = np.max(np.abs(finite), axis=tuple(range(1, x.ndim)), initial=0)
         before = self.largest_exponent
         self.largest_exponent = largest if before is None else np.fmax(before, largest)
 

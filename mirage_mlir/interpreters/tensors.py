@@ -42,6 +42,10 @@ class TensorDomain(Generic[A]):
         """A tensor whose elements are all one number."""
         return Tensor(self.numbers.constant(value, len(shape)), tuple(map(uniform, shape)))
 
+    def lowest(self, shape: Sequence[int]) -> Tensor[A]:
+        """A tensor of maxima over nothing."""
+        return Tensor(self.numbers.lowest(len(shape)), tuple(map(uniform, shape)))
+
     def literal(self, array: A) -> Tensor[A]:
         """A tensor in which no index repeats."""
         return Tensor(array, tuple(map(distinct, self.numbers.shape(array)[1:])))

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Generator, Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 from itertools import product
 from typing import Generic
 
@@ -22,11 +23,14 @@ from mirage_mlir.dialects.threadblock import Stage
 from mirage_mlir.interpreters.assemble import assemble
 from mirage_mlir.interpreters.cuts import Cuts, load_cuts, signature, store_cuts
 from mirage_mlir.interpreters.domain import A
-from mirage_mlir.interpreters.operators import element_type_of, integers, shape_of
+from mirage_mlir.interpreters.operators import element_type_of, integers, mnemonic, shape_of
 from mirage_mlir.interpreters.tensors import Tensor, TensorDomain
 from mirage_mlir.interpreters.tiles import Tile, TileInterpreter, kind_of
 
 Values = dict[SSAValue, Tile[A]]
+
+MOVING = ("broadcast", "cast", "convert_layout", "transpose")
+"""Mnemonics of operators that compute nothing."""
 
 Block = tuple[int, ...]
 """The coordinates of a block, or the numbers of its groups, one per grid axis."""
@@ -199,8 +203,17 @@ class GraphRun(Generic[A]):
             total = None if own is None else own.value
             if op.across.get_values():
                 total = yield Exchange(op, own)
+            if total is None and kind_of(op) == "sum":
+                # All turns had maxima over nothing as stabilisers: nothing was added up.
+                total = self.domain.constant(Fraction(0), shape_of(op.result))
             values[op.result] = self.tiles.rounded(total, op.result)
-        return [values[store.tile] for store, _ in self.stores]
+        return [self._stored(store, values[store.tile]) for store, _ in self.stores]
+
+    def _stored(self, store: threadblock.StoreOp, value: Tile[A]) -> Tile[A]:
+        """What a block stores: of a maximum over nothing, the value below every number."""
+        if value is None and _is_maximum(store.tile):
+            return self.domain.lowest(shape_of(store.tile))
+        return value
 
     # Iterations
 
@@ -285,3 +298,14 @@ class GraphRun(Generic[A]):
 def _without(block: Block, axes: Sequence[int]) -> Block:
     """The coordinates along the other axes."""
     return tuple(number for axis, number in enumerate(block) if axis not in axes)
+
+
+def _is_maximum(value: SSAValue) -> bool:
+    """Whether a tile is a maximum, perhaps moved about; otherwise something is computed from it."""
+    op = value.owner
+    if isinstance(op, threadblock.AccumulateOp):
+        return kind_of(op) == "max"
+    if not isinstance(op, Operation) or not op.operands:
+        return False
+    name = mnemonic(op)
+    return name == "reduce_max" or (name in MOVING and _is_maximum(op.operands[0]))
