@@ -123,10 +123,21 @@ class Bench:
         self.stopwatch = stopwatch
         # Not seeded: a kernel that is right for some inputs only must not stay unseen.
         self._random = np.random.default_rng()
+        self._kept: list[int] = []
+        """Memory that is held until the end."""
+        self._pools: dict[tuple[ElementType, float], int] = {}
+        """Random numbers on the device, by their type and spread."""
 
     def prepare(self) -> None:
         """Compute the references now."""
         assert self._checks
+
+    def close(self) -> None:
+        """Give the memory of the inputs back."""
+        for address in (*self._kept, *self._pools.values()):
+            self.stopwatch.free(address)
+        self._kept.clear()
+        self._pools.clear()
 
     def device(self) -> str:
         """The name of the device."""
@@ -248,13 +259,10 @@ class Bench:
         sets: list[list[int]] = []
         for _ in range(min(MOST_SETS, max(2, wanted))):
             sets.append([self.stopwatch.allocate(size) for size in sizes])
+            self._kept += sets[-1]
             for address, spec in zip(sets[-1], self.subject.inputs, strict=True):
                 self._fill(address, spec)
         return sets
-
-    @cached_property
-    def _pools(self) -> dict[tuple[ElementType, float], int]:
-        return {}
 
     def _fill(self, address: int, spec: TensorSpec) -> None:
         """Fill a tensor with numbers from a pool, starting somewhere in it."""

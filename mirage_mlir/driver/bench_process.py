@@ -27,12 +27,19 @@ class BenchProcess:
     """A `Bench` that survives what it measures; its methods raise `WorkerError`."""
 
     def __init__(
-        self, subject: Subject, make: Make = CudaStopwatch, patience: float = PATIENCE
+        self,
+        subject: Subject,
+        make: Make = CudaStopwatch,
+        patience: float = PATIENCE,
+        worker: Worker | None = None,
     ) -> None:
+        """With a `worker` its process is used, one bench after the other, and not ended here."""
         self._subject = subject
         self._make = make
         self._patience = patience
-        self._worker = Worker()
+        self._worker = worker or Worker()
+        self._shared = worker is not None
+        self._ready_in = 0
 
     def device(self) -> str:
         """The name of the device."""
@@ -52,17 +59,19 @@ class BenchProcess:
     @contextmanager
     def _spoilt_by_errors(self) -> Generator[None]:
         """Have a process; a kernel that goes wrong spoils it even where it still answers."""
-        if not self._worker.running:
-            self._worker.call(READY, _prepare, self._subject, self._make)
         try:
+            if not self._worker.running or self._ready_in != self._worker.started:
+                self._worker.call(READY, _prepare, self._subject, self._make)
+                self._ready_in = self._worker.started
             yield
         except WorkerError:
-            self.close()
+            self._worker.close()
             raise
 
     def close(self) -> None:
-        """End the process."""
-        self._worker.close()
+        """End the process, where it is the bench's own."""
+        if not self._shared:
+            self._worker.close()
 
 
 # In the other process
@@ -72,9 +81,11 @@ _benches: list[Bench] = []
 
 
 def _prepare(subject: Subject, make: Make) -> None:
-    bench = Bench(subject, make())
-    bench.prepare()
-    _benches[:] = [bench]
+    for bench in _benches:
+        bench.close()
+    stopwatch = _benches[0].stopwatch if _benches else make()
+    _benches[:] = [Bench(subject, stopwatch)]
+    _benches[0].prepare()
 
 
 def _device() -> str:

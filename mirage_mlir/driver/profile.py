@@ -6,7 +6,7 @@ remembered on disk, so that a program is searched and timed once on a machine.
 """
 
 import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import asdict, dataclass, field
 from itertools import islice
@@ -144,7 +144,7 @@ class Timings:
 
 
 @dataclass(frozen=True)
-class _Job:
+class Job:
     """One candidate to compile."""
 
     reference: str
@@ -154,12 +154,12 @@ class _Job:
     alone: bool
 
 
-class _Rejected(Exception):
+class Rejected(Exception):
     """Why a candidate cannot be taken."""
 
 
-def _compile(job: _Job) -> CompiledFunction:
-    """The candidate as machine code; raises `_Rejected` where verification turns it down."""
+def compile_candidate(job: Job) -> CompiledFunction:
+    """The candidate as machine code; raises `Rejected` where verification turns it down."""
     candidate = parse_program(job.candidate, f"{job.name}.candidate")
     compiled = compile_function(candidate, job.name, job.chip)
     reference = parse_program(job.reference, f"{job.name}.program")
@@ -168,7 +168,7 @@ def _compile(job: _Job) -> CompiledFunction:
     )
     as_written = job.alone and proof.verdict is not Verdict.DIFFERENT
     if proof.verdict is not Verdict.EQUAL and not as_written:
-        raise _Rejected(f"verification: {proof.verdict.value}: {proof}")
+        raise Rejected(f"verification: {proof.verdict.value}: {proof}")
     return compiled
 
 
@@ -217,26 +217,35 @@ class Profiler:
         offer = best.offer
         return Offer(offer.function, offer.alone, offer.search, tuple(timings.lines()))
 
+    def jobs(self, reference: func.FuncOp, found: Sequence[Offer]) -> list[Job]:
+        """What `compile_candidate` does with candidates for `reference`."""
+        name, program = reference.sym_name.data, text_of(alone(reference))
+        texts = [text_of(alone(offer.function, name)) for offer in found]
+        return [
+            Job(program, text, name, self.chip, offer.alone)
+            for text, offer in zip(texts, found, strict=True)
+        ]
+
     def time(self, reference: func.FuncOp, found: Sequence[Offer]) -> Timings:
         """Compile, check and time candidates for `reference`."""
+        with self.machine.compilers(len(found)) as pool:
+            compiled = pool.map(compile_candidate, self.jobs(reference, found))
+            return self.time_compiled(reference, found, compiled)
+
+    def time_compiled(
+        self,
+        reference: func.FuncOp,
+        found: Sequence[Offer],
+        compiled: Iterable[CompiledFunction | WorkerError],
+    ) -> Timings:
+        """Check and time candidates for `reference`, whose machine code comes one by one."""
         start = perf_counter()
         timed = [Timed(offer) for offer in found]
-        with self.machine.compilers(len(timed)) as pool:
-            self._read_all(reference, timed, pool)
-        return Timings(self.machine.name, tuple(timed), perf_counter() - start)
-
-    def _read_all(self, reference: func.FuncOp, timed: Sequence[Timed], pool: Workers) -> None:
-        name = reference.sym_name.data
-        program = text_of(alone(reference))
-        texts = [text_of(alone(one.offer.function, name)) for one in timed]
-        jobs = [
-            _Job(program, text, name, self.chip, one.offer.alone)
-            for text, one in zip(texts, timed, strict=True)
-        ]
+        name, program = reference.sym_name.data, text_of(alone(reference))
         bench: BenchProcess | None = None
         try:
-            for one, result in zip(timed, pool.map(_compile, jobs), strict=True):
-                self.progress.now(f"timing candidate {timed.index(one) + 1} of {len(timed)}")
+            for number, (one, result) in enumerate(zip(timed, compiled, strict=True)):
+                self.progress.now(f"timing candidate {number + 1} of {len(timed)}")
                 if isinstance(result, WorkerError):
                     one.problem = str(result)
                     continue
@@ -248,6 +257,7 @@ class Profiler:
         finally:
             if bench is not None:
                 bench.close()
+        return Timings(self.machine.name, tuple(timed), perf_counter() - start)
 
     def _read(self, bench: BenchProcess, one: Timed) -> None:
         try:

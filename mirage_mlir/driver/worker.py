@@ -34,6 +34,8 @@ class Worker:
     def __init__(self, *, shares_cores: bool = False) -> None:
         self._shares_cores = shares_cores
         self._process: subprocess.Popen[bytes] | None = None
+        self.started = 0
+        """How many processes there were: a new one remembers nothing of the calls before."""
 
     def call(
         self,
@@ -84,6 +86,7 @@ class Worker:
         environment = {**os.environ, "PYTHONPATH": path}
         if self._shares_cores:
             environment |= THREADS
+        self.started += 1
         self._process = subprocess.Popen(
             [sys.executable, "-m", "mirage_mlir.driver.worker"],
             stdin=subprocess.PIPE,
