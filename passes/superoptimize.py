@@ -25,6 +25,7 @@ from mirage_mlir.diagnostics import fail, remark
 from mirage_mlir.dialects import kernel
 from mirage_mlir.graph.target import target_named
 from mirage_mlir.interpreters.equivalence import EquivalenceReport, Verdict, check_equivalence
+from mirage_mlir.interpreters.report import note_comparison
 from mirage_mlir.interruption import deferred
 from mirage_mlir.passes.search.check import check
 from mirage_mlir.passes.search.effort import MAX_KERNELS, Effort
@@ -119,6 +120,7 @@ def verified(
     for candidate in candidates(function, target, effort):
         with candidate.report.phase("verification"):
             proof = check_equivalence(function, candidate.function)
+        note_comparison(function.sym_name.data, candidate.plan.structure, proof)
         if _accepts(function, candidate, proof):
             candidate.report.verification = str(proof)
             yield candidate

@@ -10,6 +10,7 @@ from xdsl.passes import ModulePass
 from mirage_mlir.diagnostics import fail, remark
 from mirage_mlir.interpreters import Verdict, check_equivalence
 from mirage_mlir.interpreters.equivalence import TESTS
+from mirage_mlir.interpreters.report import note_comparison
 
 
 @dataclass(frozen=True)
@@ -28,11 +29,14 @@ class VerifyEquivalencePass(ModulePass):
           func.return %y : tensor<4x8xf32>
         }
 
-    Output: the same module, and a remark at @g with the argument: random tests, error bound,
-    theorem, rounding error.
+    Output: the same module, and a remark at @g with the arguments: random tests over finite fields
+    with error bound, theorem and seed; whether the normal forms are equal, or why that is not
+    known; the rounding error. One argument is enough. `mirage-opt --verify-report=FILE` writes the
+    same as JSON.
 
-    Fails on functions that differ (with an element as witness), that are equal but for rounding
-    errors over the tolerance, or that cannot be decided (with the reason).
+    Fails on functions that differ (with the first element as witness, in the fields and in f64, and
+    the first operator of @g whose value is no part of @f), that are equal but for rounding errors
+    over the tolerance, or that cannot be decided (with the reason).
     """
 
     name = "verify-equivalence"
@@ -47,7 +51,7 @@ class VerifyEquivalencePass(ModulePass):
     """How many random tests over the fields must pass."""
 
     seed: int = 0
-    """Of all random numbers."""
+    """Of all random numbers; the same seed gives the same report."""
 
     def __post_init__(self) -> None:
         if self.tests < 1:
@@ -65,6 +69,7 @@ class VerifyEquivalencePass(ModulePass):
                 f"@{self.reference} has type {reference.function_type}",
             )
         report = check_equivalence(reference, candidate, self.tests, self.seed)
+        note_comparison(self.reference, self.candidate, report)
         match report.verdict:
             case Verdict.EQUAL:
                 remark(candidate, f"@{self.candidate} is @{self.reference}: {report}")

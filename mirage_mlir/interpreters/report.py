@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Generator, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass
 from enum import Enum
 
@@ -187,6 +189,40 @@ class EquivalenceReport:
             "reason": self.reason or None,
             "witness": None if self.witness is None else self.witness.fields(),
         }
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """A comparison that a pass made, and the names of what it compared."""
+
+    reference: str
+    candidate: str
+    report: EquivalenceReport
+
+    def fields(self) -> dict[str, object]:
+        """What JSON has of it: `reference`, `candidate` and the fields of the report."""
+        names = {"reference": self.reference, "candidate": self.candidate}
+        return names | self.report.fields()
+
+
+_comparisons: ContextVar[tuple[list[Comparison], ...]] = ContextVar("comparisons", default=())
+
+
+@contextmanager
+def collect_comparisons() -> Generator[list[Comparison]]:
+    """The comparisons that passes make in this `with` block, in order, as they are made."""
+    found: list[Comparison] = []
+    token = _comparisons.set((*_comparisons.get(), found))
+    try:
+        yield found
+    finally:
+        _comparisons.reset(token)
+
+
+def note_comparison(reference: str, candidate: str, report: EquivalenceReport) -> None:
+    """Let whoever collects comparisons know of one."""
+    for found in _comparisons.get():
+        found.append(Comparison(reference, candidate, report))
 
 
 def _pair(residues: Sequence[int]) -> str:

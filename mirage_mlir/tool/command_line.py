@@ -33,6 +33,7 @@ class CommandLine:
     passes: tuple[Request, ...]
     artifacts: str | None
     search_stats: str | None
+    verify_report: str | None
     profile: bool
     cache: bool
     report: bool
@@ -67,6 +68,7 @@ def _make_parser(epilog: str) -> _Parser:
     text("-t", "--target", default="mlir", help="output format: mlir, irdl, nvvm, ptx, cubin, ...")
     text("--report", action="store_true", help="say on stderr what was searched and proved")
     text("--artifacts", metavar="DIR", help="write PTX, cubins and artifacts into DIR")
+    text("--verify-report", metavar="FILE", help="write what verification proved to FILE, as JSON")
     text("--search-stats", metavar="FILE", help="write what each search did to FILE, as JSON")
     text("--profile", action="store_true", help="time candidates on this GPU, take the fastest")
     text("--no-cache", action="store_true", help="forget what was found by timing, keep nothing")
@@ -171,6 +173,7 @@ def parse_command_line(words: Sequence[str], available: PassTable) -> CommandLin
         artifacts=arguments.artifacts,
         report=arguments.report,
         search_stats=arguments.search_stats,
+        verify_report=arguments.verify_report,
         profile=arguments.profile,
         cache=not arguments.no_cache,
         verbose=arguments.verbose,

@@ -170,7 +170,7 @@ def _run(words: Sequence[str]) -> int:
     universe = _universe()
     command = parse_command_line(words, universe.all_passes)
     compilation = _compilation(command, universe)
-    with _search_stats(command.search_stats):
+    with _search_stats(command.search_stats), _verify_report(command.verify_report):
         return _Run(command, compilation, Output(command.output), _session(command)).run()
 
 
@@ -190,6 +190,28 @@ def _search_stats(path: str | None) -> Generator[None]:
     text = json.dumps({"searches": [report.as_dict() for report in reports]}, indent=2)
     output.write(f"{text}\n".encode())
     output.keep()
+
+
+@contextmanager
+def _verify_report(path: str | None) -> Generator[None]:
+    """
+    Write every comparison that passes made in this `with` block to `path`, also of a failed run.
+
+    `EquivalenceReport.fields` says what is there.
+    """
+    if path is None:
+        yield
+        return
+    from mirage_mlir.interpreters.report import collect_comparisons
+
+    output = Output(path)
+    with collect_comparisons() as comparisons:
+        try:
+            yield
+        finally:
+            found = [comparison.fields() for comparison in comparisons]
+            output.write(f"{json.dumps({'comparisons': found}, indent=2)}\n".encode())
+            output.keep()
 
 
 def run(words: Sequence[str]) -> int:
