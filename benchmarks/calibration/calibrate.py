@@ -1,0 +1,256 @@
+"""Samples kernels, times them, and compares with the model."""
+
+import argparse
+import json
+import os
+import sys
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from functools import partial
+from pathlib import Path
+from typing import Any, cast
+
+import gpu
+from calibration.ranks import mean_error, regret, spearman
+from calibration.sample import Sample, samples
+from kernels.programs import (
+    Bar,
+    Case,
+    add_rmsnorm_linear,
+    attention,
+    chosen,
+    gated_mlp,
+    grouped_decode,
+    layernorm_linear,
+    linear_bias_gelu,
+    lora,
+    matmul,
+    ntrans,
+    rmsnorm,
+    rmsnorm_linear,
+)
+from measured import Found, Program, shared, time_all
+
+from mirage_mlir.driver.options import Options
+from mirage_mlir.driver.profile import Timings, this_machine
+from mirage_mlir.driver.worker import WorkerError, workers
+from mirage_mlir.graph.target import target_named
+from mirage_mlir.runtime.files import write_whole
+
+NO_BAR = Bar(1.0, 1.0)
+
+COUNT = 10
+"""Kernels of each program."""
+
+
+def cases() -> Iterator[Case]:
+    """Products of few rows, chains of products, rows alone; long and short, whole and ragged."""
+    for batch, width in ((1, 4096), (8, 4096), (16, 6144)):
+        yield rmsnorm_linear(batch, 4096, width, "f16", NO_BAR)
+    yield rmsnorm_linear(3, 2560, 1003, "f16", NO_BAR)
+    yield rmsnorm_linear(1, 896, 4864, "bf16", NO_BAR)
+    for batch, width in ((1, 4096), (16, 6144), (8, 14336)):
+        yield matmul(batch, 4096, width, "f16", NO_BAR)
+    yield matmul(512, 1024, 4096, "f16", NO_BAR)
+    yield gated_mlp(8, 4096, 4096, "f16", NO_BAR)
+    yield gated_mlp(1, 4096, 14336, "f16", NO_BAR)
+    yield lora(16, 256, 4096, 16, "f16", NO_BAR)
+    yield lora(16, 4096, 4096, 16, "f16", NO_BAR)
+    yield add_rmsnorm_linear(8, 4096, 4096, "f16", NO_BAR)
+    yield layernorm_linear(8, 4096, 4096, "f16", NO_BAR)
+    yield linear_bias_gelu(8, 4096, 4096, "f16", NO_BAR)
+    yield ntrans(1, 4096, "f16", NO_BAR)
+    yield ntrans(8, 4096, "f16", NO_BAR)
+    for count, width, dtype in (
+        (250, 500, "f32"),
+        (4097, 1023, "f32"),
+        (4096, 1024, "f32"),
+        (32768, 1024, "f16"),
+        (8192, 8192, "f16"),
+    ):
+        yield rmsnorm(count, width, dtype, NO_BAR)
+    for name, heads, queries in (("gqa_paper", 2, 256), ("mha_paper", 32, 16)):
+        yield attention(name, 1, heads, queries, "f16", NO_BAR)
+    yield grouped_decode(8, 4096, "f16", NO_BAR)
+
+
+@dataclass(frozen=True)
+class Row:
+    """One kernel."""
+
+    case: str
+    structure: str
+    tiles: Mapping[str, int]
+    modelled: float
+    """Microseconds, as the measured time."""
+    measured: float | None
+    problem: str
+    digest: str
+    """Of the uGraph's text."""
+
+
+def parse(about: str) -> argparse.Namespace:
+    """The command line."""
+    parser = argparse.ArgumentParser(
+        description=about, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--only", default="", help="words, one of which a program's name contains")
+    parser.add_argument("--count", type=int, default=COUNT, help="kernels of each program")
+    parser.add_argument("--target", default="H200", help="whose row of constants is asked")
+    parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1, help="to compile with")
+    parser.add_argument("--again", type=Path, help="a result: ask the model of now")
+    parser.add_argument("--sample", action="store_true", help="show what would be timed")
+    parser.add_argument(
+        "--results", type=Path, default=Path(__file__).parents[1] / "results", help="folder"
+    )
+    return parser.parse_args()
+
+
+def calibrate(about: str) -> int:
+    """Run the benchmark; 1 where no kernel could be timed."""
+    arguments = parse(about)
+    wanted = chosen(list(cases()), arguments.only)
+    if arguments.again is not None:
+        return again(arguments.again, wanted, arguments.target)
+    with workers(arguments.jobs) as pool:
+        sample = partial(samples, target=arguments.target, count=arguments.count)
+        texts = [case.text() for case in wanted]
+        found = list(zip(wanted, pool.map(sample, texts), strict=True))
+        usable = [(case, some) for case, some in found if isinstance(some, list) and some]
+        for case, some in found:
+            if isinstance(some, WorkerError) or not some:
+                print(f"{case.name}: no samples: {some}")
+        if arguments.sample:
+            show_samples(usable)
+            return 0
+        options = Options(target=arguments.target, chips=(target_named(arguments.target).chip,))
+        programs = [Program(case.text(), _candidates(some)) for case, some in usable]
+        rows: list[Row] = []
+        with shared(this_machine(arguments.target), pool) as machine:
+            timed = time_all(programs, machine, options)
+            for (case, some), timings in zip(usable, timed, strict=True):
+                rows += _rows(case, some, timings)
+                print(line(case.name, rows[-len(some) :]), flush=True)
+    print(summary(rows))
+    write(arguments.results, machine.name, arguments.target, rows)
+    return 0 if any(row.measured is not None for row in rows) else 1
+
+
+def _candidates(some: Sequence[Sample]) -> tuple[Found, ...]:
+    return tuple(Found(one.function, one.structure, one.modelled) for one in some)
+
+
+def _rows(case: Case, some: Sequence[Sample], timings: Timings) -> Iterator[Row]:
+    for one, timed in zip(some, timings.candidates, strict=True):
+        measured = None if timed.problem else timed.microseconds
+        yield Row(
+            case.name,
+            one.structure,
+            one.tiles,
+            one.modelled * 1e6,
+            measured,
+            timed.problem,
+            one.digest,
+        )
+
+
+def show_samples(found: Sequence[tuple[Case, list[Sample]]]) -> None:
+    """What would be timed."""
+    for case, some in found:
+        print(case.name)
+        for one in some:
+            print(f"  {one.modelled * 1e6:8.2f} us  {one.structure}  {one.tiles}")
+
+
+def right(rows: Sequence[Row]) -> list[tuple[float, float]]:
+    """Modelled and measured times of the kernels that were timed."""
+    return [(row.modelled, row.measured) for row in rows if row.measured is not None]
+
+
+def line(name: str, rows: Sequence[Row]) -> str:
+    """One program."""
+    pairs = right(rows)
+    if len(pairs) < 2:
+        return f"{name:32} {len(pairs)} of {len(rows)} timed: {rows[0].problem[:120]}"
+    modelled, measured = zip(*pairs, strict=True)
+    return (
+        f"{name:32} {len(pairs):3} of {len(rows):3}"
+        f"  {min(measured):8.2f} .. {max(measured):8.2f} us"
+        f"  rho {spearman(modelled, measured):5.2f}  off by {mean_error(modelled, measured):4.0%}"
+        f"  regret {regret(modelled, measured):5.2f}"
+    )
+
+
+def by_program(rows: Sequence[Row]) -> dict[str, list[Row]]:
+    """The kernels of each program."""
+    grouped: dict[str, list[Row]] = {}
+    for row in rows:
+        grouped.setdefault(row.case, []).append(row)
+    return grouped
+
+
+def numbers(rows: Sequence[Row]) -> dict[str, object]:
+    """Correlations: of each program, their mean, and of all kernels."""
+    programs = {name: right(some) for name, some in by_program(rows).items()}
+    each = {
+        name: spearman(*zip(*pairs, strict=True))
+        for name, pairs in programs.items()
+        if len(pairs) > 2
+    }
+    pairs = right(rows)
+    modelled, measured = zip(*pairs, strict=True) if pairs else ((), ())
+    return {
+        "kernels": len(pairs),
+        "programs": each,
+        "mean_of_programs": sum(each.values()) / len(each) if each else None,
+        "overall": spearman(modelled, measured) if pairs else None,
+        "mean_error": mean_error(modelled, measured) if pairs else None,
+    }
+
+
+def summary(rows: Sequence[Row]) -> str:
+    """All programs."""
+    found = numbers(rows)
+    return (
+        f"{found['kernels']} kernels: rank correlation overall {found['overall']:.3f}, mean of the "
+        f"programs {found['mean_of_programs']:.3f}; off by {found['mean_error']:.0%}"
+        if found["overall"] is not None
+        else "no kernel was timed"
+    )
+
+
+def again(path: Path, wanted: Sequence[Case], target: str) -> int:
+    """The rows of a result with the times that the model of now gives."""
+    from calibration.remodel import remodelled
+
+    stored = cast(dict[str, Any], json.loads(path.read_text()))
+    rows = [Row(**row) for row in stored["rows"]]
+    grouped = by_program(rows)
+    new: list[Row] = []
+    for case in wanted:
+        if case.name in grouped:
+            some = remodelled(case, grouped[case.name], target)
+            print(line(case.name, some), flush=True)
+            new += some
+    print("before:", summary([row for row in rows if row.case in {case.name for case in wanted}]))
+    print("now:   ", summary(new))
+    return 0
+
+
+def write(folder: Path, device: str, target: str, rows: Sequence[Row]) -> None:
+    """Write the numbers, with what they depend on."""
+    torch = gpu.torch_module()
+    environment = gpu.environment(torch)
+    place = folder / gpu.machine_name(torch)
+    place.mkdir(parents=True, exist_ok=True)
+    content = {
+        "environment": environment,
+        "command": sys.argv[1:],
+        "device": device,
+        "target": asdict(target_named(target)),
+        "correlation": numbers(rows),
+        "rows": [asdict(row) for row in rows],
+    }
+    path = place / f"{str(environment['date'])[:10]}-calibration.json"
+    write_whole(path, (json.dumps(content, indent=1) + "\n").encode())
+    print(f"written to {path}")

@@ -1,0 +1,108 @@
+"""Kernels from all over the range of the cost model, not only its best."""
+
+import hashlib
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+from xdsl.dialects.func import FuncOp
+
+from mirage_mlir.driver.source import alone, functions, parse_program, text_of
+from mirage_mlir.graph.target import target_named
+from mirage_mlir.passes.search.from_ir import Piece, read_piece
+from mirage_mlir.passes.search.normalise import normalise
+from mirage_mlir.passes.search.optimizer import inner
+from mirage_mlir.passes.search.pieces import planned
+from mirage_mlir.passes.search.plan import FunctionWriter, Plan, returned, to_compute
+from mirage_mlir.passes.search.tiles import ArrangementError
+from mirage_mlir.search.block_graph import BlockGraph
+from mirage_mlir.search.engine import Search
+from mirage_mlir.search.instantiate import Array, Mesh
+from mirage_mlir.search.kernels import in_one_kernel
+from mirage_mlir.search.limits import Limits
+from mirage_mlir.search.report import SearchReport
+
+SLOWEST = 4.0
+"""Kernels up to so many times slower than the best are sampled: those beyond are never chosen."""
+
+BINS = 6
+"""Parts of that range, in each of which one tiling of a graph is taken."""
+
+SEED = 7
+
+
+@dataclass(frozen=True)
+class Sample:
+    """One kernel for a program."""
+
+    function: str
+    """MLIR text."""
+    structure: str
+    tiles: dict[str, int]
+    modelled: float
+    """Seconds."""
+
+    @property
+    def digest(self) -> str:
+        """Tells kernels apart."""
+        return hashlib.sha256(self.function.encode()).hexdigest()[:16]
+
+
+class Spread(Search):
+    """A search that keeps tilings of all ranks."""
+
+    def _best(self, seconds: Array, mesh: Mesh) -> list[int]:
+        """One combination at random from each part of the range, the best among them."""
+        finite = np.flatnonzero(np.isfinite(seconds))
+        if not finite.size:
+            return []
+        random = np.random.default_rng(SEED)
+        best = int(finite[np.argmin(seconds[finite])])
+        ratio = np.log(seconds[finite] / seconds[best]) / np.log(SLOWEST)
+        kept = [best]
+        for number in range(BINS):
+            part = finite[(ratio > number / BINS) & (ratio <= (number + 1) / BINS)]
+            if part.size:
+                kept.append(int(random.choice(part)))
+        return kept
+
+
+def samples(program: str, target: str, count: int) -> list[Sample]:
+    """
+    `count` kernels of different graphs and tilings, spread evenly over what the model expects.
+
+    Empty where one kernel cannot hold the program.
+    """
+    found = all_samples(program, target, Spread)
+    within = [one for one in found if one.modelled <= SLOWEST * found[0].modelled]
+    return [within[place] for place in _evenly(len(within), count)]
+
+
+def all_samples(program: str, target: str, search: type[Spread]) -> list[Sample]:
+    """The kernels that `search` keeps, the fastest in the model first."""
+    (function,) = functions(parse_program(program, "program"))
+    normalise(function)
+    wanted = to_compute(returned(function))
+    piece = read_piece(inner([op for op in function.body.block.ops if op.results], wanted), wanted)
+    limits = Limits(candidates=1000)
+    found: list[Sample] = []
+    for graph in search(piece.program, target_named(target), limits, SearchReport()).run():
+        try:
+            text = _written(function, piece, graph)
+        except ArrangementError:
+            continue
+        found.append(Sample(text, str(graph), dict(graph.tiles), graph.seconds))
+    return found
+
+
+def _evenly(size: int, count: int) -> Iterator[int]:
+    """`count` of `size` places, the first and the last among them, in order."""
+    if size <= count:
+        yield from range(size)
+    else:
+        yield from (round(number * (size - 1) / (count - 1)) for number in range(count))
+
+
+def _written(function: FuncOp, piece: Piece, graph: BlockGraph) -> str:
+    plan = Plan(function, (planned(piece, in_one_kernel(piece.program, graph)),))
+    return text_of(alone(FunctionWriter(plan).write()))

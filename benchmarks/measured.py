@@ -1,0 +1,108 @@
+"""Timing many candidates for many programs: everything is searched and compiled at once."""
+
+from __future__ import annotations
+
+from collections.abc import Generator, Iterable, Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager, nullcontext
+from dataclasses import dataclass
+
+from mirage_mlir.driver.bench import Subject
+from mirage_mlir.driver.bench_process import BenchProcess
+from mirage_mlir.driver.choose import Offer
+from mirage_mlir.driver.compile import CompiledFunction
+from mirage_mlir.driver.options import Options
+from mirage_mlir.driver.profile import Machine, Profiler, Timings, compile_candidate
+from mirage_mlir.driver.source import functions, parse_program
+from mirage_mlir.driver.worker import Worker, WorkerError, Workers
+from mirage_mlir.search.report import SearchReport
+
+
+@dataclass(frozen=True)
+class Found:
+    """A candidate for a program, as plain text."""
+
+    function: str
+    structure: str
+    modelled: float
+    """Seconds."""
+    kernels: int = 1
+    alone: bool = False
+
+    def offer(self) -> Offer:
+        """As a profiler takes it."""
+        (function,) = functions(parse_program(self.function, "found"))
+        report = SearchReport(
+            function.sym_name.data,
+            structure=self.structure,
+            modelled=self.modelled,
+            kernels=self.kernels,
+        )
+        return Offer(function, self.alone, report)
+
+
+@dataclass(frozen=True)
+class Program:
+    """A program as text, and candidates for it."""
+
+    text: str
+    candidates: tuple[Found, ...]
+
+
+@dataclass(frozen=True)
+class SharedMachine(Machine):
+    """A GPU whose processes stay from one program to the next: each takes seconds to start."""
+
+    worker: Worker | None = None
+    pool: Workers | None = None
+
+    def bench(self, subject: Subject) -> BenchProcess:
+        """In the process that stays."""
+        return BenchProcess(subject, self.make, self.patience, self.worker)
+
+    def compilers(self, candidates: int) -> AbstractContextManager[Workers]:
+        """The processes that stay."""
+        assert self.pool is not None
+        return nullcontext(self.pool)
+
+
+@contextmanager
+def shared(machine: Machine, pool: Workers) -> Generator[SharedMachine]:
+    """`machine` with processes that are ended with this `with` block."""
+    worker = Worker()
+    try:
+        yield SharedMachine(
+            machine.name, machine.make, machine.jobs, machine.patience, worker, pool
+        )
+    finally:
+        worker.close()
+
+
+def time_all(
+    programs: Sequence[Program], machine: SharedMachine, options: Options
+) -> Iterator[Timings]:
+    """
+    The times of all candidates, program by program.
+
+    Those of later programs are compiled while the first are timed.
+    """
+    assert machine.pool is not None
+    profiler = Profiler(machine, options)
+    prepared = [
+        (
+            functions(parse_program(program.text, "program"))[0],
+            [f.offer() for f in program.candidates],
+        )
+        for program in programs
+    ]
+    jobs = [job for reference, offers in prepared for job in profiler.jobs(reference, offers)]
+    compiled = iter(machine.pool.map(compile_candidate, jobs))
+    for reference, offers in prepared:
+        yield profiler.time_compiled(reference, offers, _next(compiled, len(offers)))
+
+
+def _next(
+    compiled: Iterable[CompiledFunction | WorkerError], count: int
+) -> Iterator[CompiledFunction | WorkerError]:
+    results = iter(compiled)
+    for _ in range(count):
+        yield next(results)
