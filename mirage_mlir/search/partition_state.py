@@ -29,16 +29,16 @@ class Part:
     results: tuple[int, ...]
 
 
-def needed(operators: Sequence[Operator], part: Part, result: int) -> Part:
-    """The part for one result of `part` alone, from the same stored values."""
+def needed(operators: Sequence[Operator], part: Part, results: tuple[int, ...]) -> Part:
+    """The part for some results of `part` alone, from the same stored values."""
     inside: set[int] = set()
-    pending = [result]
+    pending = list(results)
     while pending:
         number = pending.pop()
         inside.add(number)
         operands = operators[number].operands
         pending += [v for v in operands if v in part.operators and v not in inside]
-    return Part(tuple(sorted(inside)), (result,))
+    return Part(tuple(sorted(inside)), results)
 
 
 @dataclass(frozen=True)
