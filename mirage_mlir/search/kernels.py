@@ -29,8 +29,9 @@ ALLOWANCE = 1.1
 """How much slower than one kernel, whose tile sizes are the best of all, a plan with coarse tile
 sizes may be: finer ones make kernels faster by 2 to 10 %."""
 
-MAX_CUTS = 40
-"""Cuts of one program, those with the lowest bounds: what is left out moves more bytes."""
+MAX_CUTS, MAX_CUTS_OF_PARTS = 40, 8
+"""Cuts of the whole program, and of a part of it, that are looked at: those at one value and then
+those with the lowest bounds, so that what is left out moves more bytes."""
 
 CUT_AGAIN = 4
 """Cuts whose parts are cut again: those with the least time by what is known of their parts."""
@@ -41,9 +42,9 @@ ABOVE_BOUND = 1.3
 PART_COUNTS = 3
 """Numbers of blocks over which a sum is left open that are tried with what follows."""
 
-MAX_SEARCHES = 120
-"""Programs searched for the plans of one: each takes some 20 ms, and programs of a dozen operators
-need up to 60 of them."""
+MAX_TRIED, MAX_TRIED_FOR_ANY = 40_000, 200_000
+"""Operations tried on values in the searches of parts (40 microseconds each): so many if there is a
+plan already, and while there is none."""
 
 
 @dataclass(frozen=True)
@@ -124,12 +125,16 @@ def joined(cut: Cut, first: KernelPlan, second: KernelPlan) -> KernelPlan:
 
 @dataclass
 class Planner:
-    """Plans programs; what was found for one is remembered for all."""
+    """Plans `program` and its parts; what was found for one is remembered for all."""
 
+    program: Program
     target: Target
     limits: Limits
     report: SearchReport
-    searches: int = 0
+    tried: int = 0
+    """Operations that were tried on values in searches of parts."""
+    bound: float = float("inf")
+    """The time of the best plan for the whole program."""
     _graphs: dict[object, list[BlockGraph]] = field(default_factory=dict[object, list[BlockGraph]])
     _cuts: dict[object, list[tuple[float, Cut]]] = field(
         default_factory=dict[object, list[tuple[float, Cut]]]
@@ -143,14 +148,13 @@ class Planner:
         """The graphs of one kernel, with coarse tile sizes or with all."""
         key = program.key(), coarse
         if key not in self._graphs:
-            if coarse and (self.searches >= MAX_SEARCHES or self.limits.expired()):
-                self._cut_short()
+            if coarse and self._is_over():
                 return []
-            self.searches += 1
             report = SearchReport()
             limits = replace(self.limits, coarse=coarse)
             self._graphs[key] = search(program, self.target, limits, report)
             self.report.add_part(report)
+            self.tried += report.tried
         return self._graphs[key]
 
     def whole(self, program: Program) -> list[BlockGraph]:
@@ -159,11 +163,16 @@ class Planner:
         self._graphs[program.key(), True] = self._graphs[program.key(), False] = graphs
         return graphs
 
-    def _cut_short(self) -> None:
-        why = "time limit" if self.limits.expired() else f"{MAX_SEARCHES} searched parts"
-        reason = f"plans of several kernels after the {why}"
+    def _is_over(self) -> bool:
+        """Whether no more parts are searched: the report says so."""
+        most = MAX_TRIED if self.bound < float("inf") else MAX_TRIED_FOR_ANY
+        if self.tried < most and not self.limits.expired():
+            return False
+        why = self.limits.reason if self.limits.expired() else f"{most} operations tried"
+        reason = f"plans of several kernels after {why}"
         if reason not in self.report.cut:
             self.report.cut.append(reason)
+        return True
 
     def plans(self, program: Program, kernels: int, bound: float) -> list[KernelPlan]:
         """
@@ -201,12 +210,13 @@ class Planner:
                 for own in range(1, kernels):
                     yield from self._of_cut(cut, own, kernels - own, best)
             return
-        for least, cut in self._all_cuts(program)[:MAX_CUTS]:
-            if least >= best.bound:
-                break
-            yield from self._of_cut(cut, 1, 1, best)
+        # Splits are few, and what they give is often the best: it bounds the others.
         for split in self._all_splits(program):
             yield from self._of_split(split, best)
+        most = MAX_CUTS if program.key() == self.program.key() else MAX_CUTS_OF_PARTS
+        for least, cut in self._all_cuts(program)[:most]:
+            if least < best.bound:
+                yield from self._of_cut(cut, 1, 1, best)
 
     def _of_cut(self, cut: Cut, own: int, others: int, best: "Best") -> Iterator[KernelPlan]:
         """Plans of a cut with so many kernels for each part."""
@@ -238,12 +248,12 @@ class Planner:
         return least_seconds(cut.second.program, self.target)
 
     def _all_cuts(self, program: Program) -> list[tuple[float, Cut]]:
-        """The cuts with their lower bounds, the lowest first."""
+        """The cuts with their lower bounds, those at one value first, then the lowest bounds."""
         key = program.key()
         if key not in self._cuts:
             found = {(c.first.program.key(), c.second.program.key()): c for c in cuts(program)}
             bounds = [(self._least(cut), cut) for cut in found.values()]
-            self._cuts[key] = sorted(bounds, key=lambda pair: pair[0])
+            self._cuts[key] = sorted(bounds, key=lambda pair: (stored(pair[1]), pair[0]))
         return self._cuts[key]
 
     def _least(self, cut: Cut) -> float:
@@ -303,6 +313,11 @@ class Best:
             self.bound = self.plans[0].seconds
 
 
+def stored(cut: Cut) -> int:
+    """How many tensors the second part of a cut reads that the first stores."""
+    return sum(1 for source in cut.second.arguments if source.kernel is not None)
+
+
 def least_seconds_of_any(target: Target) -> float:
     """A lower bound on the time of any kernel."""
     return target.launch + IDLE_LATENCY
@@ -316,14 +331,14 @@ def search_kernels(
 
     The list may be empty.
     """
-    planner = Planner(target, limits, report)
+    planner = Planner(program, target, limits, report)
     graphs = planner.whole(program)
     found = [in_one_kernel(program, graph) for graph in graphs]
-    bound = ALLOWANCE * graphs[0].seconds if graphs else float("inf")
+    planner.bound = ALLOWANCE * graphs[0].seconds if graphs else float("inf")
     several: list[KernelPlan] = []
     for kernels in range(2, limits.max_kernels + 1):
-        several += planner.plans(program, kernels, bound)
-        bound = min((plan.seconds for plan in several), default=bound)
+        several += planner.plans(program, kernels, planner.bound)
+        planner.bound = min((plan.seconds for plan in several), default=planner.bound)
     distinct = {str(plan): plan for plan in several if len(plan.kernels) > 1}
     best = sorted(distinct.values(), key=lambda plan: plan.seconds)[:KEPT]
     found += [planner.refined(plan) for plan in best]

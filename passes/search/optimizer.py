@@ -25,6 +25,10 @@ MAX_OPERATORS = 40
 """Elementary operators (a norm has six) up to which one kernel is searched for: a chain of four
 norms has 34 and fits one, searched in 1.5 s."""
 
+MAX_CUT_OPERATORS = 24
+"""Operators up to which plans of several kernels are searched for the function as a whole: the
+number of cuts grows with its square. Larger ones are cut in pieces first."""
+
 
 class AloneError(Exception):
     """An operator that no kernel was found for."""
@@ -56,8 +60,8 @@ class Optimizer:
             normalise(self.function)
         alone = self._alone_or_decomposed()
         self.report.modelled_alone = alone.seconds
-        piece = self._whole()
-        plans = self._in_pieces() if piece is None else self._of_piece(piece)
+        plans = self._found()
+        plans.sort(key=lambda plan: plan.seconds)
         for plan in plans:
             if plan.seconds < alone.seconds:
                 yield plan, False
@@ -86,10 +90,17 @@ class Optimizer:
             return None
         return piece
 
-    def _of_piece(self, piece: Piece) -> list[Plan]:
+    def _found(self) -> list[Plan]:
+        """The plans of the function as a whole, and, where that is not enough, of its pieces."""
+        piece = self._whole()
+        if piece is None:
+            return self._in_pieces()
         if not piece.results:
             return []
-        return [Plan(self.function, (planned,)) for planned in self.pieces.plans(piece)]
+        large = len(list(piece.program.operations())) > MAX_CUT_OPERATORS
+        kernels = self.pieces.plans(piece, 1 if large else self.limits.max_kernels)
+        plans = [Plan(self.function, (planned,)) for planned in kernels]
+        return plans + self._in_pieces() if large or not plans else plans
 
     def _in_pieces(self) -> list[Plan]:
         """The function cut in pieces, each of which is planned by itself."""
@@ -107,7 +118,8 @@ class Optimizer:
         value, *others = part.results
         if not isinstance(value.owner, kernel.ConstantOp | kernel.ConcatOp):
             try:
-                plans = self.pieces.plans(read_piece(part.operators, part.results))
+                piece = read_piece(part.operators, part.results)
+                plans = self.pieces.plans(piece, self.limits.max_kernels)
             except (UnsupportedError, RolesError):
                 plans = []
             if plans:

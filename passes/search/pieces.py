@@ -19,14 +19,6 @@ from mirage_mlir.search.program import Program
 from mirage_mlir.search.report import SearchReport
 
 
-@dataclass(frozen=True)
-class Searched:
-    """The plans for one program, and what was searched for them."""
-
-    plans: list[KernelPlan]
-    report: SearchReport
-
-
 @dataclass
 class PieceSearch:
     """Searches pieces; equal programs are searched once. `report` counts what was searched."""
@@ -34,19 +26,19 @@ class PieceSearch:
     target: Target
     limits: Limits
     report: SearchReport
-    _plans: dict[object, Searched] = field(default_factory=dict[object, Searched])
+    _plans: dict[object, list[KernelPlan]] = field(default_factory=dict[object, list[KernelPlan]])
     _seconds: dict[object, float] = field(default_factory=dict[object, float])
     _alone: dict[object, list[BlockGraph]] = field(default_factory=dict[object, list[BlockGraph]])
 
-    def plans(self, piece: Piece) -> list[PlannedKernel]:
+    def plans(self, piece: Piece, max_kernels: int) -> list[PlannedKernel]:
         """The plans for a piece, the fastest in the model first; may be empty."""
-        key = piece.program.key()
+        key = piece.program.key(), max_kernels
         if key not in self._plans:
             report = SearchReport()
-            plans = search_kernels(piece.program, self.target, self.limits, report)
-            self._plans[key] = Searched(plans, report)
+            limits = replace(self.limits, max_kernels=max_kernels)
+            self._plans[key] = search_kernels(piece.program, self.target, limits, report)
             self.report.add(report)
-        return [planned(piece, plan) for plan in self._plans[key].plans]
+        return [planned(piece, plan) for plan in self._plans[key]]
 
     def seconds(self, piece: Piece) -> float:
         """The modelled time of a piece as one kernel, on few tile sizes; infinite if it is none."""
