@@ -38,14 +38,16 @@ def one_kernel_configurations(program: Program) -> Iterator[Configuration]:
     """
     The configurations in which one kernel can hold all of `program`, simplest first.
 
-    Each block, or the blocks that share a loop, compute their own part of an output: an axis on
-    the grid is an axis of some output (of others, that do not depend on it, all blocks along it
-    store the same), or one whose sum outputs leave open, and that must be on the grid. Axes that a
-    matmul carries along are on the grid or in the loop, one index at a time. What is stored is
-    complete after the loop: an axis of an output is not looped over.
+    Each block, or the blocks that share a loop, compute their own part of every output: an axis on
+    the grid is an axis of every output, or one whose sum outputs leave open, and that must be on
+    the grid. (Of outputs that are sums left open, an axis may be on the grid that only some have:
+    all blocks along it store the same of the others.) Axes that a matmul carries along are on the
+    grid or in the loop, one index at a time. What is stored is complete after the loop: an axis of
+    an output is not looped over.
     """
-    edges = {axis for output in program.outputs for axis in (*output.axes, *output.partial)}
-    shared = [axis for axis in program.sizes if axis in edges]
+    edges = [{*output.axes, *output.partial} for output in program.outputs]
+    enough = any if program.open_sums else all
+    shared = [axis for axis in program.sizes if enough(axis in edge for edge in edges)]
     crowded = _crowded_sides(program)
     fixed = [axis for axis in shared if axis in program.batch | program.open_sums]
     loops = [loop for loop in _loops(program) if program.batch <= {*fixed, *loop}]

@@ -8,6 +8,7 @@ infinitely much.
 """
 
 from collections.abc import Iterator
+from functools import partial
 
 import numpy as np
 
@@ -156,14 +157,15 @@ class CostModel:
         item = item_bytes(tensor.element_type)
         tile, turns = tiling.volume(value) * item, tiling.turns(value)
         run, vector = self.resources.contiguous(tensor)
+        waste = tiling.once(("waste", tensor.node), lambda: _waste(run))
         traffic = tile * turns * tiling.mesh.blocks
         whole = tiling.whole(tensor.axes) * item
         again = READ_AGAIN if whole > 0.7 * target.l2_bytes else 0.0
-        self.dram = self.dram + (whole + again * np.maximum(traffic - whole, 0.0)) * _waste(run)
+        self.dram = self.dram + (whole + again * np.maximum(traffic - whole, 0.0)) * waste
         if not self.resources.in_shared(value):
             # The blocks of a multiprocessor find a small tensor in L1 after the first.
             traffic = np.minimum(traffic, np.maximum(whole * target.multiprocessors, whole))
-        self.l2 = self.l2 + traffic * _waste(run)
+        self.l2 = self.l2 + traffic * waste
         self.scalar = self.scalar + tile / vector * turns * PIECE_WORK
         self.shared = self.shared + tile * turns
         if not tiling.in_loop(value):
@@ -193,7 +195,8 @@ class CostModel:
                 traffic = traffic * self.tiling.mesh.counts[axis]
             run = self.tiling.extent(last) * item
             copies = self._copies(output)
-            self.dram = self.dram + traffic * _waste(run)
+            waste = self.tiling.once(("waste", tuple(last), item), partial(_waste, run))
+            self.dram = self.dram + traffic * waste
             self.l2 = self.l2 + traffic * copies
             pieces = self.tiling.volume(goal) * item / np.minimum(run, VECTOR)
             self.scalar = self.scalar + pieces * PIECE_WORK

@@ -45,6 +45,9 @@ MAX_POINTS = 60_000
 """Combinations of tile sizes costed at once; above it the sizes tried are thinned out evenly. One
 graph takes some 20 ms at this number."""
 
+MAX_COARSE_POINTS = 8_000
+"""The same for a first look, which hundreds of graphs get."""
+
 
 @dataclass(frozen=True)
 class Mesh:
@@ -135,9 +138,9 @@ def share_counts(program: Program, configuration: Configuration, target: Target)
     return [1, *(count for count in SHARES if count <= target.cluster_blocks)]
 
 
-def _thinned(choices: list[list[int]]) -> list[list[int]]:
+def _thinned(choices: list[list[int]], most: int) -> list[list[int]]:
     """Leave out every second size of the longest list until few enough combinations are left."""
-    while np.prod([len(sizes) for sizes in choices], dtype=float) > MAX_POINTS:
+    while np.prod([len(sizes) for sizes in choices], dtype=float) > most:
         longest = max(range(len(choices)), key=lambda index: len(choices[index]))
         sizes = choices[longest]
         choices[longest] = sorted({*sizes[::2], sizes[-1]})
@@ -178,7 +181,8 @@ def instantiate(
         size, step = program.sizes[axis], multiplied.get(axis, 1)
         single = axis in configuration.single
         choices.append([1] if single else loop_tiles(size, step, fine))
-    mesh = mesh_of(program, configuration, _thinned(choices), shares)
+    choices = _thinned(choices, MAX_POINTS if fine else MAX_COARSE_POINTS)
+    mesh = mesh_of(program, configuration, choices, shares)
     alone = mesh.shares == 1
     crowded = mesh.blocks > MAX_SHARED_ROUNDS * target.multiprocessors
     return mesh.where(alone | (_shareable(program, configuration, mesh) & ~crowded))

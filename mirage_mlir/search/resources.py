@@ -133,6 +133,9 @@ class Resources:
 
     def contiguous(self, tensor: Input) -> tuple[Array, Array]:
         """Bytes of a tile of `tensor` that lie side by side, and bytes copied at once."""
+        return self.tiling.once(("contiguous", tensor.node), lambda: self._contiguous(tensor))
+
+    def _contiguous(self, tensor: Input) -> tuple[Array, Array]:
         tiling, item = self.tiling, item_bytes(tensor.element_type)
         run = np.full_like(tiling.mesh.blocks, float(item))
         order = tensor.by_stride()
@@ -155,6 +158,10 @@ class Resources:
         return (pieces + (pieces % 2 == 0)) * VECTOR * rows
 
     def _tile_bytes(self, value: int, tensor: Input) -> Array:
+        key = ("tile bytes", value, tensor.node)
+        return self.tiling.once(key, lambda: self._padded_tile(value, tensor))
+
+    def _padded_tile(self, value: int, tensor: Input) -> Array:
         axes = self.tiling.axes(value)
         fastest = tensor.by_stride()[:1]
         inner = [axis for axis, _ in fastest if axis in axes]
@@ -280,10 +287,7 @@ class Resources:
         """Warps along rows, columns and depth with the fewest instructions for each."""
         sides = tuple(self.tiling.axes(operand) for operand in edge.operands)
         key = ("warps", sides, edge.axis, self.is_summed(value), self.threads.tobytes())
-        known = self.tiling.kept.get(key)
-        if not isinstance(known, Warps):
-            known = self.tiling.kept[key] = self._best_warps(value, edge)
-        return known
+        return self.tiling.once(key, lambda: self._best_warps(value, edge))
 
     def _best_warps(self, value: int, edge: Edge) -> Warps:
         rows, columns, depth = self._sides(edge)

@@ -1,8 +1,9 @@
 """The sizes of a graph's tiles, for all combinations of tile sizes at once."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -11,6 +12,8 @@ from mirage_mlir.search.hypergraph import Hypergraph, Stage
 from mirage_mlir.search.instantiate import Array, Mesh
 from mirage_mlir.search.program import Program
 from mirage_mlir.search.values import Algebra
+
+T = TypeVar("T")
 
 
 def item_bytes(element_type: str) -> int:
@@ -47,9 +50,14 @@ class Tiling:
         return np.zeros_like(self.mesh.blocks)
 
     @cached_property
-    def kept(self) -> dict[object, object]:
-        """What was computed for one graph and may serve others."""
+    def _kept(self) -> dict[object, Any]:
         return {}
+
+    def once(self, key: object, make: Callable[[], T]) -> T:
+        """What `make` returns: made for one graph, and kept for the others."""
+        if key not in self._kept:
+            self._kept[key] = make()
+        return self._kept[key]
 
     @cached_property
     def _extents(self) -> dict[tuple[str, ...], Array]:
