@@ -26,11 +26,13 @@ from mirage_mlir.dialects.layout import (
 from mirage_mlir.dialects.threadblock import Stage
 from mirage_mlir.graph.layout import (
     MMA_DEPTH,
+    MMA_ROWS,
     WARP_THREADS,
     RegisterLayout,
     SharedLayout,
     as_matrix,
     blocked,
+    ceil_div,
     largest_power_of_two_divisor,
     mma_result,
     round_up,
@@ -45,6 +47,7 @@ from mirage_mlir.passes.lowering.rescaling import state_layout
 from mirage_mlir.passes.lowering.stabilisers import is_free, rescaled_with
 from mirage_mlir.passes.lowering.tiles import (
     CLUSTER_SHARES,
+    HELD,
     MERGES,
     RUNNING,
     STATE,
@@ -100,6 +103,11 @@ def scalars_from(layout: RegisterLayout) -> SharedLayout:
     """The same without padding, for what no matrix unit reads."""
     rows, columns = layout.spans()
     return SharedLayout(columns, 1, rows * columns, layout.partial)
+
+
+MAX_HELD_FRAGMENTS = 8
+"""Left fragments, of four registers each, that a thread may keep through the loop: those of 16
+queries of 128 elements."""
 
 
 class NoCommonMaximum(Exception):
@@ -213,6 +221,10 @@ class LayoutAssignment:
         elif chain is not None and source_of(op.lhs) not in self.chains:
             warps = chain.first
         op.attributes[WARPS] = DenseArrayBase.from_list(i64, list(warps))
+        fragments = ceil_div(ceil_div(rows, MMA_ROWS), warps[0]) * ceil_div(depth, MMA_DEPTH)
+        stays = self.stages[op.lhs] == Stage.INVARIANT and self.stages[op.result] == Stage.LOOP
+        if stays and not held and fragments // warps[2] <= MAX_HELD_FRAGMENTS:
+            op.attributes[HELD] = UnitAttr()
         set_layout(op, RegistersAttr.of(mma_result(rows, columns, warps)))
 
     @staticmethod

@@ -30,7 +30,8 @@ from mirage_mlir.passes.lowering.views import TensorView, dense_strides, view_of
 from mirage_mlir.passes.plan_memory import SCRATCH_BYTES, SCRATCH_OFFSET, int_attribute
 
 CLUSTER_CHIP = "sm_90a"
-"""The first chip whose blocks reach each other's shared memory."""
+"""The first chip whose blocks reach each other's shared memory, and whose kernels may start while
+the one in front still runs."""
 
 CONSTANT_INPUT = "kernel.constant"
 
@@ -94,7 +95,12 @@ class FunctionLowering:
         block = Block([shared_memory_symbol()])
         for number, graph in enumerate(self.graphs):
             arguments = [self.argument(root, scratch) for root in roots_of(graph)]
-            block.add_op(KernelFunction(graph).run(f"{name}_kernel_{number}", arguments))
+            function = KernelFunction(
+                graph,
+                follows=self.chip == CLUSTER_CHIP and number > 0,
+                leads=self.chip == CLUSTER_CHIP and number + 1 < len(self.graphs),
+            )
+            block.add_op(function.run(f"{name}_kernel_{number}", arguments))
         module = gpu.ModuleOp.build(
             properties={"sym_name": StringAttr(name)}, regions=[Region(block)]
         )

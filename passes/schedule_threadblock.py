@@ -14,6 +14,7 @@ from mirage_mlir.dialects.layout import BarrierOp, SharedAttr, layout_of
 from mirage_mlir.dialects.threadblock import Stage
 from mirage_mlir.graph.schedule import choose_stages
 from mirage_mlir.passes.lowering.context import buffer_bytes, buffer_of, is_staged
+from mirage_mlir.passes.lowering.tiles import HELD
 
 STAGES = "stages"
 
@@ -92,7 +93,16 @@ def with_barriers(ops: list[Operation], stage: Stage, hazards: Hazards) -> list[
     return ordered
 
 
-def invariant_part(ops: list[Operation], pending: int) -> list[Operation]:
+def invariant_part(ops: list[Operation], pending: int, held: list[Operation]) -> list[Operation]:
+    """What happens before the loop, with a wait for the loads that it, or who holds them, reads."""
+    ordered = in_invariant_order(ops, pending)
+    if not held:
+        return ordered
+    waits = any(isinstance(op, BarrierOp) and op.pending is not None for op in ordered)
+    return [*ordered, BarrierOp(Stage.INVARIANT.value, None if waits else pending)]
+
+
+def in_invariant_order(ops: list[Operation], pending: int) -> list[Operation]:
     """What happens before the loop, with a wait for the loads that it reads itself."""
     loads = [op for op in ops if isinstance(op, threadblock.LoadOp)]
     rest = [op for op in ops if op not in loads]
@@ -191,7 +201,8 @@ def schedule(graph: kernel.GraphDefinedOp, stages: int) -> None:
     for op in block.ops:
         parts[stage_of(op, stage_map, looped=bool(graph.loop_sizes))].append(op)
     loop = loop_part(parts[Stage.LOOP], stages)
-    invariant = invariant_part(parts[Stage.INVARIANT], stages - 1 if loop else 0)
+    held = [op for op in loop if HELD in op.attributes]
+    invariant = invariant_part(parts[Stage.INVARIANT], stages - 1 if loop else 0, held)
     post = post_part(parts[Stage.POST], bool(loop), set())
     for op in list(block.ops):
         op.detach()

@@ -181,4 +181,5 @@ def _launch(kernel: llvm.FuncOp) -> Launch:
         threads=_integer(kernel, "mirage.threads"),
         shared_bytes=_integer(kernel, "mirage.smem_bytes"),
         arguments=tuple(Argument.parse(argument.data) for argument in arguments),
+        follows="mirage.follows" in kernel.attributes,
     )

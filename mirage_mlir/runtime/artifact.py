@@ -30,7 +30,7 @@ from mirage_mlir.runtime.files import write_whole
 from mirage_mlir.runtime.manifest import ArtifactError, Fields
 
 FORMAT = "mirage-artifact"
-VERSION = 1
+VERSION = 2
 """Raised when an older reader would misread the file."""
 
 MANIFEST = "manifest.json"
@@ -94,13 +94,18 @@ class Argument:
 
 @dataclass(frozen=True)
 class Launch:
-    """One kernel launch: grid in blocks, sizes in threads and bytes."""
+    """
+    One kernel launch: grid in blocks, sizes in threads and bytes.
+
+    A kernel that `follows` may start before the one in front has ended: it waits for that itself.
+    """
 
     kernel: str
     grid: tuple[int, int, int]
     threads: int
     shared_bytes: int
     arguments: tuple[Argument, ...]
+    follows: bool = False
 
 
 @dataclass(frozen=True)
@@ -318,4 +323,5 @@ def _read_launch(fields: Fields) -> Launch:
         threads=fields.number("threads"),
         shared_bytes=fields.number("shared_bytes"),
         arguments=tuple(map(Argument.parse, fields.texts("arguments"))),
+        follows=fields.flag("follows"),
     )

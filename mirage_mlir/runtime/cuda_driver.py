@@ -58,6 +58,18 @@ class Driver(Protocol):
         """Queue a launch; `parameters` is the address of an array of addresses of the arguments."""
         ...
 
+    def launch_early(
+        self,
+        function: Function,
+        grid: tuple[int, int, int],
+        threads: int,
+        shared_bytes: int,
+        stream: int,
+        parameters: int,
+    ) -> None:
+        """The same of a kernel that may start before the one in front of it has ended."""
+        ...
+
 
 class CudaDriver:
     """`Driver` over the package cuda-bindings."""
@@ -169,6 +181,30 @@ class CudaDriver:
         (status,) = self._launch(
             function, *grid, threads, 1, 1, shared_bytes, stream, parameters, 0
         )
+        if status:
+            raise CudaError(f"launching a kernel failed: {self._describe(status)}")
+
+    def launch_early(
+        self,
+        function: Function,
+        grid: tuple[int, int, int],
+        threads: int,
+        shared_bytes: int,
+        stream: int,
+        parameters: int,
+    ) -> None:
+        """Queue a launch that does not wait for the kernel in front on `stream`."""
+        cuda = self.bindings
+        attribute = cuda.CUlaunchAttribute()
+        names = cuda.CUlaunchAttributeID
+        attribute.id = names.CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION
+        attribute.value.programmaticStreamSerializationAllowed = 1
+        config = cuda.CUlaunchConfig()
+        config.gridDimX, config.gridDimY, config.gridDimZ = grid
+        config.blockDimX, config.blockDimY, config.blockDimZ = threads, 1, 1
+        config.sharedMemBytes, config.hStream = shared_bytes, stream
+        config.attrs, config.numAttrs = [attribute], 1
+        (status,) = cuda.cuLaunchKernelEx(config, function, parameters, 0)
         if status:
             raise CudaError(f"launching a kernel failed: {self._describe(status)}")
 

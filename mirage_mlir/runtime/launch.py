@@ -110,9 +110,8 @@ class LoadedCode:
                     if argument.kind == "scratch"
                     else addresses[argument.kind][index]
                 )
-            self._driver.launch(
-                function, launch.grid, launch.threads, launch.shared_bytes, stream, parameters
-            )
+            start = self._driver.launch_early if launch.follows else self._driver.launch
+            start(function, launch.grid, launch.threads, launch.shared_bytes, stream, parameters)
         self._frames.append(frame)
 
 

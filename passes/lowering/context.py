@@ -53,6 +53,8 @@ class KernelContext:
         turns: index of the present turn of each loop.
         slot: which of the `stages` buffers the present turn reads.
         registers: the slots of each tile that lives in registers, in the order of its layout.
+        held: fragments of left sides that stay in registers through the loop, of products, by
+            step and row.
         stabilisers: what rescaled sums are relative to.
     """
 
@@ -68,6 +70,9 @@ class KernelContext:
     slot: Index = 0
     registers: dict[SSAValue, list[SSAValue]] = field(
         default_factory=dict[SSAValue, list[SSAValue]]
+    )
+    held: dict[Operation, list[list[list[SSAValue]]]] = field(
+        default_factory=dict[Operation, list[list[list[SSAValue]]]]
     )
     stabilisers: dict[StateKey, Stabiliser] = field(default_factory=dict[StateKey, Stabiliser])
 

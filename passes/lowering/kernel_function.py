@@ -16,7 +16,7 @@ from xdsl.dialects.builtin import (
     i32,
     i64,
 )
-from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
+from xdsl.ir import Attribute, Block, BlockArgument, Operation, Region, SSAValue
 
 from mirage_mlir.dialects import kernel, nvvm, nvvm_hopper, thread, threadblock
 from mirage_mlir.dialects.layout import (
@@ -37,7 +37,7 @@ from mirage_mlir.passes.lowering.context import (
 from mirage_mlir.passes.lowering.copies import copy_to_shared
 from mirage_mlir.passes.lowering.elementwise import run_thread_graph
 from mirage_mlir.passes.lowering.emitter import Emitter, Index
-from mirage_mlir.passes.lowering.matmul import multiply
+from mirage_mlir.passes.lowering.matmul import hold, multiply
 from mirage_mlir.passes.lowering.reduction import (
     NEUTRAL,
     accumulate,
@@ -48,6 +48,7 @@ from mirage_mlir.passes.lowering.reduction import (
 from mirage_mlir.passes.lowering.rescaling import Stabiliser, StateKey, lowest, state_key
 from mirage_mlir.passes.lowering.tiles import (
     CLUSTER_SHARES,
+    HELD,
     STATE,
     THREADS,
     ZERO_PADDING,
@@ -75,10 +76,19 @@ def roots_of(graph: kernel.GraphDefinedOp) -> list[SSAValue]:
 
 
 class KernelFunction:
-    """Emits the function of one kernel."""
+    """
+    Emits the function of one kernel.
 
-    def __init__(self, graph: kernel.GraphDefinedOp) -> None:
+    Args:
+        follows: it may start before the kernel in front of it has ended, and waits for that.
+        leads: the kernel after it may do so.
+    """
+
+    def __init__(
+        self, graph: kernel.GraphDefinedOp, *, follows: bool = False, leads: bool = False
+    ) -> None:
         self.graph = graph
+        self.follows, self.leads = follows, leads
         self.roots = roots_of(graph)
         self.entry = Block(arg_types=[nvvm.GLOBAL] * len(self.roots))
         self.emit = Emitter(self.entry)
@@ -138,6 +148,8 @@ class KernelFunction:
 
     def run(self, name: str, arguments: Sequence[str]) -> llvm.FuncOp:
         """Emit everything; `arguments` says what each pointer is."""
+        if self.leads:
+            self.emit.insert(nvvm_hopper.GridDependencyOp("launch_dependents"))
         self.clear_padding()
         self.start_loads()
         for op in self.before:
@@ -204,27 +216,48 @@ class KernelFunction:
         emit.loop(ceil_div(words, ctx.threads), [], turn)
 
     def start_loads(self) -> None:
-        """Start the loads of the tiles that stay, then those of the loop's first turns."""
+        """
+        Start the loads of the tiles that stay, then those of the loop's first turns.
+
+        What the function was given is there before the kernel in front has ended: it comes first.
+        """
+        loads = [op for op in self.graph.body.block.ops if isinstance(op, threadblock.LoadOp)]
         stay = [
             op
-            for op in self.graph.body.block.ops
-            if isinstance(op, threadblock.LoadOp)
-            and isinstance(layout_of(op.result), SharedAttr)
-            and not is_staged(op, self.graph)
+            for op in loads
+            if isinstance(layout_of(op.result), SharedAttr) and not is_staged(op, self.graph)
         ]
-        for op in stay:
-            copy_to_shared(self.ctx, op, self.turns_of(0), 0)
+        staged = [op for op in loads if is_staged(op, self.graph) and self.in_loop]
+        turns = range(self.stages - 1)
+        given = [
+            op for op in (*stay, *staged) if isinstance(view_of(op.source).root, BlockArgument)
+        ]
+        mixed = self.follows and len(given) < len(stay) + len(staged)
+        early = given if mixed else []
+        if mixed:
+            self.copy([op for op in stay if op in early], 0, 0)
+            for turn in turns:
+                self.copy([op for op in staged if op in early], turn, turn)
+            self.emit.insert(nvvm_hopper.GridDependencyOp("wait"))
+        self.copy([op for op in stay if op not in early], 0, 0)
         if stay:
             self.emit.insert(nvvm.CpAsyncCommitGroupOp())
-        for turn in range(self.stages - 1 if self.in_loop else 0):
-            self.load_turn(turn, turn)
+        for turn in turns if self.in_loop else ():
+            self.copy([op for op in staged if op not in early], turn, turn)
+            self.emit.insert(nvvm.CpAsyncCommitGroupOp())
+        if self.follows and not mixed:
+            self.emit.insert(nvvm_hopper.GridDependencyOp("wait"))
+
+    def copy(self, loads: Sequence[threadblock.LoadOp], turn: Index, slot: Index) -> None:
+        """Start the loads of one turn into one slot."""
+        turns = self.turns_of(turn)
+        for op in loads:
+            copy_to_shared(self.ctx, op, turns, slot)
 
     def load_turn(self, turn: Index, slot: Index) -> None:
         """Start the loads of one turn into one slot, as one group."""
-        turns = self.turns_of(turn)
-        for op in self.in_loop:
-            if isinstance(op, threadblock.LoadOp) and is_staged(op, self.graph):
-                copy_to_shared(self.ctx, op, turns, slot)
+        staged = [op for op in self.in_loop if isinstance(op, threadblock.LoadOp)]
+        self.copy([op for op in staged if is_staged(op, self.graph)], turn, slot)
         self.emit.insert(nvvm.CpAsyncCommitGroupOp())
 
     def run_loop(self) -> None:
@@ -239,6 +272,9 @@ class KernelFunction:
             counts.append(slots)
             carried += [self.emit.f32(NEUTRAL[op.kind.data])] * slots
         maxima = [lowest(self.emit, layout) for _, layout in keys]
+        for op in self.in_loop:
+            if isinstance(op, threadblock.MatmulOp) and HELD in op.attributes:
+                hold(self.ctx, op)
 
         def body(turn: SSAValue, values: list[SSAValue]) -> list[SSAValue]:
             rest = self.take_maxima(keys, values[len(carried) :])
@@ -420,6 +456,8 @@ class KernelFunction:
             "mirage.smem_bytes": IntegerAttr(int_attribute(graph, SMEM_BYTES), i64),
             "mirage.arguments": ArrayAttr([StringAttr(argument) for argument in arguments]),
         }
+        if self.follows:
+            attributes["mirage.follows"] = UnitAttr()
         cluster = [*cluster_sizes(graph), 1, 1][:3]
         if prod(cluster) > 1:
             attributes["nvvm.cluster_dim"] = DenseArrayBase.from_list(i32, cluster)

@@ -90,7 +90,8 @@ def multiply(
         return multiply_scalars(ctx, op, attribute.layout, slots)
     tile = warp_tile(ctx, op)
     # Registers have no index that is known only when the kernel runs.
-    if tile.steps <= UNROLLED_STEPS or isinstance(layout_of(op.lhs), RegistersAttr):
+    in_registers = op in ctx.held or isinstance(layout_of(op.lhs), RegistersAttr)
+    if tile.steps <= UNROLLED_STEPS or in_registers:
         for step in range(tile.steps):
             slots = multiply_step(ctx, op, tile, step * MMA_DEPTH, slots)
         return slots
@@ -114,19 +115,11 @@ def multiply_step(
     kind = "f16" if element == f16 else "bf16"
     assert element in (f16, bf16)
     depth = emit.add(tile.depth, at)
-    rows, columns = tile.covered
-    if isinstance(layout_of(op.lhs), RegistersAttr):
-        assert isinstance(at, int)
-        lefts = held_fragments(ctx, op, tile, at // MMA_DEPTH)
-    else:
-        lefts = [
-            left_fragment(ctx, op, emit.add(tile.row, i * MMA_ROWS), depth, rows)
-            for i in range(tile.row_tiles)
-        ]
+    lefts = left_fragments(ctx, op, tile, at)
     result = list(slots)
     for j in range(0, tile.column_tiles, 2):
         across = emit.add(tile.column, j * MMA_COLUMNS)
-        rights = right_fragments(ctx, op, across, depth, columns)
+        rights = right_fragments(ctx, op, across, depth, tile.covered[1])
         for k, right in enumerate(rights[: tile.column_tiles - j]):
             for i, left in enumerate(lefts):
                 first = (i * tile.column_tiles + j + k) * 4
@@ -141,6 +134,31 @@ def multiply_step(
                 for slot in range(4):
                     result[first + slot] = emit.field(fragment, slot, f32)
     return result
+
+
+def left_fragments(
+    ctx: KernelContext, op: threadblock.MatmulOp, tile: WarpTile, at: Index
+) -> list[list[SSAValue]]:
+    """The fragments of the left side in one step, one for each 16 rows."""
+    if op in ctx.held:
+        assert isinstance(at, int)
+        return ctx.held[op][at // MMA_DEPTH]
+    if isinstance(layout_of(op.lhs), RegistersAttr):
+        assert isinstance(at, int)
+        return packed_fragments(ctx, op, tile, at // MMA_DEPTH)
+    depth = ctx.emit.add(tile.depth, at)
+    return [
+        left_fragment(ctx, op, ctx.emit.add(tile.row, i * MMA_ROWS), depth, tile.covered[0])
+        for i in range(tile.row_tiles)
+    ]
+
+
+def hold(ctx: KernelContext, op: threadblock.MatmulOp) -> None:
+    """Load all fragments of the left side, for all turns to come."""
+    ctx.emit.location = op.location
+    tile = warp_tile(ctx, op)
+    steps = range(tile.steps)
+    ctx.held[op] = [left_fragments(ctx, op, tile, step * MMA_DEPTH) for step in steps]
 
 
 def _matrices(
@@ -186,7 +204,7 @@ def left_fragment(
     return _matrices(ctx, op.lhs, at, down, True)
 
 
-def held_fragments(
+def packed_fragments(
     ctx: KernelContext, op: threadblock.MatmulOp, tile: WarpTile, step: int
 ) -> list[list[SSAValue]]:
     """

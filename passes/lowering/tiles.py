@@ -26,6 +26,9 @@ STATE = "state"
 MERGES = "merges"
 """On a thread graph: it brings the parts of a sum to the stabiliser that all of them share."""
 
+HELD = "held"
+"""On a product: the fragments of its left side stay in registers through the loop."""
+
 MAX_CLUSTER = 8
 """Blocks of a cluster that every sm_90 takes (PTX ISA, section "Cluster of Cooperative Thread
 Arrays")."""

@@ -75,6 +75,8 @@ class FakeDriver:
     current: int | None = 0
     broken: bool = False
     launches: list[Launched] = field(default_factory=list[Launched])
+    early: list[str] = field(default_factory=list[str])
+    """The kernels that may start before those in front have ended."""
     loads: list[tuple[int | None, bytes]] = field(default_factory=list[tuple[int | None, bytes]])
     counts: dict[str, int] = field(
         default_factory=lambda: {"f_kernel_0": 3, "f_kernel_1": 2},
@@ -129,6 +131,19 @@ class FakeDriver:
         self.launches.append(
             Launched(name, grid, threads, shared_bytes, stream, self.current, values)
         )
+
+    def launch_early(
+        self,
+        function: Function,
+        grid: tuple[int, int, int],
+        threads: int,
+        shared_bytes: int,
+        stream: int,
+        parameters: int,
+    ) -> None:
+        """Note the launch, and that it does not wait."""
+        self.early.append(str(function))
+        self.launch(function, grid, threads, shared_bytes, stream, parameters)
 
 
 class FakeTensor:

@@ -26,9 +26,17 @@ class Cluster:
         blocks: the indices of the blocks in the grid, in the order of their ranks.
         shared: their memory, which knows how many threads a block has.
         rules: what each operation does.
+        follows: whether the kernel may start before the one in front has ended.
     """
 
-    def __init__(self, blocks: Sequence[BlockIndex], shared: SharedMemory, rules: Rules) -> None:
+    def __init__(
+        self,
+        blocks: Sequence[BlockIndex],
+        shared: SharedMemory,
+        rules: Rules,
+        *,
+        follows: bool = False,
+    ) -> None:
         self.blocks = blocks
         self.shared = shared
         self.checker = shared.checker
@@ -39,6 +47,8 @@ class Cluster:
         """Which threads are where the program is now."""
         self.groups = np.zeros(self.size, np.int64)
         """How many groups of asynchronous copies each thread has closed."""
+        self.waited = np.full(self.size, not follows)
+        """Which threads know that the kernel in front has ended."""
 
     @property
     def here(self) -> Array:
@@ -67,6 +77,11 @@ class Cluster:
     ) -> Access:
         """`size` bytes behind the pointers of some threads."""
         blocks = None if pointer.blocks is None else pointer.blocks[threads]
+        given = isinstance(pointer.memory, SharedMemory) or pointer.memory.is_input
+        if not given and not (waited := self.waited[threads]).all():
+            name = self.shared.name_of(int(threads[np.argmin(waited)]))
+            message = f"has {name} access what the kernel in front may still use"
+            self.checker.report(FaultKind.RACE, op, message)
         return Access(op, threads, pointer.offset[threads], size, alignment, blocks)
 
     def filled(self, number: int) -> Array:

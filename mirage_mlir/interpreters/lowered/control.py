@@ -5,6 +5,7 @@ from xdsl.dialects import llvm, scf
 from xdsl.ir import Operation
 
 from mirage_mlir.dialects import nvvm, nvvm_hopper
+from mirage_mlir.dialects.nvvm_attributes import GridDependency
 from mirage_mlir.interpreters.lowered.cluster import WARP_THREADS, Cluster, Rule, Rules
 from mirage_mlir.interpreters.lowered.faults import unsupported
 
@@ -90,6 +91,13 @@ def run_return(state: Cluster, op: Operation) -> None:
     state.shared.end(op)
 
 
+def run_grid_dependency(state: Cluster, op: Operation) -> None:
+    """Kernels run one after the other here; what the one in front wrote counts from the wait on."""
+    assert isinstance(op, nvvm_hopper.GridDependencyOp)
+    if op.kind.data == GridDependency.WAIT:
+        state.waited[state.active] = True
+
+
 def skip(state: Cluster, op: Operation) -> None:
     """The end of a block of operations: whoever runs the block reads its operands."""
 
@@ -105,6 +113,7 @@ RULES: Rules = {
     nvvm_hopper.ClusterArriveOp: run_cluster_arrive,
     nvvm_hopper.ClusterBlockRankOp: read_block_rank,
     nvvm_hopper.ClusterWaitOp: run_cluster_wait,
+    nvvm_hopper.GridDependencyOp: run_grid_dependency,
     scf.ForOp: run_for,
     scf.IfOp: run_if,
     scf.YieldOp: skip,

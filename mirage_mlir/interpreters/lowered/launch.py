@@ -156,7 +156,8 @@ class Kernel:
         """Run the blocks of a cluster; their shared memory starts as nobody knows what."""
         self.checker.place = f"block {blocks[0]} of {self.name}"
         shared = SharedMemory(self.shared_bytes, self.threads, len(blocks), self.checker)
-        state = Cluster(blocks, shared, RULES)
+        follows = "mirage.follows" in self.function.attributes
+        state = Cluster(blocks, shared, RULES, follows=follows)
         body = self.function.body.block
         for argument, (buffer, start) in zip(body.args, self.addresses, strict=True):
             state.values[argument] = Pointer(buffer, np.full(state.size, start, np.int64))

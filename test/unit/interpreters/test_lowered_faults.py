@@ -18,6 +18,7 @@ from xdsl.ir import Operation
 
 from mirage_mlir.dialects import nvvm, nvvm_hopper, threadblock
 from mirage_mlir.dialects.common import i64_array
+from mirage_mlir.dialects.nvvm_attributes import GridDependency
 from mirage_mlir.interpreters import run_function
 from mirage_mlir.interpreters.lowered import (
     FaultKind,
@@ -31,7 +32,7 @@ INCOMPLETE, UNINITIALISED = FaultKind.INCOMPLETE, FaultKind.UNINITIALISED
 
 PROGRAMS: dict[str, Callable[[], ModuleOp]] = {
     "attention": lambda: cases.attention(16, 16, 16),
-    "softmax": lambda: tiles.softmax(5, 33, 2),
+    "softmax": lambda: tiles.softmax(2, 1000, 1),
     "invariant": lambda: cases.invariant_tiles(Linear(5, 20, 7, 0, 8, 0)),
     "reduced": lambda: cases.reduced_linear(Linear(16, 128, 16, 0, 64, 0), [1], "max", "sum"),
     "transposes": lambda: tiles.transposes(16, 16, (16, 16), "f16"),
@@ -173,7 +174,7 @@ def test_padding_that_is_not_cleared_shows_in_the_result() -> None:
 
 
 def test_the_place_of_a_fault() -> None:
-    kernels = lower(tiles.softmax(5, 33, 2))
+    kernels = lower(tiles.softmax(2, 1000, 1))
     barrier = next(op for op in kernels.walk() if isinstance(op, nvvm.BarrierOp))
     barrier.detach()
     text = str(first_fault(kernels))
@@ -182,3 +183,17 @@ def test_the_place_of_a_fault() -> None:
     assert text.endswith("of shared memory in block (0, 0, 0) of f_kernel_0 (race)")
     notes = first_fault(kernels).__notes__
     assert notes == ["graph.mlir:2:1: note: the other access is this 'llvm.store'"]
+
+
+def test_what_the_kernel_in_front_may_still_use() -> None:
+    """A kernel that starts early reads results of the one in front, and writes, after a wait."""
+    kernels = lower(tiles.chain(5, 9, 20, "f16"))
+    waits = [
+        op
+        for op in kernels.walk()
+        if isinstance(op, nvvm_hopper.GridDependencyOp) and op.kind.data == GridDependency.WAIT
+    ]
+    assert len(waits) == 4
+    waits[0].detach()
+    text = str(first_fault(kernels))
+    assert "has thread 0 access what the kernel in front may still use in block" in text

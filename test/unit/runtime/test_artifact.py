@@ -78,7 +78,7 @@ def test_foreign_zip() -> None:
     ("changes", "message"),
     [
         ({"format": "other"}, "its format is 'other'"),
-        ({"version": 99}, "its format version is 99; this mirage_mlir reads 1"),
+        ({"version": 99}, "its format version is 99; this mirage_mlir reads 2"),
         ({"version": None}, "the manifest has no 'version'"),
         ({"name": 3}, "'name' in the manifest is 3, not a string"),
         ({"inputs": {}}, "'inputs' in the manifest is {}, not a list"),

@@ -1,5 +1,7 @@
 """Choosing code for a device, loading it once, launching it with the right arguments."""
 
+from dataclasses import replace
+
 import pytest
 from runtime_fakes import FakeDriver, artifact, code
 
@@ -33,6 +35,15 @@ def test_arguments_reach_the_kernels() -> None:
     assert (first.grid, first.threads, first.shared_bytes) == ((8, 1, 1), 128, 1024)
     assert (second.grid, second.threads, second.shared_bytes) == ((2, 3, 1), 64, 0)
     assert {launch.stream for launch in driver.launches} == {7}
+
+
+def test_a_kernel_that_follows_is_launched_early() -> None:
+    driver, program = FakeDriver(), code()
+    first, second = program.launches
+    follows = replace(program, launches=(first, replace(second, follows=True)))
+    LoadedCode(follows, driver, 0).launch([1, 2], [3], 0, 7)
+    assert [launch.kernel for launch in driver.launches] == ["f_kernel_0", "f_kernel_1"]
+    assert driver.early == ["f_kernel_1"]
 
 
 def test_a_second_launch_has_its_own_arguments() -> None:
