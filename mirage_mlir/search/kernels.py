@@ -68,6 +68,10 @@ class KernelPlan:
         """The modelled time of all kernels, one after the other."""
         return sum(kernel.graph.seconds for kernel in self.kernels)
 
+    def key(self) -> tuple[object, ...]:
+        """Equal for plans that cut a program in the same way."""
+        return tuple((kernel.program.key(), str(kernel.graph)) for kernel in self.kernels)
+
     def __str__(self) -> str:
         """The structure of each kernel, for people."""
         return "; ".join(str(kernel.graph) for kernel in self.kernels)
@@ -339,7 +343,7 @@ def search_kernels(
     for kernels in range(2, limits.max_kernels + 1):
         several += planner.plans(program, kernels, planner.bound)
         planner.bound = min((plan.seconds for plan in several), default=planner.bound)
-    distinct = {str(plan): plan for plan in several if len(plan.kernels) > 1}
-    best = sorted(distinct.values(), key=lambda plan: plan.seconds)[:KEPT]
+    several.sort(key=lambda plan: plan.seconds)
+    best = list({plan.key(): plan for plan in several if len(plan.kernels) > 1}.values())[:KEPT]
     found += [planner.refined(plan) for plan in best]
     return sorted(found, key=lambda plan: plan.seconds)[: limits.candidates]
