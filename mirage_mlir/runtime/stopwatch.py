@@ -91,8 +91,9 @@ class CudaStopwatch:
         # Compiled without types.
         self._cuda: Any = self._driver.bindings
         self._device = device
-        # Never left: the process measures and does nothing else.
-        self._driver.use_device(device).__enter__()
+        # Never left, and kept: the process measures and does nothing else.
+        self._context = self._driver.use_device(device)
+        self._context.__enter__()
         self._stream = self._call(
             self._cuda.cuStreamCreate, self._cuda.CUstream_flags.CU_STREAM_NON_BLOCKING
         )
