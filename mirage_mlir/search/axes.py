@@ -16,7 +16,36 @@ from mirage_mlir.search.placement import Placement, ViewError
 from mirage_mlir.search.program import Axes, Input, Kind, Node, Output, Program, axis_names
 from mirage_mlir.search.roles import Operation, Roles, RolesError
 
-__all__ = ["Resolved", "RolesError", "ViewError", "resolve", "resolve_views"]
+__all__ = [
+    "JoinedResult",
+    "Resolved",
+    "ResultPart",
+    "RolesError",
+    "ViewError",
+    "resolve",
+    "resolve_views",
+]
+
+
+@dataclass(frozen=True)
+class ResultPart:
+    """`size` indices of a result: output `number` of the program, or an argument `passed` on."""
+
+    number: int
+    size: int
+    passed: bool = False
+
+
+@dataclass(frozen=True)
+class JoinedResult:
+    """
+    What a result is made of: parts side by side, or one.
+
+    A part is dense, `inner` elements behind each of its indices.
+    """
+
+    parts: tuple[ResultPart, ...]
+    inner: int = 1
 
 
 @dataclass(frozen=True)
@@ -24,11 +53,13 @@ class Resolved:
     """
     A program over axes.
 
-    `arguments` are what its inputs read: the arguments that were recorded, then views of them.
+    `arguments` are what its inputs read: the arguments that were recorded, then views of them;
+    `results` what the recorded results are made of.
     """
 
     program: Program
     arguments: tuple[ArgumentView, ...]
+    results: tuple[JoinedResult, ...]
 
 
 def resolve(builder: ProgramBuilder) -> Program:
@@ -49,19 +80,26 @@ def resolve_views(builder: ProgramBuilder) -> Resolved:
     roles = Roles(builder.steps, placement)
     wanted = roles.run([output.step for output in builder.outputs])
     distribution = Distribution(builder, roles.sizes)
-    made = distribution.run(roles.operations, wanted)
-    results = [roles.operations[number].axes for number in wanted]
+    results = distribution.run(roles.operations, wanted)
     names = _Names(distribution.sizes)
     nodes = _nodes(builder, distribution.operations, names)
     arguments = [ArgumentView(tensor.argument) for tensor in builder.inputs]
     inputs = _inputs(distribution, nodes, arguments)
-    outputs = [
-        Output(number, names.of(axes), old.element_type)
-        for number, axes, old in zip(made, results, builder.outputs, strict=True)
-    ]
+    outputs: list[Output] = []
+    joined: list[JoinedResult] = []
+    for result, old in zip(results, builder.outputs, strict=True):
+        parts: list[ResultPart] = []
+        for part in result.parts:
+            if len(result.parts) > 1 and part.view is not None:
+                parts.append(ResultPart(arguments.index(part.view), part.size, passed=True))
+                continue
+            parts.append(ResultPart(len(outputs), part.size))
+            outputs.append(Output(part.operation, names.of(part.axes), old.element_type))
+        joined.append(JoinedResult(tuple(parts), result.inner))
     merger = _Merger(nodes, inputs, outputs, names.sizes)
     merger.run()
-    return Resolved(merger.program(_matrix_type(builder.matrix_types)), tuple(arguments))
+    program = merger.program(_matrix_type(builder.matrix_types))
+    return Resolved(program, tuple(arguments), tuple(joined))
 
 
 class _Names:

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
 
-from mirage_mlir.search.builder import InputTensor, Layout, ProgramBuilder
+from mirage_mlir.search.builder import InputTensor, Layout, ProgramBuilder, row_major
 from mirage_mlir.search.placement import ViewError
 from mirage_mlir.search.program import Axes, Kind
 from mirage_mlir.search.roles import MAX_OPERATIONS, AxisWindow, Operation, RolesError
@@ -64,6 +64,30 @@ class Joined:
     parts: tuple[Part, ...]
 
 
+@dataclass(frozen=True)
+class Made:
+    """
+    A tensor that a program makes: its operation, and its axes as it is returned.
+
+    `size` counts the indices along which it lies beside others; `view` is the argument that it
+    is as it stands, if it is one.
+    """
+
+    operation: int
+    axes: Axes
+    size: int = 1
+    view: ArgumentView | None = None
+
+
+@dataclass(frozen=True)
+class Result:
+    """A result of a program: one tensor, or several side by side."""
+
+    parts: tuple[Made, ...]
+    inner: int = 1
+    """Elements that lie behind each index along which the parts are side by side."""
+
+
 Value = int | Joined
 """The number of an operation, or several side by side."""
 
@@ -88,28 +112,49 @@ class Distribution:
         default_factory=dict[tuple[Value, AxisWindow, int], Value]
     )
 
-    def run(self, operations: Sequence[Operation], outputs: Sequence[int]) -> list[int]:
+    def run(self, operations: Sequence[Operation], outputs: Sequence[int]) -> list[Result]:
         """
-        Rewrite `operations`; the numbers of those that make `outputs`.
+        Rewrite `operations`; what makes those numbered `outputs`.
 
         Raises:
-            ViewError: a result has parts side by side, or a slice goes across parts.
+            ViewError: a slice goes across parts, or a result has parts of parts.
         """
         values: list[Value] = []
         for operation in operations:
             self._step = operation.step
             values.append(self._rewritten(operation, [values[o] for o in operation.operands]))
-        made: list[int] = []
-        for output in outputs:
-            if isinstance(value := values[output], Joined):
-                step = operations[output].step
-                raise ViewError(step, "joins tensors along a dimension of a result")
-            made.append(value)
-        return self._without_dead(made)
+        results = [self._result(operations[output], values[output]) for output in outputs]
+        return self._without_dead(results)
 
-    def _without_dead(self, outputs: Sequence[int]) -> list[int]:
-        """Leave out what no output needs; the new numbers of the outputs."""
-        needed = set(outputs)
+    def _result(self, operation: Operation, value: Value) -> Result:
+        if not isinstance(value, Joined):
+            return Result((Made(value, operation.axes),))
+        self._step = operation.step
+        place = operation.axes.index(value.axis)
+        parts: list[Made] = []
+        for part in value.parts:
+            if isinstance(part.value, Joined):
+                raise ViewError(self._step, "joins tensors along two dimensions of a result")
+            axes = _substituted(operation.axes, value.axis, part.axes)
+            parts.append(Made(part.value, axes, part.size, self._passed(part.value, axes)))
+        if all(part.operation in self._reads for part in parts):
+            raise ViewError(self._step, "joins tensors along a dimension of a result")
+        inner = self._count([axis for axis in operation.axes[place + 1 :] if axis is not None])
+        return Result(tuple(parts), inner)
+
+    def _passed(self, number: int, axes: Axes) -> ArgumentView | None:
+        """The argument that an operation is as it stands, dense in the order of `axes`."""
+        if (read := self._reads.get(number)) is None:
+            return None
+        own = zip(self.operations[number].axes, read.strides, strict=True)
+        steps = [(axis, stride) for axis, stride in own if axis is not None]
+        present = [axis for axis in axes if axis is not None]
+        dense = row_major([self.sizes[axis] for axis in present])
+        return read.view if steps == list(zip(present, dense, strict=True)) else None
+
+    def _without_dead(self, results: Sequence[Result]) -> list[Result]:
+        """Leave out what no result needs; the results with new numbers."""
+        needed = {part.operation for result in results for part in result.parts}
         for number in reversed(range(len(self.operations))):
             if number in needed:
                 needed |= set(self.operations[number].operands)
@@ -127,7 +172,15 @@ class Distribution:
             for number in kept
             if number in self._reads
         ]
-        return [place[number] for number in outputs]
+        return [
+            replace(
+                result,
+                parts=tuple(
+                    replace(part, operation=place[part.operation]) for part in result.parts
+                ),
+            )
+            for result in results
+        ]
 
     # Operations on values
 

@@ -17,7 +17,7 @@ from xdsl.ir import Attribute, BlockArgument, Operation, SSAValue
 
 from mirage_mlir.dialects import kernel
 from mirage_mlir.passes.search.views import STRIDED_VIEWS, strides_of
-from mirage_mlir.search.axes import ViewError, resolve_views
+from mirage_mlir.search.axes import JoinedResult, ViewError, resolve_views
 from mirage_mlir.search.builder import ProgramBuilder
 from mirage_mlir.search.distribute import ArgumentView, Cut
 from mirage_mlir.search.program import Function, Kind, Program
@@ -65,6 +65,8 @@ class Piece:
     views: tuple[ArgumentView, ...]
     """The parts of `values` that the program's inputs name by their numbers."""
     results: tuple[SSAValue, ...]
+    joined: tuple[JoinedResult, ...]
+    """For each of `results` which of the program's outputs, side by side, it is."""
     program: Program
 
     @cached_property
@@ -96,6 +98,8 @@ class _Reader:
 
     inside: frozenset[Operation]
     """The operators of the piece; what others make is an argument."""
+    whole: bool = True
+    """Whether parts of a tensor are read from the tensor: equal parts are then seen to be equal."""
     builder: ProgramBuilder = field(default_factory=ProgramBuilder)
     arguments: list[SSAValue] = field(default_factory=list[SSAValue])
     values: dict[SSAValue, int] = field(default_factory=dict[SSAValue, int])
@@ -113,12 +117,15 @@ class _Reader:
             owner = value.owner
             if isinstance(owner, kernel.ConstantOp) and is_number(owner):
                 number = self.builder.constant(owner.value.value.data, kernel.shape_of(value))
-            elif isinstance(owner, Operation) and owner in self.inside:
+            elif isinstance(owner, Operation) and self._reads_through(owner):
                 number = self._operator(owner)
             else:
                 number = self._argument(value)
             self.values[value] = number
         return self.values[value]
+
+    def _reads_through(self, op: Operation) -> bool:
+        return op in self.inside or (self.whole and isinstance(op, kernel.SliceOp))
 
     def _argument(self, value: SSAValue) -> int:
         self.arguments.append(value)
@@ -335,7 +342,14 @@ def read_piece(operators: Iterable[Operation], results: Sequence[SSAValue]) -> P
         UnsupportedError: the search cannot express one of the operators.
         RolesError: the program would be larger than any that is searched.
     """
-    reader = _Reader(frozenset(operators))
+    inside = frozenset(operators)
+    try:
+        return _read(_Reader(inside), results)
+    except UnsupportedError:
+        return _read(_Reader(inside, whole=False), results)
+
+
+def _read(reader: _Reader, results: Sequence[SSAValue]) -> Piece:
     for result in results:
         element = element_name(kernel.tensor_type(result).element_type)
         reader.builder.output(reader.value(result), element)
@@ -343,4 +357,10 @@ def read_piece(operators: Iterable[Operation], results: Sequence[SSAValue]) -> P
         resolved = resolve_views(reader.builder)
     except ViewError as error:
         raise UnsupportedError(reader.makers[error.step], str(error)) from error
-    return Piece(tuple(reader.arguments), resolved.arguments, tuple(results), resolved.program)
+    return Piece(
+        tuple(reader.arguments),
+        resolved.arguments,
+        tuple(results),
+        resolved.results,
+        resolved.program,
+    )

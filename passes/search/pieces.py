@@ -1,20 +1,24 @@
 """Pieces of functions as plans: what the search finds for a piece, written as kernels."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
+from math import inf
 
 from xdsl.ir import Operation, SSAValue
 
 from mirage_mlir.dialects import kernel
 from mirage_mlir.graph.target import Target
+from mirage_mlir.passes.search.direct import Joining
 from mirage_mlir.passes.search.from_ir import Piece
 from mirage_mlir.passes.search.plan import PlannedKernel
 from mirage_mlir.passes.search.to_ir import Kernel, reshaped, write_graph
+from mirage_mlir.search.axes import JoinedResult
 from mirage_mlir.search.block_graph import BlockGraph
 from mirage_mlir.search.cuts import Source
 from mirage_mlir.search.engine import search
-from mirage_mlir.search.kernels import KernelPlan, in_one_kernel, search_kernels
+from mirage_mlir.search.kernels import KernelPlan, in_one_kernel
 from mirage_mlir.search.limits import Limits
+from mirage_mlir.search.parallel import search_all
 from mirage_mlir.search.program import Program
 from mirage_mlir.search.report import SearchReport
 
@@ -32,13 +36,24 @@ class PieceSearch:
 
     def plans(self, piece: Piece, max_kernels: int) -> list[PlannedKernel]:
         """The plans for a piece, the fastest in the model first; may be empty."""
-        key = piece.program.key(), max_kernels
-        if key not in self._plans:
-            report = SearchReport()
-            limits = replace(self.limits, max_kernels=max_kernels)
-            self._plans[key] = search_kernels(piece.program, self.target, limits, report)
-            self.report.add(report)
-        return [planned(piece, plan) for plan in self._plans[key]]
+        if join_seconds(piece, self.target) == inf:
+            return []
+        self.search([piece], max_kernels)
+        return [planned(piece, plan, self.target) for plan in self._plans[piece.program.key(), max_kernels]]
+
+    def search(self, pieces: Iterable[Piece], max_kernels: int) -> None:
+        """Find the plans of pieces, of several at the same time where the limits allow that."""
+        programs = {
+            (piece.program.key(), max_kernels): piece.program
+            for piece in pieces
+            if join_seconds(piece, self.target) < inf
+        }
+        new = [key for key in programs if key not in self._plans]
+        limits = replace(self.limits, max_kernels=max_kernels)
+        found = search_all([programs[key] for key in new], self.target, limits)
+        for key, searched in zip(new, found, strict=True):
+            self._plans[key] = searched.plans
+            self.report.add(searched.report)
 
     def seconds(self, piece: Piece) -> float:
         """The modelled time of a piece as one kernel, on few tile sizes; infinite if it is none."""
@@ -46,7 +61,7 @@ class PieceSearch:
         if key not in self._seconds:
             graphs = self._search(piece.program, replace(self.limits, coarse=True))
             self._seconds[key] = graphs[0].seconds if graphs else float("inf")
-        return self._seconds[key]
+        return self._seconds[key] + join_seconds(piece, self.target)
 
     def operator(self, piece: Piece) -> PlannedKernel | None:
         """The kernel of a piece of one operator, whatever the limits; it takes milliseconds."""
@@ -54,7 +69,9 @@ class PieceSearch:
         if key not in self._alone:
             self._alone[key] = search(piece.program, self.target, Limits(), SearchReport())
         graphs = self._alone[key]
-        return planned(piece, in_one_kernel(piece.program, graphs[0])) if graphs else None
+        return (
+            planned(piece, in_one_kernel(piece.program, graphs[0]), self.target) if graphs else None
+        )
 
     def _search(self, program: Program, limits: Limits) -> list[BlockGraph]:
         report = SearchReport()
@@ -63,19 +80,39 @@ class PieceSearch:
         return graphs
 
 
-def planned(piece: Piece, plan: KernelPlan) -> PlannedKernel:
+def planned(piece: Piece, plan: KernelPlan, target: Target) -> PlannedKernel:
     """The kernels found for a piece, as a kernel (or several in order) of a function's plan."""
+    joins = _joins(piece, target)
     return PlannedKernel(
         piece.arguments,
         piece.results,
-        lambda arguments: written(piece, plan, arguments),
-        plan.seconds,
+        lambda arguments: written(piece, plan, arguments, target),
+        plan.seconds + sum(join.seconds for join in joins),
         str(plan),
-        len(plan.kernels),
+        len(plan.kernels) + len(joins),
     )
 
 
-def written(piece: Piece, plan: KernelPlan, arguments: Sequence[SSAValue]) -> Kernel:
+def _joining(result: SSAValue, joined: JoinedResult, target: Target) -> Joining:
+    sizes = tuple(part.size for part in joined.parts)
+    return Joining(kernel.tensor_type(result), sizes, joined.inner, target)
+
+
+def _joins(piece: Piece, target: Target) -> list[Joining]:
+    """The kernels that put results of a piece together."""
+    pairs = zip(piece.results, piece.joined, strict=True)
+    return [_joining(result, joined, target) for result, joined in pairs if len(joined.parts) > 1]
+
+
+def join_seconds(piece: Piece, target: Target) -> float:
+    """The modelled time to put results of a piece together; infinite if a block cannot."""
+    joins = _joins(piece, target)
+    return sum(join.seconds for join in joins) if all(join.fits for join in joins) else inf
+
+
+def written(
+    piece: Piece, plan: KernelPlan, arguments: Sequence[SSAValue], target: Target
+) -> Kernel:
     """
     The kernels of a plan in order, on the arguments of a piece.
 
@@ -97,8 +134,14 @@ def written(piece: Piece, plan: KernelPlan, arguments: Sequence[SSAValue]) -> Ke
         graph = write_graph(one.program, one.graph, given, [None for _ in one.program.outputs])
         operations += graph.operations
         made.append(graph.results)
-    results = [
-        reshaped(value(source), kernel.tensor_type(result), operations)
-        for source, result in zip(plan.results, piece.results, strict=True)
-    ]
+    outputs = [value(source) for source in plan.results]
+    results: list[SSAValue] = []
+    for result, joined in zip(piece.results, piece.joined, strict=True):
+        parts = [(arguments if part.passed else outputs)[part.number] for part in joined.parts]
+        if len(parts) == 1:
+            results.append(reshaped(parts[0], kernel.tensor_type(result), operations))
+            continue
+        together = _joining(result, joined, target).write(parts)
+        operations += together.operations
+        results += together.results
     return Kernel(tuple(operations), tuple(results))

@@ -1,5 +1,7 @@
 """Functions read as programs over axes: views of every kind, checked with numpy."""
 
+from collections.abc import Sequence
+
 import numpy as np
 from program_values import Array, computed, viewed
 from random_functions import FunctionMaker
@@ -10,7 +12,7 @@ from mirage_mlir.dialects import kernel
 from mirage_mlir.interpreters.function import run_function
 from mirage_mlir.passes.search.from_ir import Piece, UnsupportedError, read_piece
 from mirage_mlir.passes.search.plan import returned
-from mirage_mlir.search.axes import RolesError
+from mirage_mlir.search.axes import JoinedResult, RolesError
 
 SEEDS = range(400)
 
@@ -31,13 +33,29 @@ def agrees(function: FuncOp, piece: Piece, seed: int) -> bool:
     wanted = run_function(function, inputs, rounding=False)
     known: dict[SSAValue, Array] = dict(zip(arguments, inputs, strict=True))
     parts = [viewed(known[piece.values[view.argument]], view) for view in piece.views]
-    got = computed(piece.program, parts)
+    made = computed(piece.program, parts)
+    got = [
+        joined(result, made, parts, want.size)
+        for result, want in zip(piece.joined, wanted, strict=True)
+    ]
     for value, part in zip(piece.arguments, parts, strict=True):
         assert kernel.shape_of(value) == part.shape
     return all(
         a.size == b.size and np.allclose(a.ravel(), b.ravel(), rtol=1e-6, atol=1e-6)
         for a, b in zip(wanted, got, strict=True)
     )
+
+
+def joined(
+    result: JoinedResult, outputs: Sequence[Array], arguments: Sequence[Array], size: int
+) -> Array:
+    """A result out of its parts, `size` elements in all."""
+    arrays = [(arguments if part.passed else outputs)[part.number] for part in result.parts]
+    if len(arrays) == 1:
+        return arrays[0]
+    outer = size // sum(part.size for part in result.parts) // result.inner
+    pairs = zip(arrays, result.parts, strict=True)
+    return np.concatenate([a.reshape(outer, p.size, result.inner) for a, p in pairs], axis=1)
 
 
 def test_random_functions() -> None:
