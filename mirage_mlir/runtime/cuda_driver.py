@@ -117,7 +117,7 @@ class CudaDriver:
     def name(self, device: int) -> str:
         """What the vendor calls `device`."""
         data: bytes = self._call(self.bindings.cuDeviceGetName, 256, self._device(device))
-        return data.rstrip(b"\0").decode()
+        return data.partition(b"\0")[0].decode()
 
     def shared_memory_limit(self, device: int) -> int:
         """Bytes of shared memory that one block may have on `device`."""
