@@ -121,12 +121,20 @@ class Shift:
     A freedom of a program that keeps its numbers in range.
 
     `node` is the argument S of an exp: to subtract from S any value over its axes other than
-    `axes` changes no output. With `input`, node is an input, and the same holds for it.
+    `axes` changes no output. Shifts with one number `joint` do so by one value; the value of any
+    other is its own. With `input`, `node` is an input, and some values that depend on it are the
+    same whatever is subtracted from it.
     """
 
     node: int
     axes: tuple[str, ...]
     input: bool = False
+    joint: int | None = None
+
+    @property
+    def group(self) -> tuple[int, int]:
+        """What shifts by one value have in common."""
+        return (0, self.node) if self.joint is None else (1, self.joint)
 
 
 @dataclass(frozen=True)

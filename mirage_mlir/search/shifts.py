@@ -4,9 +4,11 @@ Which values of a program may be shifted without a change of its results.
 The largest element of a row is subtracted before exp so that exp stays within the range of
 floating-point numbers; the division by a sum of such exps makes up for it. Whether it does is one
 equality of normal forms: with every exp(S) multiplied by a free value c, all outputs must stay what
-they are. The same is asked of a value that is added to an input before its variance is taken.
+they are. All shifts of a program are put in at once, so that the equality holds for any combination
+of them. Where the sum is over several exps (a row in two parts), c is the same for all of these.
 
-All shifts of a program are put in at once, so that the equality holds for any combination of them.
+The same is asked of a value that is added to an input before its variance is taken: which values
+of the program are the same with and without it.
 """
 
 from collections.abc import Iterator, Sequence
@@ -20,6 +22,9 @@ from mirage_mlir.search.reading import Reading
 MOST_SHIFTED = 8
 """Exps and inputs for which a shift is looked for; each takes a reading of the program or two."""
 
+EXPANSIONS = (1, PROOF_EXPANSION)
+"""Products of sums are first left as they are, then multiplied out: either may show an equality."""
+
 
 def find_shifts(program: Program) -> tuple[Shift, ...]:
     """
@@ -28,51 +33,95 @@ def find_shifts(program: Program) -> tuple[Shift, ...]:
     For each argument of an exp, and each input of which a mean is taken, over as few axes as
     possible: the value that is subtracted may then depend on all the others.
     """
-    candidates = [*_arguments_of_exp(program), *_averaged_inputs(program)]
-    if not candidates:
-        return ()
     program = replace(program, shifts=())
-    accepted: list[Shift] = []
-    for expansion in (1, PROOF_EXPANSION):
-        wanted = [one for one in candidates if not _is_among(one, accepted)][:MOST_SHIFTED]
-        if not wanted:
-            break
-        proof = _Proof(program, expansion)
-        for candidate in wanted:
-            if not _is_among(candidate, accepted) and proof.holds([*accepted, candidate]):
-                accepted.append(candidate)
+    accepted = [*_shifts_of_exps(program), *_shifts_of_inputs(program)]
     return tuple(sorted(accepted, key=lambda shift: (shift.node, shift.axes)))
 
 
 def are_admissible(program: Program, shifts: Sequence[Shift]) -> bool:
     """Whether `shifts`, all at once and by any amount, provably change no output."""
     bare = replace(program, shifts=())
-    return any(_Proof(bare, expansion).holds(shifts) for expansion in (1, PROOF_EXPANSION))
+    return any(_Proof(bare, expansion).holds(shifts) for expansion in EXPANSIONS)
 
 
-def _is_among(shift: Shift, accepted: Sequence[Shift]) -> bool:
-    """Whether the node of `shift` has one already."""
-    return any(other.node == shift.node for other in accepted)
+def unchanged(program: Program, shift: Shift) -> frozenset[int]:
+    """The nodes that depend on the input of `shift` and are the same whatever is added to it."""
+    bare = replace(program, shifts=())
+    found: set[int] = set()
+    for expansion in EXPANSIONS:
+        found |= _Proof(bare, expansion).same([shift])
+    dependent = {shift.node}
+    for number, node in enumerate(program.nodes):
+        if dependent.intersection(node.operands):
+            dependent.add(number)
+    return frozenset(found & dependent)
 
 
-def _arguments_of_exp(program: Program) -> Iterator[Shift]:
-    """Shifts of the arguments of exp along each axis, or axes, that something is summed over."""
+# Exps
+
+
+def _shifts_of_exps(program: Program) -> list[Shift]:
+    accepted: list[Shift] = []
+    arguments = _arguments_of_exp(program)[:MOST_SHIFTED]
+    for expansion in EXPANSIONS if arguments else ():
+        proof = _Proof(program, expansion)
+        for argument in arguments:
+            for axes in _axes_of_sums(program, argument):
+                candidate = Shift(argument, axes)
+                if not _has_one(argument, accepted) and proof.holds([*accepted, candidate]):
+                    accepted.append(candidate)
+        for group in _joint(program, [one for one in arguments if not _has_one(one, accepted)]):
+            fresh = not any(_has_one(shift.node, accepted) for shift in group)
+            if fresh and proof.holds([*accepted, *group]):
+                accepted += group
+    return accepted
+
+
+def _has_one(node: int, shifts: Sequence[Shift]) -> bool:
+    return any(shift.node == node for shift in shifts)
+
+
+def _arguments_of_exp(program: Program) -> list[int]:
+    exps = (n for n in program.nodes if n.function is not None and n.function.name == "exp")
+    return list(dict.fromkeys(node.operands[0] for node in exps))
+
+
+def _axes_of_sums(program: Program, node: int) -> Iterator[tuple[str, ...]]:
+    """Axes of a node that something is summed over, one by one, then together."""
     summed = dict.fromkeys(
         axes
         for node in program.nodes
         if node.kind in (Kind.REDUCE_SUM, Kind.MATMUL)
         for axes in (*((axis,) for axis in node.reduced), node.reduced)
     )
-    arguments = dict.fromkeys(
-        node.operands[0]
-        for node in program.nodes
-        if node.function is not None and node.function.name == "exp"
+    present = program.nodes[node].present
+    return (axes for axes in sorted(summed, key=len) if axes and set(axes) <= set(present))
+
+
+def _joint(program: Program, arguments: Sequence[int]) -> Iterator[list[Shift]]:
+    """All of `arguments` that one value over some axes may be subtracted from, for each such."""
+    kept = dict.fromkeys(
+        frozenset(program.nodes[node].present) - frozenset(axes)
+        for node in arguments
+        for axes in _axes_of_sums(program, node)
     )
-    for argument in arguments:
-        present = program.nodes[argument].present
-        for axes in sorted(summed, key=len):
-            if axes and set(axes) <= set(present):
-                yield Shift(argument, axes)
+    for axes in kept:
+        members = [node for node in arguments if axes <= set(program.nodes[node].present)]
+        own = [tuple(a for a in program.nodes[node].present if a not in axes) for node in members]
+        if len(members) > 1:
+            pairs = zip(members, own, strict=True)
+            yield [Shift(node, rest, joint=members[0]) for node, rest in pairs]
+
+
+# Inputs
+
+
+def _shifts_of_inputs(program: Program) -> Iterator[Shift]:
+    accepted: set[int] = set()
+    for candidate in list(_averaged_inputs(program))[:MOST_SHIFTED]:
+        if candidate.node not in accepted and unchanged(program, candidate):
+            accepted.add(candidate.node)
+            yield candidate
 
 
 def _averaged_inputs(program: Program) -> Iterator[Shift]:
@@ -88,6 +137,9 @@ def _averaged_inputs(program: Program) -> Iterator[Shift]:
                 axes.setdefault(node.reduced[0])
         present = program.nodes[tensor.node].present
         yield from (Shift(tensor.node, (axis,), input=True) for axis in axes if axis in present)
+
+
+# Proofs
 
 
 class _Shifted(Reading):
@@ -107,23 +159,30 @@ class _Shifted(Reading):
 
     def _value(self, number: int) -> Poly:
         """The free value that belongs to a node."""
-        axes = [a for a in self.program.nodes[number].present if a not in self._free[number].axes]
-        return self.forms.input(f"shift {number}", axes)
+        shift = self._free[number]
+        axes = [axis for axis in self.program.nodes[number].present if axis not in shift.axes]
+        return self.forms.input(f"shift {shift.group}", axes)
 
 
 class _Proof:
-    """Asks whether the outputs of a program stay the same, in one store of normal forms."""
+    """Compares a program with shifted ones, in one store of normal forms."""
 
     def __init__(self, program: Program, expansion: int) -> None:
         self.program = program
         self.forms = NormalForm(expansion, size_algebra=True, cancelling=True)
-        self.expected = self._outputs([])
+        self.expected = self._values([])
 
     def holds(self, shifts: Sequence[Shift]) -> bool:
         """Whether `shifts`, all at once, leave every output what it is."""
-        return self._outputs(shifts) == self.expected
+        same = self.same(shifts)
+        return all(output.node in same for output in self.program.outputs)
 
-    def _outputs(self, shifts: Sequence[Shift]) -> list[Poly]:
+    def same(self, shifts: Sequence[Shift]) -> set[int]:
+        """The nodes that `shifts`, all at once, leave what they are."""
+        pairs = zip(self.expected, self._values(shifts), strict=True)
+        return {number for number, (old, new) in enumerate(pairs) if old == new}
+
+    def _values(self, shifts: Sequence[Shift]) -> list[Poly]:
         reading = _Shifted(self.program, self.forms, shifts)
         reading.run()
-        return [reading.values[output.node] for output in self.program.outputs]
+        return reading.values

@@ -2,36 +2,26 @@
 Found graphs with the shifts that keep their numbers in the range of floating-point numbers.
 
 The search knows no maximum of a softmax: exp(S) stands for itself there. Here exp(S) becomes
-exp(S - m), m the largest element that the tile has of a row, which multiplies it by exp(-m). How
-often a value contains that factor is its degree: products add degrees, sums need equal ones. What
-a loop adds up is of degree 1 and brought from the maximum of each turn to that of all turns
-(`rescale`); what is stored is of degree 0, or the maximum is stored beside it. A graph in which
-some value mixes degrees is no candidate. Milakov and Gimelshein, "Online normalizer calculation for
-softmax" (2018), is the case of one sum.
+exp(S - m), m the largest element that the tile has of a row, and what contains exp(-m) is seen
+through (`degrees.py`). What a loop adds up is brought from the maximum of each turn to that of all
+turns (`rescale`), and is relative to that after the loop. What is stored does not depend on any
+maximum, or the maximum is stored beside it. Milakov and Gimelshein, "Online normalizer calculation
+for softmax" (2018), is the case of one sum.
 
-Of inputs whose variance is taken the first element of each row is subtracted as they are loaded.
+Of inputs whose variance is taken the first element of each row is subtracted (`centring.py`).
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import replace
 
 from mirage_mlir.search.block_graph import BlockGraph, BlockOperation
+from mirage_mlir.search.centring import Centring
+from mirage_mlir.search.degrees import Degrees, Group, UnstableError
 from mirage_mlir.search.hypergraph import Stage
-from mirage_mlir.search.program import Function, Kind, Output, Program, Shift
+from mirage_mlir.search.program import Kind, Output, Program, Shift
 from mirage_mlir.search.values import Algebra
 
-Degrees = Mapping[Shift, int]
-"""How often a value contains exp(-m), for each shift; without those of degree 0."""
-
-EXP = Function("exp")
-
-CENTRES = (Kind.ADD, Kind.SUB)
-PRODUCTS = (Kind.MUL, Kind.MATMUL)
-SUMS = (Kind.REDUCE_SUM, Kind.ACCUMULATE_SUM)
-
-
-class UnstableError(Exception):
-    """A graph that cannot be shifted as a whole."""
+ACCUMULATIONS = (Kind.ACCUMULATE_SUM, Kind.ACCUMULATE_MAX)
 
 
 def stabilised(program: Program, algebra: Algebra, graph: BlockGraph) -> BlockGraph | None:
@@ -43,6 +33,8 @@ def stabilised(program: Program, algebra: Algebra, graph: BlockGraph) -> BlockGr
         algebra: the forms of which the graph was made, and the shifts.
         graph: as it was found.
     """
+    if not algebra.program.shifts:
+        return graph
     try:
         return _Stabiliser(program, algebra, graph).run()
     except UnstableError:
@@ -50,68 +42,82 @@ def stabilised(program: Program, algebra: Algebra, graph: BlockGraph) -> BlockGr
 
 
 class _Stabiliser:
-    """Copies the operations of one graph, in order, and puts shifts in."""
+    """
+    Writes the operations of one graph anew, each when it is first needed.
+
+    An operation may be needed from shifted inputs and from inputs as they are; and one that comes
+    before the loop, relative to a maximum that is known in the loop or after it.
+    """
 
     def __init__(self, program: Program, algebra: Algebra, graph: BlockGraph) -> None:
         self.program = program
         self.algebra = algebra
         self.graph = graph
+        self.degrees = Degrees(algebra, graph)
+        self.centring = Centring(algebra, graph)
+        self.centred = not any(self._is_mixed(number) for number in self.degrees.exps)
         self.operations: list[BlockOperation] = []
-        self._place: list[int] = []
-        """For each old operation its place among the new ones."""
-        self._degrees: list[Degrees] = []
-        """Of the old operations."""
-        self._maxima: dict[Shift, dict[Stage, int]] = {}
-        """The operations that compute the maxima of the shifts that were put in."""
+        self._known: dict[tuple[int, bool, Stage], int] = {}
+        self._maxima: dict[tuple[Group, Stage], int] = {}
 
     def run(self) -> BlockGraph:
         """
         The new graph.
 
         Raises:
-            UnstableError: the degrees do not fit.
+            UnstableError: the maxima of some exps cannot be one.
         """
-        for number, operation in enumerate(self.graph.operations):
-            self._degrees.append(self._degrees_of(operation))
-            self._place.append(self._copy(number, operation))
         computed = iter(self.graph.outputs)
-        outputs = tuple(
-            self._largest(output) if output.shift is not None else self._stored(output, computed)
+        outputs = [
+            self._stored_maximum(output)
+            if output.shift is not None
+            else self._stored(output, next(computed))
             for output in self.program.outputs
+        ]
+        order = sorted(range(len(self.operations)), key=self._rank)
+        place = {old: new for new, old in enumerate(order)}
+        operations = tuple(_renumbered(self.operations[old], place) for old in order)
+        return replace(
+            self.graph, operations=operations, outputs=tuple(place[number] for number in outputs)
         )
-        return replace(self.graph, operations=tuple(self.operations), outputs=outputs)
+
+    def _rank(self, number: int) -> tuple[int, int]:
+        """Loads come first, in the order of the inputs, the rest by stage."""
+        operation = self.operations[number]
+        if operation.kind is Kind.INPUT:
+            return -1, operation.source
+        return operation.stage, 0
+
+    def _is_mixed(self, exp: int) -> bool:
+        """Whether the maximum of an exp's argument would depend on how inputs are read."""
+        (argument,) = self.graph.operations[exp].operands
+        return self.centring.depends(argument) and not self.centring.is_same(argument)
 
     # Outputs
 
-    def _stored(self, output: Output, computed: Iterator[int]) -> int:
-        """The operation that an output stores, its degree 0 or that of a maximum beside it."""
-        number = next(computed)
-        for shift, degree in self._degrees[number].items():
-            if degree != 1 or not self._is_stored(shift, output.partial):
+    def _stored(self, output: Output, number: int) -> int:
+        """The operation that an output stores, relative to no maximum or to one beside it."""
+        for group, degree in self.degrees[number].items():
+            if degree != 1 or not self._is_stored(group, output.partial):
                 raise UnstableError
-        return self._place[number]
+        return self._copy(number, Stage.POST, shifted=False)
 
-    def _is_stored(self, shift: Shift, partial: tuple[str, ...]) -> bool:
+    def _is_stored(self, group: Group, partial: tuple[str, ...]) -> bool:
         """Whether the maximum of a shift is stored for each block along the same axes."""
         shifts = self.algebra.program.shifts
         return any(
-            output.shift is not None and shifts[output.shift] == shift and output.partial == partial
+            output.shift is not None
+            and shifts[output.shift].group == group
+            and output.partial == partial
             for output in self.program.outputs
         )
 
-    def _largest(self, output: Output) -> int:
-        """The maximum of all turns for a shift that the program stores."""
+    def _stored_maximum(self, output: Output) -> int:
         assert output.shift is not None
-        maxima = self._maxima.get(self.algebra.program.shifts[output.shift], {})
-        if Stage.LOOP not in maxima:
-            if not maxima:
-                raise UnstableError
-            return maxima[max(maxima)]
-        own = self.operations[maxima[Stage.LOOP]]
-        over_turns = BlockOperation(
-            Kind.ACCUMULATE_MAX, (maxima[Stage.LOOP],), Stage.POST, own.axes
-        )
-        return self._append(over_turns)
+        group = self.algebra.program.shifts[output.shift].group
+        if not any(self.degrees.members(group)):
+            raise UnstableError
+        return self._maximum(group, Stage.POST if group in self.degrees.late else Stage.INVARIANT)
 
     # Operations
 
@@ -119,136 +125,108 @@ class _Stabiliser:
         self.operations.append(operation)
         return len(self.operations) - 1
 
-    def _copy(self, number: int, operation: BlockOperation) -> int:
-        """The place of the new operation for an old one."""
-        copy = replace(operation, operands=tuple(self._place[o] for o in operation.operands))
-        if operation.kind is Kind.INPUT:
-            return self._loaded(number, copy)
-        if (shift := self._shift_of(operation)) is not None:
-            return self._shifted(copy, shift)
-        if operation.kind is Kind.ACCUMULATE_SUM:
-            copy = replace(copy, rescale=self._rescale(self._degrees[number]))
-        return self._append(copy)
+    def _copy(self, number: int, user: Stage, *, shifted: bool) -> int:
+        """The new operation for an old one, for a use at a stage."""
+        shifted = self.centred and self.centring.shifted(number, shifted)
+        stage = self._stage(number, user)
+        key = number, shifted, stage
+        if key not in self._known:
+            self._known[key] = self._written(number, stage, shifted)
+        return self._known[key]
 
-    def _shift_of(self, operation: BlockOperation) -> Shift | None:
-        """The shift of an exp."""
-        if operation.function != EXP:
-            return None
-        form = self.graph.operations[operation.operands[0]].form
-        exponents = self.algebra.exponents
-        if form not in exponents and any(exponents.values()):
-            raise UnstableError  # A part of an exp: the maximum of the whole is not its own.
-        return None if form is None else exponents.get(form)
+    def _stage(self, number: int, user: Stage) -> Stage:
+        """When it is computed: when the maxima that it is relative to are those of its user."""
+        own = self.graph.operations[number].stage
+        late = any(group in self.degrees.late for group in self.degrees[number])
+        return user if late and own is Stage.INVARIANT else own
 
-    def _shifted(self, exp: BlockOperation, shift: Shift) -> int:
-        """exp(S - m), m the maximum along the shift's axes of what a tile has of S."""
-        argument = largest = exp.operands[0]
-        axes = exp.axes
-        for axis in shift.axes:
-            if axis in axes:
-                axes = tuple(other for other in axes if other != axis)
-                reduction = BlockOperation(Kind.REDUCE_MAX, (largest,), exp.stage, axes, axis)
-                largest = self._append(reduction)
-        self._maxima.setdefault(shift, {})[exp.stage] = largest
-        operands = argument, largest
-        difference = self._append(BlockOperation(Kind.SUB, operands, exp.stage, exp.axes))
-        return self._append(replace(exp, operands=(difference,)))
+    def _written(self, number: int, stage: Stage, shifted: bool) -> int:
+        operation = self.graph.operations[number]
+        shift = self.centring.load(number)
+        if shifted and shift is not None:
+            return self._centred(number, operation, shift)
+        if number in self.degrees.exps:
+            return self._shifted(operation, self.degrees.exps[number].group, stage)
+        at = Stage.LOOP if operation.kind in ACCUMULATIONS else stage
+        operands = tuple(self._copy(o, at, shifted=shifted) for o in operation.operands)
+        return self._append(
+            replace(operation, operands=operands, stage=stage, rescale=self._rescale(number))
+        )
 
-    def _rescale(self, degrees: Degrees) -> int | None:
+    def _rescale(self, number: int) -> int | None:
         """The maximum that changes from turn to turn and is a factor of what is summed."""
-        for shift in degrees:
-            if Stage.LOOP in self._maxima[shift]:
-                return self._maxima[shift][Stage.LOOP]
+        if self.graph.operations[number].kind is not Kind.ACCUMULATE_SUM:
+            return None
+        for group in self.degrees[number]:
+            if group in self.degrees.changing:
+                return self._maximum(group, Stage.LOOP)
         return None
 
-    # Degrees
+    # Maxima
 
-    def _degrees_of(self, operation: BlockOperation) -> Degrees:
-        operands = [self._degrees[operand] for operand in operation.operands]
-        match operation.kind:
-            case Kind.MUL:
-                return _product(operands[0], operands[1], 1)
-            case Kind.DIV:
-                return _product(operands[0], operands[1], -1)
-            case Kind.INVERSE:
-                return _product({}, operands[0], -1)
-            case Kind.ADD | Kind.SUB if operands[0] == operands[1]:
-                return operands[0]
-            case Kind.REDUCE_SUM:
-                return self._summed(operands[0], (operation.axis or "",))
-            case Kind.MATMUL:
-                return self._summed(_product(operands[0], operands[1], 1), (operation.axis or "",))
-            case Kind.ACCUMULATE_SUM:
-                return self._accumulated(operands[0])
-            case _ if not any(operands):
-                shift = self._shift_of(operation)
-                return {} if shift is None else {shift: 1}
-            case _:
+    def _shifted(self, exp: BlockOperation, group: Group, stage: Stage) -> int:
+        """exp(S - m)."""
+        (old,) = exp.operands
+        argument, largest = self._copy(old, stage, shifted=False), self._maximum(group, stage)
+        difference = self._append(BlockOperation(Kind.SUB, (argument, largest), stage, exp.axes))
+        return self._append(replace(exp, operands=(difference,), stage=stage))
+
+    def _maximum(self, group: Group, stage: Stage) -> int:
+        """The value that a shift subtracts at a stage."""
+        if (group, stage) not in self._maxima:
+            self._maxima[group, stage] = self._computed_maximum(group, stage)
+        return self._maxima[group, stage]
+
+    def _computed_maximum(self, group: Group, stage: Stage) -> int:
+        members = list(self.degrees.members(group))
+        stages = {self.graph.operations[member].stage for member in members}
+        if stage is Stage.POST and Stage.LOOP in stages:
+            if Stage.POST in stages:
+                # Sums over the loop do not know of what comes after it.
                 raise UnstableError
+            own = self.operations[number := self._maximum(group, Stage.LOOP)]
+            return self._append(BlockOperation(Kind.ACCUMULATE_MAX, (number,), stage, own.axes))
+        rows = [
+            self._largest(member)
+            for member in members
+            if self.graph.operations[member].stage in (stage, Stage.INVARIANT)
+        ]
+        largest = rows[0]
+        for row in rows[1:]:
+            a, b = self.operations[largest].axes, self.operations[row].axes
+            axes = tuple(dict.fromkeys((*a, *b)))
+            largest = self._append(BlockOperation(Kind.MAX, (largest, row), stage, axes))
+        return largest
 
-    def _summed(self, degrees: Degrees, axes: Sequence[str]) -> Degrees:
-        """
-        Of a sum along axes: a factor must be the same for all its terms.
-
-        A maximum is over the shift's axes and depends on all others of the argument of exp.
-        """
-        for shift in degrees:
-            present = self.algebra.program.nodes[shift.node].present
-            if any(axis in present and axis not in shift.axes for axis in axes):
-                raise UnstableError
-        return degrees
-
-    def _accumulated(self, degrees: Degrees) -> Degrees:
-        """Of a sum over turns: one maximum at most may change with them, and be a factor once."""
-        changing = [shift for shift in degrees if Stage.LOOP in self._maxima[shift]]
-        if len(changing) > 1 or any(degrees[shift] != 1 for shift in changing):
-            raise UnstableError
-        return self._summed(degrees, self.graph.configuration.loop)
+    def _largest(self, exp: int) -> int:
+        """The maximum of what a tile has of the argument of an exp."""
+        operation = self.graph.operations[exp]
+        largest = self._copy(operation.operands[0], operation.stage, shifted=False)
+        axes = operation.axes
+        for axis in self.degrees.exps[exp].axes:
+            if axis in axes:
+                axes = tuple(other for other in axes if other != axis)
+                largest = self._append(
+                    BlockOperation(Kind.REDUCE_MAX, (largest,), operation.stage, axes, axis)
+                )
+        return largest
 
     # Inputs
 
-    def _loaded(self, number: int, load: BlockOperation) -> int:
-        """A loaded tile, its first element along an axis subtracted where that is needed."""
-        place = self._append(load)
-        node = self.algebra.program.inputs[load.source].node
-        for shift in self.algebra.program.shifts:
-            if shift.input and shift.node == node and self._is_multiplied(number, shift.axes[0]):
-                place = self._centred(place, load, shift.axes[0])
-        return place
-
-    def _is_multiplied(self, number: int, axis: str) -> bool:
-        """
-        Whether products are formed of a tile, alone or after sums with others along `axis`.
-
-        Sums of it keep most of its digits, and so do differences with what is the same along the
-        axis; the difference of a sum of squares and the square of a sum does not.
-        """
-        operations = self.graph.operations
-        for user, operation in enumerate(operations):
-            if number not in operation.operands or operation.kind in SUMS:
-                continue
-            others = [operations[o] for o in operation.operands if o != number]
-            scaled = any(other.kind is Kind.CONSTANT for other in others)
-            if operation.kind in PRODUCTS and not scaled:
-                return True
-            along = operation.kind in CENTRES and all(axis in other.axes for other in others)
-            if (scaled or along) and self._is_multiplied(user, axis):
-                return True
-        return False
-
-    def _centred(self, place: int, load: BlockOperation, axis: str) -> int:
-        """The tile minus its first element along `axis`, which lies in another tile as a rule."""
+    def _centred(self, number: int, load: BlockOperation, shift: Shift) -> int:
+        """A loaded tile minus its first element, which lies in another tile as a rule."""
+        (axis,) = shift.axes
         axes = tuple(other for other in load.axes if other != axis)
         present = self.algebra.program.inputs[load.source].axes
         looped = any(a in present and a != axis for a in self.graph.configuration.loop)
         stage = Stage.LOOP if looped else Stage.INVARIANT
-        first = self._append(
-            BlockOperation(Kind.INPUT, (), stage, axes, source=load.source, first=axis)
-        )
-        return self._append(BlockOperation(Kind.SUB, (place, first), load.stage, load.axes))
+        first = replace(load, stage=stage, axes=axes, first=axis, form=None)
+        operands = self._copy(number, load.stage, shifted=False), self._append(first)
+        return self._append(BlockOperation(Kind.SUB, operands, load.stage, load.axes))
 
 
-def _product(a: Degrees, b: Degrees, sign: int) -> Degrees:
-    """The degrees of a product, or with sign -1 of a quotient."""
-    total = {shift: a.get(shift, 0) + sign * b.get(shift, 0) for shift in (*a, *b)}
-    return {shift: degree for shift, degree in total.items() if degree}
+def _renumbered(operation: BlockOperation, place: Mapping[int, int]) -> BlockOperation:
+    """The operation with the new numbers of those that it names."""
+    rescale = None if operation.rescale is None else place[operation.rescale]
+    operands = tuple(place[operand] for operand in operation.operands)
+    return replace(operation, operands=operands, rescale=rescale)

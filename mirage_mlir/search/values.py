@@ -9,7 +9,7 @@ from mirage_mlir.expr.heads import TILE, Parenthesis, Poly
 from mirage_mlir.expr.normal_form import NormalForm
 from mirage_mlir.search.program import Function, Kind, Program, Shift
 from mirage_mlir.search.reading import Reading, apply_pairwise
-from mirage_mlir.search.shifts import find_shifts
+from mirage_mlir.search.shifts import find_shifts, unchanged
 
 UNKNOWN: tuple[tuple[Kind, Poly], ...] = ((Kind.VIEW, Poly(0)),)
 """Stands for what is made of two forms that have not been tried yet."""
@@ -45,6 +45,8 @@ class Algebra:
     """Axes of a tile, those that take one index each not counted."""
     exponents: dict[Poly, Shift | None] = field(default_factory=dict[Poly, Shift | None])
     """What exp is applied to in the program, with the shift that it has."""
+    centred: dict[Shift, frozenset[Poly]] = field(default_factory=dict[Shift, frozenset[Poly]])
+    """For each shift of an input the values that depend on the input and not on the shift."""
     tried: int = 0
     """Operations that were tried on values."""
     _pairs: dict[tuple[int, int], tuple[tuple[Kind, Poly], ...]] = field(
@@ -89,6 +91,10 @@ class Algebra:
         algebra._own.update(values)
         algebra.exponents.update(reading.exponents)
         algebra._own.update(algebra.exponents)
+        for shift in program.shifts:
+            if shift.input:
+                nodes = unchanged(program, shift)
+                algebra.centred[shift] = frozenset(values[node] for node in nodes)
         for name, argument in closure.functions:
             if name == "exp" and argument not in algebra.exponents:
                 continue  # Of a part of an argument of exp, the whole of which may be shifted.

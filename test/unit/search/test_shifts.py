@@ -8,7 +8,7 @@ from search_programs import PROGRAMS, attention, normalised, rmsnorm_linear, sof
 from mirage_mlir.search.axes import resolve
 from mirage_mlir.search.builder import ProgramBuilder
 from mirage_mlir.search.program import Function, Kind, Program, Shift
-from mirage_mlir.search.shifts import are_admissible, find_shifts
+from mirage_mlir.search.shifts import are_admissible, find_shifts, unchanged
 
 EXP = Function("exp")
 
@@ -103,17 +103,25 @@ def test_two_softmaxes() -> None:
     assert are_admissible(program, found)
 
 
-def test_an_exp_shifted_with_another() -> None:
-    """Each alone changes the quotient."""
+def row_in_two_parts() -> Program:
+    """The softmax of a row of which 64 elements are one tensor and one is another."""
     b = ProgramBuilder()
-    x, y = b.function(EXP, b.input((32, 64))), b.function(EXP, b.input((32, 64)))
-    both = b.reduce(Kind.REDUCE_SUM, b.binary(Kind.ADD, x, y), (1,))
-    b.output(b.binary(Kind.DIV, x, both))
-    program = resolve(b)
-    assert find_shifts(program) == ()
-    (axis,) = program.nodes[exp_of(program)].present[1:]
-    shifts = [Shift(exp_of(program, number), (axis,)) for number in (0, 1)]
-    assert not are_admissible(program, shifts)
+    old, new = b.function(EXP, b.input((32, 64))), b.function(EXP, b.input((32, 1)))
+    total = b.binary(Kind.ADD, b.reduce(Kind.REDUCE_SUM, old, (1,)), new)
+    b.output(b.binary(Kind.DIV, old, total))
+    b.output(b.binary(Kind.DIV, new, total))
+    return resolve(b)
+
+
+def test_exps_that_are_added_up() -> None:
+    """One value is subtracted from both; one of its own from each changes the quotient."""
+    program = row_in_two_parts()
+    old, new = exp_of(program, 0), exp_of(program, 1)
+    joint = Shift(old, ("j",), joint=old), Shift(new, (), joint=old)
+    assert find_shifts(program) == joint
+    assert joint[0].group == joint[1].group
+    assert not are_admissible(program, [Shift(old, ("j",)), Shift(new, ())])
+    assert not are_admissible(program, [Shift(old, ("j",))])
 
 
 def test_layer_norm() -> None:
@@ -138,12 +146,19 @@ def test_rms_norm() -> None:
     assert not are_admissible(program, [Shift(0, ("j",), input=True)])
 
 
-def test_mean_that_is_returned() -> None:
+def test_what_does_not_depend_on_the_mean() -> None:
+    """The mean itself may be a result: it is computed from the input as it is."""
     b = ProgramBuilder()
     x = b.input((16, 256))
     b.output(layer_norm(b, x))
-    b.output(b.mean(x, (1,)))
-    assert find_shifts(resolve(b)) == ()
+    mean = b.mean(x, (1,))
+    b.output(mean)
+    program = resolve(b)
+    (shift,) = find_shifts(program)
+    same = unchanged(program, shift)
+    assert program.outputs[0].node in same
+    assert program.outputs[1].node not in same
+    assert not are_admissible(program, [shift])
 
 
 @pytest.mark.parametrize("name", PROGRAMS)

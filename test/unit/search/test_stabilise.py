@@ -167,7 +167,11 @@ def layer_norm_linear() -> ProgramBuilder:
 
 
 def test_one_pass_layer_norm() -> None:
-    """Squares are taken of what is near zero: the first element of a row is subtracted before."""
+    """
+    Squares are taken of what is near zero: the first element of a row is subtracted before.
+
+    The matrix unit reads the row itself, as it is in memory, and so does the sum for its mean.
+    """
     graph = next(graph for graph in found(resolve(layer_norm_linear())) if graph.turns)
     operations = graph.operations
     (first,) = (n for n, op in enumerate(operations) if op.first == "j")
@@ -175,7 +179,10 @@ def test_one_pass_layer_norm() -> None:
     (whole,) = (o for o in operations[shifted].operands if o != first)
     assert operations[whole].kind is Kind.INPUT
     assert operations[whole].source == operations[first].source
-    assert not any(whole in op.operands for n, op in enumerate(operations) if n != shifted)
+    users = [op.kind for n, op in enumerate(operations) if whole in op.operands and n != shifted]
+    assert sorted(users) == [Kind.ACCUMULATE_SUM, Kind.MATMUL]
+    squares = [op for op in operations if op.kind is Kind.MUL and op.stage is Stage.LOOP]
+    assert [op.operands for op in squares] == [(shifted, shifted)]
 
 
 def test_layer_norm_of_whole_rows_needs_no_shift() -> None:

@@ -1,0 +1,174 @@
+"""Found graphs with maxima and row shifts against what they are to compute, as written in IR."""
+
+import re
+from collections.abc import Callable, Iterator, Mapping
+
+import numpy as np
+import pytest
+from xdsl.dialects.func import FuncOp
+
+from mirage_mlir.driver.source import functions, parse_program
+from mirage_mlir.graph.target import H200
+from mirage_mlir.interpreters.equivalence import Verdict, check_equivalence
+from mirage_mlir.interpreters.function import run_function
+from mirage_mlir.passes.search.from_ir import read_piece
+from mirage_mlir.passes.search.normalise import normalise
+from mirage_mlir.passes.search.pieces import planned
+from mirage_mlir.passes.search.plan import FunctionWriter, Plan, returned, to_compute
+from mirage_mlir.search.block_graph import BlockGraph
+from mirage_mlir.search.engine import search
+from mirage_mlir.search.kernels import in_one_kernel
+from mirage_mlir.search.limits import Limits
+from mirage_mlir.search.report import SearchReport
+
+ATTENTION = """
+func.func @f(%q: Q, %k: K, %v: V) -> Q {
+  %s = kernel.matmul %q, %k : (Q, K) -> S
+  %t = kernel.scale %s {factor = 0.25 : f32} : (S) -> S
+  %p = kernel.softmax %t {dim = 2 : i64} : (S) -> S
+  %o = kernel.matmul %p, %v : (S, V) -> Q
+  func.return %o : Q
+}
+"""
+
+PLAIN = """
+func.func @f(%q: Q, %k: K, %v: V) -> Q {
+  %s = kernel.matmul %q, %k : (Q, K) -> S
+  %e = kernel.exp %s : (S) -> S
+  %n = kernel.reduce_sum %e {dims = array<i64: 2>} : (S) -> R
+  %p = kernel.div %e, %n : (S, R) -> S
+  %o = kernel.matmul %p, %v : (S, V) -> Q
+  func.return %o : Q
+}
+"""
+
+MASKED = """
+func.func @f(%q: Q, %k: K, %b: S, %v: V) -> Q {
+  %s = kernel.matmul %q, %k : (Q, K) -> S
+  %t = kernel.add %s, %b : (S, S) -> S
+  %p = kernel.softmax %t {dim = 2 : i64} : (S) -> S
+  %o = kernel.matmul %p, %v : (S, V) -> Q
+  func.return %o : Q
+}
+"""
+
+DIFFERENCE = """
+func.func @f(%q: Q, %k: K, %a: Q, %c: K, %v: V) -> Q {
+  %s = kernel.matmul %q, %k : (Q, K) -> S
+  %t = kernel.matmul %a, %c : (Q, K) -> S
+  %p = kernel.softmax %s {dim = 2 : i64} : (S) -> S
+  %r = kernel.softmax %t {dim = 2 : i64} : (S) -> S
+  %d = kernel.sub %p, %r : (S, S) -> S
+  %o = kernel.matmul %d, %v : (S, V) -> Q
+  func.return %o : Q
+}
+"""
+
+LAYER_NORM = """
+func.func @f(%x: X, %w: W) -> Y {
+  %n = kernel.layer_norm %x {eps = 1.0e-05 : f32} : (X) -> X
+  %o = kernel.matmul %n, %w : (X, W) -> Y
+  func.return %o : Y
+}
+"""
+
+WEIGHTED_LAYER_NORM = """
+func.func @f(%x: X, %g: G, %b: G, %w: W) -> Y {
+  %n = kernel.layer_norm %x, %g, %b {eps = 1.0e-05 : f32} : (X, G, G) -> X
+  %o = kernel.matmul %n, %w : (X, W) -> Y
+  func.return %o : Y
+}
+"""
+
+
+def attention(keys: int) -> Mapping[str, str]:
+    """The types of attention of two heads."""
+    sizes = {"Q": "2x48x32", "K": f"2x32x{keys}", "V": f"2x{keys}x32", "S": f"2x48x{keys}"}
+    return {name: f"tensor<{size}xf16>" for name, size in {**sizes, "R": "2x48x1"}.items()}
+
+
+def norm() -> Mapping[str, str]:
+    """The types of a norm with a matmul."""
+    sizes = {"X": "16x1024", "G": "1024", "W": "1024x512", "Y": "16x512"}
+    return {name: f"tensor<{size}xf16>" for name, size in sizes.items()}
+
+
+def function_of(text: str, types: Mapping[str, str]) -> FuncOp:
+    """The function of a text in which types are letters."""
+    text = re.sub(r"\b[A-Z]\b", lambda found: types[found[0]], text)
+    return functions(parse_program(text, "program.mlir"))[0]
+
+
+def written(
+    function: FuncOp, kept: Callable[[BlockGraph], bool]
+) -> Iterator[tuple[BlockGraph, FuncOp]]:
+    """The graphs found for all of `function` in one kernel, and functions that launch them."""
+    function = function.clone()
+    normalise(function)
+    wanted = to_compute(returned(function))
+    operators = {op for op in function.body.block.ops if to_compute(op.results)}
+    piece = read_piece(operators, wanted)
+    graphs = search(piece.program, H200, Limits(), SearchReport())
+    for graph in (graph for graph in graphs if kept(graph)):
+        plan = planned(piece, in_one_kernel(piece.program, graph), H200)
+        yield graph, FunctionWriter(Plan(function, (plan,))).write()
+
+
+CASES = {
+    "in turns": (ATTENTION, attention(1536)),
+    "whole rows": (ATTENTION, attention(96)),
+    "ragged": (ATTENTION, attention(1543)),
+    "without a maximum": (PLAIN, attention(1536)),
+    "with a mask": (MASKED, attention(1536)),
+    "two softmaxes": (DIFFERENCE, attention(1536)),
+}
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_attention(name: str) -> None:
+    """Equal over fields, and accurate on scores of up to 60."""
+    function = function_of(*CASES[name])
+    structures: set[str] = set()
+    for graph, candidate in written(function, lambda graph: True):
+        # Some tile sizes of each structure are enough.
+        if str(graph) in structures:
+            continue
+        structures.add(str(graph))
+        report = check_equivalence(function, candidate, tests=1)
+        assert report.verdict is Verdict.EQUAL, f"{graph}: {report}"
+        assert any("exp up to 60" in loss.inputs for loss in report.losses)
+    assert any("loop{l} across" in one for one in structures) == (name != "whole rows")
+
+
+def test_exps_stay_in_range() -> None:
+    """Scores of some hundreds, of which exp is infinite in f32."""
+    function = function_of(PLAIN, attention(1536))
+    random = np.random.default_rng(0)
+    shapes = ((2, 48, 32), (2, 32, 1536), (2, 1536, 32))
+    q, k, v = (random.standard_normal(shape).astype(np.float16) for shape in shapes)
+    q *= 20
+    scores = q.astype(np.float64) @ k.astype(np.float64)
+    assert scores.max() > 300
+    powers = np.exp(scores - scores.max(axis=2, keepdims=True))
+    wanted = powers / powers.sum(axis=2, keepdims=True) @ v.astype(np.float64)
+    _, candidate = next(written(function, lambda graph: bool(graph.turns)))
+    (got,) = run_function(candidate, [q, k, v], rounding=True)
+    assert np.linalg.norm(got - wanted) < 2e-3 * np.linalg.norm(wanted)
+
+
+@pytest.mark.parametrize("text", [LAYER_NORM, WEIGHTED_LAYER_NORM])
+def test_layer_norm_in_one_pass(text: str) -> None:
+    """X is read once, in turns; the result is good where its mean is 1000 times its deviation."""
+    function = function_of(text, norm())
+    graph, candidate = next(written(function, lambda graph: graph.configuration.loop == ("j",)))
+    assert [op.first for op in graph.operations if op.first] == ["j"]
+    report = check_equivalence(function, candidate, tests=1)
+    assert report.verdict is Verdict.EQUAL, str(report)
+    random = np.random.default_rng(0)
+    x = (1000 + random.standard_normal((16, 1024))).astype(np.float16)
+    weights = [random.standard_normal(1024).astype(np.float16) for _ in range(2)]
+    w = (random.standard_normal((1024, 512)) / 32).astype(np.float16)
+    inputs = [x, w] if text is LAYER_NORM else [x, *weights, w]
+    (wanted,) = run_function(function, inputs, rounding=False)
+    (got,) = run_function(candidate, inputs, rounding=True)
+    assert np.linalg.norm(got - wanted) < 1e-3 * np.linalg.norm(wanted)
