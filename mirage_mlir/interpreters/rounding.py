@@ -70,6 +70,9 @@ eight."""
 CALIBRATED = 0.1
 """Inputs that a factor this close to 1 would correct stay."""
 
+HALVINGS = 8
+"""Of inputs that overflow: those far from zero are at most 2^8, and squared in products of two."""
+
 LARGEST: dict[ElementType, float] = {"f16": 65504.0, "bf16": 3.38e38, "f32": 3.40e38, "f64": 1e308}
 """The largest finite number of a type."""
 
@@ -128,15 +131,25 @@ class RoundingTests:
             for kind in self.kinds
         ]
         self._draws = self._drawn(np.random.default_rng([seed, len(self.kinds)]))
-        self._inputs = self._calibrated()
         self._largest = [LARGEST[_element_type(value)] for value in _results(reference)]
-        self._exact = self._run(reference, FloatDomain(rounding=False))
+        factors = self._calibrated()
+        own = self._own_errors(factors)
+        for _ in range(HALVINGS):
+            # Inputs that are calibrated for one exp may be too large for the products behind it.
+            overflown = [
+                exponential and kind.exponent == USUAL_EXPONENT and not np.isfinite(errors).all()
+                for kind, errors in zip(self.kinds, zip(*own, strict=True), strict=True)
+            ]
+            if not any(overflown):
+                break
+            factors = np.where(overflown, factors / 2, factors)
+            own = self._own_errors(factors)
         self._tolerances = [
             [
                 max(base, 4 * error) if np.isfinite(error) else base
                 for base, error in zip(bases, errors, strict=True)
             ]
-            for errors in self._errors(reference)
+            for errors in own
         ]
 
     def losses(self, candidate: FuncOp) -> list[Loss]:
@@ -174,8 +187,14 @@ class RoundingTests:
             draws.append(draw / _contraction(self.reference, argument) ** 0.5)
         return draws
 
-    def _calibrated(self) -> list[Floats]:
-        """Inputs for which arguments of exp are as large as their kind says, rounded to types."""
+    def _own_errors(self, factors: Doubles) -> list[list[float]]:
+        """The errors of the reference itself on the draws times `factors`, which become inputs."""
+        self._inputs = self._scaled(factors)
+        self._exact = self._run(self.reference, FloatDomain(rounding=False))
+        return self._errors(self.reference)
+
+    def _calibrated(self) -> Doubles:
+        """Factors with which arguments of exp are as large as their kind says."""
         wanted = np.array([kind.exponent for kind in self.kinds])
         factors = np.ones(len(self.kinds))
         # Scores are products of two inputs as a rule; of which power they are otherwise, steps say.
@@ -188,7 +207,7 @@ class RoundingTests:
             self._run(self.reference, domain, inputs)
             found = domain.largest_exponent
             if found is None:
-                return inputs
+                return factors
             found = np.where(np.isfinite(found) & (found > 0), found, 16 * wanted)
             if last is not None:
                 with np.errstate(all="ignore"):
@@ -196,11 +215,12 @@ class RoundingTests:
                 powers = np.where(np.isfinite(power), np.clip(power, 1.0, MOST_FACTORS), powers)
             last = found
             step = (wanted / found) ** (1 / powers)
-            step = np.where(wanted > USUAL_EXPONENT, step, np.minimum(step, 1.0))
+            # Usual inputs stay as drawn where that is small enough; a step too far is taken back.
+            step = np.where(wanted > USUAL_EXPONENT, step, np.minimum(step, 1.0 / factors))
             if (np.abs(step - 1) < CALIBRATED).all():
-                return inputs
-            factors *= step
-        return self._scaled(factors)
+                return factors
+            factors = factors * step
+        return factors
 
     def _scaled(self, factors: Doubles) -> list[Floats]:
         with np.errstate(over="ignore"):

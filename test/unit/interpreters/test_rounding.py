@@ -110,3 +110,35 @@ func.func @f(%x: tensor<4x1024xf16>) -> tensor<4x1xf16> {
     assert losses["argument 0 far from zero"].error == inf
     assert losses["argument 0 far from zero"].tolerance < 0.01
     assert losses["normal inputs"].acceptable
+
+
+def test_usual_inputs_are_no_smaller_than_exp_asks_for(parse: Parse) -> None:
+    """Of arguments of the sixth power the first steps go too far; they are taken back."""
+    (function,) = parse("""
+func.func @f(%x: tensor<4x64xf32>, %y: tensor<4x64xf32>) -> tensor<4x64xf32> {
+  %a = kernel.mul %x, %y : (tensor<4x64xf32>, tensor<4x64xf32>) -> tensor<4x64xf32>
+  %b = kernel.square %a : (tensor<4x64xf32>) -> tensor<4x64xf32>
+  %c = kernel.mul %b, %a : (tensor<4x64xf32>, tensor<4x64xf32>) -> tensor<4x64xf32>
+  %e = kernel.exp %c : (tensor<4x64xf32>) -> tensor<4x64xf32>
+  func.return %e : tensor<4x64xf32>
+}""")
+    tests = make_tests(function)
+    (result,) = tests.exact(function)
+    largest = np.abs(np.log(result.array)).max(axis=(1, 2))
+    assert (largest[1:-1] > 5).all()
+    assert (largest[:-1] < 15).all()
+
+
+def test_calibrated_inputs_do_not_overflow_behind_exp(parse: Parse) -> None:
+    """The square of a number near 256 is not in f16; where exp asks for other inputs anyway, it is
+    no number near 256."""
+    (function,) = parse("""
+func.func @f(%x: tensor<4x64xf16>, %y: tensor<4x64xf16>) -> tensor<4x64xf16> {
+  %s = kernel.square %y : (tensor<4x64xf16>) -> tensor<4x64xf16>
+  %d = kernel.div %s, %y : (tensor<4x64xf16>, tensor<4x64xf16>) -> tensor<4x64xf16>
+  %e = kernel.exp %x : (tensor<4x64xf16>) -> tensor<4x64xf16>
+  %o = kernel.mul %e, %d : (tensor<4x64xf16>, tensor<4x64xf16>) -> tensor<4x64xf16>
+  func.return %o : tensor<4x64xf16>
+}""")
+    losses = {loss.inputs: loss for loss in make_tests(function).losses(function)}
+    assert losses["argument 1 far from zero"].acceptable
