@@ -130,7 +130,8 @@ func.func @f(%x: tensor<4x64xf32>, %y: tensor<4x64xf32>) -> tensor<4x64xf32> {
 
 
 def test_calibrated_inputs_do_not_overflow_behind_exp(parse: Parse) -> None:
-    """The square of a number near 256 is not in f16; where exp asks for other inputs anyway, it is
+    """
+    The square of a number near 256 is not in f16; where exp asks for other inputs anyway, it is
     no number near 256."""
     (function,) = parse("""
 func.func @f(%x: tensor<4x64xf16>, %y: tensor<4x64xf16>) -> tensor<4x64xf16> {
