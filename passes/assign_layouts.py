@@ -38,7 +38,12 @@ from mirage_mlir.graph.layout import (
     round_up,
     shared_tile,
 )
-from mirage_mlir.graph.schedule import choose_warps, elementwise_threads, matrix_threads
+from mirage_mlir.graph.schedule import (
+    MATRIX_THREADS,
+    choose_warps,
+    elementwise_threads,
+    matrix_threads,
+)
 from mirage_mlir.graph.shapes import format_shape
 from mirage_mlir.passes.lowering.access import held_slots
 from mirage_mlir.passes.lowering.chains import Chain, find_chains, left_layout, source_of
@@ -67,6 +72,7 @@ from mirage_mlir.passes.lowering.tiles import (
     matmul_sizes,
     reduced_sides,
     split_warp_bits,
+    stores_apart,
     uses_matrix_unit,
 )
 from mirage_mlir.passes.lowering.views import row_major_columns
@@ -76,6 +82,10 @@ def choose_threads(graph: kernel.GraphDefinedOp) -> int:
     """Threads of the block: by accumulators where there are matrix products, else by elements."""
     matmuls = [op for op in graph.body.block.ops if isinstance(op, threadblock.MatmulOp)]
     if matmuls:
+        chains = find_chains(graph, MATRIX_THREADS // WARP_THREADS)
+        if all(op in chains for op in matmuls):
+            # More rows for each warp: it reads the right sides less often.
+            return MATRIX_THREADS
         return matrix_threads([matmul_sizes(op)[:2] for op in matmuls])
     return elementwise_threads(
         max(
@@ -239,8 +249,6 @@ class LayoutAssignment:
         """In the registers of the value that is added."""
         if layout_of(op.result) is not None:
             return
-        if self.stages[op.value] != Stage.LOOP:
-            fail(op, "sums a value from outside the loop, which has no lowering yet")
         if op.rescale is None and op.value in self.relative:
             assert op.kind.data == "max", "what else uses a stabiliser makes it common"
         layout = self.registers_for(op, 0, partial=True)
@@ -520,7 +528,8 @@ def assign(graph: kernel.GraphDefinedOp) -> None:
     threads = given.value.data if isinstance(given, IntegerAttr) else choose_threads(graph)
     graph.attributes[THREADS] = IntegerAttr(threads, i64)
     cluster = prod(cluster_sizes(graph))
-    shares = cluster > 1 and ends_in_stores(graph, threadblock.stages(graph))
+    shares = cluster > 1 and not stores_apart(graph)
+    shares = shares and ends_in_stores(graph, threadblock.stages(graph))
     if shares:
         graph.attributes[CLUSTER_SHARES] = UnitAttr()
     common: set[int] = set()

@@ -153,15 +153,15 @@ def leading_to_parts(ops: list[Operation]) -> list[Operation]:
     return [op for op in ops if op in chosen]
 
 
-def post_part(ops: list[Operation], after_loop: bool, loaded: set[Operation]) -> list[Operation]:
-    """What follows the loop; first a barrier where it writes what the loop may still read."""
+def post_part(ops: list[Operation], after_loop: bool) -> list[Operation]:
+    """What follows the loop, or what comes before sums across blocks where there is none."""
     # Parts that go to other blocks come first: then all of them meet once.
     sums = leading_to_parts(ops)
     ops = [*sums, *(op for op in ops if op not in sums)]
     first: list[Operation] = []
     if after_loop and any(writes(op) for op in ops):
         first = [BarrierOp(Stage.POST.value)]
-    elif any(buffer in loaded for op in ops for buffer in reads(op)):
+    elif not after_loop and any(isinstance(op, threadblock.AccumulateOp) for op in ops):
         first = [BarrierOp(Stage.POST.value, 0)]
     return [*first, *with_barriers(ops, Stage.POST, Hazards())]
 
@@ -171,11 +171,17 @@ def stage_of(op: Operation, stages: dict[SSAValue, Stage], *, looped: bool) -> S
     if isinstance(op, BarrierOp):
         return Stage(op.stage.data)
     if isinstance(op, threadblock.AccumulateOp):
-        return Stage.LOOP
+        return Stage.LOOP if stages[op.value] == Stage.LOOP else Stage.POST
     if isinstance(op, threadblock.StoreOp):
         # Stores keep their order, for it says which result each makes.
         return Stage.POST if looped else Stage.INVARIANT
     return max((stages[value] for value in op.results), key=list(Stage).index)
+
+
+def has_later_part(graph: kernel.GraphDefinedOp) -> bool:
+    """Whether something runs after a loop, or after sums across blocks."""
+    ops = graph.body.block.ops
+    return bool(graph.loop_sizes) or any(isinstance(op, threadblock.AccumulateOp) for op in ops)
 
 
 def rotate(graph: kernel.GraphDefinedOp) -> None:
@@ -199,11 +205,11 @@ def schedule(graph: kernel.GraphDefinedOp, stages: int) -> None:
     stage_map = threadblock.stages(graph)
     parts: dict[Stage, list[Operation]] = {stage: [] for stage in Stage}
     for op in block.ops:
-        parts[stage_of(op, stage_map, looped=bool(graph.loop_sizes))].append(op)
+        parts[stage_of(op, stage_map, looped=has_later_part(graph))].append(op)
     loop = loop_part(parts[Stage.LOOP], stages)
     held = [op for op in loop if HELD in op.attributes]
     invariant = invariant_part(parts[Stage.INVARIANT], stages - 1 if loop else 0, held)
-    post = post_part(parts[Stage.POST], bool(loop), set())
+    post = post_part(parts[Stage.POST], bool(loop))
     for op in list(block.ops):
         op.detach()
     ordered = [*invariant, *loop, *post]

@@ -33,6 +33,8 @@ def fetch(
 
     Elements past the edge are those of a valid neighbour: whoever they could harm masks them.
     """
+    if (value, layout, shape) in ctx.fetched:
+        return ctx.fetched[value, layout, shape]
     attribute = layout_of(value)
     if isinstance(attribute, RegistersAttr):
         slots_held = held_slots(value, layout, shape)

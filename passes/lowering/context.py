@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from functools import cached_property
 from math import prod
 
 from xdsl.dialects import arith
-from xdsl.dialects.builtin import IntegerAttr, f32, i8, i64
+from xdsl.dialects.builtin import IntegerAttr, f16, f32, i8, i64
 from xdsl.ir import Attribute, Operation, SSAValue
 
 from mirage_mlir.diagnostics import fail
@@ -53,6 +54,7 @@ class KernelContext:
         turns: index of the present turn of each loop.
         slot: which of the `stages` buffers the present turn reads.
         registers: the slots of each tile that lives in registers, in the order of its layout.
+        fetched: tiles in device memory that were read ahead, by layout and shape.
         held: fragments of left sides that stay in registers through the loop, of products, by
             step and row.
         stabilisers: what rescaled sums are relative to.
@@ -71,10 +73,18 @@ class KernelContext:
     registers: dict[SSAValue, list[SSAValue]] = field(
         default_factory=dict[SSAValue, list[SSAValue]]
     )
+    fetched: dict[tuple[SSAValue, RegisterLayout, tuple[int, ...]], list[SSAValue]] = field(
+        default_factory=dict[tuple[SSAValue, RegisterLayout, tuple[int, ...]], list[SSAValue]]
+    )
     held: dict[Operation, list[list[list[SSAValue]]]] = field(
         default_factory=dict[Operation, list[list[list[SSAValue]]]]
     )
     stabilisers: dict[StateKey, Stabiliser] = field(default_factory=dict[StateKey, Stabiliser])
+
+    @cached_property
+    def is_half(self) -> bool:
+        """Whether all that the kernel reads is f16: results need not be better."""
+        return all(kernel.tensor_type(value).element_type == f16 for value in self.graph.inputs)
 
     @property
     def lane(self) -> Index:

@@ -22,6 +22,7 @@ from mirage_mlir.dialects import kernel, nvvm, nvvm_hopper, thread, threadblock
 from mirage_mlir.dialects.layout import (
     BarrierOp,
     ConvertLayoutOp,
+    GlobalAttr,
     RegistersAttr,
     SharedAttr,
     layout_of,
@@ -40,8 +41,10 @@ from mirage_mlir.passes.lowering.emitter import Emitter, Index
 from mirage_mlir.passes.lowering.matmul import hold, multiply
 from mirage_mlir.passes.lowering.reduction import (
     NEUTRAL,
+    Reduction,
     accumulate,
     layout_read_by,
+    part_of_sum,
     reduce,
     rescaled,
 )
@@ -55,12 +58,22 @@ from mirage_mlir.passes.lowering.tiles import (
     cluster_sizes,
     is_folded,
     is_running,
+    reduced_sides,
+    stores_apart,
 )
 from mirage_mlir.passes.lowering.views import view_of
 from mirage_mlir.passes.plan_memory import SMEM_BYTES, int_attribute
-from mirage_mlir.passes.schedule_threadblock import ROTATION, STAGES, stage_of
+from mirage_mlir.passes.schedule_threadblock import (
+    ROTATION,
+    STAGES,
+    has_later_part,
+    stage_of,
+)
 
 SHARED_SYMBOL = "smem"
+
+MAX_READ_AHEAD = 48
+"""Elements that a thread reads before it needs them."""
 
 POINTER_ALIGNMENT = 16
 """Bytes to which every tensor's address is aligned; the runtime refuses others."""
@@ -127,7 +140,7 @@ class KernelFunction:
             Stage.POST: self.after,
         }
         for op in self.graph.body.block.ops:
-            parts[stage_of(op, stages, looped=bool(self.graph.loop_sizes))].append(op)
+            parts[stage_of(op, stages, looped=has_later_part(self.graph))].append(op)
 
     def turns_of(self, turn: Index) -> list[Index]:
         """The index of each loop in the turn with the given number; the last loop is fastest."""
@@ -152,8 +165,8 @@ class KernelFunction:
             self.emit.insert(nvvm_hopper.GridDependencyOp("launch_dependents"))
         self.clear_padding()
         self.start_loads()
-        for op in self.before:
-            self.run_operation(op)
+        self.read_ahead()
+        self.run_all(self.before)
         if self.in_loop:
             self.run_loop()
         meet = [op for op in self.after if isinstance(op, BarrierOp) and op.cluster is not None]
@@ -172,9 +185,14 @@ class KernelFunction:
     def run_in_cluster(self, apart: int) -> None:
         """
         Emit what follows the loop where blocks add up their parts: the first `apart` operations
-        in each block, the rest by all threads of the cluster together, or by its first block.
+        in each block, the rest by all threads of the cluster together, or by its first block; or
+        in each block where they store tiles of their own.
         """
         self.run_all(self.after[:apart])
+        if stores_apart(self.graph):
+            self.run_all(self.after[apart:])
+            self.meet_cluster()
+            return
         rank = self.emit.result(nvvm_hopper.ClusterBlockRankOp())
         if CLUSTER_SHARES in self.graph.attributes:
             before = self.emit.mul(rank, self.ctx.threads)
@@ -253,6 +271,30 @@ class KernelFunction:
         turns = self.turns_of(turn)
         for op in loads:
             copy_to_shared(self.ctx, op, turns, slot)
+
+    def read_ahead(self) -> None:
+        """
+        Read what stays in device memory at once, before anyone waits for the first of it.
+
+        Only into few registers, and only for what each thread needs in one place.
+        """
+        left = MAX_READ_AHEAD
+        for op in self.before:
+            if isinstance(op, thread.GraphOp):
+                shape = threadblock.shape_of(op.results[0])
+            elif isinstance(op, Reduction) and reduced_sides(op) is not None:
+                shape = threadblock.shape_of(op.input)
+            else:
+                continue
+            for value in op.operands:
+                if not isinstance(layout_of(value), GlobalAttr):
+                    continue
+                of_graph = isinstance(op, thread.GraphOp)
+                layout = layout_read_by(self.ctx, op.results[0] if of_graph else value)
+                if (left := left - len(layout.offsets)) < 0:
+                    return
+                self.emit.location = op.location
+                self.ctx.fetched[value, layout, shape] = fetch(self.ctx, value, layout, shape)
 
     def load_turn(self, turn: Index, slot: Index) -> None:
         """Start the loads of one turn into one slot, as one group."""
@@ -382,6 +424,8 @@ class KernelFunction:
             case threadblock.MatmulOp():
                 if not self.adds_into(op.result):
                     self.ctx.registers[op.result] = multiply(self.ctx, op, None)
+            case threadblock.AccumulateOp():
+                self.ctx.registers[op.result] = part_of_sum(self.ctx, op)
             case thread.GraphOp():
                 run_thread_graph(self.ctx, op)
             case threadblock.ReduceSumOp() | threadblock.ReduceMaxOp():

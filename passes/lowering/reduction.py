@@ -18,9 +18,10 @@ from mirage_mlir.passes.lowering.access import (
 )
 from mirage_mlir.passes.lowering.context import Extents, KernelContext, shared_layout
 from mirage_mlir.passes.lowering.emitter import Index
-from mirage_mlir.passes.lowering.rescaling import Stabiliser, scaled, state_key
+from mirage_mlir.passes.lowering.rescaling import LOWEST, Stabiliser, scaled, state_key
 from mirage_mlir.passes.lowering.tiles import (
     RUNNING,
+    STATE,
     broadcast_sides,
     folding_sides,
     is_folded,
@@ -193,6 +194,20 @@ def accumulate(
 ) -> list[SSAValue]:
     """What the accumulator of `op` holds after one more turn."""
     kind = op.kind.data
+    slots = addends(ctx, op)
+    if op.rescale is not None:
+        carried, slots = rescaled(ctx, op, carried, slots)
+    operation = arith.AddfOp if kind == "sum" else arith.MaximumfOp
+    totals = [ctx.emit.result(operation(a, b)) for a, b in zip(carried, slots, strict=True)]
+    if op.rescale is not None and is_running(op.rescale):
+        return totals
+    exists = ctx.exists(op.value)
+    return [ctx.emit.select(exists, a, b) for a, b in zip(totals, carried, strict=True)]
+
+
+def addends(ctx: KernelContext, op: threadblock.AccumulateOp) -> list[SSAValue]:
+    """What each thread has for a sum, in f32; the neutral number where there is no element."""
+    kind = op.kind.data
     layout = layout_read_by(ctx, op.value)
     shape = threadblock.shape_of(op.value)
     slots = fetch(ctx, op.value, layout, shape)
@@ -203,16 +218,21 @@ def accumulate(
         slots = mask(ctx, slots, layout, shape, extents, NEUTRAL[kind])
     else:
         slots = [as_f32(ctx, value) for value in slots]
-    if sides:
-        slots = list(fold(ctx, slots, layout, sides, kind).values())
-    if op.rescale is not None:
-        carried, slots = rescaled(ctx, op, carried, slots)
-    operation = arith.AddfOp if kind == "sum" else arith.MaximumfOp
-    totals = [ctx.emit.result(operation(a, b)) for a, b in zip(carried, slots, strict=True)]
-    if op.rescale is not None and is_running(op.rescale):
-        return totals
-    exists = ctx.exists(op.value)
-    return [ctx.emit.select(exists, a, b) for a, b in zip(totals, carried, strict=True)]
+    return list(fold(ctx, slots, layout, sides, kind).values()) if sides else slots
+
+
+def part_of_sum(ctx: KernelContext, op: threadblock.AccumulateOp) -> list[SSAValue]:
+    """The part that a block has of a sum across blocks of what no loop computes."""
+    emit, kind = ctx.emit, op.kind.data
+    if STATE not in op.attributes:
+        slots = addends(ctx, op)
+    else:
+        attribute = layout_of(op.result)
+        assert isinstance(attribute, RegistersAttr)
+        found = stabilisers_in(ctx, op.value, op.value, attribute.layout)
+        slots = [emit.result(arith.MaximumfOp(each, emit.f32(LOWEST))) for each in found]
+    exists, neutral = ctx.exists(op.value), emit.f32(NEUTRAL[kind])
+    return [emit.select(exists, each, neutral) for each in slots]
 
 
 def rescaled(
@@ -238,12 +258,18 @@ def stabiliser_of(ctx: KernelContext, op: threadblock.AccumulateOp) -> Stabilise
     state = ctx.stabilisers[key]
     if not state.factors:
         stabiliser, layout = key
-        shape = threadblock.shape_of(stabiliser)
-        if broadcast_sides(shape, threadblock.shape_of(op.value)) is None:
-            shape = threadblock.shape_of(op.value)
-        found = fetch(ctx, stabiliser, layout, shape)
-        extents = ctx.extents(stabiliser) if shape == threadblock.shape_of(stabiliser) else ()
-        if extents:
-            found = mask(ctx, found, layout, shape, extents, NEUTRAL["max"])
-        state.advance(ctx.emit, [as_f32(ctx, value) for value in found], weigh=True)
+        found = stabilisers_in(ctx, stabiliser, op.value, layout)
+        state.advance(ctx.emit, found, weigh=True)
     return state
+
+
+def stabilisers_in(
+    ctx: KernelContext, stabiliser: SSAValue, value: SSAValue, layout: RegisterLayout
+) -> list[SSAValue]:
+    """The stabiliser of `value` in f32, spread as `layout`; -inf where there is none."""
+    shape = threadblock.shape_of(stabiliser)
+    extents = ctx.extents(stabiliser)
+    if broadcast_sides(shape, threadblock.shape_of(value)) is None:
+        shape, extents = threadblock.shape_of(value), ()
+    found = fetch(ctx, stabiliser, layout, shape)
+    return mask(ctx, found, layout, shape, extents, NEUTRAL["max"])

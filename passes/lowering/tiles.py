@@ -170,6 +170,17 @@ def cluster_sizes(graph: kernel.GraphDefinedOp) -> tuple[int, ...]:
     return tuple(n if axis in axes else 1 for axis, n in enumerate(graph.grid_sizes))
 
 
+def stores_apart(graph: kernel.GraphDefinedOp) -> bool:
+    """Whether the blocks of a cluster store tiles of their own, each what it makes of the sums."""
+    axes = [axis for axis, blocks in enumerate(cluster_sizes(graph)) if blocks > 1]
+    return any(
+        op.grid_map.get_values()[axis] >= 0
+        for op in graph.body.block.ops
+        if isinstance(op, threadblock.StoreOp)
+        for axis in axes
+    )
+
+
 def ends_in_stores(graph: kernel.GraphDefinedOp, stages: dict[SSAValue, Stage]) -> bool:
     """
     Whether nothing but elementwise work and stores follows the sums across blocks.

@@ -2,7 +2,7 @@
 
 from typing import NamedTuple
 
-from lowering_cases import matmul, total
+from lowering_cases import Linear, matmul, total
 from small_graphs import ALL, Graph, Program, size
 from xdsl.dialects.builtin import ModuleOp, f32
 from xdsl.ir import SSAValue
@@ -174,4 +174,36 @@ def softmax_sums(rows: int, columns: int, step: int, kind: str = "f16") -> Modul
         sums = g.add(tb.ReduceSumOp(weights, [1]))
         g.store(g.add(tb.AccumulateOp(sums, rescale=largest)), f"{rows}x1xf32", [ALL])
         g.store(total(g, largest, "max"), f"{rows}x1xf32", [ALL])
+    return p.finish(*g.results)
+
+
+def attention_without_loop(s: Heads) -> ModuleOp:
+    """Each block of a cluster has one tile of the keys, and they bring their parts together."""
+    p, tensors = s.program()
+    q, k, v = tensors
+    with p.graph(s.grid) as g:
+        tiles = [
+            g.load(q, (1, s.rows, s.depth), [0, 1, ALL]),
+            g.load(k, (1, s.depth, s.step), [0, ALL, 2]),
+            g.load(v, (1, s.step, s.depth), [0, ALL, 1]),
+        ]
+        found = pieces(g, s, tiles)
+        sums = rescaled(g, found.sums, found.largest, across=True)
+        product = rescaled(g, found.values, found.largest, across=True)
+        g.store(g.add(tb.DivOp(product, sums)), s.tensor(s.queries), [0, 1, ALL])
+    return p.finish(*g.results)
+
+
+def sums_after_the_loop(s: Linear, blocks: int) -> ModuleOp:
+    """Blocks that cut the columns of a product add up what they make of it after the loop."""
+    p = Program(s.type_of("mk"), s.type_of("kn"))
+    x, w = p.inputs
+    with p.graph([blocks], [s.turns]) as g:
+        xt = g.load(x, (s.m, s.depth), [ALL], [1])
+        wt = g.load(w, (s.depth, s.columns), [1], [0])
+        value = g.add(tb.TanhOp(total(g, matmul(g, xt, wt))))
+        sums = g.add(tb.AccumulateOp(g.add(tb.ReduceSumOp(value, [1])), across=[0]))
+        largest = g.add(tb.AccumulateOp(g.add(tb.ReduceMaxOp(value, [1])), "max", across=[0]))
+        g.store(g.add(tb.AddOp(sums, largest)), f"{s.m}x1xf32", [ALL])
+        g.store(g.add(tb.MulOp(value, sums)), s.type_of("mn"), [1])
     return p.finish(*g.results)

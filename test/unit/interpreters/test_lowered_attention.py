@@ -4,6 +4,7 @@ import attention_cases as cases
 import pytest
 from attention_cases import Heads
 from lowered_kernels import check
+from lowering_cases import Linear
 
 HEADS = {
     "one-tile": Heads(1, 16, 64, 16, 16, 64),
@@ -64,3 +65,28 @@ def test_softmax_sums(sizes: tuple[int, int, int], kind: str) -> None:
 @pytest.mark.parametrize("s", [Heads(2, 8, 0, 16, 1, 0, 16), Heads(1, 6, 0, 10, 3, 0, 5)])
 def test_merging_by_hand(s: Heads, columns: int) -> None:
     check(cases.merged_at_once(s, columns))
+
+
+@pytest.mark.parametrize(
+    "s",
+    [
+        Heads(1, 8, 128, 16, 8, 64, 2),
+        Heads(2, 5, 100, 9, 5, 40, 3),
+        Heads(1, 8, 60, 16, 8, 16, 5),
+        Heads(1, 8, 60, 16, 8, 16, 6),
+    ],
+)
+def test_blocks_without_a_loop(s: Heads) -> None:
+    check(cases.attention_without_loop(s))
+
+
+@pytest.mark.parametrize(
+    ("s", "blocks"),
+    [
+        (Linear(16, 128, 64, 16, 32, 16), 4),
+        (Linear(5, 40, 50, 5, 16, 20), 3),
+        (Linear(5, 40, 50, 5, 16, 20, "f32"), 3),
+    ],
+)
+def test_sums_of_what_follows_the_loop(s: Linear, blocks: int) -> None:
+    check(cases.sums_after_the_loop(s, blocks))
