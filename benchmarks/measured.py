@@ -13,8 +13,8 @@ from mirage_mlir.driver.compile import CompiledFunction
 from mirage_mlir.driver.options import Options
 from mirage_mlir.driver.profile import Machine, Profiler, Timings, compile_candidate
 from mirage_mlir.driver.source import functions, parse_program
-from mirage_mlir.driver.worker import Worker, WorkerError, Workers
 from mirage_mlir.search.report import SearchReport
+from mirage_mlir.worker import Worker, WorkerError, Workers
 
 
 @dataclass(frozen=True)

@@ -39,3 +39,8 @@ def _request(number: int, frame: FrameType | None) -> None:
     if _requested.is_set():
         raise KeyboardInterrupt
     _requested.set()
+
+
+def listen() -> None:
+    """From here on the first Ctrl-C in this process only makes `requested` true."""
+    signal.signal(signal.SIGINT, _request)

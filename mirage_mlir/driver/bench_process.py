@@ -10,7 +10,7 @@ from collections.abc import Callable, Generator, Sequence
 from contextlib import contextmanager
 
 from mirage_mlir.driver.bench import Bench, Reading, Subject, Trial
-from mirage_mlir.driver.worker import Worker, WorkerError
+from mirage_mlir.worker import Worker, WorkerError
 from mirage_mlir.runtime.stopwatch import CudaStopwatch, Stopwatch
 
 PATIENCE = 30.0

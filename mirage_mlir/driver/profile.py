@@ -27,7 +27,7 @@ from mirage_mlir.driver.compile import CompiledFunction, compile_function
 from mirage_mlir.driver.options import Options
 from mirage_mlir.driver.source import alone, function_named, functions, parse_program, text_of
 from mirage_mlir.driver.superoptimize import Superoptimized, offers, superoptimize_function
-from mirage_mlir.driver.worker import WorkerError, Workers, workers
+from mirage_mlir.worker import WorkerError, Workers, workers
 from mirage_mlir.graph.target import target_named
 from mirage_mlir.interpreters.equivalence import Verdict, check_equivalence
 from mirage_mlir.progress import Progress

@@ -108,6 +108,8 @@ class Optimizer:
             parts = partition(
                 self.function, self.target, self.pieces.seconds, expired=self.limits.expired
             )
+        pieces = [piece for part in parts if (piece := _piece(part)) is not None]
+        self.pieces.search(pieces, self.limits.max_kernels)
         kernels = [self._planned(part) for part in parts]
         if not all(kernels):
             return []
@@ -116,13 +118,8 @@ class Optimizer:
     def _planned(self, part: Cut) -> PlannedKernel | None:
         """The best that is known for a part: its search, or where it is one operator that alone."""
         value, *others = part.results
-        if not isinstance(value.owner, kernel.ConstantOp | kernel.ConcatOp):
-            try:
-                piece = read_piece(part.operators, part.results)
-                plans = self.pieces.plans(piece, self.limits.max_kernels)
-            except (UnsupportedError, RolesError):
-                plans = []
-            if plans:
+        if (piece := _piece(part)) is not None:
+            if plans := self.pieces.plans(piece, self.limits.max_kernels):
                 return plans[0]
         if others:
             return None
@@ -171,6 +168,16 @@ class Optimizer:
         if planned is None:
             raise AloneError(op)
         return planned
+
+
+def _piece(part: Cut) -> Piece | None:
+    """A part of a function as a piece to search; None where it is none."""
+    if isinstance(part.results[0].owner, kernel.ConstantOp | kernel.ConcatOp):
+        return None
+    try:
+        return read_piece(part.operators, part.results)
+    except (UnsupportedError, RolesError):
+        return None
 
 
 def inner(operators: list[Operation], wanted: list[SSAValue]) -> set[Operation]:

@@ -1,6 +1,6 @@
 """Pieces of functions as plans: what the search finds for a piece, written as kernels."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from math import inf
 
@@ -10,7 +10,9 @@ from mirage_mlir.dialects import kernel
 from mirage_mlir.graph.target import Target
 from mirage_mlir.passes.search.direct import Joining
 from mirage_mlir.passes.search.from_ir import Piece
+from mirage_mlir.passes.search.joining import JoinedTiles, joined_tiles
 from mirage_mlir.passes.search.plan import PlannedKernel
+from mirage_mlir.passes.search.tiles import ArrangementError
 from mirage_mlir.passes.search.to_ir import Kernel, reshaped, write_graph
 from mirage_mlir.search.axes import JoinedResult
 from mirage_mlir.search.block_graph import BlockGraph
@@ -39,7 +41,9 @@ class PieceSearch:
         if join_seconds(piece, self.target) == inf:
             return []
         self.search([piece], max_kernels)
-        return [planned(piece, plan, self.target) for plan in self._plans[piece.program.key(), max_kernels]]
+        found = self._plans[piece.program.key(), max_kernels]
+        plans = [planned(piece, plan, self.target) for plan in found]
+        return sorted(plans, key=lambda plan: plan.seconds)
 
     def search(self, pieces: Iterable[Piece], max_kernels: int) -> None:
         """Find the plans of pieces, of several at the same time where the limits allow that."""
@@ -82,7 +86,7 @@ class PieceSearch:
 
 def planned(piece: Piece, plan: KernelPlan, target: Target) -> PlannedKernel:
     """The kernels found for a piece, as a kernel (or several in order) of a function's plan."""
-    joins = _joins(piece, target)
+    joins = _joins(piece, target, _in_kernel(piece, plan))
     return PlannedKernel(
         piece.arguments,
         piece.results,
@@ -98,16 +102,41 @@ def _joining(result: SSAValue, joined: JoinedResult, target: Target) -> Joining:
     return Joining(kernel.tensor_type(result), sizes, joined.inner, target)
 
 
-def _joins(piece: Piece, target: Target) -> list[Joining]:
-    """The kernels that put results of a piece together."""
-    pairs = zip(piece.results, piece.joined, strict=True)
-    return [_joining(result, joined, target) for result, joined in pairs if len(joined.parts) > 1]
+def _joins(piece: Piece, target: Target, done: Mapping[JoinedResult, JoinedTiles]) -> list[Joining]:
+    """The kernels that put results of a piece together, but for those that are done."""
+    return [
+        _joining(result, joined, target)
+        for result, joined in zip(piece.results, piece.joined, strict=True)
+        if len(joined.parts) > 1 and joined not in done
+    ]
 
 
-def join_seconds(piece: Piece, target: Target) -> float:
+def join_seconds(
+    piece: Piece, target: Target, done: Mapping[JoinedResult, JoinedTiles] | None = None
+) -> float:
     """The modelled time to put results of a piece together; infinite if a block cannot."""
-    joins = _joins(piece, target)
+    joins = _joins(piece, target, done or {})
     return sum(join.seconds for join in joins) if all(join.fits for join in joins) else inf
+
+
+def _in_kernel(piece: Piece, plan: KernelPlan) -> dict[JoinedResult, JoinedTiles]:
+    """The results that a plan of one kernel puts together before it stores them."""
+    if len(plan.kernels) > 1:
+        return {}
+    numbers = [source.number for source in plan.results]
+    return _joined_in(piece, plan.kernels[0].graph, numbers)
+
+
+def _joined_in(
+    piece: Piece, graph: BlockGraph, numbers: Sequence[int]
+) -> dict[JoinedResult, JoinedTiles]:
+    found: dict[JoinedResult, JoinedTiles] = {}
+    for joined in piece.joined:
+        if len(joined.parts) > 1 and not any(part.passed for part in joined.parts):
+            outputs = tuple(numbers[part.number] for part in joined.parts)
+            if (tiles := joined_tiles(piece.program, graph, joined, outputs)) is not None:
+                found[joined] = tiles
+    return found
 
 
 def written(
@@ -119,6 +148,22 @@ def written(
     Raises:
         ArrangementError: the tiles of one do not fit each other.
     """
+    done = _in_kernel(piece, plan)
+    try:
+        return _written(piece, plan, arguments, target, done)
+    except ArrangementError:
+        if not done:
+            raise
+        return _written(piece, plan, arguments, target, {})
+
+
+def _written(
+    piece: Piece,
+    plan: KernelPlan,
+    arguments: Sequence[SSAValue],
+    target: Target,
+    done: Mapping[JoinedResult, JoinedTiles],
+) -> Kernel:
     operations: list[Operation] = []
     made: list[Sequence[SSAValue]] = []
 
@@ -131,14 +176,15 @@ def written(
 
     for one in plan.kernels:
         given = [value(source) for source in one.arguments]
-        graph = write_graph(one.program, one.graph, given, [None for _ in one.program.outputs])
+        shapes = [None for _ in one.program.outputs]
+        graph = write_graph(one.program, one.graph, given, shapes, list(done.values()))
         operations += graph.operations
         made.append(graph.results)
     outputs = [value(source) for source in plan.results]
     results: list[SSAValue] = []
     for result, joined in zip(piece.results, piece.joined, strict=True):
         parts = [(arguments if part.passed else outputs)[part.number] for part in joined.parts]
-        if len(parts) == 1:
+        if len(parts) == 1 or joined in done:
             results.append(reshaped(parts[0], kernel.tensor_type(result), operations))
             continue
         together = _joining(result, joined, target).write(parts)

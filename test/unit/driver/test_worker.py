@@ -7,7 +7,7 @@ from collections.abc import Generator
 
 import pytest
 
-from mirage_mlir.driver.worker import Worker, WorkerError, workers
+from mirage_mlir.worker import Worker, WorkerError, workers
 
 
 @pytest.fixture

@@ -88,7 +88,7 @@ class Worker:
             environment |= THREADS
         self.started += 1
         self._process = subprocess.Popen(
-            [sys.executable, "-m", "mirage_mlir.driver.worker"],
+            [sys.executable, "-m", "mirage_mlir.worker"],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             env=environment,
