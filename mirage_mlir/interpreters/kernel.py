@@ -30,10 +30,16 @@ from mirage_mlir.interpreters.threadblock import run_graph
 
 
 class KernelInterpreter(Generic[A]):
-    """Runs functions over one domain."""
+    """
+    Runs functions over one domain.
 
-    def __init__(self, numbers: Domain[A]):
+    With `wide` only operands of matmuls and results are rounded to their element types: what the
+    most careful kernel has to round.
+    """
+
+    def __init__(self, numbers: Domain[A], *, wide: bool = False):
         self.domain = TensorDomain(numbers)
+        self.wide = wide
         self._operators: dict[str, Callable[[Operation, list[Tensor[A]]], Tensor[A]]] = {
             "broadcast": self._broadcast,
             "concat": self._concat,
@@ -71,8 +77,11 @@ class KernelInterpreter(Generic[A]):
     def _results(self, op: Operation, operands: list[Tensor[A]]) -> list[Tensor[A]]:
         if isinstance(op, kernel.GraphDefinedOp):
             return run_graph(self.domain, op, operands)
-        element_type = element_type_of(op.results[0].type)
-        return [self.domain.rounded(self._result(op, operands), element_type)]
+        (result,) = op.results
+        value = self._result(op, operands)
+        if self.wide and not any(_needs_its_type(use.operation) for use in result.uses):
+            return [value]
+        return [self.domain.rounded(value, element_type_of(result.type))]
 
     def _result(self, op: Operation, operands: list[Tensor[A]]) -> Tensor[A]:
         name = mnemonic(op)
@@ -165,6 +174,11 @@ class KernelInterpreter(Generic[A]):
 
     def _concat(self, op: Operation, operands: list[Tensor[A]]) -> Tensor[A]:
         return views.concatenate(self.domain, operands, integer(op, "dim"))
+
+
+def _needs_its_type(user: Operation) -> bool:
+    """Whether an operation takes its operands in their element type and no wider."""
+    return isinstance(user, kernel.MatmulOp | kernel.GraphDefinedOp | ReturnOp)
 
 
 def _result_shape(op: Operation) -> tuple[int, ...]:
