@@ -79,7 +79,8 @@ class Search:
         found = self._explore_all(configurations, 1, 0)
         # Multiplied out, sums need not wait for each other: that matters where they are walked.
         looped = [one for one in configurations if one.loop or self.program.open_sums]
-        if looped and self.algebra.has_products_of_sums and not self.limits.expired():
+        expands = looped and self.algebra.has_products_of_sums and not self.limits.coarse
+        if expands and not self.limits.expired():
             found += self._explore_all(looped, EXPANDED, len(found))
         found.sort(key=lambda one: (one.seconds, one.order))
         candidates = self._refine(found[: KEPT_COARSE if self.limits.coarse else REFINED])
@@ -181,9 +182,7 @@ class Search:
             best = float(seconds.min())
             if np.isfinite(best):
                 place = order + len(found)
-                found.append(
-                    _Found(best, place, self.algebra, configuration, graph, derivation)
-                )
+                found.append(_Found(best, place, self.algebra, configuration, graph, derivation))
         return found
 
     def _shares(
