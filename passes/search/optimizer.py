@@ -16,7 +16,7 @@ from mirage_mlir.passes.search.from_ir import Piece, UnsupportedError, read_piec
 from mirage_mlir.passes.search.normalise import normalise
 from mirage_mlir.passes.search.partition import Cut, partition
 from mirage_mlir.passes.search.pieces import PieceSearch
-from mirage_mlir.passes.search.plan import Plan, PlannedKernel, returned, to_compute
+from mirage_mlir.passes.search.plan import Plan, PlannedKernel, returned, stays, to_compute
 from mirage_mlir.search.limits import Limits
 from mirage_mlir.search.report import SearchReport
 from mirage_mlir.search.roles import RolesError
@@ -121,7 +121,7 @@ class Optimizer:
         if (piece := _piece(part)) is not None:
             if plans := self.pieces.plans(piece, self.limits.max_kernels):
                 return plans[0]
-        if others:
+        if others or not _is_one_operator(part):
             return None
         try:
             return self._operator_alone(value)
@@ -172,12 +172,20 @@ class Optimizer:
 
 def _piece(part: Cut) -> Piece | None:
     """A part of a function as a piece to search; None where it is none."""
-    if isinstance(part.results[0].owner, kernel.ConstantOp | kernel.ConcatOp):
+    if _is_one_operator(part) and isinstance(
+        part.results[0].owner, kernel.ConstantOp | kernel.ConcatOp
+    ):
         return None
     try:
         return read_piece(part.operators, part.results)
     except (UnsupportedError, RolesError):
         return None
+
+
+def _is_one_operator(part: Cut) -> bool:
+    """Whether a part computes one operator, besides views and numbers."""
+    made = [op for op in part.operators if not stays(op) and not isinstance(op, kernel.ConstantOp)]
+    return len(made) == 1 or not made
 
 
 def inner(operators: list[Operation], wanted: list[SSAValue]) -> set[Operation]:

@@ -12,6 +12,7 @@ from mirage_mlir.dialects import kernel
 from mirage_mlir.graph.target import Target
 from mirage_mlir.passes.search import direct
 from mirage_mlir.passes.search.from_ir import Piece, UnsupportedError, is_number, read_piece
+from mirage_mlir.passes.search.pieces import join_seconds
 from mirage_mlir.passes.search.plan import returned
 from mirage_mlir.passes.search.views import is_strided_view
 from mirage_mlir.search.bounds import least_in_one_kernel
@@ -66,7 +67,7 @@ class Pieces:
             fixed = isinstance(op, kernel.GraphDefinedOp | kernel.ConstantOp)
             self._numbers[op] = len(self.operators)
             self.operations.append(op)
-            self.operators.append(Operator(tuple(operands), op in kept, fixed))
+            self.operators.append(Operator(tuple(operands), op in kept, fixed, _is_heavy(op)))
 
     # What parts cost
 
@@ -110,6 +111,8 @@ class Pieces:
         if piece is None:
             return inf
         bound = least_in_one_kernel(piece.program, self.target)
+        if join_seconds(piece, self.target) == inf:
+            return inf
         # With more results, a kernel takes no less.
         for results in combinations(part.results, len(part.results) - 1):
             if results:
@@ -174,6 +177,10 @@ class Pieces:
 
     def _results(self, part: Part) -> tuple[SSAValue, ...]:
         return tuple(v for number in part.results for v in self.operations[number].results)
+
+
+def _is_heavy(op: Operation) -> bool:
+    return isinstance(op, kernel.MatmulOp)
 
 
 def _stays_inside(op: Operation, inside: Iterable[Operation]) -> bool:

@@ -33,7 +33,7 @@ class PieceSearch:
     limits: Limits
     report: SearchReport
     _plans: dict[object, list[KernelPlan]] = field(default_factory=dict[object, list[KernelPlan]])
-    _seconds: dict[object, float] = field(default_factory=dict[object, float])
+    _coarse: dict[object, list[BlockGraph]] = field(default_factory=dict[object, list[BlockGraph]])
     _alone: dict[object, list[BlockGraph]] = field(default_factory=dict[object, list[BlockGraph]])
 
     def plans(self, piece: Piece, max_kernels: int) -> list[PlannedKernel]:
@@ -62,10 +62,16 @@ class PieceSearch:
     def seconds(self, piece: Piece) -> float:
         """The modelled time of a piece as one kernel, on few tile sizes; infinite if it is none."""
         key = piece.program.key()
-        if key not in self._seconds:
-            graphs = self._search(piece.program, replace(self.limits, coarse=True))
-            self._seconds[key] = graphs[0].seconds if graphs else float("inf")
-        return self._seconds[key] + join_seconds(piece, self.target)
+        if key not in self._coarse:
+            self._coarse[key] = self._search(piece.program, replace(self.limits, coarse=True))
+        numbers = range(len(piece.program.outputs))
+        return min(
+            (
+                graph.seconds + join_seconds(piece, self.target, _joined_in(piece, graph, numbers))
+                for graph in self._coarse[key]
+            ),
+            default=inf,
+        )
 
     def operator(self, piece: Piece) -> PlannedKernel | None:
         """The kernel of a piece of one operator, whatever the limits; it takes milliseconds."""
@@ -121,10 +127,10 @@ def join_seconds(
 
 def _in_kernel(piece: Piece, plan: KernelPlan) -> dict[JoinedResult, JoinedTiles]:
     """The results that a plan of one kernel puts together before it stores them."""
-    if len(plan.kernels) > 1:
+    if len(plan.kernels) != 1:
         return {}
-    numbers = [source.number for source in plan.results]
-    return _joined_in(piece, plan.kernels[0].graph, numbers)
+    (one,) = plan.kernels
+    return _joined_in(piece, one.graph, [source.number for source in plan.results])
 
 
 def _joined_in(

@@ -10,6 +10,7 @@ from mirage_mlir.dialects import kernel, threadblock
 from mirage_mlir.dialects.common import FloatType
 from mirage_mlir.dialects.threadblock import TileType
 from mirage_mlir.graph.partition import REPLICATED
+from mirage_mlir.passes.search.joining import JoinedTiles
 from mirage_mlir.passes.search.tiles import ArrangementError, Tile, TileBuilder, padded
 from mirage_mlir.search.block_graph import BlockGraph, BlockOperation
 from mirage_mlir.search.program import Axes, Function, Input, Kind, Output, Program
@@ -81,7 +82,10 @@ class GraphWriter:
         self._tiles: dict[int, Tile] = {}
 
     def write(
-        self, arguments: Sequence[SSAValue], shapes: Sequence[Sequence[int] | None]
+        self,
+        arguments: Sequence[SSAValue],
+        shapes: Sequence[Sequence[int] | None],
+        joins: Sequence[JoinedTiles] = (),
     ) -> Kernel:
         """
         The kernel on `arguments`, its results brought to `shapes`.
@@ -90,6 +94,7 @@ class GraphWriter:
             arguments: the values of the program's arguments, in order.
             shapes: of the results; a reshape follows where dimensions were searched as one. None
                 for a tensor that only other kernels read.
+            joins: outputs to put together; the tensor is the result for each of them.
 
         Raises:
             ArrangementError: the tiles do not fit each other.
@@ -102,10 +107,8 @@ class GraphWriter:
         inside = dict(zip(map(_place, loads), block.args, strict=True))
         for index in needed:
             self._tile(index, inside)
-        stored = [
-            self._store(number, output)
-            for number, output in zip(self.graph.outputs, self.program.outputs, strict=True)
-        ]
+        stored: list[TensorType[FloatType]] = []
+        places = [self._stored(number, joins, stored) for number in range(len(shapes))]
         block.add_ops(self.builder.operations)
         views: list[Operation] = []
         defined = kernel.GraphDefinedOp(
@@ -123,7 +126,7 @@ class GraphWriter:
             reshaped(value, TensorType(kernel.tensor_type(value).element_type, shape), views)
             if shape is not None
             else value
-            for value, shape in zip(defined.outputs, shapes, strict=True)
+            for value, shape in zip((defined.outputs[p] for p in places), shapes, strict=True)
         ]
         return Kernel(tuple(views), tuple(results))
 
@@ -313,11 +316,47 @@ class GraphWriter:
         op = threadblock.AccumulateOp(tile.value, kind, self.graph.across, largest)
         return Tile(self.builder.append(op), tile.axes)
 
+    def _stored(
+        self, number: int, joins: Sequence[JoinedTiles], stored: list[TensorType[FloatType]]
+    ) -> int:
+        """Store output `number` unless that is done; the place of its tensor among `stored`."""
+        for join in joins:
+            if number in join.outputs:
+                if number == join.outputs[0]:
+                    stored.append(self._store_joined(join))
+                # Outputs that are put together follow each other.
+                return len(stored) - 1
+        stored.append(self._store(self.graph.outputs[number], self.program.outputs[number]))
+        return len(stored) - 1
+
+    def _result(self, number: int) -> Tile:
+        """The tile of an output, which may be a constant."""
+        if (tile := self._tiles.get(number)) is not None:
+            return tile
+        constant = self._constant(self.graph.operations[number], (None,))
+        return Tile(constant, (None,))
+
+    def _store_joined(self, join: JoinedTiles) -> TensorType[FloatType]:
+        """Store tiles side by side as one; the type of the result."""
+        output = self.program.outputs[join.outputs[0]]
+        element = ELEMENT_TYPES[output.element_type]
+        tiles = [self._result(self.graph.outputs[number]) for number in join.outputs]
+        rank = max(len(join.ahead) + 1 + len(join.behind), *(len(tile.axes) for tile in tiles))
+        values: list[SSAValue] = []
+        for tile, part in zip(tiles, join.parts, strict=True):
+            axes = padded((*join.ahead, part, *join.behind), rank)
+            values.append(self.builder.cast(self.builder.broadcast(tile, axes), element).value)
+        dim = rank - len(join.behind) - 1
+        tile = self.builder.append(threadblock.ConcatOp(values, dim))
+        whole = padded((*join.ahead, None, *join.behind), rank)
+        self.builder.operations.append(threadblock.StoreOp(tile, self._grid_map(whole)))
+        shape = list(self.program.shape(whole))
+        shape[dim] = threadblock.shape_of(tile)[dim]
+        return TensorType(element, shape)
+
     def _store(self, number: int, output: Output) -> TensorType[FloatType]:
         """Store an output; the type of the result: the dims of `output` but for size 1."""
-        if (tile := self._tiles.get(number)) is None:
-            constant = self.graph.operations[number]
-            tile = Tile(self._constant(constant, (None,)), (None,))
+        tile = self._result(number)
         wanted = _present(output.axes)
         axes = padded(self._axes(output.axes), len(tile.axes))
         if _present(tile.axes) == wanted:
@@ -350,6 +389,7 @@ def write_graph(
     graph: BlockGraph,
     arguments: Sequence[SSAValue],
     shapes: Sequence[Sequence[int] | None],
+    joins: Sequence[JoinedTiles] = (),
 ) -> Kernel:
     """
     A found graph on `arguments`, its results brought to `shapes`.
@@ -361,11 +401,11 @@ def write_graph(
         ArrangementError: the tiles do not fit each other.
     """
     try:
-        return GraphWriter(program, graph).write(arguments, shapes)
+        return GraphWriter(program, graph).write(arguments, shapes, joins)
     except ArrangementError:
         if any(operation.kind is Kind.MATMUL for operation in graph.operations):
             raise
-    return GraphWriter(program, graph, uniform=True).write(arguments, shapes)
+    return GraphWriter(program, graph, uniform=True).write(arguments, shapes, joins)
 
 
 def _axis_order(program: Program) -> tuple[str, ...]:
