@@ -14,10 +14,14 @@ def least_in_one_kernel(program: Program, target: Target) -> float:
     A lower bound on the seconds of one kernel.
 
     Every byte is read once, and what no block can leave to others is read by each: a grid cuts
-    axes of outputs only, and besides them a loop's that a cluster shares. So a matmul whose result
+    axes that all outputs have, and besides them a cluster shares a loop. So a matmul whose result
     another one sums over reads all of its matrix in every block.
     """
-    stored = {axis for output in program.outputs for axis in (*output.axes, *output.partial)}
+    cut = {
+        axis
+        for axis in program.sizes
+        if all(axis in (*output.axes, *output.partial) for output in program.outputs)
+    }
     whole = {
         tensor.argument: _bytes(program, tensor, tuple(tensor.axes)) for tensor in program.inputs
     }
@@ -28,7 +32,7 @@ def least_in_one_kernel(program: Program, target: Target) -> float:
     together = (sum(whole.values()) + written) / target.dram_rate
     shares = max((count for count in SHARES if count <= target.cluster_blocks), default=1)
     own = sum(
-        _bytes(program, tensor, tuple(axis for axis in tensor.axes if axis not in stored))
+        _bytes(program, tensor, tuple(axis for axis in tensor.axes if axis not in cut))
         for tensor in program.inputs
     )
     # What is on its way when the first answer comes fits into shared memory.

@@ -2,9 +2,10 @@
 Which values of a large program to keep in device memory, and so what each kernel computes.
 
 At first every value is stored: each operator is a part. Then the change that gains most is made,
-as long as one gains. First values are dropped: whoever reads one computes it. Then parts that read
-each other or the same value become one with the results of both. Where neither helps, two values
-are dropped at once, or another value is stored in place of its neighbour.
+as long as one gains. First values are dropped (whoever reads one computes it) between operators
+that do little, which are then added to products of matrices as a whole. Then parts that read each
+other or the same value become one with the results of both. Where neither helps, two values are
+dropped at once, or another value is stored in place of its neighbour.
 
 Changes are looked at lazily: each has an upper bound on what it may gain, from the bytes that its
 parts must move, and is costed only when no other is known to gain as much. A change concerns few
@@ -86,6 +87,8 @@ class _Level:
 
     changes: Callable[[int], Iterable[Change]]
     """Those that concern the part of a name."""
+    light: bool
+    """Whether those are left out that make parts with heavy operators."""
     fresh: list[int]
     """Parts whose changes have not been looked at."""
     heap: list[_Offer] = field(default_factory=list[_Offer])
@@ -108,8 +111,12 @@ class Partitioner:
         self._state = Partition(operators)
         self._order = count()
         names = list(self._state.parts)
-        kinds = (self._drops, self._joins, self._compounds)
-        self._levels = [_Level(changes, list(names)) for changes in kinds]
+        self._levels = [
+            _Level(self._drops, True, list(names)),
+            _Level(self._drops, False, list(names)),
+            _Level(self._joins, False, list(names)),
+            _Level(self._compounds, False, list(names)),
+        ]
 
     def run(self) -> list[Part]:
         """The parts, each after those whose results it reads."""
@@ -119,12 +126,13 @@ class Partitioner:
         return self._state.in_order()
 
     def _prepare(self) -> None:
-        """Announce the parts that are costed in any case: the operators, and pairs of them."""
+        """Announce the parts that are costed in any case: the operators, and light pairs."""
         singles = list(self._state.parts.values())
         changes = [change for name in self._state.parts for change in self._drops(name)]
         effects = [self._state.effect(change) for change in dict.fromkeys(changes)]
         pairs = [part for effect in effects if effect is not None for part in effect.after]
-        self.costs.prepare(list(dict.fromkeys([*singles, *pairs])))
+        light = [part for part in pairs if not self._state.is_heavy(part)]
+        self.costs.prepare(list(dict.fromkeys([*singles, *light])))
 
     # The order of changes
 
@@ -144,6 +152,8 @@ class Partitioner:
             if effect is None or (change, effect.before) in level.seen:
                 continue
             level.seen.add((change, effect.before))
+            if level.light and any(self._state.is_heavy(part) for part in effect.after):
+                continue
             gain = self._gain(effect, self.costs.least)
             offer = _Offer(-gain, next(self._order), _Known.AT_MOST, change, effect)
             self._push(level, offer)

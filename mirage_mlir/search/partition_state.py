@@ -19,6 +19,8 @@ class Operator:
     """Its result is stored in any case: it is returned, or read by a fixed operator."""
     fixed: bool = False
     """It is a part of its own in any case."""
+    heavy: bool = False
+    """It reads each element many times: a product of matrices."""
 
 
 @dataclass(frozen=True)
@@ -98,6 +100,10 @@ class Partition:
         """Whether `value` need not be stored."""
         operator = self.operators[value]
         return not operator.kept and not operator.fixed
+
+    def is_heavy(self, part: Part) -> bool:
+        """Whether a part has a heavy operator."""
+        return any(self.operators[number].heavy for number in part.operators)
 
     # Changes
 
