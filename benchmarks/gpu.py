@@ -91,8 +91,14 @@ def graph_times(
     """
     Microseconds of one call of each implementation: the median over `replays` replays of a graph.
     """
-    graphs = {name: capture(torch, call, sets) for name, call in calls.items()}
-    times: dict[str, list[float]] = {name: [] for name in calls}
+    return replayed(
+        torch, {name: capture(torch, call, sets) for name, call in calls.items()}, replays
+    )
+
+
+def replayed(torch: Any, graphs: Mapping[str, tuple[Any, int]], replays: int) -> dict[str, float]:
+    """The same for graphs that `capture` made."""
+    times: dict[str, list[float]] = {name: [] for name in graphs}
     for _ in range(ROUNDS):
         for name, (graph, count) in graphs.items():
             part = replay_times(torch, graph, math.ceil(replays / ROUNDS))

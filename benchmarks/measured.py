@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Generator, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
-from mirage_mlir.driver.bench import Subject
+from xdsl.dialects import func
+
+from mirage_mlir.driver.bench import Reference, Subject
 from mirage_mlir.driver.bench_process import BenchProcess
 from mirage_mlir.driver.choose import Offer
 from mirage_mlir.driver.compile import CompiledFunction
@@ -46,6 +48,13 @@ class Program:
 
     text: str
     candidates: tuple[Found, ...]
+    reference: Reference | None = None
+    """Computes the outputs in float64, faster than the interpreter."""
+
+    def prepared(self) -> tuple[func.FuncOp, list[Offer]]:
+        """As a profiler takes it."""
+        (function,) = functions(parse_program(self.text, "program"))
+        return function, [candidate.offer() for candidate in self.candidates]
 
 
 @dataclass(frozen=True)
@@ -54,9 +63,11 @@ class SharedMachine(Machine):
 
     worker: Worker | None = None
     pool: Workers | None = None
+    reference: Reference | None = None
 
     def bench(self, subject: Subject) -> BenchProcess:
         """In the process that stays."""
+        subject = replace(subject, reference=self.reference)
         return BenchProcess(subject, self.make, self.patience, self.worker)
 
     def compilers(self, candidates: int) -> AbstractContextManager[Workers]:
@@ -77,6 +88,31 @@ def shared(machine: Machine, pool: Workers) -> Generator[SharedMachine]:
         worker.close()
 
 
+Compiled = CompiledFunction | WorkerError
+
+
+def compile_all(
+    programs: Sequence[Program], machine: SharedMachine, options: Options
+) -> Iterator[list[Compiled]]:
+    """The machine code of all candidates, program by program."""
+    assert machine.pool is not None
+    profiler = Profiler(machine, options)
+    prepared = [program.prepared() for program in programs]
+    jobs = [job for reference, offers in prepared for job in profiler.jobs(reference, offers)]
+    compiled = iter(machine.pool.map(compile_candidate, jobs))
+    for _, offers in prepared:
+        yield [next(compiled) for _ in offers]
+
+
+def time_one(
+    program: Program, compiled: Iterable[Compiled], machine: SharedMachine, options: Options
+) -> Timings:
+    """The times of the candidates of a program."""
+    reference, offers = program.prepared()
+    profiler = Profiler(replace(machine, reference=program.reference), options)
+    return profiler.time_compiled(reference, offers, compiled)
+
+
 def time_all(
     programs: Sequence[Program], machine: SharedMachine, options: Options
 ) -> Iterator[Timings]:
@@ -85,24 +121,6 @@ def time_all(
 
     Those of later programs are compiled while the first are timed.
     """
-    assert machine.pool is not None
-    profiler = Profiler(machine, options)
-    prepared = [
-        (
-            functions(parse_program(program.text, "program"))[0],
-            [f.offer() for f in program.candidates],
-        )
-        for program in programs
-    ]
-    jobs = [job for reference, offers in prepared for job in profiler.jobs(reference, offers)]
-    compiled = iter(machine.pool.map(compile_candidate, jobs))
-    for reference, offers in prepared:
-        yield profiler.time_compiled(reference, offers, _next(compiled, len(offers)))
-
-
-def _next(
-    compiled: Iterable[CompiledFunction | WorkerError], count: int
-) -> Iterator[CompiledFunction | WorkerError]:
-    results = iter(compiled)
-    for _ in range(count):
-        yield next(results)
+    compiled = compile_all(programs, machine, options)
+    for program, some in zip(programs, compiled, strict=True):
+        yield time_one(program, some, machine, options)

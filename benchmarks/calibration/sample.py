@@ -8,7 +8,7 @@ import numpy as np
 from xdsl.dialects.func import FuncOp
 
 from mirage_mlir.driver.source import alone, functions, parse_program, text_of
-from mirage_mlir.graph.target import target_named
+from mirage_mlir.graph.target import Target, target_named
 from mirage_mlir.passes.search.from_ir import Piece, read_piece
 from mirage_mlir.passes.search.normalise import normalise
 from mirage_mlir.passes.search.optimizer import inner
@@ -88,7 +88,7 @@ def all_samples(program: str, target: str, search: type[Spread]) -> list[Sample]
     found: list[Sample] = []
     for graph in search(piece.program, target_named(target), limits, SearchReport()).run():
         try:
-            text = _written(function, piece, graph)
+            text = _written(function, piece, graph, target_named(target))
         except ArrangementError:
             continue
         found.append(Sample(text, str(graph), dict(graph.tiles), graph.seconds))
@@ -103,6 +103,6 @@ def _evenly(size: int, count: int) -> Iterator[int]:
         yield from (round(number * (size - 1) / (count - 1)) for number in range(count))
 
 
-def _written(function: FuncOp, piece: Piece, graph: BlockGraph) -> str:
-    plan = Plan(function, (planned(piece, in_one_kernel(piece.program, graph)),))
+def _written(function: FuncOp, piece: Piece, graph: BlockGraph, target: Target) -> str:
+    plan = Plan(function, (planned(piece, in_one_kernel(piece.program, graph), target),))
     return text_of(alone(FunctionWriter(plan).write()))

@@ -356,6 +356,12 @@ def _attention(dtype: str) -> Iterator[Case]:
             yield grouped_decode(batch, keys, dtype, Bar(1.05, aim))
 
 
+def case_named(name: str) -> Case:
+    """The case of that name, in any element type."""
+    cases = (case for dtype in FLOATS[:2] for case in table(dtype))
+    return next(case for case in cases if case.name == name)
+
+
 def chosen(cases: Sequence[Case], only: str) -> list[Case]:
     """The cases whose names contain one of the words in `only`, all where there are none."""
     words = only.split(",")

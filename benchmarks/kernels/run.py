@@ -1,0 +1,35 @@
+"""
+Our kernels against PyTorch, torch.compile, SDPA, Triton and libraries, program by program.
+
+    python benchmarks/kernels/run.py                             72 cases, 10 minutes on an H200
+    python benchmarks/kernels/run.py --only ntrans,lora          those whose names contain a word
+    python benchmarks/kernels/run.py --quick                     fewer replays, no torch.compile
+    python benchmarks/kernels/run.py --results DIR --top-k 16
+
+Every program is searched, with nothing said about it but its operators; the best candidates in the
+model are verified, compiled, compared with float64 and timed, and the fastest that is right is
+taken, as `mirage-opt --profile` does. Then, per case, ours and all peers are compared with float64
+(ours with its output poisoned) and timed in turn. Where weights are marked constant the compiler
+may prepare them once.
+
+The table says how much of the fastest peer's time ours takes, and the bars: what it must and what
+it should be. Where the floor (the bytes that must be moved at the rate of a large copy, or the
+operations at 790 TFLOP/s) is above 5 us, the time over it follows. Results go to
+`results/<machine>/<date>-kernels.json` after each case.
+"""
+
+import sys
+from pathlib import Path
+
+
+def main() -> int:
+    """Run the benchmark; 1 where a result is wrong."""
+    # The folder of all benchmarks: a script has only its own on the path.
+    sys.path.insert(0, str(Path(__file__).parents[1]))
+    from kernels.suite import run
+
+    return run(__doc__ or "")
+
+
+if __name__ == "__main__":
+    sys.exit(main())

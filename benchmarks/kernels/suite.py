@@ -1,0 +1,325 @@
+"""Searches, compiles, times and compares; see `run.py`."""
+
+import argparse
+import json
+import os
+import sys
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import partial
+from math import isfinite
+from pathlib import Path
+from time import perf_counter
+from typing import Any
+
+import gpu
+from kernels.ours import Searched, program_of, search
+from kernels.programs import Case, chosen, table
+from measured import SharedMachine, compile_all, shared, time_one
+from peers.peer import Call, Inputs, Peer, Setting, prepared
+from peers.table import COMPILED, compile_peers, names, peers_of, random_inputs, use_caches
+
+import mirage_mlir as mi
+from mirage_mlir.driver.options import Options
+from mirage_mlir.driver.profile import Timed, Timings, this_machine
+from mirage_mlir.graph.target import target_named
+from mirage_mlir.runtime.files import write_whole
+from mirage_mlir.worker import WorkerError, Workers, workers
+
+OURS = "mirage"
+
+TOLERANCE = {"f16": 5e-4, "bf16": 4e-3, "f32": 1e-5}
+"""The largest relative error in the 2-norm that counts as right."""
+
+PEER_TOLERANCE = 10.0
+"""How many times more a peer may be off: its sums may be in half precision."""
+
+CHECKS = 2
+"""Fresh inputs on which our kernel is compared with float64."""
+
+MATRIX_RATE = 7.9e14
+"""Operations per second of a large product, as an H200 was seen to reach."""
+
+LATENCY_BOUND = 5e-6
+"""Seconds: a floor below it says little."""
+
+MOST_BYTES = 400 << 20
+"""Inputs of more than this need no rotation: one set is larger than L2 many times."""
+
+
+def parse(about: str) -> argparse.Namespace:
+    """The command line."""
+    parser = argparse.ArgumentParser(
+        description=about, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    cores = os.cpu_count() or 1
+    parser.add_argument("--only", default="", help="words, one of which a case's name contains")
+    parser.add_argument("--dtype", default="f16", help="f16 or bf16, of all but RMSNorm")
+    parser.add_argument("--quick", action="store_true", help="fewer replays, no torch.compile")
+    parser.add_argument("--target", default="H200", help="what to search for")
+    parser.add_argument("--top-k", type=int, default=8, help="candidates that are timed")
+    parser.add_argument("--time-limit", type=float, help="seconds for each search")
+    parser.add_argument("--jobs", type=int, default=cores, help="to search and compile with")
+    parser.add_argument("--peer-jobs", type=int, default=max(1, cores // 2), help="for peers")
+    parser.add_argument("--budget", type=float, default=1e9, help="seconds to start cases in")
+    parser.add_argument(
+        "--results", type=Path, default=Path(__file__).parents[1] / "results", help="folder"
+    )
+    return parser.parse_args()
+
+
+@dataclass
+class Suite:
+    """What all cases share."""
+
+    torch: Any
+    arguments: argparse.Namespace
+    rate: float
+    """Bytes per second of a large copy."""
+    rows: list[dict[str, Any]] = field(default_factory=list[dict[str, Any]])
+    start: float = field(default_factory=perf_counter)
+
+    @property
+    def replays(self) -> int:
+        """Of each graph."""
+        return 20 if self.arguments.quick else 50
+
+    def peers(self, case: Case) -> list[Peer]:
+        """Those to time."""
+        peers = peers_of(case.program)
+        return [peer for peer in peers if not (self.arguments.quick and peer.name == COMPILED)]
+
+    # One case
+
+    def run(self, case: Case, searched: Searched, timings: Timings) -> dict[str, Any]:
+        """Check and time ours and the peers."""
+        torch = self.torch
+        floor = max(case.bytes / self.rate, case.flops / MATRIX_RATE)
+        row: dict[str, Any] = {
+            "program": case.program,
+            "label": case.label,
+            "dtype": case.dtype,
+            "bytes": case.bytes,
+            "floor_us": floor * 1e6,
+            "must": case.bar.must,
+            "aim": case.bar.aim,
+            "search_seconds": searched.seconds,
+            "candidates": [one.fields() for one in timings.candidates],
+        }
+        sets = [random_inputs(torch, case) for _ in range(set_count(case))]
+        calls: dict[str, tuple[Call, Sequence[Inputs]]] = {}
+        errors, problems = dict[str, float](), dict[str, str]()
+        if timings.best is not None:
+            kernel = kernel_of(case, timings.best)
+            errors[OURS] = max(self.error(case, kernel) for _ in range(CHECKS))
+            calls[OURS] = (kernel, sets)
+            row |= about(timings.best)
+        for peer in self.peers(case):
+            try:
+                ready = prepared(peer, sets)
+                call = peer.build(Setting(torch, ready))
+                errors[peer.name] = self.peer_error(case, peer, call)
+                calls[peer.name] = (call, ready)
+            # Whatever keeps a peer from running, ours and the others are timed.
+            except Exception as error:
+                problems[peer.name] = " ".join(str(error).split())[:200]
+        row |= {"errors": errors, "problems": problems}
+        right = {name: call for name, call in calls.items() if is_right(case, name, errors[name])}
+        row |= self.times(right)
+        del sets, calls, right
+        torch.cuda.empty_cache()
+        return row
+
+    def times(self, calls: Mapping[str, tuple[Call, Sequence[Inputs]]]) -> dict[str, Any]:
+        """Microseconds of all implementations, and how ours stands."""
+        graphs = {name: gpu.capture(self.torch, call, sets) for name, (call, sets) in calls.items()}
+        microseconds = gpu.replayed(self.torch, graphs, self.replays)
+        others = {name: time for name, time in microseconds.items() if name != OURS}
+        best = min(others, key=lambda name: others[name], default=None)
+        ratio = None
+        if best is not None and OURS in microseconds:
+            ratio = microseconds[OURS] / others[best]
+        return {"microseconds": microseconds, "best_peer": best, "ratio": ratio}
+
+    def error(self, case: Case, kernel: mi.CompiledKernel) -> float:
+        """The relative error of ours on fresh inputs, its outputs NaN before."""
+        torch = self.torch
+        inputs = random_inputs(torch, case)
+        outputs = [
+            torch.full(shape, float("nan"), dtype=inputs[0].dtype, device="cuda")
+            for shape in case.outputs
+        ]
+        kernel(*inputs, out=outputs)
+        return self.worst(case, outputs, inputs)
+
+    def peer_error(self, case: Case, peer: Peer, call: Call) -> float:
+        """The same of a peer, which makes its own outputs."""
+        from peers.torch_programs import tuple_of
+
+        inputs = random_inputs(self.torch, case)
+        (ready,) = prepared(peer, [inputs])
+        return self.worst(case, tuple_of(call(*ready)), inputs)
+
+    def worst(self, case: Case, outputs: Sequence[Any], inputs: Inputs) -> float:
+        """The largest error of any output."""
+        from peers.torch_programs import PROGRAMS, tuple_of
+
+        wide = [tensor.double() for tensor in inputs]
+        pairs = zip(outputs, tuple_of(PROGRAMS[case.program](*wide)), strict=True)
+        errors = [gpu.relative_error(output, wanted) for output, wanted in pairs]
+        # max() would lose a NaN.
+        return next((error for error in errors if not isfinite(error)), max(errors))
+
+    # All of them
+
+    def write(self) -> None:
+        """Write what there is, with what it depends on."""
+        environment = gpu.environment(self.torch)
+        place = self.arguments.results / gpu.machine_name(self.torch)
+        place.mkdir(parents=True, exist_ok=True)
+        content = {
+            "environment": environment,
+            "command": sys.argv[1:],
+            "copy_bytes_per_second": self.rate,
+            "cases": self.rows,
+        }
+        path = place / f"{str(environment['date'])[:10]}-kernels.json"
+        write_whole(path, (json.dumps(content, indent=1) + "\n").encode())
+
+
+def set_count(case: Case) -> int:
+    """How many input sets to rotate over."""
+    return 2 if case.bytes > MOST_BYTES else min(128, gpu.set_count(case.bytes))
+
+
+def is_right(case: Case, name: str, error: float) -> bool:
+    """Whether a result counts."""
+    allowed = TOLERANCE[case.dtype] * (1.0 if name == OURS else PEER_TOLERANCE)
+    return error <= allowed
+
+
+def kernel_of(case: Case, timed: Timed) -> mi.CompiledKernel:
+    """The kernel that was found, as a user has it."""
+    compiled = timed.compiled
+    assert compiled is not None
+    return mi.CompiledKernel(
+        mi.Artifact(
+            name=compiled.name,
+            inputs=compiled.inputs,
+            outputs=compiled.outputs,
+            targets=(compiled.code,),
+            program=case.text(),
+        )
+    )
+
+
+def about(timed: Timed) -> dict[str, Any]:
+    """What was taken."""
+    assert timed.compiled is not None
+    code = timed.compiled.code
+    return {
+        "structure": timed.offer.search.structure,
+        "modelled_us": timed.offer.search.modelled * 1e6,
+        "resources": dict(code.resources),
+        "launches": [
+            {"grid": launch.grid, "threads": launch.threads, "shared": launch.shared_bytes}
+            for launch in code.launches
+        ],
+        "ugraph": code.ugraph,
+    }
+
+
+def header() -> str:
+    """The names of the columns of `line`."""
+    return (
+        f"{'case':34}{'ours':>8}{'peer':>8}  {'which':22}{'ratio':>6}{'must':>6}{'aim':>6}"
+        f"{'/floor':>8}{'error':>9}"
+    )
+
+
+def line(row: Mapping[str, Any]) -> str:
+    """One case as a line of the table."""
+    name = f"{row['program']} {row['label']} {row['dtype']}"
+    times: Mapping[str, float] = row["microseconds"]
+    ours, best = times.get(OURS), row["best_peer"]
+    cells = f"{name:34}{number(ours):>8}{number(times.get(best)):>8}  {best or '-':22}"
+    over = ours / row["floor_us"] if ours and row["floor_us"] > LATENCY_BOUND * 1e6 else None
+    verdict = "" if met(row, "must") else "  MISSED"
+    error = row["errors"].get(OURS)
+    return (
+        f"{cells}{number(row['ratio'], 2):>6}{row['must']:6.2f}{row['aim']:6.2f}"
+        f"{number(over, 2):>8}{'-' if error is None else format(error, '9.1e'):>9}{verdict}"
+    )
+
+
+def number(value: float | None, digits: int = 1) -> str:
+    """A number or a dash."""
+    return "-" if value is None else f"{value:.{digits}f}"
+
+
+def met(row: Mapping[str, Any], bar: str) -> bool:
+    """Whether a case is within a bar."""
+    return row["ratio"] is not None and row["ratio"] <= row[bar]
+
+
+def run(about_it: str) -> int:
+    """Run the benchmark; 1 where a result is wrong or missing."""
+    arguments = parse(about_it)
+    use_caches()
+    wanted = chosen(list(table(arguments.dtype)), arguments.only)
+    with workers(arguments.jobs) as pool, workers(arguments.peer_jobs) as peer_pool:
+        compiling = iter([]) if arguments.quick else peer_pool.map(compile_peers, names(wanted))
+        with shared(this_machine(arguments.target), pool) as machine:
+            rows = timed_cases(arguments, wanted, compiling, machine)
+    right = [row for row in rows if OURS in row["microseconds"]]
+    must, aim = (sum(met(row, bar) for row in rows) for bar in ("must", "aim"))
+    print(
+        f"{len(rows)} of {len(wanted)} cases, {len(right)} right, {must} within what they must "
+        f"be, {aim} within the aim"
+    )
+    return 0 if len(right) == len(wanted) else 1
+
+
+def timed_cases(
+    arguments: argparse.Namespace,
+    wanted: Sequence[Case],
+    compiling: Any,
+    machine: SharedMachine,
+) -> list[dict[str, Any]]:
+    """Search and compile all; then, on a GPU that does nothing else, time case by case."""
+    start = perf_counter()
+    pool = machine.pool
+    assert isinstance(pool, Workers)
+    chip = target_named(arguments.target).chip
+    options = Options(target=arguments.target, chips=(chip,))
+    find = partial(
+        search, target=arguments.target, count=arguments.top_k, time_limit=arguments.time_limit
+    )
+    found = list(pool.map(find, [case.text() for case in wanted]))
+    print(f"# searched in {perf_counter() - start:.0f} s", flush=True)
+    usable = [
+        (case, one) for case, one in zip(wanted, found, strict=True) if isinstance(one, Searched)
+    ]
+    for case, one in zip(wanted, found, strict=True):
+        if isinstance(one, WorkerError):
+            print(f"! {case.name}: {one}")
+    programs = [program_of(case, one) for case, one in usable]
+    compiled = list(compile_all(programs, machine, options))
+    print(f"# compiled in {perf_counter() - start:.0f} s", flush=True)
+    for problems in compiling:
+        for problem in [problems] if isinstance(problems, WorkerError) else problems:
+            print(f"! {problem}", flush=True)
+    torch = gpu.torch_module()
+    suite = Suite(torch, arguments, gpu.copy_rate(torch), start=start)
+    print(f"# peers compiled in {perf_counter() - start:.0f} s")
+    print(f"# {machine.name}, copies {suite.rate / 1e12:.2f} TB/s; us\n{header()}", flush=True)
+    for (case, one), program, ready in zip(usable, programs, compiled, strict=True):
+        if perf_counter() - start > arguments.budget:
+            print("# the time is over")
+            break
+        timings = time_one(program, ready, machine, options)
+        suite.rows.append(suite.run(case, one, timings))
+        print(line(suite.rows[-1]), flush=True)
+        suite.write()
+    print(f"# {perf_counter() - start:.0f} s")
+    return suite.rows
