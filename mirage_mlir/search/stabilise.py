@@ -16,7 +16,7 @@ from dataclasses import replace
 
 from mirage_mlir.search.block_graph import BlockGraph, BlockOperation
 from mirage_mlir.search.centring import Centring
-from mirage_mlir.search.degrees import Degrees, Group, UnstableError
+from mirage_mlir.search.degrees import EXP, Degrees, Group, UnstableError
 from mirage_mlir.search.hypergraph import Stage
 from mirage_mlir.search.program import Kind, Output, Program, Shift
 from mirage_mlir.search.values import Algebra
@@ -46,7 +46,7 @@ class _Stabiliser:
     Writes the operations of one graph anew, each when it is first needed.
 
     An operation may be needed from shifted inputs and from inputs as they are; and one that comes
-    before the loop, relative to a maximum that is known in the loop or after it.
+    before the loop, relative to a maximum that is known after it only.
     """
 
     def __init__(self, program: Program, algebra: Algebra, graph: BlockGraph) -> None:
@@ -59,6 +59,10 @@ class _Stabiliser:
         self.operations: list[BlockOperation] = []
         self._known: dict[tuple[int, bool, Stage], int] = {}
         self._maxima: dict[tuple[Group, Stage], int] = {}
+        self._totals: dict[Group, int] = {}
+        """Maxima of all turns."""
+        self._factors: dict[Group, int] = {}
+        """What brings sums from these to maxima over more than is in turns."""
 
     def run(self) -> BlockGraph:
         """
@@ -137,8 +141,11 @@ class _Stabiliser:
     def _stage(self, number: int, user: Stage) -> Stage:
         """When it is computed: when the maxima that it is relative to are those of its user."""
         own = self.graph.operations[number].stage
-        late = any(group in self.degrees.late for group in self.degrees[number])
-        return user if late and own is Stage.INVARIANT else own
+        if own is not Stage.INVARIANT or self.degrees.late.isdisjoint(self.degrees[number]):
+            return own
+        if user is Stage.LOOP:
+            raise UnstableError  # A turn knows only of its own maximum.
+        return user
 
     def _written(self, number: int, stage: Stage, shifted: bool) -> int:
         operation = self.graph.operations[number]
@@ -149,54 +156,68 @@ class _Stabiliser:
             return self._shifted(operation, self.degrees.exps[number].group, stage)
         at = Stage.LOOP if operation.kind in ACCUMULATIONS else stage
         operands = tuple(self._copy(o, at, shifted=shifted) for o in operation.operands)
-        return self._append(
-            replace(operation, operands=operands, stage=stage, rescale=self._rescale(number))
-        )
+        copy = replace(operation, operands=operands, stage=stage)
+        if operation.kind is Kind.ACCUMULATE_SUM:
+            for group in self.degrees[number]:
+                if group in self.degrees.changing:
+                    return self._rescaled(copy, group)
+        return self._append(copy)
 
-    def _rescale(self, number: int) -> int | None:
-        """The maximum that changes from turn to turn and is a factor of what is summed."""
-        if self.graph.operations[number].kind is not Kind.ACCUMULATE_SUM:
-            return None
-        for group in self.degrees[number]:
-            if group in self.degrees.changing:
-                return self._maximum(group, Stage.LOOP)
-        return None
+    def _rescaled(self, total: BlockOperation, group: Group) -> int:
+        """A sum over turns, brought to the maximum of all turns, and of what is not in them."""
+        turn = self._maximum(group, Stage.LOOP)
+        place = self._append(replace(total, rescale=turn))
+        if all(self._stage_of(member) is Stage.LOOP for member in self.degrees.members(group)):
+            return place
+        if group not in self._factors:
+            over_turns, over_all = self._over_turns(group), self._maximum(group, Stage.POST)
+            self._factors[group] = self._exp(over_turns, over_all, Stage.POST)
+        operands = place, self._factors[group]
+        return self._append(BlockOperation(Kind.MUL, operands, Stage.POST, total.axes))
+
+    def _stage_of(self, number: int) -> Stage:
+        return self.graph.operations[number].stage
 
     # Maxima
 
     def _shifted(self, exp: BlockOperation, group: Group, stage: Stage) -> int:
         """exp(S - m)."""
-        (old,) = exp.operands
-        argument, largest = self._copy(old, stage, shifted=False), self._maximum(group, stage)
-        difference = self._append(BlockOperation(Kind.SUB, (argument, largest), stage, exp.axes))
-        return self._append(replace(exp, operands=(difference,), stage=stage))
+        argument = self._copy(exp.operands[0], stage, shifted=False)
+        return self._exp(argument, self._maximum(group, stage), stage)
+
+    def _exp(self, argument: int, largest: int, stage: Stage) -> int:
+        axes = self.operations[argument].axes
+        difference = self._append(BlockOperation(Kind.SUB, (argument, largest), stage, axes))
+        return self._append(BlockOperation(Kind.FUNCTION, (difference,), stage, axes, function=EXP))
 
     def _maximum(self, group: Group, stage: Stage) -> int:
-        """The value that a shift subtracts at a stage."""
+        """The value that a shift subtracts at a stage: the largest of what is known by then."""
         if (group, stage) not in self._maxima:
             self._maxima[group, stage] = self._computed_maximum(group, stage)
         return self._maxima[group, stage]
 
     def _computed_maximum(self, group: Group, stage: Stage) -> int:
-        members = list(self.degrees.members(group))
-        stages = {self.graph.operations[member].stage for member in members}
-        if stage is Stage.POST and Stage.LOOP in stages:
-            if Stage.POST in stages:
-                # Sums over the loop do not know of what comes after it.
-                raise UnstableError
-            own = self.operations[number := self._maximum(group, Stage.LOOP)]
-            return self._append(BlockOperation(Kind.ACCUMULATE_MAX, (number,), stage, own.axes))
-        rows = [
-            self._largest(member)
-            for member in members
-            if self.graph.operations[member].stage in (stage, Stage.INVARIANT)
-        ]
+        looped = stage is Stage.POST and group in self.degrees.changing
+        rows = [self._over_turns(group)] if looped else []
+        for member in self.degrees.members(group):
+            own = self._stage_of(member)
+            if own is stage or (own is Stage.INVARIANT and stage is Stage.POST):
+                rows.append(self._largest(member))
         largest = rows[0]
         for row in rows[1:]:
-            a, b = self.operations[largest].axes, self.operations[row].axes
-            axes = tuple(dict.fromkeys((*a, *b)))
-            largest = self._append(BlockOperation(Kind.MAX, (largest, row), stage, axes))
+            axes = self.operations[largest].axes, self.operations[row].axes
+            both = tuple(dict.fromkeys(axis for each in axes for axis in each))
+            largest = self._append(BlockOperation(Kind.MAX, (largest, row), stage, both))
         return largest
+
+    def _over_turns(self, group: Group) -> int:
+        """The maximum of all turns."""
+        if group not in self._totals:
+            turn = self._maximum(group, Stage.LOOP)
+            axes = self.operations[turn].axes
+            total = BlockOperation(Kind.ACCUMULATE_MAX, (turn,), Stage.POST, axes)
+            self._totals[group] = self._append(total)
+        return self._totals[group]
 
     def _largest(self, exp: int) -> int:
         """The maximum of what a tile has of the argument of an exp."""

@@ -64,6 +64,18 @@ func.func @f(%q: Q, %k: K, %a: Q, %c: K, %v: V) -> Q {
 }
 """
 
+TWO_PARTS = """
+func.func @f(%q: Q, %k: K, %v: V, %a: A, %b: B) -> Q {
+  %s = kernel.matmul %q, %k : (Q, K) -> S
+  %t = kernel.matmul %q, %a : (Q, A) -> R
+  %u = kernel.concat %s, %t {dim = 2 : i64} : (S, R) -> T
+  %w = kernel.concat %v, %b {dim = 1 : i64} : (V, B) -> W
+  %p = kernel.softmax %u {dim = 2 : i64} : (T) -> T
+  %o = kernel.matmul %p, %w : (T, W) -> Q
+  func.return %o : Q
+}
+"""
+
 LAYER_NORM = """
 func.func @f(%x: X, %w: W) -> Y {
   %n = kernel.layer_norm %x {eps = 1.0e-05 : f32} : (X) -> X
@@ -84,7 +96,9 @@ func.func @f(%x: X, %g: G, %b: G, %w: W) -> Y {
 def attention(keys: int) -> Mapping[str, str]:
     """The types of attention of two heads."""
     sizes = {"Q": "2x48x32", "K": f"2x32x{keys}", "V": f"2x{keys}x32", "S": f"2x48x{keys}"}
-    return {name: f"tensor<{size}xf16>" for name, size in {**sizes, "R": "2x48x1"}.items()}
+    sizes |= {"R": "2x48x1", "A": "2x32x1", "B": "2x1x32"}
+    sizes |= {"T": f"2x48x{keys + 1}", "W": f"2x{keys + 1}x32"}
+    return {name: f"tensor<{size}xf16>" for name, size in sizes.items()}
 
 
 def norm() -> Mapping[str, str]:
@@ -120,6 +134,7 @@ CASES = {
     "ragged": (ATTENTION, attention(1543)),
     "without a maximum": (PLAIN, attention(1536)),
     "with a mask": (MASKED, attention(1536)),
+    "keys in two parts": (TWO_PARTS, attention(1536)),
     "two softmaxes": (DIFFERENCE, attention(1536)),
 }
 

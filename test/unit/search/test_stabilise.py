@@ -109,6 +109,32 @@ def test_two_softmaxes_over_the_same_keys() -> None:
     assert None not in sums
 
 
+def test_a_row_in_two_parts() -> None:
+    """Sums over one part are relative to its maximum, and then brought to that of both."""
+    b = ProgramBuilder()
+    q, k, v = b.input((64, 32)), b.input((32, 2048)), b.input((2048, 64))
+    own_k, own_v = b.input((32, 1)), b.input((1, 64))
+    old, new = b.function(EXP, b.matmul(q, k)), b.function(EXP, b.matmul(q, own_k))
+    both = b.binary(Kind.ADD, b.matmul(old, v), b.binary(Kind.MUL, new, own_v))
+    b.output(
+        b.binary(Kind.DIV, both, b.binary(Kind.ADD, b.reduce(Kind.REDUCE_SUM, old, (1,)), new))
+    )
+    graph = next(graph for graph in found(resolve(b)) if graph.configuration.loop == ("k",))
+    operations = graph.operations
+    (turn,) = (n for n, op in enumerate(operations) if op.kind is Kind.REDUCE_MAX)
+    (total,) = (n for n, op in enumerate(operations) if op.kind is Kind.ACCUMULATE_MAX)
+    (largest,) = (n for n, op in enumerate(operations) if op.kind is Kind.MAX)
+    assert operations[total].operands == (turn,)
+    assert total in operations[largest].operands
+    sums = [n for n, op in enumerate(operations) if op.kind is Kind.ACCUMULATE_SUM]
+    assert [operations[n].rescale for n in sums] == [turn, turn]
+    exps = [op.operands[0] for op in operations if op.function == EXP]
+    subtracted = [operations[difference].operands for difference in exps]
+    assert len(subtracted) == 3
+    assert (total, largest) in subtracted
+    assert sorted(below for _, below in subtracted) == sorted([turn, largest, largest])
+
+
 def test_split_keys() -> None:
     """The first kernel stores the maximum of each block beside its sums."""
     graphs = found(split_attention(with_maximum=True))
