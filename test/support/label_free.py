@@ -48,7 +48,9 @@ ROUNDS_OF_ONE = 6
 class LabelFree:
     """An e-graph of some targets and all their sub-expressions."""
 
-    def __init__(self, targets: Iterable[str], terms: Iterable[str] = ()) -> None:
+    def __init__(
+        self, targets: Iterable[str], terms: Iterable[str] = (), rounds: int = ROUNDS
+    ) -> None:
         self._bindings: Any = pytest.importorskip("egglog.bindings")
         self._graph: Any = self._bindings.EGraph()
         self._below: dict[str, bool] = {}
@@ -57,7 +59,7 @@ class LabelFree:
             self._run(f"(let $target{number} {target}) (Below $target{number})")
         for number, term in enumerate(terms):
             self._run(f"(let $term{number} {term})")
-        self._run(f"(run {ROUNDS})")
+        self._run(f"(run {rounds})")
 
     def _run(self, text: str) -> None:
         self._graph.run_program(*self._graph.parse_program(text))
