@@ -15,6 +15,7 @@ COUNTS = (
     "tried",
     "graphs",
     "instantiations",
+    "unshifted",
 )
 """The fields of a report that count what was searched."""
 
@@ -44,6 +45,8 @@ class SearchReport:
     """Graphs that were costed, different in their products, sums or loads."""
     instantiations: int = 0
     """Graphs times combinations of tile sizes that were costed."""
+    unshifted: int = 0
+    """Exps from whose arguments no maximum may be subtracted, so that they may overflow."""
     kernels: int = 0
     modelled: float = 0.0
     modelled_alone: float = 0.0
@@ -102,6 +105,11 @@ class SearchReport:
             lines.append(f"  verified: {self.verification}")
         if self.rejected:
             lines.append(f"  rejected by verification: {self.rejected} candidates")
+        if self.unshifted:
+            plural = "" if self.unshifted == 1 else "s"
+            lines.append(
+                f"  as written: {self.unshifted} exp{plural} of which no maximum may be subtracted"
+            )
         if self.cut:
             lines.append(f"  cut short: {'; '.join(self.cut)}")
         lines.append(f"  time: {phases}")

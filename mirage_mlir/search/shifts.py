@@ -57,6 +57,16 @@ def unchanged(program: Program, shift: Shift) -> frozenset[int]:
     return frozenset(found & dependent)
 
 
+def unshifted_exps(program: Program) -> list[int]:
+    """The arguments of exp that are what they are: no shift, and no maximum subtracted before."""
+    shifted = {shift.node for shift in program.shifts or find_shifts(program) if not shift.input}
+    on_maximum: set[int] = set()
+    for number, node in enumerate(program.nodes):
+        if node.kind in (Kind.REDUCE_MAX, Kind.MAX) or on_maximum.intersection(node.operands):
+            on_maximum.add(number)
+    return [node for node in _arguments_of_exp(program) if node not in shifted | on_maximum]
+
+
 # Exps
 
 

@@ -23,6 +23,7 @@ from mirage_mlir.search.limits import Limits
 from mirage_mlir.search.parallel import search_all
 from mirage_mlir.search.program import Program
 from mirage_mlir.search.report import SearchReport
+from mirage_mlir.search.shifts import unshifted_exps
 
 
 @dataclass
@@ -58,6 +59,7 @@ class PieceSearch:
         for key, searched in zip(new, found, strict=True):
             self._plans[key] = searched.plans
             self.report.add(searched.report)
+            self.report.unshifted += len(unshifted_exps(programs[key]))
 
     def seconds(self, piece: Piece) -> float:
         """The modelled time of a piece as one kernel, on few tile sizes; infinite if it is none."""

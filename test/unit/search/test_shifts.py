@@ -8,7 +8,7 @@ from search_programs import PROGRAMS, attention, normalised, rmsnorm_linear, sof
 from mirage_mlir.search.axes import resolve
 from mirage_mlir.search.builder import ProgramBuilder
 from mirage_mlir.search.program import Function, Kind, Program, Shift
-from mirage_mlir.search.shifts import are_admissible, find_shifts, unchanged
+from mirage_mlir.search.shifts import are_admissible, find_shifts, unchanged, unshifted_exps
 
 EXP = Function("exp")
 
@@ -178,3 +178,14 @@ def test_given_shifts_are_kept() -> None:
     program = resolve(softmax())
     found = find_shifts(program)
     assert find_shifts(replace(program, shifts=(Shift(0, ("i",)),))) == found
+
+
+@pytest.mark.parametrize("normalise", [True, False])
+def test_exps_that_may_overflow(normalise: bool) -> None:
+    """Those that no shift is known for, and from which the program subtracts nothing."""
+    program = weighted_sum(normalise)
+    assert unshifted_exps(program) == ([] if normalise else [exp_of(program)])
+    b = ProgramBuilder()
+    x = b.input((32, 64))
+    b.output(b.function(EXP, b.binary(Kind.SUB, x, b.reduce(Kind.REDUCE_MAX, x, (1,)))))
+    assert unshifted_exps(resolve(b)) == []
