@@ -5,7 +5,8 @@ How long searches take and how much memory: every workload, and chains of 2 to 2
 
 Each program is read, searched and its best ten candidates verified in a process of its own, on one
 core, before MLIR's bindings or z3 are loaded. The results, with the times of each phase and all
-counts, go to `DIR/<date>-search.json`; the times of chains also to `DIR/<date>-scaling.svg`.
+counts, go to `DIR/<date>-search.json`; the times of chains also to `DIR/<date>-scaling.svg`, the
+structures found, beside what an expert would do, to `DIR/<date>-structures.md`.
 """
 
 import argparse
@@ -25,6 +26,7 @@ sys.path.insert(0, str(Path(__file__).parent))
 from machine import described
 from plot import Line, svg
 from programs import CHAIN, PAPER, PAPER_SECONDS, PAPER_UNPRUNED, WORKLOADS, chain
+from table import markdown
 
 VERIFIED = 10
 """Candidates that are verified, as many as a user might time."""
@@ -157,6 +159,8 @@ def main() -> None:
     if only:
         return
     (options.results / f"{date}-search.json").write_text(json.dumps(result, indent=1) + "\n")
+    table = markdown(runs, described())
+    (options.results / f"{date}-structures.md").write_text(table)
     line = Line("search and verification", [(p["operators"], p["seconds"]) for p in points])
     title = "Seconds of one core for a chain of operators"
     (options.results / f"{date}-scaling.svg").write_text(svg(title, "operators", "seconds", [line]))
