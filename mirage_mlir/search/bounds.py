@@ -1,11 +1,12 @@
 """What the kernel of a program takes at least, in the model, known without a search."""
 
+from collections.abc import Sequence
 from math import prod
 
 from mirage_mlir.graph.target import Target
 from mirage_mlir.search.cost import IDLE_LATENCY
 from mirage_mlir.search.instantiate import SHARES
-from mirage_mlir.search.program import Input, Program
+from mirage_mlir.search.program import Axes, Program
 from mirage_mlir.search.tiling import item_bytes
 
 
@@ -17,22 +18,15 @@ def least_in_one_kernel(program: Program, target: Target) -> float:
     axes that all outputs have, and besides them a cluster shares a loop. So a matmul whose result
     another one sums over reads all of its matrix in every block.
     """
-    cut = {
-        axis
-        for axis in program.sizes
-        if all(axis in (*output.axes, *output.partial) for output in program.outputs)
-    }
     whole = {
-        tensor.argument: _bytes(program, tensor, tuple(tensor.axes)) for tensor in program.inputs
+        tensor.argument: _bytes(program, tensor.axes, tensor.element_type)
+        for tensor in program.inputs
     }
-    written = sum(
-        prod(program.shape(output.axes)) * item_bytes(output.element_type)
-        for output in program.outputs
-    )
+    written = sum(_bytes(program, output.axes, output.element_type) for output in program.outputs)
     together = (sum(whole.values()) + written) / target.dram_rate
     shares = max((count for count in SHARES if count <= target.cluster_blocks), default=1)
     own = sum(
-        _bytes(program, tensor, tuple(axis for axis in tensor.axes if axis not in cut))
+        _bytes(program, tuple(_walked(program, tensor.node)), tensor.element_type)
         for tensor in program.inputs
     )
     # What is on its way when the first answer comes fits into shared memory.
@@ -40,6 +34,35 @@ def least_in_one_kernel(program: Program, target: Target) -> float:
     return target.launch + IDLE_LATENCY + max(together, alone)
 
 
-def _bytes(program: Program, tensor: Input, axes: tuple[str | None, ...]) -> float:
-    """The bytes of a tensor along `axes`."""
-    return prod(program.shape(axes)) * item_bytes(tensor.element_type)
+def _walked(program: Program, node: int) -> Sequence[str]:
+    """The axes of an input of which each block, or a few together, must see all."""
+    outputs = program.outputs
+    cut = [
+        axis
+        for axis in program.nodes[node].present
+        if all(axis in (*output.axes, *output.partial) for output in outputs)
+    ]
+    return [
+        axis
+        for axis in program.nodes[node].present
+        if axis not in cut or _is_summed(program, node, axis)
+    ]
+
+
+def _is_summed(program: Program, node: int, axis: str) -> bool:
+    """Whether a node on the way from `node` to an output sums over `axis`, and completely."""
+    carrying = {node}
+    for number, one in enumerate(program.nodes):
+        if carrying.isdisjoint(one.operands):
+            continue
+        if axis in one.reduced:
+            if not any(o.node == number and axis in o.partial for o in program.outputs):
+                return True
+        elif axis in one.axes:
+            carrying.add(number)
+    return False
+
+
+def _bytes(program: Program, axes: Axes, element_type: str) -> float:
+    """The bytes of a tensor over `axes`."""
+    return prod(program.shape(axes)) * item_bytes(element_type)

@@ -2,10 +2,10 @@
 Which values of a large program to keep in device memory, and so what each kernel computes.
 
 At first every value is stored: each operator is a part. Then the change that gains most is made,
-as long as one gains. First values are dropped (whoever reads one computes it) between operators
-that do little, which are then added to products of matrices as a whole. Then parts that read each
-other or the same value become one with the results of both. Where neither helps, two values are
-dropped at once, or another value is stored in place of its neighbour.
+as long as one gains. First values are dropped (whoever reads one computes it): between operators
+that do little, then between a product of matrices and such operators after it, then all others.
+Then parts that read each other or the same value become one with the results of both. Where
+neither helps, two values are dropped at once, or another value is stored in place of its neighbour.
 
 Changes are looked at lazily: each has an upper bound on what it may gain, from the bytes that its
 parts must move, and is costed only when no other is known to gain as much. A change concerns few
@@ -87,8 +87,8 @@ class _Level:
 
     changes: Callable[[int], Iterable[Change]]
     """Those that concern the part of a name."""
-    light: bool
-    """Whether those are left out that make parts with heavy operators."""
+    suits: Callable[[Change, Effect], bool]
+    """Whether a change is of this sort."""
     fresh: list[int]
     """Parts whose changes have not been looked at."""
     heap: list[_Offer] = field(default_factory=list[_Offer])
@@ -111,11 +111,18 @@ class Partitioner:
         self._state = Partition(operators)
         self._order = count()
         names = list(self._state.parts)
+        self._failed: set[Change] = set()
+        """Drops that did not gain: what is around them may change a few times before the next."""
         self._levels = [
-            _Level(self._drops, True, list(names)),
-            _Level(self._drops, False, list(names)),
-            _Level(self._joins, False, list(names)),
-            _Level(self._compounds, False, list(names)),
+            _Level(changes, suits, list(names))
+            for changes, suits in (
+                (self._drops, self._is_light),
+                (self._drops, self._is_epilogue),
+                (self._drops, self._is_new),
+                (self._drops, self._is_any),
+                (self._joins, self._is_any),
+                (self._compounds, self._is_any),
+            )
         ]
 
     def run(self) -> list[Part]:
@@ -131,7 +138,7 @@ class Partitioner:
         changes = [change for name in self._state.parts for change in self._drops(name)]
         effects = [self._state.effect(change) for change in dict.fromkeys(changes)]
         pairs = [part for effect in effects if effect is not None for part in effect.after]
-        light = [part for part in pairs if not self._state.is_heavy(part)]
+        light = [part for part in pairs if not self._state.has_heavy(part)]
         self.costs.prepare(list(dict.fromkeys([*singles, *light])))
 
     # The order of changes
@@ -152,7 +159,7 @@ class Partitioner:
             if effect is None or (change, effect.before) in level.seen:
                 continue
             level.seen.add((change, effect.before))
-            if level.light and any(self._state.is_heavy(part) for part in effect.after):
+            if not level.suits(change, effect):
                 continue
             gain = self._gain(effect, self.costs.least)
             offer = _Offer(-gain, next(self._order), _Known.AT_MOST, change, effect)
@@ -198,7 +205,28 @@ class Partitioner:
             known, gain = _Known.CLOSER, self._gain(effect, self.costs.bound)
         else:
             known, gain = _Known.COSTED, self._gain(effect, self.costs.seconds)
+            if gain <= MINIMAL_GAIN:
+                self._failed.add(offer.change)
         self._push(level, replace(offer, loss=-gain, known=known))
+
+    # Sorts of changes
+
+    def _is_light(self, change: Change, effect: Effect) -> bool:
+        """Whether no heavy operator is concerned."""
+        return not any(self._state.has_heavy(part) for part in effect.after)
+
+    def _is_epilogue(self, change: Change, effect: Effect) -> bool:
+        """Whether light operators are done where the product is made that they read."""
+        makers = {self._state.maker[value] for value in change.dropped}
+        heavy = {n for n in effect.before if self._state.has_heavy(self._state.parts[n])}
+        return bool(heavy) and heavy <= makers and change not in self._failed
+
+    def _is_new(self, change: Change, effect: Effect) -> bool:
+        """Whether the change did not fail before, with fewer operators around it."""
+        return change not in self._failed
+
+    def _is_any(self, change: Change, effect: Effect) -> bool:
+        return True
 
     # Changes
 
@@ -213,7 +241,7 @@ class Partitioner:
         return [value for value in values if self._state.may_drop(value)]
 
     def _joins(self, name: int) -> Iterator[Change]:
-        yield from self._drops(name)
+        """The part with those that read its results, make what it reads, or read that, too."""
         state = self._state
         part = state.parts[name]
         others = [reader for value in part.results for reader in state.readers[value]]

@@ -101,7 +101,7 @@ class Partition:
         operator = self.operators[value]
         return not operator.kept and not operator.fixed
 
-    def is_heavy(self, part: Part) -> bool:
+    def has_heavy(self, part: Part) -> bool:
         """Whether a part has a heavy operator."""
         return any(self.operators[number].heavy for number in part.operators)
 
