@@ -8,6 +8,7 @@ from xdsl.dialects.func import FuncOp, ReturnOp
 from xdsl.ir import Block, Operation, Region, SSAValue
 
 from mirage_mlir.dialects import kernel
+from mirage_mlir.dialects.common import FloatType
 
 SIZES = (1, 1, 2, 3, 4, 5, 8, 17)
 
@@ -37,8 +38,9 @@ REDUCTIONS: Sequence[type[kernel.ReductionOp]] = (
 class FunctionMaker:
     """Makes one function; the same seed makes the same."""
 
-    def __init__(self, seed: int, *, views: bool = True) -> None:
+    def __init__(self, seed: int, *, views: bool = True, element_type: FloatType = f32) -> None:
         self.random = Random(seed)
+        self.element_type = element_type
         self.block = Block()
         self.values: list[SSAValue] = []
         self.makers: list[Callable[[], Operation | None]] = [
@@ -73,7 +75,7 @@ class FunctionMaker:
 
     def input(self, shape: Sequence[int]) -> SSAValue:
         """A new argument."""
-        value = self.block.insert_arg(TensorType(f32, shape), len(self.block.args))
+        value = self.block.insert_arg(TensorType(self.element_type, shape), len(self.block.args))
         self.values.append(value)
         return value
 
@@ -161,7 +163,7 @@ class FunctionMaker:
         else:
             new = list(shape)
             new.insert(self.random.randint(0, len(shape)), 1)
-        return kernel.ReshapeOp(value, TensorType(f32, new))
+        return kernel.ReshapeOp(value, TensorType(self.element_type, new))
 
     def sliced(self) -> Operation:
         """Every element, or every second one, of a part."""
@@ -199,5 +201,7 @@ class FunctionMaker:
         value = self.any()
         shape = kernel.shape_of(value)
         if len(shape) > 3:
-            return kernel.CastOp(value, TensorType(f32, shape))
-        return kernel.BroadcastOp(value, TensorType(f32, [self.random.choice(SIZES), *shape]))
+            return kernel.CastOp(value, TensorType(self.element_type, shape))
+        return kernel.BroadcastOp(
+            value, TensorType(self.element_type, [self.random.choice(SIZES), *shape])
+        )

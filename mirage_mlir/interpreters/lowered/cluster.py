@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 
 import numpy as np
 from xdsl.ir import Block, Operation, SSAValue
 
 from mirage_mlir.interpreters.lowered.accesses import Access
+from mirage_mlir.interpreters.lowered.device_memory import DeviceBuffer
 from mirage_mlir.interpreters.lowered.encoding import Array
 from mirage_mlir.interpreters.lowered.faults import FaultKind, unsupported
 from mirage_mlir.interpreters.lowered.shared_memory import SharedMemory
@@ -26,7 +27,8 @@ class Cluster:
         blocks: the indices of the blocks in the grid, in the order of their ranks.
         shared: their memory, which knows how many threads a block has.
         rules: what each operation does.
-        follows: whether the kernel may start before the one in front has ended.
+        given: the memory that is there before the kernel in front has ended; None where the kernel
+            starts after that.
     """
 
     def __init__(
@@ -35,7 +37,7 @@ class Cluster:
         shared: SharedMemory,
         rules: Rules,
         *,
-        follows: bool = False,
+        given: Collection[DeviceBuffer] | None = None,
     ) -> None:
         self.blocks = blocks
         self.shared = shared
@@ -47,7 +49,8 @@ class Cluster:
         """Which threads are where the program is now."""
         self.groups = np.zeros(self.size, np.int64)
         """How many groups of asynchronous copies each thread has closed."""
-        self.waited = np.full(self.size, not follows)
+        self.given = given
+        self.waited = np.full(self.size, given is None)
         """Which threads know that the kernel in front has ended."""
 
     @property
@@ -77,7 +80,7 @@ class Cluster:
     ) -> Access:
         """`size` bytes behind the pointers of some threads."""
         blocks = None if pointer.blocks is None else pointer.blocks[threads]
-        given = isinstance(pointer.memory, SharedMemory) or pointer.memory.is_input
+        given = isinstance(pointer.memory, SharedMemory) or pointer.memory in (self.given or ())
         if not given and not (waited := self.waited[threads]).all():
             name = self.shared.name_of(int(threads[np.argmin(waited)]))
             message = f"has {name} access what the kernel in front may still use"

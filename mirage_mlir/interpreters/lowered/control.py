@@ -57,6 +57,8 @@ def run_cluster_arrive(state: Cluster, op: Operation) -> None:
 def run_cluster_wait(state: Cluster, op: Operation) -> None:
     """All threads of the cluster have met."""
     state.require_groups(op, state.size)
+    if not isinstance(op.prev_op, nvvm_hopper.ClusterArriveOp):
+        raise unsupported(op, "waits for threads that have not arrived")
     state.shared.cluster_barrier()
 
 

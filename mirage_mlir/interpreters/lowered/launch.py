@@ -101,6 +101,14 @@ class Device:
             raise unsupported(op, f"has the argument {argument}, which the launch plan does not")
         return self.buffers[text], 0
 
+    def given(self, function: llvm.FuncOp) -> list[DeviceBuffer]:
+        """What is there before the kernel in front of `function` has ended: see lower-to-nvvm."""
+        first = next(op for op in self.module.body.block.ops if isinstance(op, llvm.FuncOp))
+        constants = integers(self.module, self.module.attributes.get("mirage.constant_inputs"))
+        numbers = range(len(attributes(self.module, "mirage.inputs")))
+        early = constants if function is first else numbers
+        return [self.buffers[f"input:{number}"] for number in early]
+
     def start_launch(self) -> None:
         """A new kernel starts."""
         for buffer in self.buffers.values():
@@ -144,6 +152,8 @@ class Kernel:
             raise unsupported(function, f"has {self.grid} blocks in clusters of {self.cluster}")
         arguments = attributes(function, "mirage.arguments")
         self.addresses = [device.address(function, argument) for argument in arguments]
+        follows = "mirage.follows" in function.attributes
+        self.given = device.given(function) if follows else None
 
     def clusters(self) -> Iterator[list[BlockIndex]]:
         """The blocks of each cluster, in the order of their ranks, where x is fastest."""
@@ -156,8 +166,7 @@ class Kernel:
         """Run the blocks of a cluster; their shared memory starts as nobody knows what."""
         self.checker.place = f"block {blocks[0]} of {self.name}"
         shared = SharedMemory(self.shared_bytes, self.threads, len(blocks), self.checker)
-        follows = "mirage.follows" in self.function.attributes
-        state = Cluster(blocks, shared, RULES, follows=follows)
+        state = Cluster(blocks, shared, RULES, given=self.given)
         body = self.function.body.block
         for argument, (buffer, start) in zip(body.args, self.addresses, strict=True):
             state.values[argument] = Pointer(buffer, np.full(state.size, start, np.int64))
