@@ -168,11 +168,15 @@ class Saturation:
             if mine[axis] != other[axis]:
                 return
         stage = max(left.stage, right.stage)
+        # Where an axis goes (a maximum that absorbs another), the tile would have it all the same.
+        axes = {axis for bits in (mine, other) for axis in bits if bits[axis]}
         for kind, result in self.algebra.pairs(left.form, right.form):
-            self._add(result, stage, Edge(kind, (a, b)))
+            if axes <= self.resident(result).keys():
+                self._add(result, stage, Edge(kind, (a, b)))
         if left.form != right.form:
             for kind, result in self.algebra.pairs(right.form, left.form):
-                self._add(result, stage, Edge(kind, (b, a)))
+                if axes <= self.resident(result).keys():
+                    self._add(result, stage, Edge(kind, (b, a)))
         self._matmuls(a, b, stage, shared)
 
     def _matmuls(self, a: int, b: int, stage: Stage, shared: list[str]) -> None:
