@@ -35,8 +35,8 @@ class Plan:
 
     @property
     def structure(self) -> str:
-        """Grid and loop of the kernel, or the few, that one piece became."""
-        return self.kernels[0].structure if len(self.kernels) == 1 else ""
+        """Grid and loop of each kernel, in the order of the pieces; empty where it is not known."""
+        return "; ".join(planned.structure for planned in self.kernels if planned.structure)
 
     @property
     def count(self) -> int:
