@@ -1,5 +1,6 @@
 """The `lower-to-nvvm` pass."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from math import prod
 
@@ -95,11 +96,7 @@ class FunctionLowering:
         block = Block([shared_memory_symbol()])
         for number, graph in enumerate(self.graphs):
             arguments = [self.argument(root, scratch) for root in roots_of(graph)]
-            function = KernelFunction(
-                graph,
-                follows=self.chip == CLUSTER_CHIP and number > 0,
-                leads=self.chip == CLUSTER_CHIP and number + 1 < len(self.graphs),
-            )
+            function = KernelFunction(graph, self.given(number))
             block.add_op(function.run(f"{name}_kernel_{number}", arguments))
         module = gpu.ModuleOp.build(
             properties={"sym_name": StringAttr(name)}, regions=[Region(block)]
@@ -107,6 +104,25 @@ class FunctionLowering:
         module.location = self.function.location
         self.describe(module)
         return module
+
+    def given(self, number: int) -> list[SSAValue] | None:
+        """
+        What kernel `number` may read before the one in front of it has ended.
+
+        That is constant inputs; for all but the first kernel all inputs, as the first one only
+        lets others start when it has waited itself. None where all wait.
+        """
+        if self.chip != CLUSTER_CHIP:
+            return None
+        arguments: Sequence[SSAValue] = self.function.body.block.args
+        return [arguments[index] for index in self.constants()] if number == 0 else [*arguments]
+
+    def constants(self) -> list[int]:
+        """The inputs that never change between calls."""
+        attributes = self.function.arg_attrs
+        return [
+            index for index, known in enumerate(attributes or ()) if CONSTANT_INPUT in known.data
+        ]
 
     def scratch_offsets(self) -> dict[SSAValue, int]:
         """Where each tensor between kernels lies."""
@@ -122,10 +138,6 @@ class FunctionLowering:
         """Write down what a caller must know of inputs, outputs and scratch."""
         arguments = self.function.body.block.args
         strides = [DenseArrayBase.from_list(i64, list(view.strides)) for view in self.outputs]
-        attributes = self.function.arg_attrs
-        constants = [
-            index for index, known in enumerate(attributes or ()) if CONSTANT_INPUT in known.data
-        ]
         last = self.function.body.block.last_op
         assert last is not None
         module.attributes |= {
@@ -134,7 +146,7 @@ class FunctionLowering:
             "mirage.output_strides": ArrayAttr(strides),
             "mirage.scratch_bytes": IntegerAttr(int_attribute(self.function, SCRATCH_BYTES), i64),
             "mirage.target": StringAttr(self.chip),
-            "mirage.constant_inputs": DenseArrayBase.from_list(i64, constants),
+            "mirage.constant_inputs": DenseArrayBase.from_list(i64, self.constants()),
         }
 
 

@@ -38,8 +38,8 @@ MAX_BUFFER_BYTES = 128 * 1024
 """Shared memory that the loop's buffers may take in all: an A100's block has 163 KB, and what
 follows the loop, or stays through it, needs some."""
 
-STAGE_COUNTS = (2, 4, 8)
-"""Powers of two, so that a buffer's number is a mask of the turn's; more gained nothing."""
+STAGE_COUNTS = (2, 3, 4, 8)
+"""Three where four would leave no room for a second block; more than eight gained nothing."""
 
 
 def elementwise_threads(elements: int) -> int:

@@ -9,6 +9,7 @@ from collections.abc import Callable, Generator
 from contextlib import AbstractContextManager, contextmanager
 from functools import cache
 from importlib import import_module
+from threading import get_ident
 from typing import Any, NewType, Protocol
 
 Module = NewType("Module", object)
@@ -84,6 +85,7 @@ class CudaDriver:
             ) from error
         self._launch: Callable[..., tuple[int]] = self.bindings.cuLaunchKernel
         self._contexts: dict[int, object] = {}
+        self._configurations: dict[object, Any] = {}
         try:
             self._call(self.bindings.cuInit, 0)
         # Without the driver's library the bindings raise an error of yet another package.
@@ -194,6 +196,17 @@ class CudaDriver:
         parameters: int,
     ) -> None:
         """Queue a launch that does not wait for the kernel in front on `stream`."""
+        # Configurations are made once; threads share none.
+        key = (get_ident(), grid, threads, shared_bytes)
+        config = self._configurations.get(key)
+        if config is None:
+            config = self._configurations[key] = self._early(grid, threads, shared_bytes)
+        config.hStream = stream
+        (status,) = self.bindings.cuLaunchKernelEx(config, function, parameters, 0)
+        if status:
+            raise CudaError(f"launching a kernel failed: {self._describe(status)}")
+
+    def _early(self, grid: tuple[int, int, int], threads: int, shared_bytes: int) -> Any:
         cuda = self.bindings
         attribute = cuda.CUlaunchAttribute()
         names = cuda.CUlaunchAttributeID
@@ -202,11 +215,9 @@ class CudaDriver:
         config = cuda.CUlaunchConfig()
         config.gridDimX, config.gridDimY, config.gridDimZ = grid
         config.blockDimX, config.blockDimY, config.blockDimZ = threads, 1, 1
-        config.sharedMemBytes, config.hStream = shared_bytes, stream
+        config.sharedMemBytes = shared_bytes
         config.attrs, config.numAttrs = [attribute], 1
-        (status,) = cuda.cuLaunchKernelEx(config, function, parameters, 0)
-        if status:
-            raise CudaError(f"launching a kernel failed: {self._describe(status)}")
+        return config
 
 
 @cache

@@ -1,6 +1,6 @@
 """One `kernel.graph_defined` as one `llvm.func`, emitted stage by stage."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from itertools import chain
 from math import prod
 
@@ -16,7 +16,7 @@ from xdsl.dialects.builtin import (
     i32,
     i64,
 )
-from xdsl.ir import Attribute, Block, BlockArgument, Operation, Region, SSAValue
+from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 
 from mirage_mlir.dialects import kernel, nvvm, nvvm_hopper, thread, threadblock
 from mirage_mlir.dialects.layout import (
@@ -93,15 +93,15 @@ class KernelFunction:
     Emits the function of one kernel.
 
     Args:
-        follows: it may start before the kernel in front of it has ended, and waits for that.
-        leads: the kernel after it may do so.
+        given: the tensors that are there when the kernel starts, which may be before the kernel in
+            front has ended; None where it starts after that.
     """
 
     def __init__(
-        self, graph: kernel.GraphDefinedOp, *, follows: bool = False, leads: bool = False
+        self, graph: kernel.GraphDefinedOp, given: Collection[SSAValue] | None = None
     ) -> None:
         self.graph = graph
-        self.follows, self.leads = follows, leads
+        self.given = given
         self.roots = roots_of(graph)
         self.entry = Block(arg_types=[nvvm.GLOBAL] * len(self.roots))
         self.emit = Emitter(self.entry)
@@ -161,8 +161,6 @@ class KernelFunction:
 
     def run(self, name: str, arguments: Sequence[str]) -> llvm.FuncOp:
         """Emit everything; `arguments` says what each pointer is."""
-        if self.leads:
-            self.emit.insert(nvvm_hopper.GridDependencyOp("launch_dependents"))
         self.clear_padding()
         self.start_loads()
         self.read_ahead()
@@ -237,7 +235,7 @@ class KernelFunction:
         """
         Start the loads of the tiles that stay, then those of the loop's first turns.
 
-        What the function was given is there before the kernel in front has ended: it comes first.
+        What is there before the kernel in front has ended comes first.
         """
         loads = [op for op in self.graph.body.block.ops if isinstance(op, threadblock.LoadOp)]
         stay = [
@@ -247,24 +245,33 @@ class KernelFunction:
         ]
         staged = [op for op in loads if is_staged(op, self.graph) and self.in_loop]
         turns = range(self.stages - 1)
-        given = [
-            op for op in (*stay, *staged) if isinstance(view_of(op.source).root, BlockArgument)
-        ]
-        mixed = self.follows and len(given) < len(stay) + len(staged)
-        early = given if mixed else []
-        if mixed:
+        early: list[threadblock.LoadOp] = []
+        if self.given is not None:
+            early = [op for op in (*stay, *staged) if view_of(op.source).root in self.given]
+        late = len(early) < len(stay) + len(staged)
+        if late:
             self.copy([op for op in stay if op in early], 0, 0)
             for turn in turns:
                 self.copy([op for op in staged if op in early], turn, turn)
-            self.emit.insert(nvvm_hopper.GridDependencyOp("wait"))
-        self.copy([op for op in stay if op not in early], 0, 0)
+            self.wait_for_kernel_in_front()
+            stay_late = [op for op in stay if op not in early]
+            staged = [op for op in staged if op not in early]
+        else:
+            stay_late = stay
+        self.copy(stay_late, 0, 0)
         if stay:
             self.emit.insert(nvvm.CpAsyncCommitGroupOp())
         for turn in turns if self.in_loop else ():
-            self.copy([op for op in staged if op not in early], turn, turn)
+            self.copy(staged, turn, turn)
             self.emit.insert(nvvm.CpAsyncCommitGroupOp())
-        if self.follows and not mixed:
+        if not late:
+            self.wait_for_kernel_in_front()
+
+    def wait_for_kernel_in_front(self) -> None:
+        """Wait until it has ended, then let the next one start: what it finds is there by now."""
+        if self.given is not None:
             self.emit.insert(nvvm_hopper.GridDependencyOp("wait"))
+            self.emit.insert(nvvm_hopper.GridDependencyOp("launch_dependents"))
 
     def copy(self, loads: Sequence[threadblock.LoadOp], turn: Index, slot: Index) -> None:
         """Start the loads of one turn into one slot."""
@@ -500,7 +507,7 @@ class KernelFunction:
             "mirage.smem_bytes": IntegerAttr(int_attribute(graph, SMEM_BYTES), i64),
             "mirage.arguments": ArrayAttr([StringAttr(argument) for argument in arguments]),
         }
-        if self.follows:
+        if self.given is not None:
             attributes["mirage.follows"] = UnitAttr()
         cluster = [*cluster_sizes(graph), 1, 1][:3]
         if prod(cluster) > 1:

@@ -13,7 +13,15 @@ from lowered_kernels import draw, emit, function_of, graphs_of, lower, schedule
 from lowering_cases import Linear
 from small_graphs import ALL, tensor
 from xdsl.dialects import gpu
-from xdsl.dialects.builtin import ArrayAttr, IntegerAttr, ModuleOp, i32, i64
+from xdsl.dialects.builtin import (
+    ArrayAttr,
+    DictionaryAttr,
+    IntegerAttr,
+    ModuleOp,
+    UnitAttr,
+    i32,
+    i64,
+)
 from xdsl.ir import Operation
 
 from mirage_mlir.dialects import nvvm, nvvm_hopper, threadblock
@@ -185,7 +193,8 @@ def test_the_place_of_a_fault() -> None:
     assert notes == ["graph.mlir:2:1: note: the other access is this 'llvm.store'"]
 
 
-def test_what_the_kernel_in_front_may_still_use() -> None:
+@pytest.mark.parametrize("number", range(5))
+def test_what_the_kernel_in_front_may_still_use(number: int) -> None:
     """A kernel that starts early reads results of the one in front, and writes, after a wait."""
     kernels = lower(tiles.chain(5, 9, 20, "f16"))
     waits = [
@@ -193,7 +202,17 @@ def test_what_the_kernel_in_front_may_still_use() -> None:
         for op in kernels.walk()
         if isinstance(op, nvvm_hopper.GridDependencyOp) and op.kind.data == GridDependency.WAIT
     ]
-    assert len(waits) == 4
-    waits[0].detach()
+    assert len(waits) == 5
+    waits[number].detach()
     text = str(first_fault(kernels))
     assert "has thread 0 access what the kernel in front may still use in block" in text
+
+
+def test_constant_inputs_are_there_before_the_kernel_in_front_has_ended() -> None:
+    module = cases.rmsnorm_linear(RAGGED)
+    constant = DictionaryAttr({"kernel.constant": UnitAttr()})
+    function_of(module).properties["arg_attrs"] = ArrayAttr([DictionaryAttr({}), constant])
+    kernels = lower(module)
+    assert faults(kernels) == []
+    kernels.attributes["mirage.constant_inputs"] = i64_array([])
+    assert "access what the kernel in front may still use" in str(first_fault(kernels))
