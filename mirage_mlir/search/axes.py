@@ -96,7 +96,7 @@ def resolve_views(builder: ProgramBuilder) -> Resolved:
             parts.append(ResultPart(len(outputs), part.size))
             outputs.append(Output(part.operation, names.of(part.axes), old.element_type))
         joined.append(JoinedResult(tuple(parts), result.inner))
-    merger = _Merger(nodes, inputs, outputs, names.sizes)
+    merger = Merger(nodes, inputs, outputs, names.sizes)
     merger.run()
     program = merger.program(_matrix_type(builder.matrix_types))
     return Resolved(program, tuple(arguments), tuple(joined))
@@ -184,7 +184,7 @@ def _present(axes: Axes) -> list[str]:
 
 
 @dataclass
-class _Merger:
+class Merger:
     """Merges neighbouring axes until none can be."""
 
     nodes: list[Node]

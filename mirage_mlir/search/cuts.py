@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 from itertools import combinations
 from math import prod
 
+from mirage_mlir.search.axes import Merger
 from mirage_mlir.search.program import (
     Axes,
     Input,
@@ -116,34 +117,41 @@ class Copier:
 
     def finish(self, outputs: Sequence[Output], shifts: Sequence[Shift] = ()) -> Part:
         """The new program; `outputs` and `shifts` have new nodes and old names of axes."""
-        nodes = self.nodes
-        present = {axis for node in nodes for axis in (*node.present, *node.reduced)}
+        present = {axis for node in self.nodes for axis in (*node.present, *node.reduced)}
         # A result may be stretched along an axis that no value has.
         present |= {axis for output in outputs for axis in output.axes if axis is not None}
-        fresh = axis_names()
-        names = {axis: next(fresh) for axis in self.sizes if axis in present}
+        sizes = {axis: size for axis, size in self.sizes.items() if axis in present}
+        merger = Merger(list(self.nodes), list(self._inputs), list(outputs), sizes)
+        if not any(output.partial for output in outputs):
+            merger.run()
+        has_matmul = any(node.kind is Kind.MATMUL for node in self.nodes)
+        program = merger.program(self.program.matrix_type if has_matmul else "f32")
+        program = replace(program, shifts=tuple(shifts))
+        return Part(renamed(program), tuple(self._arguments))
 
-        def over(axes: Iterable[str | None]) -> Axes:
-            return tuple(None if axis is None else names[axis] for axis in axes)
 
-        def named(axes: Iterable[str]) -> tuple[str, ...]:
-            return tuple(names[axis] for axis in axes)
+def renamed(program: Program) -> Program:
+    """The program with names of axes in order of their appearance."""
+    fresh = axis_names()
+    names = {axis: next(fresh) for axis in program.sizes}
 
-        matmuls = [node for node in nodes if node.kind is Kind.MATMUL]
-        carried: set[str] = set()
-        for node in matmuls:
-            left, right = ({*nodes[operand].present} for operand in node.operands)
-            carried |= (left & right) - {*node.reduced}
-        program = Program(
-            tuple(replace(n, axes=over(n.axes), reduced=named(n.reduced)) for n in nodes),
-            tuple(replace(tensor, axes=over(tensor.axes)) for tensor in self._inputs),
-            tuple(replace(o, axes=over(o.axes), partial=named(o.partial)) for o in outputs),
-            {names[axis]: size for axis, size in self.sizes.items() if axis in present},
-            frozenset(named(carried)),
-            self.program.matrix_type if matmuls else "f32",
-            tuple(replace(shift, axes=named(shift.axes)) for shift in shifts),
-        )
-        return Part(program, tuple(self._arguments))
+    def over(axes: Iterable[str | None]) -> Axes:
+        return tuple(None if axis is None else names[axis] for axis in axes)
+
+    def named(axes: Iterable[str]) -> tuple[str, ...]:
+        return tuple(names[axis] for axis in axes)
+
+    return replace(
+        program,
+        nodes=tuple(replace(n, axes=over(n.axes), reduced=named(n.reduced)) for n in program.nodes),
+        inputs=tuple(replace(tensor, axes=over(tensor.axes)) for tensor in program.inputs),
+        outputs=tuple(
+            replace(o, axes=over(o.axes), partial=named(o.partial)) for o in program.outputs
+        ),
+        sizes={names[axis]: size for axis, size in program.sizes.items()},
+        batch=frozenset(named(program.batch)),
+        shifts=tuple(replace(shift, axes=named(shift.axes)) for shift in program.shifts),
+    )
 
 
 class Uses:
@@ -185,6 +193,16 @@ class Uses:
         kinds = {self.program.nodes[user].kind for user in self.readers(node)}
         return self.program.matrix_type if kinds == {Kind.MATMUL} else "f32"
 
+    def stored_axes(self, node: int) -> Axes:
+        """In which order the axes of a value are stored: as what reads it sees them."""
+        axes = self.program.nodes[node].axes
+        while len(users := [user for user in self.users[node] if user in self.needed]) == 1:
+            view = self.program.nodes[users[0]]
+            if view.kind is not Kind.VIEW or set(view.present) != set(axes) - {None}:
+                break
+            node, axes = users[0], view.axes
+        return axes
+
     def candidates(self) -> list[int]:
         """
         The nodes worth storing: results of products and sums, and what those read.
@@ -221,8 +239,8 @@ def cut_at(uses: Uses, stored: Sequence[int]) -> Cut | None:
     tensors: list[Output] = []
     for node in stored:
         given = [output for output in program.outputs if output.node == node]
-        axes = program.nodes[node].axes
-        tensors.append(given[0] if given else Output(node, axes, uses.element_type(node)))
+        made = Output(node, uses.stored_axes(node), uses.element_type(node))
+        tensors.append(given[0] if given else made)
     first = Copier(program, {})
     head = first.finish([replace(tensor, node=first.copy(tensor.node)) for tensor in tensors])
 

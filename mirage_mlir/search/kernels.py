@@ -36,15 +36,15 @@ those with the lowest bounds, so that what is left out moves more bytes."""
 CUT_AGAIN = 4
 """Cuts whose parts are cut again: those with the least time by what is known of their parts."""
 
-ABOVE_BOUND = 1.3
-"""How much more than its lower bound a part takes that is no kernel: a guess, to rank cuts."""
-
 PART_COUNTS = 3
 """Numbers of blocks over which a sum is left open that are tried with what follows."""
 
-MAX_TRIED, MAX_TRIED_FOR_ANY = 40_000, 200_000
-"""Operations tried on values in the searches of parts (40 microseconds each): so many if there is a
-plan already, and while there is none."""
+MAX_TRIED = {2: 30_000, 3: 55_000, 4: 65_000}
+"""Operations tried on values in searches of parts (25 microseconds each), all together, when the
+last plans of so many kernels are looked at and there is a plan already."""
+
+MAX_TRIED_FOR_ANY = 200_000
+"""The same while there is no plan."""
 
 
 @dataclass(frozen=True)
@@ -137,6 +137,8 @@ class Planner:
     report: SearchReport
     tried: int = 0
     """Operations that were tried on values in searches of parts."""
+    kernels: int = 2
+    """The plans of how many kernels are looked at."""
     bound: float = float("inf")
     """The time of the best plan for the whole program."""
     _graphs: dict[object, list[BlockGraph]] = field(default_factory=dict[object, list[BlockGraph]])
@@ -169,7 +171,9 @@ class Planner:
 
     def _is_over(self) -> bool:
         """Whether no more parts are searched: the report says so."""
-        most = MAX_TRIED if self.bound < float("inf") else MAX_TRIED_FOR_ANY
+        most = MAX_TRIED_FOR_ANY
+        if self.bound < float("inf"):
+            most = MAX_TRIED.get(self.kernels, max(MAX_TRIED.values()))
         if self.tried < most and not self.limits.expired():
             return False
         why = self.limits.reason if self.limits.expired() else f"{most} operations tried"
@@ -205,12 +209,14 @@ class Planner:
         best = Best(found, bound)
         for plan in self._cut_in_two(program, kernels, best):
             best.add(plan)
+            if program.key() == self.program.key():
+                self.bound = min(self.bound, best.bound)
         return best.plans
 
     def _cut_in_two(self, program: Program, kernels: int, best: "Best") -> Iterator[KernelPlan]:
         """Plans of exactly `kernels` kernels that are better than what `best` has."""
         if kernels > 2:
-            for _, cut in self._promising(program, best.bound):
+            for cut in self._promising(program, best.bound):
                 for own in range(1, kernels):
                     yield from self._of_cut(cut, own, kernels - own, best)
             return
@@ -263,20 +269,27 @@ class Planner:
     def _least(self, cut: Cut) -> float:
         return least_seconds(cut.first.program, self.target) + self._least_after(cut)
 
-    def _promising(self, program: Program, bound: float) -> list[tuple[float, Cut]]:
-        """The cuts whose parts are worth being cut again, with what they may take."""
-        ranked: list[tuple[float, Cut]] = []
+    def _promising(self, program: Program, bound: float) -> list[Cut]:
+        """
+        The cuts whose parts are worth being cut again.
+
+        First those of which both parts are kernels, the fastest first; of the others, what the
+        parts take that are none is not known, and their lower bounds stand for it.
+        """
+        ranked: list[tuple[int, float, Cut]] = []
         for least, cut in self._all_cuts(program)[:MAX_CUTS]:
             if least < bound:
-                parts = (cut.first.program, cut.second.program)
-                ranked.append((sum(map(self._estimate, parts)), cut))
-        return sorted(ranked, key=lambda pair: pair[0])[:CUT_AGAIN]
+                times = [self._known_seconds(part.program) for part in (cut.first, cut.second)]
+                known = sum(seconds for seconds, _ in times)
+                ranked.append((sum(missing for _, missing in times), known, cut))
+        ranked.sort(key=lambda entry: entry[:2])
+        return [cut for _, _, cut in ranked[:CUT_AGAIN]]
 
-    def _estimate(self, program: Program) -> float:
-        """What a part may take: the time of one kernel, or more than the bound if it has none."""
+    def _known_seconds(self, program: Program) -> tuple[float, int]:
+        """The time of one kernel, and 0; or the lower bound of any kernels, and 1."""
         if graphs := self._graphs.get((program.key(), True)):
-            return graphs[0].seconds
-        return ABOVE_BOUND * least_seconds(program, self.target)
+            return graphs[0].seconds, 0
+        return least_seconds(program, self.target), 1
 
     def _all_splits(self, program: Program) -> list[Split]:
         key = program.key()
@@ -341,8 +354,8 @@ def search_kernels(
     planner.bound = ALLOWANCE * graphs[0].seconds if graphs else float("inf")
     several: list[KernelPlan] = []
     for kernels in range(2, limits.max_kernels + 1):
+        planner.kernels = kernels
         several += planner.plans(program, kernels, planner.bound)
-        planner.bound = min((plan.seconds for plan in several), default=planner.bound)
     several.sort(key=lambda plan: plan.seconds)
     best = list({plan.key(): plan for plan in several if len(plan.kernels) > 1}.values())[:KEPT]
     found += [planner.refined(plan) for plan in best]
