@@ -106,8 +106,8 @@ class CostModel:
             self.scalar = self.scalar + work
         for value in self.resources.rescaled:
             self.scalar = self.scalar + self.tiling.volume(value) * self.tiling.mesh.iterations
-        for operand in self.resources.materialised():
-            elements = self.tiling.volume(operand) * self.tiling.turns(operand)
+        for operand, stored in self.resources.materialised():
+            elements = stored * self.tiling.volume(operand) * self.tiling.turns(operand)
             self.shared = self.shared + 2 * elements
             self.scalar = self.scalar + 2 * elements
         self._add_stores()

@@ -6,7 +6,6 @@ combinations of tile sizes at once and close enough to tell which of them fit an
 """
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,6 +21,7 @@ from mirage_mlir.graph.schedule import (
     MIN_THREADS,
     STAGE_COUNTS,
 )
+from mirage_mlir.search.chains import Chain, Warps, find_chains, shared
 from mirage_mlir.search.extract import Derivation
 from mirage_mlir.search.hypergraph import Edge
 from mirage_mlir.search.instantiate import Array
@@ -50,16 +50,6 @@ REDUCTIONS = (Kind.REDUCE_SUM, Kind.REDUCE_MAX)
 ACCUMULATIONS = (Kind.ACCUMULATE_SUM, Kind.ACCUMULATE_MAX)
 
 
-@dataclass(frozen=True)
-class Warps:
-    """How warps share a product: the instructions of all of them, and the bytes that they read."""
-
-    flops: Array
-    read: Array
-    exchange: Array
-    """Bytes of shared memory through which parts of the sum meet."""
-
-
 class Resources:
     """What one derivation needs; arrays have an entry for each combination of tile sizes."""
 
@@ -76,12 +66,17 @@ class Resources:
         self.rescaled = self._rescaled()
         """The sums over the loop that every turn brings to a new maximum."""
         self.live = self._live()
+        self.chains = find_chains(tiling, self.edges)
         self.threads = self._threads()
+        self.kept: dict[int, Mask] = {}
+        """For operands of matrix units that may stay in registers, where they do."""
         self.products = {
             value: self._warps(value, edge)
             for value, edge in self.edges.items()
             if edge.kind is Kind.MATMUL
         }
+        for chain in self.chains:
+            self._chain(chain)
         self.staged = self._staged_bytes()
         self.stages = self._stages()
         self.shared = self._shared_bytes()
@@ -122,14 +117,16 @@ class Resources:
         users = [self.edges[user].kind for user in self.uses[value]]
         return bool(users) and all(kind is Kind.ACCUMULATE_SUM for kind in users)
 
-    def materialised(self) -> Iterator[int]:
-        """The operands of matrix units that are computed: they go through shared memory."""
+    def materialised(self) -> Iterator[tuple[int, Array]]:
+        """The operands of matrix units that are computed, and 1 where through shared memory."""
         seen: set[int] = set()
         for edge in self.edges.values():
             for operand in edge.operands if edge.kind is Kind.MATMUL else ():
                 if self.edges[operand].kind is not Kind.INPUT and operand not in seen:
                     seen.add(operand)
-                    yield operand
+                    kept = self.kept.get(operand)
+                    one = self.tiling.one
+                    yield operand, one if kept is None else np.where(kept, 0.0, one)
 
     def contiguous(self, tensor: Input) -> tuple[Array, Array]:
         """Bytes of a tile of `tensor` that lie side by side, and bytes copied at once."""
@@ -281,7 +278,23 @@ class Resources:
             rows, columns, _ = self._sides(edge)
             accumulators = accumulators + round_up(rows, 16) * round_up(columns, 8)
         many = accumulators > ACCUMULATORS_PER_THREAD * MATRIX_THREADS
+        if sum(1 + len(chain.others) for chain in self.chains) == len(products):
+            warps = self.tiling.one * (MATRIX_THREADS // 32)
+            for chain in self.chains:
+                many = many & ~shared(self.tiling, self.edges, chain, warps).fits
         return np.where(many, 2.0 * MATRIX_THREADS, float(MATRIX_THREADS))
+
+    def _chain(self, chain: Chain) -> None:
+        """Note what the products of a chain share where they are one."""
+        together = shared(self.tiling, self.edges, chain, self.threads / 32)
+        for value, warps in together.warps.items():
+            alone = self.products[value]
+            self.products[value] = Warps(
+                np.where(together.fits, warps.flops, alone.flops),
+                np.where(together.fits, warps.read, alone.read),
+                np.where(together.fits, warps.exchange, alone.exchange),
+            )
+        self.kept |= dict.fromkeys(chain.operands, together.fits)
 
     def _warps(self, value: int, edge: Edge) -> Warps:
         """Warps along rows, columns and depth with the fewest instructions for each."""
@@ -339,14 +352,14 @@ class Resources:
         for value, tensor in self._inputs():
             if not self.tiling.in_loop(value):
                 held = held + self._tile_bytes(value, tensor)
-        during, after = self.staged * self.stages, self._exchanged()
+        during, after = self.staged * self.stages, self._exchanged(held)
         item = item_bytes(self.tiling.program.matrix_type)
-        for operand in self.materialised():
+        for operand, stored in self.materialised():
             axes = self.tiling.axes(operand)
             columns = self.tiling.mesh.tiles[axes[-1]] if axes else self.tiling.one
             rows = self.tiling.volume(operand) / columns
             # Either of the axes may come last.
-            tile = np.maximum(
+            tile = stored * np.maximum(
                 self._padded_bytes(rows, columns, item), self._padded_bytes(columns, rows, item)
             )
             if self.tiling.in_loop(operand):
@@ -355,9 +368,12 @@ class Resources:
                 after = after + tile
         return held + np.maximum(during, after) + 1024
 
-    def _exchanged(self) -> Array:
+    def _exchanged(self, held: Array) -> Array:
         exchange = [warps.exchange for warps in self.products.values()]
         alone = sum(exchange, start=self.tiling.zero)
+        if not any(self.tiling.in_loop(value) for value in self.products):
+            # The tiles that are multiplied give way.
+            alone = np.maximum(alone - held, 0.0)
         return np.where(self.tiling.mesh.shares > 1, np.maximum(alone, self.handed_over()), alone)
 
     def handed_over(self) -> Array:
@@ -378,7 +394,9 @@ def waits(resources: Resources, kinds: Sequence[Kind] = REDUCTIONS) -> Array:
         if edge.kind in kinds:
             total = total + REDUCTION_WAITS * resources.tiling.turns(value)
     for value in resources.shifted:
-        total = total + REDUCTION_WAITS * resources.tiling.turns(value)
-    for operand in resources.materialised():
-        total = total + resources.tiling.turns(operand)
+        # Where a chain keeps the exp in registers each warp has a maximum of its own.
+        kept = resources.kept.get(value, np.bool_(False))
+        total = total + np.where(kept, 0, REDUCTION_WAITS) * resources.tiling.turns(value)
+    for operand, stored in resources.materialised():
+        total = total + stored * resources.tiling.turns(operand)
     return total

@@ -1,0 +1,150 @@
+"""
+Products that take another product's result as it lies in registers, in the model.
+
+A thread's part of a product's result is what it needs of the left side of a next one, so scores
+need not go through shared memory before they multiply the values (see `passes/lowering/chains.py`,
+which this follows for all combinations of tile sizes at once).
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mirage_mlir.graph.schedule import MAX_EXCHANGE_BYTES
+from mirage_mlir.search.hypergraph import Edge
+from mirage_mlir.search.instantiate import Array
+from mirage_mlir.search.program import Kind
+from mirage_mlir.search.tiling import Tiling
+
+MAX_FRAGMENT_REGISTERS = 144
+"""Registers of a thread for the results of all products of a chain; the rest of 255 holds
+operands, addresses and copies of elements that are worked on."""
+
+ELEMENTWISE = (Kind.ADD, Kind.SUB, Kind.MUL, Kind.DIV, Kind.MAX, Kind.FUNCTION, Kind.INVERSE)
+
+ROWS, COLUMNS, DEPTH = 16, 8, 16
+"""Of one instruction of the matrix unit."""
+
+
+@dataclass(frozen=True)
+class Warps:
+    """How warps share a product: the instructions of all of them, and the bytes that they read."""
+
+    flops: Array
+    read: Array
+    exchange: Array
+    """Bytes of shared memory through which parts of the sum meet."""
+
+
+@dataclass(frozen=True)
+class Chain:
+    """A product whose result, worked on element by element, is the left side of others."""
+
+    first: int
+    others: tuple[int, ...]
+    operands: tuple[int, ...]
+    """The left sides of the others, which stay in registers."""
+
+
+def find_chains(tiling: Tiling, edges: Mapping[int, Edge]) -> list[Chain]:
+    """The chains of a graph; a product is in one of them at most."""
+    if tiling.program.matrix_type == "f32":
+        return []  # These products use no matrix unit.
+    following: dict[int, dict[int, int]] = {}
+    for value, edge in edges.items():
+        for operand in edge.operands if edge.kind is Kind.MATMUL else ():
+            first = _source(tiling, edges, operand)
+            if first is not None:
+                following.setdefault(first, {})[value] = operand
+    chains: list[Chain] = []
+    used: set[int] = set()
+    for first, others in following.items():
+        if first in used or any(value in used or value in following for value in others):
+            continue
+        chains.append(Chain(first, tuple(others), tuple(dict.fromkeys(others.values()))))
+        used |= {first, *others}
+    return chains
+
+
+def _source(tiling: Tiling, edges: Mapping[int, Edge], value: int) -> int | None:
+    """The product of the same stage that a value is computed from, element by element."""
+    edge = edges[value]
+    if edge.kind is Kind.MATMUL:
+        return value
+    if edge.kind not in ELEMENTWISE:
+        return None
+    for operand in edge.operands:
+        alike = set(tiling.axes(operand)) == set(tiling.axes(value))
+        if alike and tiling.in_loop(operand) == tiling.in_loop(value):
+            source = _source(tiling, edges, operand)
+            if source is not None:
+                return source
+    return None
+
+
+@dataclass(frozen=True)
+class Shared:
+    """How warps share the products of a chain."""
+
+    fits: NDArray[np.bool_]
+    """Where the registers are enough; elsewhere there is no chain."""
+    warps: Mapping[int, Warps]
+    """Of each product."""
+
+
+def shared(tiling: Tiling, edges: Mapping[int, Edge], chain: Chain, warps: Array) -> Shared:
+    """
+    The split of a chain's rows and keys over `warps` with the least work for each warp.
+
+    The keys are the columns of the first product and the depth of the others: warps that share
+    them have parts of the others' results, which they add up in the end.
+    """
+    first = edges[chain.first]
+    summed = edges[chain.others[0]].axis
+    assert summed is not None
+    assert first.axis is not None
+    own = tiling.axes(chain.first)
+    mesh = tiling.mesh
+    row_tiles = np.ceil(tiling.extent([axis for axis in own if axis != summed]) / ROWS)
+    key_tiles, steps = (
+        np.ceil(mesh.tiles[summed] / COLUMNS),
+        np.ceil(mesh.tiles[first.axis] / DEPTH),
+    )
+    widths = [
+        np.ceil(tiling.extent([a for a in tiling.axes(other) if a not in own]) / COLUMNS)
+        for other in chain.others
+    ]
+    total, widest = sum(widths, start=tiling.zero), np.maximum.reduce(widths)
+    best = np.full_like(row_tiles, np.inf)
+    tiles, columns, exchanged = best, best, best
+    for down, across in ((d, a) for d in (1, 2, 4, 8) for a in (1, 2, 4, 8)):
+        rows, keys = np.ceil(row_tiles / down), np.ceil(key_tiles / across)
+        parts = warps * rows * widest * ROWS * COLUMNS * 4
+        valid = (down * across == warps) & (4 * rows * (keys + total) <= MAX_FRAGMENT_REGISTERS)
+        if across > 1:
+            valid &= (mesh.tiles[summed] % (DEPTH * across) == 0) & (
+                parts <= 2 * MAX_EXCHANGE_BYTES
+            )
+        work = rows * keys * steps + rows * total * np.ceil(keys / 2)
+        better = valid & (work < best)
+        best = np.where(better, work, best)
+        tiles, columns = np.where(better, rows, tiles), np.where(better, keys, columns)
+        exchanged = np.where(better, parts / widest if across > 1 else 0.0, exchanged)
+    instruction = 2.0 * ROWS * COLUMNS * DEPTH
+    found = {
+        chain.first: Warps(
+            warps * tiles * columns * steps * instruction,
+            warps * steps * (tiles * 512 + columns * 256),
+            tiling.zero,
+        )
+    }
+    for other, width in zip(chain.others, widths, strict=True):
+        deep = np.ceil(columns / 2)
+        found[other] = Warps(
+            warps * tiles * width * deep * instruction,
+            warps * deep * width * 256,
+            exchanged * width,
+        )
+    return Shared(np.isfinite(best), found)
