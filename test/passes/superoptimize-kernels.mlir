@@ -29,7 +29,7 @@ func.func @split_context(%q: tensor<2x8x128xf16>, %k: tensor<2x128x8192xf16>, %v
 // A residual and its norm through a linear layer, both returned: the sum is computed once, and the
 // norm is part of one of the two kernels.
 // CHECK-LABEL: func.func @two_results
-// CHECK:         kernel.graph_defined ins(%x, %r
+// CHECK:         kernel.graph_defined
 // CHECK:         kernel.graph_defined ins({{.*}}%w)
 // CHECK:         threadblock.matmul
 // CHECK-NOT:     kernel.graph_defined
