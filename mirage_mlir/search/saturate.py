@@ -11,6 +11,7 @@ from collections.abc import Callable, Mapping
 from mirage_mlir.expr.heads import GRID, LOOP, Poly
 from mirage_mlir.search.config import Configuration
 from mirage_mlir.search.hypergraph import Edge, Hypergraph, Stage, Value
+from mirage_mlir.search.interning import intern_by_value
 from mirage_mlir.search.program import Kind
 from mirage_mlir.search.values import Algebra
 
@@ -66,6 +67,8 @@ class Saturation:
                 for other in range(current + 1):
                     self._pair(current, other)
                 current += 1
+        if not self.cut:
+            intern_by_value(self.algebra, self.configuration, self.graph, self.resident)
         return self.graph
 
     def _over(self) -> bool:

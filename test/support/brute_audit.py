@@ -64,6 +64,8 @@ class Explainer:
         self.scale = scale
         self.saturation = Saturation(algebra, configuration)
         self.graph = self.saturation.run()
+        edges = enumerate(self.graph.edges)
+        self._made = {edge: value for value, made in edges for edge in made}
 
     def check(self, found: Found) -> None:
         """
@@ -134,19 +136,19 @@ class Explainer:
         return max(self.graph.values[place.value].stage for place in places)
 
     def _found(self, form: Poly | None, stage: Stage, edge: Edge, axes: Positions) -> Place:
-        """The place of a form that `edge` computes, which must both be in the hypergraph."""
+        """The place of what `edge` computes, which must be in the hypergraph."""
         if form is None:
             raise Unexplained(f"{edge.kind} has no normal form")
-        value = self.graph.find(Value(form, stage))
-        if value is None:
-            text = self.algebra.forms.show(form)
-            raise Unexplained(f"{edge.kind} makes {text}, which is no value of the hypergraph")
         swapped = Edge(edge.kind, edge.operands[::-1], edge.axis, edge.name, edge.source)
         commutes = edge.kind in (Kind.ADD, Kind.MUL, Kind.MATMUL)
-        if edge not in self.graph.edges[value]:
-            if not commutes or swapped not in self.graph.edges[value]:
-                raise Unexplained(f"{edge.kind} is no edge of the hypergraph")
-        return Place(value, axes)
+        for same in (edge, swapped) if commutes else (edge,):
+            # Not by its form: a value may be computed in ways that its form does not show.
+            if same in self._made:
+                return Place(self._made[same], axes)
+        known = self.graph.find(Value(form, stage)) is not None
+        reason = "for that" if known else ", nor is the value there"
+        text = self.algebra.forms.show(form)
+        raise Unexplained(f"{edge.kind} makes {text}: the hypergraph has no edge {reason}")
 
     def _pairwise(self, name: str, a: Place, b: Place) -> Place:
         axes: list[str | None] = []
@@ -336,7 +338,7 @@ class Audit:
         operators = (*subject.operators, *(subject.further if further else ()))
         self.brute = BruteForce(subject.build(), operators, subject.scale)
         self.program = resolve(subject.build())
-        self.algebras = [Algebra.of(self.program, limit) for limit in (1, EXPANDED)]
+        self.algebra = Algebra.of(self.program)
         self.configurations = set(one_kernel_configurations(self.program))
         self.outcome = Outcome()
         self.terms = Terms(self.brute)
@@ -379,8 +381,12 @@ class Audit:
         if (configuration := self.configuration(cut)) is None:
             return "the search has no such configuration"
         if configuration not in self._explainers:
+            algebras = [self.algebra]
+            # As the search does it.
+            if configuration.loop and self.algebra.has_products_of_sums:
+                algebras.append(Algebra.of(self.program, EXPANDED))
             self._explainers[configuration] = [
-                Explainer(algebra, configuration, self.subject.scale) for algebra in self.algebras
+                Explainer(algebra, configuration, self.subject.scale) for algebra in algebras
             ]
         reasons: list[str] = []
         for explainer in self._explainers[configuration]:
@@ -462,6 +468,15 @@ def _centred_linear() -> ProgramBuilder:
     return b
 
 
+def _sum_of_linears() -> ProgramBuilder:
+    """Two products with one sum, of which one is enough."""
+    b = ProgramBuilder()
+    x, y, u, v = (b.input(SQUARE) for _ in range(4))
+    s = b.binary(Kind.ADD, u, v)
+    b.output(b.binary(Kind.ADD, b.matmul(x, s), b.matmul(y, s)))
+    return b
+
+
 def _residual() -> ProgramBuilder:
     """The inner step of nTrans, `x + alpha * (h - x)`."""
     b = ProgramBuilder()
@@ -497,6 +512,7 @@ SUBJECTS = {
     "centred_linear": Subject(
         _centred_linear, ("sub", "mul", *MEANS, *MATMULS), 5, MEAN, ("sum_rows", "accumulate")
     ),
+    "sum_of_linears": Subject(_sum_of_linears, ("add", "mul", "accumulate", *MATMULS), 4),
     "residual": Subject(_residual, ("add", "sub", "mul"), 4),
     "softmax": Subject(_softmax, ("exp", "mul", "div", *SUMS), 4),
 }

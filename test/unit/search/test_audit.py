@@ -18,6 +18,7 @@ CONFIGURATIONS = {
     "weighted_rmsnorm_linear": 6,
     "lora": 9,
     "gated_mlp": 6,
+    "sum_of_linears": 6,
     "residual": 3,
     "softmax": 2,
 }
