@@ -16,6 +16,7 @@ from mirage_mlir.search.block_graph import BlockGraph
 from mirage_mlir.search.cost import IDLE_LATENCY
 from mirage_mlir.search.cuts import Cut, Part, Source, cuts
 from mirage_mlir.search.engine import search
+from mirage_mlir.search.forms import with_fewer_products
 from mirage_mlir.search.limits import Limits
 from mirage_mlir.search.program import Program
 from mirage_mlir.search.report import SearchReport
@@ -150,6 +151,9 @@ class Planner:
         default_factory=dict[object, tuple[float, list[KernelPlan]]]
     )
 
+    def __post_init__(self) -> None:
+        self._whole: set[object] = {self.program.key()}
+
     def graphs(self, program: Program, *, coarse: bool) -> list[BlockGraph]:
         """The graphs of one kernel, with coarse tile sizes or with all."""
         key = program.key(), coarse
@@ -168,6 +172,18 @@ class Planner:
         graphs = search(program, self.target, self.limits, self.report)
         self._graphs[program.key(), True] = self._graphs[program.key(), False] = graphs
         return graphs
+
+    def forms(self, graphs: list[BlockGraph]) -> list[Program]:
+        """The program as written, whose graphs of one kernel are known, and what is planned too."""
+        if self.limits.expired():
+            return [self.program]
+        form = with_fewer_products(self.program, self.target)
+        if form is None:
+            return [self.program]
+        # One kernel computes both in the same ways.
+        self._graphs[form.key(), True] = graphs
+        self._whole.add(form.key())
+        return [form, self.program]
 
     def _is_over(self) -> bool:
         """Whether no more parts are searched: the report says so."""
@@ -209,7 +225,7 @@ class Planner:
         best = Best(found, bound)
         for plan in self._cut_in_two(program, kernels, best):
             best.add(plan)
-            if program.key() == self.program.key():
+            if program.key() in self._whole:
                 self.bound = min(self.bound, best.bound)
         return best.plans
 
@@ -223,7 +239,7 @@ class Planner:
         # Splits are few, and what they give is often the best: it bounds the others.
         for split in self._all_splits(program):
             yield from self._of_split(split, best)
-        most = MAX_CUTS if program.key() == self.program.key() else MAX_CUTS_OF_PARTS
+        most = MAX_CUTS if program.key() in self._whole else MAX_CUTS_OF_PARTS
         for least, cut in self._all_cuts(program)[:most]:
             if least < best.bound:
                 yield from self._of_cut(cut, 1, 1, best)
@@ -353,9 +369,11 @@ def search_kernels(
     found = [in_one_kernel(program, graph) for graph in graphs]
     planner.bound = ALLOWANCE * graphs[0].seconds if graphs else float("inf")
     several: list[KernelPlan] = []
+    forms = planner.forms(graphs) if limits.max_kernels > 1 else []
     for kernels in range(2, limits.max_kernels + 1):
         planner.kernels = kernels
-        several += planner.plans(program, kernels, planner.bound)
+        for form in forms:
+            several += planner.plans(form, kernels, planner.bound)
     several.sort(key=lambda plan: plan.seconds)
     best = list({plan.key(): plan for plan in several if len(plan.kernels) > 1}.values())[:KEPT]
     found += [planner.refined(plan) for plan in best]

@@ -1,42 +1,23 @@
 """
 Programs whose sums run in two kernels: parts of them in a first, what follows in a second.
 
-The sums over one axis (split-K of a matmul, split-KV of attention) are brought outermost: a graph
-of one kernel with a loop over the axis is that, read as a program again. The first kernel leaves
-these sums open over its blocks, the second adds the parts up. Where the sums hold an exp that is
-kept in range by a maximum, each part has a maximum of its own, which the first kernel stores too:
-to the second kernel the parts are s_p * exp(m_p).
+The sums over one axis (split-K of a matmul, split-KV of attention) are brought outermost. The first
+kernel leaves these sums open over its blocks, the second adds the parts up. Where the sums hold an
+exp that is kept in range by a maximum, each part has a maximum of its own, which the first kernel
+stores too: to the second kernel the parts are s_p * exp(m_p).
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from fractions import Fraction
 
 from mirage_mlir.graph.target import Target
-from mirage_mlir.search.config import Configuration, one_kernel_configurations
-from mirage_mlir.search.cost import static_weights
-from mirage_mlir.search.cuts import SUMS, Copier, Cut, Part, Source
-from mirage_mlir.search.extract import Derivation, Extraction
-from mirage_mlir.search.hypergraph import Edge, Hypergraph, Stage, Value
-from mirage_mlir.search.instantiate import mesh_of
+from mirage_mlir.search.cuts import Copier, Cut, Part, Source
+from mirage_mlir.search.forms import outermost
 from mirage_mlir.search.program import Axes, Function, Kind, Node, Output, Program, Shift
-from mirage_mlir.search.saturate import Saturation
-from mirage_mlir.search.shifts import find_shifts
-from mirage_mlir.search.tiling import Tiling
 from mirage_mlir.search.values import Algebra
 
 PARTS = "parts"
 """The axis of the parts of a sum, in a second kernel: no name of an axis of a program."""
-
-NOMINAL_TILE = 64
-"""The extent of a turn at which the forms of a program are weighed."""
-
-FORMS = 2
-"""Forms of a program, its sums over one axis outermost, that are split: they differ in what is
-multiplied before and what after, which the model tells apart."""
-
-CONFIGURATIONS = 2
-"""Configurations tried for each axis: the simplest fails where a matmul has two axes of rows."""
 
 EXP = Function("exp")
 
@@ -180,130 +161,3 @@ def _degrees(program: Program, shifts: Sequence[Shift]) -> list[tuple[int, ...] 
         else degree
         for node, degree in zip(program.nodes, degrees, strict=True)
     ]
-
-
-# Programs with the sums over one axis outermost
-
-
-def outermost(algebra: Algebra, axis: str, target: Target) -> Iterator[Program]:
-    """Programs that compute the same, no sum over `axis` inside another."""
-    tried = 0
-    for configuration in one_kernel_configurations(algebra.program):
-        if configuration.loop != (axis,):
-            continue
-        if tried == CONFIGURATIONS:
-            return
-        tried += 1
-        graph = Saturation(algebra, configuration).run()
-        if (goals := _goals(algebra, graph)) is None:
-            continue
-        for derivation in _lightest(algebra, configuration, graph, goals, target):
-            form = _Writer(algebra, graph, derivation).program()
-            yield replace(form, shifts=find_shifts(form))
-        return
-
-
-def _goals(algebra: Algebra, graph: Hypergraph) -> list[int] | None:
-    goals: list[int] = []
-    for form in algebra.outputs:
-        if form is None:
-            return None
-        after = graph.find(Value(form, Stage.POST))
-        goal = graph.find(Value(form, Stage.INVARIANT)) if after is None else after
-        if goal is None:
-            return None
-        goals.append(goal)
-    return goals
-
-
-def _lightest(
-    algebra: Algebra,
-    configuration: Configuration,
-    graph: Hypergraph,
-    goals: Sequence[int],
-    target: Target,
-) -> list[Derivation]:
-    program = algebra.program
-    nominal = [
-        [1 if axis in configuration.single else min(NOMINAL_TILE, program.sizes[axis])]
-        for axis in (*configuration.grid, *configuration.loop)
-    ]
-    mesh = mesh_of(program, configuration, nominal)
-    weights = list(static_weights(Tiling(program, algebra, graph, target, mesh), graph))
-
-    def weigh(value: int, edge: Edge) -> float:
-        return weights[value][edge]
-
-    return Extraction(graph, goals, weigh, FORMS).run()
-
-
-class _Writer:
-    """Reads a derivation with a loop as a program over whole axes."""
-
-    def __init__(self, algebra: Algebra, graph: Hypergraph, derivation: Derivation) -> None:
-        self.algebra = algebra
-        self.graph = graph
-        self.derivation = derivation
-        self.nodes: list[Node] = []
-        self._numbers: dict[int, int] = {}
-        stored = (axis for output in algebra.program.outputs for axis in output.axes)
-        axes = [axis for axis in stored if axis is not None]
-        self._order = list(dict.fromkeys((*axes, *algebra.program.sizes)))
-
-    def program(self) -> Program:
-        """The program; axes have the names that they have in the one that was searched."""
-        old = self.algebra.program
-        inputs = [
-            replace(tensor, node=self._append(old.nodes[tensor.node])) for tensor in old.inputs
-        ]
-        for value, edge in zip(self.derivation.values, self.derivation.edges, strict=True):
-            if edge.kind is Kind.INPUT:
-                self._numbers[value] = inputs[edge.source].node
-            else:
-                self._numbers[value] = self._write(value, edge)
-        outputs = [
-            replace(output, node=self._numbers[goal])
-            for output, goal in zip(old.outputs, self.derivation.goals, strict=True)
-        ]
-        return replace(
-            old, nodes=tuple(self.nodes), inputs=tuple(inputs), outputs=tuple(outputs), shifts=()
-        )
-
-    def _append(self, node: Node) -> int:
-        self.nodes.append(node)
-        return len(self.nodes) - 1
-
-    def _write(self, value: int, edge: Edge) -> int:
-        operands = tuple(self._numbers[operand] for operand in edge.operands)
-        axes = self._axes(value, edge, operands)
-        match edge.kind:
-            case Kind.ACCUMULATE_SUM | Kind.ACCUMULATE_MAX:
-                # Tiles are whole here: what a turn sums is the sum.
-                return operands[0]
-            case Kind.CONSTANT:
-                number = self.algebra.constants[edge.source][1]
-                return self._append(Node(Kind.CONSTANT, value=number))
-            case Kind.INVERSE:
-                one = self._append(Node(Kind.CONSTANT, value=Fraction(1)))
-                return self._append(Node(Kind.DIV, (one, *operands), axes))
-            case Kind.FUNCTION:
-                function = self.algebra.function_named(edge.name)
-                return self._append(Node(edge.kind, operands, axes, function=function))
-            case _:
-                reduced = () if edge.axis is None else (edge.axis,)
-                return self._append(Node(edge.kind, operands, axes, reduced=reduced))
-
-    def _axes(self, value: int, edge: Edge, operands: Sequence[int]) -> Axes:
-        """The axes of a value at places that follow from its operands."""
-        present = self.algebra.tile_axes(self.graph.values[value].form)
-        given = [self.nodes[operand].axes for operand in operands]
-        if edge.kind in SUMS and edge.kind is not Kind.MATMUL:
-            return tuple(axis if axis in present else None for axis in given[0])
-        for axes in sorted(given, key=len, reverse=True):
-            if set(present) <= set(axes) and edge.kind is not Kind.MATMUL:
-                return tuple(axis if axis in present else None for axis in axes)
-        ordered = sorted(present, key=self._order.index)
-        # A matrix of one column keeps the place of its rows.
-        return (
-            (*ordered, None) if len(ordered) == 1 and edge.kind is Kind.MATMUL else tuple(ordered)
-        )

@@ -12,8 +12,10 @@ from mirage_mlir.graph.target import H200
 from mirage_mlir.search.axes import resolve
 from mirage_mlir.search.builder import ProgramBuilder
 from mirage_mlir.search.cuts import Cut, Part, Source, Uses, cuts
+from mirage_mlir.search.forms import outermost, products, with_fewer_products
 from mirage_mlir.search.program import Function, Kind, Program
 from mirage_mlir.search.split import Split, splits
+from mirage_mlir.search.values import Algebra
 
 
 def rmsnorm_linear() -> ProgramBuilder:
@@ -52,6 +54,14 @@ def residual() -> ProgramBuilder:
     return b
 
 
+def chain() -> ProgramBuilder:
+    """Two matrices and a vector, the matrices multiplied first."""
+    b = ProgramBuilder()
+    a, c, x = b.input((6, 7)), b.input((7, 8)), b.input((8, 1))
+    b.output(b.matmul(b.matmul(a, c), x))
+    return b
+
+
 def two_sums() -> ProgramBuilder:
     """Sums over rows and over columns of the same product."""
     b = ProgramBuilder()
@@ -67,6 +77,7 @@ PROGRAMS = {
     "gated": gated,
     "attention": attention,
     "residual": residual,
+    "chain": chain,
     "two_sums": two_sums,
 }
 
@@ -162,6 +173,37 @@ def test_parts_of_sums_add_up(name: str, parts: int) -> None:
         cut = split.cut(len(stored[0]))
         got = joined(cut, stored, of_part(cut.second, arguments, stored))
         assert all(map(same, got, expected))
+
+
+def test_fewer_products() -> None:
+    """A (B x) for (A B) x; nothing where the program as written has the fewest."""
+    program = resolve(chain())
+    form = with_fewer_products(program, H200)
+    assert form is not None
+    assert (products(program), products(form)) == (6 * 7 * 8 + 6 * 8, 7 * 8 + 6 * 7)
+    arguments = arguments_of(program)
+    assert all(map(same, computed(form, arguments), computed(program, arguments)))
+    for name in ("gated", "attention", "residual", "two_sums"):
+        assert with_fewer_products(resolve(PROGRAMS[name]()), H200) is None
+
+
+@pytest.mark.parametrize("name", ["rmsnorm_linear", "gated", "attention"])
+def test_sums_outermost(name: str) -> None:
+    """The same program, in which no sum over the axis needs another."""
+    program = resolve(PROGRAMS[name]())
+    arguments = arguments_of(program)
+    expected = computed(program, arguments)
+    stored = {axis for output in program.outputs for axis in output.axes}
+    walked = [axis for axis in program.sizes if axis not in stored]
+    algebra = Algebra.of(program)
+    forms = [(axis, form) for axis in walked for form in outermost(algebra, axis, H200)]
+    assert forms
+    for axis, form in forms:
+        assert all(map(same, computed(form, arguments), expected))
+        needs = Uses(form).needs
+        sums = [number for number, node in enumerate(form.nodes) if axis in node.reduced]
+        assert sums
+        assert all(needs[number].isdisjoint(sums) for number in sums)
 
 
 def test_a_maximum_for_each_part() -> None:

@@ -45,6 +45,14 @@ def long_rows() -> ProgramBuilder:
     return b
 
 
+def chain() -> ProgramBuilder:
+    """Two matrices and few columns, the matrices multiplied first."""
+    b = ProgramBuilder()
+    a, c, x = b.input((4096, 4096)), b.input((4096, 4096)), b.input((4096, 8))
+    b.output(b.matmul(b.matmul(a, c), x))
+    return b
+
+
 PROGRAMS = {
     "attention": attention,
     "gated_mlp": gated_mlp,
@@ -52,6 +60,7 @@ PROGRAMS = {
     "residual": residual,
     "long_rows": long_rows,
     "rmsnorm_linear": rmsnorm_linear,
+    "chain": chain,
 }
 
 
@@ -110,6 +119,15 @@ def test_mlp() -> None:
     assert first.program.outputs[0].element_type == "f16"
     assert 1 <= len(others) <= 2
     assert sum(op.kind is Kind.MATMUL for k in others for op in k.graph.operations) == 1
+
+
+def test_order_of_products() -> None:
+    """The few columns first: no kernel reads or makes the product of the matrices."""
+    best = found("chain")[0]
+    assert len(best.kernels) == 2
+    for kernel in best.kernels:
+        (output,) = kernel.program.outputs
+        assert sorted(kernel.program.shape(output.axes)) == [8, 4096]
 
 
 def test_two_results() -> None:
