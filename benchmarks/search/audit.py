@@ -1,5 +1,5 @@
 """
-All small graphs of eight programs against the search: which does it not have?
+All small graphs of nine programs against the search: which does it not have?
 
     python benchmarks/search/audit.py [--results DIR] [--only NAME,NAME] [--minutes 20]
 
@@ -9,9 +9,10 @@ Every graph that computes its program must be one of the search's hypergraph, or
 no sub-expression of the program by the axioms of the paper (`test/support/brute_audit.py`); others
 are missed, and make the exit code 1.
 
-The time of the processor is shared out among the programs: first all cuts that are configurations
-of the search, then the others in random order, then the first again with graphs of an operator
-more. What was not finished is said. Results go to `DIR/<date>-audit.json`.
+First come all cuts that are configurations of the search; the time of the processor that is left
+is shared out among the programs, for the other cuts in random order and for the first ones again
+with graphs of an operator more. What was not finished is said. Results go to
+`DIR/<date>-audit.json`.
 """
 
 import argparse
@@ -36,7 +37,9 @@ MISSES_SHOWN = 20
 """Of one program; a result with more is not read to the end."""
 
 OTHERS_SHARE = 0.5
-"""Of what is left after the first part, the share of the cuts that are no configurations."""
+"""Of the time that is left after the first part, the share of the second."""
+
+PARTS_OF_RUN = ("configurations", "other_cuts", "larger_graphs")
 
 
 def run_cuts(subject: Subject, cuts: Sequence[Cut], most: int, until: float) -> dict[str, Any]:
@@ -67,30 +70,49 @@ def run_cuts(subject: Subject, cuts: Sequence[Cut], most: int, until: float) -> 
     }
 
 
-def audited(name: str, seconds: float) -> dict[str, Any]:
-    """One program, in three parts."""
-    start, subject = process_time(), SUBJECTS[name]
-    audit = Audit(subject)
-    cuts = audit.cuts()
-    own = [cut for cut in cuts if audit.configuration(cut) is not None]
-    others = [cut for cut in cuts if audit.configuration(cut) is None]
-    Random(0).shuffle(others)
-    end = start + seconds
-    first = run_cuts(subject, own, subject.most, end)
-    half = process_time() + OTHERS_SHARE * (end - process_time())
-    second = run_cuts(subject, others, subject.most, half)
-    third = run_cuts(subject, own, subject.most + 1, end)
-    return {
-        "operators": [*subject.operators, *subject.further],
-        "configurations": first,
-        "other_cuts": second,
-        "larger_graphs": third,
-    }
+class Program:
+    """One program and what was found so far."""
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+        self.subject = SUBJECTS[name]
+        audit = Audit(self.subject)
+        cuts = audit.cuts()
+        self.own = [cut for cut in cuts if audit.configuration(cut) is not None]
+        self.others = [cut for cut in cuts if audit.configuration(cut) is None]
+        Random(0).shuffle(self.others)
+        self.parts: dict[str, dict[str, Any]] = {}
+
+    def run(self, part: str, cuts: Sequence[Cut], most: int, until: float) -> None:
+        """Audit cuts and say what came of it."""
+        found = self.parts[part] = run_cuts(self.subject, cuts, most, until)
+        print(
+            f"{self.name}: graphs of up to {most} operators, {found['cuts_finished']} of "
+            f"{found['cuts']} cuts, {found['graphs']} graphs, {found['right']} right, "
+            f"{found['explained']} explained, {found['outside_the_axioms']} outside the axioms, "
+            f"{found['missed']} missed, {found['seconds']} s",
+            flush=True,
+        )
+
+    def result(self) -> dict[str, Any]:
+        """What is written."""
+        operators = [*self.subject.operators, *self.subject.further]
+        return {"operators": operators, **self.parts}
 
 
-def parts(program: dict[str, Any]) -> list[dict[str, Any]]:
-    """The three parts of a program's result."""
-    return [program[name] for name in ("configurations", "other_cuts", "larger_graphs")]
+def audited(names: Sequence[str], seconds: float) -> dict[str, Any]:
+    """All programs: their configurations, and with the time that is left the rest."""
+    end = process_time() + seconds
+    programs = [Program(name) for name in names]
+    for program in programs:
+        program.run("configurations", program.own, program.subject.most, end)
+    for place, program in enumerate(programs):
+        now = process_time()
+        share = max(0.0, end - now) / (len(programs) - place)
+        most = program.subject.most
+        program.run("other_cuts", program.others, most, now + OTHERS_SHARE * share)
+        program.run("larger_graphs", program.own, most + 1, now + share)
+    return {program.name: program.result() for program in programs}
 
 
 def write(folder: Path, result: dict[str, Any]) -> None:
@@ -109,20 +131,8 @@ def main() -> int:
     parser.add_argument("--only", default=",".join(SUBJECTS), help="programs, with commas between")
     parser.add_argument("--minutes", type=float, default=20.0, help="of the processor, for all")
     options = parser.parse_args()
-    names = options.only.split(",")
-    programs: dict[str, Any] = {}
-    for name in names:
-        programs[name] = audited(name, 60 * options.minutes / len(names))
-        for part in parts(programs[name]):
-            print(
-                f"{name}: graphs of up to {part['operators_of_a_graph']} operators, "
-                f"{part['cuts_finished']} of {part['cuts']} cuts, {part['graphs']} graphs, "
-                f"{part['right']} right, {part['explained']} explained, "
-                f"{part['outside_the_axioms']} outside the axioms, {part['missed']} missed, "
-                f"{part['seconds']} s",
-                flush=True,
-            )
-    everything = [part for program in programs.values() for part in parts(program)]
+    programs = audited(options.only.split(","), 60 * options.minutes)
+    everything = [program[part] for program in programs.values() for part in PARTS_OF_RUN]
     keys = ("graphs", "right", "explained", "outside_the_axioms", "missed", "seconds")
     totals = {key: round(sum(part[key] for part in everything), 1) for key in keys}
     print(totals)
