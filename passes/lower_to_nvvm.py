@@ -19,8 +19,10 @@ from xdsl.ir import Block, BlockArgument, Region, SSAValue
 from xdsl.passes import ModulePass
 
 from mirage_mlir.diagnostics import fail
-from mirage_mlir.dialects import kernel
+from mirage_mlir.dialects import kernel, threadblock
 from mirage_mlir.graph.target import target_named
+from mirage_mlir.passes.lowering.context import is_staged
+from mirage_mlir.passes.lowering.emitter import byte_width
 from mirage_mlir.passes.lowering.kernel_function import (
     KernelFunction,
     roots_of,
@@ -33,6 +35,10 @@ from mirage_mlir.passes.plan_memory import SCRATCH_BYTES, SCRATCH_OFFSET, int_at
 CLUSTER_CHIP = "sm_90a"
 """The first chip whose blocks reach each other's shared memory, and whose kernels may start while
 the one in front still runs."""
+
+MAX_EARLY_BYTES = 96 * 1024
+"""Bytes that each block of a kernel reads, at most, where kernels overlap: three microseconds of
+an H200. A kernel of 112 blocks with 4 MB each took 40 % more time, small ones 10 to 25 % less."""
 
 CONSTANT_INPUT = "kernel.constant"
 
@@ -60,6 +66,17 @@ def canonical(view: TensorView) -> tuple[tuple[int, ...], tuple[int, ...]]:
     order = sorted(range(len(view.shape)), key=lambda dim: -view.strides[dim])
     shape = tuple(view.shape[dim] for dim in order if view.shape[dim] > 1)
     return shape, dense_strides(shape)
+
+
+def bytes_of_block(graph: kernel.GraphDefinedOp) -> int:
+    """What a block reads from device memory."""
+    total = 0
+    for op in graph.body.block.ops:
+        if isinstance(op, threadblock.LoadOp):
+            kind = threadblock.tile_type(op.result)
+            turns = prod(graph.loop_sizes) if is_staged(op, graph) else 1
+            total += turns * prod(kind.get_shape()) * byte_width(kind.element_type)
+    return total
 
 
 class FunctionLowering:
@@ -96,7 +113,9 @@ class FunctionLowering:
         block = Block([shared_memory_symbol()])
         for number, graph in enumerate(self.graphs):
             arguments = [self.argument(root, scratch) for root in roots_of(graph)]
-            function = KernelFunction(graph, self.given(number))
+            # After the last kernel comes the first one of the next call.
+            leads = self.starts_early(self.graphs[(number + 1) % len(self.graphs)])
+            function = KernelFunction(graph, self.given(number), leads=leads)
             block.add_op(function.run(f"{name}_kernel_{number}", arguments))
         module = gpu.ModuleOp.build(
             properties={"sym_name": StringAttr(name)}, regions=[Region(block)]
@@ -110,12 +129,22 @@ class FunctionLowering:
         What kernel `number` may read before the one in front of it has ended.
 
         That is constant inputs; for all but the first kernel all inputs, as the first one only
-        lets others start when it has waited itself. None where all wait.
+        lets others start when it has waited itself. None for a kernel that starts after the one
+        in front.
         """
-        if self.chip != CLUSTER_CHIP:
+        if not self.starts_early(self.graphs[number]):
             return None
         arguments: Sequence[SSAValue] = self.function.body.block.args
         return [arguments[index] for index in self.constants()] if number == 0 else [*arguments]
+
+    def starts_early(self, graph: kernel.GraphDefinedOp) -> bool:
+        """
+        Whether a kernel starts before the one in front has ended.
+
+        Its blocks are then placed where there is room, several where a multiprocessor had nothing
+        to do. Kernels with little work for each block lose less by that than they gain.
+        """
+        return self.chip == CLUSTER_CHIP and bytes_of_block(graph) <= MAX_EARLY_BYTES
 
     def constants(self) -> list[int]:
         """The inputs that never change between calls."""

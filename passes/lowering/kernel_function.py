@@ -95,13 +95,19 @@ class KernelFunction:
     Args:
         given: the tensors that are there when the kernel starts, which may be before the kernel in
             front has ended; None where it starts after that.
+        leads: whether the next kernel may start before this one has ended.
     """
 
     def __init__(
-        self, graph: kernel.GraphDefinedOp, given: Collection[SSAValue] | None = None
+        self,
+        graph: kernel.GraphDefinedOp,
+        given: Collection[SSAValue] | None = None,
+        *,
+        leads: bool = False,
     ) -> None:
         self.graph = graph
         self.given = given
+        self.leads = leads
         self.roots = roots_of(graph)
         self.entry = Block(arg_types=[nvvm.GLOBAL] * len(self.roots))
         self.emit = Emitter(self.entry)
@@ -271,6 +277,7 @@ class KernelFunction:
         """Wait until it has ended, then let the next one start: what it finds is there by now."""
         if self.given is not None:
             self.emit.insert(nvvm_hopper.GridDependencyOp("wait"))
+        if self.leads:
             self.emit.insert(nvvm_hopper.GridDependencyOp("launch_dependents"))
 
     def copy(self, loads: Sequence[threadblock.LoadOp], turn: Index, slot: Index) -> None:
