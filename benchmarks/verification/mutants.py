@@ -16,7 +16,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from time import perf_counter
 
-from all_programs import differs, found_graphs, function_of, say, shrunk, ugraphs, workloads, write
+from all_programs import found_graphs, function_of, say, shrunk, ugraphs, workloads, write
+from float64_judge import differs
 from graph_mutants import Mutant, mutants
 from xdsl.dialects.func import FuncOp
 

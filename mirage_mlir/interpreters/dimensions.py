@@ -9,7 +9,7 @@ of any axes can be computed with.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
 from xdsl.dialects.func import FuncOp
@@ -30,6 +30,10 @@ class DimensionClass:
     """How loads cut them."""
     reduced: bool = False
     """Whether a sum or maximum runs over them."""
+    factors: tuple[tuple[DimensionClass, int], ...] = ()
+    """Where a reshape makes them of others, those, with their sizes, the last running fastest."""
+    parts: set[int] = field(default_factory=set[int])
+    """Sizes of parts in which it is looked at: tiles, and blocks of tiles."""
 
 
 class DimensionClasses:
@@ -39,6 +43,7 @@ class DimensionClasses:
         self._parents: dict[Dimension, Dimension] = {}
         self._cuts: list[tuple[Dimension, Cut]] = []
         self._reduced: list[Dimension] = []
+        self._products: list[tuple[Dimension, tuple[tuple[Dimension, int], ...]]] = []
         self.load_cuts: dict[kernel.GraphDefinedOp, list[tuple[SSAValue, Cuts]]] = {}
         """For each graph what it loads and how."""
         first = functions[0].body.block
@@ -50,13 +55,27 @@ class DimensionClasses:
                 self._visit(op)
         self._classes: dict[Dimension, DimensionClass] = {}
         for dimension, cut in self._cuts:
-            self.of(dimension).cuts.append(cut)
+            found = self.of(dimension)
+            found.cuts.append(cut)
+            if cut.grid_axis is not None or cut.loops:
+                found.parts |= {cut.tile, cut.tile * cut.steps}
         for dimension in self._reduced:
             self.of(dimension).reduced = True
+        self._factorise()
 
     def of(self, dimension: Dimension) -> DimensionClass:
         """The class of a dimension."""
         return self._classes.setdefault(self._root(dimension), DimensionClass())
+
+    def _factorise(self) -> None:
+        """Let classes that reshapes make of others know of them, and those of their parts."""
+        for dimension, factors in self._products:
+            product = self.of(dimension)
+            found = tuple((self.of(factor), size) for factor, size in factors)
+            if not product.factors and not any(_made_of(each, product) for each, _ in found):
+                product.factors = found
+        for dimension, _ in self._products:
+            _hand_down(self.of(dimension))
 
     @property
     def ragged(self) -> bool:
@@ -103,6 +122,8 @@ class DimensionClasses:
                     self._unite((op.results[0], dim), (op.operands[0], source))
             case "reshape":
                 self._visit_reshape(op)
+            case "repeat" | "repeat_interleave":
+                self._visit_repetition(op)
             case _:
                 self._visit_aligned(op)
 
@@ -127,17 +148,30 @@ class DimensionClasses:
                     self._unite((operand, rank - back), (result, ranks[2] - back))
 
     def _visit_reshape(self, op: Operation) -> None:
-        """Only dimensions that stay, counted from the front and from the back."""
+        """Dimensions stay, or several on one side make one on the other."""
         (source,), (result,) = op.operands, op.results
-        left, right = shape_of(source), shape_of(result)
-        for dim, (a, b) in enumerate(zip(left, right, strict=False)):
-            if a != b:
-                break
-            self._unite((source, dim), (result, dim))
-        for back, (a, b) in enumerate(zip(reversed(left), reversed(right), strict=False), 1):
-            if a != b:
-                break
-            self._unite((source, len(left) - back), (result, len(right) - back))
+        for left, right in _groups(shape_of(source), shape_of(result)):
+            if len(left) == len(right) == 1:
+                self._unite((source, left[0]), (result, right[0]))
+            elif len(left) == 1:
+                self._note_product((source, left[0]), result, right)
+            elif len(right) == 1:
+                self._note_product((result, right[0]), source, left)
+
+    def _visit_repetition(self, op: Operation) -> None:
+        """The repeated dimension is made of the one before and of one that counts copies."""
+        (source,), (result,) = op.operands, op.results
+        self._visit_aligned(op)
+        dim, times, shape = integer(op, "dim"), integer(op, "times"), shape_of(source)
+        # No dimension of the result has the number of the copies'.
+        copies = (result, len(shape) + dim), times
+        original = (source, dim), shape[dim]
+        whole = mnemonic(op) == "repeat"
+        self._products.append(((result, dim), (copies, original) if whole else (original, copies)))
+
+    def _note_product(self, product: Dimension, value: SSAValue, dims: Sequence[int]) -> None:
+        sizes = shape_of(value)
+        self._products.append((product, tuple(((value, dim), sizes[dim]) for dim in dims)))
 
     def _visit_graph(self, graph: kernel.GraphDefinedOp) -> None:
         block = graph.body.block
@@ -155,6 +189,41 @@ class DimensionClasses:
                 self._unite_all(op.tile, next(results))
             else:
                 self._visit(op)
+
+
+def _groups(left: Sequence[int], right: Sequence[int]) -> Iterator[tuple[list[int], list[int]]]:
+    """The dimensions of two shapes of one volume, size 1 left out, in the smallest groups alike."""
+    ours = [dim for dim, size in enumerate(left) if size != 1]
+    theirs = [dim for dim, size in enumerate(right) if size != 1]
+    while ours and theirs:
+        group, other = [ours.pop(0)], [theirs.pop(0)]
+        product, goal = left[group[0]], right[other[0]]
+        while product != goal:
+            if product < goal:
+                group.append(ours.pop(0))
+                product *= left[group[-1]]
+            else:
+                other.append(theirs.pop(0))
+                goal *= right[other[-1]]
+        yield group, other
+
+
+def _made_of(found: DimensionClass, wanted: DimensionClass) -> bool:
+    """Whether `found` is `wanted`, or made of it."""
+    return found is wanted or any(_made_of(factor, wanted) for factor, _ in found.factors)
+
+
+def _hand_down(product: DimensionClass) -> None:
+    """Parts that are parts of a factor, or whole numbers of what follows it."""
+    for part in sorted(product.parts):
+        inner = 1
+        for factor, size in reversed(product.factors):
+            if part % inner == 0 and part // inner < size:
+                factor.parts.add(part // inner)
+                break
+            inner *= size
+    for factor, _ in product.factors:
+        _hand_down(factor)
 
 
 def _reduced_dims(op: Operation) -> tuple[int, ...]:

@@ -20,7 +20,7 @@ from xdsl.dialects.func import FuncOp
 from xdsl.ir import SSAValue
 
 from mirage_mlir.dialects import kernel
-from mirage_mlir.interpreters.axes import Axis, distinct, make_axis, special
+from mirage_mlir.interpreters.axes import Axis, distinct, make_axis, merge, special
 from mirage_mlir.interpreters.cuts import Cuts
 from mirage_mlir.interpreters.dimensions import DimensionClass, DimensionClasses
 from mirage_mlir.interpreters.operators import shape_of
@@ -51,16 +51,20 @@ def field_axes(
     random = np.random.default_rng([seed, level])
     axes: dict[tuple[int, int], Axis] = {}
 
-    def axis(argument: SSAValue, dim: int, size: int) -> Axis:
-        found = classes.of((argument, dim))
+    def axis(found: DimensionClass, size: int) -> Axis:
         # Dimensions that run together share an axis, so that few classes meet in an operator.
         key = (id(found), size)
         if key not in axes:
-            axes[key] = _field_axis(found, size, level, random)
+            if size == prod(size for _, size in found.factors) > 1:
+                axes[key] = merge(tuple(axis(factor, size) for factor, size in found.factors)).axis
+            else:
+                axes[key] = _field_axis(found, size, level, random)
         return axes[key]
 
     return [
-        tuple(axis(argument, dim, size) for dim, size in enumerate(shape_of(argument)))
+        tuple(
+            axis(classes.of((argument, dim)), size) for dim, size in enumerate(shape_of(argument))
+        )
         for argument in functions[0].body.block.args
     ]
 
@@ -68,9 +72,7 @@ def field_axes(
 def _field_axis(found: DimensionClass, size: int, level: int, random: np.random.Generator) -> Axis:
     if level == 0:
         return special(size, [0])
-    cuts = [cut for cut in found.cuts if cut.grid_axis is not None or cut.loops]
-    parts = sorted({part for cut in cuts for part in (cut.tile, cut.tile * cut.steps)})
-    parts = [part for part in parts if part < size]
+    parts = sorted(part for part in found.parts if part < size)
     labels = np.zeros(size, np.int64)
     if any(larger % smaller for smaller, larger in pairwise(parts)):
         # Tiles that do not fit into each other look the same only in steps of what divides all;

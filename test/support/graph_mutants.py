@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from itertools import islice
 
 from xdsl.dialects.builtin import FloatAttr, IntegerAttr, StringAttr, f32, i64
 from xdsl.dialects.func import FuncOp, ReturnOp
@@ -52,18 +53,20 @@ class Mutant:
         return self.description in {f"swap the operands of {name}" for name in COMMUTATIVE}
 
 
-def mutants(function: FuncOp) -> Iterator[Mutant]:
-    """All programs that one edit makes and that are valid."""
-    for number, op in enumerate(function.walk()):
-        for description, edit in _edits(op):
-            mutant = function.clone()
-            target = list(mutant.walk())[number]
-            try:
-                edit(target)
-                mutant.verify()
-            except (VerifyException, ValueError):
-                continue
-            yield Mutant(description, op.name, mutant)
+def mutants(function: FuncOp, every: int = 1) -> Iterator[Mutant]:
+    """Of all programs that one edit makes every so many-th, those that are valid."""
+    edits = (
+        (number, op.name, *edit) for number, op in enumerate(function.walk()) for edit in _edits(op)
+    )
+    for number, name, description, edit in islice(edits, 0, None, every):
+        mutant = function.clone()
+        target = list(mutant.walk())[number]
+        try:
+            edit(target)
+            mutant.verify()
+        except (VerifyException, ValueError):
+            continue
+        yield Mutant(description, name, mutant)
 
 
 def _edits(op: Operation) -> Iterator[tuple[str, Edit]]:

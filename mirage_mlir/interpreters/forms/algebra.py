@@ -10,9 +10,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from fractions import Fraction
-from itertools import count
+from itertools import count, pairwise
 from math import gcd, lcm, prod
 
+from mirage_mlir.interpreters.forms.ranges import alone, bracket, brackets, met, shortened
 from mirage_mlir.interpreters.forms.terms import (
     FIRST_FREE,
     ZERO,
@@ -28,6 +29,7 @@ from mirage_mlir.interpreters.forms.terms import (
     inserted,
     named,
     orders,
+    place,
     renamed,
     variables_of,
 )
@@ -128,7 +130,9 @@ class Algebra:
 
     def reduced(self, factors: Sequence[Factor], coefficient: Fraction) -> Form:
         """What a product of factors is, summed over its bound variables."""
-        kept = _powers(factors)
+        kept = self._met(_powers(factors))
+        if kept is None:
+            return ZERO
         for variable in sorted(set(bound_of(factors)) - set(bound_of(kept))):
             holder = _limited(factors, variable)
             if holder is None:
@@ -141,8 +145,71 @@ class Algebra:
                 others = [other for other in kept if other is not f]
                 return self._expanded([*others, *rest], coefficient, f, base, exponent)
         merged = coalesced([kept], lambda variable: variable.bound).monomials[0]
+        if (shorter := self._shortened(merged, coefficient)) is not None:
+            return shorter
         final, times = self._without_valid(merged)
         return ((named(self._cancelled(final)), coefficient * times),)
+
+    # Brackets
+
+    def _met(self, factors: list[Factor]) -> list[Factor] | None:
+        """Factors with brackets of one index met; None where one of them is zero."""
+        found = brackets(factors, self.atoms)
+        if not found:
+            return factors
+        if (ranges := met(found)) is None:
+            return None
+        others = [f for f in factors if all(f is not each.factor for each in found)]
+        return others + [
+            Factor(self.intern(bracket(start, stop)), (where,), 1) for where, start, stop in ranges
+        ]
+
+    def _shortened(self, factors: list[Factor], coefficient: Fraction) -> Form | None:
+        """A sum of which a bracket leaves a part, as a shorter sum; None where there is none."""
+        found = brackets(factors, self.atoms)
+        ranges = met(found)
+        if not ranges or (part := shortened(ranges)) is None or not alone(factors, part[0]):
+            return None
+        variable, start, stop = part
+        whole, inner = self.variable(variable.size), self.variable(stop - start)
+        others = [f for f in factors if all(f is not each.factor for each in found)]
+        others += [
+            Factor(self.intern(bracket(low, high)), (where,), 1)
+            for where, low, high in ranges
+            if where.digits != (variable,)
+        ]
+        form = self.reduced(renamed(others, {variable: whole}), coefficient)
+        form = self.insert(form, {whole: place((inner,), 0, start)})
+        return self.bind(form, inner, None)
+
+    def bracketed(self, forms: Sequence[Form]) -> tuple[Variable, list[int]] | None:
+        """A free index that brackets are read at, and where its ranges end; None without any."""
+        ends: dict[Variable, set[int]] = {}
+        for a in forms:
+            for monomial, _ in a:
+                for where, start, stop in met(brackets(monomial, self.atoms)) or ():
+                    if len(where.digits) == 1 and not where.digits[0].bound and not where.limit:
+                        (digit,) = where.digits
+                        ends.setdefault(digit, {0, digit.size}).update((start, stop))
+        if not ends:
+            return None
+        variable = min(ends)
+        return variable, sorted(ends[variable])
+
+    def piecewise(self, forms: Sequence[Form], operation: Callable[..., Form]) -> Form:
+        """An operation on forms, in each range of their brackets alone."""
+        if (split := self.bracketed(forms)) is None:
+            return operation(*forms)
+        variable, ends = split
+        total = ZERO
+        for start, stop in pairwise(ends):
+            inner = self.variable(stop - start)
+            parts = [self.insert(a, {variable: place((inner,), 0, start)}) for a in forms]
+            result = self.piecewise(parts, operation)
+            back = self.insert(result, {inner: Place((variable,), 0, -start)})
+            where = self.factor(bracket(start, stop), (Place((variable,)),))
+            total = self.add(total, self.mul(where, back))
+        return total
 
     def _expandable(self, f: Factor) -> tuple[Form, int, list[Factor]] | None:
         """A factor that is a power of a form: the form, the power, and what is left over."""
@@ -239,6 +306,8 @@ class Algebra:
         """
         if not a:
             raise Undecided("something is divided by zero")
+        if self.bracketed([a]) is not None:
+            return self.piecewise([a], self.inverse)
         if len(a) == 1:
             ((monomial, coefficient),) = a
             outside, groups = components(monomial)
@@ -362,6 +431,17 @@ class Algebra:
     def equal(self, a: Form, b: Form) -> bool:
         """Whether two forms are the same, after multiplying by what they divide by."""
         difference = self.add(a, b, -1)
+        if (split := self.bracketed([difference])) is not None:
+            variable, ends = split
+            return all(
+                self.equal(
+                    self.insert(
+                        difference, {variable: place((self.variable(stop - start),), 0, start)}
+                    ),
+                    ZERO,
+                )
+                for start, stop in pairwise(ends)
+            )
         for _ in range(MOST_CLEARED):
             if not difference:
                 return True

@@ -12,6 +12,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import partial
+from itertools import pairwise
 
 from mirage_mlir.interpreters.forms.algebra import Algebra, components
 from mirage_mlir.interpreters.forms.terms import (
@@ -25,6 +27,7 @@ from mirage_mlir.interpreters.forms.terms import (
     coalesced,
     named,
     orders,
+    place,
     renamed,
     variables_of,
 )
@@ -52,6 +55,9 @@ class Functions(Algebra):
 
     def function(self, name: str, a: Form) -> Form:
         """A function of a form; parameters belong into the name of one that has no laws."""
+        return self.piecewise([a], partial(self._function, name))
+
+    def _function(self, name: str, a: Form) -> Form:
         match name:
             case "exp":
                 return self._exp(a)
@@ -69,8 +75,8 @@ class Functions(Algebra):
         if exponent.denominator == 1 and exponent <= MOST_POWERS:
             return self.power(a, int(exponent))
         if exponent.denominator == 2 and exponent <= MOST_POWERS:
-            return self.power(self._sqrt(a), int(2 * exponent))
-        return self._opaque(f"power {exponent}", a)
+            return self.power(self.function("sqrt", a), int(2 * exponent))
+        return self.function(f"power {exponent}", a)
 
     def _opaque(self, name: str, a: Form, exponent: int | Fraction = 1) -> Form:
         form, places = self.abstract(a)
@@ -186,6 +192,9 @@ class Functions(Algebra):
 
     def maximum(self, a: Form, b: Form) -> Form:
         """The larger of two values."""
+        return self.piecewise([a, b], self._maximum)
+
+    def _maximum(self, a: Form, b: Form) -> Form:
         values = self.value_of(a), self.value_of(b)
         if values[0] is not None and values[1] is not None:
             return self.constant(max(values[0], values[1]))
@@ -193,6 +202,20 @@ class Functions(Algebra):
 
     def largest(self, a: Form, variable: Variable) -> Form:
         """The maximum over a variable."""
+        if (split := self.bracketed([a])) is None:
+            return self._largest(a, variable)
+        if split[0] != variable:
+            return self.piecewise([a], partial(self.largest, variable=variable))
+        result: Form | None = None
+        for start, stop in pairwise(split[1]):
+            inner = self.variable(stop - start)
+            part = self.insert(a, {variable: place((inner,), 0, start)})
+            largest = self.largest(part, inner)
+            result = largest if result is None else self.maximum(result, largest)
+        assert result is not None, "an index has a first and a last number"
+        return result
+
+    def _largest(self, a: Form, variable: Variable) -> Form:
         return self._of_terms(
             [Term(term.form, term.over | {variable}) for term in self._as_terms(a)]
         )

@@ -42,6 +42,7 @@ class Operators:
         }
         self._others: dict[str, Callable[[Operation, list[Symbolic]], Symbolic]] = {
             "broadcast": lambda op, x: tensors.broadcast(x[0], _shape(op)),
+            "concat": lambda op, x: tensors.concat(x, integer(op, "dim")),
             "constant": lambda op, x: tensors.constant(number(op, "value"), _shape(op)),
             "layer_norm": self._layer_norm,
             "matmul": lambda op, x: tensors.matmul(*x),

@@ -9,6 +9,7 @@ from itertools import accumulate, pairwise
 from math import prod
 
 from mirage_mlir.interpreters.forms.functions import Functions
+from mirage_mlir.interpreters.forms.ranges import bracket
 from mirage_mlir.interpreters.forms.terms import Form, Place, Undecided, Variable, place
 
 
@@ -266,6 +267,32 @@ class Tensors:
             turn = self._digits(Dim(times))
             new = Dim(new.size, (*old.digits, *turn) if inner else (*turn, *old.digits))
         return replace(x, dims=(*x.dims[:dim], new, *x.dims[dim + 1 :]))
+
+    def concat(self, parts: Sequence[Symbolic], dim: int) -> Symbolic:
+        """
+        Tensors one after the other along a dimension.
+
+        Raises:
+            Undecided: that dimension of one of them is made of several.
+        """
+        first = parts[0]
+        dims = list(first.dims)
+        new = dims[dim] = self.dim(sum(x.dims[dim].size for x in parts))
+        form, start = self.forms.constant(0), 0
+        others = [(number, number) for number in range(len(dims)) if number != dim]
+        for x in parts:
+            _, x = self.aligned(first, x, others)
+            old = x.dims[dim]
+            if len(old.digits) > 1 or old.valid is not None:
+                raise Undecided("a dimension that is made of several is part of a longer one")
+            values = {v: Place(new.digits, 0, -start) for v in old.digits}
+            where = self.forms.factor(bracket(start, start + old.size), (Place(new.digits),))
+            moved = self.forms.insert(x.form, values)
+            form = self.forms.add(form, self.forms.mul(where, moved))
+            for number, _ in others:
+                dims[number] = self._joined(dims[number], x.dims[number])
+            start += old.size
+        return Symbolic(form, tuple(dims))
 
     def part(self, x: Symbolic, dim: int, offset: int, size: int, stride: int) -> Symbolic:
         """

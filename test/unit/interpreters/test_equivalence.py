@@ -187,7 +187,7 @@ def test_valid_rewrites_are_accepted(parse: Parse, name: str) -> None:
         inputs, output, *bodies = EQUAL[name]
         report = compare(parse, inputs, output, *bodies[::direction])
         assert report.verdict is Verdict.EQUAL, str(report)
-        assert report.tests == 3
+        assert report.tests >= 3
 
 
 @pytest.mark.parametrize("name", INACCURATE)
@@ -195,7 +195,7 @@ def test_rewrites_that_lose_accuracy(parse: Parse, name: str) -> None:
     inputs, output, *bodies = INACCURATE[name]
     report = compare(parse, inputs, output, *bodies)
     assert report.verdict is Verdict.INACCURATE, str(report)
-    assert report.tests == 3
+    assert report.tests >= 3
     assert compare(parse, inputs, output, *bodies[::-1]).verdict is Verdict.EQUAL
 
 

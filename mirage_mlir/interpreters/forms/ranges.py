@@ -1,0 +1,87 @@
+"""
+Ranges of an index: what concatenated tensors are made of.
+
+`concat(x, y)[i]` is `[0 <= i < n] x[i] + [n <= i < n + m] y[i - n]`, where a bracket is an atom
+that is one in its range and zero elsewhere. Brackets of one index meet in a bracket or vanish, and
+under a sum over the index a bracket is a shorter sum.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from mirage_mlir.interpreters.forms.terms import Atom, Factor, Place, Variable, variables_of
+
+KIND = "range"
+"""Of atoms that are brackets."""
+
+
+def bracket(start: int, stop: int) -> Atom:
+    """The atom that is 1 at the indices from `start` to below `stop`."""
+    return Atom(KIND, f"{start}:{stop}")
+
+
+def bounds(atom: Atom) -> tuple[int, int]:
+    """The range of a bracket."""
+    start, stop = atom.name.split(":")
+    return int(start), int(stop)
+
+
+class Bracket:
+    """A bracket among factors: where it is read, and its range."""
+
+    def __init__(self, factor: Factor, atom: Atom) -> None:
+        self.factor = factor
+        (self.place,) = factor.places
+        self.start, self.stop = bounds(atom)
+
+
+def brackets(factors: Sequence[Factor], atoms: Sequence[Atom]) -> list[Bracket]:
+    """The brackets among some factors."""
+    return [Bracket(f, atoms[f.atom]) for f in factors if atoms[f.atom].kind == KIND]
+
+
+def met(found: Sequence[Bracket]) -> list[tuple[Place, int, int]] | None:
+    """
+    Brackets with those of one index met, and those left out that say nothing; None: one is zero.
+
+    The index of a place with one digit or none is brought to the digit itself.
+    """
+    ranges: dict[Place, tuple[int, int]] = {}
+    for each in found:
+        place, start, stop = _plain(each.place, each.start, each.stop)
+        old_start, old_stop = ranges.get(place, (start, stop))
+        ranges[place] = max(start, old_start), min(stop, old_stop)
+    kept: list[tuple[Place, int, int]] = []
+    for place, (start, stop) in ranges.items():
+        size = 1
+        for digit in place.digits:
+            size *= digit.size
+        end = place.limit or size
+        if start >= min(stop, end) or stop <= 0:
+            return None
+        if start > 0 or stop < end:
+            kept.append((place, max(start, 0), min(stop, end)))
+    return kept
+
+
+def _plain(place: Place, start: int, stop: int) -> tuple[Place, int, int]:
+    """The range of the number that a place's digits make."""
+    # The smallest n with offset + stride * n >= end, for both ends.
+    low, high = (-((place.offset - end) // place.stride) for end in (start, stop))
+    return Place(place.digits, place.limit), low, high
+
+
+def shortened(found: Sequence[tuple[Place, int, int]]) -> tuple[Variable, int, int] | None:
+    """A bound variable that is an index of its own, and its range; None if there is none."""
+    for place, start, stop in found:
+        if len(place.digits) == 1 and place.digits[0].bound and not place.limit:
+            return place.digits[0], start, stop
+    return None
+
+
+def alone(factors: Sequence[Factor], variable: Variable) -> bool:
+    """Whether a variable is everywhere the only digit of its place."""
+    return all(
+        len(p.digits) == 1 for f in factors for p in f.places if variable in p.digits
+    ) and variable in set(variables_of(factors))
