@@ -80,10 +80,14 @@ class PieceSearch:
         key = piece.program.key()
         if key not in self._alone:
             self._alone[key] = search(piece.program, self.target, Limits(), SearchReport())
-        graphs = self._alone[key]
-        return (
-            planned(piece, in_one_kernel(piece.program, graphs[0]), self.target) if graphs else None
-        )
+        for graph in self._alone[key]:
+            plan = in_one_kernel(piece.program, graph)
+            try:
+                written(piece, plan, piece.arguments, self.target)
+            except ArrangementError:
+                continue
+            return planned(piece, plan, self.target)
+        return None
 
     def _search(self, program: Program, limits: Limits) -> list[BlockGraph]:
         report = SearchReport()

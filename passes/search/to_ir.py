@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from enum import Enum
 
 from xdsl.dialects.builtin import TensorType, bf16, f16, f32
 from xdsl.ir import Block, BlockArgument, Operation, Region, SSAValue
@@ -62,20 +63,29 @@ class Kernel:
     results: tuple[SSAValue, ...]
 
 
+class Dimensions(Enum):
+    """In which dimensions a kernel sees the tensors that it reads."""
+
+    ALL = "as they are"
+    WIDE = "those of size 1 left out"
+    UNIFORM = "one for each axis in one order, through transposes where that is needed"
+
+
 class GraphWriter:
     """Writes one found graph; `write` does all of it."""
 
-    def __init__(self, program: Program, graph: BlockGraph, *, uniform: bool = False) -> None:
+    def __init__(
+        self, program: Program, graph: BlockGraph, dims: Dimensions = Dimensions.ALL
+    ) -> None:
         """
         Args:
             program: what the graph computes.
             graph: the graph.
-            uniform: read all tensors in one order of axes, through transposes of the tensors where
-                that is needed, so that tiles fit each other.
+            dims: in which dimensions tensors are seen.
         """
         self.program = program
         self.graph = graph
-        self.uniform = uniform
+        self.dims = dims
         self.builder = TileBuilder(
             graph.tiles, _axis_order(program), frozenset(graph.configuration.single)
         )
@@ -134,8 +144,10 @@ class GraphWriter:
 
     def _axes(self, axes: Axes) -> Axes:
         """The dimensions in which a tensor over `axes` is read or written."""
-        if self.uniform:
+        if self.dims is Dimensions.UNIFORM:
             return tuple(axis if axis in axes else None for axis in self.builder.order)
+        if self.dims is Dimensions.WIDE:
+            axes = _present(axes)
         return axes or (None,)
 
     def _read(self, load: BlockOperation) -> Input:
@@ -394,18 +406,21 @@ def write_graph(
     """
     A found graph on `arguments`, its results brought to `shapes`.
 
-    Tensors are read as they lie; only where their tiles do not fit each other, and no matmul says
-    otherwise, are all seen in one order of axes.
+    Tensors are read as they lie, or without dimensions of size 1; only where their tiles do not
+    fit each other, and no matmul says otherwise, are all seen in one order of axes.
 
     Raises:
         ArrangementError: the tiles do not fit each other.
     """
-    try:
-        return GraphWriter(program, graph).write(arguments, shapes, joins)
-    except ArrangementError:
-        if any(operation.kind is Kind.MATMUL for operation in graph.operations):
-            raise
-    return GraphWriter(program, graph, uniform=True).write(arguments, shapes, joins)
+    multiplies = any(operation.kind is Kind.MATMUL for operation in graph.operations)
+    last = Dimensions.WIDE if multiplies else Dimensions.UNIFORM
+    for dims in (Dimensions.ALL, Dimensions.WIDE):
+        if dims is not last:
+            try:
+                return GraphWriter(program, graph, dims).write(arguments, shapes, joins)
+            except ArrangementError:
+                continue
+    return GraphWriter(program, graph, last).write(arguments, shapes, joins)
 
 
 def _axis_order(program: Program) -> tuple[str, ...]:
