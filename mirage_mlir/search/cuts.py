@@ -126,6 +126,9 @@ class Copier:
             merger.run()
         has_matmul = any(node.kind is Kind.MATMUL for node in self.nodes)
         program = merger.program(self.program.matrix_type if has_matmul else "f32")
+        # Axes that run together were merged.
+        kept = (tuple(axis for axis in shift.axes if axis in program.sizes) for shift in shifts)
+        shifts = [replace(shift, axes=axes) for shift, axes in zip(shifts, kept, strict=True)]
         program = replace(program, shifts=tuple(shifts))
         return Part(renamed(program), tuple(self._arguments))
 

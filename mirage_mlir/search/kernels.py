@@ -20,6 +20,7 @@ from mirage_mlir.search.forms import with_fewer_products
 from mirage_mlir.search.limits import Limits
 from mirage_mlir.search.program import Program
 from mirage_mlir.search.report import SearchReport
+from mirage_mlir.search.shifted_cuts import shifted_cuts
 from mirage_mlir.search.split import Split, splits
 from mirage_mlir.search.tiling import item_bytes
 
@@ -220,7 +221,7 @@ class Planner:
             graphs = self.graphs(program, coarse=True)
             return [in_one_kernel(program, g) for g in graphs[:1] if g.seconds < bound]
         found = self.plans(program, kernels - 1, bound)
-        if program.open_sums:
+        if program.open_sums or len(program.computed) < len(program.outputs):
             return found
         best = Best(found, bound)
         for plan in self._cut_in_two(program, kernels, best):
@@ -277,7 +278,8 @@ class Planner:
         """The cuts with their lower bounds, those at one value first, then the lowest bounds."""
         key = program.key()
         if key not in self._cuts:
-            found = {(c.first.program.key(), c.second.program.key()): c for c in cuts(program)}
+            ways = (*shifted_cuts(program), *cuts(program))
+            found = {(c.first.program.key(), c.second.program.key()): c for c in ways}
             bounds = [(self._least(cut), cut) for cut in found.values()]
             self._cuts[key] = sorted(bounds, key=lambda pair: (stored(pair[1]), pair[0]))
         return self._cuts[key]

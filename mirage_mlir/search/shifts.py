@@ -110,13 +110,16 @@ def _axes_of_sums(program: Program, node: int) -> Iterator[tuple[str, ...]]:
 
 def _joint(program: Program, arguments: Sequence[int]) -> Iterator[list[Shift]]:
     """All of `arguments` that one value over some axes may be subtracted from, for each such."""
+    present = [frozenset(program.nodes[node].present) for node in arguments]
     kept = dict.fromkeys(
-        frozenset(program.nodes[node].present) - frozenset(axes)
-        for node in arguments
-        for axes in _axes_of_sums(program, node)
+        axes - frozenset(summed)
+        for node, axes in zip(arguments, present, strict=True)
+        for summed in _axes_of_sums(program, node)
     )
+    if len(arguments) > 1:
+        kept.setdefault(present[0].intersection(*present[1:]))
     for axes in kept:
-        members = [node for node in arguments if axes <= set(program.nodes[node].present)]
+        members = [n for n, own in zip(arguments, present, strict=True) if axes <= own]
         own = [tuple(a for a in program.nodes[node].present if a not in axes) for node in members]
         if len(members) > 1:
             pairs = zip(members, own, strict=True)

@@ -189,3 +189,14 @@ def test_exps_that_may_overflow(normalise: bool) -> None:
     x = b.input((32, 64))
     b.output(b.function(EXP, b.binary(Kind.SUB, x, b.reduce(Kind.REDUCE_MAX, x, (1,)))))
     assert unshifted_exps(resolve(b)) == []
+
+
+def test_exps_without_sums_that_are_divided() -> None:
+    """What is one value of both: the largest of a row, and the numbers of the row."""
+    b = ProgramBuilder()
+    x, largest, total = b.input((32, 64)), b.input((32, 1)), b.input((32, 1))
+    below = b.binary(Kind.MUL, total, b.function(EXP, largest))
+    b.output(b.binary(Kind.DIV, b.function(EXP, x), below))
+    found = find_shifts(resolve(b))
+    assert len({shift.group for shift in found}) == 1
+    assert [shift.axes for shift in found] == [("j",), ()]

@@ -1,0 +1,69 @@
+"""Cuts at sums of exps, the maximum that they are relative to stored with them."""
+
+from search_programs import attention, rmsnorm_linear, stable_softmax
+
+from mirage_mlir.graph.target import H200
+from mirage_mlir.search.axes import resolve
+from mirage_mlir.search.builder import ProgramBuilder
+from mirage_mlir.search.cuts import Source
+from mirage_mlir.search.kernels import search_kernels
+from mirage_mlir.search.limits import Limits
+from mirage_mlir.search.program import Function, Kind, Program
+from mirage_mlir.search.report import SearchReport
+from mirage_mlir.search.shifted_cuts import shifted_cuts, without_maxima_of
+
+EXP = Function("exp")
+
+
+def long_softmax(rows: tuple[int, ...] = (16,)) -> Program:
+    """Of rows that no block can hold."""
+    b = ProgramBuilder()
+    b.output(stable_softmax(b, b.input((*rows, 1 << 20))))
+    return resolve(b)
+
+
+def test_program_without_maxima() -> None:
+    """exp is of the value itself, and its shift is that of the value."""
+    program = without_maxima_of(resolve(attention()))
+    (exp,) = (node for node in program.nodes if node.function == EXP)
+    assert program.nodes[exp.operands[0]].kind is Kind.MATMUL
+    (shift,) = program.shifts
+    assert exp.operands == (shift.node,)
+
+
+def test_cut() -> None:
+    """The first part stores sum and maximum, the second subtracts the maximum."""
+    (cut,) = shifted_cuts(long_softmax())
+    total, largest = cut.first.program.outputs
+    assert (total.shift, largest.shift) == (None, 0)
+    assert {total.element_type, largest.element_type} == {"f32"}
+    assert set(cut.second.arguments) == {Source(0), Source(0, kernel=0), Source(1, kernel=0)}
+    nodes = cut.second.program.nodes
+    (exp,) = (node for node in nodes if node.function == EXP)
+    difference = nodes[exp.operands[0]]
+    assert difference.kind is Kind.SUB
+    below = cut.second.program.inputs
+    (stored,) = (tensor for tensor in below if tensor.node == difference.operands[1])
+    assert cut.second.arguments[stored.argument] == Source(1, kernel=0)
+
+
+def test_merged_rows() -> None:
+    """Leading dimensions that run together are one axis in both parts."""
+    (cut,) = shifted_cuts(long_softmax((4, 4)))
+    assert sorted(cut.first.program.sizes.values()) == [16, 1 << 20]
+
+
+def test_no_cut_without_exps() -> None:
+    assert list(shifted_cuts(resolve(rmsnorm_linear()))) == []
+
+
+def test_rows_that_no_block_can_hold() -> None:
+    """Two kernels: one walks the rows, one normalises them."""
+    plans = search_kernels(long_softmax(), H200, Limits(max_kernels=2), SearchReport())
+    first, second = plans[0].kernels
+    assert first.graph.configuration.loop
+    sums = [op for op in first.graph.operations if op.kind is Kind.ACCUMULATE_SUM]
+    assert [op.rescale is None for op in sums] == [False]
+    largest = [first.graph.operations[number] for number in first.graph.outputs][1]
+    assert largest.kind is Kind.ACCUMULATE_MAX
+    assert not any(op.kind is Kind.REDUCE_MAX for op in second.graph.operations)
