@@ -81,3 +81,19 @@ def test_targets_by_name() -> None:
     assert {target.chip for target in TARGETS.values()} == {"sm_90a", "sm_80"}
     with pytest.raises(ValueError, match="unknown target 'B200': it is one of H200, H100, A100"):
         target_named("B200")
+
+
+def test_one_row_is_multiplied_by_matrix_units() -> None:
+    """Threads would read the weights in columns, where the banks of shared memory collide."""
+    b = ProgramBuilder()
+    x, w = b.input((1, 4096), strides=(4096, 1)), b.input((4096, 4096), strides=(4096, 1))
+    b.output(b.matmul(x, w))
+    first, *others = search(resolve(b), H200, Limits(), SearchReport())
+    assert _multiplies(first)
+    by_threads = [graph.seconds for graph in others if not _multiplies(graph)]
+    assert by_threads
+    assert min(by_threads) > 1.25 * first.seconds
+
+
+def _multiplies(graph: BlockGraph) -> bool:
+    return any(operation.kind is Kind.MATMUL for operation in graph.operations)
