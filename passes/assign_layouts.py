@@ -370,7 +370,8 @@ class LayoutAssignment:
                 self.relative[op.result] = op.result
             return set_layout(op, RegistersAttr.of(layout.reduced(rows, columns, parts)))
         blocks = blocks_across(accumulator_of(op.input)) if is_folded(op.input) else 1
-        if not split and blocks == self.sharing == 1:
+        shared_after = self.sharing > 1 and self.stages[op.result] == Stage.POST
+        if not split and blocks == 1 and not shared_after:
             if op.input in self.relative:
                 self.relative[op.result] = self.relative[op.input]
             return set_layout(op, RegistersAttr.of(layout.reduced(rows, columns)))

@@ -89,7 +89,7 @@ def choose_chain(
     rows, keys, depth = matmul_sizes(first)
     row_tiles = ceil_div(rows, MMA_ROWS)
     widths = [ceil_div(matmul_sizes(op)[1], MMA_COLUMNS) for op in others]
-    best: tuple[tuple[float, int], Chain] | None = None
+    best: tuple[tuple[int, int], Chain] | None = None
     powers = [1 << k for k in range(warps.bit_length())]
     for down, across in product(powers, powers):
         if down * across != warps or (across > 1 and keys % (MMA_DEPTH * across)):
@@ -100,8 +100,8 @@ def choose_chain(
         if registers > MAX_FRAGMENT_REGISTERS or (across > 1 and parts > 2 * MAX_EXCHANGE_BYTES):
             continue
         steps = ceil_div(depth, MMA_DEPTH)
-        work = tiles * columns * steps + tiles * sum(widths) * ceil_div(columns, 2)
-        key = (work, across)
+        # Fewer warps along the columns have fewer parts to bring together after the loop.
+        key = (tiles * (columns * steps + sum(widths) * ceil_div(columns, 2)), across)
         if best is None or key < best[0]:
             best = (key, Chain(down, across))
     return None if best is None else best[1]

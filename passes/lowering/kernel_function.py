@@ -37,7 +37,7 @@ from mirage_mlir.passes.lowering.context import (
 )
 from mirage_mlir.passes.lowering.copies import copy_to_shared
 from mirage_mlir.passes.lowering.elementwise import run_thread_graph
-from mirage_mlir.passes.lowering.emitter import Emitter, Index
+from mirage_mlir.passes.lowering.emitter import Condition, Emitter, Index
 from mirage_mlir.passes.lowering.matmul import hold, multiply
 from mirage_mlir.passes.lowering.reduction import (
     NEUTRAL,
@@ -500,7 +500,17 @@ class KernelFunction:
                 self.emit.result(arith.TruncFOp(as_f32(self.ctx, value), element))
                 for value in slots
             ]
-        write_global(self.ctx, op, slots, layout)
+        with self.emit.when(self.stores_for_all(op)):
+            write_global(self.ctx, op, slots, layout)
+
+    def stores_for_all(self, op: threadblock.StoreOp) -> Condition:
+        """Whether the block is the first of those that hold the same tile: the others need not."""
+        replicated = [
+            block
+            for axis, block in enumerate(self.ctx.blocks)
+            if op.grid_map.get_values()[axis] < 0 and cluster_sizes(self.graph)[axis] == 1
+        ]
+        return self.emit.all([self.emit.equal(block, 0) for block in replicated])
 
     def function(self, name: str, arguments: Sequence[str]) -> llvm.FuncOp:
         """The finished function, with what a launch must know in its attributes."""
