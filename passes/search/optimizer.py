@@ -61,9 +61,13 @@ class Optimizer:
         alone = self._alone_or_decomposed()
         self.report.modelled_alone = alone.seconds
         plans = self._found()
+        if plans and all(plan.seconds >= alone.seconds for plan in plans):
+            # Slices of a product, say, that are results: as products of slices they are too many.
+            plans = self._in_pieces()
         plans.sort(key=lambda plan: plan.seconds)
         for plan in plans:
-            if plan.seconds < alone.seconds:
+            # One kernel in any case: its other tilings are candidates to be timed.
+            if plan.seconds < alone.seconds or len(alone.kernels) == 1:
                 yield plan, False
         yield alone, True
 
