@@ -130,3 +130,37 @@ def test_rounding_axes_bound_the_blocks(parse: Parse) -> None:
     axes = rounding_axes(functions, classes)
     assert axes[0][1].size == 4096
     assert axes[0][1].classes < 4096
+
+
+HEADS = """
+func.func @f(%x: tensor<4x64xf32>, %w: tensor<64x96xf32>, %k: tensor<2x32xf32>)
+    -> tensor<4x6x32xf32> {
+  %y = kernel.matmul %x, %w : (tensor<4x64xf32>, tensor<64x96xf32>) -> tensor<4x96xf32>
+  %h = kernel.reshape %y : (tensor<4x96xf32>) -> tensor<4x3x32xf32>
+  %d = kernel.repeat %h {dim = 1 : i64, times = 2 : i64}
+    : (tensor<4x3x32xf32>) -> tensor<4x6x32xf32>
+  %r = kernel.repeat_interleave %k {dim = 0 : i64, times = 3 : i64}
+    : (tensor<2x32xf32>) -> tensor<6x32xf32>
+  %o = kernel.mul %d, %r : (tensor<4x6x32xf32>, tensor<6x32xf32>) -> tensor<4x6x32xf32>
+  func.return %o : tensor<4x6x32xf32>
+}
+"""
+
+
+def test_dimensions_made_of_others(parse: Parse) -> None:
+    """Columns are heads and places in them; both are as different alone as in the columns."""
+    functions = parse(HEADS)
+    classes = DimensionClasses(functions)
+    _, w, k = functions[0].body.block.args
+    (heads, _), (places, _) = classes.of((w, 1)).factors
+    assert classes.of((k, 1)) is places
+    (_, columns), (_, inner) = field_axes(functions, classes, 1, 0)[1:]
+    rows = columns.labels.reshape(3, 32)
+    kinds = {tuple(row) for row in rows}
+    assert columns.classes <= len(kinds) * inner.classes
+    for row in rows:
+        # What is alike within a head is alike in every head.
+        assert len({(int(a), int(b)) for a, b in zip(row, inner.labels, strict=True)}) == (
+            inner.classes
+        )
+    assert heads is not places
