@@ -9,6 +9,7 @@ dimensions as a whole.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from math import prod
 
 from xdsl.dialects.builtin import StringAttr
@@ -33,6 +34,13 @@ Watch = Callable[[Operation, Symbolic], None]
 """Is shown each operation with its value."""
 
 
+@dataclass
+class Counter:
+    """What numbers blocks along a grid axis, or iterations of a loop."""
+
+    digits: tuple[Variable, ...]
+
+
 class BlockForms:
     """One graph on given tensors."""
 
@@ -48,8 +56,8 @@ class BlockForms:
         self.tensors = operators.tensors
         self.forms = operators.forms
         self.graph = graph
-        self.grid = [self.forms.variable(size) for size in graph.grid_sizes]
-        self.loops = [self.forms.variable(size) for size in graph.loop_sizes]
+        self.grid = [Counter((self.forms.variable(size),)) for size in graph.grid_sizes]
+        self.loops = [Counter((self.forms.variable(size),)) for size in graph.loop_sizes]
         self.stages = threadblock.stages(graph)
         self.values: dict[SSAValue, Symbolic] = dict(
             zip(graph.body.block.args, inputs, strict=True)
@@ -83,85 +91,108 @@ class BlockForms:
     def _loaded(self, op: threadblock.LoadOp) -> Symbolic:
         """The tile of a block and an iteration."""
         result = self.values[op.source]
-        sizes = [dim.size for dim in result.dims]
-        for dim, (cut, size) in enumerate(zip(load_cuts(self.graph, op).dims, sizes, strict=True)):
-            outer = [] if cut.grid_axis is None else [self.grid[cut.grid_axis]]
-            outer += [self.loops[loop] for loop in cut.loops]
-            result = self._cut(result, dim, outer, min(cut.tile, size))
+        for dim, cut in enumerate(load_cuts(self.graph, op).dims):
+            counters = [] if cut.grid_axis is None else [self.grid[cut.grid_axis]]
+            counters += [self.loops[loop] for loop in cut.loops]
+            result = self._cut(result, dim, counters, min(cut.tile, result.dims[dim].size))
         return result
 
-    def _cut(self, x: Symbolic, dim: int, outer: Sequence[Variable], tile: int) -> Symbolic:
-        """A dimension cut into tiles that the digits `outer` count."""
+    def _cut(self, x: Symbolic, dim: int, counters: Sequence[Counter], tile: int) -> Symbolic:
+        """A dimension cut into tiles, which counters count."""
         old = x.dims[dim]
+        if not counters and tile == old.size:
+            return x
+        if len(old.digits) > 1:
+            return self._cut_again(x, dim, counters, tile)
         inner = self.forms.variable(tile)
-        where = place([*outer, inner], old.size)
-        if where.digits == (inner,) and tile == old.size:
-            return x
+        where = place([*_digits(counters), inner], old.size)
         new = Dim(tile, (inner,) if tile > 1 else (), where if where.limit else None)
-        if not old.digits:
-            if old.size > 1 or where.limit:
-                return _with_dim(x, dim, new)
-            return x
-        first, *others = old.digits
-        if others:
-            if where.limit:
-                raise Undecided("a dimension that is made of several is cut into ragged tiles")
-            x = self.tensors.split(x, dim, [v.size for v in where.digits])
-            digits, low = x.dims[dim].digits, 0
-            values: dict[Variable, Place] = {}
-            for target in where.digits:
-                high = low
-                while prod(v.size for v in digits[low:high]) < target.size:
-                    high += 1
-                values |= self._renaming(digits[low:high], target, inner)
-                low = high
-            kept = tuple(p.digits[0] for v, p in values.items() if p.digits == (v,))
-            form = self.forms.insert(x.form, {v: p for v, p in values.items() if p.digits != (v,)})
-            return _with_dim(Symbolic(form, x.dims), dim, Dim(tile, kept))
-        form = self.forms.insert(x.form, {first: where})
-        return _with_dim(Symbolic(form, x.dims), dim, new)
+        if old.digits:
+            x = Symbolic(self.forms.insert(x.form, {old.digits[0]: where}), x.dims)
+        return _with_dim(x, dim, new)
 
-    def _renaming(
-        self, digits: Sequence[Variable], target: Variable, inner: Variable
-    ) -> dict[Variable, Place]:
-        """Digits of a dimension as those of one block, iteration or element."""
-        if target == inner:
-            return {v: Place((v,)) for v in digits}
-        if len(digits) > 1:
-            raise Undecided("blocks or iterations walk a dimension that is made of several")
-        return {digits[0]: Place((target,))}
+    def _cut_again(self, x: Symbolic, dim: int, counters: Sequence[Counter], tile: int) -> Symbolic:
+        """
+        A dimension that is made of several, cut: each part of it is one of what counters count.
+
+        Raises:
+            Undecided: parts and tiles overlap, or tiles are ragged.
+        """
+        sizes = [v.size for v in (*_digits(counters), self.forms.variable(tile)) if v.size > 1]
+        if prod(sizes) != x.dims[dim].size:
+            raise Undecided("a dimension that is made of several is cut into ragged tiles")
+        x = self.tensors.split(x, dim, sizes)
+        digits = x.dims[dim].digits
+        low, values = 0, dict[Variable, Place]()
+        for counter in counters:
+            high = low
+            while prod(v.size for v in digits[low:high]) < prod(v.size for v in counter.digits):
+                high += 1
+            self._refine(counter, [v.size for v in digits[low:high]])
+            if len(counter.digits) != high - low:
+                raise Undecided("blocks walk dimensions that are made of others in other ways")
+            values |= {
+                v: Place((w,)) for v, w in zip(digits[low:high], counter.digits, strict=True)
+            }
+            low = high
+        form = self.forms.insert(x.form, values)
+        return _with_dim(Symbolic(form, x.dims), dim, Dim(tile, digits[low:]))
+
+    def _refine(self, counter: Counter, sizes: Sequence[int]) -> None:
+        """Let a counter have digits of these sizes at the least, in all values that there are."""
+        before = Symbolic(self.forms.constant(0), (Dim(prod(sizes), counter.digits),))
+        after = self.tensors.split(before, 0, sizes).dims[0].digits
+        if after == counter.digits:
+            return
+        values: dict[Variable, Place] = {}
+        left = list(after)
+        for digit in counter.digits:
+            taken: list[Variable] = []
+            while prod(v.size for v in taken) < digit.size:
+                taken.append(left.pop(0))
+            values[digit] = Place(tuple(taken))
+        counter.digits = after
+        self.values = {
+            key: self.tensors.inserted(value, values) for key, value in self.values.items()
+        }
 
     def _stored(self, op: threadblock.StoreOp, shape: Sequence[int]) -> Symbolic:
         """The tensor that the tiles of all blocks are."""
         tile = self.values[op.tile]
         form, dims = tile.form, list[Dim]()
         for dim, cut, size in zip(tile.dims, store_cuts(op).dims, shape, strict=True):
-            outer = [] if cut.grid_axis is None else [self.grid[cut.grid_axis]]
-            digits = place([*outer, *dim.digits]).digits
-            if len(digits) < 2:
-                new = Dim(size, digits)
-                if digits and digits[0].size != size:
-                    form, new = self._whole(form, digits, size)
-            else:
+            counters = [] if cut.grid_axis is None else [self.grid[cut.grid_axis]]
+            digits = place([*_digits(counters), *dim.digits]).digits
+            if len(digits) == 1 and digits[0].size == size:
+                dims.append(Dim(size, digits))
+            elif digits:
                 form, new = self._whole(form, digits, size)
-            dims.append(new)
+                dims.append(new)
+            else:
+                dims.append(Dim(size))
         return self._without_blocks(Symbolic(form, tuple(dims)))
 
-    def _whole(self, form: Form, digits: Sequence[Variable], size: int) -> tuple[Form, Dim]:
-        """A form with the digits of a dimension, which stand together, as one index."""
+    def _whole(self, form: Form, digits: tuple[Variable, ...], size: int) -> tuple[Form, Dim]:
+        """A form with the digits of a dimension, if they stand together, as one index."""
         new = self.tensors.dim(size)
-        names = tuple(digits)
+        whole = prod(v.size for v in digits) == size
 
         def joined(p: Place) -> Place:
-            if not any(digit in names for digit in p.digits):
+            if not any(digit in digits for digit in p.digits):
                 return p
-            start = next(n for n, digit in enumerate(p.digits) if digit in names)
-            rest = p.digits[start + len(names) :]
-            if p.digits[start : start + len(names)] != names or (p.limit and p.limit < size):
+            start = next(n for n, digit in enumerate(p.digits) if digit in digits)
+            rest = p.digits[start + len(digits) :]
+            if p.digits[start : start + len(digits)] != digits or (p.limit and p.limit < size):
                 raise Undecided("stored elements depend on how the result is cut into tiles")
-            return place((*p.digits[:start], *new.digits, *rest), 0, p.offset, p.stride)
+            limit = p.limit if rest or start else 0
+            return place((*p.digits[:start], *new.digits, *rest), limit, p.offset, p.stride)
 
-        return self.forms.moved(form, joined), new
+        try:
+            return self.forms.moved(form, joined), new
+        except Undecided:
+            if not whole:
+                raise
+            return form, Dim(size, digits)
 
     def _without_blocks(self, x: Symbolic) -> Symbolic:
         """`x`, unless it depends on the block or the iteration otherwise than by its place."""
@@ -176,8 +207,9 @@ class BlockForms:
 
     def _accumulated(self, op: threadblock.AccumulateOp) -> Symbolic:
         value = self.values[op.value]
-        over = [] if self.stages[op.value] == Stage.POST else list(self.loops)
-        over += [self.grid[axis] for axis in integers(op, "across")]
+        counters = [] if self.stages[op.value] == Stage.POST else list(self.loops)
+        counters += [self.grid[axis] for axis in integers(op, "across")]
+        over = _digits(counters)
         assert isinstance(op.kind, StringAttr)
         if op.kind.data == "max":
             form = value.form
@@ -187,8 +219,12 @@ class BlockForms:
         if op.rescale is not None:
             value = self._rescaled(value, self.values[op.rescale], over)
         form = value.form
+        places = [dim.valid for dim in value.dims if dim.valid is not None]
         for variable in reversed(over):
-            form = self.forms.bind(form, variable, _valid(value.dims, variable))
+            valid = next((p for p in places if variable in p.digits), None)
+            form = self.forms.bind(form, variable, valid)
+            # What was valid is now part of the form, which has other variables.
+            places = [p for p in places if variable not in p.digits]
         return Symbolic(form, _settled(value.dims, over))
 
     def _rescaled(
@@ -207,10 +243,8 @@ def _with_dim(x: Symbolic, dim: int, new: Dim) -> Symbolic:
     return Symbolic(x.form, (*x.dims[:dim], new, *x.dims[dim + 1 :]))
 
 
-def _valid(dims: Sequence[Dim], variable: Variable) -> Place | None:
-    """The place that says for which values of a variable there is anything to add up."""
-    places = (dim.valid for dim in dims if dim.valid is not None)
-    return next((p for p in places if variable in p.digits), None)
+def _digits(counters: Sequence[Counter]) -> list[Variable]:
+    return [digit for counter in counters for digit in counter.digits]
 
 
 def _settled(dims: Sequence[Dim], over: Sequence[Variable]) -> tuple[Dim, ...]:

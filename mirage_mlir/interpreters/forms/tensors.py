@@ -67,7 +67,7 @@ class Tensors:
 
     # Digits
 
-    def _inserted(self, x: Symbolic, values: dict[Variable, Place]) -> Symbolic:
+    def inserted(self, x: Symbolic, values: dict[Variable, Place]) -> Symbolic:
         """`x` with digits replaced, in its dimensions too."""
 
         def digits(old: Sequence[Variable]) -> tuple[Variable, ...]:
@@ -104,7 +104,7 @@ class Tensors:
             if len(parts) > 1:
                 values[variable] = Place(tuple(reversed(parts)))
             low = high
-        return self._inserted(x, values) if values else x
+        return self.inserted(x, values) if values else x
 
     def _fitted(self, x: Symbolic, y: Symbolic, left: int, right: int) -> tuple[Symbolic, Symbolic]:
         """Both with digits of the same sizes in dimensions that are as long."""
@@ -137,7 +137,7 @@ class Tensors:
                     v: Place((self.forms.variable(v.size),)) for v in dim.digits if v in taken
                 }
         targets = {v: p for v, p in targets.items() if p.digits != (v,)}
-        return x, self._inserted(y, targets) if targets else y
+        return x, self.inserted(y, targets) if targets else y
 
     def _joined(self, a: Dim, b: Dim) -> Dim:
         """The dimension of what is computed from two; a size of 1 stretches."""
