@@ -188,7 +188,7 @@ class SuperoptimizePass(ModulePass):
 
     def effort(self) -> Effort:
         """How much each search may do."""
-        return Effort(self.time_limit, self.max_kernels, self.jobs)
+        return Effort(self.time_limit, self.max_kernels, self.jobs, self.top_k)
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         """

@@ -56,4 +56,4 @@ class Options:
 
     def effort(self) -> Effort:
         """How much each search may do; raises `ValueError` for a number out of its range."""
-        return Effort(self.time_limit, self.max_kernels, self.jobs)
+        return Effort(self.time_limit, self.max_kernels, self.jobs, self.top_k)

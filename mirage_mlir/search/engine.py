@@ -7,7 +7,7 @@ choices are made in a fixed order, so that every run that is not cut by time giv
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 
@@ -38,7 +38,10 @@ KEPT_COARSE = 4
 a sum open, the best for each number of blocks."""
 
 TILINGS_PER_GRAPH = 3
-"""Tile sizes that are kept of a graph: verification and timing may reject the first."""
+"""Tile sizes that are kept of a graph, at least: verification and timing may reject the first."""
+
+CANDIDATES_PER_TILING = 4
+"""Of more candidates, some are other tilings of the same graphs: one for so many."""
 
 EXPANDED = 4
 """Terms up to which a product of sums is multiplied out in a second search: the square of a
@@ -60,6 +63,16 @@ class _Found:
     derivation: Derivation
 
 
+@dataclass
+class Explored:
+    """
+    The hypergraphs of a program, products of sums not multiplied out: for who wants more of them.
+    """
+
+    algebra: Algebra
+    graphs: dict[Configuration, Hypergraph] = field(default_factory=dict[Configuration, Hypergraph])
+
+
 class Search:
     """Searches one program; `run` returns the candidates, the fastest in the model first."""
 
@@ -70,6 +83,7 @@ class Search:
         self.target = target
         self.limits = limits
         self.report = report
+        self.explored: Explored | None = None
 
     def run(self) -> list[BlockGraph]:
         """The candidates; empty when one kernel cannot hold the program."""
@@ -93,6 +107,7 @@ class Search:
         report = self.report
         with report.phase("normal forms"):
             self.algebra = Algebra.of(self.program, expansion_limit)
+        self.explored = self.explored or Explored(self.algebra)
         report.roots += len(self.algebra.closure.roots)
         found: list[_Found] = []
         for configuration in configurations:
@@ -110,6 +125,8 @@ class Search:
         with report.phase("saturation"):
             saturation = Saturation(self.algebra, configuration, self.limits.expired)
             graph = saturation.run()
+        if self.explored is not None and self.explored.algebra is self.algebra:
+            self.explored.graphs[configuration] = graph
         if saturation.cut:
             report.cut.append(f"values of {configuration}")
         report.values += len(graph.values)
@@ -246,13 +263,27 @@ class Search:
         """
         ordered = [int(i) for i in np.argsort(seconds, kind="stable") if np.isfinite(seconds[i])]
         if not self.program.open_sums:
-            return ordered[:TILINGS_PER_GRAPH]
+            return self._different(ordered, mesh)
         fastest: dict[tuple[float, ...], int] = {}
         for index in ordered:
             axes = sorted(self.program.open_sums)
             parts = tuple(float(mesh.counts[axis][index]) for axis in axes)
             fastest.setdefault(parts, index)
         return list(fastest.values())
+
+    def _different(self, ordered: Sequence[int], mesh: Mesh) -> list[int]:
+        """
+        The fastest of `ordered` that differ by much: what the model gets wrong about one, it gets
+        wrong about its neighbours.
+        """
+        places = np.array(ordered, dtype=np.int64)
+        cut = np.round(np.log2(mesh.shares[places]))
+        for count in (*mesh.counts.values(), mesh.iterations**0.5):
+            # Half of an octave, and for the turns of the loop a whole one.
+            cut = 128 * cut + np.round(2 * np.log2(count[places]))
+        _, first = np.unique(cut, return_index=True)
+        most = max(TILINGS_PER_GRAPH, self.limits.candidates // CANDIDATES_PER_TILING)
+        return [ordered[place] for place in sorted(first.tolist())[:most]]
 
 
 def search(

@@ -10,6 +10,10 @@ MAX_KERNELS = 4
 """Kernels of a plan for one piece of a program: more than three never paid in a workload."""
 
 
+CANDIDATES = 16
+"""What a search keeps at least: a candidate may be rejected, or too large to be compiled."""
+
+
 @dataclass(frozen=True)
 class Effort:
     """
@@ -25,6 +29,8 @@ class Effort:
     """Kernels that a plan for one piece of a program may have."""
     jobs: int = 1
     """Processes that search: the result is the same for any number."""
+    candidates: int = CANDIDATES
+    """Graphs of one kernel, and plans of several, that are kept."""
 
     def __post_init__(self) -> None:
         if self.time_limit is not None and not self.time_limit > 0:
@@ -41,5 +47,6 @@ class Effort:
             later,
             max_kernels=self.max_kernels,
             jobs=self.jobs,
+            candidates=max(CANDIDATES, self.candidates),
             cancelled=interruption.requested,
         )
