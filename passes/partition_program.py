@@ -1,10 +1,9 @@
 """The `partition-program` pass."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from io import StringIO
 from itertools import count
-from math import inf
 
 from xdsl.context import Context
 from xdsl.dialects.builtin import ArrayAttr, DictionaryAttr, ModuleOp, StringAttr, UnitAttr
@@ -15,17 +14,17 @@ from xdsl.printer import Printer
 from xdsl.rewriter import InsertPoint, Rewriter
 
 from mirage_mlir.dialects import kernel
-from mirage_mlir.graph.target import Target, target_named
+from mirage_mlir.graph.target import target_named
 from mirage_mlir.passes.search.check import check
-from mirage_mlir.passes.search.from_ir import Piece
 from mirage_mlir.passes.search.inline import is_partitioned
 from mirage_mlir.passes.search.normalise import normalise
 from mirage_mlir.passes.search.partition import MAX_OPERATORS, Cut, partition
+from mirage_mlir.passes.search.pieces import PieceSearch
 from mirage_mlir.passes.search.plan import FunctionWriter, Plan, PlannedKernel
 from mirage_mlir.passes.search.to_ir import Kernel
 from mirage_mlir.passes.search.views import is_strided_view
 from mirage_mlir.passes.superoptimize import has_work
-from mirage_mlir.search.engine import Limits, search
+from mirage_mlir.search.limits import Limits
 from mirage_mlir.search.report import SearchReport
 
 
@@ -72,30 +71,16 @@ class PartitionProgramPass(ModulePass):
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         """Visit every function of the module that has operators."""
         target = target_named(self.target)
-        seconds = coarse_seconds(target)
+        search = PieceSearch(target, Limits(), SearchReport())
         for function in [f for f in op.walk() if isinstance(f, FuncOp)]:
             if not has_work(function) or is_partitioned(function):
                 continue
             check(function)
             normal = function.clone()
             normalise(normal)
-            cuts = partition(normal, target, seconds, self.max_operators)
+            cuts = partition(normal, target, search.seconds, self.max_operators)
             if len(cuts) > 1:
                 _Outliner(op, function, normal).outline(cuts)
-
-
-def coarse_seconds(target: Target) -> Callable[[Piece], float]:
-    """The modelled time of the best kernel for a piece; equal programs are searched once."""
-    known: dict[object, float] = {}
-
-    def seconds(piece: Piece) -> float:
-        key = piece.program.key()
-        if key not in known:
-            graphs = search(piece.program, target, Limits(), SearchReport())
-            known[key] = graphs[0].seconds if graphs else inf
-        return known[key]
-
-    return seconds
 
 
 @dataclass

@@ -2,10 +2,10 @@
 Which values of a large program to keep in device memory, and so what each kernel computes.
 
 At first every value is stored: each operator is a part. Then the change that gains most is made,
-as long as one gains. First values are dropped (whoever reads one computes it): between operators
-that do little, then between a product of matrices and such operators after it, then all others.
-Then parts that read each other or the same value become one with the results of both. Where
-neither helps, two values are dropped at once, or another value is stored in place of its neighbour.
+as long as one gains. First values are dropped (whoever reads one computes it): between two
+operators that do little, then between a product of matrices and such operators after it, then all
+others. Then parts that read each other or the same value become one with the results of both.
+Where neither helps, two values are dropped at once, or one is stored in place of its neighbour.
 
 Changes are looked at lazily: each has an upper bound on what it may gain, from the bytes that its
 parts must move, and is costed only when no other is known to gain as much. A change concerns few
@@ -212,8 +212,8 @@ class Partitioner:
     # Sorts of changes
 
     def _is_light(self, change: Change, effect: Effect) -> bool:
-        """Whether no heavy operator is concerned."""
-        return not any(self._state.has_heavy(part) for part in effect.after)
+        """Whether no heavy operator is concerned, and nothing is computed twice."""
+        return len(effect.after) == 1 and not self._state.has_heavy(effect.after[0])
 
     def _is_epilogue(self, change: Change, effect: Effect) -> bool:
         """Whether light operators are done where the product is made that they read."""

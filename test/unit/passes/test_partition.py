@@ -1,0 +1,115 @@
+"""How functions are cut: what is searched for it, and what the bounds are worth."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from math import inf
+from pathlib import Path
+
+import pytest
+
+from mirage_mlir.driver.source import functions, parse_program
+from mirage_mlir.graph.target import H200
+from mirage_mlir.passes.search.from_ir import Piece, read_piece
+from mirage_mlir.passes.search.normalise import normalise
+from mirage_mlir.passes.search.partition import Cut, partition
+from mirage_mlir.passes.search.pieces import PieceSearch
+from mirage_mlir.passes.search.plan import returned, to_compute
+from mirage_mlir.search.bounds import least_in_one_kernel
+from mirage_mlir.search.engine import search
+from mirage_mlir.search.limits import Limits
+from mirage_mlir.search.report import SearchReport
+
+WORKLOADS = Path(__file__).parents[2] / "workloads"
+
+BOUNDED = (
+    "add_rmsnorm_linear",
+    "attention",
+    "gated_mlp",
+    "gqa",
+    "layernorm_linear",
+    "linear_bias_gelu",
+    "lora",
+    "mqa",
+    "ntrans",
+    "rmsnorm",
+    "rmsnorm_linear_ragged",
+    "softmax",
+)
+
+
+@dataclass
+class Counted:
+    """The modelled time of pieces, and for how many different programs it was asked."""
+
+    search: PieceSearch = field(default_factory=lambda: PieceSearch(H200, Limits(), SearchReport()))
+    programs: set[object] = field(default_factory=set[object])
+
+    def seconds(self, piece: Piece) -> float:
+        self.programs.add(piece.program.key())
+        return self.search.seconds(piece)
+
+
+@pytest.mark.parametrize("name", BOUNDED)
+def test_no_kernel_is_faster_than_its_bound(name: str) -> None:
+    text = (WORKLOADS / f"{name}.mlir").read_text(encoding="utf-8")
+    function = functions(parse_program(text, name))[0]
+    normalise(function)
+    wanted = to_compute(returned(function))
+    operators = [op for op in function.body.block.ops if to_compute(op.results)]
+    program = read_piece(operators, wanted).program
+    graphs = search(program, H200, Limits(coarse=True), SearchReport())
+    assert least_in_one_kernel(program, H200) <= min((g.seconds for g in graphs), default=inf)
+
+
+def layers(count: int) -> str:
+    """Layers of a norm, an MLP of two products, and a residual connection."""
+    x, w, v = "tensor<8x4096xf16>", "tensor<4096x8192xf16>", "tensor<8192x4096xf16>"
+    hidden = "tensor<8x8192xf16>"
+    arguments = [f"%x: {x}"]
+    lines: list[str] = []
+    last = "%x"
+    for n in range(count):
+        arguments += [f"%w{n}: {w} {{kernel.constant}}", f"%v{n}: {v} {{kernel.constant}}"]
+        lines += [
+            f"%n{n} = kernel.rms_norm {last} {{eps = 1.0e-05 : f32}} : ({x}) -> {x}",
+            f"%g{n} = kernel.matmul %n{n}, %w{n} : ({x}, {w}) -> {hidden}",
+            f"%r{n} = kernel.relu %g{n} : ({hidden}) -> {hidden}",
+            f"%d{n} = kernel.matmul %r{n}, %v{n} : ({hidden}, {v}) -> {x}",
+            f"%x{n} = kernel.add {last}, %d{n} : ({x}, {x}) -> {x}",
+        ]
+        last = f"%x{n}"
+    body = "\n".join(lines)
+    return f"func.func @f({', '.join(arguments)}) -> {x} {{\n{body}\nfunc.return {last} : {x}\n}}"
+
+
+def cut(text: str, costs: Counted) -> list[Cut]:
+    function = functions(parse_program(text, "layers.mlir"))[0]
+    normalise(function)
+    return partition(function, H200, costs.seconds)
+
+
+def names(cuts: Sequence[Cut]) -> list[list[str | None]]:
+    return [[op.results[0].name_hint for op in one.operators] for one in cuts]
+
+
+def test_more_layers_take_no_more_searches() -> None:
+    costs = Counted()
+    one = cut(layers(1), costs)
+    assert names(one) == [["n0", "g0", "r0"], ["d0", "x0"]]
+    two = cut(layers(2), costs)
+    searched = len(costs.programs)
+    four = cut(layers(4), costs)
+    assert len(costs.programs) == searched
+    assert names(two)[:2] == names(one)
+    assert names(four)[:4] == names(two)
+    assert len(four) == 8
+
+
+def test_the_best_so_far_when_time_is_over() -> None:
+    function = functions(parse_program(layers(2), "layers.mlir"))[0]
+    costs = Counted()
+    asked = iter(range(6))
+    cuts = partition(function, H200, costs.seconds, expired=lambda: next(asked, None) is None)
+    made = [result for one in cuts for result in one.results]
+    assert to_compute(returned(function))[0] in made
+    assert 4 < len(cuts) < 10
