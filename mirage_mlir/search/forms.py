@@ -15,6 +15,7 @@ from mirage_mlir.graph.target import Target
 from mirage_mlir.search.config import Configuration, one_kernel_configurations
 from mirage_mlir.search.cost import static_weights
 from mirage_mlir.search.cuts import SUMS
+from mirage_mlir.search.engine import Explored
 from mirage_mlir.search.extract import Derivation, Extraction
 from mirage_mlir.search.hypergraph import Edge, Hypergraph, Stage, Value
 from mirage_mlir.search.instantiate import mesh_of
@@ -38,8 +39,9 @@ FEWER = 0.8
 """How much less is multiplied in another form that is planned beside the program as written."""
 
 
-def outermost(algebra: Algebra, axis: str, target: Target) -> Iterator[Program]:
+def outermost(explored: Explored, axis: str, target: Target) -> Iterator[Program]:
     """Programs that compute the same, no sum over `axis` inside another."""
+    algebra = explored.algebra
     tried = 0
     for configuration in one_kernel_configurations(algebra.program):
         if configuration.loop != (axis,):
@@ -47,7 +49,7 @@ def outermost(algebra: Algebra, axis: str, target: Target) -> Iterator[Program]:
         if tried == CONFIGURATIONS:
             return
         tried += 1
-        graph = Saturation(algebra, configuration).run()
+        graph = _hypergraph(explored, configuration)
         if (goals := _goals(algebra, graph)) is None:
             continue
         tiles = [min(NOMINAL_TILE, algebra.program.sizes[axis]) for axis in _cut(configuration)]
@@ -56,16 +58,17 @@ def outermost(algebra: Algebra, axis: str, target: Target) -> Iterator[Program]:
         return
 
 
-def with_fewer_products(program: Program, target: Target) -> Program | None:
+def with_fewer_products(explored: Explored, target: Target) -> Program | None:
     """The program that computes the same with the fewest products, if they are much fewer."""
+    algebra = explored.algebra
+    program = algebra.program
+    if [node.kind for node in program.nodes].count(Kind.MATMUL) < 2:
+        return None
     written = products(program)
-    if not written or program.open_sums:
-        return None
-    algebra = Algebra.of(program)
     configuration = next(one_kernel_configurations(program), None)
-    if configuration is None or configuration.loop:
+    if configuration is None or configuration.loop or program.open_sums:
         return None
-    graph = Saturation(algebra, configuration).run()
+    graph = _hypergraph(explored, configuration)
     if (goals := _goals(algebra, graph)) is None:
         return None
     tiles = [algebra.program.sizes[axis] for axis in _cut(configuration)]
@@ -74,6 +77,12 @@ def with_fewer_products(program: Program, target: Target) -> Program | None:
         if products(form) < FEWER * written:
             return form
     return None
+
+
+def _hypergraph(explored: Explored, configuration: Configuration) -> Hypergraph:
+    """The hypergraph of a configuration, made if it is not there."""
+    graph = explored.graphs.get(configuration)
+    return Saturation(explored.algebra, configuration).run() if graph is None else graph
 
 
 def products(program: Program) -> int:

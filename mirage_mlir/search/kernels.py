@@ -15,7 +15,7 @@ from mirage_mlir.graph.target import Target
 from mirage_mlir.search.block_graph import BlockGraph
 from mirage_mlir.search.cost import IDLE_LATENCY
 from mirage_mlir.search.cuts import Cut, Part, Source, cuts
-from mirage_mlir.search.engine import search
+from mirage_mlir.search.engine import Explored, Search, search
 from mirage_mlir.search.forms import with_fewer_products
 from mirage_mlir.search.limits import Limits
 from mirage_mlir.search.program import Program
@@ -154,6 +154,8 @@ class Planner:
 
     def __post_init__(self) -> None:
         self._whole: set[object] = {self.program.key()}
+        self._explored: Explored | None = None
+        self._finishing = False
 
     def graphs(self, program: Program, *, coarse: bool) -> list[BlockGraph]:
         """The graphs of one kernel, with coarse tile sizes or with all."""
@@ -170,15 +172,17 @@ class Planner:
 
     def whole(self, program: Program) -> list[BlockGraph]:
         """The graphs of one kernel for the program that is planned, with all tile sizes."""
-        graphs = search(program, self.target, self.limits, self.report)
+        search_ = Search(program, self.target, self.limits, self.report)
+        graphs = search_.run()
+        self._explored = search_.explored
         self._graphs[program.key(), True] = self._graphs[program.key(), False] = graphs
         return graphs
 
     def forms(self, graphs: list[BlockGraph]) -> list[Program]:
         """The program as written, whose graphs of one kernel are known, and what is planned too."""
-        if self.limits.expired():
+        if self.limits.expired() or self._explored is None:
             return [self.program]
-        form = with_fewer_products(self.program, self.target)
+        form = with_fewer_products(self._explored, self.target)
         if form is None:
             return [self.program]
         # One kernel computes both in the same ways.
@@ -191,7 +195,7 @@ class Planner:
         most = MAX_TRIED_FOR_ANY
         if self.bound < float("inf"):
             most = MAX_TRIED.get(self.kernels, max(MAX_TRIED.values()))
-        if self.tried < most and not self.limits.expired():
+        if (self._finishing or self.tried < most) and not self.limits.expired():
             return False
         why = self.limits.reason if self.limits.expired() else f"{most} operations tried"
         reason = f"plans of several kernels after {why}"
@@ -237,6 +241,8 @@ class Planner:
                 for own in range(1, kernels):
                     yield from self._of_cut(cut, own, kernels - own, best)
             return
+        if self._is_over():
+            return
         # Splits are few, and what they give is often the best: it bounds the others.
         for split in self._all_splits(program):
             yield from self._of_split(split, best)
@@ -250,8 +256,16 @@ class Planner:
         after = least_seconds(cut.second.program, self.target)
         firsts = self.plans(cut.first.program, own, best.bound - after)
         for first in firsts[:1]:
-            seconds = self.plans(cut.second.program, others, best.bound - first.seconds)
-            yield from (joined(cut, first, second) for second in seconds[:1])
+            second = self._rest(cut, others, best.bound - first.seconds)
+            if second is not None:
+                yield joined(cut, first, second)
+
+    def _rest(self, cut: Cut, kernels: int, bound: float) -> KernelPlan | None:
+        """The best plan for the second part, also when enough was searched: the first is there."""
+        before, self._finishing = self._finishing, kernels == 1
+        plans = self.plans(cut.second.program, kernels, bound)
+        self._finishing = before
+        return plans[0] if plans else None
 
     def _of_split(self, split: Split, best: "Best") -> Iterator[KernelPlan]:
         """Plans of a split: the first kernel for some numbers of parts, and what follows it."""
@@ -266,10 +280,10 @@ class Planner:
         pairs.sort(key=lambda pair: pair[0].seconds + self._least_after(pair[1]))
         for graph, cut in pairs[:PART_COUNTS]:
             own = in_one_kernel(first, graph)
-            seconds = self.plans(cut.second.program, 1, best.bound - graph.seconds)
-            if not seconds:
+            second = self._rest(cut, 1, best.bound - graph.seconds)
+            if second is None:
                 return
-            yield joined(cut, own, seconds[0])
+            yield joined(cut, own, second)
 
     def _least_after(self, cut: Cut) -> float:
         return least_seconds(cut.second.program, self.target)
@@ -312,7 +326,8 @@ class Planner:
     def _all_splits(self, program: Program) -> list[Split]:
         key = program.key()
         if key not in self._splits:
-            self._splits[key] = list(splits(program, self.target))
+            explored = self._explored if key == self.program.key() else None
+            self._splits[key] = list(splits(program, self.target, explored))
         return self._splits[key]
 
     def refined(self, plan: KernelPlan) -> KernelPlan:

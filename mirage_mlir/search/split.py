@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 
 from mirage_mlir.graph.target import Target
 from mirage_mlir.search.cuts import Copier, Cut, Part, Source
+from mirage_mlir.search.engine import Explored
 from mirage_mlir.search.forms import outermost
 from mirage_mlir.search.program import Axes, Function, Kind, Node, Output, Program, Shift
 from mirage_mlir.search.values import Algebra
@@ -81,8 +82,15 @@ def without(axes: Axes, dropped: Sequence[str]) -> Axes:
     return tuple(None if axis in dropped else axis for axis in axes)
 
 
-def splits(program: Program, target: Target) -> Iterator[Split]:
-    """The ways to split a program at the sums over one axis."""
+def splits(program: Program, target: Target, explored: Explored | None = None) -> Iterator[Split]:
+    """
+    The ways to split a program at the sums over one axis.
+
+    Args:
+        program: what is computed.
+        target: the GPU, by whose rates forms of the program are weighed.
+        explored: the hypergraphs of the program, if there are any.
+    """
     if program.open_sums:
         return
     stored = {axis for output in program.outputs for axis in output.axes}
@@ -90,10 +98,10 @@ def splits(program: Program, target: Target) -> Iterator[Split]:
     walked = [axis for axis in program.sizes if axis in summed and axis not in stored]
     if not walked:
         return
-    algebra = Algebra.of(program)
+    explored = explored or Explored(Algebra.of(program))
     for axis in walked:
         known: set[object] = set()
-        for form in outermost(algebra, axis, target):
+        for form in outermost(explored, axis, target):
             split = split_at(form, axis)
             if split is not None and split.first.program.key() not in known:
                 known.add(split.first.program.key())

@@ -12,6 +12,7 @@ from mirage_mlir.graph.target import H200
 from mirage_mlir.search.axes import resolve
 from mirage_mlir.search.builder import ProgramBuilder
 from mirage_mlir.search.cuts import Cut, Part, Source, Uses, cuts
+from mirage_mlir.search.engine import Explored
 from mirage_mlir.search.forms import outermost, products, with_fewer_products
 from mirage_mlir.search.program import Function, Kind, Program
 from mirage_mlir.search.split import Split, splits
@@ -178,13 +179,14 @@ def test_parts_of_sums_add_up(name: str, parts: int) -> None:
 def test_fewer_products() -> None:
     """A (B x) for (A B) x; nothing where the program as written has the fewest."""
     program = resolve(chain())
-    form = with_fewer_products(program, H200)
+    form = with_fewer_products(Explored(Algebra.of(program)), H200)
     assert form is not None
     assert (products(program), products(form)) == (6 * 7 * 8 + 6 * 8, 7 * 8 + 6 * 7)
     arguments = arguments_of(program)
     assert all(map(same, computed(form, arguments), computed(program, arguments)))
     for name in ("gated", "attention", "residual", "two_sums"):
-        assert with_fewer_products(resolve(PROGRAMS[name]()), H200) is None
+        explored = Explored(Algebra.of(resolve(PROGRAMS[name]())))
+        assert with_fewer_products(explored, H200) is None
 
 
 @pytest.mark.parametrize("name", ["rmsnorm_linear", "gated", "attention"])
@@ -195,8 +197,8 @@ def test_sums_outermost(name: str) -> None:
     expected = computed(program, arguments)
     stored = {axis for output in program.outputs for axis in output.axes}
     walked = [axis for axis in program.sizes if axis not in stored]
-    algebra = Algebra.of(program)
-    forms = [(axis, form) for axis in walked for form in outermost(algebra, axis, H200)]
+    explored = Explored(Algebra.of(program))
+    forms = [(axis, form) for axis in walked for form in outermost(explored, axis, H200)]
     assert forms
     for axis, form in forms:
         assert all(map(same, computed(form, arguments), expected))
