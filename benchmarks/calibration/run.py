@@ -12,7 +12,7 @@ float64 and timed, and go to `results/<machine>/<date>-calibration.json`.
 Spearman's rank correlation is computed for each program, and overall: the overall one asks whether
 the model would order kernels of different programs, which it never has to; the search needs those
 of the programs. The regret is how much slower than the fastest the kernel is that the model ranks
-first.
+first. Kernels that spill registers are timed but not counted: the compiler does not take them.
 """
 
 import sys

@@ -303,6 +303,20 @@ def rmsnorm(count: int, width: int, dtype: str, bar: Bar) -> Case:
     )
 
 
+def outer(count: int, width: int, dtype: str, bar: Bar) -> Case:
+    """`relu(x * y)` of a column and a row: a kernel that stores and hardly reads."""
+    return Case(
+        "outer",
+        f"{count}x{width}",
+        dtype,
+        (rows(count, 1), rows(1, width)),
+        ((count, width),),
+        2 * count * width,
+        bar,
+        lambda g, t: [g.relu(g.mul(t[0], t[1]))],
+    )
+
+
 # The table
 
 
