@@ -34,8 +34,8 @@ The largest level of detail: three kinds of element. At level 1 there are two; a
 index alone differs from the others, which is least where square roots are many.
 """
 
-ROUNDING_ELEMENTS = 1 << 18
-"""Elements that an argument may have when rounding is measured: some 30 ms in all."""
+ROUNDING_ELEMENTS = 1 << 17
+"""Elements that an argument may have when rounding is measured: some 20 ms in all."""
 
 ROUNDING_STEPS = 4000
 """Operators evaluated on tiles that measuring rounding once may cost: about 0.1 s."""
