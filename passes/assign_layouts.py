@@ -256,7 +256,7 @@ class LayoutAssignment:
         set_layout(op, RegistersAttr.of(folded or layout))
         result, after = op.result, op
         if op.rescale is not None:
-            result = self.merged(op, op.rescale, folded or layout)
+            result = self.merged(op, folded or layout)
             assert isinstance(result.owner, Operation)
             after = result.owner
         if layout.partial > 1 or (blocks_across(op) > 1 and folded is None):
@@ -264,17 +264,17 @@ class LayoutAssignment:
             shared = replace(shared, combine=op.kind.data, blocks=blocks_across(op))
             self.convert(result, shared, after=after)
 
-    def merged(
-        self, op: threadblock.AccumulateOp, stabiliser: SSAValue, layout: RegisterLayout
-    ) -> SSAValue:
+    def merged(self, op: threadblock.AccumulateOp, layout: RegisterLayout) -> SSAValue:
         """The sum `op` in `layout`, brought to the maximum of all warps and blocks."""
-        state = self.state_of(op, stabiliser, layout)
+        assert op.rescale is not None
+        computed = op.rescale
+        state = self.state_of(op, computed, layout)
         across = tuple(int(axis) for axis in op.across.get_values())
         if state.partial == 1 and not across:
             return op.result
-        key = (stabiliser, state, across)
+        key = (op.rescale, state, across)
         if key not in self.states:
-            self.states[key] = self.maxima(op, stabiliser, state)
+            self.states[key] = self.maxima(op, computed, state)
         own, top = self.states[key]
         graph = merging_graph(op.result, own, top)
         graph.location = op.location
@@ -306,16 +306,17 @@ class LayoutAssignment:
         return state
 
     def maxima(
-        self, op: threadblock.AccumulateOp, stabiliser: SSAValue, state: RegisterLayout
+        self, op: threadblock.AccumulateOp, computed: SSAValue, state: RegisterLayout
     ) -> tuple[SSAValue, SSAValue]:
         """The maximum over a thread's own turns, in registers, and the one of all, in shared."""
-        across = list(op.across.get_values())
+        stabiliser, across = op.rescale, list(op.across.get_values())
+        assert stabiliser is not None
         own = next(
             (
                 use.operation
-                for use in stabiliser.uses
+                for use in computed.uses
                 if isinstance(use.operation, threadblock.AccumulateOp)
-                and use.operation.value is stabiliser
+                and use.operation.value is computed
                 and use.operation.kind.data == "max"
                 and list(use.operation.across.get_values()) == across
                 and layout_of(use.operation.result) is None
@@ -327,6 +328,7 @@ class LayoutAssignment:
             own.location = op.location
         else:
             own.detach()
+            own.operands[0] = stabiliser
         self.graph.body.block.insert_op_before(own, op)
         self.stages[own.result] = Stage.POST
         own.attributes[STATE] = UnitAttr()

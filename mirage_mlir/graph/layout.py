@@ -195,16 +195,17 @@ def blocked(shape: tuple[int, ...], threads: int, widest: int = 8) -> RegisterLa
 
     Args:
         shape: of the tile, in elements.
-        threads: of the block, a power of two.
+        threads: of the block or cluster; above a power of two they repeat what others have.
         widest: run of columns, in elements; 8 are 16 bytes of f16.
     """
     rows, columns = as_matrix(shape)
     vector = largest_power_of_two_divisor(columns, widest)
+    count, threads = threads, 1 << (threads.bit_length() - 1)
     across = min(threads, power_of_two_at_least(ceil_div(columns, vector)))
     down = min(threads // across, power_of_two_at_least(rows))
     bits: list[Position] = [(0, vector << k) for k in range(across.bit_length() - 1)]
     bits += [(1 << k, 0) for k in range(down.bit_length() - 1)]
-    bits += [(0, 0)] * (threads.bit_length() - 1 - len(bits))
+    bits += [(0, 0)] * ((count - 1).bit_length() - len(bits))
     return RegisterLayout(
         tuple(bits),
         (

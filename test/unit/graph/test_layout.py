@@ -34,10 +34,26 @@ def held(layout: RegisterLayout, rows: int, columns: int) -> Counter[tuple[int, 
 def test_blocked_holds_each_element_equally_often(rows: int, columns: int, threads: int) -> None:
     layout = blocked((rows, columns), threads)
     count = held(layout, rows, columns)
-    replicas = 1 << sum(step == (0, 0) for step in layout.threads)
+    replicas = 1 << len(layout.replica_bits)
     assert layout.size == threads
     assert set(count) == set(product(range(rows), range(columns)))
     assert set(count.values()) == {replicas}
+
+
+@given(st.integers(1, 70), st.integers(1, 130), st.sampled_from([96, 384, 640]))
+def test_blocked_needs_no_power_of_two(rows: int, columns: int, threads: int) -> None:
+    """The threads of a cluster of three blocks: the last ones repeat what others hold."""
+    layout = blocked((rows, columns), threads)
+    assert layout.size >= threads
+    first = {
+        layout.position(t)
+        for t in range(threads)
+        if not any(t >> b & 1 for b in layout.replica_bits)
+    }
+    places = {(r + d, c + a) for r, c in first for d, a in layout.offsets}
+    assert {(r, c) for r, c in places if r < rows and c < columns} == set(
+        product(range(rows), range(columns))
+    )
 
 
 @given(st.integers(1, 70), st.integers(1, 70), powers, powers, powers)
@@ -97,3 +113,34 @@ def test_the_widest_access_is_the_innermost_run() -> None:
     assert blocked((16, 64), 128).vector == 8
     assert blocked((16, 12), 128).vector == 4
     assert mma_result(16, 8, (1, 1, 1)).vector == 2
+
+
+@given(st.integers(1, 70), st.integers(1, 70), powers, powers, st.booleans(), st.booleans())
+def test_reduced_layouts_hold_what_each_slot_needs(
+    rows: int, columns: int, down: int, across: int, by_rows: bool, by_columns: bool
+) -> None:
+    layout = mma_result(rows, columns, (down, across, 1))
+    kept = layout.reduced(by_rows, by_columns)
+    slots = layout.slots_in(kept, by_rows, by_columns)
+    assert slots is not None
+    for thread in range(layout.size):
+        row, column = layout.position(thread)
+        start = kept.position(thread)
+        for (r, c), slot in zip(layout.offsets, slots, strict=True):
+            wanted = (0 if by_rows else row + r, 0 if by_columns else column + c)
+            place = kept.offsets[slot]
+            assert (start[0] + place[0], start[1] + place[1]) == wanted
+
+
+def test_other_threads_hold_what_a_reduced_layout_does_not() -> None:
+    rows = mma_result(16, 8, (1, 1, 1)).reduced(False, True)
+    assert blocked((16, 8), 32).slots_in(rows, False, True) is None
+
+
+@given(powers, powers)
+def test_the_columns_of_one_product_are_the_depth_of_the_next(down: int, across: int) -> None:
+    """The warps of a result, and of one whose depth they share, have the same places in rows."""
+    first = mma_result(64, 64, (down, across, 1)).reduced(False, True)
+    second = mma_result(64, 32, (down, 1, across))
+    assert second.reduced(False, True).threads == first.threads
+    assert second.partial == across

@@ -5,6 +5,7 @@ import pytest
 from attention_cases import Heads
 from lowered_kernels import check
 from lowering_cases import Linear
+from random_attention import AttentionMaker
 
 HEADS = {
     "one-tile": Heads(1, 16, 64, 16, 16, 64),
@@ -25,6 +26,8 @@ ACROSS = {
     "ragged": Heads(1, 6, 150, 16, 8, 32, 3),
     "empty-blocks": Heads(1, 8, 70, 16, 8, 32, 4),
     "empty-turns": Heads(1, 8, 70, 16, 8, 16, 2),
+    "three-blocks": Heads(1, 16, 60, 40, 16, 32, 3),
+    "f32": Heads(1, 3, 30, 8, 3, 8, 2, "f32"),
 }
 
 
@@ -43,7 +46,7 @@ def test_the_maximum_of_a_turn_may_be_asked_for(name: str) -> None:
     check(cases.observed_attention(HEADS[name]))
 
 
-@pytest.mark.parametrize("name", ["usual", "ragged", "empty-turns"])
+@pytest.mark.parametrize("name", ["usual", "ragged", "empty-turns", "f32"])
 def test_the_maximum_of_a_turn_of_a_cluster(name: str) -> None:
     check(cases.observed_attention(ACROSS[name]))
 
@@ -90,3 +93,9 @@ def test_blocks_without_a_loop(s: Heads) -> None:
 )
 def test_sums_of_what_follows_the_loop(s: Linear, blocks: int) -> None:
     check(cases.sums_after_the_loop(s, blocks))
+
+
+@pytest.mark.parametrize("seed", [*range(9), 11, 13, 14, 26, 37, 47, 52])
+def test_random_attention(seed: int) -> None:
+    made = AttentionMaker(seed).make()
+    check(made, stages=(None, 2, 3)[seed % 3], threads=(None, 64)[seed % 2])
