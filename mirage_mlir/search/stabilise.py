@@ -13,6 +13,7 @@ Of inputs whose variance is taken the first element of each row is subtracted (`
 
 from collections.abc import Mapping
 from dataclasses import replace
+from fractions import Fraction
 
 from mirage_mlir.search.block_graph import BlockGraph, BlockOperation
 from mirage_mlir.search.centring import Centring
@@ -22,6 +23,10 @@ from mirage_mlir.search.program import Kind, Output, Program, Shift
 from mirage_mlir.search.values import Algebra
 
 ACCUMULATIONS = (Kind.ACCUMULATE_SUM, Kind.ACCUMULATE_MAX)
+SUMS = (Kind.MATMUL, Kind.REDUCE_SUM, Kind.ACCUMULATE_SUM)
+
+LEAST = Fraction(-(1 << 127))
+"""About the least number of f32: less than any score but minus infinity."""
 
 
 def stabilised(program: Program, algebra: Algebra, graph: BlockGraph) -> BlockGraph | None:
@@ -224,6 +229,10 @@ class _Stabiliser:
         operation = self.graph.operations[exp]
         largest = self._copy(operation.operands[0], operation.stage, shifted=False)
         axes = operation.axes
+        if self._may_be_masked(exp):
+            constant = BlockOperation(Kind.CONSTANT, (), Stage.INVARIANT, (), value=LEAST)
+            operands = largest, self._append(constant)
+            largest = self._append(BlockOperation(Kind.MAX, operands, operation.stage, axes))
         for axis in self.degrees.exps[exp].axes:
             if axis in axes:
                 axes = tuple(other for other in axes if other != axis)
@@ -231,6 +240,30 @@ class _Stabiliser:
                     BlockOperation(Kind.REDUCE_MAX, (largest,), operation.stage, axes, axis)
                 )
         return largest
+
+    def _may_be_masked(self, exp: int) -> bool:
+        """
+        Whether all that a tile has of a row may be minus infinity, and not all of the row.
+
+        A mask is added to scores as numbers of an input. The maximum of nothing else could not be
+        subtracted: infinity less infinity is no number.
+        """
+        group = self.degrees.exps[exp].group
+        if self._stage_of(exp) is not Stage.LOOP and not self._is_stored_at_all(group):
+            return False
+        pending = list(self.graph.operations[exp].operands)
+        while pending:
+            operation = self.graph.operations[pending.pop()]
+            if operation.kind is Kind.INPUT:
+                return True
+            if operation.kind not in SUMS:
+                pending += operation.operands
+        return False
+
+    def _is_stored_at_all(self, group: Group) -> bool:
+        shifts = self.algebra.program.shifts
+        stored = [output.shift for output in self.program.outputs if output.shift is not None]
+        return any(shifts[number].group == group for number in stored)
 
     # Inputs
 

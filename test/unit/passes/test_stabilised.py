@@ -171,6 +171,20 @@ def test_exps_stay_in_range() -> None:
     assert np.linalg.norm(got - wanted) < 2e-3 * np.linalg.norm(wanted)
 
 
+def test_keys_that_are_masked() -> None:
+    """A tile may have no key that a query sees: its maximum is minus infinity."""
+    function = function_of(MASKED, attention(1536))
+    random = np.random.default_rng(0)
+    shapes = ((2, 48, 32), (2, 32, 1536), (2, 1536, 32))
+    q, k, v = (random.standard_normal(shape).astype(np.float16) for shape in shapes)
+    mask = np.where(np.arange(1536) < 3, 0, -np.inf) * np.ones((2, 48, 1))
+    (wanted,) = run_function(function, [q, k, mask, v], rounding=False)
+    assert np.isfinite(wanted).all()
+    _, candidate = next(written(function, lambda graph: graph.configuration.loop == ("l",)))
+    (got,) = run_function(candidate, [q, k, mask.astype(np.float16), v], rounding=True)
+    assert np.linalg.norm(got - wanted) < 2e-3 * np.linalg.norm(wanted)
+
+
 @pytest.mark.parametrize("text", [LAYER_NORM, WEIGHTED_LAYER_NORM])
 def test_layer_norm_in_one_pass(text: str) -> None:
     """X is read once, in turns; the result is good where its mean is 1000 times its deviation."""
