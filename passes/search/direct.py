@@ -79,9 +79,14 @@ class Joining:
         return gcd(*self.sizes) if sum(self.sizes) > self._room else 1
 
     @property
+    def length(self) -> int:
+        """Indices along the dimension that a tile holds."""
+        return sum(self.sizes) // self._common
+
+    @property
     def fits(self) -> bool:
         """Whether a block can hold what it must."""
-        return sum(self.sizes) // self._common <= self._room
+        return self.length <= self._room
 
     @property
     def seconds(self) -> float:
@@ -92,7 +97,7 @@ class Joining:
     def write(self, arguments: Sequence[SSAValue]) -> Kernel:
         """The kernel on dense `arguments`, of any shapes."""
         sizes, columns = [size // self._common for size in self.sizes], self.inner * self._common
-        length = sum(sizes)
+        length = self.length
         rows = prod(self.tensor.get_shape()) // (length * columns)
         share = max(1, TILE_ELEMENTS // length)
         # One row at a time where there are columns: a tile is cut along one side only.
@@ -131,6 +136,6 @@ def concat(op: kernel.ConcatOp, target: Target) -> PlannedKernel:
     sizes = tuple(kernel.shape_of(value)[dim] for value in op.inputs)
     joining = Joining(tensor, sizes, prod(tensor.get_shape()[dim + 1 :]), target)
     if not joining.fits:
-        fail(op, f"puts together {sum(sizes)} indices of dim {dim}, more than a block can hold")
+        fail(op, f"puts together {joining.length} parts of dim {dim}, more than a block can hold")
     moved = seconds(target, [*op.inputs, op.result])
     return PlannedKernel(tuple(op.inputs), (op.result,), joining.write, moved)

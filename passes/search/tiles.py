@@ -148,10 +148,12 @@ class TileBuilder:
         return self._is_left(left.axes, summed) + self._is_right(right.axes, summed)
 
     def _is_left(self, axes: Axes, summed: str) -> bool:
-        return len(axes) >= 2 and axes[-1] == summed and self._carried(axes[:-2])
+        last = len(axes) >= 2 and axes[-1] == summed and axes[-2] not in self.batch
+        return last and self._carried(axes[:-2])
 
     def _is_right(self, axes: Axes, summed: str) -> bool:
-        return len(axes) >= 2 and axes[-2] == summed and self._carried(axes[:-2])
+        last = len(axes) >= 2 and axes[-2] == summed and axes[-1] not in self.batch
+        return last and self._carried(axes[:-2])
 
     def _carried(self, axes: Axes) -> bool:
         return all(axis is None or axis in self.batch for axis in axes)

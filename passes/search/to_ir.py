@@ -406,21 +406,29 @@ def write_graph(
     """
     A found graph on `arguments`, its results brought to `shapes`.
 
-    Tensors are read as they lie, or without dimensions of size 1; only where their tiles do not
-    fit each other, and no matmul says otherwise, are all seen in one order of axes.
+    Tensors are read as they lie, or without dimensions of size 1 where that saves transposes. Only
+    where their tiles do not fit each other, and no matmul says otherwise, are all seen in one order
+    of axes.
 
     Raises:
         ArrangementError: the tiles do not fit each other.
     """
-    multiplies = any(operation.kind is Kind.MATMUL for operation in graph.operations)
-    last = Dimensions.WIDE if multiplies else Dimensions.UNIFORM
+    found: list[Kernel] = []
     for dims in (Dimensions.ALL, Dimensions.WIDE):
-        if dims is not last:
-            try:
-                return GraphWriter(program, graph, dims).write(arguments, shapes, joins)
-            except ArrangementError:
-                continue
-    return GraphWriter(program, graph, last).write(arguments, shapes, joins)
+        try:
+            found.append(GraphWriter(program, graph, dims).write(arguments, shapes, joins))
+        except ArrangementError:
+            if dims is Dimensions.WIDE and not found:
+                if any(operation.kind is Kind.MATMUL for operation in graph.operations):
+                    raise
+                writer = GraphWriter(program, graph, Dimensions.UNIFORM)
+                return writer.write(arguments, shapes, joins)
+    return min(found, key=_inner_operations)
+
+
+def _inner_operations(written: Kernel) -> int:
+    graphs = [op for op in written.operations if isinstance(op, kernel.GraphDefinedOp)]
+    return sum(1 for graph in graphs for _ in graph.walk())
 
 
 def _axis_order(program: Program) -> tuple[str, ...]:
