@@ -1,0 +1,24 @@
+"""Random programs through the whole of `superoptimize`, against numpy in float64."""
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from random_runs import examine
+
+PARTS = 10
+"""Tests, of ten programs each."""
+
+SEEDS = 100_000
+"""Of each test."""
+
+
+@pytest.mark.parametrize("part", range(PARTS))
+def test_random_programs(part: int) -> None:
+    """`benchmarks/verification/random_programs.py` runs thousands of seeds."""
+
+    @settings(max_examples=10, derandomize=True, deadline=None, database=None)
+    @given(st.integers(part * SEEDS, (part + 1) * SEEDS - 1))
+    def one(seed: int) -> None:
+        examine(seed)
+
+    one()
