@@ -17,7 +17,7 @@ from kernels.ours import Searched, program_of, search
 from kernels.programs import Case, chosen, table
 from measured import SharedMachine, compile_all, shared, time_one
 from peers.peer import Call, Inputs, Peer, Setting, prepared
-from peers.table import COMPILED, compile_peers, names, peers_of, random_inputs, use_caches
+from peers.table import COMPILED, compile_peers, peers_of, random_inputs, use_caches
 
 import mirage_mlir as mi
 from mirage_mlir.driver.options import Options
@@ -56,6 +56,9 @@ def parse(about: str) -> argparse.Namespace:
     parser.add_argument("--only", default="", help="words, one of which a case's name contains")
     parser.add_argument("--dtype", default="f16", help="f16 or bf16, of all but RMSNorm")
     parser.add_argument("--quick", action="store_true", help="fewer replays, no torch.compile")
+    parser.add_argument(
+        "--without-compile", default="", help="programs to time without torch.compile: a,b"
+    )
     parser.add_argument("--target", default="H200", help="what to search for")
     parser.add_argument("--top-k", type=int, default=8, help="candidates that are timed")
     parser.add_argument("--time-limit", type=float, help="seconds for each search")
@@ -87,7 +90,9 @@ class Suite:
     def peers(self, case: Case) -> list[Peer]:
         """Those to time."""
         peers = peers_of(case.program)
-        return [peer for peer in peers if not (self.arguments.quick and peer.name == COMPILED)]
+        if uses_compile(self.arguments, case):
+            return peers
+        return [peer for peer in peers if peer.name != COMPILED]
 
     # One case
 
@@ -187,6 +192,11 @@ class Suite:
         write_whole(path, (json.dumps(content, indent=1) + "\n").encode())
 
 
+def uses_compile(arguments: argparse.Namespace, case: Case) -> bool:
+    """Whether torch.compile is among the peers: it takes longest, and often others are faster."""
+    return not arguments.quick and case.program not in arguments.without_compile.split(",")
+
+
 def set_count(case: Case) -> int:
     """How many input sets to rotate over."""
     return 2 if case.bytes > MOST_BYTES else min(128, gpu.set_count(case.bytes))
@@ -268,7 +278,8 @@ def run(about_it: str) -> int:
     use_caches()
     wanted = chosen(list(table(arguments.dtype)), arguments.only)
     with workers(arguments.jobs) as pool, workers(arguments.peer_jobs) as peer_pool:
-        compiling = iter([]) if arguments.quick else peer_pool.map(compile_peers, names(wanted))
+        tasks = [(case.name, uses_compile(arguments, case)) for case in wanted]
+        compiling = iter([]) if arguments.quick else peer_pool.map(compile_peers, tasks)
         with shared(this_machine(arguments.target), pool) as machine:
             rows = timed_cases(arguments, wanted, compiling, machine)
     right = [row for row in rows if OURS in row["microseconds"]]

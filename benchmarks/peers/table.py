@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import fcntl
 import os
-from collections.abc import Callable, Generator, Sequence
+from collections.abc import Callable, Generator
 from contextlib import contextmanager
 from functools import wraps
 from importlib import import_module
@@ -101,15 +101,20 @@ def use_caches() -> None:
         os.environ.setdefault(name, str(folder / name.lower()))
 
 
-def compile_peers(name: str) -> list[str]:
-    """Compile the peers of the case `name`, so that it is done when they are timed; problems."""
+def compile_peers(task: tuple[str, bool]) -> list[str]:
+    """
+    Compile the peers of a case, so that it is done when they are timed; returns problems.
+
+    The task is the name of the case, and whether torch.compile is among its peers.
+    """
+    name, with_compile = task
     case = case_named(name)
     torch = gpu.torch_module()
     _tune_one_at_a_time()
     problems: list[str] = []
     inputs = random_inputs(torch, case)
     for peer in peers_of(case.program):
-        if peer.slow_to_build:
+        if peer.slow_to_build and (with_compile or peer.name != COMPILED):
             try:
                 peer.build(Setting(torch, prepared(peer, [inputs]), compile_only=True))
             # It is said when the peer is timed; here it must not end the process.
@@ -168,8 +173,3 @@ def _locked(function: Callable[..., Any]) -> Callable[..., Any]:
                 _held.pop()
 
     return call
-
-
-def names(cases: Sequence[Case]) -> list[str]:
-    """What `compile_peers` takes."""
-    return [case.name for case in cases]

@@ -61,13 +61,14 @@ class Optimizer:
         alone = self._alone_or_decomposed()
         self.report.modelled_alone = alone.seconds
         plans = self._found()
-        if plans and all(plan.seconds >= alone.seconds for plan in plans):
+        several = len(alone.kernels) > 1
+        if plans and several and all(plan.seconds >= alone.seconds for plan in plans):
             # Slices of a product, say, that are results: as products of slices they are too many.
             plans = self._in_pieces()
         plans.sort(key=lambda plan: plan.seconds)
         for plan in plans:
             # One kernel in any case: its other tilings are candidates to be timed.
-            if plan.seconds < alone.seconds or len(alone.kernels) == 1:
+            if plan.seconds < alone.seconds or not several:
                 yield plan, False
         yield alone, True
 
@@ -123,8 +124,8 @@ class Optimizer:
         """The best that is known for a part: its search, or where it is one operator that alone."""
         value, *others = part.results
         if (piece := _piece(part)) is not None:
-            if plans := self.pieces.plans(piece, self.limits.max_kernels):
-                return plans[0]
+            if best := self.pieces.best(piece, self.limits.max_kernels):
+                return best
         if others or not _is_one_operator(part):
             return None
         try:
