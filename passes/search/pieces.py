@@ -46,6 +46,16 @@ class PieceSearch:
         plans = [planned(piece, plan, self.target) for plan in found]
         return sorted(plans, key=lambda plan: plan.seconds)
 
+    def best(self, piece: Piece, max_kernels: int) -> PlannedKernel | None:
+        """The fastest plan for a piece whose tiles fit each other."""
+        for one in self.plans(piece, max_kernels):
+            try:
+                one.write(piece.arguments)
+            except ArrangementError:
+                continue
+            return one
+        return None
+
     def search(self, pieces: Iterable[Piece], max_kernels: int) -> None:
         """Find the plans of pieces, of several at the same time where the limits allow that."""
         programs = {
