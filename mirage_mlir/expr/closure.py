@@ -42,6 +42,9 @@ the values of the program itself.
 MOST_PARTS = 4096
 """Parts of one monomial that are made roots, as denominators or in expanded form; 2^12."""
 
+AFTERWARDS = 1 << 20
+"""In keys only: the number of an axis' current variable where a bound one has become current."""
+
 Variable: TypeAlias = tuple[str, int]
 _Key: TypeAlias = tuple[tuple[Factor, ...], tuple[str, ...]]
 _Place: TypeAlias = tuple[int, bool, Coefficient]
@@ -276,6 +279,8 @@ class Closure:
                     names = dict.fromkeys((*free, *partial), 0)
                     part = heads.canonical((heads.renamed(f, names) for f in inside), {})
                     key = (part.factors, tuple(axis for axis, _ in partial))
+                    # What the co-factor reads of such an axis after the sum is another variable.
+                    names |= {(axis, 0): AFTERWARDS for axis, _ in names}
                     # A sum comes from several terms, which must lack the same co-factor.
                     rest = () if alone else tuple(heads.renamed(f, names) for f in outside)
                     # Partial sums over different axes may go into one accumulator: no axis named.
@@ -308,7 +313,7 @@ class Closure:
         A variable that both read must be free: it is summed after their product. One that only the
         co-factor reads may be, too: in `sum_k (x[k] + y) w[k]`, y is added before the sum. (For a
         term `alone`, nothing is added.) Free and partial variables become current ones, of which
-        an axis has one.
+        a part has one on each axis.
         """
         heads = self._nf.heads
         read_outside = {v for f in outside for v in heads.variables(f)}
@@ -317,7 +322,9 @@ class Closure:
         for variable in sorted(read_inside | read_outside):
             axis, number = variable
             ways = options.setdefault(axis, [None])
-            if not number or (variable in read_inside and variable in read_outside):
+            if not number and variable not in read_inside:
+                continue  # The part meets this factor after its own sums over the axis.
+            if variable in read_inside and (not number or variable in read_outside):
                 if None not in ways:
                     return  # Two variables would have to be current.
                 ways[:] = [(variable, "free" if number else "current")]

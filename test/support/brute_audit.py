@@ -128,9 +128,15 @@ class Explainer:
             case _ if name in ELEMENTWISE:
                 return self._pairwise(name, first, operands[1])
             case _:
-                form = self.algebra.forms.function(name, self._form(first))
-                edge = Edge(Kind.FUNCTION, (first.value,), name=name)
-                return self._found(form, self._stage(first), edge, first.axes)
+                return self._function(name, first)
+
+    def _function(self, name: str, place: Place) -> Place:
+        """By the operator: the search has names of its own for exp of what is kept in range."""
+        for edge in self._made:
+            if edge.kind is Kind.FUNCTION and edge.operands == (place.value,):
+                if self.algebra.function_named(edge.name).name == name:
+                    return Place(self._made[edge], place.axes)
+        raise Unexplained(f"{name} is no edge of the hypergraph")
 
     def _stage(self, *places: Place) -> Stage:
         return max(self.graph.values[place.value].stage for place in places)
@@ -198,9 +204,9 @@ class Explainer:
         for axis in self.configuration.loop:
             form = self.algebra.forms.bind(form, axis, LOOP)
         edge = Edge(Kind.ACCUMULATE_SUM, (place.value,))
-        # What still has the axis of the loop is of one turn; its tile has no part of it any more.
-        gone = self.configuration.loop
-        axes = tuple(None if axis in gone else axis for axis in place.axes)
+        # The tile still has its part of the axis, unless that is summed already.
+        left = {} if form is None else self.algebra.forms.free(form)
+        axes = [axis if axis in left else None for axis in place.axes]
         return self._found(form, Stage.POST, edge, (axes[0], axes[1]))
 
 

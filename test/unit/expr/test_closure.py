@@ -100,6 +100,17 @@ def layer_norm_linear(b: Builder) -> Poly:
     return b.matmul(b.apply("mul", normal, g), w, "k")
 
 
+def scaled_by_a_sum(b: Builder) -> Poly:
+    """`y * sum_k(x * w)` with the axis k in y, too, as in the gradient of a norm."""
+    x, w, y = b.input("X", "ik"), b.input("W", "k"), b.input("Y", "ik")
+    return b.apply("mul", y, b.apply("bind", b.apply("mul", x, w), "k", FULL))
+
+
+def scaled_by_a_sum_of_sums(b: Builder) -> Poly:
+    x, w, y = b.input("X", "ik"), b.input("W", "k"), b.input("Y", "ik")
+    return b.apply("mul", y, b.apply("bind", b.apply("add", x, w), "k", FULL))
+
+
 def stable_softmax(b: Builder) -> Poly:
     """exp under another name, so that the maximum does not cancel."""
     x = b.input("x", "ij")
@@ -125,6 +136,8 @@ PROGRAMS: Mapping[str, Callable[[Builder], Poly]] = {
         attention_of_norms,
         normalized_residual,
         layer_norm_linear,
+        scaled_by_a_sum,
+        scaled_by_a_sum_of_sums,
         stable_softmax,
         greatest_product,
     )
@@ -270,6 +283,19 @@ def test_constants() -> None:
         (builder.nf.constant_value(builder.nf.constant(1e-5)), None, 1),
         (None, "k", -1),
     ]
+
+
+def test_factors_after_a_sum() -> None:
+    """A sum over k may be multiplied by what has k; what is summed may not be, before that."""
+    builder, closure = read("scaled_by_a_sum_of_sums")
+    nf = builder.nf
+    x, w, y = builder.inputs.values()
+    for bits in (TILE, LOOP):
+        assert closure.has(nf.bind(nf.add(x, w), "k", bits))
+    assert closure.has(nf.mul(y, nf.bind(w, "k", FULL)))
+    assert not closure.has(nf.mul(x, y))
+    assert not closure.has(nf.mul(nf.add(x, w), y))
+    assert not closure.has(nf.add(nf.mul(y, nf.bind(w, "k", FULL)), x))
 
 
 def test_maxima_under_way() -> None:
