@@ -66,6 +66,7 @@ from mirage_mlir.passes.lowering.tiles import (
     ends_in_stores,
     exchanges_sides,
     folding_sides,
+    has_half_operands,
     is_folded,
     is_running,
     item_bytes,
@@ -73,7 +74,6 @@ from mirage_mlir.passes.lowering.tiles import (
     reduced_sides,
     split_warp_bits,
     stores_apart,
-    uses_matrix_unit,
 )
 from mirage_mlir.passes.lowering.views import row_major_columns
 
@@ -217,8 +217,6 @@ class LayoutAssignment:
                 self.in_shared(op, index)
                 if depth % MMA_DEPTH:
                     pad_depth(op.operands[index])
-        if not uses_matrix_unit(op):
-            return set_layout(op, RegistersAttr.of(blocked((rows, columns), self.threads)))
         users = [use.operation for use in op.result.uses]
         summed = all(
             isinstance(user, threadblock.AccumulateOp) and user.kind.data == "sum" for user in users
@@ -233,7 +231,12 @@ class LayoutAssignment:
         op.attributes[WARPS] = DenseArrayBase.from_list(i64, list(warps))
         fragments = ceil_div(ceil_div(rows, MMA_ROWS), warps[0]) * ceil_div(depth, MMA_DEPTH)
         stays = self.stages[op.lhs] == Stage.INVARIANT and self.stages[op.result] == Stage.LOOP
-        if stays and not held and fragments // warps[2] <= MAX_HELD_FRAGMENTS:
+        if (
+            has_half_operands(op)
+            and stays
+            and not held
+            and fragments // warps[2] <= MAX_HELD_FRAGMENTS
+        ):
             op.attributes[HELD] = UnitAttr()
         set_layout(op, RegistersAttr.of(mma_result(rows, columns, warps)))
 

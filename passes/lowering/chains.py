@@ -16,7 +16,7 @@ from mirage_mlir.graph.layout import (
     mma_result,
 )
 from mirage_mlir.graph.schedule import MAX_EXCHANGE_BYTES
-from mirage_mlir.passes.lowering.tiles import matmul_sizes, uses_matrix_unit
+from mirage_mlir.passes.lowering.tiles import has_half_operands, matmul_sizes
 
 Warps = tuple[int, int, int]
 
@@ -52,7 +52,7 @@ def source_of(value: SSAValue) -> threadblock.MatmulOp | None:
     """The product of the same stage that `value` is computed from, element by element."""
     op = value.owner
     if isinstance(op, threadblock.MatmulOp):
-        return op if uses_matrix_unit(op) else None
+        return op if has_half_operands(op) else None
     if not isinstance(op, thread.GraphOp):
         return None
     shape = as_matrix(threadblock.shape_of(value))
@@ -68,7 +68,7 @@ def find_chains(graph: kernel.GraphDefinedOp, warps: int) -> dict[threadblock.Ma
     """The chains of `graph` by each of their products."""
     seconds: dict[threadblock.MatmulOp, list[threadblock.MatmulOp]] = {}
     for op in graph.body.block.ops:
-        if isinstance(op, threadblock.MatmulOp) and uses_matrix_unit(op):
+        if isinstance(op, threadblock.MatmulOp) and has_half_operands(op):
             first = source_of(op.lhs)
             if first is not None:
                 seconds.setdefault(first, []).append(op)

@@ -1,10 +1,10 @@
-"""Matrix products of tiles in shared memory, on the matrix units or, for f32, without them."""
+"""Matrix products of tiles in shared memory or registers on the matrix units."""
 
 from dataclasses import dataclass
 from itertools import product
 from math import prod
 
-from xdsl.dialects import llvm, math, vector
+from xdsl.dialects import llvm, vector
 from xdsl.dialects.builtin import DenseArrayBase, VectorType, bf16, f16, f32, i32
 from xdsl.ir import SSAValue
 
@@ -14,19 +14,21 @@ from mirage_mlir.graph.layout import (
     MMA_COLUMNS,
     MMA_DEPTH,
     MMA_ROWS,
-    RegisterLayout,
     as_matrix,
     ceil_div,
     round_up,
 )
-from mirage_mlir.passes.lowering.access import as_f32, read_shared
 from mirage_mlir.passes.lowering.context import KernelContext, shared_layout
 from mirage_mlir.passes.lowering.emitter import Index
+from mirage_mlir.passes.lowering.tf32 import multiply_fragments, split_loads
 
 UNROLLED_STEPS = 8
 """Steps along the depth that are written out; more become a loop, to bound the code."""
 
 WARPS = "warps"
+
+TF32_DEPTH = 8
+"""Of one `mma.sync.m16n8k8`; a step of 16 has two."""
 
 
 @dataclass(frozen=True)
@@ -86,8 +88,6 @@ def multiply(
     attribute = layout_of(op.result)
     assert isinstance(attribute, RegistersAttr)
     slots = added or [ctx.emit.f32(0.0)] * len(attribute.layout.offsets)
-    if WARPS not in op.attributes:
-        return multiply_scalars(ctx, op, attribute.layout, slots)
     tile = warp_tile(ctx, op)
     # Registers have no index that is known only when the kernel runs.
     in_registers = op in ctx.held or isinstance(layout_of(op.lhs), RegistersAttr)
@@ -112,6 +112,8 @@ def multiply_step(
     """One instruction's depth of the warp's product; slots are in the order of `mma_result`."""
     emit = ctx.emit
     element = threadblock.tile_type(op.lhs).element_type
+    if element == f32:
+        return multiply_thrice(ctx, op, tile, at, slots)
     kind = "f16" if element == f16 else "bf16"
     assert element in (f16, bf16)
     depth = emit.add(tile.depth, at)
@@ -134,6 +136,51 @@ def multiply_step(
                 for slot in range(4):
                     result[first + slot] = emit.field(fragment, slot, f32)
     return result
+
+
+def multiply_thrice(
+    ctx: KernelContext,
+    op: threadblock.MatmulOp,
+    tile: WarpTile,
+    at: Index,
+    slots: list[SSAValue],
+) -> list[SSAValue]:
+    """`multiply_step` for f32, in two steps of depth 8."""
+    emit = ctx.emit
+    lane_row, lane_column = emit.shift_right(ctx.lane, 2), emit.bits(ctx.lane, 3)
+    rows = [
+        [
+            clamped(ctx, emit.add(tile.row, i * MMA_ROWS + down), lane_row, op.lhs, tile, 0)
+            for down in (0, 8)
+        ]
+        for i in range(tile.row_tiles)
+    ]
+    result = list(slots)
+    for half in (0, TF32_DEPTH):
+        depth = emit.add(emit.add(tile.depth, emit.add(at, half)), lane_column)
+        depths = [depth, emit.add(depth, 4)]
+        lefts = [
+            split_loads(ctx, op.lhs, [(row, each) for each in depths for row in pair])
+            for pair in rows
+        ]
+        for j in range(tile.column_tiles):
+            start = emit.add(tile.column, j * MMA_COLUMNS)
+            column = clamped(ctx, start, lane_row, op.rhs, tile, 1)
+            right = split_loads(ctx, op.rhs, [(each, column) for each in depths])
+            for i, left in enumerate(lefts):
+                first = (i * tile.column_tiles + j) * 4
+                added = result[first : first + 4]
+                result[first : first + 4] = multiply_fragments(ctx, left, right, added)
+    return result
+
+
+def clamped(
+    ctx: KernelContext, start: Index, lane: Index, value: SSAValue, tile: WarpTile, side: int
+) -> Index:
+    """`start + lane`, or the last row (side 0) or column of `value` where that is past it."""
+    count = as_matrix(threadblock.shape_of(value))[side]
+    place = ctx.emit.add(start, lane)
+    return ctx.emit.least(place, count - 1) if tile.covered[side] > count else place
 
 
 def left_fragments(
@@ -272,34 +319,3 @@ def right_fragments(
         down = emit.add(depth, emit.mul(third, 8))
         loaded = _matrices(ctx, op.rhs, down, across, False)
     return [loaded[:2], loaded[2:]]
-
-
-def multiply_scalars(
-    ctx: KernelContext,
-    op: threadblock.MatmulOp,
-    layout: RegisterLayout,
-    slots: list[SSAValue],
-) -> list[SSAValue]:
-    """f32 operands: each thread multiplies and adds its own elements."""
-    emit = ctx.emit
-    rows, depth = as_matrix(threadblock.shape_of(op.lhs))
-    columns = threadblock.shape_of(op.rhs)[-1]
-
-    def turn(step: SSAValue, carried: list[SSAValue]) -> list[SSAValue]:
-        sums: list[SSAValue] = []
-        for place, total in zip(layout.offsets, carried, strict=True):
-            row, column = ctx.at(layout, place)
-            if layout.spans()[0] > rows:
-                row = emit.least(row, rows - 1)
-            if layout.spans()[1] > columns:
-                column = emit.least(column, columns - 1)
-            left = _scalar(ctx, op.lhs, row, step)
-            sums.append(emit.result(math.FmaOp(left, _scalar(ctx, op.rhs, step, column), total)))
-        return sums
-
-    return emit.loop(depth, slots, turn)
-
-
-def _scalar(ctx: KernelContext, value: SSAValue, row: Index, column: Index) -> SSAValue:
-    shape = threadblock.shape_of(value)
-    return as_f32(ctx, read_shared(ctx, value, shape, row, column, 1)[0])

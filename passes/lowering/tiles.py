@@ -39,9 +39,9 @@ def item_bytes(value: SSAValue) -> int:
     return 4 if threadblock.tile_type(value).element_type == Float32Type() else 2
 
 
-def uses_matrix_unit(op: threadblock.MatmulOp) -> bool:
-    """Whether the operands have a type that `mma.sync` takes: f16 or bf16."""
-    return item_bytes(op.lhs) == item_bytes(op.rhs) == 2
+def has_half_operands(op: threadblock.MatmulOp) -> bool:
+    """Whether the operands are f16 or bf16: fragments that `ldmatrix` loads, in one product."""
+    return item_bytes(op.lhs) == 2
 
 
 def matmul_sizes(op: threadblock.MatmulOp) -> tuple[int, int, int]:

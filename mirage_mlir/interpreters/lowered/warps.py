@@ -14,6 +14,9 @@ from mirage_mlir.interpreters.lowered.shared_memory import SharedMemory
 MATRIX = 8
 """Rows, and columns, of the matrices that `ldmatrix` moves."""
 
+TF32_BITS = -(1 << 13)
+"""Those of an f32 that a tf32 has."""
+
 EVERYONE = -1
 """The mask of all lanes."""
 
@@ -59,20 +62,36 @@ def fragment(state: Cluster, value: SSAValue, element: MultiplicandType) -> Arra
     return numbers.astype(np.float32).reshape(-1, MATRIX, MATRIX)
 
 
+def narrow_fragment(state: Cluster, value: SSAValue, element: MultiplicandType) -> Array:
+    """One tf32 register of A or B: an 8 x 4 matrix of each warp; lower bits do not count."""
+    bits = state.array(value) & np.int32(TF32_BITS)
+    return np.ascontiguousarray(bits).view(np.float32).reshape(-1, MATRIX, MATRIX // 2)
+
+
+FRAGMENTS = {
+    (MultiplicandType.F16, (16, 8, 16)): fragment,
+    (MultiplicandType.BF16, (16, 8, 16)): fragment,
+    (MultiplicandType.TF32, (16, 8, 8)): narrow_fragment,
+}
+"""How a register of A or B is read, by element type and shape of the product."""
+
+
 def run_product(state: Cluster, op: Operation) -> None:
     """
-    D = A B + C for each warp, A 16 x 16, B 16 x 8.
+    D = A B + C for each warp, A 16 x 16, B 16 x 8; of tf32 A 16 x 8, B 8 x 8.
 
-    Fragments are those of PTX ISA, "Matrix fragments for mma.m16n8k16 with floating point type".
+    Fragments are those of PTX ISA, "Matrix fragments for mma.m16n8k16 with floating point type",
+    and "for mma.m16n8k8".
     """
     assert isinstance(op, nvvm.MmaSyncOp)
     state.require_warps(op)
     element = op.type_a.data
-    if op.shape.sizes != (16, 8, 16) or element == MultiplicandType.TF32:
+    if (element, op.shape.sizes) not in FRAGMENTS:
         raise unsupported(op, f"multiplies {element} as {op.shape.sizes}")
-    a = [fragment(state, value, element) for value in op.a]
+    read = FRAGMENTS[element, op.shape.sizes]
+    a = [read(state, value, element) for value in op.a]
     left = np.block([[a[0], a[2]], [a[1], a[3]]])
-    right = np.concatenate([fragment(state, v, element).swapaxes(1, 2) for v in op.b], axis=1)
+    right = np.concatenate([read(state, v, element).swapaxes(1, 2) for v in op.b], axis=1)
     warps = state.size // WARP_THREADS
     c = [state.array(value).reshape(warps, WARP_THREADS) for value in op.c]
     added = np.stack(c, axis=2).reshape(warps, MATRIX, 4, 2, 2)
