@@ -33,10 +33,11 @@ class Split:
     """In `program`."""
     first: Part
     sums: tuple[int, ...]
-    """The nodes of `program` that the first kernel stores parts of, then the shifts' exps."""
+    """The nodes of `program` that the first kernel stores parts of."""
     shifts: tuple[Shift, ...]
+    """Of `program`: one for each maximum that it stores after them."""
     degrees: Mapping[int, tuple[int, ...]]
-    """For each of the sums the number of times that each shift's exp is a factor."""
+    """For each of the sums how often the exp of each of `shifts` is a factor: 0 or 1."""
 
     def cut(self, parts: int) -> Cut:
         """The two parts of the program where the first kernel has `parts` blocks along the axis."""
@@ -112,35 +113,57 @@ def split_at(program: Program, axis: str) -> Split | None:
     """A program split at its sums over `axis`, none of which may need another."""
     nodes = program.nodes
     sums = [number for number, node in enumerate(nodes) if axis in node.reduced]
-    shifts = tuple(shift for shift in program.shifts if axis in shift.axes and not shift.input)
-    if any(shift.input and axis in shift.axes for shift in program.shifts):
+    if not sums or any(shift.input and axis in shift.axes for shift in program.shifts):
         return None
-    degrees = _degrees(program, shifts)
-    if not sums or any(degrees[number] is None for number in sums):
-        return None
+    opened = [shift for shift in program.shifts if axis in shift.axes]
+    groups = list(dict.fromkeys(shift.group for shift in opened))
+    degrees = _degrees(program, [[s for s in opened if s.group == group] for group in groups])
     known = {number: degree for number in sums if (degree := degrees[number]) is not None}
+    if len(known) < len(sums):
+        return None
+    if not all(any(known[node][place] for node in sums) for place in range(len(groups))):
+        return None
     copier = Copier(program, {})
     outputs = [
         Output(copier.copy(number), nodes[number].axes, "f32", partial=(axis,)) for number in sums
     ]
-    moved: list[Shift] = []
-    for number, shift in enumerate(shifts):
-        if not any(known[node][number] for node in sums):
-            return None
-        node = copier.copy(shift.node)
-        axes = without(nodes[shift.node].axes, shift.axes)
-        outputs.append(Output(node, axes, "f32", partial=(axis,), shift=number))
-        moved.append(replace(shift, node=node))
-    return Split(program, axis, copier.finish(outputs, moved), tuple(sums), shifts, known)
+    moved = [replace(shift, node=copier.copy(shift.node)) for shift in opened]
+    firsts = [next(n for n, s in enumerate(opened) if s.group == group) for group in groups]
+    for first in firsts:
+        # Shifts by one value have one maximum; any of them stands for it.
+        axes = without(nodes[opened[first].node].axes, opened[first].axes)
+        outputs.append(Output(moved[first].node, axes, "f32", partial=(axis,), shift=first))
+    if (inner := _inner_shifts(program, axis, sums, copier)) is None:
+        return None
+    first_part = copier.finish(outputs, [*moved, *inner])
+    maxima = tuple(opened[first] for first in firsts)
+    return Split(program, axis, first_part, tuple(sums), maxima, known)
 
 
-def _degrees(program: Program, shifts: Sequence[Shift]) -> list[tuple[int, ...] | None]:
+def _inner_shifts(
+    program: Program, axis: str, sums: Sequence[int], copier: Copier
+) -> list[Shift] | None:
+    """The shifts that change nothing in the sums; None if another shift does."""
+    shifted = {
+        node.operands[0]
+        for number, node in enumerate(program.nodes)
+        if node.function == EXP and copier.copied(number) is not None
+    }
+    others = [shift for shift in program.shifts if axis not in shift.axes]
+    inside = [shift for shift in others if shift.node in shifted]
+    degrees = _degrees(program, [[shift] for shift in inside])
+    if any(degrees[number] != tuple(0 for _ in inside) for number in sums):
+        return None
+    return [replace(shift, node=copier.copy(shift.node)) for shift in inside]
+
+
+def _degrees(program: Program, groups: Sequence[Sequence[Shift]]) -> list[tuple[int, ...] | None]:
     """
-    For each node how often each shift's exp is a factor of it; None where it is no factor.
+    For each node how often an exp of each group is a factor of it; None where it is no factor.
 
     Sums may have it as a factor once at most, for parts of them are scaled by it.
     """
-    nothing = tuple(0 for _ in shifts)
+    nothing = tuple(0 for _ in groups)
     degrees: list[tuple[int, ...] | None] = []
     for node in program.nodes:
         operands = [degrees[operand] for operand in node.operands]
@@ -151,7 +174,8 @@ def _degrees(program: Program, shifts: Sequence[Shift]) -> list[tuple[int, ...] 
         elif not operands:
             result = nothing
         elif node.function == EXP and known[0] == nothing:
-            result = tuple(int(shift.node == node.operands[0]) for shift in shifts)
+            argument = node.operands[0]
+            result = tuple(int(any(s.node == argument for s in group)) for group in groups)
         elif node.kind in (Kind.MUL, Kind.MATMUL):
             result = tuple(a + b for a, b in zip(*known, strict=True))
         elif node.kind is Kind.DIV:
