@@ -15,10 +15,11 @@ from math import prod
 from xdsl.dialects.builtin import StringAttr
 from xdsl.ir import Operation, SSAValue
 
-from mirage_mlir.dialects import kernel, threadblock
+from mirage_mlir.dialects import kernel, thread, threadblock
 from mirage_mlir.dialects.threadblock import Stage
 from mirage_mlir.interpreters.cuts import load_cuts, store_cuts
 from mirage_mlir.interpreters.forms.operators import Operators
+from mirage_mlir.interpreters.forms.scalars import ScalarForms
 from mirage_mlir.interpreters.forms.tensors import Dim, Symbolic
 from mirage_mlir.interpreters.forms.terms import (
     Form,
@@ -71,20 +72,23 @@ class BlockForms:
                 shape = shape_of(self.graph.outputs[len(stored)])
                 stored.append(self._stored(op, shape))
             else:
-                result = self.values[op.results[0]] = self._result(op)
-                self.watch(op, result)
+                for value, result in zip(op.results, self._results(op), strict=True):
+                    self.values[value] = result
+                    self.watch(op, result)
         return stored
 
-    def _result(self, op: Operation) -> Symbolic:
+    def _results(self, op: Operation) -> list[Symbolic]:
         match op:
             case threadblock.LoadOp():
-                return self._loaded(op)
+                return [self._loaded(op)]
             case threadblock.AccumulateOp():
-                return self._accumulated(op)
+                return [self._accumulated(op)]
+            case thread.GraphOp():
+                operands = [self.values[operand] for operand in op.operands]
+                return ScalarForms(self.tensors).results(op, operands)
             case _:
-                if len(op.results) != 1:
-                    raise Undecided(f"'{op.name}' has no normal form")
-                return self.operators.result(op, [self.values[operand] for operand in op.operands])
+                operands = [self.values[operand] for operand in op.operands]
+                return [self.operators.result(op, operands)]
 
     # Loads and stores
 

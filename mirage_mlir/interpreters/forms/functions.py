@@ -51,7 +51,15 @@ class Term:
 
 
 class Functions(Algebra):
-    """Forms with functions."""
+    """
+    Forms with functions.
+
+    With `expand_sigmoid`, sigmoid(x) is 1 / (1 + exp(-x)), as code says after lowering to scalars.
+    """
+
+    def __init__(self, *, expand_sigmoid: bool = False) -> None:
+        super().__init__()
+        self.expand_sigmoid = expand_sigmoid
 
     def function(self, name: str, a: Form) -> Form:
         """A function of a form; parameters belong into the name of one that has no laws."""
@@ -65,6 +73,8 @@ class Functions(Algebra):
                 return self._sqrt(a)
             case "rsqrt":
                 return self.inverse(self._sqrt(a))
+            case "sigmoid" if self.expand_sigmoid:
+                return self.inverse(self.add(self.constant(1), self._exp(self.scale(a, -1))))
             case _:
                 return self._opaque(name, a)
 

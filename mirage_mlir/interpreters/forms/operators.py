@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from fractions import Fraction
+from math import pi, sqrt
 
 from xdsl.dialects.builtin import StringAttr
 from xdsl.ir import Operation
 
+from mirage_mlir.field.rational import simplest_rational
 from mirage_mlir.interpreters.domain import NotInterpretable
 from mirage_mlir.interpreters.forms.tensors import Symbolic, Tensors
 from mirage_mlir.interpreters.forms.terms import Form, Undecided
@@ -32,6 +35,7 @@ class Operators:
         }
         self._elementwise: dict[str, Callable[[Operation, Form], Form]] = {
             "cast": lambda op, a: a,
+            "convert_layout": lambda op, a: a,
             "clamp": self._clamp,
             "gelu": self._gelu,
             "pow": lambda op, a: forms.raised(a, number(op, "exponent")),
@@ -84,9 +88,17 @@ class Operators:
         return self.forms.function(f"clamp {low} {high}", a)
 
     def _gelu(self, op: Operation, a: Form) -> Form:
+        """`x / 2 (1 + erf(x / sqrt(2)))`, or its approximation by tanh."""
         approximate = op.properties["approximate"]
         assert isinstance(approximate, StringAttr)
-        return self.forms.function(f"gelu {approximate.data}", a)
+        forms = self.forms
+        if approximate.data == "none":
+            gate = forms.function("erf", forms.scale(a, simplest_rational(sqrt(0.5))))
+        else:
+            cube = forms.scale(forms.power(a, 3), simplest_rational(0.044715))
+            inner = forms.scale(forms.add(a, cube), simplest_rational(sqrt(2 / pi)))
+            gate = forms.function("tanh", inner)
+        return forms.mul(forms.scale(a, Fraction(1, 2)), forms.add(forms.constant(1), gate))
 
     def _layer_norm(self, op: Operation, operands: list[Symbolic]) -> Symbolic:
         x, *parameters = operands

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from xdsl.dialects.func import FuncOp
 
+from mirage_mlir.dialects import thread
 from mirage_mlir.interpreters.forms.evaluate import outputs
 from mirage_mlir.interpreters.forms.functions import Functions
 from mirage_mlir.interpreters.forms.operators import Operators
@@ -24,7 +25,8 @@ class Proof:
 
 def prove(reference: FuncOp, candidate: FuncOp) -> Proof:
     """Compare the normal forms of two functions of one signature."""
-    forms = Functions()
+    lowered = any(isinstance(op, thread.GraphOp) for f in (reference, candidate) for op in f.walk())
+    forms = Functions(expand_sigmoid=lowered)
     operators = Operators(Tensors(forms))
     try:
         expected = outputs(operators, reference)
