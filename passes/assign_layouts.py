@@ -2,21 +2,16 @@
 
 from dataclasses import dataclass, field, replace
 from math import prod
-from typing import NoReturn
 
-from xdsl.builder import Builder
 from xdsl.context import Context
-from xdsl.dialects import arith, math
-from xdsl.dialects.builtin import DenseArrayBase, IntegerAttr, ModuleOp, UnitAttr, f32, i64
-from xdsl.ir import Block, Operation, Region, SSAValue
+from xdsl.dialects.builtin import DenseArrayBase, IntegerAttr, ModuleOp, UnitAttr, i64
+from xdsl.ir import Operation, SSAValue
 from xdsl.passes import ModulePass
-from xdsl.rewriter import InsertPoint
 from xdsl.transforms.dead_code_elimination import dce
 
 from mirage_mlir.diagnostics import fail
 from mirage_mlir.dialects import kernel, thread, threadblock
 from mirage_mlir.dialects.layout import (
-    ConvertLayoutOp,
     GlobalAttr,
     RegistersAttr,
     SharedAttr,
@@ -35,8 +30,6 @@ from mirage_mlir.graph.layout import (
     ceil_div,
     largest_power_of_two_divisor,
     mma_result,
-    round_up,
-    shared_tile,
 )
 from mirage_mlir.graph.schedule import (
     MATRIX_THREADS,
@@ -47,7 +40,16 @@ from mirage_mlir.graph.schedule import (
 from mirage_mlir.graph.shapes import format_shape
 from mirage_mlir.passes.lowering.access import held_slots
 from mirage_mlir.passes.lowering.chains import Chain, find_chains, left_layout, source_of
-from mirage_mlir.passes.lowering.context import buffer_of
+from mirage_mlir.passes.lowering.places import (
+    NoCommonMaximum,
+    TilePlaces,
+    is_partial,
+    merging_graph,
+    pad_depth,
+    scalars_from,
+    shared_for,
+    shared_from,
+)
 from mirage_mlir.passes.lowering.rescaling import state_layout
 from mirage_mlir.passes.lowering.stabilisers import is_free, rescaled_with
 from mirage_mlir.passes.lowering.tiles import (
@@ -58,7 +60,6 @@ from mirage_mlir.passes.lowering.tiles import (
     STATE,
     THREADS,
     WARPS,
-    ZERO_PADDING,
     accumulator_of,
     blocks_across,
     broadcast_sides,
@@ -69,7 +70,6 @@ from mirage_mlir.passes.lowering.tiles import (
     has_half_operands,
     is_folded,
     is_running,
-    item_bytes,
     matmul_sizes,
     reduced_sides,
     split_warp_bits,
@@ -97,44 +97,13 @@ def choose_threads(graph: kernel.GraphDefinedOp) -> int:
     )
 
 
-def shared_for(value: SSAValue, *, columns_first: bool = False) -> SharedLayout:
-    """The layout of a tile in shared memory; columns are neighbours unless told so."""
-    rows, columns = as_matrix(threadblock.shape_of(value))
-    return shared_tile(rows, columns, item_bytes(value), columns_first=columns_first)
-
-
-def shared_from(value: SSAValue, layout: RegisterLayout) -> SharedLayout:
-    """Room for all that `layout` addresses, so that threads write without asking for the edge."""
-    rows, columns = layout.spans()
-    return shared_tile(rows, columns, item_bytes(value), copies=layout.partial)
-
-
-def scalars_from(layout: RegisterLayout) -> SharedLayout:
-    """The same without padding, for what no matrix unit reads."""
-    rows, columns = layout.spans()
-    return SharedLayout(columns, 1, rows * columns, layout.partial)
-
-
 MAX_HELD_FRAGMENTS = 8
 """Left fragments, of four registers each, that a thread may keep through the loop: those of 16
 queries of 128 elements."""
 
 
-class NoCommonMaximum(Exception):
-    """
-    The maxima of single warps are asked for where one of all warps is needed.
-
-    Args:
-        stabiliser: the number, among the operations of the graph, of what makes them.
-    """
-
-    def __init__(self, stabiliser: int) -> None:
-        super().__init__(f"operation {stabiliser} must be the same in all warps")
-        self.stabiliser = stabiliser
-
-
 @dataclass
-class LayoutAssignment:
+class LayoutAssignment(TilePlaces):
     """
     Gives each operation of one graph its layout, in program order.
 
@@ -142,20 +111,12 @@ class LayoutAssignment:
         sharing: blocks of a cluster that share the work after their sums.
         chains: products of which one takes the other's result from registers.
         common: stabilisers that must be the same in all warps, and those of the turn alone.
-        relative: tiles that are relative to the maxima of single warps, and to which.
+        states: the maxima that sums are merged by: a thread's own, and those of all.
     """
 
-    graph: kernel.GraphDefinedOp
-    threads: int
-    stages: dict[SSAValue, Stage]
     sharing: int
     chains: dict[threadblock.MatmulOp, Chain]
     common: set[Operation]
-    relative: dict[SSAValue, SSAValue] = field(default_factory=dict[SSAValue, SSAValue])
-    numbers: dict[Operation, int] = field(default_factory=dict[Operation, int])
-    converted: dict[tuple[SSAValue, str], SSAValue] = field(
-        default_factory=dict[tuple[SSAValue, str], SSAValue]
-    )
     states: dict[tuple[SSAValue, RegisterLayout, tuple[int, ...]], tuple[SSAValue, SSAValue]] = (
         field(
             default_factory=dict[
@@ -340,12 +301,6 @@ class LayoutAssignment:
         shared = replace(shared, combine="max", blocks=blocks_across(own))
         return own.result, self.convert(own.result, shared, after=own)
 
-    def want_common(self, value: SSAValue) -> NoReturn:
-        """Start again with one maximum for all warps, of the turn alone."""
-        owner = self.relative.get(value, value).owner
-        assert isinstance(owner, Operation)
-        raise NoCommonMaximum(self.numbers[owner])
-
     def folded(self, op: threadblock.AccumulateOp, layout: RegisterLayout) -> RegisterLayout | None:
         """What a thread must keep when all that follows is a reduction over rows or columns."""
         users = [use.operation for use in op.result.uses]
@@ -437,95 +392,6 @@ class LayoutAssignment:
         for index in range(len(op.operands)):
             self.whole(op, index)
         set_layout(op, SharedAttr.of(shared_for(op.results[0])))
-
-    def registers_for(self, op: Operation, index: int, partial: bool = False) -> RegisterLayout:
-        """The layout in which operand `index` is read: its own, or blocked from memory."""
-        if not partial:
-            self.whole(op, index)
-        value = op.operands[index]
-        attribute = layout_of(value)
-        if isinstance(attribute, RegistersAttr):
-            return attribute.layout
-        return blocked(threadblock.shape_of(value), self.threads)
-
-    def whole(self, op: Operation, index: int) -> None:
-        """Make sure that operand `index` is no partial sum."""
-        if is_partial(op.operands[index]):
-            self.in_shared(op, index)
-
-    def in_shared(self, op: Operation, index: int) -> None:
-        """Make operand `index` one that any thread can read anywhere: one whole copy."""
-        value = op.operands[index]
-        if value in self.relative:
-            self.want_common(value)
-        attribute = layout_of(value)
-        if isinstance(attribute, SharedAttr) and attribute.layout.whole:
-            return
-        if isinstance(attribute, GlobalAttr) and not isinstance(
-            op, threadblock.MatmulOp | threadblock.TransposeOp
-        ):
-            return
-        if isinstance(attribute, RegistersAttr):
-            matrix = isinstance(op, threadblock.MatmulOp | threadblock.TransposeOp)
-            narrow = not matrix and 1 in as_matrix(threadblock.shape_of(value))
-            layout = attribute.layout
-            shared = scalars_from(layout) if narrow else shared_from(value, layout)
-        else:
-            shared = shared_for(value)
-        op.operands[index] = self.convert(value, shared, before=op)
-
-    def convert(
-        self,
-        value: SSAValue,
-        layout: SharedLayout,
-        *,
-        before: Operation | None = None,
-        after: Operation | None = None,
-    ) -> SSAValue:
-        """`value` in shared memory, written once however often it is asked for."""
-        key = (value, str(layout))
-        if key not in self.converted:
-            op = ConvertLayoutOp(value)
-            source = value.owner
-            assert isinstance(source, Operation)
-            op.location = source.location
-            set_layout(op, SharedAttr.of(layout))
-            if after is not None:
-                self.graph.body.block.insert_op_after(op, after)
-                value.replace_uses_with_if(op.result, lambda use: use.operation is not op)
-            elif before is not None:
-                self.graph.body.block.insert_op_before(op, before)
-            self.stages[op.result] = self.stages[value]
-            self.converted[key] = op.result
-        return self.converted[key]
-
-
-def pad_depth(value: SSAValue) -> None:
-    """Give a matrix unit's operand room for a whole last fragment, which the kernel zeroes."""
-    op = buffer_of(value)
-    attribute = layout_of(op.results[0])
-    assert isinstance(attribute, SharedAttr)
-    layout = attribute.layout
-    pitch = max(layout.row, layout.column)
-    size = round_up(layout.size, pitch * MMA_DEPTH)
-    set_layout(op, SharedAttr.of(replace(layout, size=size)))
-    op.attributes[ZERO_PADDING] = UnitAttr()
-
-
-def is_partial(value: SSAValue) -> bool:
-    """Whether warps hold parts of `value` in their registers."""
-    attribute = layout_of(value)
-    return isinstance(attribute, RegistersAttr) and attribute.layout.partial > 1
-
-
-def merging_graph(value: SSAValue, own: SSAValue, top: SSAValue) -> thread.GraphOp:
-    """`value * exp(own - top)`."""
-    block = Block(arg_types=[f32] * 3)
-    builder = Builder(InsertPoint.at_end(block))
-    difference = builder.insert(arith.SubfOp(block.args[1], block.args[2])).result
-    factor = builder.insert(math.ExpOp(difference)).result
-    builder.insert(thread.StoreOp(builder.insert(arith.MulfOp(block.args[0], factor)).result))
-    return thread.GraphOp([value, own, top], [value.type], Region(block))
 
 
 def assign(graph: kernel.GraphDefinedOp) -> None:
