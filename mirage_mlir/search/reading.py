@@ -96,11 +96,17 @@ class Reading:
 
     def exp(self, argument: int) -> Poly | None:
         """The form of exp of the node `argument`."""
-        value = self.values[argument]
-        name = "exp"
-        if (shift := self._shifts.get(argument)) is not None:
-            value = without_maxima(self.forms, value, shift.axes)
-        elif len(self.forms.monomials(value)) > 1:
+        value, name = self.values[argument], "exp"
+        shift = self._shifts.get(argument)
+        if shift is not None:
+            bare = without_maxima(self.forms, value, shift.axes)
+            # The same exp not shifted, or along other axes, at another place is another value.
+            other = self.exponents.get(bare, shift)
+            if other is not None and other.axes == shift.axes:
+                value = bare
+            else:
+                shift = None
+        if shift is None and len(self.forms.monomials(value)) > 1:
             name = OPAQUE_EXP
         # Shifted at one place and not at another, exp of one form is not shifted.
         known = self.exponents.get(value, shift)

@@ -220,3 +220,17 @@ def test_layer_norm_of_whole_rows_needs_no_shift() -> None:
     b.output(b.binary(Kind.DIV, centred, b.function(Function("sqrt"), variance)))
     graph = found(resolve(b))[0]
     assert kinds(graph)[Kind.INPUT] == 1
+
+
+def test_softmax_along_both_axes() -> None:
+    """exp(S) relative to the maxima of rows is not that relative to those of columns."""
+    b = ProgramBuilder()
+    x = b.input((64, 48))
+    scaled = b.binary(Kind.MUL, x, b.constant(0.5))
+    columns = b.binary(Kind.SUB, scaled, b.reduce(Kind.REDUCE_MAX, scaled, (0,)))
+    powers = b.function(EXP, columns)
+    quotient = b.binary(Kind.DIV, powers, b.reduce(Kind.REDUCE_SUM, powers, (0,)))
+    b.output(b.binary(Kind.MUL, stable_softmax(b, scaled), quotient))
+    graph = found(resolve(b))[0]
+    assert kinds(graph)[Kind.REDUCE_MAX] == 2
+    assert sum(op.function == EXP for op in graph.operations) == 2
