@@ -1,12 +1,15 @@
 """Functions read as programs over axes: views of every kind, checked with numpy."""
 
 from collections.abc import Sequence
+from math import prod
 
 import numpy as np
+import pytest
 from program_values import Array, computed, viewed
 from random_functions import FunctionMaker
+from xdsl.dialects.builtin import TensorType, f32
 from xdsl.dialects.func import FuncOp
-from xdsl.ir import SSAValue
+from xdsl.ir import Operation, SSAValue
 
 from mirage_mlir.dialects import kernel
 from mirage_mlir.interpreters.function import run_function
@@ -15,6 +18,27 @@ from mirage_mlir.passes.search.plan import returned
 from mirage_mlir.search.axes import JoinedResult, RolesError
 
 SEEDS = range(400)
+
+
+class ViewMaker(FunctionMaker):
+    """Makes functions with many views, among them reshapes that take dimensions apart."""
+
+    def __init__(self, seed: int) -> None:
+        super().__init__(seed)
+        self.makers += [self.split, self.split, self.repeated, self.sliced, self.concatenated]
+
+    def split(self) -> Operation | None:
+        """One dimension as two, or all as one."""
+        value = self.any()
+        shape = list(kernel.shape_of(value))
+        if self.random.random() < 0.2:
+            return kernel.ReshapeOp(value, TensorType(f32, [prod(shape)]))
+        dims = [dim for dim, size in enumerate(shape) if size > 2 and size % 2 == 0]
+        if not dims or len(shape) > 4:
+            return None
+        dim = self.random.choice(dims)
+        factors = (2, shape[dim] // 2) if self.random.random() < 0.5 else (shape[dim] // 2, 2)
+        return kernel.ReshapeOp(value, TensorType(f32, [*shape[:dim], *factors, *shape[dim + 1 :]]))
 
 
 def read(function: FuncOp) -> Piece:
@@ -58,11 +82,12 @@ def joined(
     return np.concatenate([a.reshape(outer, p.size, result.inner) for a, p in pairs], axis=1)
 
 
-def test_random_functions() -> None:
+@pytest.mark.parametrize("maker", [FunctionMaker, ViewMaker])
+def test_random_functions(maker: type[FunctionMaker]) -> None:
     """Most can be read, and what is read computes the same."""
     expressed = 0
     for seed in SEEDS:
-        function = FunctionMaker(seed).make(operators=6)
+        function = maker(seed).make(operators=6)
         try:
             piece = read(function)
         except (UnsupportedError, RolesError):
