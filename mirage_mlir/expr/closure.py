@@ -42,6 +42,9 @@ the values of the program itself.
 MOST_PARTS = 4096
 """Parts of one monomial that are made roots, as denominators or in expanded form; 2^12."""
 
+COUNTED = -1
+"""The number of a variable that no factor reads: its sum is a factor, the size of the axis."""
+
 AFTERWARDS = 1 << 20
 """In keys only: the number of an axis' current variable where a bound one has become current."""
 
@@ -277,12 +280,14 @@ class Closure:
             for inside, outside in self._splits(monomial):
                 for free, partial in self._openings(inside, outside, alone):
                     names = dict.fromkeys((*free, *partial), 0)
+                    counted = [axis for axis, number in free if number == COUNTED]
                     part = heads.canonical((heads.renamed(f, names) for f in inside), {})
                     key = (part.factors, tuple(axis for axis, _ in partial))
                     # What the co-factor reads of such an axis after the sum is another variable.
                     names |= {(axis, 0): AFTERWARDS for axis, _ in names}
                     # A sum comes from several terms, which must lack the same co-factor.
                     rest = () if alone else tuple(heads.renamed(f, names) for f in outside)
+                    rest += tuple(heads.factor(Size(axis), -1) for axis in counted)
                     # Partial sums over different axes may go into one accumulator: no axis named.
                     status = () if alone else (*(axis for axis, _ in free), len(partial))
                     group = (root, heads.canonical(rest, {}).factors, status)
@@ -312,8 +317,9 @@ class Closure:
 
         A variable that both read must be free: it is summed after their product. One that only the
         co-factor reads may be, too: in `sum_k (x[k] + y) w[k]`, y is added before the sum. (For a
-        term `alone`, nothing is added.) Free and partial variables become current ones, of which
-        a part has one on each axis.
+        term `alone`, nothing is added.) So may one that nothing reads: in `sum_k (x[k] + y)`, which
+        is `sum_k x[k] + |k| y`, too. Free and partial variables become current ones, of which a
+        part has one on each axis.
         """
         heads = self._nf.heads
         read_outside = {v for f in outside for v in heads.variables(f)}
@@ -332,9 +338,18 @@ class Closure:
                 ways += [(variable, "free"), (variable, "partial")]
             elif None in ways and not alone:
                 ways.append((variable, "free"))
+        for axis in () if alone else self._counted(outside, read_inside):
+            ways = options.setdefault(axis, [None])
+            ways += [((axis, COUNTED), "free")] if None in ways else []
         for chosen in product(*options.values()):
             free = tuple(way[0] for way in chosen if way and way[1] == "free")
             yield free, tuple(way[0] for way in chosen if way and way[1] == "partial")
+
+    def _counted(self, outside: Sequence[Factor], read_inside: set[Variable]) -> list[str]:
+        """The axes over which a co-factor is a sum of equal terms, and which the part lacks."""
+        heads = [self._nf.heads[f.head] for f in outside if f.exponent >= 1]
+        axes = [head.axis for head in heads if isinstance(head, Size)]
+        return [axis for axis in axes if (axis, 0) not in read_inside]
 
     # What the search starts from.
 

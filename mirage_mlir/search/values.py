@@ -71,7 +71,7 @@ class Algebra:
         """
         program = replace(program, shifts=program.shifts or find_shifts(program))
         expanded = expansion_limit > 1
-        forms = NormalForm(expansion_limit, size_algebra=expanded)
+        forms = NormalForm(expansion_limit, size_algebra=True)
         reading = Reading(program, forms, sized=expanded)
         reading.run()
         values = reading.values

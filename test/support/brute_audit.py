@@ -205,7 +205,7 @@ class Explainer:
             form = self.algebra.forms.bind(form, axis, LOOP)
         edge = Edge(Kind.ACCUMULATE_SUM, (place.value,))
         # The tile still has its part of the axis, unless that is summed already.
-        left = {} if form is None else self.algebra.forms.free(form)
+        left = () if form is None else self.algebra.forms.axes(form)
         axes = [axis if axis in left else None for axis in place.axes]
         return self._found(form, Stage.POST, edge, (axes[0], axes[1]))
 

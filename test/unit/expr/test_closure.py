@@ -298,6 +298,25 @@ def test_factors_after_a_sum() -> None:
     assert not closure.has(nf.add(nf.mul(y, nf.bind(w, "k", FULL)), x))
 
 
+@pytest.mark.parametrize("op", ["add", "sub"])
+def test_sums_over_what_a_term_lacks(op: str) -> None:
+    """`sum_k (x[k] + y)` is `sum_k x[k] + |k| y`, and x + y is on the way to it."""
+    builder = Builder(NormalForm(size_algebra=True))
+    nf = builder.nf
+    with nf.lowering():
+        x, y = builder.input("X", "ik"), builder.input("Y", "i")
+        inside = builder.apply(op, x, y)
+        target = builder.apply("bind", inside, "k", FULL)
+    closure = Closure(nf, [target])
+    assert closure.has(inside)
+    assert nf.bind(inside, "k", FULL) == target
+    assert closure.has(nf.mul(y, nf.size("k")))
+    wrong = "sub" if op == "add" else "add"
+    assert not closure.has(getattr(nf, wrong)(x, y))
+    assert not closure.has(getattr(nf, op)(nf.bind(x, "k", FULL), y))
+    assert not closure.has(getattr(nf, op)(x, nf.mul(y, nf.size("k"))))
+
+
 def test_maxima_under_way() -> None:
     nf = NormalForm()
     with nf.lowering():
