@@ -7,7 +7,7 @@ choices are made in a fixed order, so that every run that is not cut by time giv
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
@@ -84,6 +84,7 @@ class Search:
         self.limits = limits
         self.report = report
         self.explored: Explored | None = None
+        self._found: list[_Found] = []
 
     def run(self) -> list[BlockGraph]:
         """The candidates; empty when one kernel cannot hold the program."""
@@ -97,8 +98,13 @@ class Search:
         if expands and not self.limits.expired():
             found += self._explore_all(looped, EXPANDED, len(found))
         found.sort(key=lambda one: (one.seconds, one.order))
-        candidates = self._refine(found[: KEPT_COARSE if self.limits.coarse else REFINED])
-        return candidates[: self.limits.candidates]
+        self._found = found[: KEPT_COARSE if self.limits.coarse else REFINED]
+        return self._refine(self._found)[: self.limits.candidates]
+
+    def refined(self) -> list[BlockGraph]:
+        """What a first look found, with the best of all tile sizes."""
+        self.limits = replace(self.limits, coarse=False)
+        return self._refine(self._found)[: self.limits.candidates]
 
     def _explore_all(
         self, configurations: Sequence[Configuration], expansion_limit: int, order: int

@@ -15,7 +15,7 @@ from mirage_mlir.graph.target import Target
 from mirage_mlir.search.block_graph import BlockGraph
 from mirage_mlir.search.cost import IDLE_LATENCY
 from mirage_mlir.search.cuts import Cut, Part, Source, cuts
-from mirage_mlir.search.engine import Explored, Search, search
+from mirage_mlir.search.engine import Explored, Search
 from mirage_mlir.search.forms import with_fewer_products
 from mirage_mlir.search.limits import Limits
 from mirage_mlir.search.program import Program
@@ -41,7 +41,7 @@ CUT_AGAIN = 4
 PART_COUNTS = 3
 """Numbers of blocks over which a sum is left open that are tried with what follows."""
 
-MAX_TRIED = {2: 30_000, 3: 55_000, 4: 65_000}
+MAX_TRIED = {2: 20_000, 3: 35_000, 4: 45_000}
 """Operations tried on values in searches of parts (25 microseconds each), all together, when the
 last plans of so many kernels are looked at and there is a plan already."""
 
@@ -155,28 +155,31 @@ class Planner:
     def __post_init__(self) -> None:
         self._whole: set[object] = {self.program.key()}
         self._explored: Explored | None = None
+        self._searches: dict[object, Search] = {}
+        self._refined_graphs: dict[object, list[BlockGraph]] = {}
         self._finishing = False
 
-    def graphs(self, program: Program, *, coarse: bool) -> list[BlockGraph]:
-        """The graphs of one kernel, with coarse tile sizes or with all."""
-        key = program.key(), coarse
+    def graphs(self, program: Program) -> list[BlockGraph]:
+        """The graphs of one kernel, with coarse tile sizes."""
+        key = program.key()
         if key not in self._graphs:
-            if coarse and self._is_over():
+            if self._is_over():
                 return []
             report = SearchReport()
-            limits = replace(self.limits, coarse=coarse)
-            self._graphs[key] = search(program, self.target, limits, report)
+            search = Search(program, self.target, replace(self.limits, coarse=True), report)
+            self._graphs[key] = search.run()
+            search.explored = None
+            self._searches[key] = search
             self.report.add_part(report)
             self.tried += report.tried
         return self._graphs[key]
 
     def whole(self, program: Program) -> list[BlockGraph]:
         """The graphs of one kernel for the program that is planned, with all tile sizes."""
-        search_ = Search(program, self.target, self.limits, self.report)
-        graphs = search_.run()
-        self._explored = search_.explored
-        self._graphs[program.key(), True] = self._graphs[program.key(), False] = graphs
-        return graphs
+        search = Search(program, self.target, self.limits, self.report)
+        self._graphs[program.key()] = search.run()
+        self._explored = search.explored
+        return self._graphs[program.key()]
 
     def forms(self, graphs: list[BlockGraph]) -> list[Program]:
         """The program as written, whose graphs of one kernel are known, and what is planned too."""
@@ -186,7 +189,7 @@ class Planner:
         if form is None:
             return [self.program]
         # One kernel computes both in the same ways.
-        self._graphs[form.key(), True] = graphs
+        self._graphs[form.key()] = graphs
         self._whole.add(form.key())
         return [form, self.program]
 
@@ -222,7 +225,7 @@ class Planner:
         if least_seconds(program, self.target) >= bound:
             return []
         if kernels == 1:
-            graphs = self.graphs(program, coarse=True)
+            graphs = self.graphs(program)
             return [in_one_kernel(program, g) for g in graphs[:1] if g.seconds < bound]
         found = self.plans(program, kernels - 1, bound)
         if program.open_sums or len(program.computed) < len(program.outputs):
@@ -274,7 +277,7 @@ class Planner:
             return
         (axis,) = first.open_sums
         fastest: dict[int, BlockGraph] = {}
-        for graph in self.graphs(first, coarse=True):
+        for graph in self.graphs(first):
             fastest.setdefault(graph.counts[axis], graph)
         pairs = [(graph, split.cut(parts)) for parts, graph in fastest.items()]
         pairs.sort(key=lambda pair: pair[0].seconds + self._least_after(pair[1]))
@@ -319,7 +322,7 @@ class Planner:
 
     def _known_seconds(self, program: Program) -> tuple[float, int]:
         """The time of one kernel, and 0; or the lower bound of any kernels, and 1."""
-        if graphs := self._graphs.get((program.key(), True)):
+        if graphs := self._graphs.get(program.key()):
             return graphs[0].seconds, 0
         return least_seconds(program, self.target), 1
 
@@ -335,9 +338,13 @@ class Planner:
         return replace(plan, kernels=tuple(self._refined(kernel) for kernel in plan.kernels))
 
     def _refined(self, kernel: PlanKernel) -> PlanKernel:
-        graphs = self.graphs(kernel.program, coarse=False)
+        key = kernel.program.key()
+        if key not in self._refined_graphs:
+            with self.report.phase("refining"):
+                search = self._searches.get(key)
+                self._refined_graphs[key] = search.refined() if search is not None else []
         open_sums = sorted(kernel.program.open_sums)
-        for graph in graphs:
+        for graph in self._refined_graphs[key]:
             if all(graph.counts[axis] == kernel.graph.counts[axis] for axis in open_sums):
                 return replace(kernel, graph=graph)
         return kernel
