@@ -419,7 +419,10 @@ class Algebra:
         if new == old or not self.atoms[old.atom].forms:
             return False
         digits = [digit for p in new.places for digit in p.digits]
-        plain = all(p.digits and not p.offset and p.stride == 1 for p in new.places)
+        plain = all(
+            p.digits and not p.offset and p.stride == 1 and not any(d.fixed for d in p.digits)
+            for p in new.places
+        )
         return not plain or len(set(digits)) < len(digits)
 
     def rebuilt(self, atom: Atom, places: Sequence[Place], exponent: int | Fraction) -> Form:

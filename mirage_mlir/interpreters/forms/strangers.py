@@ -67,7 +67,7 @@ class _Known:
             for p in f.places
             if own.isdisjoint(p.digits)
             for v in p.digits
-            if not v.bound
+            if not (v.bound or v.fixed)
         }
         for variable in sorted(inner, reverse=True):
             form = self.forms.bind(form, variable, None)

@@ -306,11 +306,13 @@ class Tensors:
             new = replace(old, size=size)
             return replace(x, dims=(*x.dims[:dim], new, *x.dims[dim + 1 :]))
         first, *others = old.digits
-        if others:
+        low = prod(v.size for v in others)
+        if others and (offset % low or size % low or stride != 1):
             raise Undecided("a part of a dimension is taken that was made of several")
-        new = self.dim(size)
-        where = Place(new.digits, 0, offset, stride if new.digits else 1)
+        taken = self.dim(size // low)
+        where = Place(taken.digits, 0, offset // low, stride if taken.digits else 1)
         form = self.forms.insert(x.form, {first: where})
+        new = Dim(size, (*taken.digits, *others))
         return Symbolic(form, (*x.dims[:dim], new, *x.dims[dim + 1 :]))
 
 

@@ -31,6 +31,10 @@ FIRST_MAXIMISED = 500
 """Numbers, within an atom, of the variables that a maximum runs over."""
 
 
+FIRST_FIXED = 1 << 40
+"""Numbers from here on are digits that are fixed: this plus their value."""
+
+
 class Undecided(Exception):
     """The form of a value cannot be found; the message says why."""
 
@@ -45,6 +49,11 @@ class Variable(NamedTuple):
     def bound(self) -> bool:
         """Whether a sum binds it."""
         return self.number < 0
+
+    @property
+    def fixed(self) -> bool:
+        """Whether it is one number, of a digit that was a variable once."""
+        return self.number >= FIRST_FIXED
 
 
 class Place(NamedTuple):
@@ -96,9 +105,26 @@ def place(digits: Sequence[Variable], limit: int = 0, offset: int = 0, stride: i
     return Place(kept, limit, offset, stride if kept else 1)
 
 
+def _tidy(digits: Sequence[Variable], limit: int, offset: int, stride: int) -> Place:
+    """A place whose first and last digits are not fixed; the offset and the stride say that."""
+    kept = list(digits)
+    while kept and kept[0].fixed:
+        if limit:
+            raise Undecided("a part of a ragged dimension is taken")
+        low = prod(digit.size for digit in kept[1:])
+        offset += stride * low * (kept.pop(0).number - FIRST_FIXED)
+    while kept and kept[-1].fixed:
+        if limit:
+            raise Undecided("a part of a ragged dimension is taken")
+        last = kept.pop()
+        offset += stride * (last.number - FIRST_FIXED)
+        stride *= last.size
+    return place(kept, limit, offset, stride)
+
+
 def variables_of(factors: Iterable[Factor]) -> Iterator[Variable]:
     """All variables that factors read, one for each time."""
-    return (digit for f in factors for p in f.places for digit in p.digits)
+    return (digit for f in factors for p in f.places for digit in p.digits if not digit.fixed)
 
 
 def bound_of(factors: Iterable[Factor]) -> list[Variable]:
@@ -141,12 +167,18 @@ def inserted(old: Place, values: Mapping[Variable, Place]) -> Place:
     limit = old.limit
     for number, digit in enumerate(old.digits):
         new = values.get(digit, Place((digit,)))
-        if new.offset or new.stride != 1 or (new.limit and (number or limit)):
+        if new.stride != 1 or (new.limit and (number or limit or new.offset)):
             raise Undecided("a part of a dimension is cut in another way than the whole")
         if new.limit:
             limit = new.limit * prod(other.size for other in old.digits[1:])
+        part = prod(other.size for other in new.digits)
+        if (part != digit.size or new.offset) and not new.limit:
+            # The part is one of several equal ones: a fixed digit says which.
+            if new.offset % part or digit.size % part or new.offset < 0:
+                raise Undecided("a part of a dimension is cut in another way than the whole")
+            digits.append(Variable(FIRST_FIXED + new.offset // part, digit.size // part))
         digits += new.digits
-    return place(digits, limit, old.offset, old.stride)
+    return _tidy(digits, limit, old.offset, old.stride)
 
 
 # Digits that always stand together
@@ -187,7 +219,9 @@ def _pair(
         if len(after) != 1 or not mergeable(first):
             continue
         (second,) = after
-        if second is not None and mergeable(second) and preceding[second] == {first}:
+        if second is None or first.fixed or second.fixed:
+            continue
+        if mergeable(second) and preceding[second] == {first}:
             return first, second
     return None
 
