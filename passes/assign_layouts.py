@@ -224,9 +224,8 @@ class LayoutAssignment(TilePlaces):
             assert isinstance(result.owner, Operation)
             after = result.owner
         if layout.partial > 1 or (blocks_across(op) > 1 and folded is None):
-            shared = shared_from(op.result, layout)
-            shared = replace(shared, combine=op.kind.data, blocks=blocks_across(op))
-            self.convert(result, shared, after=after)
+            shared = replace(shared_from(op.result, layout), combine=op.kind.data)
+            self.spread(result, shared, blocks_across(op), after)
 
     def merged(self, op: threadblock.AccumulateOp, layout: RegisterLayout) -> SSAValue:
         """The sum `op` in `layout`, brought to the maximum of all warps and blocks."""
@@ -297,9 +296,8 @@ class LayoutAssignment(TilePlaces):
         self.stages[own.result] = Stage.POST
         own.attributes[STATE] = UnitAttr()
         set_layout(own, RegistersAttr.of(state))
-        shared = scalars_from(state)
-        shared = replace(shared, combine="max", blocks=blocks_across(own))
-        return own.result, self.convert(own.result, shared, after=own)
+        shared = replace(scalars_from(state), combine="max")
+        return own.result, self.spread(own.result, shared, blocks_across(own), own)
 
     def folded(self, op: threadblock.AccumulateOp, layout: RegisterLayout) -> RegisterLayout | None:
         """What a thread must keep when all that follows is a reduction over rows or columns."""
@@ -340,8 +338,12 @@ class LayoutAssignment(TilePlaces):
         kind = "sum" if isinstance(op, threadblock.ReduceSumOp) else "max"
         down, across = layout.spans()
         down, across = 1 if rows else down, 1 if columns else across
-        size, copies = down * across, 1 << len(split)
-        set_layout(op, SharedAttr.of(SharedLayout(across, 1, size, copies, kind, blocks)))
+        layout = SharedLayout(across, 1, down * across, 1 << len(split), kind)
+        if blocks > 1 and split:
+            set_layout(op, SharedAttr.of(layout))
+            self.convert(op.result, replace(layout, copies=1, blocks=blocks), after=op)
+        else:
+            set_layout(op, SharedAttr.of(replace(layout, blocks=blocks)))
 
     def can_run(self, op: Operation) -> bool:
         """Whether `op` makes a stabiliser that may be the maximum of all turns of a warp so far."""

@@ -34,6 +34,7 @@ from mirage_mlir.passes.lowering.context import (
     KernelContext,
     buffer_bytes,
     is_staged,
+    shared_layout,
 )
 from mirage_mlir.passes.lowering.copies import copy_to_shared
 from mirage_mlir.passes.lowering.elementwise import run_thread_graph
@@ -464,16 +465,21 @@ class KernelFunction:
             self.emit.insert(nvvm.BarrierOp())
 
     def run_convert(self, op: ConvertLayoutOp) -> None:
-        """Move a tile to shared memory; elements that do not exist become zero."""
-        ctx = self.ctx
+        """Move a tile to shared memory; what does not exist becomes zero, or changes no sum."""
+        ctx, target = self.ctx, shared_layout(op.result)
         layout = layout_read_by(ctx, op.input)
         shape = threadblock.shape_of(op.input)
         slots = fetch(ctx, op.input, layout, shape)
         if layout.partial == 1:
             extents = ctx.extents(op.input)
+            spread = target.blocks > 1
             slots = [
                 self.emit.select(
-                    ctx.inside(layout, shape, extents, place), value, self.emit.zero(value.type)
+                    ctx.inside(layout, shape, extents, place),
+                    value,
+                    self.emit.f32(NEUTRAL[target.combine])
+                    if spread
+                    else self.emit.zero(value.type),
                 )
                 for place, value in zip(layout.offsets, slots, strict=True)
             ]

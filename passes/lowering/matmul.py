@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from itertools import product
 from math import prod
 
-from xdsl.dialects import llvm, vector
+from xdsl.dialects import arith, llvm, vector
 from xdsl.dialects.builtin import DenseArrayBase, VectorType, bf16, f16, f32, i32
 from xdsl.ir import SSAValue
 
@@ -145,7 +145,12 @@ def multiply_thrice(
     at: Index,
     slots: list[SSAValue],
 ) -> list[SSAValue]:
-    """`multiply_step` for f32, in two steps of depth 8."""
+    """
+    `multiply_step` for f32, in two steps of depth 8.
+
+    Matrix units round sums towards zero: over thousands of steps that would be a bias. So only
+    what one step adds is summed there.
+    """
     emit = ctx.emit
     lane_row, lane_column = emit.shift_right(ctx.lane, 2), emit.bits(ctx.lane, 3)
     rows = [
@@ -155,7 +160,7 @@ def multiply_thrice(
         ]
         for i in range(tile.row_tiles)
     ]
-    result = list(slots)
+    result = [emit.f32(0.0)] * len(slots)
     for half in (0, TF32_DEPTH):
         depth = emit.add(emit.add(tile.depth, emit.add(at, half)), lane_column)
         depths = [depth, emit.add(depth, 4)]
@@ -171,7 +176,8 @@ def multiply_thrice(
                 first = (i * tile.column_tiles + j) * 4
                 added = result[first : first + 4]
                 result[first : first + 4] = multiply_fragments(ctx, left, right, added)
-    return result
+    pairs = zip(slots, result, strict=True)
+    return [emit.result(arith.AddfOp(total, step)) for total, step in pairs]
 
 
 def clamped(

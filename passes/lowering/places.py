@@ -176,6 +176,20 @@ class TilePlaces:
             self.converted[key] = op.result
         return self.converted[key]
 
+    def spread(
+        self, value: SSAValue, layout: SharedLayout, blocks: int, after: Operation
+    ) -> SSAValue:
+        """
+        `value` in shared memory, where the blocks of a cluster see each other's parts.
+
+        The warps of a block bring theirs together first: reading another block's memory is slow.
+        """
+        if blocks > 1 and layout.copies > 1:
+            value = self.convert(value, layout, after=after)
+            assert isinstance(value.owner, Operation)
+            layout, after = replace(layout, copies=1), value.owner
+        return self.convert(value, replace(layout, blocks=blocks), after=after)
+
     def want_common(self, value: SSAValue) -> NoReturn:
         """Start again with one maximum for all warps, of the turn alone."""
         owner = self.relative.get(value, value).owner

@@ -5,9 +5,10 @@
 // and each thread of the cluster then combines what it stores.
 // CHECK-LABEL: func.func @split
 // CHECK:         attributes {threads = 128 : i64, cluster_shares
-// CHECK:         threadblock.convert_layout {{.*}}, 4 : i64, "sum", 4 : i64>
-// CHECK:         threadblock.reduce_sum {{.*}}"sum", 4 : i64>
-// CHECK-NEXT:    threadblock.barrier "post" cluster
+// CHECK:         threadblock.convert_layout {{.*}}, 4 : i64, "sum", 1 : i64>
+// CHECK:         threadblock.barrier "post"
+// CHECK-DAG:     threadblock.convert_layout {{.*}}, 1 : i64, "sum", 4 : i64>
+// CHECK:         threadblock.barrier "post" cluster
 // CHECK-NEXT:    thread.graph
 
 // NVVM:         llvm.func @split_kernel_0
