@@ -41,6 +41,11 @@ SIMPLE_FUNCTIONS: Mapping[type[Operation], str] = {
 }
 
 
+PARTIAL_VIEWS = (kernel.SliceOp, kernel.BroadcastOp)
+"""Views that are read from the tensor behind them, so that equal parts of it are seen to be equal
+and repeated elements are loaded once."""
+
+
 class UnsupportedError(Exception):
     """An operator that the search does not express inside a piece; the text says what."""
 
@@ -76,19 +81,27 @@ class Piece:
 
         The views are operations in no block; a writer copies them as it does those of the function.
         """
-        return tuple(_viewed(self.values[view.argument], view.cuts) for view in self.views)
+        known: dict[tuple[SSAValue, object], SSAValue] = {}
+        return tuple(_viewed(self.values[view.argument], view.cuts, known) for view in self.views)
 
 
-def _viewed(value: SSAValue, cuts: Sequence[Cut]) -> SSAValue:
+def _viewed(
+    value: SSAValue, cuts: Sequence[Cut], known: dict[tuple[SSAValue, object], SSAValue]
+) -> SSAValue:
+    """Parts of a tensor as views; `known` are those that there are already."""
     for cut in cuts:
         if kernel.shape_of(value) != cut.shape:
             wanted = TensorType(kernel.tensor_type(value).element_type, cut.shape)
-            value = kernel.ReshapeOp(value, wanted).result
-        offsets = [0] * len(cut.shape)
-        sizes = list(cut.shape)
-        strides = [1] * len(cut.shape)
-        offsets[cut.dim], sizes[cut.dim], strides[cut.dim] = cut.offset, cut.size, cut.stride
-        value = kernel.SliceOp(value, offsets, sizes, strides).result
+            if (value, wanted) not in known:
+                known[value, wanted] = kernel.ReshapeOp(value, wanted).result
+            value = known[value, wanted]
+        if (value, cut) not in known:
+            offsets = [0] * len(cut.shape)
+            sizes = list(cut.shape)
+            strides = [1] * len(cut.shape)
+            offsets[cut.dim], sizes[cut.dim], strides[cut.dim] = cut.offset, cut.size, cut.stride
+            known[value, cut] = kernel.SliceOp(value, offsets, sizes, strides).result
+        value = known[value, cut]
     return value
 
 
@@ -99,7 +112,7 @@ class _Reader:
     inside: frozenset[Operation]
     """The operators of the piece; what others make is an argument."""
     whole: bool = True
-    """Whether parts of a tensor are read from the tensor: equal parts are then seen to be equal."""
+    """Whether views of `PARTIAL_VIEWS` of arguments are part of the program."""
     builder: ProgramBuilder = field(default_factory=ProgramBuilder)
     arguments: list[SSAValue] = field(default_factory=list[SSAValue])
     values: dict[SSAValue, int] = field(default_factory=dict[SSAValue, int])
@@ -125,7 +138,7 @@ class _Reader:
         return self.values[value]
 
     def _reads_through(self, op: Operation) -> bool:
-        return op in self.inside or (self.whole and isinstance(op, kernel.SliceOp))
+        return op in self.inside or (self.whole and isinstance(op, PARTIAL_VIEWS))
 
     def _argument(self, value: SSAValue) -> int:
         self.arguments.append(value)
