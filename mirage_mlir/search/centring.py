@@ -74,8 +74,15 @@ class Centring:
         others = [self._operations[operand] for operand in operation.operands]
         if any(other.kind is Kind.CONSTANT for other in others):
             return
-        exact = operation.kind is Kind.MATMUL and self._algebra.program.matrix_type != "f32"
         for operand in operands:
             read = self._operations[operand]
             along = any(axis in read.axes for s in self._shifts[operand] for axis in s.axes)
-            yield along and not (exact and read.kind is Kind.INPUT)
+            exact = operation.kind is Kind.MATMUL and self._is_exact(read)
+            yield along and not exact
+
+    def _is_exact(self, operation: BlockOperation) -> bool:
+        """Whether a matrix unit multiplies the tile as it is in memory."""
+        program = self._algebra.program
+        if operation.kind is not Kind.INPUT or program.matrix_type == "f32":
+            return False
+        return program.inputs[operation.source].element_type == program.matrix_type

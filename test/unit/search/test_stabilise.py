@@ -181,10 +181,10 @@ def test_a_sum_over_rows_of_different_maxima(monkeypatch: pytest.MonkeyPatch) ->
     assert stabilised(program, algebra, replace(graph, operations=tuple(broken))) is None
 
 
-def layer_norm_linear() -> ProgramBuilder:
-    """A norm that subtracts a mean, and a matmul."""
+def layer_norm_linear(kind: str = "f16") -> ProgramBuilder:
+    """A norm that subtracts a mean, and a matmul in f16."""
     b = ProgramBuilder()
-    x, w = b.input((16, 4096)), b.input((4096, 4096))
+    x, w = b.input((16, 4096), kind), b.input((4096, 4096))
     centred = b.binary(Kind.SUB, x, b.mean(x, (1,)))
     variance = b.mean(b.binary(Kind.MUL, centred, centred), (1,))
     root = b.function(Function("sqrt"), b.binary(Kind.ADD, variance, b.constant(1e-5)))
@@ -234,3 +234,14 @@ def test_softmax_along_both_axes() -> None:
     graph = found(resolve(b))[0]
     assert kinds(graph)[Kind.REDUCE_MAX] == 2
     assert sum(op.function == EXP for op in graph.operations) == 2
+
+
+@pytest.mark.parametrize(("kind", "exact"), [("f16", True), ("f32", False)])
+def test_products_that_round(kind: str, exact: bool) -> None:
+    """A matrix unit that has to round X multiplies X less its first column."""
+    program = resolve(layer_norm_linear(kind))
+    graph = next(graph for graph in found(program) if graph.turns)
+    operations = graph.operations
+    products = [op for op in operations if op.kind is Kind.MATMUL]
+    read = {operations[o].kind for op in products for o in op.operands}
+    assert (read == {Kind.INPUT}) == exact
