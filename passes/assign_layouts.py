@@ -74,6 +74,7 @@ from mirage_mlir.passes.lowering.tiles import (
     reduced_sides,
     split_warp_bits,
     stores_apart,
+    widest_run,
 )
 from mirage_mlir.passes.lowering.views import row_major_columns
 
@@ -356,8 +357,9 @@ class LayoutAssignment(TilePlaces):
         shape = threadblock.shape_of(op.results[0])
         threads = self.threads * self.shared_by(op)
         # A cluster has many threads: give each of them something rather than few a wide piece.
-        widest = 8 if threads == self.threads else max(2, min(8, prod(shape) // threads))
-        layout = blocked(shape, threads, largest_power_of_two_divisor(widest, 8))
+        run = widest_run(self.graph)
+        widest = run if threads == self.threads else max(2, min(run, prod(shape) // threads))
+        layout = blocked(shape, threads, largest_power_of_two_divisor(widest, run))
         for value in op.operands:
             attribute = layout_of(value)
             same = broadcast_sides(threadblock.shape_of(value), shape) == (False, False)

@@ -29,7 +29,7 @@ from mirage_mlir.graph.layout import (
     shared_tile,
 )
 from mirage_mlir.passes.lowering.context import buffer_of
-from mirage_mlir.passes.lowering.tiles import ZERO_PADDING, item_bytes
+from mirage_mlir.passes.lowering.tiles import ZERO_PADDING, item_bytes, widest_run
 
 
 def shared_for(value: SSAValue, *, columns_first: bool = False) -> SharedLayout:
@@ -123,7 +123,7 @@ class TilePlaces:
         attribute = layout_of(value)
         if isinstance(attribute, RegistersAttr):
             return attribute.layout
-        return blocked(threadblock.shape_of(value), self.threads)
+        return blocked(threadblock.shape_of(value), self.threads, widest_run(self.graph))
 
     def whole(self, op: Operation, index: int) -> None:
         """Make sure that operand `index` is no partial sum."""

@@ -28,6 +28,7 @@ from mirage_mlir.passes.lowering.tiles import (
     is_running,
     reduced_sides,
     split_warp_bits,
+    widest_run,
 )
 
 NEUTRAL = {"sum": 0.0, "max": float("-inf")}
@@ -48,7 +49,7 @@ def layout_read_by(ctx: KernelContext, value: SSAValue) -> RegisterLayout:
     attribute = layout_of(value)
     if isinstance(attribute, RegistersAttr):
         return attribute.layout
-    return blocked(threadblock.shape_of(value), ctx.threads)
+    return blocked(threadblock.shape_of(value), ctx.threads, widest_run(ctx.graph))
 
 
 def mask(

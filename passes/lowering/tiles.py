@@ -39,6 +39,16 @@ def item_bytes(value: SSAValue) -> int:
     return 4 if threadblock.tile_type(value).element_type == Float32Type() else 2
 
 
+WIDEST_RUN_BYTES = 16
+"""Of one access to device memory: threads that are neighbours access neighbouring runs of it."""
+
+
+def widest_run(graph: kernel.GraphDefinedOp) -> int:
+    """Neighbouring elements of a tile that a thread has: a whole access to the narrowest tensor."""
+    tensors = [kernel.tensor_type(value) for value in (*graph.inputs, *graph.outputs)]
+    return WIDEST_RUN_BYTES * 8 // min(tensor.element_type.bitwidth for tensor in tensors)
+
+
 def has_half_operands(op: threadblock.MatmulOp) -> bool:
     """Whether the operands are f16 or bf16: fragments that `ldmatrix` loads, in one product."""
     return item_bytes(op.lhs) == 2
