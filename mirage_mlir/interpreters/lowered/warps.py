@@ -68,6 +68,13 @@ def narrow_fragment(state: Cluster, value: SSAValue, element: MultiplicandType) 
     return np.ascontiguousarray(bits).view(np.float32).reshape(-1, MATRIX, MATRIX // 2)
 
 
+def toward_zero(numbers: Array) -> Array:
+    """f64 as f32 of no greater size: matrix units drop what does not fit."""
+    near = numbers.astype(np.float32)
+    over = np.abs(near.astype(np.float64)) > np.abs(numbers)
+    return np.where(over, np.nextafter(near, np.float32(0)), near)
+
+
 FRAGMENTS = {
     (MultiplicandType.F16, (16, 8, 16)): fragment,
     (MultiplicandType.BF16, (16, 8, 16)): fragment,
@@ -81,7 +88,8 @@ def run_product(state: Cluster, op: Operation) -> None:
     D = A B + C for each warp, A 16 x 16, B 16 x 8; of tf32 A 16 x 8, B 8 x 8.
 
     Fragments are those of PTX ISA, "Matrix fragments for mma.m16n8k16 with floating point type",
-    and "for mma.m16n8k8".
+    and "for mma.m16n8k8". Sums of tf32 products are cut off, not rounded, as an H200 does it: in
+    products of f32 that shows.
     """
     assert isinstance(op, nvvm.MmaSyncOp)
     state.require_warps(op)
@@ -95,7 +103,11 @@ def run_product(state: Cluster, op: Operation) -> None:
     warps = state.size // WARP_THREADS
     c = [state.array(value).reshape(warps, WARP_THREADS) for value in op.c]
     added = np.stack(c, axis=2).reshape(warps, MATRIX, 4, 2, 2)
-    total = left @ right + added.transpose(0, 3, 1, 2, 4).reshape(warps, 2 * MATRIX, MATRIX)
+    addend = added.transpose(0, 3, 1, 2, 4).reshape(warps, 2 * MATRIX, MATRIX)
+    if element == MultiplicandType.TF32:
+        total = toward_zero(left.astype(np.float64) @ right + addend)
+    else:
+        total = left @ right + addend
     parts = total.reshape(warps, 2, MATRIX, 4, 2).transpose(0, 2, 3, 1, 4)
     registers = parts.reshape(state.size, 4)
     state.values[op.res] = tuple(registers[:, i] for i in range(4))

@@ -76,6 +76,12 @@ def test_against_numpy() -> None:
     assert np.allclose(result, expected, rtol=2e-3, atol=2e-2)
 
 
+@pytest.mark.parametrize("depth", [32, 1024])
+def test_sums_of_f32_have_no_bias(depth: int) -> None:
+    """A matrix unit that summed a thousand products would be off by ten times what is allowed."""
+    check(cases.rmsnorm_linear(Linear(2, 1024, 8, 2, depth, 8, "f32")))
+
+
 @pytest.mark.parametrize("name", ["usual", "three-rows-ragged", "odd-columns", "warps-along-rows"])
 @pytest.mark.parametrize("kind", ["f16", "f32"])
 def test_biased_linear(name: str, kind: str) -> None:
