@@ -29,7 +29,7 @@ from mirage_mlir.interpreters.field_tests import (
 from mirage_mlir.interpreters.forms import Proof, first_stranger, prove
 from mirage_mlir.interpreters.report import EquivalenceReport, Verdict, Witness
 from mirage_mlir.interpreters.representatives import RICHEST, Axes, field_axes, rounding_axes
-from mirage_mlir.interpreters.rounding import RoundingTests
+from mirage_mlir.interpreters.rounding import Loss, RoundingTests
 from mirage_mlir.interpreters.witness import f64_differs, float_witness
 
 TESTS = 3
@@ -64,6 +64,14 @@ def check_equivalence(
     return replace(report, seconds=time.perf_counter() - start)
 
 
+def rounding_losses(reference: FuncOp, candidate: FuncOp, seed: int = 0) -> list[Loss]:
+    """The rounding errors of a candidate alone: no argument for equality, but a sign of it."""
+    functions = (reference, candidate)
+    classes = DimensionClasses(functions)
+    axes = rounding_axes(functions, classes)
+    return RoundingTests(reference, classes, axes, seed).losses(candidate)
+
+
 class _Comparison:
     """One comparison of two functions."""
 
@@ -81,17 +89,21 @@ class _Comparison:
         classes = DimensionClasses((self.reference, self.candidate))
         outcome, axes = self._field_outcome(classes, hasty=True)
         if outcome.differences:
-            if self._differs(classes, outcome, axes) or not outcome.roots:
-                return self._different(classes, outcome, axes)
+            runs = RoundingTests(self.reference, classes, axes, self.seed)
+            differs = self._differs(outcome, runs)
+            if differs or not outcome.roots:
+                return self._different(classes, outcome, runs, differs=differs)
             outcome, axes = self._field_outcome(classes, hasty=False)
             if outcome.differences:
-                return self._different(classes, outcome, axes)
+                return self._different(classes, outcome, runs, differs=False)
         proof = prove(self.reference, self.candidate)
         if not proof.proved and "max" in outcome.keyed and self.tests < TESTS_OF_MAXIMA:
             self.tests = TESTS_OF_MAXIMA
             outcome, axes = self._field_outcome(classes, hasty=False)
             if outcome.differences:
-                return self._different(classes, outcome, axes)
+                runs = RoundingTests(self.reference, classes, axes, self.seed)
+                differs = self._differs(outcome, runs)
+                return self._different(classes, outcome, runs, differs=differs)
         if outcome.passed < self.tests:
             if proof.proved:
                 return self._equal(classes, outcome, proof, (f"no tests: {outcome.reason}",))
@@ -143,21 +155,24 @@ class _Comparison:
         functions = (self.reference, self.candidate)
         return RoundingTests(self.reference, classes, rounding_axes(functions, classes), self.seed)
 
-    def _differs(self, classes: DimensionClasses, outcome: FieldOutcome, axes: Axes) -> bool:
+    def _differs(self, outcome: FieldOutcome, runs: RoundingTests) -> bool:
         """Whether a difference over the fields is one of the functions, too."""
         if not (outcome.keyed or outcome.exponentials or outcome.roots):
             return True
-        return f64_differs(RoundingTests(self.reference, classes, axes, self.seed), self.candidate)
+        return f64_differs(runs, self.candidate)
 
     def _different(
-        self, classes: DimensionClasses, outcome: FieldOutcome, axes: Axes
+        self,
+        classes: DimensionClasses,
+        outcome: FieldOutcome,
+        runs: RoundingTests,
+        *,
+        differs: bool,
     ) -> EquivalenceReport:
         """Functions that differ over the fields: what f64 says about it."""
-        differs = self._differs(classes, outcome, axes)
         if not differs and (proof := prove(self.reference, self.candidate)).proved:
             remark = "the fields do not know a law that makes the functions equal"
             return self._equal(classes, outcome, proof, (f"no tests: {remark}",))
-        runs = RoundingTests(self.reference, classes, axes, self.seed)
         floats = float_witness(runs, self.candidate, outcome.differences, self.seed)
         found = outcome.differences[0]
         if floats is not None:
