@@ -27,6 +27,9 @@ from mirage_mlir.search.tiling import item_bytes
 KEPT = 3
 """Plans of several kernels that are kept of a program: verification and timing may reject some."""
 
+OTHERS = 3
+"""Graphs of each kernel of such a plan that are tried with the best of the others."""
+
 ALLOWANCE = 1.1
 """How much slower than one kernel, whose tile sizes are the best of all, a plan with coarse tile
 sizes may be: finer ones make kernels faster by 2 to 10 %."""
@@ -333,21 +336,35 @@ class Planner:
             self._splits[key] = list(splits(program, self.target, explored))
         return self._splits[key]
 
-    def refined(self, plan: KernelPlan) -> KernelPlan:
-        """The plan with the best of all tile sizes; parts of sums stay as many."""
-        return replace(plan, kernels=tuple(self._refined(kernel) for kernel in plan.kernels))
+    def refined(self, plan: KernelPlan) -> list[KernelPlan]:
+        """
+        The plan with the best of all tile sizes, then others; parts of sums stay as many.
 
-    def _refined(self, kernel: PlanKernel) -> PlanKernel:
+        The others differ in one kernel: verification, registers or timing may speak against one.
+        """
+        choices = [self._refined(kernel) for kernel in plan.kernels]
+        best = tuple(kernels[0] for kernels in choices)
+        plans = [replace(plan, kernels=best)]
+        for place, kernels in enumerate(choices):
+            for other in kernels[1:OTHERS]:
+                changed = (*best[:place], other, *best[place + 1 :])
+                plans.append(replace(plan, kernels=changed))
+        return plans
+
+    def _refined(self, kernel: PlanKernel) -> list[PlanKernel]:
+        """A kernel with all tile sizes, the fastest first."""
         key = kernel.program.key()
         if key not in self._refined_graphs:
             with self.report.phase("refining"):
                 search = self._searches.get(key)
                 self._refined_graphs[key] = search.refined() if search is not None else []
         open_sums = sorted(kernel.program.open_sums)
-        for graph in self._refined_graphs[key]:
-            if all(graph.counts[axis] == kernel.graph.counts[axis] for axis in open_sums):
-                return replace(kernel, graph=graph)
-        return kernel
+        fitting = [
+            replace(kernel, graph=graph)
+            for graph in self._refined_graphs[key]
+            if all(graph.counts[axis] == kernel.graph.counts[axis] for axis in open_sums)
+        ]
+        return fitting or [kernel]
 
 
 @dataclass
@@ -400,5 +417,6 @@ def search_kernels(
             several += planner.plans(form, kernels, planner.bound)
     several.sort(key=lambda plan: plan.seconds)
     best = list({plan.key(): plan for plan in several if len(plan.kernels) > 1}.values())[:KEPT]
-    found += [planner.refined(plan) for plan in best]
+    for plan in best:
+        found += planner.refined(plan)
     return sorted(found, key=lambda plan: plan.seconds)[: limits.candidates]
