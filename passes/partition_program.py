@@ -2,7 +2,6 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from io import StringIO
 from itertools import count
 
 from xdsl.context import Context
@@ -10,7 +9,6 @@ from xdsl.dialects.builtin import ArrayAttr, DictionaryAttr, ModuleOp, StringAtt
 from xdsl.dialects.func import CallOp, FuncOp, ReturnOp
 from xdsl.ir import Block, BlockArgument, Operation, Region, SSAValue
 from xdsl.passes import ModulePass
-from xdsl.printer import Printer
 from xdsl.rewriter import InsertPoint, Rewriter
 
 from mirage_mlir.dialects import kernel
@@ -21,6 +19,7 @@ from mirage_mlir.passes.search.normalise import normalise
 from mirage_mlir.passes.search.partition import MAX_OPERATORS, Cut, partition
 from mirage_mlir.passes.search.pieces import PieceSearch
 from mirage_mlir.passes.search.plan import FunctionWriter, Plan, PlannedKernel
+from mirage_mlir.passes.search.printed import printed
 from mirage_mlir.passes.search.to_ir import Kernel
 from mirage_mlir.passes.search.views import is_strided_view
 from mirage_mlir.passes.superoptimize import has_work
@@ -105,7 +104,7 @@ class _Outliner:
         """The call of a piece in the form of a kernel; a new piece is appended to `pieces`."""
         arguments, operations = _with_views(cut)
         piece = self._piece(cut, arguments, operations)
-        text = _text(piece)
+        text = printed(ModuleOp([piece.clone()]))
         if text not in self.names:
             piece.sym_name = StringAttr(self._free_name())
             self.names[text] = piece.sym_name.data
@@ -169,13 +168,3 @@ def _with_views(cut: Cut) -> tuple[tuple[SSAValue, ...], list[Operation]]:
         for operand in op.operands:
             visit(operand)
     return tuple(read), [*views, *cut.operators]
-
-
-def _text(piece: FuncOp) -> str:
-    """What pieces that are equal have in common: all but the names of values."""
-    copy = piece.clone()
-    for value in (*copy.body.block.args, *(v for op in copy.body.block.ops for v in op.results)):
-        value.name_hint = None
-    stream = StringIO()
-    Printer(stream=stream).print_op(copy)
-    return stream.getvalue()

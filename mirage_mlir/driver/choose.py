@@ -6,7 +6,7 @@ before it were not is remembered. The last offer, each operator alone, is the pr
 written: it is taken even where verification cannot decide, and never where it finds a difference.
 """
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 
 from xdsl.dialects import func
@@ -31,6 +31,14 @@ class Offer:
     """What was searched, and what the model says of this offer."""
     timing: tuple[str, ...] = ()
     """Lines on how it was chosen, where candidates were timed."""
+    compared: Callable[[func.FuncOp], EquivalenceReport] | None = None
+    """How it is compared with the program, where not as a whole."""
+
+    def proof(self, reference: func.FuncOp) -> EquivalenceReport:
+        """Whether it computes what `reference` does."""
+        if self.compared is None:
+            return check_equivalence(reference, self.function)
+        return self.compared(reference)
 
 
 @dataclass(frozen=True)
@@ -117,7 +125,7 @@ class Chooser:
         if text not in self.proofs:
             self.progress.now("verifying")
             with self.seconds.phase("verify"):
-                self.proofs[text] = check_equivalence(self.reference, function)
+                self.proofs[text] = self._offers[number].proof(self.reference)
         return self.proofs[text]
 
 

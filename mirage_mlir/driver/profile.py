@@ -8,7 +8,7 @@ remembered on disk, so that a program is searched and timed once on a machine.
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from itertools import islice
 from math import isfinite
 from time import perf_counter
@@ -215,7 +215,7 @@ class Profiler:
                 note="; ".join(one.problem for one in timings.candidates),
             )
         offer = best.offer
-        return Offer(offer.function, offer.alone, offer.search, tuple(timings.lines()))
+        return replace(offer, timing=tuple(timings.lines()))
 
     def jobs(self, reference: func.FuncOp, found: Sequence[Offer]) -> list[Job]:
         """What `compile_candidate` does with candidates for `reference`."""

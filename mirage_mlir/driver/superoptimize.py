@@ -45,7 +45,8 @@ def offers(function: func.FuncOp, target: str, effort: Effort) -> Iterator[Offer
     check(function)
     for candidate in candidates(function, target, effort):
         # The report goes on changing: it always describes the last candidate.
-        yield Offer(candidate.function, candidate.alone, deepcopy(candidate.report))
+        report = deepcopy(candidate.report)
+        yield Offer(candidate.function, candidate.alone, report, compared=candidate.compared)
 
 
 def superoptimize_function(

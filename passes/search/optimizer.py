@@ -11,12 +11,15 @@ from xdsl.ir import Operation, SSAValue
 from mirage_mlir.diagnostics import fail, remark
 from mirage_mlir.dialects import kernel
 from mirage_mlir.graph.target import Target
+from mirage_mlir.interpreters.equivalence import Verdict
 from mirage_mlir.passes.search import direct
 from mirage_mlir.passes.search.from_ir import Piece, UnsupportedError, read_piece
 from mirage_mlir.passes.search.normalise import normalise
 from mirage_mlir.passes.search.partition import Cut, partition
 from mirage_mlir.passes.search.pieces import PieceSearch
 from mirage_mlir.passes.search.plan import Plan, PlannedKernel, returned, stays, to_compute
+from mirage_mlir.passes.search.proofs import PieceProofs
+from mirage_mlir.passes.search.tiles import ArrangementError
 from mirage_mlir.search.limits import Limits
 from mirage_mlir.search.report import SearchReport
 from mirage_mlir.search.roles import RolesError
@@ -28,6 +31,10 @@ norms has 34 and fits one, searched in 1.5 s."""
 MAX_CUT_OPERATORS = 24
 """Operators up to which plans of several kernels are searched for the function as a whole: the
 number of cuts grows with its square. Larger ones are cut in pieces first."""
+
+
+MOST_PROVED = 8
+"""Plans for a piece that are compared with it: where none is equal, its operators stay alone."""
 
 
 class AloneError(Exception):
@@ -49,6 +56,7 @@ class Optimizer:
 
     def __post_init__(self) -> None:
         self.pieces = PieceSearch(self.target, self.limits, self.report)
+        self.proofs = PieceProofs()
 
     def plans(self) -> Iterator[tuple[Plan, bool]]:
         """
@@ -105,7 +113,8 @@ class Optimizer:
         large = len(list(piece.program.operations())) > MAX_CUT_OPERATORS
         kernels = self.pieces.plans(piece, 1 if large else self.limits.max_kernels)
         plans = [Plan(self.function, (planned,)) for planned in kernels]
-        return plans + self._in_pieces() if large or not plans else plans
+        # A search that left something out may have missed what two smaller ones find.
+        return plans + self._in_pieces() if large or not plans or self.report.cut else plans
 
     def _in_pieces(self) -> list[Plan]:
         """The function cut in pieces, each of which is planned by itself."""
@@ -115,23 +124,53 @@ class Optimizer:
             )
         pieces = [piece for part in parts if (piece := _piece(part)) is not None]
         self.pieces.search(pieces, self.limits.max_kernels)
-        kernels = [self._planned(part) for part in parts]
-        if not all(kernels):
+        found: dict[tuple[SSAValue, ...], PlannedKernel] = {}
+        try:
+            for part in parts:
+                best = self._planned(part)
+                kernels = self._apart(part) if best is None else [best]
+                found |= {planned.results: planned for planned in kernels}
+        except AloneError:
             return []
-        return [Plan(self.function, tuple(planned for planned in kernels if planned is not None))]
+        return [Plan(self.function, tuple(found.values()), self.proofs.compare)]
 
     def _planned(self, part: Cut) -> PlannedKernel | None:
-        """The best that is known for a part: its search, or where it is one operator that alone."""
-        value, *others = part.results
+        """The best that is proved for a part; None where nothing is."""
         if (piece := _piece(part)) is not None:
-            if best := self.pieces.best(piece, self.limits.max_kernels):
-                return best
-        if others or not _is_one_operator(part):
-            return None
+            for planned in self.pieces.plans(piece, self.limits.max_kernels)[:MOST_PROVED]:
+                if self._is_proved(planned):
+                    return planned
+        return None
+
+    def _apart(self, part: Cut) -> list[PlannedKernel]:
+        """
+        Each operator of a part alone.
+
+        Raises:
+            AloneError: that is impossible.
+        """
+        kernels: dict[SSAValue, PlannedKernel] = {}
+        pending = list(part.results)
+        while pending:
+            value = pending.pop()
+            if value in kernels or value.owner not in part.operators:
+                continue
+            kernels[value] = self._operator_alone(value)
+            pending += to_compute(kernels[value].arguments)
+        return list(kernels.values())
+
+    def _is_proved(self, planned: PlannedKernel) -> bool:
+        """Whether a plan for a piece can be written, and computes what it should."""
         try:
-            return self._operator_alone(value)
-        except AloneError:
-            return None
+            with self.report.phase("verification"):
+                proof = self.proofs.of(planned)
+        except ArrangementError:
+            return False
+        if proof.verdict is Verdict.EQUAL:
+            return True
+        self.report.rejected += 1
+        remark(self.function, f"{planned.structure} of a piece was rejected: {proof}", detail=True)
+        return False
 
     # Each operator alone
 
@@ -155,7 +194,7 @@ class Optimizer:
                 continue
             kernels[value] = self._operator_alone(value)
             pending += to_compute(kernels[value].arguments)
-        return Plan(function, tuple(kernels.values()))
+        return Plan(function, tuple(kernels.values()), self.proofs.compare)
 
     def _operator_alone(self, value: SSAValue) -> PlannedKernel:
         op = value.owner

@@ -7,6 +7,7 @@ from xdsl.dialects.func import FuncOp, ReturnOp
 from xdsl.ir import Block, Operation, Region, SSAValue
 
 from mirage_mlir.dialects import kernel
+from mirage_mlir.interpreters.equivalence import EquivalenceReport
 from mirage_mlir.passes.search.to_ir import Kernel
 from mirage_mlir.passes.search.views import is_strided_view
 
@@ -32,6 +33,8 @@ class Plan:
 
     function: FuncOp
     kernels: tuple[PlannedKernel, ...]
+    comparison: "Comparison | None" = None
+    """How what is written for it is compared with its reference, where not as a whole."""
 
     @property
     def structure(self) -> str:
@@ -47,6 +50,10 @@ class Plan:
     def seconds(self) -> float:
         """The modelled time of all of them, one after the other."""
         return sum(planned.seconds for planned in self.kernels)
+
+
+Comparison = Callable[[Plan, FuncOp, FuncOp], EquivalenceReport]
+"""Compares a plan's reference with what was written for it."""
 
 
 class FunctionWriter:
