@@ -213,3 +213,25 @@ def test_no_more_collisions_than_chance() -> None:
     # 10^6 / 2^31 and 10^6 / 2^30 expected: 0.0005 and 0.001.
     assert same_p.sum() + same_q.sum() <= 1
     assert not (same_p & same_q).any()
+
+
+def test_the_maximum_over_nothing(field: FieldDomain) -> None:
+    """It is below every number, its exponential is zero, and nothing else is computed from it."""
+    x, lowest = field.random(SHAPE), field.lowest(2)
+    joined = field.concatenate([x, field.add(x, field.random((2, 1)))], 2)
+    with_lowest = field.concatenate(
+        [joined, field.rearrange(lowest, lambda a: np.broadcast_to(a, (4, 2, 1)))], 2
+    )
+    assert equal(field.maximum(x, lowest), x)
+    assert equal(field.maximum(lowest, x), x)
+    assert equal(field.largest(with_lowest, 2), field.largest(joined, 2))
+    assert not field.function("exp", lowest).p.any()
+    assert not field.function("exp", field.subtract(lowest, x)).p.any()
+    for operation in (
+        lambda: field.add(lowest, x),
+        lambda: field.multiply(x, with_lowest),
+        lambda: field.total(with_lowest, 2, None),
+        lambda: field.function("sqrt", lowest),
+    ):
+        with pytest.raises(NotInterpretable, match="over no element"):
+            operation()

@@ -143,3 +143,18 @@ func.func @f(%x: tensor<4x64xf16>, %y: tensor<4x64xf16>) -> tensor<4x64xf16> {
 }""")
     losses = {loss.inputs: loss for loss in make_tests(function).losses(function)}
     assert losses["argument 1 far from zero"].acceptable
+
+
+def test_inputs_that_no_kernel_can_take_are_halved(parse: Parse) -> None:
+    """Squares near 256^2 are not in f16, and a matrix unit takes nothing wider."""
+    (function,) = parse("""
+func.func @f(%x: tensor<4x64xf16>, %w: tensor<64x16xf16>) -> tensor<4x16xf16> {
+  %s = kernel.square %x : (tensor<4x64xf16>) -> tensor<4x64xf16>
+  %o = kernel.matmul %s, %w : (tensor<4x64xf16>, tensor<64x16xf16>) -> tensor<4x16xf16>
+  func.return %o : tensor<4x16xf16>
+}""")
+    tests = make_tests(function)
+    losses = {loss.inputs: loss for loss in tests.losses(function)}
+    assert losses["argument 0 far from zero"].acceptable
+    x, _ = tests.inputs(1)
+    assert 100 < np.abs(x.array).max() < 256
