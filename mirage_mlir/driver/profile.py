@@ -27,7 +27,6 @@ from mirage_mlir.driver.compile import CompiledFunction, compile_function
 from mirage_mlir.driver.options import Options
 from mirage_mlir.driver.source import alone, function_named, functions, parse_program, text_of
 from mirage_mlir.driver.superoptimize import Superoptimized, offers, superoptimize_function
-from mirage_mlir.worker import WorkerError, Workers, workers
 from mirage_mlir.graph.target import target_named
 from mirage_mlir.interpreters.equivalence import Verdict, check_equivalence
 from mirage_mlir.progress import Progress
@@ -35,6 +34,7 @@ from mirage_mlir.runtime.cuda_driver import CudaDriver, CudaError
 from mirage_mlir.runtime.launch import can_run
 from mirage_mlir.runtime.stopwatch import CudaStopwatch
 from mirage_mlir.search.report import SearchReport
+from mirage_mlir.worker import WorkerError, Workers, workers
 
 FIRST_REPLAYS = 10
 """Replays of each candidate's graph, which holds 20 calls or more."""
