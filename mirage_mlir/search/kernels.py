@@ -14,9 +14,17 @@ from dataclasses import dataclass, field, replace
 from mirage_mlir.graph.target import Target
 from mirage_mlir.search.block_graph import BlockGraph
 from mirage_mlir.search.cost import IDLE_LATENCY
-from mirage_mlir.search.cuts import Cut, Part, Source, cuts
+from mirage_mlir.search.cuts import Cut, cuts
 from mirage_mlir.search.engine import Explored, Search
 from mirage_mlir.search.forms import with_fewer_products
+from mirage_mlir.search.kernel_plan import (
+    KEPT,
+    BestPlans,
+    KernelPlan,
+    PlanKernel,
+    in_one_kernel,
+    joined,
+)
 from mirage_mlir.search.limits import Limits
 from mirage_mlir.search.program import Program
 from mirage_mlir.search.report import SearchReport
@@ -24,11 +32,8 @@ from mirage_mlir.search.shifted_cuts import shifted_cuts
 from mirage_mlir.search.split import Split, splits
 from mirage_mlir.search.tiling import item_bytes
 
-KEPT = 3
-"""Plans of several kernels that are kept of a program: verification and timing may reject some."""
-
 OTHERS = 3
-"""Graphs of each kernel of such a plan that are tried with the best of the others."""
+"""Graphs of each kernel of several that are offered with the best of the others."""
 
 ALLOWANCE = 1.1
 """How much slower than one kernel, whose tile sizes are the best of all, a plan with coarse tile
@@ -52,36 +57,6 @@ MAX_TRIED_FOR_ANY = 200_000
 """The same while there is no plan."""
 
 
-@dataclass(frozen=True)
-class PlanKernel:
-    """One kernel of a plan: a found graph, and where the arguments of its program come from."""
-
-    program: Program
-    graph: BlockGraph
-    arguments: tuple[Source, ...]
-
-
-@dataclass(frozen=True)
-class KernelPlan:
-    """Kernels in order, and which result of which of them is each output of the program."""
-
-    kernels: tuple[PlanKernel, ...]
-    results: tuple[Source, ...]
-
-    @property
-    def seconds(self) -> float:
-        """The modelled time of all kernels, one after the other."""
-        return sum(kernel.graph.seconds for kernel in self.kernels)
-
-    def key(self) -> tuple[object, ...]:
-        """Equal for plans that cut a program in the same way."""
-        return tuple((kernel.program.key(), str(kernel.graph)) for kernel in self.kernels)
-
-    def __str__(self) -> str:
-        """The structure of each kernel, for people."""
-        return "; ".join(str(kernel.graph) for kernel in self.kernels)
-
-
 def least_seconds(program: Program, target: Target) -> float:
     """A lower bound on what any kernels that compute a program take, in the model."""
     moved: dict[int, float] = {}
@@ -98,38 +73,6 @@ def least_seconds(program: Program, target: Target) -> float:
         stored += elements * item_bytes(output.element_type)
     bytes_moved = sum(moved.values()) + stored
     return target.launch + IDLE_LATENCY + bytes_moved / target.dram_rate
-
-
-def in_one_kernel(program: Program, graph: BlockGraph) -> KernelPlan:
-    """The plan of one kernel."""
-    arguments = 1 + max((tensor.argument for tensor in program.inputs), default=-1)
-    kernel = PlanKernel(program, graph, tuple(Source(number) for number in range(arguments)))
-    outputs = range(len(program.outputs))
-    return KernelPlan((kernel,), tuple(Source(number, kernel=0) for number in outputs))
-
-
-def joined(cut: Cut, first: KernelPlan, second: KernelPlan) -> KernelPlan:
-    """The plan that runs `first` and then `second`, plans of the parts of `cut`."""
-
-    def outer(source: Source, part: Part, shift: int) -> Source:
-        """What an argument or kernel of a part's plan is in the whole."""
-        if source.kernel is not None:
-            return Source(source.number, source.kernel + shift)
-        given = part.arguments[source.number]
-        return given if given.kernel is None else first.results[given.number]
-
-    kernels: list[PlanKernel] = []
-    plans = ((cut.first, first, 0), (cut.second, second, len(first.kernels)))
-    for part, plan, shift in plans:
-        for kernel in plan.kernels:
-            arguments = tuple(outer(source, part, shift) for source in kernel.arguments)
-            kernels.append(replace(kernel, arguments=arguments))
-    results = tuple(
-        outer(plan.results[source.number], part, shift)
-        for source in cut.results
-        for part, plan, shift in (plans[source.kernel or 0],)
-    )
-    return KernelPlan(tuple(kernels), results)
 
 
 @dataclass
@@ -233,14 +176,14 @@ class Planner:
         found = self.plans(program, kernels - 1, bound)
         if program.open_sums or len(program.computed) < len(program.outputs):
             return found
-        best = Best(found, bound)
+        best = BestPlans(found, bound)
         for plan in self._cut_in_two(program, kernels, best):
             best.add(plan)
             if program.key() in self._whole:
                 self.bound = min(self.bound, best.bound)
         return best.plans
 
-    def _cut_in_two(self, program: Program, kernels: int, best: "Best") -> Iterator[KernelPlan]:
+    def _cut_in_two(self, program: Program, kernels: int, best: BestPlans) -> Iterator[KernelPlan]:
         """Plans of exactly `kernels` kernels that are better than what `best` has."""
         if kernels > 2:
             for cut in self._promising(program, best.bound):
@@ -257,7 +200,7 @@ class Planner:
             if least < best.bound:
                 yield from self._of_cut(cut, 1, 1, best)
 
-    def _of_cut(self, cut: Cut, own: int, others: int, best: "Best") -> Iterator[KernelPlan]:
+    def _of_cut(self, cut: Cut, own: int, others: int, best: BestPlans) -> Iterator[KernelPlan]:
         """Plans of a cut with so many kernels for each part."""
         after = least_seconds(cut.second.program, self.target)
         firsts = self.plans(cut.first.program, own, best.bound - after)
@@ -273,7 +216,7 @@ class Planner:
         self._finishing = before
         return plans[0] if plans else None
 
-    def _of_split(self, split: Split, best: "Best") -> Iterator[KernelPlan]:
+    def _of_split(self, split: Split, best: BestPlans) -> Iterator[KernelPlan]:
         """Plans of a split: the first kernel for some numbers of parts, and what follows it."""
         first = split.first.program
         if least_seconds(first, self.target) + least_seconds_of_any(self.target) >= best.bound:
@@ -365,26 +308,6 @@ class Planner:
             if all(graph.counts[axis] == kernel.graph.counts[axis] for axis in open_sums)
         ]
         return fitting or [kernel]
-
-
-@dataclass
-class Best:
-    """The best plans so far, the fastest first."""
-
-    plans: list[KernelPlan]
-    bound: float
-    """What a plan must be faster than."""
-
-    def __post_init__(self) -> None:
-        self.plans = list(self.plans)
-        if self.plans:
-            self.bound = min(self.bound, self.plans[0].seconds)
-
-    def add(self, plan: KernelPlan) -> None:
-        """Put a plan among the others; of equal times the first stays first."""
-        if plan.seconds < self.bound:
-            self.plans = sorted([*self.plans, plan], key=lambda one: one.seconds)[:KEPT]
-            self.bound = self.plans[0].seconds
 
 
 def stored(cut: Cut) -> int:
