@@ -453,11 +453,17 @@ class AssignLayoutsPass(ModulePass):
         %a = threadblock.accumulate %p {layout = registers}
         %s = threadblock.convert_layout %a {layout = shared, 4 copies}
 
+    A product whose left side is worked on element by element from another product's result takes
+    it from registers, where it lies already. Reductions stay in registers where one warp has all
+    that they take. Rescaled sums keep the maxima of the turns so far; where nothing else asks for
+    the maximum of a turn (see `stabilisers`), each warp has maxima of its own, and sums are brought
+    together after the loop.
+
     Choices that are fixed here: rows in shared memory are padded, not swizzled; threads run along
     columns first; warps share a product by least instructions, split along its depth only where
     the sum is accumulated.
 
-    Fails on an operation that has no place in a kernel: sums across blocks, rescaled sums.
+    Fails on an operation that has no place in a kernel, such as a product of several matrices.
     """
 
     name = "assign-layouts"

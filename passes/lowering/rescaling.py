@@ -10,7 +10,6 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from xdsl.dialects import arith
-from xdsl.dialects.builtin import f32
 from xdsl.ir import SSAValue
 
 from mirage_mlir.dialects import nvvm, threadblock
@@ -110,5 +109,4 @@ def scaled(emit: Emitter, values: list[SSAValue], factors: list[SSAValue]) -> li
 
 def lowest(emit: Emitter, layout: RegisterLayout) -> list[SSAValue]:
     """The maxima before the first turn."""
-    assert emit.f32(LOWEST).type == f32
     return [emit.f32(LOWEST)] * len(layout.offsets)

@@ -61,3 +61,18 @@ func.func @argument(%x: tensor<16x64xf16>) -> tensor<16x64xf16> {
   // expected-error @+1 {{'func.return' op result 0 is a view of other memory; a kernel must write it}}
   func.return %x : tensor<16x64xf16>
 }
+
+// -----
+
+// A block multiplies by one matrix, not by several.
+func.func @several(%x: tensor<2x16x64xf16>, %w: tensor<2x64x16xf16>) -> tensor<2x16x16xf32> {
+  %o = kernel.graph_defined ins(%x, %w) grid [1] {
+  ^bb0(%a: tensor<2x16x64xf16>, %b: tensor<2x64x16xf16>):
+    %t = threadblock.load %a grid_map [_] : (tensor<2x16x64xf16>) -> !threadblock.tile<2x16x64xf16>
+    %u = threadblock.load %b grid_map [_] : (tensor<2x64x16xf16>) -> !threadblock.tile<2x64x16xf16>
+    // expected-error @+1 {{'threadblock.matmul' op has several matrices on its right side (2x64x16): a block multiplies by one}}
+    %p = threadblock.matmul %t, %u : (!threadblock.tile<2x16x64xf16>, !threadblock.tile<2x64x16xf16>) -> !threadblock.tile<2x16x16xf32>
+    threadblock.store %p grid_map [_] : !threadblock.tile<2x16x16xf32>
+  } : (tensor<2x16x64xf16>, tensor<2x64x16xf16>) -> tensor<2x16x16xf32>
+  func.return %o : tensor<2x16x16xf32>
+}
