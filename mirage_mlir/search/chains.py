@@ -122,7 +122,8 @@ def shared(tiling: Tiling, edges: Mapping[int, Edge], chain: Chain, warps: Array
     for down, across in ((d, a) for d in (1, 2, 4, 8) for a in (1, 2, 4, 8)):
         rows, keys = np.ceil(row_tiles / down), np.ceil(key_tiles / across)
         parts = warps * rows * widest * ROWS * COLUMNS * 4
-        valid = (down * across == warps) & (4 * rows * (keys + total) <= MAX_FRAGMENT_REGISTERS)
+        valid = (down * across == warps) & (down <= row_tiles)
+        valid &= 4 * rows * (keys + total) <= MAX_FRAGMENT_REGISTERS
         if across > 1:
             valid &= (mesh.tiles[summed] % (DEPTH * across) == 0) & (
                 parts <= 2 * MAX_EXCHANGE_BYTES

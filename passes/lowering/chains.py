@@ -94,6 +94,8 @@ def choose_chain(
     for down, across in product(powers, powers):
         if down * across != warps or (across > 1 and keys % (MMA_DEPTH * across)):
             continue
+        if down > row_tiles:
+            continue  # Warps without rows; each product alone would give them work.
         tiles, columns = ceil_div(row_tiles, down), ceil_div(ceil_div(keys, MMA_COLUMNS), across)
         registers = 4 * tiles * (columns + sum(widths))
         parts = warps * tiles * max(widths) * MMA_ROWS * MMA_COLUMNS * 4
