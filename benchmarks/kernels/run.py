@@ -5,6 +5,7 @@ Our kernels against PyTorch, torch.compile, SDPA, Triton and libraries, program 
     python benchmarks/kernels/run.py --only ntrans,lora          those whose names contain a word
     python benchmarks/kernels/run.py --quick                     fewer replays, no torch.compile
     python benchmarks/kernels/run.py --results DIR --top-k 16
+    python benchmarks/kernels/run.py --show FILE                 the table of a result
 
 Every program is searched, with nothing said about it but its operators; the best candidates in the
 model are verified, compiled, compared with float64 and timed, and the fastest that is right is

@@ -64,6 +64,7 @@ def parse(about: str) -> argparse.Namespace:
     parser.add_argument("--time-limit", type=float, help="seconds for each search")
     parser.add_argument("--jobs", type=int, default=cores, help="to search and compile with")
     parser.add_argument("--peer-jobs", type=int, default=max(1, cores // 2), help="for peers")
+    parser.add_argument("--show", type=Path, help="print the table of a result, time nothing")
     parser.add_argument("--budget", type=float, default=1e9, help="seconds to start cases in")
     parser.add_argument(
         "--results", type=Path, default=Path(__file__).parents[1] / "results", help="folder"
@@ -275,6 +276,8 @@ def met(row: Mapping[str, Any], bar: str) -> bool:
 def run(about_it: str) -> int:
     """Run the benchmark; 1 where a result is wrong or missing."""
     arguments = parse(about_it)
+    if arguments.show is not None:
+        return show(arguments.show)
     use_caches()
     wanted = chosen(list(table(arguments.dtype)), arguments.only)
     with workers(arguments.jobs) as pool, workers(arguments.peer_jobs) as peer_pool:
@@ -289,6 +292,14 @@ def run(about_it: str) -> int:
         f"be, {aim} within the aim"
     )
     return 0 if len(right) == len(wanted) else 1
+
+
+def show(path: Path) -> int:
+    """The table of a result."""
+    print(header())
+    for row in json.loads(path.read_text())["cases"]:
+        print(line(row))
+    return 0
 
 
 def timed_cases(
