@@ -126,16 +126,33 @@ class _Reader:
         Raises:
             UnsupportedError: the search cannot express an operator.
         """
-        if value not in self.values:
-            owner = value.owner
-            if isinstance(owner, kernel.ConstantOp) and is_number(owner):
-                number = self.builder.constant(owner.value.value.data, kernel.shape_of(value))
-            elif isinstance(owner, Operation) and self._reads_through(owner):
-                number = self._operator(owner)
+        pending = [value]
+        # Not by recursion: a function may have thousands of operators one after the other.
+        while pending:
+            last = pending[-1]
+            op = self._maker(last)
+            needed = [o for o in op.operands if o not in self.values] if op else []
+            if last in self.values or not needed:
+                pending.pop()
+                if last not in self.values:
+                    self.values[last] = self._leaf(last) if op is None else self._operator(op)
             else:
-                number = self._argument(value)
-            self.values[value] = number
+                pending += reversed(needed)
         return self.values[value]
+
+    def _maker(self, value: SSAValue) -> Operation | None:
+        """The operator of the piece that makes `value`."""
+        owner = value.owner
+        if isinstance(owner, kernel.ConstantOp) and is_number(owner):
+            return None
+        return owner if isinstance(owner, Operation) and self._reads_through(owner) else None
+
+    def _leaf(self, value: SSAValue) -> int:
+        """The number of a value that no operator of the piece makes."""
+        owner = value.owner
+        if isinstance(owner, kernel.ConstantOp) and is_number(owner):
+            return self.builder.constant(owner.value.value.data, kernel.shape_of(value))
+        return self._argument(value)
 
     def _reads_through(self, op: Operation) -> bool:
         return op in self.inside or (self.whole and isinstance(op, PARTIAL_VIEWS))
@@ -151,7 +168,7 @@ class _Reader:
         )
 
     def _operator(self, op: Operation) -> int:
-        operands = [self.value(operand) for operand in op.operands]
+        operands = [self.values[operand] for operand in op.operands]
         number = self._recorded(op, operands)
         self.makers += [op] * (len(self.builder.steps) - len(self.makers))
         return number

@@ -82,15 +82,31 @@ class FunctionWriter:
 
     def _value(self, old: SSAValue) -> SSAValue:
         """The new value for an old one, computed when it is first asked for."""
-        if old not in self._values:
-            if (planned := self._makers.get(old)) is not None:
+        pending = [old]
+        # Not by recursion: a function may launch thousands of kernels one after the other.
+        while pending:
+            last = pending[-1]
+            planned = self._makers.get(last)
+            needed = self._operands(last) if planned is None else planned.arguments
+            missing = [value for value in needed if value not in self._values]
+            if last not in self._values and missing:
+                pending += reversed(missing)
+                continue
+            pending.pop()
+            if last in self._values:
+                continue
+            if planned is not None:
                 self._launch(planned)
             else:
-                self._copy(old)
+                self._copy(last)
         return self._values[old]
 
+    def _operands(self, value: SSAValue) -> Sequence[SSAValue]:
+        """What a view, or a graph that was there before, is made from."""
+        return value.owner.operands if isinstance(value.owner, Operation) else ()
+
     def _launch(self, planned: PlannedKernel) -> None:
-        written = planned.write([self._value(argument) for argument in planned.arguments])
+        written = planned.write([self._values[argument] for argument in planned.arguments])
         for op in written.operations:
             self._block.add_op(op)
         for old, new in zip(planned.results, written.results, strict=True):
@@ -105,8 +121,6 @@ class FunctionWriter:
         op = old.owner
         assert isinstance(op, Operation)
         assert stays(op), f"no kernel of the plan makes the result of {op.name}"
-        for operand in op.operands:
-            self._value(operand)
         # Cloning notes the new results.
         self._block.add_op(op.clone(self._values))
 

@@ -8,8 +8,8 @@ import pytest
 from program_values import Array, computed, viewed
 from random_functions import FunctionMaker
 from xdsl.dialects.builtin import TensorType, f32
-from xdsl.dialects.func import FuncOp
-from xdsl.ir import Operation, SSAValue
+from xdsl.dialects.func import FuncOp, ReturnOp
+from xdsl.ir import Block, Operation, Region, SSAValue
 
 from mirage_mlir.dialects import kernel
 from mirage_mlir.interpreters.function import run_function
@@ -95,3 +95,18 @@ def test_random_functions(maker: type[FunctionMaker]) -> None:
         assert agrees(function, piece, seed), f"seed {seed}:\n{function}"
         expressed += 1
     assert expressed > len(SEEDS) / 2
+
+
+def test_long_chain() -> None:
+    """A function of thousands of operators is too large for a piece, and no worse than that."""
+    block = Block(arg_types=[TensorType(f32, [8, 64]), TensorType(f32, [64, 64])])
+    value: SSAValue = block.args[0]
+    weights = block.args[1]
+    for _ in range(1500):
+        op = kernel.MatmulOp(value, weights)
+        block.add_op(op)
+        value = op.result
+    block.add_op(ReturnOp(value))
+    types = [argument.type for argument in block.args], [value.type]
+    with pytest.raises(RolesError, match="computes 1502 tensors"):
+        read(FuncOp("chain", types, Region(block)))
