@@ -37,6 +37,9 @@ from mirage_mlir.interpreters.forms.terms import (
 MOST_TERMS = 512
 """Terms of a product of sums; the programs of the tests need up to 60."""
 
+MOST_STEPS = 20_000
+"""Monomials made in one proof, half a second's work; programs of the tests need up to 1100."""
+
 MOST_CLEARED = 8
 """Denominators that a comparison multiplies by."""
 
@@ -52,6 +55,7 @@ class Algebra:
         self._ids: dict[Atom, int] = {}
         self._abstract: dict[Form, Abstract] = {}
         self._numbers = count(FIRST_FREE)
+        self._steps = 0
         self.valid = self.intern(Atom("valid"))
 
     def intern(self, atom: Atom) -> int:
@@ -129,7 +133,15 @@ class Algebra:
     # Monomials
 
     def reduced(self, factors: Sequence[Factor], coefficient: Fraction) -> Form:
-        """What a product of factors is, summed over its bound variables."""
+        """
+        What a product of factors is, summed over its bound variables.
+
+        Raises:
+            Undecided: the proof takes too long.
+        """
+        self._steps += 1
+        if self._steps > MOST_STEPS:
+            raise Undecided(f"the normal forms take more than {MOST_STEPS} steps")
         kept = self._met(_powers(factors))
         if kept is None:
             return ZERO
