@@ -147,7 +147,8 @@ class CompiledKernel:
             if device not in self._loaded:
                 driver = self._driver()
                 code = choose_target(self.artifact, driver.capability(device))
-                self._loaded[device] = LoadedCode(code, driver, device)
+                constants = [i for i, spec in enumerate(self.artifact.inputs) if spec.constant]
+                self._loaded[device] = LoadedCode(code, driver, device, constants)
             return self._loaded[device]
 
     def _interpret(

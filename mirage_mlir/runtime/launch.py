@@ -55,9 +55,20 @@ def _feature(target: str, major: int, minor: int) -> tuple[int, bool] | None:
 
 
 class LoadedCode:
-    """The kernels of one target on one device."""
+    """
+    The kernels of one target on one device.
 
-    def __init__(self, code: TargetCode, driver: Driver, device: int) -> None:
+    Args:
+        constants: the inputs that never change. A kernel that starts before the one in front has
+            ended may read them at once: so not in the first call that has them, since then the
+            kernel in front may be the one that writes them.
+    """
+
+    def __init__(
+        self, code: TargetCode, driver: Driver, device: int, constants: Sequence[int] = ()
+    ) -> None:
+        self._constants = tuple(constants)
+        self._known: set[tuple[int, ...]] = set()
         self.scratch_bytes = code.scratch_bytes
         self._code = code
         self._driver = driver
@@ -100,6 +111,8 @@ class LoadedCode:
         except IndexError:
             frame = [_new_arguments(launch) for launch in self._code.launches]
         addresses = {"input": inputs, "output": outputs}
+        constants = tuple(inputs[index] for index in self._constants)
+        early = not constants or constants in self._known
         for launch, function, (values, parameters) in zip(
             self._code.launches, self._functions, frame, strict=True
         ):
@@ -110,8 +123,11 @@ class LoadedCode:
                     if argument.kind == "scratch"
                     else addresses[argument.kind][index]
                 )
-            start = self._driver.launch_early if launch.follows else self._driver.launch
+            follows = launch.follows and early
+            start = self._driver.launch_early if follows else self._driver.launch
             start(function, launch.grid, launch.threads, launch.shared_bytes, stream, parameters)
+            early = True
+        self._known.add(constants)
         self._frames.append(frame)
 
 

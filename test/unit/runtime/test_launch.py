@@ -46,6 +46,17 @@ def test_a_kernel_that_follows_is_launched_early() -> None:
     assert driver.early == ["f_kernel_1"]
 
 
+def test_constants_may_have_been_written_just_before_the_first_call() -> None:
+    """Early kernels read them at once: the first kernel of the first call is no such kernel."""
+    driver, program = FakeDriver(), code()
+    first, second = (replace(launch, follows=True) for launch in program.launches)
+    loaded = LoadedCode(replace(program, launches=(first, second)), driver, 0, [1])
+    for inputs in ([1, 2], [3, 2], [3, 4]):
+        loaded.launch(inputs, [5], 0, 7)
+    once = ["f_kernel_1"]
+    assert driver.early == [*once, "f_kernel_0", *once, *once]
+
+
 def test_a_second_launch_has_its_own_arguments() -> None:
     driver = FakeDriver()
     loaded = LoadedCode(code(), driver, 0)
