@@ -356,7 +356,7 @@ class Distribution:
             return self._cut_read(number, window, size)
         operands: list[Value] = list(operation.operands)
         # What is summed inside must not have the name of what is now outside.
-        for axis in set(operation.reduced) & set(window.by):
+        for axis in [axis for axis in operation.reduced if axis in window.by]:
             other = self._new_axis(axis, self.sizes[axis], {*operation.reduced, *window.by})
             whole = AxisWindow(axis, 0, 1, (other,))
             operands = [self._cut(value, whole, self.sizes[axis]) for value in operands]
