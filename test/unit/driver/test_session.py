@@ -3,11 +3,14 @@
 from pathlib import Path
 
 import pytest
+from xdsl.dialects.func import FuncOp
 from xdsl.utils.exceptions import DiagnosticException
 
 from mirage_mlir.diagnostics import collect_remarks
 from mirage_mlir.driver.session import Session
 from mirage_mlir.driver.source import compiler_context, parse_program, text_of
+from mirage_mlir.interpreters.equivalence import EquivalenceReport, check_equivalence
+from mirage_mlir.passes.kernel_decompose import KernelDecomposePass
 from mirage_mlir.passes.superoptimize import SuperoptimizePass
 from mirage_mlir.runtime.artifact import Artifact
 
@@ -50,6 +53,32 @@ def test_artifacts_and_report(tmp_path: Path) -> None:
     for words in ("search of @f", "verified: equal", "registers", f"wrote {folder}/f.mirage"):
         assert words in report
     assert "seconds by pass: superoptimize 0.250" in report
+
+
+def test_what_the_pass_proved_is_not_proved_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    compared: list[FuncOp] = []
+
+    def check(reference: FuncOp, candidate: FuncOp) -> EquivalenceReport:
+        compared.append(candidate)
+        return check_equivalence(reference, candidate)
+
+    monkeypatch.setattr("mirage_mlir.driver.choose.check_equivalence", check)
+    session = Session(report=True, artifacts=str(tmp_path), verbose=False)
+    report, _ = run(session, PROGRAM, SuperoptimizePass())
+    assert report is not None
+    assert "verified: equal" in report
+    assert compared == []
+    # After another pass it was another program that was proved equal.
+    session.begin(parse_program(PROGRAM, "f.mlir"))
+    module = parse_program(PROGRAM, "f.mlir")
+    with collect_remarks():
+        session.after_pass(KernelDecomposePass(), module, 0.25)
+        search = SuperoptimizePass()
+        search.apply(compiler_context(), module)
+        session.after_pass(search, module, 0.25)
+    assert len(compared) == 1
 
 
 def test_without_report_nothing_is_said(tmp_path: Path) -> None:
