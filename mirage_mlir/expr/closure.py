@@ -289,7 +289,8 @@ class Closure:
                     rest = () if alone else tuple(heads.renamed(f, names) for f in outside)
                     rest += tuple(heads.factor(Size(axis), -1) for axis in counted)
                     # Partial sums over different axes may go into one accumulator: no axis named.
-                    status = () if alone else (*(axis for axis, _ in free), len(partial))
+                    axes = sorted(axis for axis, _ in free)
+                    status = () if alone else (*axes, len(partial))
                     group = (root, heads.canonical(rest, {}).factors, status)
                     place = self._groups.setdefault(group, len(self._groups)), coefficient > 0
                     self._enter(key, place, allowed, number)

@@ -174,6 +174,9 @@ class Explainer:
             return self._pairwise("mul", a, b)
         if axis is None or axis != other:
             raise Unexplained("a matmul contracts different axes")
+        if rows is None and columns is None:
+            # For the search a row times a column is no matter of matrices.
+            return self._reduced(self._pairwise("mul", a, Place(b.value, (None, axis))), 1)
         forms = self.algebra.forms
         product = forms.mul(self._form(a), self._form(b))
         bits = self.saturation.resident(self._form(a)).get(axis, 0)

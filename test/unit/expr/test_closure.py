@@ -317,6 +317,20 @@ def test_sums_over_what_a_term_lacks(op: str) -> None:
     assert not closure.has(getattr(nf, op)(x, nf.mul(y, nf.size("k"))))
 
 
+def test_terms_that_lack_one_of_two_axes() -> None:
+    """`sum_ik (x[i, k] + y[k])`: y is counted along one axis and summed along the other."""
+    nf = NormalForm(size_algebra=True)
+    with nf.lowering():
+        x, y = nf.input("X", "ik"), nf.input("Y", "k")
+        inside = nf.add(x, y)
+        target = nf.bind(nf.bind(inside, "i", FULL), "k", FULL)
+    assert target is not None
+    closure = Closure(nf, [target])
+    assert closure.has(inside)
+    assert closure.has(nf.bind(inside, "i", FULL))
+    assert closure.has(nf.bind(inside, "k", FULL))
+
+
 def test_maxima_under_way() -> None:
     nf = NormalForm()
     with nf.lowering():
