@@ -72,9 +72,7 @@ def superoptimize_file(
         DiagnosticException: it is no valid program, or cannot be compiled.
     """
     module, name = _read(path, function)
-    return CompiledKernel(
-        optimize(module, name, options_of(target, options)).artifact
-    )
+    return CompiledKernel(optimize(module, name, options_of(target, options)).artifact)
 
 
 def _read(path: str | os.PathLike[str], function: str | None) -> tuple[ModuleOp, str]:

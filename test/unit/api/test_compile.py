@@ -151,7 +151,7 @@ def test_the_tutorial() -> None:
 def test_options() -> None:
     with pytest.raises(ValueError, match="unknown target 'H900'"):
         build().superoptimize("H900")
-    with pytest.raises(ValueError, match="time_limit is a positive number of seconds, not 0"):
+    with pytest.raises(ValueError, match="time-limit is a positive number of seconds, not 0"):
         build().superoptimize(time_limit=0)
     with pytest.raises(ValueError, match="'H100' is a GPU; its instruction set is sm_90a"):
         build().superoptimize(compile_for=["H100"])

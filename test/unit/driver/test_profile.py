@@ -21,10 +21,10 @@ from mirage_mlir.driver.options import Options
 from mirage_mlir.driver.profile import Machine, Profiler, optimize
 from mirage_mlir.driver.session import Profiling, Session
 from mirage_mlir.driver.source import compiler_context, functions, parse_program, text_of
-from mirage_mlir.driver.worker import ItemT, ResultT, WorkerError, Workers
 from mirage_mlir.passes.superoptimize import SuperoptimizePass
 from mirage_mlir.runtime.cuda_driver import CudaError
 from mirage_mlir.search.report import SearchReport
+from mirage_mlir.worker import ItemT, ResultT, WorkerError, Workers
 
 TYPE = "tensor<16x1024xf32>"
 
