@@ -1,7 +1,8 @@
 """Plans for a function: the kernels that a search finds for its pieces, or each operator alone."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from time import perf_counter
 
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
@@ -118,10 +119,12 @@ class Optimizer:
 
     def _in_pieces(self) -> list[Plan]:
         """The function cut in pieces, each of which is planned by itself."""
+        # Half of what is left of the time is for the search of the pieces.
+        half = replace(self.limits, deadline=(perf_counter() + self.limits.deadline) / 2)
         with self.report.phase("partition"):
-            parts = partition(
-                self.function, self.target, self.pieces.seconds, expired=self.limits.expired
-            )
+            parts = partition(self.function, self.target, self.pieces.seconds, expired=half.expired)
+        if half.expired():
+            self.report.cut.append(f"ways to cut the program after half of {half.reason}")
         pieces = [piece for part in parts if (piece := _piece(part)) is not None]
         self.pieces.search(pieces, self.limits.max_kernels)
         found: dict[tuple[SSAValue, ...], PlannedKernel] = {}
@@ -137,7 +140,9 @@ class Optimizer:
     def _planned(self, part: Cut) -> PlannedKernel | None:
         """The best that is proved for a part; None where nothing is."""
         if (piece := _piece(part)) is not None:
-            for planned in self.pieces.plans(piece, self.limits.max_kernels)[:MOST_PROVED]:
+            plans = self.pieces.plans(piece, self.limits.max_kernels)[:MOST_PROVED]
+            # Where the time was over before its search, there is what the cut is based on.
+            for planned in [*plans, *self.pieces.rough(piece)]:
                 if self._is_proved(planned):
                     return planned
         return None

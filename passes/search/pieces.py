@@ -85,6 +85,11 @@ class PieceSearch:
             default=inf,
         )
 
+    def rough(self, piece: Piece) -> list[PlannedKernel]:
+        """The plans of one kernel that are known from asking for `seconds`."""
+        graphs = self._coarse.get(piece.program.key(), [])
+        return [planned(piece, in_one_kernel(piece.program, g), self.target) for g in graphs]
+
     def operator(self, piece: Piece) -> PlannedKernel | None:
         """The kernel of a piece of one operator, whatever the limits; it takes milliseconds."""
         key = piece.program.key()

@@ -113,3 +113,13 @@ def test_the_best_so_far_when_time_is_over() -> None:
     made = [result for one in cuts for result in one.results]
     assert to_compute(returned(function))[0] in made
     assert 4 < len(cuts) < 10
+
+
+def test_what_is_known_is_used_when_time_is_over() -> None:
+    """The search of pieces may have no time left: kernels are known from cutting the program."""
+    costs = Counted()
+    for one in cut(layers(1), costs):
+        piece = read_piece(one.operators, one.results)
+        (best, *_) = costs.search.rough(piece)
+        assert best.results == one.results
+        assert best.seconds == pytest.approx(costs.seconds(piece))
