@@ -26,7 +26,7 @@ from mirage_mlir.search.kernel_plan import (
     joined,
 )
 from mirage_mlir.search.limits import Limits
-from mirage_mlir.search.program import Program
+from mirage_mlir.search.program import Kind, Program
 from mirage_mlir.search.report import SearchReport
 from mirage_mlir.search.shifted_cuts import shifted_cuts
 from mirage_mlir.search.split import Split, splits
@@ -192,13 +192,17 @@ class Planner:
             return
         if self._is_over():
             return
-        # Splits are few, and what they give is often the best: it bounds the others.
-        for split in self._all_splits(program):
-            yield from self._of_split(split, best)
         most = MAX_CUTS if program.key() in self._whole else MAX_CUTS_OF_PARTS
-        for least, cut in self._all_cuts(program)[:most]:
-            if least < best.bound:
-                yield from self._of_cut(cut, 1, 1, best)
+        ways: list[tuple[float, Cut | Split]] = [
+            *((0.0, split) for split in self._all_splits(program)),
+            *self._all_cuts(program)[:most],
+        ]
+        # What costs little is looked at first: it bounds the others, and effort is limited.
+        for least, way in sorted(ways, key=lambda pair: effort(pair[1])):
+            if isinstance(way, Split):
+                yield from self._of_split(way, best)
+            elif least < best.bound:
+                yield from self._of_cut(way, 1, 1, best)
 
     def _of_cut(self, cut: Cut, own: int, others: int, best: BestPlans) -> Iterator[KernelPlan]:
         """Plans of a cut with so many kernels for each part."""
@@ -308,6 +312,22 @@ class Planner:
             if all(graph.counts[axis] == kernel.graph.counts[axis] for axis in open_sums)
         ]
         return fitting or [kernel]
+
+
+def effort(way: Cut | Split) -> int:
+    """
+    How much the search of the parts does, roughly, the second part of a split left aside.
+
+    Nothing for sums of exps: of what one kernel has to walk, that is most of all worth a split.
+    """
+    if isinstance(way, Split) and way.shifts:
+        return 0
+    parts = [way.first, way.second] if isinstance(way, Cut) else [way.first]
+    total = 0
+    for part in parts:
+        kinds = [node.kind for node in part.program.operations()]
+        total += len(kinds) ** 2 * (1 + kinds.count(Kind.MATMUL))
+    return total
 
 
 def stored(cut: Cut) -> int:
