@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from mirage_mlir.diagnostics import collect_remarks
 from mirage_mlir.driver.source import functions, parse_program
 from mirage_mlir.graph.target import H200
 from mirage_mlir.passes.search.from_ir import Piece, read_piece
@@ -14,6 +15,7 @@ from mirage_mlir.passes.search.normalise import normalise
 from mirage_mlir.passes.search.partition import Cut, partition
 from mirage_mlir.passes.search.pieces import PieceSearch
 from mirage_mlir.passes.search.plan import returned, to_compute
+from mirage_mlir.passes.superoptimize import verified
 from mirage_mlir.search.bounds import least_in_one_kernel
 from mirage_mlir.search.engine import search
 from mirage_mlir.search.limits import Limits
@@ -123,3 +125,15 @@ def test_what_is_known_is_used_when_time_is_over() -> None:
         (best, *_) = costs.search.rough(piece)
         assert best.results == one.results
         assert best.seconds == pytest.approx(costs.seconds(piece))
+
+
+def test_a_large_program_becomes_a_kernel_for_each_piece(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("mirage_mlir.passes.search.optimizer.MAX_OPERATORS", 8)
+    monkeypatch.setattr("mirage_mlir.passes.search.proofs.MOST_AT_ONCE", 1)
+    function = functions(parse_program(layers(2), "layers.mlir"))[0]
+    with collect_remarks():
+        best = next(verified(function))
+    made = [[result.name_hint for result in one.results] for one in best.plan.kernels]
+    assert made == [["r0"], ["x0"], ["r1"], ["x1"]]
+    assert not best.alone
+    assert "piece by piece, 4 of them, 2 different" in best.report.verification
