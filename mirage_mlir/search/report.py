@@ -51,7 +51,7 @@ class SearchReport:
     modelled: float = 0.0
     modelled_alone: float = 0.0
     structure: str = ""
-    """Grid and loop of the result, when it is one kernel."""
+    """Grid and loop of each kernel of the result."""
     alone: bool = False
     """Whether the result has each operator alone."""
     rejected: int = 0
@@ -67,7 +67,7 @@ class SearchReport:
         """Count what another search did, too."""
         for name in COUNTS:
             setattr(self, name, getattr(self, name) + getattr(other, name))
-        self.cut += other.cut
+        self.cut += [reason for reason in other.cut if reason not in self.cut]
         for name, seconds in other.phases.items():
             self.phases[name] = self.phases.get(name, 0.0) + seconds
 
