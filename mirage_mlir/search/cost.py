@@ -7,7 +7,7 @@ matters; the constants are those of the target's row. Combinations that do not f
 infinitely much.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from functools import partial
 
 import numpy as np
@@ -109,6 +109,7 @@ class CostModel:
         """Operations, and bytes of shared memory, of one block."""
         self.asked_at_once = zero
         """Bytes that a block asks for before it waits, the loop's aside."""
+        self._known_places: dict[int, Axes] = {}
 
     def seconds(self) -> Array:
         """The modelled time of every combination; infinite for those that do not fit."""
@@ -171,19 +172,41 @@ class CostModel:
         Operands that have an axis at different places are brought into the order of the outputs'
         axes, those that are summed last: threads that follow one another are neighbours in that.
         """
-        program = self.tiling.program
-        inputs = [
-            program.inputs[self.resources.edges[operand].source]
-            for operand in edge.operands
-            if self.resources.edges[operand].kind is Kind.INPUT
-        ]
-        if not any(_misaligned(largest.axes, tensor.axes) for tensor in inputs):
+        places = [self._places(operand) for operand in edge.operands]
+        if not any(_misaligned(largest.axes, other) for other in places):
             return None
-        order = [axis for output in program.outputs for axis in output.axes if axis is not None]
-        order += [axis for axis in program.sizes if axis not in order]
-        present = {axis for tensor in inputs for axis in tensor.axes}
-        last = [axis for axis in order if axis in present][-1]
+        last = self._ordered(axis for other in places for axis in other)[-1]
         return None if last == largest.by_stride()[0][0] else last
+
+    def _places(self, value: int) -> Axes:
+        """The dimensions in which a tile lies: those of the input that it was computed from."""
+        if value not in self._known_places:
+            self._known_places[value] = self._new_places(value)
+        return self._known_places[value]
+
+    def _new_places(self, value: int) -> Axes:
+        edge = self.resources.edges[value]
+        if edge.kind is Kind.INPUT:
+            return self.tiling.program.inputs[edge.source].axes
+        present = self.tiling.axes(value)
+        first, *others = [self._places(operand) for operand in edge.operands] or [()]
+        if edge.kind is Kind.MATMUL or any(_misaligned(first, other) for other in others):
+            return self._ordered(present)
+        longest = max((first, *others), key=len)
+        merged = [
+            next((axis for axis in column if axis in present), None)
+            for column in zip(
+                *((None,) * (len(longest) - len(axes)) + axes for axes in (first, *others)),
+                strict=True,
+            )
+        ]
+        return tuple(merged)
+
+    def _ordered(self, axes: Iterable[str | None]) -> tuple[str, ...]:
+        """`axes` as the outputs have them, then the others in order of appearance."""
+        program, present = self.tiling.program, set(axes)
+        order = [axis for output in program.outputs for axis in output.axes if axis is not None]
+        return tuple(axis for axis in dict.fromkeys((*order, *program.sizes)) if axis in present)
 
     def _is_read(self, operand: int) -> bool:
         """Whether each element of an operand is read from shared memory."""
