@@ -10,8 +10,8 @@ from collections.abc import Callable, Generator, Sequence
 from contextlib import contextmanager
 
 from mirage_mlir.driver.bench import Bench, Reading, Subject, Trial
-from mirage_mlir.worker import Worker, WorkerError
 from mirage_mlir.runtime.stopwatch import CudaStopwatch, Stopwatch
+from mirage_mlir.worker import Worker, WorkerError
 
 PATIENCE = 30.0
 """Seconds after which a kernel hangs: those of our workloads are checked and timed in a tenth."""
