@@ -18,7 +18,7 @@ with graphs of an operator more. What was not finished is said. Results go to
 import argparse
 import json
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime
 from importlib.metadata import version
 from pathlib import Path
@@ -39,7 +39,7 @@ MISSES_SHOWN = 20
 OTHERS_SHARE = 0.5
 """Of the time that is left after the first part, the share of the second."""
 
-PARTS_OF_RUN = ("configurations", "other_cuts", "larger_graphs")
+SUMMED = ("graphs", "right", "explained", "outside_the_axioms", "missed", "seconds")
 
 
 def run_cuts(subject: Subject, cuts: Sequence[Cut], most: int, until: float) -> dict[str, Any]:
@@ -100,27 +100,38 @@ class Program:
         return {"operators": operators, **self.parts}
 
 
-def audited(names: Sequence[str], seconds: float) -> dict[str, Any]:
-    """All programs: their configurations, and with the time that is left the rest."""
+def audited(programs: Sequence[Program], seconds: float) -> Iterator[None]:
+    """Audit the configurations of all programs, then what time is left for; stops at each part."""
     end = process_time() + seconds
-    programs = [Program(name) for name in names]
     for program in programs:
         program.run("configurations", program.own, program.subject.most, end)
+        yield
     for place, program in enumerate(programs):
         now = process_time()
         share = max(0.0, end - now) / (len(programs) - place)
         most = program.subject.most
         program.run("other_cuts", program.others, most, now + OTHERS_SHARE * share)
         program.run("larger_graphs", program.own, most + 1, now + share)
-    return {program.name: program.result() for program in programs}
+        yield
 
 
-def write(folder: Path, result: dict[str, Any]) -> None:
-    """Write the results, named after the day."""
-    folder.mkdir(parents=True, exist_ok=True)
-    path = folder / f"{datetime.now(UTC).date()}-audit.json"
+def totals(programs: Sequence[Program]) -> dict[str, float]:
+    """Over all parts that there are."""
+    parts = [part for program in programs for part in program.parts.values()]
+    return {key: round(sum(part[key] for part in parts), 1) for key in SUMMED}
+
+
+def write(path: Path, programs: Sequence[Program]) -> None:
+    """Write what was found so far."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    result = {
+        "environment": {**described(), "egglog": version("egglog")},
+        "dimensions": SIZE,
+        "blocks_and_turns": PARTS,
+        "totals": totals(programs),
+        "programs": {program.name: program.result() for program in programs},
+    }
     path.write_text(json.dumps(result, indent=1) + "\n")
-    print(path)
 
 
 def main() -> int:
@@ -131,21 +142,14 @@ def main() -> int:
     parser.add_argument("--only", default=",".join(SUBJECTS), help="programs, with commas between")
     parser.add_argument("--minutes", type=float, default=20.0, help="of the processor, for all")
     options = parser.parse_args()
-    programs = audited(options.only.split(","), 60 * options.minutes)
-    everything = [program[part] for program in programs.values() for part in PARTS_OF_RUN]
-    keys = ("graphs", "right", "explained", "outside_the_axioms", "missed", "seconds")
-    totals = {key: round(sum(part[key] for part in everything), 1) for key in keys}
-    print(totals)
-    result = {
-        "environment": {**described(), "egglog": version("egglog")},
-        "dimensions": SIZE,
-        "blocks_and_turns": PARTS,
-        "totals": totals,
-        "programs": programs,
-    }
-    if options.results is not None:
-        write(options.results, result)
-    return 1 if totals["missed"] else 0
+    programs = [Program(name) for name in options.only.split(",")]
+    day = datetime.now(UTC).date()
+    for _ in audited(programs, 60 * options.minutes):
+        if options.results is not None:
+            write(options.results / f"{day}-audit.json", programs)
+    found = totals(programs)
+    print(found)
+    return 1 if found["missed"] else 0
 
 
 if __name__ == "__main__":
