@@ -11,7 +11,8 @@ from dataclasses import dataclass, replace
 from itertools import pairwise
 
 from mirage_mlir.search.builder import ProgramBuilder
-from mirage_mlir.search.distribute import ArgumentView, Distribution
+from mirage_mlir.search.distribute import Distribution
+from mirage_mlir.search.parts import ArgumentView
 from mirage_mlir.search.placement import Placement, ViewError
 from mirage_mlir.search.program import Axes, Input, Kind, Node, Output, Program, axis_names
 from mirage_mlir.search.roles import Operation, Roles, RolesError

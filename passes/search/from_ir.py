@@ -19,7 +19,7 @@ from mirage_mlir.dialects import kernel
 from mirage_mlir.passes.search.views import STRIDED_VIEWS, strides_of
 from mirage_mlir.search.axes import JoinedResult, ViewError, resolve_views
 from mirage_mlir.search.builder import ProgramBuilder
-from mirage_mlir.search.distribute import ArgumentView, Cut
+from mirage_mlir.search.parts import ArgumentView, Cut
 from mirage_mlir.search.program import Function, Kind, Program
 
 BINARY: Mapping[type[Operation], Kind] = {

@@ -6,7 +6,7 @@ from math import erf
 import numpy as np
 from numpy.typing import NDArray
 
-from mirage_mlir.search.distribute import ArgumentView
+from mirage_mlir.search.parts import ArgumentView
 from mirage_mlir.search.program import Function, Kind, Node, Output, Program
 
 Array = NDArray[np.float64]
