@@ -34,6 +34,10 @@ MAX_CUT_OPERATORS = 24
 number of cuts grows with its square. Larger ones are cut in pieces first."""
 
 
+MUCH = 0.75
+"""A plan for the whole that takes at most this part of the time of all operators alone is taken: to
+look again in pieces doubled the time of QK-norm attention and found nothing better."""
+
 MOST_PROVED = 8
 """Plans for a piece that are compared with it: where none is equal, its operators stay alone."""
 
@@ -69,7 +73,7 @@ class Optimizer:
             normalise(self.function)
         alone = self._alone_or_decomposed()
         self.report.modelled_alone = alone.seconds
-        plans = self._found()
+        plans = self._found(alone.seconds)
         several = len(alone.kernels) > 1
         if plans and several and all(plan.seconds >= alone.seconds for plan in plans):
             # Slices of a product, say, that are results: as products of slices they are too many.
@@ -104,8 +108,12 @@ class Optimizer:
             return None
         return piece
 
-    def _found(self) -> list[Plan]:
-        """The plans of the function as a whole, and, where that is not enough, of its pieces."""
+    def _found(self, alone: float) -> list[Plan]:
+        """
+        The plans of the function as a whole, and, where that is not enough, of its pieces.
+
+        `alone` is what each operator alone takes.
+        """
         piece = self._whole()
         if piece is None:
             return self._in_pieces()
@@ -115,7 +123,9 @@ class Optimizer:
         kernels = self.pieces.plans(piece, 1 if large else self.limits.max_kernels)
         plans = [Plan(self.function, (planned,)) for planned in kernels]
         # A search that left something out may have missed what two smaller ones find.
-        return plans + self._in_pieces() if large or not plans or self.report.cut else plans
+        best = min((plan.seconds for plan in plans), default=alone)
+        missed = bool(self.report.cut) and best > MUCH * alone
+        return plans + self._in_pieces() if large or missed or not plans else plans
 
     def _in_pieces(self) -> list[Plan]:
         """The function cut in pieces, each of which is planned by itself."""
