@@ -106,7 +106,8 @@ def test_attention_walks_its_keys() -> None:
     """One kernel: what it sums over the keys is relative to one running maximum."""
     graph = found(attention(4096))[0]
     (product, weights) = (op for op in graph.operations if op.kind is Kind.ACCUMULATE_SUM)
-    assert product.rescale == weights.rescale is not None
+    assert product.rescale is not None
+    assert product.rescale == weights.rescale
     assert graph.operations[product.rescale].kind is Kind.REDUCE_MAX
     assert kinds(graph)[Kind.REDUCE_MAX] == 1
     assert kinds(graph)[Kind.MATMUL] == 2

@@ -71,7 +71,9 @@ def modelled(rows: int, columns: int, tiles: Tiles) -> float:
     program = resolve(rmsnorm_linear(rows, 4096, columns))
     algebra = Algebra.of(program)
     graph = Saturation(algebra, SPLIT).run()
-    goal = graph.find(Value(algebra.outputs[0], Stage.POST))
+    (output,) = algebra.outputs
+    assert output is not None
+    goal = graph.find(Value(output, Stage.POST))
     assert goal is not None
     deep, wide, shares = tiles
     tiling = Tiling(
