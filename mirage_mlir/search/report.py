@@ -19,6 +19,9 @@ COUNTS = (
 )
 """The fields of a report that count what was searched."""
 
+CUTS_SHOWN = 4
+"""Of what was left out, for people; large programs are cut short at hundreds of places."""
+
 
 @dataclass
 class SearchReport:
@@ -111,7 +114,8 @@ class SearchReport:
                 f"  as written: {self.unshifted} exp{plural} of which no maximum may be subtracted"
             )
         if self.cut:
-            lines.append(f"  cut short: {'; '.join(self.cut)}")
+            more = f"; and {len(self.cut) - CUTS_SHOWN} more" * (len(self.cut) > CUTS_SHOWN)
+            lines.append(f"  cut short: {'; '.join(self.cut[:CUTS_SHOWN])}{more}")
         lines.append(f"  time: {phases}")
         return lines
 

@@ -53,3 +53,10 @@ def test_json() -> None:
     values = json.loads(json.dumps(report().as_dict()))
     assert values["configurations"] == 8
     assert values["phases"] == {}
+
+
+def test_not_everything_that_was_cut() -> None:
+    report = SearchReport(cut=[f"values of {number}" for number in range(9)])
+    (line,) = (line for line in report.lines() if "cut short" in line)
+    assert line.endswith("values of 3; and 5 more")
+    assert report.as_dict()["cut"] == report.cut
