@@ -24,6 +24,8 @@ from datetime import UTC, datetime
 from pathlib import Path
 from time import perf_counter
 
+from machine import processor
+
 PHASES = ("search", "verify", "lower", "PTX", "ptxas")
 
 WORKLOADS = Path(__file__).parent.parent / "test" / "workloads"
@@ -69,14 +71,9 @@ def phase_seconds(path: Path) -> dict[str, float]:
     return {**seconds, "all": perf_counter() - start}
 
 
-def processor() -> str:
+def slug() -> str:
     """The processor's name as a folder name."""
-    try:
-        lines = Path("/proc/cpuinfo").read_text().splitlines()
-    except OSError:
-        lines = []
-    names = [line.partition(":")[2] for line in lines if line.startswith("model name")]
-    words = (names[0] if names else platform.machine()).lower()
+    words = processor().lower()
     kept = "".join(letter if letter.isalnum() else " " for letter in words)
     return "-".join(kept.split())
 
@@ -99,7 +96,7 @@ def main() -> int:
     pin()
     paths = arguments.programs or [WORKLOADS / f"{name}.mlir" for name in DEFAULT]
     version = version_seconds(arguments.repeats)
-    print(f"{processor()}, one core, seconds\nmirage-opt --version {version:.3f}")
+    print(f"{slug()}, one core, seconds\nmirage-opt --version {version:.3f}")
     print(f"{'program':28}" + "".join(f"{phase:>9}" for phase in (*PHASES, "all")))
     programs: dict[str, object] = {}
     for path in paths:
@@ -117,11 +114,11 @@ def main() -> int:
 def write(folder: Path, numbers: dict[str, object]) -> None:
     """Write the numbers, with what they depend on."""
     now = datetime.now(UTC)
-    target = folder / processor()
+    target = folder / slug()
     target.mkdir(parents=True, exist_ok=True)
     environment = {
         "date": now.isoformat(timespec="seconds"),
-        "processor": processor(),
+        "processor": slug(),
         "python": platform.python_version(),
         "chip": CHIP,
     }

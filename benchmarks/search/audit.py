@@ -27,6 +27,7 @@ from time import process_time
 from typing import Any
 
 sys.path.insert(0, str(Path(__file__).parent))
+sys.path.insert(0, str(Path(__file__).parents[1]))
 sys.path.insert(0, str(Path(__file__).parents[2] / "test" / "support"))
 
 from brute_audit import SUBJECTS, Audit, Subject

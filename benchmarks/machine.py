@@ -2,13 +2,15 @@
 
 import os
 import platform
-import subprocess
 from datetime import UTC, datetime
 from importlib.metadata import version
 from pathlib import Path
 
+from gpu import commit
 
-def _processor() -> str:
+
+def processor() -> str:
+    """The processor's name."""
     try:
         lines = Path("/proc/cpuinfo").read_text().splitlines()
     except OSError:
@@ -17,24 +19,13 @@ def _processor() -> str:
     return names[0] if names else platform.machine()
 
 
-def _commit() -> str:
-    root = Path(__file__).parent
-    try:
-        done = subprocess.run(
-            ["git", "rev-parse", "HEAD"], cwd=root, capture_output=True, text=True, check=True
-        )
-    except (OSError, subprocess.CalledProcessError):
-        return os.environ.get("MIRAGE_COMMIT", "unknown")
-    return done.stdout.strip()
-
-
 def described() -> dict[str, object]:
     """Date, commit, processor and versions."""
     packages = ("mirage_mlir", "xdsl", "numpy")
     return {
         "date": datetime.now(UTC).isoformat(timespec="seconds"),
-        "commit": _commit(),
-        "processor": _processor(),
+        "commit": commit(),
+        "processor": processor(),
         "cores": os.cpu_count(),
         "python": platform.python_version(),
         **{name: version(name) for name in packages},
