@@ -2,7 +2,7 @@
 Where a tile lives, and when threads meet: what the lowering adds to the threadblock dialect.
 
     #threadblock.registers<array<i64: 0, 8, 1, 0>, array<i64: 2, 8, 0, 8, 0, 1>, 0 : i64>
-    #threadblock.shared<array<i64: 72, 1>, 1152 : i64, 1 : i64, "sum", 1 : i64>
+    #threadblock.shared<array<i64: 72, 1>, 1152 : i64, 1 : i64, "sum", 1 : i64, 0 : i64, 0 : i64>
     #threadblock.global
 
 `assign-layouts` puts these attributes on the operations that make tiles, and inserts
@@ -70,7 +70,7 @@ class RegistersAttr(ParametrizedAttribute):
 
 @irdl_attr_definition
 class SharedAttr(ParametrizedAttribute):
-    """A tile in shared memory: distances between rows and columns, elements, copies."""
+    """A tile in shared memory: distances between rows and columns, elements, copies, swizzle."""
 
     name = "threadblock.shared"
 
@@ -79,6 +79,8 @@ class SharedAttr(ParametrizedAttribute):
     copies: IntegerAttr[I64]
     combine: StringAttr
     blocks: IntegerAttr[I64]
+    swizzle: IntegerAttr[I64]
+    panel: IntegerAttr[I64]
 
     @staticmethod
     def of(layout: SharedLayout) -> "SharedAttr":
@@ -89,14 +91,24 @@ class SharedAttr(ParametrizedAttribute):
             IntegerAttr(layout.copies, i64),
             StringAttr(layout.combine),
             IntegerAttr(layout.blocks, i64),
+            IntegerAttr(layout.swizzle, i64),
+            IntegerAttr(layout.panel, i64),
         )
 
     @property
     def layout(self) -> SharedLayout:
         """The layout that the attribute carries."""
         row, column = self.strides.get_values()
-        size, copies = self.size.value.data, self.copies.value.data
-        return SharedLayout(row, column, size, copies, self.combine.data, self.blocks.value.data)
+        return SharedLayout(
+            row,
+            column,
+            self.size.value.data,
+            self.copies.value.data,
+            self.combine.data,
+            self.blocks.value.data,
+            self.swizzle.value.data,
+            self.panel.value.data,
+        )
 
 
 @irdl_attr_definition

@@ -21,6 +21,12 @@ WARP_THREADS = 32
 MMA_ROWS, MMA_COLUMNS, MMA_DEPTH = 16, 8, 16
 """Shape of one `mma.sync.m16n8k16` (PTX ISA, section "Matrix fragments for mma.m16n8k16")."""
 
+PIECE_BYTES = 16
+"""What a swizzle keeps whole, and one lane's run of `ldmatrix` and of the widest access."""
+
+SWIZZLED_LINES, SWIZZLE_SHIFT = 8, 3
+"""After eight lines a swizzle repeats; the bits that change others lie three places above them."""
+
 BANK_GROUPS = 8
 """`ldmatrix` reads 8 rows of 16 bytes at once; 8 groups of 4 banks serve them in one pass."""
 
@@ -145,6 +151,15 @@ class SharedLayout:
         copies: parts that a reader combines (one per group of warps that wrote a partial sum).
         combine: how a reader combines the copies, `sum` or `max`.
         blocks: blocks of a cluster that each keep such copies; a reader combines them all.
+        swizzle: bytes of a line of a panel, 32, 64 or 128, whose 16-byte pieces change places from
+            line to line; 0 for none.
+        panel: of a swizzled tile, elements from one panel to the next.
+
+    A swizzled tile is cut along its run (the side whose neighbours are at distance 1) into panels
+    of `swizzle` bytes, and the distance on the other side is one such line. Of the address in
+    bytes, relative to a buffer that is aligned to eight lines, bits 4 and up are changed by the
+    bits three places above them, as many as pieces in a line need: what the copy engine and the
+    matrix units of sm_90 do (PTX ISA, section "Swizzling modes" of tensors).
     """
 
     row: int
@@ -153,15 +168,47 @@ class SharedLayout:
     copies: int = 1
     combine: str = "sum"
     blocks: int = 1
+    swizzle: int = 0
+    panel: int = 0
 
     @property
     def whole(self) -> bool:
         """Whether one copy holds the value, so that any thread may read an element at once."""
         return self.copies == self.blocks == 1
 
+    @property
+    def alignment(self) -> int:
+        """Bytes to which the buffer must be aligned, so that the swizzle is one of addresses."""
+        return SWIZZLED_LINES * self.swizzle or PIECE_BYTES
+
+    @property
+    def room(self) -> Position:
+        """Rows and columns that one copy has memory for, where `row` and `column` say so."""
+        if self.swizzle:
+            pitch = max(self.row, self.column)
+            lines, run = self.panel // pitch, self.size // self.panel * pitch
+        else:
+            run = max(self.row, self.column)
+            lines = self.size // run if run else 0
+        return (lines, run) if self.column == 1 else (run, lines)
+
+    def offset(self, row: int, column: int, item: int) -> int:
+        """Elements from the start of a copy to an element of `item` bytes."""
+        if not self.swizzle:
+            return row * self.row + column * self.column
+        line, at = (row, column) if self.column == 1 else (column, row)
+        pitch = self.swizzle // item
+        plain = at // pitch * self.panel + line * pitch + at % pitch
+        return plain ^ plain >> SWIZZLE_SHIFT & swizzle_mask(self.swizzle) // item
+
     def transposed(self) -> "SharedLayout":
         """The same memory, rows and columns exchanged."""
         return replace(self, row=self.column, column=self.row)
+
+
+def swizzle_mask(swizzle: int) -> int:
+    """The bits of an address in bytes that a swizzle of so many bytes changes."""
+    return swizzle - 1 & ~(PIECE_BYTES - 1)
 
 
 def as_matrix(shape: tuple[int, ...]) -> tuple[int, int]:

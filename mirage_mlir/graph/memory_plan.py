@@ -9,6 +9,7 @@ offset). So trying all orders is exact, and cheap for the few buffers of a kerne
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import permutations
+from math import lcm
 
 from mirage_mlir.graph.layout import round_up
 
@@ -18,11 +19,16 @@ EXACT_LIMIT = 7
 
 @dataclass(frozen=True)
 class Buffer:
-    """Memory that is in use from time `first` to time `last`, both included; `size` in bytes."""
+    """
+    Memory that is in use from time `first` to time `last`, both included.
+
+    `size` is in bytes, and its offset a multiple of `alignment`.
+    """
 
     size: int
     first: int
     last: int
+    alignment: int = 1
 
     def meets(self, other: "Buffer") -> bool:
         """Whether both are in use at some time."""
@@ -57,7 +63,7 @@ def first_fit(buffers: Sequence[Buffer], order: Iterable[int], alignment: int) -
             for other, offset in offsets.items()
             if buffer.meets(buffers[other])
         ]
-        offsets[index] = _lowest_gap(buffer.size, taken, alignment)
+        offsets[index] = _lowest_gap(buffer.size, taken, lcm(alignment, buffer.alignment))
     ends = [offset + buffers[index].size for index, offset in offsets.items()]
     return MemoryPlan(tuple(offsets[i] for i in range(len(buffers))), max(ends, default=0))
 

@@ -9,6 +9,7 @@ from xdsl.ir import SSAValue
 from mirage_mlir.dialects import kernel, nvvm_hopper, threadblock
 from mirage_mlir.dialects.layout import GlobalAttr, RegistersAttr, layout_of
 from mirage_mlir.graph.layout import RegisterLayout, SharedLayout, largest_power_of_two_divisor
+from mirage_mlir.passes.lowering.addresses import shared_place
 from mirage_mlir.passes.lowering.context import (
     Extent,
     Extents,
@@ -87,19 +88,19 @@ def read_shared(
     own = threadblock.shape_of(value)
     layout = shared_layout(value)
     indices = ctx.indices(shape, row, column, own)
-    offset = emit.add(
-        emit.mul(ctx.row_of(indices, own), layout.row), emit.mul(indices[-1], layout.column)
-    )
+    at = (ctx.row_of(indices, own), indices[-1])
     element = buffer_element(buffer_of(value))
-    together = shared_width(layout, own, width, byte_width(element))
+    item = byte_width(element)
+    together = shared_width(layout, own, width, item)
     count = 1 if own[-1] == 1 and shape[-1] > 1 else width
     bases = cluster_pointers(ctx, value, layout.blocks)
     parts: list[list[SSAValue]] = []
     for base, copy in ((base, copy) for base in bases for copy in range(layout.copies)):
         part: list[SSAValue] = []
         for start in range(0, count, together):
-            plus = copy * layout.size + start * layout.column
-            part += emit.load(emit.pointer(base, offset, element, plus), element, together)
+            offset, plus = shared_place(ctx, layout, item, at, (0, start))
+            pointer = emit.pointer(base, offset, element, plus + copy * layout.size)
+            part += emit.load(pointer, element, together)
         parts.append(part)
     combined = parts[0]
     for part in parts[1:]:
@@ -206,7 +207,8 @@ def write_shared(
     start = emit.mul(ctx.bit_field(layout.part_bits), shared.size)
     whole = threadblock.shape_of(buffer)
     width = layout.vector
-    together = shared_width(shared, whole, width, byte_width(element))
+    item = byte_width(element)
+    together = shared_width(shared, whole, width, item)
     if part is not None and part[0] == len(whole) - 1:
         together = gcd(together, part[1])
     fits = covers(shared, layout) and part is None
@@ -219,21 +221,19 @@ def write_shared(
                 indices = [*ctx.unravel(row, shape[:-1]), column]
                 indices[part[0]] = emit.add(indices[part[0]], part[1])
                 row, column = ctx.row_of(indices, whole), indices[-1]
-            offset = emit.add(emit.mul(row, shared.row), emit.mul(column, shared.column))
             with emit.when(fits or ctx.inside(layout, shape, nowhere, place)):
                 for piece in range(0, width, together):
-                    pointer = emit.pointer(
-                        ctx.shared_pointer(buffer),
-                        emit.add(start, offset),
-                        element,
-                        piece * shared.column,
-                    )
+                    offset, plus = shared_place(ctx, shared, item, (row, column), (0, piece))
+                    base = ctx.shared_pointer(buffer)
+                    pointer = emit.pointer(base, emit.add(start, offset), element, plus)
                     emit.store(pointer, slots[first + piece : first + piece + together])
 
 
 def covers(shared: SharedLayout, layout: RegisterLayout) -> bool:
     """Whether a buffer has room for all that a register layout addresses."""
     rows, columns = layout.spans()
+    if shared.swizzle:
+        return rows <= shared.room[0] and columns <= shared.room[1]
     last = (rows - 1) * shared.row + (columns - 1) * shared.column
     run = columns <= shared.row if shared.column == 1 else rows <= shared.column
     return run and last < shared.size

@@ -13,8 +13,14 @@ from xdsl.ir import Attribute, Operation, SSAValue
 from mirage_mlir.diagnostics import fail
 from mirage_mlir.dialects import kernel, thread, threadblock
 from mirage_mlir.dialects.layout import ConvertLayoutOp, SharedAttr, layout_of
-from mirage_mlir.graph.layout import WARP_THREADS, Position, RegisterLayout, SharedLayout
-from mirage_mlir.passes.lowering.emitter import Condition, Emitter, Index
+from mirage_mlir.graph.layout import (
+    WARP_THREADS,
+    Position,
+    RegisterLayout,
+    SharedLayout,
+    round_up,
+)
+from mirage_mlir.passes.lowering.emitter import Condition, Emitter, Index, byte_width
 from mirage_mlir.passes.lowering.rescaling import Stabiliser, StateKey
 from mirage_mlir.passes.lowering.views import TensorView, view_of
 
@@ -381,7 +387,7 @@ def shared_layout(value: SSAValue) -> SharedLayout:
 
 
 def buffer_bytes(op: Operation) -> int:
-    """Bytes of one buffer of a tile in shared memory, all copies, rounded to 16."""
+    """Bytes of one buffer of a tile in shared memory, all copies, so that the next is aligned."""
     layout = shared_layout(op.results[0])
-    item = 4 if buffer_element(op) == f32 else 2
-    return -(-layout.size * layout.copies * item // 16) * 16
+    item = byte_width(buffer_element(op))
+    return round_up(layout.size * layout.copies * item, layout.alignment)

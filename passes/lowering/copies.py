@@ -8,6 +8,7 @@ from xdsl.ir import SSAValue
 from mirage_mlir.dialects import kernel, nvvm, threadblock
 from mirage_mlir.graph.layout import largest_power_of_two_divisor
 from mirage_mlir.passes.lowering.access import WIDEST_ACCESS
+from mirage_mlir.passes.lowering.addresses import shared_offset
 from mirage_mlir.passes.lowering.context import KernelContext, shared_layout
 from mirage_mlir.passes.lowering.emitter import Index, byte_width
 
@@ -100,7 +101,7 @@ def copy_piece(
     for index, stride in zip(indices, view.strides, strict=True):
         offset = emit.add(offset, emit.mul(index, stride))
     pointer = emit.pointer(source, emit.pick(valid, offset, 0), element)
-    to = emit.add(emit.mul(place[0], layout.row), emit.mul(place[1], layout.column))
+    to = shared_offset(ctx, layout, byte_width(element), *place)
     destination = emit.pointer(target, to, element)
     width = piece * byte_width(element)
     if width >= NARROWEST_COPY:

@@ -154,6 +154,14 @@ class Emitter:
             return value & mask
         return self.result(arith.AndIOp(value, self.i32(mask))) if mask else 0
 
+    def exclusive_or(self, lhs: Index, rhs: Index) -> Index:
+        """`lhs ^ rhs`."""
+        if isinstance(lhs, int) and isinstance(rhs, int):
+            return lhs ^ rhs
+        if lhs == 0:
+            return rhs
+        return lhs if rhs == 0 else self.result(arith.XOrIOp(self.i32(lhs), self.i32(rhs)))
+
     def shift_right(self, value: Index, by: int) -> Index:
         """`value >> by`."""
         if isinstance(value, int):

@@ -18,8 +18,9 @@ from mirage_mlir.graph.layout import (
     ceil_div,
     round_up,
 )
+from mirage_mlir.passes.lowering.addresses import shared_offset
 from mirage_mlir.passes.lowering.context import KernelContext, shared_layout
-from mirage_mlir.passes.lowering.emitter import Index
+from mirage_mlir.passes.lowering.emitter import Index, byte_width
 from mirage_mlir.passes.lowering.tf32 import multiply_fragments, split_loads
 
 UNROLLED_STEPS = 8
@@ -219,8 +220,8 @@ def _matrices(
 ) -> list[SSAValue]:
     """Load four 8x8 matrices, each lane giving the address of the run that starts at its place."""
     emit, layout = ctx.emit, shared_layout(value)
-    offset = emit.add(emit.mul(row, layout.row), emit.mul(column, layout.column))
     element = threadblock.tile_type(value).element_type
+    offset = shared_offset(ctx, layout, byte_width(element), row, column)
     pointer = emit.pointer(ctx.shared_pointer(value), offset, element)
     loaded = emit.result(nvvm.LdMatrixOp(pointer, 4, "col" if transposed else "row"))
     registers = [emit.field(loaded, i, i32) for i in range(4)]

@@ -16,8 +16,9 @@ from mirage_mlir.passes.lowering.access import (
     read_global,
     read_shared,
 )
+from mirage_mlir.passes.lowering.addresses import shared_offset
 from mirage_mlir.passes.lowering.context import Extents, KernelContext, shared_layout
-from mirage_mlir.passes.lowering.emitter import Index
+from mirage_mlir.passes.lowering.emitter import Index, byte_width
 from mirage_mlir.passes.lowering.rescaling import LOWEST, Stabiliser, scaled, state_key
 from mirage_mlir.passes.lowering.tiles import (
     RUNNING,
@@ -118,7 +119,7 @@ def reduce(ctx: KernelContext, op: Reduction) -> None:
     with emit.when(ctx.is_first(lanes + idle)):
         for place, value in folded.items():
             row, column = kept_position(ctx, layout, sides, place)
-            offset = emit.add(emit.mul(row, target.row), emit.mul(column, target.column))
+            offset = shared_offset(ctx, target, byte_width(f32), row, column)
             offset = emit.add(emit.mul(copy, target.size), offset)
             emit.store(emit.pointer(ctx.shared_pointer(op.result), offset, f32), [value])
 

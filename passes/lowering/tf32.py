@@ -13,8 +13,9 @@ from xdsl.dialects.builtin import f32, i32
 from xdsl.ir import SSAValue
 
 from mirage_mlir.dialects import nvvm
+from mirage_mlir.passes.lowering.addresses import shared_offset
 from mirage_mlir.passes.lowering.context import KernelContext, shared_layout
-from mirage_mlir.passes.lowering.emitter import Index
+from mirage_mlir.passes.lowering.emitter import Index, byte_width
 
 UPPER_BITS = -(1 << 13)
 """The sign, exponent and ten bits of the fraction, which tf32 has."""
@@ -34,7 +35,7 @@ def split_loads(ctx: KernelContext, value: SSAValue, places: list[tuple[Index, I
     upper: list[SSAValue] = []
     rest: list[SSAValue] = []
     for row, column in places:
-        offset = emit.add(emit.mul(row, layout.row), emit.mul(column, layout.column))
+        offset = shared_offset(ctx, layout, byte_width(f32), row, column)
         (number,) = emit.load(emit.pointer(ctx.shared_pointer(value), offset, f32), f32, 1)
         bits = upper_bits(ctx, number)
         left = arith.SubfOp(number, emit.result(llvm.BitcastOp(bits, f32)))

@@ -5,9 +5,9 @@
 // and each thread of the cluster then combines what it stores.
 // CHECK-LABEL: func.func @split
 // CHECK:         attributes {threads = 128 : i64, cluster_shares
-// CHECK:         threadblock.convert_layout {{.*}}, 4 : i64, "sum", 1 : i64>
+// CHECK:         threadblock.convert_layout {{.*}}, 4 : i64, "sum", 1 : i64, 0 : i64, 0 : i64>
 // CHECK:         threadblock.barrier "post"
-// CHECK-DAG:     threadblock.convert_layout {{.*}}, 1 : i64, "sum", 4 : i64>
+// CHECK-DAG:     threadblock.convert_layout {{.*}}, 1 : i64, "sum", 4 : i64, 0 : i64, 0 : i64>
 // CHECK:         threadblock.barrier "post" cluster
 // CHECK-NEXT:    thread.graph
 

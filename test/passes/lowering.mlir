@@ -9,7 +9,7 @@
 // LAYOUT:         %[[X:.*]] = threadblock.load {{.*}} {layout = #threadblock.shared<array<i64: 72, 1>,
 // LAYOUT:         %[[P:.*]] = threadblock.matmul %[[X]], %{{.*}} {{{.*}}warps = array<i64: 1, 1, 4>
 // LAYOUT:         %[[A:.*]] = threadblock.accumulate %[[P]] {layout = #threadblock.registers<
-// LAYOUT:         %[[S:.*]] = threadblock.convert_layout %[[A]] {layout = #threadblock.shared<array<i64: {{[0-9]+}}, 1>, {{[0-9]+}} : i64, 4 : i64, "sum", 1 : i64>}
+// LAYOUT:         %[[S:.*]] = threadblock.convert_layout %[[A]] {layout = #threadblock.shared<array<i64: {{[0-9]+}}, 1>, {{[0-9]+}} : i64, 4 : i64, "sum", 1 : i64, 0 : i64, 0 : i64>}
 // LAYOUT:         %[[R:.*]] = threadblock.reduce_sum %{{.*}} {layout = #threadblock.registers<
 // LAYOUT:         thread.graph ins(%{{.*}}, %{{.*}})
 
