@@ -79,6 +79,7 @@ from mirage_mlir.dialects.nvvm_hopper import (
     MBarrierWaitParityOp,
     SetMaxRegisterOp,
 )
+from mirage_mlir.dialects.nvvm_wgmma import WGMMA_ATTRIBUTES, WGMMA_OPERATIONS
 
 
 def struct_of(element: Attribute, count: int) -> LLVMStructType:
@@ -493,6 +494,7 @@ Nvvm = Dialect(
         ThreadIdXOp,
         ThreadIdYOp,
         ThreadIdZOp,
+        *WGMMA_OPERATIONS,
     ],
     [
         CacheModifierAttr,
@@ -508,5 +510,6 @@ Nvvm = Dialect(
         SharedSpaceAttr,
         ShuffleKindAttr,
         TensorCopyModeAttr,
+        *WGMMA_ATTRIBUTES,
     ],
 )

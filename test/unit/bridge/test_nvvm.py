@@ -16,6 +16,8 @@ from mirage_mlir.dialects.nvvm import Nvvm
 
 PROGRAMS = Path(__file__).parents[2] / "dialects" / "nvvm"
 
+FILES = ("ops.mlir", "hopper.mlir", "wgmma.mlir")
+
 
 def parse(text: str) -> ModuleOp:
     context = Context()
@@ -35,7 +37,7 @@ def read_and_print(text: str) -> str:
 
 
 @pytest.mark.parametrize("generic", [False, True])
-@pytest.mark.parametrize("file", ["ops.mlir", "hopper.mlir"])
+@pytest.mark.parametrize("file", FILES)
 def test_upstream_reads_every_operation(file: str, generic: bool):
     module = parse((PROGRAMS / file).read_text())
     text = StringIO()
@@ -45,6 +47,6 @@ def test_upstream_reads_every_operation(file: str, generic: bool):
 
 
 def test_the_programs_hold_every_operation():
-    modules = [parse((PROGRAMS / file).read_text()) for file in ("ops.mlir", "hopper.mlir")]
+    modules = [parse((PROGRAMS / file).read_text()) for file in FILES]
     seen = {op.name for module in modules for op in module.walk()}
     assert seen >= {op.name for op in Nvvm.operations}
