@@ -1,0 +1,164 @@
+"""Loads by `cp.async` of all threads, and which turn of the loops reads which tiles."""
+
+from collections.abc import Collection, Sequence
+from math import prod
+
+from xdsl.dialects.builtin import DenseArrayBase, i32
+from xdsl.ir import Operation, SSAValue
+
+from mirage_mlir.dialects import nvvm, nvvm_hopper, thread, threadblock
+from mirage_mlir.dialects.layout import GlobalAttr, SharedAttr, layout_of
+from mirage_mlir.graph.layout import ceil_div
+from mirage_mlir.passes.lowering.access import fetch
+from mirage_mlir.passes.lowering.context import KernelContext, buffer_bytes, is_staged
+from mirage_mlir.passes.lowering.copies import copy_to_shared
+from mirage_mlir.passes.lowering.emitter import Index
+from mirage_mlir.passes.lowering.reduction import Reduction, layout_read_by
+from mirage_mlir.passes.lowering.tiles import ZERO_PADDING, reduced_sides
+from mirage_mlir.passes.lowering.views import view_of
+from mirage_mlir.passes.schedule_threadblock import ROTATION
+
+MAX_READ_AHEAD = 48
+"""Elements that a thread reads before it needs them."""
+
+
+def turns_of(ctx: KernelContext, turn: Index) -> list[Index]:
+    """The index of each loop in the turn with the given number; the last loop is fastest."""
+    sizes = ctx.graph.loop_sizes
+    if len(sizes) < 2:
+        return [rotated(ctx, turn)] * len(sizes)
+    return [ctx.emit.div(turn, sizes[1]), ctx.emit.rem(turn, sizes[1])]
+
+
+def rotated(ctx: KernelContext, turn: Index) -> Index:
+    """The loop's index in a turn: blocks start apart where `schedule-threadblock` says so."""
+    rotation = ctx.graph.attributes.get(ROTATION)
+    if not isinstance(rotation, DenseArrayBase):
+        return turn
+    emit, turns = ctx.emit, prod(ctx.graph.loop_sizes)
+    blocks, step = (int(value) for value in rotation.get_values())
+    group = emit.div(emit.result(nvvm.BlockIdXOp()), blocks)
+    start = emit.rem(emit.mul(group, step), turns)
+    return emit.rem(emit.add(turn, start), turns)
+
+
+def staged_loads(ctx: KernelContext) -> list[threadblock.LoadOp]:
+    """The loads of tiles of which the loop keeps several buffers."""
+    ops = ctx.graph.body.block.ops
+    return [op for op in ops if isinstance(op, threadblock.LoadOp) and is_staged(op, ctx.graph)]
+
+
+def stay_loads(ctx: KernelContext) -> list[threadblock.LoadOp]:
+    """The loads of tiles that stay in shared memory while the block runs."""
+    return [
+        op
+        for op in ctx.graph.body.block.ops
+        if isinstance(op, threadblock.LoadOp)
+        and isinstance(layout_of(op.result), SharedAttr)
+        and not is_staged(op, ctx.graph)
+    ]
+
+
+def copy(ctx: KernelContext, loads: Sequence[threadblock.LoadOp], turn: Index, slot: Index) -> None:
+    """Start the loads of one turn into one slot."""
+    turns = turns_of(ctx, turn)
+    for op in loads:
+        copy_to_shared(ctx, op, turns, slot)
+
+
+def copy_turn(ctx: KernelContext, turn: Index, slot: Index) -> None:
+    """Start the loads of one turn into one slot, as one group."""
+    copy(ctx, staged_loads(ctx), turn, slot)
+    ctx.emit.insert(nvvm.CpAsyncCommitGroupOp())
+
+
+def clear_padding(ctx: KernelContext) -> bool:
+    """Zero the buffers whose padding a matrix product reads; whether there are any."""
+    padded = [op for op in ctx.graph.body.block.ops if ZERO_PADDING in op.attributes]
+    for op in padded:
+        clear(ctx, op)
+    return bool(padded)
+
+
+def clear(ctx: KernelContext, op: Operation) -> None:
+    """Zero all buffers of one tile, a word for each thread and turn."""
+    emit = ctx.emit
+    count = ctx.stages if is_staged(op, ctx.graph) else 1
+    words = count * buffer_bytes(op) // 4
+
+    def turn(number: SSAValue, _: list[SSAValue]) -> list[SSAValue]:
+        word = emit.add(emit.mul(number, ctx.threads), ctx.thread)
+        with emit.when(emit.less(word, words)):
+            pointer = ctx.shared_pointer(op.results[0], 0)
+            emit.store(emit.pointer(pointer, word, i32), [emit.i32(0)])
+        return []
+
+    emit.loop(ceil_div(words, ctx.threads), [], turn)
+
+
+def wait_for_kernel_in_front(
+    ctx: KernelContext, given: Collection[SSAValue] | None, *, leads: bool
+) -> None:
+    """Wait until it has ended, then let the next one start: what it finds is there by now."""
+    if given is not None:
+        ctx.emit.insert(nvvm_hopper.GridDependencyOp("wait"))
+    if leads:
+        ctx.emit.insert(nvvm_hopper.GridDependencyOp("launch_dependents"))
+
+
+def start_loads(ctx: KernelContext, given: Collection[SSAValue] | None, *, leads: bool) -> None:
+    """
+    Start the loads of the tiles that stay, then those of the loop's first turns.
+
+    What is there before the kernel in front has ended, as `given` says, comes first.
+    """
+    stay, staged = stay_loads(ctx), staged_loads(ctx)
+    looped = bool(ctx.graph.loop_sizes)
+    turns = range(ctx.stages - 1)
+    early: list[threadblock.LoadOp] = []
+    if given is not None:
+        early = [op for op in (*stay, *staged) if view_of(op.source).root in given]
+    late = len(early) < len(stay) + len(staged)
+    if late:
+        copy(ctx, [op for op in stay if op in early], 0, 0)
+        for turn in turns:
+            copy(ctx, [op for op in staged if op in early], turn, turn)
+        wait_for_kernel_in_front(ctx, given, leads=leads)
+        stay_late = [op for op in stay if op not in early]
+        staged = [op for op in staged if op not in early]
+    else:
+        stay_late = stay
+    copy(ctx, stay_late, 0, 0)
+    if stay:
+        ctx.emit.insert(nvvm.CpAsyncCommitGroupOp())
+    for turn in turns if looped else ():
+        copy(ctx, staged, turn, turn)
+        ctx.emit.insert(nvvm.CpAsyncCommitGroupOp())
+    if not late:
+        wait_for_kernel_in_front(ctx, given, leads=leads)
+
+
+def read_ahead(ctx: KernelContext, ops: Sequence[Operation]) -> None:
+    """
+    Read what stays in device memory at once, before anyone waits for the first of it.
+
+    Only into few registers, and only for what each thread needs in one place; `ops` come before
+    the loop.
+    """
+    left = MAX_READ_AHEAD
+    for op in ops:
+        if isinstance(op, thread.GraphOp):
+            shape = threadblock.shape_of(op.results[0])
+        elif isinstance(op, Reduction) and reduced_sides(op) is not None:
+            shape = threadblock.shape_of(op.input)
+        else:
+            continue
+        for value in op.operands:
+            if not isinstance(layout_of(value), GlobalAttr):
+                continue
+            of_graph = isinstance(op, thread.GraphOp)
+            layout = layout_read_by(ctx, op.results[0] if of_graph else value)
+            if (left := left - len(layout.offsets)) < 0:
+                return
+            ctx.emit.location = op.location
+            ctx.fetched[value, layout, shape] = fetch(ctx, value, layout, shape)

@@ -1,0 +1,132 @@
+"""The loop of a kernel: what it carries from turn to turn, and one turn."""
+
+from collections.abc import Sequence
+from itertools import chain
+from math import prod
+
+from xdsl.ir import Operation, SSAValue
+
+from mirage_mlir.dialects import nvvm, threadblock
+from mirage_mlir.dialects.layout import RegistersAttr, layout_of
+from mirage_mlir.passes.lowering.context import KernelContext
+from mirage_mlir.passes.lowering.loads import copy, copy_turn, staged_loads, turns_of
+from mirage_mlir.passes.lowering.matmul import hold, multiply
+from mirage_mlir.passes.lowering.operations import adds_into, run_operation
+from mirage_mlir.passes.lowering.reduction import NEUTRAL, accumulate, rescaled
+from mirage_mlir.passes.lowering.rescaling import Stabiliser, StateKey, lowest, state_key
+from mirage_mlir.passes.lowering.tiles import HELD, STATE
+
+
+class Loop:
+    """
+    Emits the loop of one kernel.
+
+    Args:
+        ops: what one turn does, in order.
+    """
+
+    def __init__(self, ctx: KernelContext, ops: Sequence[Operation]) -> None:
+        self.ctx = ctx
+        self.ops = ops
+        self.turns = prod(ctx.graph.loop_sizes)
+        self.sums = [op for op in ops if isinstance(op, threadblock.AccumulateOp)]
+        self.accumulators = [op for op in self.sums if STATE not in op.attributes]
+        self.counts = [slots_of(op) for op in self.accumulators]
+
+    def run(self) -> None:
+        """Emit it; accumulators, and the maxima that they are relative to, are carried."""
+        ctx, emit = self.ctx, self.ctx.emit
+        keys = list(dict.fromkeys(state_key(op) for op in self.accumulators if op.rescale))
+        carried: list[SSAValue] = []
+        for op, slots in zip(self.accumulators, self.counts, strict=True):
+            carried += [emit.f32(NEUTRAL[op.kind.data])] * slots
+        maxima = [lowest(emit, layout) for _, layout in keys]
+        for op in self.ops:
+            if isinstance(op, threadblock.MatmulOp) and HELD in op.attributes:
+                hold(ctx, op)
+
+        def body(turn: SSAValue, values: list[SSAValue]) -> list[SSAValue]:
+            rest = self.take_maxima(keys, values[len(carried) :])
+            assert not rest
+            totals = self.run_turn(turn, self.split(values))
+            return [*totals, *chain.from_iterable(ctx.stabilisers[k].maxima for k in keys)]
+
+        results = emit.loop(self.turns, [*carried, *chain.from_iterable(maxima)], body)
+        ctx.turns = turns_of(ctx, 0)
+        for op, values in self.split(results).items():
+            ctx.registers[op.result] = values
+        self.take_maxima(keys, results[len(carried) :])
+        for op in self.sums:
+            if STATE in op.attributes:
+                attribute = layout_of(op.result)
+                assert isinstance(attribute, RegistersAttr)
+                state = ctx.stabilisers[op.value, attribute.layout]
+                ctx.registers[op.result] = state.maxima
+
+    def take_maxima(self, keys: Sequence[StateKey], values: list[SSAValue]) -> list[SSAValue]:
+        """Give the stabilisers of sums the maxima so far; what is left of `values`."""
+        for key in keys:
+            count = len(key[1].offsets)
+            self.ctx.stabilisers[key] = Stabiliser(key[1], values[:count])
+            values = values[count:]
+        return values
+
+    def split(self, values: list[SSAValue]) -> dict[threadblock.AccumulateOp, list[SSAValue]]:
+        """The registers of each accumulator out of all that the loop carries."""
+        rest = iter(values)
+        return {
+            op: [next(rest) for _ in range(count)]
+            for op, count in zip(self.accumulators, self.counts, strict=True)
+        }
+
+    def run_turn(
+        self, turn: SSAValue, carried: dict[threadblock.AccumulateOp, list[SSAValue]]
+    ) -> list[SSAValue]:
+        """One turn; the accumulators after it."""
+        ctx = self.ctx
+        ctx.turns = turns_of(ctx, turn)
+        ctx.slot = ctx.emit.rem(turn, ctx.stages)
+        ops = self.start_turn(turn)
+        totals: list[SSAValue] = []
+        for op in ops:
+            if op in carried:
+                assert isinstance(op, threadblock.AccumulateOp)
+                totals += self.run_accumulate(op, carried[op])
+            elif not isinstance(op, threadblock.AccumulateOp):
+                run_operation(ctx, op)
+        return totals
+
+    def start_turn(self, turn: SSAValue) -> Sequence[Operation]:
+        """Wait for the turn's tiles, and start the loads of a later turn; what is left to do."""
+        ctx, emit = self.ctx, self.ctx.emit
+        staged = staged_loads(ctx)
+        if ctx.stages == 1 and staged:
+            copy_turn(ctx, turn, 0)
+        first, *rest = self.ops
+        run_operation(ctx, first)
+        if ctx.stages > 1:
+            later = emit.add(turn, ctx.stages - 1)
+            with emit.when(emit.less(later, self.turns)):
+                copy(ctx, staged, later, emit.rem(later, ctx.stages))
+            emit.insert(nvvm.CpAsyncCommitGroupOp())
+        return rest
+
+    def run_accumulate(
+        self, op: threadblock.AccumulateOp, carried: list[SSAValue]
+    ) -> list[SSAValue]:
+        """The accumulator after this turn; a product is added by the matrix unit itself."""
+        ctx = self.ctx
+        ctx.emit.location = op.location
+        if adds_into(op.value):
+            assert isinstance(op.value.owner, threadblock.MatmulOp)
+            if op.rescale is not None:
+                carried, _ = rescaled(ctx, op, carried, [])
+            return multiply(ctx, op.value.owner, carried)
+        return accumulate(ctx, op, carried)
+
+
+def slots_of(op: threadblock.AccumulateOp) -> int:
+    """Registers of an accumulator."""
+    attribute = layout_of(op.result)
+    assert isinstance(attribute, RegistersAttr)
+    return len(attribute.layout.offsets)

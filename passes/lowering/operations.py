@@ -1,0 +1,135 @@
+"""The operations of a scheduled graph, one by one."""
+
+from collections.abc import Sequence
+
+from xdsl.dialects import arith
+from xdsl.ir import Operation, SSAValue
+
+from mirage_mlir.dialects import nvvm, nvvm_hopper, thread, threadblock
+from mirage_mlir.dialects.layout import BarrierOp, ConvertLayoutOp
+from mirage_mlir.passes.lowering.access import as_f32, fetch, write_global, write_shared
+from mirage_mlir.passes.lowering.context import KernelContext, shared_layout
+from mirage_mlir.passes.lowering.elementwise import run_thread_graph
+from mirage_mlir.passes.lowering.emitter import Condition
+from mirage_mlir.passes.lowering.matmul import multiply
+from mirage_mlir.passes.lowering.reduction import (
+    NEUTRAL,
+    layout_read_by,
+    part_of_sum,
+    reduce,
+)
+from mirage_mlir.passes.lowering.tiles import cluster_sizes, is_folded, is_running
+
+
+def run_all(ctx: KernelContext, ops: Sequence[Operation]) -> None:
+    """Emit `ops` one after the other."""
+    for op in ops:
+        run_operation(ctx, op)
+
+
+def run_operation(ctx: KernelContext, op: Operation) -> None:
+    """Emit one operation of a graph."""
+    ctx.emit.location = op.location
+    match op:
+        case BarrierOp():
+            run_barrier(ctx, op)
+        case threadblock.MatmulOp():
+            if not adds_into(op.result):
+                ctx.registers[op.result] = multiply(ctx, op, None)
+        case threadblock.AccumulateOp():
+            ctx.registers[op.result] = part_of_sum(ctx, op)
+        case thread.GraphOp():
+            run_thread_graph(ctx, op)
+        case threadblock.ReduceSumOp() | threadblock.ReduceMaxOp():
+            reduce(ctx, op)
+        case ConvertLayoutOp():
+            run_convert(ctx, op)
+        case threadblock.ConcatOp():
+            run_concat(ctx, op)
+        case threadblock.StoreOp():
+            run_store(ctx, op)
+        case _:
+            # Loads are started ahead; a transpose is another view of the same memory.
+            assert isinstance(op, threadblock.LoadOp | threadblock.TransposeOp)
+
+
+def adds_into(value: SSAValue) -> bool:
+    """Whether a product goes nowhere but into one accumulator."""
+    users = [use.operation for use in value.uses]
+    return (
+        isinstance(value.owner, threadblock.MatmulOp)
+        and len(users) == 1
+        and isinstance(users[0], threadblock.AccumulateOp)
+        and users[0].kind.data == "sum"
+        and not is_folded(users[0].result)
+        and (users[0].rescale is None or is_running(users[0].rescale))
+    )
+
+
+def run_barrier(ctx: KernelContext, op: BarrierOp) -> None:
+    """Wait for asynchronous loads where asked, then for all threads."""
+    if op.pending is not None:
+        ctx.emit.insert(nvvm.CpAsyncWaitGroupOp(op.pending.value.data))
+    if op.cluster is not None:
+        meet_cluster(ctx)
+    else:
+        ctx.emit.insert(nvvm.BarrierOp())
+
+
+def meet_cluster(ctx: KernelContext) -> None:
+    """Wait for all threads of the cluster."""
+    ctx.emit.insert(nvvm_hopper.ClusterArriveOp())
+    ctx.emit.insert(nvvm_hopper.ClusterWaitOp())
+
+
+def run_convert(ctx: KernelContext, op: ConvertLayoutOp) -> None:
+    """Move a tile to shared memory; what does not exist becomes zero, or changes no sum."""
+    emit, target = ctx.emit, shared_layout(op.result)
+    layout = layout_read_by(ctx, op.input)
+    shape = threadblock.shape_of(op.input)
+    slots = fetch(ctx, op.input, layout, shape)
+    if layout.partial == 1:
+        extents = ctx.extents(op.input)
+        spread = target.blocks > 1
+        slots = [
+            emit.select(
+                ctx.inside(layout, shape, extents, place),
+                value,
+                emit.f32(NEUTRAL[target.combine]) if spread else emit.zero(value.type),
+            )
+            for place, value in zip(layout.offsets, slots, strict=True)
+        ]
+    write_shared(ctx, slots, layout, shape, op.result)
+
+
+def run_concat(ctx: KernelContext, op: threadblock.ConcatOp) -> None:
+    """Write the parts side by side."""
+    at, dim = 0, op.dim.value.data
+    for value in op.operands:
+        shape = threadblock.shape_of(value)
+        layout = layout_read_by(ctx, value)
+        slots = fetch(ctx, value, layout, shape)
+        write_shared(ctx, slots, layout, shape, op.results[0], (dim, at))
+        at += shape[dim]
+
+
+def run_store(ctx: KernelContext, op: threadblock.StoreOp) -> None:
+    """Write a tile to its tensor, rounded to the tensor's element type."""
+    layout = layout_read_by(ctx, op.tile)
+    shape = threadblock.shape_of(op.tile)
+    slots = fetch(ctx, op.tile, layout, shape)
+    element = threadblock.tile_type(op.tile).element_type
+    if slots[0].type != element:
+        slots = [ctx.emit.result(arith.TruncFOp(as_f32(ctx, value), element)) for value in slots]
+    with ctx.emit.when(stores_for_all(ctx, op)):
+        write_global(ctx, op, slots, layout)
+
+
+def stores_for_all(ctx: KernelContext, op: threadblock.StoreOp) -> Condition:
+    """Whether the block is the first of those that hold the same tile: the others need not."""
+    replicated = [
+        block
+        for axis, block in enumerate(ctx.blocks)
+        if op.grid_map.get_values()[axis] < 0 and cluster_sizes(ctx.graph)[axis] == 1
+    ]
+    return ctx.emit.all([ctx.emit.equal(block, 0) for block in replicated])
