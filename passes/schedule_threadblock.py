@@ -131,6 +131,9 @@ def loop_part(ops: list[Operation], stages: int) -> list[Operation]:
 def of_loaded_tiles(op: Operation) -> bool:
     """Whether `op` multiplies tiles as they were loaded, or adds up such a product."""
     if isinstance(op, threadblock.AccumulateOp):
+        # What is computed in the turn, as the maximum that a sum is brought to, comes later.
+        if op.rescale is not None and not isinstance(op.rescale.owner, threadblock.LoadOp):
+            return False
         return isinstance(op.value.owner, threadblock.MatmulOp) and of_loaded_tiles(op.value.owner)
     if not isinstance(op, threadblock.MatmulOp | threadblock.TransposeOp):
         return False

@@ -274,4 +274,6 @@ def stabilisers_in(
     if broadcast_sides(shape, threadblock.shape_of(value)) is None:
         shape, extents = threadblock.shape_of(value), ()
     found = fetch(ctx, stabiliser, layout, shape)
-    return mask(ctx, found, layout, shape, extents, NEUTRAL["max"])
+    found = mask(ctx, found, layout, shape, extents, NEUTRAL["max"])
+    exists, nothing = ctx.exists(stabiliser), ctx.emit.f32(NEUTRAL["max"])
+    return [ctx.emit.select(exists, each, nothing) for each in found]

@@ -207,3 +207,51 @@ def sums_after_the_loop(s: Linear, blocks: int) -> ModuleOp:
         g.store(g.add(tb.AddOp(sums, largest)), f"{s.m}x1xf32", [ALL])
         g.store(g.add(tb.MulOp(value, sums)), s.type_of("mn"), [1])
     return p.finish(*g.results)
+
+
+def jointly_shifted(s: Heads) -> ModuleOp:
+    """
+    Scores and their opposites, both relative to the larger of their maxima; and weights from
+    outside that are taken to be relative to it, in a product of tiles as they are loaded.
+    """
+    given = f"{s.heads}x{s.queries}x{s.keys}x{s.kind}"
+    p = Program(s.tensor(s.queries), s.tensor(s.keys), s.tensor(s.keys), given)
+    q, k, v, w = p.inputs
+    tensors: list[SSAValue] = [q, p.view(kernel.TransposeOp(k, [0, 2, 1])), v]
+    with p.graph(s.grid, [s.turns]) as g:
+        qt, kt, vt = s.tiles(g, tensors)
+        wt = g.load(w, (1, s.rows, s.step), [0, 1, 2], [2])
+        scores = g.add(tb.ScaleOp(matmul(g, qt, kt), s.depth**-0.5))
+        both = [scores, g.add(tb.ScaleOp(scores, -0.5))]
+        maxima = [g.add(tb.ReduceMaxOp(each, [2])) for each in both]
+        largest = g.add(tb.MaxOp(*maxima))
+        product = rescaled(g, matmul(g, wt, vt), largest, s.blocks > 1)
+        for each in both:
+            weights = g.add(tb.ExpOp(g.add(tb.SubOp(each, largest))))
+            values = matmul(g, g.cast(weights, s.kind), vt)
+            product = g.add(tb.AddOp(product, rescaled(g, values, largest, s.blocks > 1)))
+            sums = rescaled(g, g.add(tb.ReduceSumOp(weights, [2])), largest, s.blocks > 1)
+            product = g.add(tb.DivOp(product, sums))
+        g.store(product, s.tensor(s.queries), [0, 1, ALL])
+    return p.finish(*g.results)
+
+
+def maximum_with_nothing(s: Heads) -> ModuleOp:
+    """Stabilisers that take in a number even in a turn without scores, where they are nothing."""
+    given = f"{s.heads}x{s.queries}x{s.blocks * s.turns}xf32"
+    p = Program(s.tensor(s.queries), s.tensor(s.keys), s.tensor(s.keys), given)
+    q, k, v, m = p.inputs
+    tensors: list[SSAValue] = [q, p.view(kernel.TransposeOp(k, [0, 2, 1])), v]
+    with p.graph(s.grid, [s.turns]) as g:
+        tiles = s.tiles(g, tensors)
+        mt = g.load(m, (1, s.rows, 1), [0, 1, 2], [2])
+        scores = matmul(g, tiles[0], tiles[1])
+        # Mostly far above what scores are.
+        far = g.add(tb.ScaleOp(mt, 100.0))
+        largest = g.add(tb.MaxOp(g.add(tb.ReduceMaxOp(scores, [2])), far))
+        weights = g.add(tb.ExpOp(g.add(tb.SubOp(scores, largest))))
+        sums = rescaled(g, g.add(tb.ReduceSumOp(weights, [2])), largest, s.blocks > 1)
+        axes = [2] if s.blocks > 1 else []
+        seen = g.add(tb.AccumulateOp(largest, "max", across=axes))
+        g.store(g.add(tb.AddOp(sums, seen)), f"{s.heads}x{s.queries}x1xf32", [0, 1, ALL])
+    return p.finish(*g.results)

@@ -64,6 +64,18 @@ def test_softmax_sums(sizes: tuple[int, int, int], kind: str) -> None:
     check(cases.softmax_sums(*sizes, kind))
 
 
+@pytest.mark.parametrize(
+    "s", [HEADS["turns"], HEADS["odd-everything"], HEADS["f32"], ACROSS["usual"], ACROSS["f32"]]
+)
+def test_one_maximum_for_two_sorts_of_scores(s: Heads) -> None:
+    check(cases.jointly_shifted(s))
+
+
+@pytest.mark.parametrize("s", [Heads(1, 8, 20, 16, 8, 8, 4), Heads(1, 5, 3, 16, 8, 1, 2)])
+def test_a_maximum_in_which_some_turns_have_no_part(s: Heads) -> None:
+    check(cases.maximum_with_nothing(s))
+
+
 @pytest.mark.parametrize("columns", [16, 5])
 @pytest.mark.parametrize("s", [Heads(2, 8, 0, 16, 1, 0, 16), Heads(1, 6, 0, 10, 3, 0, 5)])
 def test_merging_by_hand(s: Heads, columns: int) -> None:
