@@ -29,7 +29,6 @@ from mirage_mlir.runtime.artifact import Artifact, TensorSpec
 from mirage_mlir.runtime.cuda_driver import CudaDriver, CudaError
 from mirage_mlir.runtime.element_types import ElementType
 from mirage_mlir.runtime.launch import LoadedCode, choose_target
-from mirage_mlir.runtime.tensors import storage_elements
 
 TOOLS = ("memcheck", "racecheck", "initcheck", "synccheck")
 
@@ -86,11 +85,6 @@ class Device:
         return data.tobytes()
 
 
-def size_of(spec: TensorSpec) -> int:
-    """Bytes that a tensor takes."""
-    return storage_elements(spec) * spec.element_type.itemsize
-
-
 def has_nan(data: bytes, element_type: ElementType) -> bool:
     """Whether a tensor in memory has a NaN."""
     if element_type is ElementType.BF16:
@@ -106,11 +100,11 @@ def launch_once(path: Path, device: Device) -> None:
     code = choose_target(artifact, device.driver.capability(0))
     loaded = LoadedCode(code, device.driver, 0)
     inputs = [device.upload(random_bytes(spec, generator)) for spec in artifact.inputs]
-    outputs = [device.allocate(size_of(spec)) for spec in artifact.outputs]
+    outputs = [device.allocate(spec.storage_bytes) for spec in artifact.outputs]
     scratch = device.allocate(code.scratch_bytes) if code.scratch_bytes else 0
     loaded.launch(inputs, outputs, scratch, 0)
     for spec, address in zip(artifact.outputs, outputs, strict=True):
-        if has_nan(device.download(address, size_of(spec)), spec.element_type):
+        if has_nan(device.download(address, spec.storage_bytes), spec.element_type):
             raise ValueError(f"{path.name}: {spec.name} has a NaN")
     for address in (*inputs, *outputs, *([scratch] if scratch else [])):
         device.call(device.cuda.cuMemFree, address)

@@ -4,28 +4,24 @@ from collections.abc import Generator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from time import perf_counter
-from typing import cast
 
-from xdsl.dialects import func, gpu, llvm
-from xdsl.dialects.builtin import (
-    ArrayAttr,
-    DenseArrayBase,
-    IntegerAttr,
-    ModuleOp,
-    StringAttr,
-    TensorType,
-)
-from xdsl.ir import Attribute, Operation
-from xdsl.utils.hints import isa
+from xdsl.dialects import func, gpu
+from xdsl.dialects.builtin import ModuleOp
 
 from mirage_mlir.bridge.compile import to_ptx
 from mirage_mlir.bridge.ptxas import Cubin, PtxasError, assemble
 from mirage_mlir.diagnostics import fail
+from mirage_mlir.driver.launch_plan import (
+    inputs_of,
+    launches_of,
+    outputs_of,
+    scratch_bytes_of,
+    tensor_maps_of,
+)
 from mirage_mlir.driver.source import alone, compiler_context, function_named, text_of
-from mirage_mlir.driver.types import element_type_of_attribute
 from mirage_mlir.graph.target import target_named
 from mirage_mlir.passes.pipelines import lowering_passes
-from mirage_mlir.runtime.artifact import Argument, Launch, TargetCode, TensorSpec, row_major
+from mirage_mlir.runtime.artifact import TargetCode, TensorSpec
 from mirage_mlir.verification import verify
 
 
@@ -89,21 +85,20 @@ def compile_function(module: ModuleOp, name: str, target: str) -> CompiledFuncti
         cubin = _assemble(function, ptx, chip)
     return CompiledFunction(
         name=name,
-        inputs=_inputs(function, kernels),
-        outputs=_outputs(kernels),
+        inputs=inputs_of(function, kernels),
+        outputs=outputs_of(kernels),
         code=TargetCode(
             target=chip,
             cubin=cubin.data,
-            launches=tuple(
-                _launch(op) for op in kernels.body.block.ops if isinstance(op, llvm.FuncOp)
-            ),
-            scratch_bytes=_integer(kernels, "mirage.scratch_bytes"),
+            launches=launches_of(kernels),
+            scratch_bytes=scratch_bytes_of(kernels),
             ugraph=text_of(alone(function)),
             resources={
                 "registers": cubin.registers,
                 "spill_bytes": cubin.spill_bytes,
                 "stack_bytes": cubin.stack_bytes,
             },
+            tensor_maps=tensor_maps_of(kernels),
         ),
         ptx=ptx,
         assembled=cubin,
@@ -116,70 +111,3 @@ def _assemble(function: func.FuncOp, ptx: str, chip: str) -> Cubin:
         return assemble(ptx, chip)
     except PtxasError as error:
         fail(function, str(error))
-
-
-def _attribute(op: Operation, name: str) -> Attribute:
-    return op.attributes[name]
-
-
-def _integer(op: Operation, name: str) -> int:
-    value = _attribute(op, name)
-    assert isa(value, IntegerAttr)
-    return value.value.data
-
-
-def _integers(attribute: Attribute) -> tuple[int, ...]:
-    assert isinstance(attribute, DenseArrayBase)
-    return tuple(int(value) for value in attribute.iter_values())
-
-
-def _tensors(op: Operation, name: str) -> list[TensorType[Attribute]]:
-    types = _attribute(op, name)
-    assert isa(types, ArrayAttr[TensorType[Attribute]])
-    return list(types)
-
-
-def _inputs(function: func.FuncOp, kernels: gpu.ModuleOp) -> tuple[TensorSpec, ...]:
-    constants = _integers(_attribute(kernels, "mirage.constant_inputs"))
-    hints = [argument.name_hint for argument in function.body.block.args]
-    return tuple(
-        TensorSpec(
-            name=hint or f"input{number}",
-            shape=tensor.get_shape(),
-            element_type=element_type_of_attribute(tensor.element_type),
-            strides=row_major(tensor.get_shape()),
-            constant=number in constants,
-        )
-        for number, (tensor, hint) in enumerate(
-            zip(_tensors(kernels, "mirage.inputs"), hints, strict=True)
-        )
-    )
-
-
-def _outputs(kernels: gpu.ModuleOp) -> tuple[TensorSpec, ...]:
-    strides = _attribute(kernels, "mirage.output_strides")
-    assert isa(strides, ArrayAttr[Attribute])
-    return tuple(
-        TensorSpec(
-            name=f"output{number}",
-            shape=tensor.get_shape(),
-            element_type=element_type_of_attribute(tensor.element_type),
-            strides=_integers(steps),
-        )
-        for number, (tensor, steps) in enumerate(
-            zip(_tensors(kernels, "mirage.outputs"), strides, strict=True)
-        )
-    )
-
-
-def _launch(kernel: llvm.FuncOp) -> Launch:
-    arguments = _attribute(kernel, "mirage.arguments")
-    assert isa(arguments, ArrayAttr[StringAttr])
-    return Launch(
-        kernel=kernel.sym_name.data,
-        grid=cast(tuple[int, int, int], _integers(_attribute(kernel, "mirage.grid"))),
-        threads=_integer(kernel, "mirage.threads"),
-        shared_bytes=_integer(kernel, "mirage.smem_bytes"),
-        arguments=tuple(Argument.parse(argument.data) for argument in arguments),
-        follows="mirage.follows" in kernel.attributes,
-    )

@@ -6,12 +6,11 @@ from numpy.typing import NDArray
 from mirage_mlir.interpreters.float_domain import round_to_bfloat16
 from mirage_mlir.runtime.artifact import TensorSpec
 from mirage_mlir.runtime.element_types import ElementType
-from mirage_mlir.runtime.tensors import storage_elements
 
 
 def size_in_bytes(spec: TensorSpec) -> int:
     """What a tensor takes in memory."""
-    return storage_elements(spec) * spec.element_type.itemsize
+    return spec.storage_bytes
 
 
 def encode(values: NDArray[np.float32], element_type: ElementType) -> bytes:

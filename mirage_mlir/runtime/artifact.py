@@ -25,13 +25,22 @@ from functools import cached_property
 from pathlib import Path
 from typing import cast
 
+from mirage_mlir.runtime.arguments import (
+    Argument,
+    TensorMap,
+    check_arguments,
+    read_element_type,
+)
 from mirage_mlir.runtime.element_types import ElementType
 from mirage_mlir.runtime.files import write_whole
 from mirage_mlir.runtime.manifest import ArtifactError, Fields
 
 FORMAT = "mirage-artifact"
-VERSION = 2
+VERSION = 3
 """Raised when an older reader would misread the file."""
+
+OLDEST = 2
+"""The first version that is still read; 3 added tensor maps."""
 
 MANIFEST = "manifest.json"
 PROGRAM = "program.mlir"
@@ -54,6 +63,18 @@ class TensorSpec:
         """Whether the elements follow one another without gaps, last dimension innermost."""
         return self.strides == row_major(self.shape)
 
+    @property
+    def storage_elements(self) -> int:
+        """Elements between the first and the last."""
+        return 1 + sum(
+            (size - 1) * stride for size, stride in zip(self.shape, self.strides, strict=True)
+        )
+
+    @property
+    def storage_bytes(self) -> int:
+        """The same in bytes."""
+        return self.storage_elements * self.element_type.itemsize
+
     def __str__(self) -> str:
         return "x".join([*map(str, self.shape), self.element_type.value])
 
@@ -66,30 +87,6 @@ def row_major(shape: Sequence[int]) -> tuple[int, ...]:
         strides.append(step)
         step *= size
     return tuple(reversed(strides))
-
-
-@dataclass(frozen=True)
-class Argument:
-    """
-    One pointer that a kernel takes.
-
-    `kind` is "input", "output" or "scratch"; `index` is which input or output, or the offset in
-    bytes into the scratch memory.
-    """
-
-    kind: str
-    index: int
-
-    @staticmethod
-    def parse(text: str) -> "Argument":
-        """Read `input:0`, `output:1` or `scratch:4096`; raises `ArtifactError` on anything else."""
-        kind, _, number = text.partition(":")
-        if kind not in ("input", "output", "scratch") or not number.isdecimal():
-            raise ArtifactError(f"{text!r} is not a kernel argument such as 'input:0'")
-        return Argument(kind, int(number))
-
-    def __str__(self) -> str:
-        return f"{self.kind}:{self.index}"
 
 
 @dataclass(frozen=True)
@@ -120,6 +117,8 @@ class TargetCode:
     """Text of the uGraph that the kernels were lowered from."""
     resources: Mapping[str, int] = field(default_factory=dict[str, int])
     """What the assembler reported: registers, spill bytes."""
+    tensor_maps: tuple[TensorMap, ...] = ()
+    """What the arguments `map:0`, `map:1` and so on of the kernels are."""
 
 
 @dataclass(frozen=True)
@@ -138,22 +137,30 @@ class Artifact:
 
     def __post_init__(self) -> None:
         for code in self.targets:
+            sizes = {
+                "input": len(self.inputs),
+                "output": len(self.outputs),
+                "scratch": code.scratch_bytes,
+            }
             for launch in code.launches:
-                self._check_arguments(code, launch)
+                what = f"kernel {launch.kernel} for {code.target}"
+                check_arguments(what, launch.arguments, code.tensor_maps, sizes)
+            for number, each in enumerate(code.tensor_maps):
+                what = f"tensor map {number} for {code.target}"
+                check_arguments(what, [each.tensor], (), sizes)
+                self._check_extent(what, each, code.scratch_bytes)
 
-    def _check_arguments(self, code: TargetCode, launch: Launch) -> None:
-        limits = {
-            "input": len(self.inputs),
-            "output": len(self.outputs),
-            "scratch": code.scratch_bytes,
-        }
-        for argument in launch.arguments:
-            if argument.index >= limits[argument.kind]:
-                raise ArtifactError(
-                    f"kernel {launch.kernel} for {code.target} takes {argument}, and there are "
-                    f"{len(self.inputs)} inputs, {len(self.outputs)} outputs and "
-                    f"{code.scratch_bytes} bytes of scratch"
-                )
+    def _check_extent(self, what: str, each: TensorMap, scratch_bytes: int) -> None:
+        """A map ends where its tensor does: copies neither read nor write beyond."""
+        kind, index = each.tensor.kind, each.tensor.index
+        if kind == "scratch":
+            size = scratch_bytes - index
+        else:
+            size = (self.inputs if kind == "input" else self.outputs)[index].storage_bytes
+        if each.end > size:
+            raise ArtifactError(
+                f"{what} covers {each.end} bytes of {each.tensor}, which has {size}"
+            )
 
     def to_bytes(self) -> bytes:
         """The artifact as the contents of a file."""
@@ -181,6 +188,7 @@ class Artifact:
                     "scratch_bytes": code.scratch_bytes,
                     "resources": dict(code.resources),
                     "launches": [_launch_fields(launch) for launch in code.launches],
+                    "tensor_maps": [each.fields() for each in code.tensor_maps],
                 }
                 for code in self.targets
             },
@@ -272,8 +280,10 @@ def _unzip(data: bytes) -> dict[str, bytes]:
 def _check_format(manifest: Fields) -> None:
     if (kind := manifest.text("format")) != FORMAT:
         raise ArtifactError(f"its format is {kind!r}, not {FORMAT!r}")
-    if (version := manifest.number("version")) != VERSION:
-        raise ArtifactError(f"its format version is {version}; this mirage_mlir reads {VERSION}")
+    if not OLDEST <= (version := manifest.number("version")) <= VERSION:
+        raise ArtifactError(
+            f"its format version is {version}; this mirage_mlir reads {OLDEST} to {VERSION}"
+        )
 
 
 def _check_hashes(hashes: Fields, files: Mapping[str, bytes]) -> None:
@@ -289,16 +299,11 @@ def _member(files: Mapping[str, bytes], name: str) -> bytes:
 
 
 def _read_tensor(fields: Fields) -> TensorSpec:
-    spelling = fields.text("element_type")
-    try:
-        element_type = ElementType(spelling)
-    except ValueError as error:
-        raise ArtifactError(f"element type {spelling!r} is unknown") from error
     shape = fields.numbers("shape")
     return TensorSpec(
         name=fields.text("name"),
         shape=shape,
-        element_type=element_type,
+        element_type=read_element_type(fields),
         strides=fields.numbers("strides", len(shape)),
         constant=fields.flag("constant"),
     )
@@ -313,6 +318,10 @@ def _read_target(target: str, fields: Fields, files: Mapping[str, bytes]) -> Tar
         scratch_bytes=fields.number("scratch_bytes"),
         ugraph=_member(files, f"{target}.ugraph.mlir").decode(),
         resources={name: resources.number(name) for name in resources.names()},
+        # Files of version 2 have none.
+        tensor_maps=tuple(map(TensorMap.read, fields.each("tensor_maps")))
+        if fields.has("tensor_maps")
+        else (),
     )
 
 

@@ -5,6 +5,7 @@ The bindings are compiled and untyped, so they stay behind the protocol `Driver`
 in their place.
 """
 
+import ctypes
 from collections.abc import Callable, Generator
 from contextlib import AbstractContextManager, contextmanager
 from functools import cache
@@ -12,8 +13,24 @@ from importlib import import_module
 from threading import get_ident
 from typing import Any, NewType, Protocol
 
+from mirage_mlir.runtime.arguments import TensorMap
+from mirage_mlir.runtime.element_types import ElementType
+
 Module = NewType("Module", object)
 Function = NewType("Function", object)
+
+
+MAP_BYTES = 128
+"""Of an encoded tensor map."""
+
+MAP_ALIGNMENT = 16
+"""Bytes. What a tensor map covers starts at a multiple of that."""
+
+_MAP_TYPES = {
+    ElementType.F16: "FLOAT16",
+    ElementType.BF16: "BFLOAT16",
+    ElementType.F32: "FLOAT32",
+}
 
 
 class CudaError(Exception):
@@ -45,6 +62,10 @@ class Driver(Protocol):
 
     def function(self, module: Module, name: str, shared_bytes: int) -> Function:
         """The kernel `name`, allowed `shared_bytes` of dynamic shared memory."""
+        ...
+
+    def encode(self, tensor_map: TensorMap, address: int) -> bytes:
+        """The `MAP_BYTES` that a kernel takes for a map of a tensor at `address`."""
         ...
 
     def launch(
@@ -169,6 +190,59 @@ class CudaDriver:
             # The driver loads kernels when they are first launched, which may be in a capture.
             self._call(cuda.cuFuncLoad, function)
         return Function(function)
+
+    def encode(self, tensor_map: TensorMap, address: int) -> bytes:
+        """
+        The `MAP_BYTES` that a kernel takes for a map of a tensor at `address`.
+
+        Raises:
+            ValueError: `address` is not a multiple of `MAP_ALIGNMENT`.
+            CudaError: the driver is older than CUDA 12.0, or refuses the map.
+        """
+        start = address + tensor_map.offset
+        if start % MAP_ALIGNMENT:
+            raise ValueError(
+                f"a tensor map of {tensor_map.tensor} starts at address {start:#x}, not at a "
+                f"multiple of {MAP_ALIGNMENT} bytes"
+            )
+        try:
+            encoded = self._call(
+                self.bindings.cuTensorMapEncodeTiled, *self._map_arguments(tensor_map, start)
+            )
+        # What the bindings raise where the driver's library has no such function.
+        except RuntimeError as error:
+            raise CudaError(
+                f"kernels with tensor maps need a driver for CUDA 12.0 or later: {error}"
+            ) from error
+        except CudaError as error:
+            raise CudaError(f"{error}; it was asked for {tensor_map}") from error
+        return ctypes.string_at(encoded.getPtr(), MAP_BYTES)
+
+    def _map_arguments(self, tensor_map: TensorMap, start: int) -> list[object]:
+        cuda = self.bindings
+        wide: Callable[[int], object] = cuda.cuuint64_t
+        narrow: Callable[[int], object] = cuda.cuuint32_t
+
+        def member(group: str, prefix: str, name: str) -> object:
+            return getattr(getattr(cuda, f"CUtensorMap{group}"), f"CU_TENSOR_MAP_{prefix}_{name}")
+
+        swizzle = f"{tensor_map.swizzle}B" if tensor_map.swizzle else "NONE"
+        return [
+            member("DataType", "DATA_TYPE", _MAP_TYPES[tensor_map.element_type]),
+            len(tensor_map.dims),
+            start,
+            [wide(size) for size in tensor_map.dims],
+            [wide(stride) for stride in tensor_map.strides],
+            [narrow(size) for size in tensor_map.box],
+            # Every element of the box: no steps.
+            [narrow(1) for _ in tensor_map.dims],
+            member("Interleave", "INTERLEAVE", "NONE"),
+            member("Swizzle", "SWIZZLE", swizzle),
+            # Rows of a tile are parts of long rows: what lies beside them is wanted soon.
+            member("L2promotion", "L2_PROMOTION", "L2_256B"),
+            # Zero outside the tensor.
+            member("FloatOOBfill", "FLOAT_OOB_FILL", "NONE"),
+        ]
 
     def launch(
         self,

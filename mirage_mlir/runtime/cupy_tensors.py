@@ -5,7 +5,7 @@ from typing import Any
 
 from mirage_mlir.runtime.artifact import TensorSpec
 from mirage_mlir.runtime.element_types import numpy_dtype
-from mirage_mlir.runtime.tensors import ALIGNMENT, TensorView, storage_elements
+from mirage_mlir.runtime.tensors import ALIGNMENT, TensorView
 
 
 class CupyTensors:
@@ -45,7 +45,7 @@ class CupyTensors:
         """A new array from cupy's memory pool, and its address."""
         dtype = numpy_dtype(spec.element_type)
         with self._cupy.cuda.Device(device):
-            array = self._cupy.empty(storage_elements(spec), dtype)
+            array = self._cupy.empty(spec.storage_elements, dtype)
         if spec.dense:
             return array.reshape(spec.shape), array.data.ptr
         strides = [stride * dtype.itemsize for stride in spec.strides]

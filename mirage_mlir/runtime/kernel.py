@@ -11,7 +11,7 @@ from mirage_mlir.runtime.arrays import check_array
 from mirage_mlir.runtime.artifact import Artifact, TensorSpec
 from mirage_mlir.runtime.cuda_driver import Driver, cuda_driver
 from mirage_mlir.runtime.launch import LoadedCode, choose_target
-from mirage_mlir.runtime.tensors import Framework, check, framework_of, storage_elements
+from mirage_mlir.runtime.tensors import Framework, check, framework_of
 
 Tensor: TypeAlias = Any
 """A tensor of torch, cupy, numpy or another library with DLPack, all untyped here."""
@@ -213,7 +213,7 @@ def _same_device(places: Sequence[tuple[int, int]], what: str) -> None:
 
 def _span(place: tuple[int, int], spec: TensorSpec) -> tuple[int, int]:
     """The first address of a tensor and the one after its last."""
-    return place[1], place[1] + storage_elements(spec) * spec.element_type.itemsize
+    return place[1], place[1] + spec.storage_bytes
 
 
 def _overlap(one: tuple[int, int], other: tuple[int, int]) -> bool:

@@ -6,13 +6,18 @@ captured into a CUDA graph; `kernel.py` checks the tensors before.
 """
 
 import ctypes
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
+from mirage_mlir.runtime.arguments import MAP, Argument
 from mirage_mlir.runtime.artifact import Artifact, Launch, TargetCode
 from mirage_mlir.runtime.cuda_driver import Driver
 
-_Frame = list[tuple[ctypes.Array[ctypes.c_uint64], int]]
-"""For each launch its argument values and the address of the array of their addresses."""
+MAP_PARAMETER_ALIGNMENT = 64
+"""Bytes, of a tensor map as the driver declares it."""
+
+MOST_MAPS = 4096
+"""Encoded maps that are kept, half a megabyte: tensors that a program made anew for each call would
+fill the memory otherwise. Encoding one takes a few microseconds."""
 
 
 def choose_target(artifact: Artifact, capability: tuple[int, int]) -> TargetCode:
@@ -80,9 +85,11 @@ class LoadedCode:
                 driver.function(self._module, launch.kernel, launch.shared_bytes)
                 for launch in code.launches
             ]
-        # Frames not in use. A launch takes one and puts it back; list.pop and list.append are
-        # atomic, so threads never share a frame.
-        self._frames: list[_Frame] = []
+        # Frames not in use, in lists of one for each launch. A call takes such a list and puts it
+        # back; list.pop and list.append are atomic, so threads never share a frame.
+        self._frames: list[list[_Frame]] = []
+        # Encoded tensor maps, by their number and the address of the tensor.
+        self._maps: dict[tuple[int, int], _EncodedMap] = {}
 
     def _check_shared_memory(self) -> None:
         limit = self._driver.shared_memory_limit(self._device)
@@ -107,35 +114,86 @@ class LoadedCode:
         self, inputs: Sequence[int], outputs: Sequence[int], scratch: int, stream: int
     ) -> None:
         try:
-            frame = self._frames.pop()
+            frames = self._frames.pop()
         except IndexError:
-            frame = [_new_arguments(launch) for launch in self._code.launches]
+            frames = [_Frame(launch) for launch in self._code.launches]
         addresses = {"input": inputs, "output": outputs}
         constants = tuple(inputs[index] for index in self._constants)
         early = not constants or constants in self._known
-        for launch, function, (values, parameters) in zip(
-            self._code.launches, self._functions, frame, strict=True
+        for launch, function, frame in zip(
+            self._code.launches, self._functions, frames, strict=True
         ):
             for position, argument in enumerate(launch.arguments):
-                index = argument.index
-                values[position] = (
-                    scratch + index
-                    if argument.kind == "scratch"
-                    else addresses[argument.kind][index]
-                )
+                if argument.kind == MAP:
+                    frame.set_map(position, self._map(argument.index, addresses, scratch))
+                else:
+                    frame.values[position] = _address(argument, addresses, scratch)
             follows = launch.follows and early
             start = self._driver.launch_early if follows else self._driver.launch
-            start(function, launch.grid, launch.threads, launch.shared_bytes, stream, parameters)
+            start(
+                function,
+                launch.grid,
+                launch.threads,
+                launch.shared_bytes,
+                stream,
+                frame.parameters,
+            )
             early = True
         self._known.add(constants)
-        self._frames.append(frame)
+        self._frames.append(frames)
+
+    def _map(
+        self, number: int, addresses: Mapping[str, Sequence[int]], scratch: int
+    ) -> "_EncodedMap":
+        """The tensor map `number` for tensors at these addresses."""
+        tensor_map = self._code.tensor_maps[number]
+        address = _address(tensor_map.tensor, addresses, scratch)
+        found = self._maps.get((number, address))
+        if found is None:
+            found = _EncodedMap(self._driver.encode(tensor_map, address))
+            if len(self._maps) >= MOST_MAPS:
+                # One atomic step, as other threads look maps up meanwhile; frames hold theirs.
+                self._maps.clear()
+            self._maps[number, address] = found
+        return found
 
 
-def _new_arguments(launch: Launch) -> tuple[ctypes.Array[ctypes.c_uint64], int]:
-    """Room for the argument values, followed in the same buffer by their addresses."""
-    count = len(launch.arguments)
-    buffer = (ctypes.c_uint64 * (2 * count))()
-    start = ctypes.addressof(buffer)
-    for position in range(count):
-        buffer[count + position] = start + 8 * position
-    return buffer, start + 8 * count
+def _address(argument: Argument, addresses: Mapping[str, Sequence[int]], scratch: int) -> int:
+    """The device address that a pointer is."""
+    if argument.kind == "scratch":
+        return scratch + argument.index
+    return addresses[argument.kind][argument.index]
+
+
+class _EncodedMap:
+    """A tensor map in host memory, aligned as the driver's own are."""
+
+    def __init__(self, data: bytes) -> None:
+        self._memory = ctypes.create_string_buffer(len(data) + MAP_PARAMETER_ALIGNMENT)
+        start = ctypes.addressof(self._memory)
+        self.address = start + -start % MAP_PARAMETER_ALIGNMENT
+        ctypes.memmove(self.address, data, len(data))
+
+
+class _Frame:
+    """
+    The arguments of one launch: the values of its pointers and, behind them, an array of addresses.
+
+    `parameters` is the address of that array: each of its entries is the address of a value, or of
+    a tensor map, which the launch copies.
+    """
+
+    def __init__(self, launch: Launch) -> None:
+        self._count = count = len(launch.arguments)
+        self.values = (ctypes.c_uint64 * (2 * count))()
+        start = ctypes.addressof(self.values)
+        for position in range(count):
+            self.values[count + position] = start + 8 * position
+        self.parameters = start + 8 * count
+        # Held until the next launch takes others: CUDA reads them.
+        self._maps: dict[int, _EncodedMap] = {}
+
+    def set_map(self, position: int, encoded: _EncodedMap) -> None:
+        """Make an argument a tensor map."""
+        self._maps[position] = encoded
+        self.values[self._count + position] = encoded.address

@@ -34,6 +34,10 @@ class Fields:
         value = self._members[name]
         return ArtifactError(f"'{self._path}{name}' in the manifest is {value!r}, not {wanted}")
 
+    def has(self, name: str) -> bool:
+        """Whether there is a member `name`."""
+        return name in self._members
+
     def text(self, name: str) -> str:
         """The string `name`."""
         if not isinstance(value := self._get(name), str):

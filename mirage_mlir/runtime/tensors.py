@@ -135,10 +135,3 @@ def same_strides(strides: Sequence[int], spec: TensorSpec) -> bool:
         size == 1 or stride == wanted
         for size, stride, wanted in zip(spec.shape, strides, spec.strides, strict=True)
     )
-
-
-def storage_elements(spec: TensorSpec) -> int:
-    """Elements between the first and the last of a tensor with the strides of `spec`."""
-    return 1 + sum(
-        (size - 1) * stride for size, stride in zip(spec.shape, spec.strides, strict=True)
-    )

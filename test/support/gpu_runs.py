@@ -9,7 +9,6 @@ from numpy.typing import NDArray
 import mirage_mlir as mi
 from mirage_mlir.runtime.artifact import TensorSpec
 from mirage_mlir.runtime.cuda_driver import cuda_driver
-from mirage_mlir.runtime.tensors import storage_elements
 
 GUARD = 4096
 """Elements before and after each tensor; a multiple of 16 bytes."""
@@ -26,7 +25,7 @@ def chip_here() -> str:
 def _between_guards(torch: Any, spec: TensorSpec, guard: float) -> tuple[Any, Any]:
     """Memory filled with `guard`, and a tensor in its middle."""
     dtype = getattr(torch, spec.element_type.array_name)
-    size = storage_elements(spec)
+    size = spec.storage_elements
     memory = torch.full((size + 2 * GUARD,), guard, dtype=dtype, device="cuda")
     return memory, memory.as_strided(spec.shape, spec.strides, GUARD)
 

@@ -3,18 +3,12 @@
 import ctypes
 from collections.abc import Generator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from types import ModuleType, SimpleNamespace
 
-from mirage_mlir.runtime.artifact import (
-    Argument,
-    Artifact,
-    Launch,
-    TargetCode,
-    TensorSpec,
-    row_major,
-)
-from mirage_mlir.runtime.cuda_driver import CudaError, Function, Module
+from mirage_mlir.runtime.arguments import Argument, TensorMap
+from mirage_mlir.runtime.artifact import Artifact, Launch, TargetCode, TensorSpec, row_major
+from mirage_mlir.runtime.cuda_driver import MAP_BYTES, CudaError, Function, Module
 from mirage_mlir.runtime.element_types import ElementType
 
 
@@ -36,6 +30,29 @@ def code(target: str = "sm_90a", scratch: int = 0, shared: int = 1024) -> Target
         scratch_bytes=scratch,
         ugraph="// the uGraph\n",
         resources={"registers": 64, "spill_bytes": 0},
+    )
+
+
+def map_of(tensor: str, offset: int = 0) -> TensorMap:
+    """A map of the first 4x8 elements of f16 of a tensor, in boxes of 2x8."""
+    return TensorMap(Argument.parse(tensor), offset, (8, 4), (16,), (8, 2), 0, ElementType.F16)
+
+
+def code_with_maps(target: str = "sm_90a", scratch: int = 0) -> TargetCode:
+    """The same kernels with tensor maps of both inputs, and of the scratch memory if any."""
+    plain = code(target, scratch)
+    first, second = plain.launches
+    maps = [map_of("input:0"), map_of("input:1", 64)]
+    if scratch:
+        maps.append(map_of(f"scratch:{scratch - 256}", 128))
+    second_map = f"map:{len(maps) - 1}"
+    return replace(
+        plain,
+        launches=(
+            replace(first, arguments=tuple(map(Argument.parse, ("map:0", "input:1", "map:1")))),
+            replace(second, arguments=tuple(map(Argument.parse, ("output:0", second_map)))),
+        ),
+        tensor_maps=tuple(maps),
     )
 
 
@@ -77,6 +94,8 @@ class FakeDriver:
     launches: list[Launched] = field(default_factory=list[Launched])
     early: list[str] = field(default_factory=list[str])
     """The kernels that may start before those in front have ended."""
+    encoded: list[tuple[TensorMap, int]] = field(default_factory=list[tuple[TensorMap, int]])
+    """The tensor maps, and the addresses of their tensors."""
     loads: list[tuple[int | None, bytes]] = field(default_factory=list[tuple[int | None, bytes]])
     counts: dict[str, int] = field(
         default_factory=lambda: {"f_kernel_0": 3, "f_kernel_1": 2},
@@ -111,6 +130,11 @@ class FakeDriver:
     def function(self, module: Module, name: str, shared_bytes: int) -> Function:
         """A function is its name."""
         return Function(name)
+
+    def encode(self, tensor_map: TensorMap, address: int) -> bytes:
+        """The first of its bytes say where it starts, so that a launch reads that."""
+        self.encoded.append((tensor_map, address))
+        return (address + tensor_map.offset).to_bytes(8, "little").ljust(MAP_BYTES, b"m")
 
     def launch(
         self,

@@ -5,11 +5,14 @@ import json
 import zipfile
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
-from runtime_fakes import artifact, code
+from runtime_fakes import artifact, code, code_with_maps, map_of
 
-from mirage_mlir.runtime.artifact import Argument, Artifact, row_major
+from mirage_mlir.runtime.arguments import Argument, TensorMap
+from mirage_mlir.runtime.artifact import Artifact, row_major
+from mirage_mlir.runtime.element_types import ElementType
 from mirage_mlir.runtime.manifest import ArtifactError
 
 
@@ -78,7 +81,8 @@ def test_foreign_zip() -> None:
     ("changes", "message"),
     [
         ({"format": "other"}, "its format is 'other'"),
-        ({"version": 99}, "its format version is 99; this mirage_mlir reads 2"),
+        ({"version": 99}, "its format version is 99; this mirage_mlir reads 2 to 3"),
+        ({"version": 1}, "its format version is 1; this mirage_mlir reads 2 to 3"),
         ({"version": None}, "the manifest has no 'version'"),
         ({"name": 3}, "'name' in the manifest is 3, not a string"),
         ({"inputs": {}}, "'inputs' in the manifest is {}, not a list"),
@@ -132,6 +136,60 @@ def test_arguments_are_in_range() -> None:
     launch = replace(code().launches[0], arguments=(Argument("input", 2),))
     with pytest.raises(ArtifactError, match="takes input:2, and there are 2 inputs"):
         artifact(replace(code(), launches=(launch,)))
+
+
+def test_a_file_of_version_2_is_read() -> None:
+    """As it was written before there were tensor maps."""
+    manifest = json.loads(zipfile.ZipFile(io.BytesIO(artifact().to_bytes())).read("manifest.json"))
+    for fields in manifest["targets"].values():
+        del fields["tensor_maps"]
+    old = edited(version=2, targets=manifest["targets"])
+    assert Artifact.from_bytes(old) == artifact()
+
+
+def test_tensor_maps_round_trip() -> None:
+    with_maps = artifact(code_with_maps(scratch=768))
+    assert Artifact.from_bytes(with_maps.to_bytes()) == with_maps
+    assert len(with_maps.targets[0].tensor_maps) == 3
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"tensor": Argument("map", 0)}, "a tensor map is of a tensor, not of 'map:0'"),
+        ({"dims": (1,) * 6}, "a tensor map has 1 to 5 dims, not 6"),
+        ({"strides": ()}, "a tensor map of 2 dims has 1 strides and a box of 2 sizes, not 0 and 2"),
+        ({"box": (8,)}, "has 1 strides and a box of 2 sizes, not 1 and 1"),
+        ({"swizzle": 16}, r"a swizzle is one of \(0, 32, 64, 128\) bytes, not 16"),
+    ],
+)
+def test_maps_that_cannot_be(changes: dict[str, Any], message: str) -> None:
+    with pytest.raises(ArtifactError, match=message):
+        replace(map_of("input:0"), **changes)
+
+
+@pytest.mark.parametrize(
+    ("wrong", "message"),
+    [
+        (map_of("input:2"), "tensor map 0 for sm_90a takes input:2, and there are 2 inputs"),
+        # x has 4x8 elements of two bytes.
+        (map_of("input:0", 16), "tensor map 0 for sm_90a covers 80 bytes of input:0, which has 64"),
+        (map_of("scratch:704", 16), "covers 80 bytes of scratch:704, which has 64"),
+    ],
+)
+def test_maps_of_what_is_not_there(wrong: TensorMap, message: str) -> None:
+    with pytest.raises(ArtifactError, match=message):
+        artifact(replace(code_with_maps(scratch=768), tensor_maps=(wrong, wrong, wrong)))
+
+
+def test_a_kernel_takes_maps_that_are_there() -> None:
+    with pytest.raises(ArtifactError, match=r"takes map:1, and there are .* 1 tensor maps"):
+        artifact(replace(code_with_maps(), tensor_maps=(map_of("input:0"),)))
+
+
+def test_where_a_map_ends() -> None:
+    map_ = TensorMap(Argument("input", 0), 64, (8, 3), (100,), (8, 2), 0, ElementType.F32)
+    assert map_.end == 64 + 2 * 100 + 8 * 4
 
 
 def test_save_into_missing_folder(tmp_path: Path) -> None:

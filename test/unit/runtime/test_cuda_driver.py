@@ -7,10 +7,24 @@ from types import ModuleType, SimpleNamespace
 from typing import Any
 
 import pytest
+from runtime_fakes import map_of
 
+from mirage_mlir.runtime.arguments import Argument, TensorMap
 from mirage_mlir.runtime.cuda_driver import CudaDriver, CudaError, Function
+from mirage_mlir.runtime.element_types import ElementType
 
 OK, INVALID_CONTEXT = 0, 201
+
+
+class EncodedMap:
+    """As CUtensorMap."""
+
+    def __init__(self) -> None:
+        self.memory = ctypes.create_string_buffer(bytes(range(128)), 128)
+
+    def getPtr(self) -> int:  # the name that the bindings give it
+        """The address of its 128 bytes."""
+        return ctypes.addressof(self.memory)
 
 
 class Bindings(ModuleType):
@@ -25,6 +39,21 @@ class Bindings(ModuleType):
         CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES="dynamic shared"
     )
     CUstreamCaptureMode = SimpleNamespace(CU_STREAM_CAPTURE_MODE_RELAXED="relaxed")
+    CUtensorMapDataType = SimpleNamespace(
+        CU_TENSOR_MAP_DATA_TYPE_FLOAT16="f16",
+        CU_TENSOR_MAP_DATA_TYPE_BFLOAT16="bf16",
+        CU_TENSOR_MAP_DATA_TYPE_FLOAT32="f32",
+    )
+    CUtensorMapInterleave = SimpleNamespace(CU_TENSOR_MAP_INTERLEAVE_NONE="no interleave")
+    CUtensorMapSwizzle = SimpleNamespace(
+        CU_TENSOR_MAP_SWIZZLE_NONE="no swizzle",
+        CU_TENSOR_MAP_SWIZZLE_32B="32 bytes",
+        CU_TENSOR_MAP_SWIZZLE_64B="64 bytes",
+        CU_TENSOR_MAP_SWIZZLE_128B="128 bytes",
+    )
+    CUtensorMapL2promotion = SimpleNamespace(CU_TENSOR_MAP_L2_PROMOTION_L2_256B="256 bytes")
+    CUtensorMapFloatOOBfill = SimpleNamespace(CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE="zeros")
+    cuuint64_t = cuuint32_t = int
 
     def __init__(self) -> None:
         super().__init__("cuda.bindings.driver")
@@ -40,6 +69,7 @@ class Bindings(ModuleType):
             "cuGetErrorName": b"CUDA_ERROR_INVALID_CONTEXT",
             "cuGetErrorString": b"invalid device context",
             "cuCtxPopCurrent": "context",
+            "cuTensorMapEncodeTiled": EncodedMap(),
         }
         self.attributes = {"major": 9, "minor": 0, "shared": 232448}
 
@@ -131,6 +161,50 @@ def test_a_refused_launch(bindings: Bindings, monkeypatch: pytest.MonkeyPatch) -
         CudaDriver().launch(Function("function"), (1, 1, 1), 32, 0, 0, 0)
 
 
+@pytest.mark.parametrize(
+    ("element_type", "swizzle", "named"),
+    [
+        (ElementType.F16, 128, ("f16", "128 bytes")),
+        (ElementType.BF16, 64, ("bf16", "64 bytes")),
+        (ElementType.F32, 32, ("f32", "32 bytes")),
+        (ElementType.F32, 0, ("f32", "no swizzle")),
+    ],
+)
+def test_encode(
+    bindings: Bindings, element_type: ElementType, swizzle: int, named: tuple[str, str]
+) -> None:
+    tensor_map = TensorMap(
+        Argument("input", 1), 32, (4096, 16), (8192,), (64, 16), swizzle, element_type
+    )
+    assert CudaDriver().encode(tensor_map, 0x7000) == bytes(range(128))
+    sizes = ([4096, 16], [8192], [64, 16], [1, 1])
+    assert bindings.named("cuTensorMapEncodeTiled") == [
+        (named[0], 2, 0x7020, *sizes, "no interleave", named[1], "256 bytes", "zeros")
+    ]
+
+
+def test_encoding_at_a_wrong_address(bindings: Bindings) -> None:
+    message = "a tensor map of input:0 starts at address 0x7008, not at a multiple of 16 bytes"
+    with pytest.raises(ValueError, match=message):
+        CudaDriver().encode(map_of("input:0"), 0x7008)
+    assert not bindings.named("cuTensorMapEncodeTiled")
+
+
+def test_a_map_that_cuda_refuses(bindings: Bindings) -> None:
+    bindings.failing["cuTensorMapEncodeTiled"] = 1
+    with pytest.raises(CudaError, match=r"cuTensorMapEncodeTiled failed: .*box=\(8, 2\)"):
+        CudaDriver().encode(map_of("input:0"), 0x7000)
+
+
+def test_a_driver_without_tensor_maps(bindings: Bindings, monkeypatch: pytest.MonkeyPatch) -> None:
+    def missing(*_: object) -> None:
+        raise RuntimeError('Function "cuTensorMapEncodeTiled" not found')
+
+    monkeypatch.setattr(bindings, "cuTensorMapEncodeTiled", missing, raising=False)
+    with pytest.raises(CudaError, match=r"need a driver for CUDA 12\.0 or later"):
+        CudaDriver().encode(map_of("input:0"), 0x7000)
+
+
 def test_no_bindings(monkeypatch: pytest.MonkeyPatch) -> None:
     # None in sys.modules makes an import fail.
     monkeypatch.setitem(sys.modules, "cuda.bindings.driver", None)
@@ -151,7 +225,7 @@ def test_the_real_bindings_have_all_of_it() -> None:
         pytest.skip("cuda-bindings is not installed")
     for name in (*Bindings().results, "cuInit", "cuLaunchKernel", "cuFuncLoad"):
         assert callable(getattr(real, name))
-    for group in ("CUdevice_attribute", "CUfunction_attribute", "CUstreamCaptureMode"):
+    for group in [name for name in vars(Bindings) if name.startswith("CU")]:
         members: dict[str, object] = getattr(Bindings, group).__dict__
         assert all(hasattr(getattr(real, group), name) for name in members)
     assert ctypes.sizeof(ctypes.c_void_p) == 8

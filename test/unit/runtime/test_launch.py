@@ -3,10 +3,10 @@
 from dataclasses import replace
 
 import pytest
-from runtime_fakes import FakeDriver, artifact, code
+from runtime_fakes import FakeDriver, artifact, code, code_with_maps
 
 from mirage_mlir.runtime.cuda_driver import CudaError
-from mirage_mlir.runtime.launch import LoadedCode, choose_target
+from mirage_mlir.runtime.launch import MOST_MAPS, LoadedCode, choose_target
 
 
 @pytest.mark.parametrize(
@@ -64,6 +64,38 @@ def test_a_second_launch_has_its_own_arguments() -> None:
     loaded.launch([4, 5], [6], 0, 7)
     assert driver.launches[2].arguments == [4, 5, 5]
     assert len(driver.loads) == 1
+
+
+def test_tensor_maps_reach_the_kernels() -> None:
+    driver = FakeDriver()
+    LoadedCode(code_with_maps(scratch=768), driver, 0).launch([1000, 2000], [3000], 5000, 7)
+    first, second = driver.launches
+    assert first.arguments == [1000, 2000, 2064]
+    assert second.arguments == [3000, 5000 + 512 + 128]
+
+
+def test_a_tensor_map_is_encoded_once_for_an_address() -> None:
+    driver = FakeDriver()
+    loaded = LoadedCode(code_with_maps(), driver, 0)
+    for inputs in ([1000, 2000], [1000, 2000], [4000, 2000], [1000, 2000]):
+        loaded.launch(inputs, [3000], 0, 7)
+        assert driver.launches[-2].arguments == [inputs[0], 2000, 2064]
+    assert [(each.tensor.index, address) for each, address in driver.encoded] == [
+        (0, 1000),
+        (1, 2000),
+        (0, 4000),
+    ]
+
+
+def test_only_so_many_tensor_maps_are_kept() -> None:
+    """A program that makes its inputs anew for each call does not fill the memory."""
+    driver = FakeDriver()
+    loaded = LoadedCode(code_with_maps(), driver, 0)
+    for start in range(16, 16 * (MOST_MAPS + 10), 16):
+        loaded.launch([start, 8], [3000], 0, 7)
+        assert driver.launches[-2].arguments == [start, 8, 72]
+    again = [address for each, address in driver.encoded if each.tensor.index == 1]
+    assert again == [8, 8]
 
 
 def test_the_device_is_made_current() -> None:

@@ -1,0 +1,128 @@
+"""What a lowered module says of its kernels: tensors, launches, tensor maps."""
+
+from collections.abc import Mapping
+from typing import cast
+
+from xdsl.dialects import func, gpu, llvm
+from xdsl.dialects.builtin import (
+    ArrayAttr,
+    DenseArrayBase,
+    DictionaryAttr,
+    IntegerAttr,
+    StringAttr,
+    TensorType,
+)
+from xdsl.ir import Attribute, Operation
+from xdsl.utils.hints import isa
+
+from mirage_mlir.driver.types import element_type_of_attribute
+from mirage_mlir.runtime.arguments import Argument, TensorMap
+from mirage_mlir.runtime.artifact import Launch, TensorSpec, row_major
+from mirage_mlir.runtime.element_types import ElementType
+
+
+def _attribute(op: Operation, name: str) -> Attribute:
+    return op.attributes[name]
+
+
+def _integer(op: Operation, name: str) -> int:
+    return _integer_of(_attribute(op, name))
+
+
+def _integer_of(attribute: Attribute) -> int:
+    assert isa(attribute, IntegerAttr)
+    return attribute.value.data
+
+
+def _integers(attribute: Attribute) -> tuple[int, ...]:
+    assert isinstance(attribute, DenseArrayBase)
+    return tuple(int(value) for value in attribute.iter_values())
+
+
+def _tensors(op: Operation, name: str) -> list[TensorType[Attribute]]:
+    types = _attribute(op, name)
+    assert isa(types, ArrayAttr[TensorType[Attribute]])
+    return list(types)
+
+
+def inputs_of(function: func.FuncOp, kernels: gpu.ModuleOp) -> tuple[TensorSpec, ...]:
+    """The inputs of `function`, whose kernels are `kernels`."""
+    constants = _integers(_attribute(kernels, "mirage.constant_inputs"))
+    hints = [argument.name_hint for argument in function.body.block.args]
+    return tuple(
+        TensorSpec(
+            name=hint or f"input{number}",
+            shape=tensor.get_shape(),
+            element_type=element_type_of_attribute(tensor.element_type),
+            strides=row_major(tensor.get_shape()),
+            constant=number in constants,
+        )
+        for number, (tensor, hint) in enumerate(
+            zip(_tensors(kernels, "mirage.inputs"), hints, strict=True)
+        )
+    )
+
+
+def outputs_of(kernels: gpu.ModuleOp) -> tuple[TensorSpec, ...]:
+    """The tensors that the kernels write for the caller."""
+    strides = _attribute(kernels, "mirage.output_strides")
+    assert isa(strides, ArrayAttr[Attribute])
+    return tuple(
+        TensorSpec(
+            name=f"output{number}",
+            shape=tensor.get_shape(),
+            element_type=element_type_of_attribute(tensor.element_type),
+            strides=_integers(steps),
+        )
+        for number, (tensor, steps) in enumerate(
+            zip(_tensors(kernels, "mirage.outputs"), strides, strict=True)
+        )
+    )
+
+
+def tensor_maps_of(kernels: gpu.ModuleOp) -> tuple[TensorMap, ...]:
+    """The tensors that the kernels know by a map, in the order of their numbers."""
+    maps = kernels.attributes.get("mirage.tensor_maps", ArrayAttr([]))
+    assert isa(maps, ArrayAttr[DictionaryAttr])
+    return tuple(_tensor_map(each.data) for each in maps)
+
+
+def _tensor_map(fields: Mapping[str, Attribute]) -> TensorMap:
+    tensor, element = fields["tensor"], fields["element"]
+    assert isinstance(tensor, StringAttr)
+    return TensorMap(
+        tensor=Argument.parse(tensor.data),
+        offset=_integer_of(fields["offset"]),
+        dims=_integers(fields["dims"]),
+        strides=_integers(fields["strides"]),
+        box=_integers(fields["box"]),
+        swizzle=_integer_of(fields["swizzle"]),
+        element_type=(
+            ElementType(element.data)
+            if isinstance(element, StringAttr)
+            else element_type_of_attribute(element)
+        ),
+    )
+
+
+def launches_of(kernels: gpu.ModuleOp) -> tuple[Launch, ...]:
+    """The launches, in order."""
+    return tuple(_launch(op) for op in kernels.body.block.ops if isinstance(op, llvm.FuncOp))
+
+
+def scratch_bytes_of(kernels: gpu.ModuleOp) -> int:
+    """The memory that the kernels share."""
+    return _integer(kernels, "mirage.scratch_bytes")
+
+
+def _launch(kernel: llvm.FuncOp) -> Launch:
+    arguments = _attribute(kernel, "mirage.arguments")
+    assert isa(arguments, ArrayAttr[StringAttr])
+    return Launch(
+        kernel=kernel.sym_name.data,
+        grid=cast(tuple[int, int, int], _integers(_attribute(kernel, "mirage.grid"))),
+        threads=_integer(kernel, "mirage.threads"),
+        shared_bytes=_integer(kernel, "mirage.smem_bytes"),
+        arguments=tuple(Argument.parse(argument.data) for argument in arguments),
+        follows="mirage.follows" in kernel.attributes,
+    )

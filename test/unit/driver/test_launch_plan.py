@@ -1,0 +1,47 @@
+"""Reading tensor maps off a lowered module."""
+
+from xdsl.dialects import gpu
+
+from mirage_mlir.driver.launch_plan import launches_of, tensor_maps_of
+from mirage_mlir.driver.source import parse_program
+from mirage_mlir.runtime.arguments import Argument, TensorMap
+from mirage_mlir.runtime.element_types import ElementType
+
+MAPS = """[
+  {tensor = "input:1", offset = 32 : i64, dims = array<i64: 4096, 256>, strides = array<i64: 8192>,
+   box = array<i64: 64, 16>, swizzle = 128 : i64, element = f16},
+  {tensor = "scratch:256", offset = 0 : i64, dims = array<i64: 64>, strides = array<i64>,
+   box = array<i64: 64>, swizzle = 0 : i64, element = "bf16"}
+]"""
+
+
+def kernels_with(attributes: str) -> gpu.ModuleOp:
+    """A lowered module of one kernel."""
+    text = f"""
+    "gpu.module"() <{{sym_name = "f"}}> ({{
+      llvm.func @f_kernel_0(%map : !llvm.ptr, %y : !llvm.ptr) attributes {{
+        nvvm.kernel, mirage.arguments = ["map:0", "output:0"], mirage.grid = array<i64: 8, 1, 1>,
+        mirage.threads = 160 : i64, mirage.smem_bytes = 1024 : i64
+      }} {{
+        llvm.return
+      }}
+    }}) {{{attributes}}} : () -> ()
+    """
+    (kernels,) = parse_program(text, "kernels.mlir").body.block.ops
+    assert isinstance(kernels, gpu.ModuleOp)
+    return kernels
+
+
+def test_kernels_with_tensor_maps() -> None:
+    kernels = kernels_with(f"mirage.tensor_maps = {MAPS}")
+    assert tensor_maps_of(kernels) == (
+        TensorMap(Argument("input", 1), 32, (4096, 256), (8192,), (64, 16), 128, ElementType.F16),
+        TensorMap(Argument("scratch", 256), 0, (64,), (), (64,), 0, ElementType.BF16),
+    )
+    (launch,) = launches_of(kernels)
+    assert launch.arguments == (Argument("map", 0), Argument("output", 0))
+    assert not launch.follows
+
+
+def test_kernels_without() -> None:
+    assert tensor_maps_of(kernels_with("")) == ()
