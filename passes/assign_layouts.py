@@ -38,6 +38,7 @@ from mirage_mlir.graph.schedule import (
     matrix_threads,
 )
 from mirage_mlir.graph.shapes import format_shape
+from mirage_mlir.graph.target import Target, target_named
 from mirage_mlir.passes.lowering.access import held_slots
 from mirage_mlir.passes.lowering.chains import Chain, find_chains, left_layout, source_of
 from mirage_mlir.passes.lowering.places import (
@@ -52,6 +53,7 @@ from mirage_mlir.passes.lowering.places import (
 )
 from mirage_mlir.passes.lowering.rescaling import state_layout
 from mirage_mlir.passes.lowering.stabilisers import is_free, rescaled_with
+from mirage_mlir.passes.lowering.tensor_loads import use_tensor_copies
 from mirage_mlir.passes.lowering.tiles import (
     CLUSTER_SHARES,
     HELD,
@@ -398,7 +400,7 @@ class LayoutAssignment(TilePlaces):
         set_layout(op, SharedAttr.of(shared_for(op.results[0])))
 
 
-def assign(graph: kernel.GraphDefinedOp) -> None:
+def assign(graph: kernel.GraphDefinedOp, target: Target) -> None:
     """Give `graph` its threads and each of its operations a layout."""
     given = graph.attributes.get(THREADS)
     threads = given.value.data if isinstance(given, IntegerAttr) else choose_threads(graph)
@@ -411,6 +413,8 @@ def assign(graph: kernel.GraphDefinedOp) -> None:
     common: set[int] = set()
     while not try_assign(graph, threads, cluster if shares else 1, common):
         pass
+    if target.tensor_copies:
+        use_tensor_copies(graph)
 
 
 def try_assign(graph: kernel.GraphDefinedOp, threads: int, sharing: int, common: set[int]) -> bool:
@@ -463,13 +467,22 @@ class AssignLayoutsPass(ModulePass):
     columns first; warps share a product by least instructions, split along its depth only where
     the sum is accumulated.
 
+    On a chip with tensor copies these fetch the loop's tiles where alignment allows (`copy =
+    "tensor"`), and the tiles are swizzled.
+
     Fails on an operation that has no place in a kernel, such as a product of several matrices.
     """
 
     name = "assign-layouts"
 
+    target: str = "sm_80"
+    """What tiles are laid out for; the default is right for every target."""
+
+    def __post_init__(self) -> None:
+        target_named(self.target)
+
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         """Visit every `kernel.graph_defined` of the module."""
         for graph in [g for g in op.walk() if isinstance(g, kernel.GraphDefinedOp)]:
-            assign(graph)
+            assign(graph, target_named(self.target))
         dce(op)

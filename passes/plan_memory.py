@@ -17,9 +17,9 @@ from mirage_mlir.graph.memory_plan import Buffer, plan_memory
 from mirage_mlir.graph.target import target_named
 from mirage_mlir.passes.lowering.context import (
     SMEM_OFFSET,
+    buffer_alignment,
     buffer_bytes,
     is_staged,
-    shared_layout,
 )
 from mirage_mlir.passes.lowering.emitter import byte_width
 from mirage_mlir.passes.lowering.tiles import ZERO_PADDING
@@ -87,7 +87,7 @@ def lifetime(
     if spreads(op):
         # Other blocks read it until all are done.
         last = max(times.of.values())
-    return Buffer(count * buffer_bytes(op), first, last, shared_layout(op.results[0]).alignment)
+    return Buffer(count * buffer_bytes(op), first, last, buffer_alignment(op))
 
 
 def int_attribute(op: Operation, name: str) -> int:

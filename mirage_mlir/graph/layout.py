@@ -320,3 +320,27 @@ def shared_tile(
     pitch = padded_pitch(round_up(run, MMA_DEPTH), item_bytes)
     row, column = (1, pitch) if columns_first else (pitch, 1)
     return SharedLayout(row, column, lines * pitch, copies)
+
+
+def swizzled_tile(
+    rows: int,
+    columns: int,
+    item_bytes: int,
+    swizzle: int,
+    *,
+    columns_first: bool = False,
+    copies: int = 1,
+) -> SharedLayout:
+    """
+    The layout of a tile whose lines are cut into panels of `swizzle` bytes (32, 64 or 128).
+
+    Where there are several panels, or copies, each starts at a whole number of eight lines.
+    """
+    lines, run = (columns, rows) if columns_first else (rows, columns)
+    pitch = swizzle // item_bytes
+    panels = ceil_div(run, pitch)
+    if panels * copies > 1:
+        lines = round_up(lines, SWIZZLED_LINES)
+    row, column = (1, pitch) if columns_first else (pitch, 1)
+    panel = lines * pitch
+    return SharedLayout(row, column, panels * panel, copies, swizzle=swizzle, panel=panel)

@@ -58,6 +58,10 @@ class Target:
     """An empty kernel inside a CUDA graph, from the end of the one before it to its own end."""
     barrier: float
     """One step of a block: wait for copies, barrier, and the instructions around them."""
+    tensor_copies: bool = False
+    """Whether one thread can have boxes of a tensor copied to shared memory (TMA)."""
+    warpgroup_products: bool = False
+    """Whether four warps together multiply tiles in shared memory (`wgmma`)."""
 
 
 _KIB = 1024
@@ -85,6 +89,8 @@ H200 = Target(
     shared_rate=2.5e13,
     launch=1.1e-6,
     barrier=0.06e-6,
+    tensor_copies=True,
+    warpgroup_products=True,
 )
 
 H100 = Target(
@@ -110,6 +116,8 @@ H100 = Target(
     shared_rate=2.5e13,
     launch=1.3e-6,
     barrier=0.10e-6,
+    tensor_copies=True,
+    warpgroup_products=True,
 )
 
 A100 = Target(

@@ -7,7 +7,7 @@ from functools import cached_property
 from math import prod
 
 from xdsl.dialects import arith
-from xdsl.dialects.builtin import IntegerAttr, f16, f32, i8, i64
+from xdsl.dialects.builtin import IntegerAttr, StringAttr, f16, f32, i8, i64
 from xdsl.ir import Attribute, Operation, SSAValue
 
 from mirage_mlir.diagnostics import fail
@@ -20,6 +20,7 @@ from mirage_mlir.graph.layout import (
     SharedLayout,
     round_up,
 )
+from mirage_mlir.graph.tensor_map import SHARED_ALIGNMENT
 from mirage_mlir.passes.lowering.emitter import Condition, Emitter, Index, byte_width
 from mirage_mlir.passes.lowering.rescaling import Stabiliser, StateKey
 from mirage_mlir.passes.lowering.views import TensorView, view_of
@@ -390,4 +391,21 @@ def buffer_bytes(op: Operation) -> int:
     """Bytes of one buffer of a tile in shared memory, all copies, so that the next is aligned."""
     layout = shared_layout(op.results[0])
     item = byte_width(buffer_element(op))
-    return round_up(layout.size * layout.copies * item, layout.alignment)
+    return round_up(layout.size * layout.copies * item, buffer_alignment(op))
+
+
+def buffer_alignment(op: Operation) -> int:
+    """Bytes that the address of a buffer is a multiple of."""
+    boxes = SHARED_ALIGNMENT if is_tensor_copy(op) else 1
+    return max(shared_layout(op.results[0]).alignment, boxes)
+
+
+COPY = "copy"
+TENSOR_COPY = "tensor"
+"""On a load: one thread has the tile copied, box by box; else all threads copy pieces of it."""
+
+
+def is_tensor_copy(op: Operation) -> bool:
+    """Whether tensor copies fetch what `op` loads."""
+    copy = op.attributes.get(COPY)
+    return isinstance(copy, StringAttr) and copy.data == TENSOR_COPY

@@ -34,7 +34,7 @@ def schedule(module: ModuleOp, stages: int | None = None, threads: int | None = 
             graph.attributes["threads"] = IntegerAttr(threads, i64)
     for step in (
         FuseThreadGraphsPass(),
-        AssignLayoutsPass(),
+        AssignLayoutsPass("H200"),
         ScheduleThreadblockPass(stages),
         PlanMemoryPass("H200"),
     ):
