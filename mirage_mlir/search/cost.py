@@ -98,10 +98,12 @@ def _misaligned(one: Axes, other: Axes) -> bool:
 class CostModel:
     """Costs one derivation on every combination of a tiling."""
 
-    def __init__(self, tiling: Tiling, derivation: Derivation) -> None:
+    def __init__(
+        self, tiling: Tiling, derivation: Derivation, resources: Resources | None = None
+    ) -> None:
         self.tiling = tiling
         self.derivation = derivation
-        self.resources = Resources(tiling, derivation)
+        self.resources = resources or Resources(tiling, derivation)
         zero = tiling.zero
         self.dram, self.l2 = zero, zero
         """Bytes of the whole kernel."""
@@ -298,7 +300,12 @@ class CostModel:
         overlapped = overlapped + np.where(mesh.iterations > 1, compute / mesh.iterations, 0.0)
         waiting = waves * waits(self.resources) * target.barrier / hidden
         waiting = waiting + np.where(mesh.shares > 1, self._exchange_seconds(waves), 0.0)
-        return target.launch + self._latency(at_once) + most * BLOCK_START + overlapped + waiting
+        started = target.launch + self._first_answer(at_once) + most * BLOCK_START
+        return started + overlapped + waiting
+
+    def _first_answer(self, at_once: Array) -> Array:
+        """How long the first request of a kernel waits."""
+        return self._latency(at_once)
 
     def _latency(self, at_once: Array) -> Array:
         """From the first request to its answer, which waits for what all ask for at the start."""
@@ -343,11 +350,15 @@ class CostModel:
     def _compute_seconds(self, at_once: Array, most: Array) -> Array:
         """Seconds of arithmetic of the multiprocessor with the most blocks."""
         target = self.tiling.target
-        busy = np.minimum(1.0, at_once * self.resources.threads / BUSY_THREADS)
+        busy = self._busy(at_once)
         share = most * target.multiprocessors
         matrix = self.matrix / (target.matrix_rate * np.minimum(1.0, 2 * busy))
         scalar = self.scalar / (target.scalar_rate * busy)
         return share * np.maximum(matrix, np.maximum(scalar, self.shared / target.shared_rate))
+
+    def _busy(self, at_once: Array) -> Array:
+        """The part of a multiprocessor's arithmetic units that its threads keep busy."""
+        return np.minimum(1.0, at_once * self.resources.threads / BUSY_THREADS)
 
 
 def static_weights(tiling: Tiling, graph: Hypergraph) -> Iterator[dict[Edge, float]]:

@@ -19,6 +19,7 @@ from mirage_mlir.search.extract import Derivation, Extraction
 from mirage_mlir.search.hypergraph import Edge, Hypergraph, Stage, Value
 from mirage_mlir.search.instantiate import Array, Mesh, instantiate, mesh_of, share_counts
 from mirage_mlir.search.limits import Limits
+from mirage_mlir.search.lower_bound import least_seconds_of_graphs
 from mirage_mlir.search.program import Program
 from mirage_mlir.search.report import SearchReport
 from mirage_mlir.search.saturate import Saturation
@@ -56,7 +57,8 @@ class _Found:
     """One graph of one configuration, with its best modelled time so far."""
 
     seconds: float
-    order: int
+    order: tuple[int, int]
+    """The number of the configuration, and of the graph in it."""
     algebra: Algebra
     configuration: Configuration
     graph: Hypergraph
@@ -91,14 +93,12 @@ class Search:
         self.report.axes += len(self.program.sizes)
         self.report.operators += sum(1 for _ in self.program.operations())
         configurations = list(one_kernel_configurations(self.program))
-        found = self._explore_all(configurations, 1, 0)
+        self._explore_all(configurations, 1, 0)
         # Multiplied out, sums need not wait for each other: that matters where they are walked.
         looped = [one for one in configurations if one.loop or self.program.open_sums]
         expands = looped and self.algebra.has_products_of_sums and not self.limits.coarse
         if expands and not self.limits.expired():
-            found += self._explore_all(looped, EXPANDED, len(found))
-        found.sort(key=lambda one: (one.seconds, one.order))
-        self._found = found[: KEPT_COARSE if self.limits.coarse else REFINED]
+            self._explore_all(looped, EXPANDED, len(configurations))
         return self._refine(self._found)[: self.limits.candidates]
 
     def refined(self) -> list[BlockGraph]:
@@ -106,28 +106,55 @@ class Search:
         self.limits = replace(self.limits, coarse=False)
         return self._refine(self._found)[: self.limits.candidates]
 
+    @property
+    def _cutoff(self) -> float:
+        """What a graph may take that would be kept."""
+        kept = KEPT_COARSE if self.limits.coarse else REFINED
+        return self._found[kept - 1].seconds if len(self._found) >= kept else np.inf
+
+    def _keep(self, found: Sequence[_Found]) -> None:
+        kept = KEPT_COARSE if self.limits.coarse else REFINED
+        together = sorted([*self._found, *found], key=lambda one: (one.seconds, one.order))
+        self._found = together[:kept]
+
     def _explore_all(
         self, configurations: Sequence[Configuration], expansion_limit: int, order: int
-    ) -> list[_Found]:
-        """The graphs of `configurations`, with products of sums up to a size multiplied out."""
+    ) -> None:
+        """
+        Look for graphs of `configurations`, with products of sums up to a size multiplied out.
+
+        Those come first whose lower bounds are lowest; where a bound is above the times of all
+        that is kept, there is nothing more to find.
+        """
         report = self.report
         with report.phase("normal forms"):
             self.algebra = Algebra.of(self.program, expansion_limit)
         self.explored = self.explored or Explored(self.algebra)
         report.roots += len(self.algebra.closure.roots)
-        found: list[_Found] = []
-        for configuration in configurations:
+        report.configurations += len(configurations)
+        with report.phase("bounds"):
+            bounds = [self._least(configuration) for configuration in configurations]
+        for number in sorted(range(len(configurations)), key=lambda number: bounds[number]):
             if self.limits.expired():
                 report.cut.append(f"configurations after {self.limits.reason}")
                 break
-            found += self._explore(configuration, order + len(found))
+            if bounds[number] > self._cutoff or bounds[number] == np.inf:
+                break
+            self._keep(self._explore(configurations[number], order + number))
         report.tried += self.algebra.tried
-        return found
+
+    def _least(self, configuration: Configuration) -> float:
+        """What each graph of a configuration takes at least on coarse tile sizes."""
+        mesh = self._mesh(configuration, self._share_counts(configuration), fine=False)
+        bounds = self._bounds(configuration, mesh)
+        return float(bounds.min(initial=np.inf))
+
+    def _bounds(self, configuration: Configuration, mesh: Mesh) -> Array:
+        return least_seconds_of_graphs(self.program, self.algebra, configuration, self.target, mesh)
 
     def _explore(self, configuration: Configuration, order: int) -> list[_Found]:
         """The graphs of one configuration with their times on coarse tile sizes."""
         report = self.report
-        report.configurations += 1
         with report.phase("saturation"):
             saturation = Saturation(self.algebra, configuration, self.limits.expired)
             graph = saturation.run()
@@ -140,11 +167,16 @@ class Search:
         goals = self._goals(graph, configuration)
         if goals is None:
             return []
+        with report.phase("bounds"):
+            mesh = self._mesh(configuration, self._shares(configuration, graph, goals), fine=False)
+            mesh = mesh.where(self._bounds(configuration, mesh) <= self._cutoff)
+        if not mesh.blocks.size:
+            return []
         with report.phase("extraction"):
             derivations = self._extract(graph, configuration, goals)
         report.graphs += len(derivations)
         with report.phase("costing"):
-            return self._cost(configuration, graph, derivations, order)
+            return self._cost(configuration, graph, derivations, mesh, order)
 
     def _goals(self, graph: Hypergraph, configuration: Configuration) -> list[int] | None:
         """The values to store: each output, once the loop is over."""
@@ -191,34 +223,33 @@ class Search:
         configuration: Configuration,
         graph: Hypergraph,
         derivations: Sequence[Derivation],
+        mesh: Mesh,
         order: int,
     ) -> list[_Found]:
-        shares = self._shares(configuration, graph, derivations)
-        mesh = self._mesh(configuration, shares, fine=False)
-        if not mesh.blocks.size:
-            return []
         tiling = Tiling(self.program, self.algebra, graph, self.target, mesh)
         found: list[_Found] = []
-        for derivation in derivations:
+        for place, derivation in enumerate(derivations):
             seconds = CostModel(tiling, derivation).seconds()
             self.report.instantiations += seconds.size
             best = float(seconds.min())
             if np.isfinite(best):
-                place = order + len(found)
-                found.append(_Found(best, place, self.algebra, configuration, graph, derivation))
+                one = _Found(best, (order, place), self.algebra, configuration, graph, derivation)
+                found.append(one)
         return found
 
     def _shares(
-        self, configuration: Configuration, graph: Hypergraph, derivations: Sequence[Derivation]
+        self, configuration: Configuration, graph: Hypergraph, goals: Sequence[int]
     ) -> list[int]:
         """
         Numbers of blocks that may share the loop: 1 alone where an output does not depend on it.
 
         Each block would store such an output, which only one may.
         """
-        goals = [goal for derivation in derivations for goal in derivation.goals]
         if any(graph.values[goal].stage is not Stage.POST for goal in goals):
             return [1]
+        return self._share_counts(configuration)
+
+    def _share_counts(self, configuration: Configuration) -> list[int]:
         return share_counts(self.program, configuration, self.target)
 
     def _mesh(self, configuration: Configuration, shares: Sequence[int], *, fine: bool) -> Mesh:
@@ -235,7 +266,7 @@ class Search:
         return sorted(candidates, key=lambda candidate: candidate.seconds)
 
     def _refine_one(self, one: _Found) -> list[BlockGraph]:
-        shares = self._shares(one.configuration, one.graph, [one.derivation])
+        shares = self._shares(one.configuration, one.graph, one.derivation.goals)
         mesh = self._mesh(one.configuration, shares, fine=not self.limits.coarse)
         tiling = Tiling(self.program, one.algebra, one.graph, self.target, mesh)
         model = CostModel(tiling, one.derivation)

@@ -1,13 +1,14 @@
 """The values of a program as normal forms, and what all configurations of it share."""
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 
 from mirage_mlir.expr.closure import Closure, Constant
-from mirage_mlir.expr.heads import TILE, Parenthesis, Poly
+from mirage_mlir.expr.heads import TILE, Function, Input, Maximum, Parenthesis, Poly
 from mirage_mlir.expr.normal_form import NormalForm
-from mirage_mlir.search.program import Function, Kind, Program, Shift
+from mirage_mlir.search.program import Function as Operator
+from mirage_mlir.search.program import Kind, Program, Shift
 from mirage_mlir.search.reading import Reading, apply_pairwise
 from mirage_mlir.search.shifts import find_shifts, unchanged
 
@@ -40,7 +41,7 @@ class Algebra:
     outputs: tuple[Poly | None, ...]
     """What is stored for each output; None where no kernel can make it."""
     constants: tuple[tuple[Poly, Fraction], ...]
-    functions: dict[str, Function]
+    functions: dict[str, Operator]
     max_rank: int
     """Axes of a tile, those that take one index each not counted."""
     exponents: dict[Poly, Shift | None] = field(default_factory=dict[Poly, Shift | None])
@@ -49,6 +50,8 @@ class Algebra:
     """For each shift of an input the values that depend on the input and not on the shift."""
     tried: int = 0
     """Operations that were tried on values."""
+    read: frozenset[Poly] = frozenset()
+    """The sources without which no output can be made."""
     _pairs: dict[tuple[int, int], tuple[tuple[Kind, Poly], ...]] = field(
         default_factory=dict[tuple[int, int], tuple[tuple[Kind, Poly], ...]]
     )
@@ -99,11 +102,42 @@ class Algebra:
             if name == "exp" and argument not in algebra.exponents:
                 continue  # Of a part of an argument of exp, the whole of which may be shifted.
             algebra._functions.setdefault(argument, []).append(name)
+        algebra.read = algebra._sources_of(form for form in outputs if form is not None)
         for number, root in enumerate(closure.roots):
             for monomial, _ in forms.monomials(root):
                 factors = {(factor.head, factor.exponent > 0) for factor in monomial.factors}
                 algebra._root_terms.append((number, factors))
         return algebra
+
+    def _sources_of(self, outputs: Iterable[Poly]) -> frozenset[Poly]:
+        """The inputs that some forms are made of, however deep inside functions."""
+        pending = list(outputs)
+        seen: set[Poly] = set()
+        names: set[Input] = set()
+        while pending:
+            form = pending.pop()
+            if form in seen:
+                continue
+            seen.add(form)
+            for monomial, _ in self.forms.monomials(form):
+                for factor in monomial.factors:
+                    match self.forms.heads[factor.head]:
+                        case Input() as head:
+                            names.add(head)
+                        case Function(argument=argument):
+                            pending.append(argument)
+                        case Parenthesis(polynomial=inner):
+                            pending.append(inner)
+                        case Maximum(terms=terms):
+                            pending += [inner for inner, _ in terms]
+                        case _:
+                            pass
+        return frozenset(form for form in self.sources if self._is_input(form, names))
+
+    def _is_input(self, form: Poly, names: Collection[Input]) -> bool:
+        ((monomial, _),) = self.forms.monomials(form)
+        (factor,) = monomial.factors
+        return self.forms.heads[factor.head] in names
 
     @property
     def has_products_of_sums(self) -> bool:
@@ -115,9 +149,9 @@ class Algebra:
             for factor in monomial.factors
         )
 
-    def function_named(self, name: str) -> Function:
+    def function_named(self, name: str) -> Operator:
         """The operator behind a function's name; laws bring in some that the program lacks."""
-        return self.functions.get(name, Function(name))
+        return self.functions.get(name, Operator(name))
 
     def tile_axes(self, form: Poly) -> tuple[str, ...]:
         """The axes along which a tile of `form` has an extent."""
