@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from xdsl.ir import SSAValue
 
 from mirage_mlir.dialects import kernel, threadblock
-from mirage_mlir.interpreters.axes import Axis
 from mirage_mlir.interpreters.operators import integers, shape_of
 
 
@@ -36,13 +35,12 @@ class Cut:
             product *= count
         return product
 
-    def start(self, block: Sequence[int], iteration: Sequence[int]) -> int:
-        """The first index of the tile; at or beyond the end where it is empty."""
+    def step(self, iteration: Sequence[int]) -> int:
+        """The number of the tile that an iteration has, of those of its block."""
         step = 0
         for loop, count in zip(self.loops, self.iterations, strict=True):
             step = step * count + iteration[loop]
-        number = 0 if self.grid_axis is None else block[self.grid_axis]
-        return (number * self.steps + step) * self.tile
+        return step
 
 
 @dataclass(frozen=True)
@@ -80,10 +78,3 @@ def load_cuts(graph: kernel.GraphDefinedOp, op: threadblock.LoadOp) -> Cuts:
 def store_cuts(op: threadblock.StoreOp) -> Cuts:
     """How a store cuts its result."""
     return _cuts(op.tile, integers(op, "grid_map"), (), ())
-
-
-def signature(axis: Axis, start: int, count: int) -> bytes:
-    """What `count` indices from `start` on hold; equal signatures hold the same."""
-    if not axis.repeats:
-        return str((min(start, axis.size), min(start + count, axis.size))).encode()
-    return axis.labels[start : start + count].tobytes()

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 A = TypeVar("A")
+S = TypeVar("S", bound=np.generic)
 
 AnyArray = NDArray[Any]
 
@@ -30,7 +31,7 @@ class Domain(Protocol[A]):
     Arrays of numbers of one kind and what can be computed with them.
 
     The first axis of an array counts independent runs of the program (trials, input scales) and is
-    1 where all runs agree; the others are the dimensions of a tensor. Arrays broadcast as numpy's.
+    1 where all runs agree; `TensorDomain` says what the others are. Arrays broadcast as numpy does.
     """
 
     def shape(self, x: A) -> tuple[int, ...]:
@@ -46,7 +47,7 @@ class Domain(Protocol[A]):
         ...
 
     def constant(self, value: Fraction, rank: int) -> A:
-        """One number, as an array with `rank` dimensions of size 1."""
+        """One number, as an array with `rank` axes of size 1 behind that of the runs."""
         ...
 
     def lowest(self, rank: int) -> A:
@@ -94,7 +95,7 @@ class Domain(Protocol[A]):
         ...
 
     def matmul(self, x: A, y: A, counts: Counts | None) -> A:
-        """The product of the last two dimensions; contracted element i counts `counts[i]` times."""
+        """The product of the last two axes; contracted element i counts `counts[i]` times."""
         ...
 
     def scaled(self, x: A, count: int) -> A:
@@ -104,3 +105,16 @@ class Domain(Protocol[A]):
     def rounded(self, x: A, element_type: ElementType) -> A:
         """What is left of x in memory of this type."""
         ...
+
+
+def joined(parts: Sequence[NDArray[S]], axis: int) -> NDArray[S]:
+    """Arrays one after the other along `axis`; the others broadcast."""
+    shapes = [(*part.shape[:axis], 1, *part.shape[axis + 1 :]) for part in parts]
+    around = np.broadcast_shapes(*shapes)
+    return np.concatenate(
+        [
+            np.broadcast_to(part, (*around[:axis], part.shape[axis], *around[axis + 1 :]))
+            for part in parts
+        ],
+        axis,
+    )

@@ -40,6 +40,7 @@ from mirage_mlir.interpreters.domain import (
     ElementType,
     FunctionName,
     NotInterpretable,
+    joined,
 )
 
 LOWEST = np.uint64(P)
@@ -124,9 +125,9 @@ class FieldDomain:
         for part in parts[1:]:
             degree = degree.larger(part.degree)
         seconds = [part.q for part in parts if part.q is not None]
-        q = _joined(seconds, axis) if len(seconds) == len(parts) else None
+        q = joined(seconds, axis) if len(seconds) == len(parts) else None
         lowest = any(part.lowest for part in parts)
-        return Pairs(_joined([part.p for part in parts], axis), q, degree, lowest)
+        return Pairs(joined([part.p for part in parts], axis), q, degree, lowest)
 
     def constant(self, value: Fraction, rank: int) -> Pairs:
         shape = (1,) * (rank + 1)
@@ -302,11 +303,6 @@ class FieldDomain:
     def _per_run(self, values: Residues, rank: int) -> Residues:
         """One value per run, to broadcast against arrays with `rank` axes."""
         return values.reshape(-1, *(1,) * (rank - 1))
-
-
-def _joined(parts: Sequence[Residues], axis: int) -> Residues:
-    runs = max(part.shape[0] for part in parts)
-    return np.concatenate([np.broadcast_to(part, (runs, *part.shape[1:])) for part in parts], axis)
 
 
 def _empty(x: Pairs) -> NDArray[np.bool_] | None:

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mirage_mlir.field import products
-from mirage_mlir.interpreters.domain import AnyArray, Counts, ElementType, FunctionName
+from mirage_mlir.interpreters.domain import AnyArray, Counts, ElementType, FunctionName, joined
 
 Floats = NDArray[np.floating[Any]]
 
@@ -88,10 +88,7 @@ class FloatDomain:
         return change(x)
 
     def concatenate(self, parts: Sequence[Floats], axis: int) -> Floats:
-        runs = max(part.shape[0] for part in parts)
-        return np.concatenate(
-            [np.broadcast_to(part, (runs, *part.shape[1:])) for part in parts], axis
-        )
+        return joined(parts, axis)
 
     def constant(self, value: Fraction, rank: int) -> Floats:
         return np.full((1,) * (rank + 1), float(value), self.dtype)

@@ -31,24 +31,30 @@ class Tensor(Generic[A]):
 
 
 class TensorDomain(Generic[A]):
-    """A domain's operations on tensors."""
+    """
+    A domain's operations on tensors.
 
-    def __init__(self, numbers: Domain[A]):
+    Dimensions are the last axes of arrays. Before them are `lead` axes along which tensors of one
+    shape lie side by side, the first one being the domain's runs; each broadcasts as numpy's do.
+    """
+
+    def __init__(self, numbers: Domain[A], lead: int = 1):
         self.numbers = numbers
+        self.lead = lead
 
     # Making tensors
 
     def constant(self, value: Fraction, shape: Sequence[int]) -> Tensor[A]:
         """A tensor whose elements are all one number."""
-        return Tensor(self.numbers.constant(value, len(shape)), tuple(map(uniform, shape)))
+        return Tensor(self.numbers.constant(value, self._rank(shape)), tuple(map(uniform, shape)))
 
     def lowest(self, shape: Sequence[int]) -> Tensor[A]:
         """A tensor of maxima over nothing."""
-        return Tensor(self.numbers.lowest(len(shape)), tuple(map(uniform, shape)))
+        return Tensor(self.numbers.lowest(self._rank(shape)), tuple(map(uniform, shape)))
 
     def literal(self, array: A) -> Tensor[A]:
         """A tensor in which no index repeats."""
-        return Tensor(array, tuple(map(distinct, self.numbers.shape(array)[1:])))
+        return Tensor(array, tuple(map(distinct, self.numbers.shape(array)[self.lead :])))
 
     def expanded(self, x: Tensor[A]) -> A:
         """All elements of a tensor."""
@@ -58,6 +64,10 @@ class TensorDomain(Generic[A]):
                 array = self.take(array, dim, axis.labels.astype(np.intp))
         return array
 
+    def _rank(self, shape: Sequence[int]) -> int:
+        """The axes of an array but for the runs."""
+        return self.lead - 1 + len(shape)
+
     # Moving elements
 
     def rearrange(self, array: A, change: Callable[[AnyArray], AnyArray]) -> A:
@@ -66,7 +76,7 @@ class TensorDomain(Generic[A]):
 
     def take(self, array: A, dim: int, classes: Index) -> A:
         """The given classes of one dimension of a tensor's array."""
-        return self.rearrange(array, lambda x: np.take(x, classes, dim + 1))
+        return self.rearrange(array, lambda x: np.take(x, classes, self.lead + dim))
 
     def select(self, x: Tensor[A], dim: int, selection: Selection) -> Tensor[A]:
         """`x` with one dimension replaced by an axis made from it."""
@@ -82,9 +92,9 @@ class TensorDomain(Generic[A]):
             return x
         if axis.repeats:
             return self.select(x, dim, part(axis, start, stop, stride))
-        taken = (slice(None),) * (dim + 1) + (slice(start, stop, stride),)
+        taken = (slice(None),) * (self.lead + dim) + (slice(start, stop, stride),)
         array = self.rearrange(x.array, lambda elements: elements[taken])
-        size = self.numbers.shape(array)[dim + 1]
+        size = self.numbers.shape(array)[self.lead + dim]
         return Tensor(array, (*x.axes[:dim], distinct(size), *x.axes[dim + 1 :]))
 
     def with_rank(self, x: Tensor[A], rank: int) -> Tensor[A]:
@@ -93,7 +103,8 @@ class TensorDomain(Generic[A]):
         if missing == 0:
             return x
         array = self.rearrange(
-            x.array, lambda a: a.reshape(a.shape[0], *(1,) * missing, *a.shape[1:])
+            x.array,
+            lambda a: a.reshape(*a.shape[: self.lead], *(1,) * missing, *a.shape[self.lead :]),
         )
         return Tensor(array, (distinct(1),) * missing + x.axes)
 
@@ -158,7 +169,7 @@ class TensorDomain(Generic[A]):
         """The sum over dimensions, which stay with size 1; zero over none."""
         for dim in dims:
             axis = x.axes[dim]
-            array = self.numbers.total(x.array, dim + 1, _counts(axis))
+            array = self.numbers.total(x.array, self.lead + dim, _counts(axis))
             x = Tensor(array, (*x.axes[:dim], distinct(1), *x.axes[dim + 1 :]))
         return x
 
@@ -174,7 +185,7 @@ class TensorDomain(Generic[A]):
         if 0 in x.shape:
             return None
         for dim in dims:
-            array = self.numbers.largest(x.array, dim + 1)
+            array = self.numbers.largest(x.array, self.lead + dim)
             x = Tensor(array, (*x.axes[:dim], distinct(1), *x.axes[dim + 1 :]))
         return x
 

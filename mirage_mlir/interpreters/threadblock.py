@@ -1,11 +1,10 @@
 """
-What a `kernel.graph_defined` computes: each block and each iteration, literally.
+What a `kernel.graph_defined` computes: its blocks and iterations, each as the graph says.
 
-A block runs the operators before the loop, those of the loop once per iteration on the tiles that
+A block runs the operators before the loop, those of the loop in each iteration on the tiles that
 the maps cut, adds up its accumulators, and runs the operators after the loop; an accumulator
-`across` a grid axis waits until all blocks along the axis are there. Blocks whose tiles hold the
-same (which happens only where dimensions repeat) compute the same, so one of them runs, and counts
-as many times; so do iterations.
+`across` a grid axis waits until all blocks along the axis are there. Blocks run side by side, and
+so do iterations (see `batches`).
 """
 
 from __future__ import annotations
@@ -13,7 +12,6 @@ from __future__ import annotations
 from collections.abc import Callable, Generator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from itertools import product
 from typing import Generic
 
 from xdsl.ir import Operation, SSAValue
@@ -21,8 +19,9 @@ from xdsl.ir import Operation, SSAValue
 from mirage_mlir.dialects import kernel, threadblock
 from mirage_mlir.dialects.threadblock import Stage
 from mirage_mlir.interpreters.assemble import assemble
-from mirage_mlir.interpreters.cuts import Cuts, load_cuts, signature, store_cuts
-from mirage_mlir.interpreters.domain import A
+from mirage_mlir.interpreters.batches import Batch, Batches, Group, counts_of
+from mirage_mlir.interpreters.cuts import Cuts, load_cuts, store_cuts
+from mirage_mlir.interpreters.domain import A, Counts
 from mirage_mlir.interpreters.operators import element_type_of, integers, mnemonic, shape_of
 from mirage_mlir.interpreters.tensors import Tensor, TensorDomain
 from mirage_mlir.interpreters.tiles import Tile, TileInterpreter, kind_of
@@ -32,37 +31,30 @@ Values = dict[SSAValue, Tile[A]]
 MOVING = ("broadcast", "cast", "convert_layout", "transpose")
 """Mnemonics of operators that compute nothing."""
 
-Block = tuple[int, ...]
-"""The coordinates of a block, or the numbers of its groups, one per grid axis."""
-
-
-@dataclass(frozen=True)
-class Group:
-    """Blocks along one grid axis that compute the same."""
-
-    members: list[int]
-    """Their coordinates; the first one runs."""
+Along = tuple[tuple[int, Counts], ...]
+"""Axes of an array of tiles, and for each how often each of its elements counts."""
 
 
 @dataclass(frozen=True)
 class Contribution(Generic[A]):
-    """What one iteration, or one block, adds to an accumulator."""
+    """What iterations, or blocks, add to an accumulator."""
 
     value: Tensor[A]
     stabiliser: Tile[A]
-    count: int = 1
+    along: Along = ()
+    """The axes along which they lie side by side."""
 
 
 @dataclass(frozen=True)
 class Exchange(Generic[A]):
-    """A block waits at an accumulator across blocks, with its own total (None: nothing to add)."""
+    """Blocks wait at an accumulator across blocks, with their own totals (None: nothing to add)."""
 
     op: threadblock.AccumulateOp
     own: Contribution[A] | None
 
 
 Run = Generator[Exchange[A], Tile[A], list[Tile[A]]]
-"""A block at work: gives exchanges, takes totals, and returns what it stores."""
+"""Blocks at work: gives exchanges, takes totals, and returns what they store."""
 
 
 def run_graph(
@@ -85,8 +77,6 @@ class GraphRun(Generic[A]):
         graph: kernel.GraphDefinedOp,
         inputs: Sequence[Tensor[A]],
     ):
-        self.domain = domain
-        self.tiles = TileInterpreter(domain)
         self.graph = graph
         block = graph.body.block
         self.sources: dict[SSAValue, Tensor[A]] = dict(zip(block.args, inputs, strict=True))
@@ -102,103 +92,87 @@ class GraphRun(Generic[A]):
             self.operations[self.stages[op.results[0]]].append(op)
             if isinstance(op, threadblock.LoadOp):
                 self.loads[op] = load_cuts(graph, op)
-        self.groups = [self._block_groups(axis) for axis in range(len(graph.grid_sizes))]
+        self.batches = Batches(
+            graph,
+            [(self.sources[op.operands[0]].axes, cuts) for op, cuts in self.loads.items()],
+            [(output, cuts) for output, (_, cuts) in zip(graph.outputs, self.stores, strict=True)],
+        )
+        self.domain = TensorDomain(domain.numbers, self.batches.lead)
+        self.tiles = TileInterpreter(self.domain)
 
     def outputs(self) -> list[Tensor[A]]:
         """Run all blocks and put together what they store."""
-        stored = self._run_blocks()
-        outputs: list[Tensor[A]] = []
-        for number, (_, cuts) in enumerate(self.stores):
-            tiles = {block: values[number] for block, values in stored.items()}
-            shape = shape_of(self.graph.outputs[number])
-            members = [[group.members for group in axis] for axis in self.groups]
-            outputs.append(assemble(self.domain, cuts, shape, members, tiles))
-        return outputs
+        stored = self._run_batches()
+        return [
+            assemble(
+                self.domain,
+                self.batches,
+                cuts,
+                shape_of(self.graph.outputs[number]),
+                {batch: values[number] for batch, values in stored.items()},
+            )
+            for number, (_, cuts) in enumerate(self.stores)
+        ]
 
     # Blocks
 
-    def _block_groups(self, grid_axis: int) -> list[Group]:
-        """The blocks along one axis, in order, those that hold the same in one group."""
-        groups: dict[tuple[bytes, ...], Group] = {}
-        for number in range(self.graph.grid_sizes[grid_axis]):
-            key = self._block_key(grid_axis, number)
-            groups.setdefault(key, Group([])).members.append(number)
-        return list(groups.values())
-
-    def _block_key(self, grid_axis: int, number: int) -> tuple[bytes, ...]:
-        key: list[bytes] = []
-        for op, cuts in self.loads.items():
-            tensor = self.sources[op.operands[0]]
-            for dim, cut in cuts.along(grid_axis):
-                size = cut.steps * cut.tile
-                key.append(signature(tensor.axes[dim], number * size, size))
-        for position, (_, cuts) in enumerate(self.stores):
-            for dim, cut in cuts.along(grid_axis):
-                left = shape_of(self.graph.outputs[position])[dim] - number * cut.tile
-                key.append(str(min(left, cut.tile)).encode())
-        return tuple(key)
-
-    def _run_blocks(self) -> dict[Block, list[Tile[A]]]:
-        """What one block of each group stores, by the numbers of its groups."""
-        runs: dict[Block, Run[A]] = {}
-        for numbers in product(*(range(len(axis)) for axis in self.groups)):
-            coordinates = tuple(
-                axis[number].members[0] for axis, number in zip(self.groups, numbers, strict=True)
-            )
-            runs[numbers] = self._run_block(coordinates)
-        totals: dict[Block, Tile[A]] = dict.fromkeys(runs)
+    def _run_batches(self) -> dict[Batch, list[Tile[A]]]:
+        """What the blocks of each batch store."""
+        runs: dict[Batch, Run[A]] = {batch: self._run(batch) for batch in self.batches.all}
+        totals: dict[Batch, Tile[A]] = dict.fromkeys(runs)
         while True:
-            exchanges: dict[Block, Exchange[A]] = {}
-            stored: dict[Block, list[Tile[A]]] = {}
-            for numbers, run in runs.items():
+            exchanges: dict[Batch, Exchange[A]] = {}
+            stored: dict[Batch, list[Tile[A]]] = {}
+            for batch, run in runs.items():
                 try:
-                    # The first send starts the block, and must be None: `totals` begins so.
-                    exchanges[numbers] = run.send(totals[numbers])
+                    # The first send starts the blocks, and must be None: `totals` begins so.
+                    exchanges[batch] = run.send(totals[batch])
                 except StopIteration as stop:
-                    stored[numbers] = stop.value
+                    stored[batch] = stop.value
             if stored:
                 return stored
             totals = self._combine_across(exchanges)
 
-    def _combine_across(self, exchanges: dict[Block, Exchange[A]]) -> dict[Block, Tile[A]]:
-        """For each block the total of all blocks along the axes of the accumulator."""
+    def _combine_across(self, exchanges: dict[Batch, Exchange[A]]) -> dict[Batch, Tile[A]]:
+        """For each batch the total of all blocks along the axes of the accumulator."""
         op = next(iter(exchanges.values())).op
         across = integers(op, "across")
-        gathered: dict[Block, list[Contribution[A]]] = {}
-        for numbers, exchange in exchanges.items():
-            contributions = gathered.setdefault(_without(numbers, across), [])
+        gathered: dict[Batch, list[Contribution[A]]] = {}
+        for batch, exchange in exchanges.items():
+            contributions = gathered.setdefault(_without(batch, across), [])
             if (own := exchange.own) is None:
                 continue
-            count = 1
-            for axis in across:
-                count *= len(self.groups[axis][numbers[axis]].members)
-            contributions.append(Contribution(own.value, own.stabiliser, count))
+            along = tuple(
+                (1 + axis, counts_of(self.batches.blocks(batch, axis))) for axis in across
+            )
+            contributions.append(Contribution(own.value, own.stabiliser, along))
         totals = {
-            numbers: None if (total := self._total(op, contributions)) is None else total.value
-            for numbers, contributions in gathered.items()
+            others: None if (total := self._total(op, contributions)) is None else total.value
+            for others, contributions in gathered.items()
         }
-        return {numbers: totals[_without(numbers, across)] for numbers in exchanges}
+        return {batch: totals[_without(batch, across)] for batch in exchanges}
 
-    def _run_block(self, block: Block) -> Run[A]:
-        """One block from its first load to its last store."""
+    def _run(self, batch: Batch) -> Run[A]:
+        """Blocks from their first loads to their last stores."""
         values: Values[A] = {}
-        self._evaluate(Stage.INVARIANT, values, block, ())
+        self._evaluate(Stage.INVARIANT, values, batch, ())
         accumulators = [
             op for op in self.operations[Stage.POST] if isinstance(op, threadblock.AccumulateOp)
         ]
         contributions: dict[Operation, list[Contribution[A]]] = {op: [] for op in accumulators}
-        for iteration, count in self._iterations(block):
+        for steps in self.batches.iterations(batch):
             now = dict(values)
-            self._evaluate(Stage.LOOP, now, block, iteration)
+            self._evaluate(Stage.LOOP, now, batch, steps)
+            along: Along = ((self.domain.lead - 1, counts_of(steps)),)
             for op in accumulators:
                 if op.value in now:
-                    self._contribute(op, now, count, contributions[op])
+                    self._contribute(op, now, along, contributions[op])
         for op in self.operations[Stage.POST]:
             if not isinstance(op, threadblock.AccumulateOp):
-                self._step(op, values, block, ())
+                self._step(op, values, batch, ())
                 continue
             if self.stages[op.value] == Stage.POST:
-                self._contribute(op, values, 1, contributions[op])
+                self._contribute(op, values, (), contributions[op])
             own = self._total(op, contributions[op])
             total = None if own is None else own.value
             if op.across.get_values():
@@ -215,38 +189,20 @@ class GraphRun(Generic[A]):
             return self.domain.lowest(shape_of(store.tile))
         return value
 
-    # Iterations
-
-    def _iterations(self, block: Block) -> list[tuple[Block, int]]:
-        """The iterations of the loops, in order, and how many others hold the same as each."""
-        groups: dict[tuple[bytes, ...], list[Block]] = {}
-        for iteration in product(*(range(count) for count in self.graph.loop_sizes)):
-            key = self._iteration_key(block, iteration)
-            groups.setdefault(key, []).append(iteration)
-        return [(members[0], len(members)) for members in groups.values()]
-
-    def _iteration_key(self, block: Block, iteration: Block) -> tuple[bytes, ...]:
-        return tuple(
-            signature(self.sources[op.operands[0]].axes[dim], cut.start(block, iteration), cut.tile)
-            for op, cuts in self.loads.items()
-            for dim, cut in cuts.looped
-        )
-
     # Operators
 
-    def _evaluate(self, stage: Stage, values: Values[A], block: Block, iteration: Block) -> None:
+    def _evaluate(
+        self, stage: Stage, values: Values[A], batch: Batch, steps: Sequence[Group]
+    ) -> None:
         for op in self.operations[stage]:
-            self._step(op, values, block, iteration)
+            self._step(op, values, batch, steps)
 
-    def _step(self, op: Operation, values: Values[A], block: Block, iteration: Block) -> None:
+    def _step(self, op: Operation, values: Values[A], batch: Batch, steps: Sequence[Group]) -> None:
         """Evaluate one operator that is not an accumulator."""
         if (cuts := self.loads.get(op)) is not None:
-            tile = self.sources[op.operands[0]]
-            for dim, cut in enumerate(cuts.dims):
-                start = cut.start(block, iteration)
-                tile = self.domain.part(tile, dim, start, start + cut.tile)
+            source = self.sources[op.operands[0]]
             # The tensor has the element type of the tile, and its values are rounded to it.
-            results: list[Tile[A]] = [tile]
+            results: list[Tile[A]] = [self.batches.load(self.domain, source, cuts, batch, steps)]
         else:
             results = self.tiles.results(op, [values[operand] for operand in op.operands])
         values.update(zip(op.results, results, strict=True))
@@ -257,14 +213,14 @@ class GraphRun(Generic[A]):
         self,
         op: threadblock.AccumulateOp,
         values: Values[A],
-        count: int,
+        along: Along,
         contributions: list[Contribution[A]],
     ) -> None:
         """Note the value of an accumulator's operand, unless it is a maximum over nothing."""
         value = values[op.value]
         stabiliser = None if op.rescale is None else values[op.rescale]
         if value is not None and (op.rescale is None or stabiliser is not None):
-            contributions.append(Contribution(value, stabiliser, count))
+            contributions.append(Contribution(value, stabiliser, along))
 
     def _total(
         self, op: threadblock.AccumulateOp, contributions: Sequence[Contribution[A]]
@@ -274,18 +230,40 @@ class GraphRun(Generic[A]):
             return None
         numbers = self.domain.numbers
         if kind_of(op) == "max":
-            return Contribution(self._fold(numbers.maximum, [c.value for c in contributions]), None)
-        stabilisers = [c.stabiliser for c in contributions if c.stabiliser is not None]
-        if not stabilisers:
-            values = [self.domain.scaled(c.value, c.count) for c in contributions]
-            return Contribution(self._fold(numbers.add, values), None)
-        largest = self._fold(numbers.maximum, stabilisers)
+            maxima = [self._largest(c.value, c.along) for c in contributions]
+            return Contribution(self._fold(numbers.maximum, maxima), None)
+        stabilised = [(c, c.stabiliser) for c in contributions if c.stabiliser is not None]
+        if not stabilised:
+            sums = [self._sum(c.value, c.along) for c in contributions]
+            return Contribution(self._fold(numbers.add, sums), None)
+        maxima = [self._largest(stabiliser, c.along) for c, stabiliser in stabilised]
+        largest = self._fold(numbers.maximum, maxima)
         rescaled: list[Tensor[A]] = []
-        for contribution, stabiliser in zip(contributions, stabilisers, strict=True):
+        for contribution, stabiliser in stabilised:
             factor = self.domain.function("exp", self.domain.subtract(stabiliser, largest))
             value = self.domain.multiply(contribution.value, factor)
-            rescaled.append(self.domain.scaled(value, contribution.count))
+            rescaled.append(self._sum(value, contribution.along))
         return Contribution(self._fold(numbers.add, rescaled), largest)
+
+    def _sum(self, x: Tensor[A], along: Along) -> Tensor[A]:
+        """The sum of tiles that lie side by side."""
+        array, numbers = x.array, self.domain.numbers
+        for axis, counts in along:
+            if numbers.shape(array)[axis] < len(counts):  # all alike
+                array = numbers.scaled(array, int(counts.sum()))
+            elif counts.max() > 1:
+                array = numbers.total(array, axis, counts)
+            elif len(counts) > 1:
+                array = numbers.total(array, axis, None)
+        return Tensor(array, x.axes)
+
+    def _largest(self, x: Tensor[A], along: Along) -> Tensor[A]:
+        """The maximum of tiles that lie side by side."""
+        array, numbers = x.array, self.domain.numbers
+        for axis, _ in along:
+            if numbers.shape(array)[axis] > 1:
+                array = numbers.largest(array, axis)
+        return Tensor(array, x.axes)
 
     def _fold(self, operation: Callable[[A, A], A], values: Sequence[Tensor[A]]) -> Tensor[A]:
         """All values combined, in order."""
@@ -295,9 +273,9 @@ class GraphRun(Generic[A]):
         return result
 
 
-def _without(block: Block, axes: Sequence[int]) -> Block:
-    """The coordinates along the other axes."""
-    return tuple(number for axis, number in enumerate(block) if axis not in axes)
+def _without(batch: Batch, axes: Sequence[int]) -> Batch:
+    """The numbers along the other axes."""
+    return tuple(number for axis, number in enumerate(batch) if axis not in axes)
 
 
 def _is_maximum(value: SSAValue) -> bool:

@@ -22,7 +22,7 @@ from mirage_mlir.interpreters.tensors import Tensor, TensorDomain
 
 def transpose(domain: TensorDomain[A], x: Tensor[A], permutation: Sequence[int]) -> Tensor[A]:
     """Dimension d of the result is dimension `permutation[d]` of x."""
-    order = (0, *(dim + 1 for dim in permutation))
+    order = (*range(domain.lead), *(domain.lead + dim for dim in permutation))
     array = domain.rearrange(x.array, lambda a: np.transpose(a, order))
     return Tensor(array, tuple(x.axes[dim] for dim in permutation))
 
@@ -50,7 +50,7 @@ def repeat_interleave(domain: TensorDomain[A], x: Tensor[A], dim: int, times: in
 def concatenate(domain: TensorDomain[A], parts: Sequence[Tensor[A]], dim: int) -> Tensor[A]:
     """The tensors one after the other along a dimension; the other dimensions agree."""
     parts = refined(domain, parts, [d for d in range(len(parts[0].axes)) if d != dim])
-    array = domain.numbers.concatenate([part.array for part in parts], dim + 1)
+    array = domain.numbers.concatenate([part.array for part in parts], domain.lead + dim)
     axis = join(tuple(part.axes[dim] for part in parts))
     first = parts[0].axes
     return Tensor(array, (*first[:dim], axis, *first[dim + 1 :]))
@@ -88,18 +88,19 @@ def _regroup(
     before, old, after = x.axes[:start], x.axes[start : start + sources], x.axes[start + sources :]
     if tuple(axis.size for axis in old) == tuple(targets):
         return x
+    first = domain.lead + start
     if not any(axis.repeats for axis in old):
         axes, stored = tuple(map(distinct, targets)), tuple(targets)
-        array = domain.rearrange(x.array, lambda a: _replaced(a, start + 1, sources, stored))
+        array = domain.rearrange(x.array, lambda a: _replaced(a, first, sources, stored))
         return Tensor(array, (*before, *axes, *after))
     merged, combinations = merge(old)
     axes, classes = split(merged, tuple(targets))
     taken = (classes if combinations is None else combinations[classes]).reshape(-1)
     stored = tuple(axis.classes for axis in axes)
     flat = (prod(axis.classes for axis in old),)
-    array = domain.rearrange(x.array, lambda a: _replaced(a, start + 1, sources, flat))
+    array = domain.rearrange(x.array, lambda a: _replaced(a, first, sources, flat))
     array = domain.take(array, start, taken)
-    array = domain.rearrange(array, lambda a: _replaced(a, start + 1, 1, stored))
+    array = domain.rearrange(array, lambda a: _replaced(a, first, 1, stored))
     return Tensor(array, (*before, *axes, *after))
 
 

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from xdsl.dialects.func import FuncOp
 
 from mirage_mlir.dialects import kernel
-from mirage_mlir.interpreters import NotInterpretable, run_function
+from mirage_mlir.interpreters import NotInterpretable, batches, run_function
 from mirage_mlir.interpreters.axes import distinct, special
 from mirage_mlir.interpreters.field_domain import FieldDomain
 from mirage_mlir.interpreters.kernel import KernelInterpreter
@@ -82,6 +82,7 @@ def check(function: FuncOp, inputs: Sequence[Array], expected: Array) -> None:
     (rounded,) = run_function(function, inputs)
     assert np.allclose(rounded, expected, rtol=1e-4, atol=1e-5)
     check_repeating(function)
+    check_one_by_one(function)
 
 
 def check_repeating(function: FuncOp) -> None:
@@ -103,6 +104,23 @@ def check_repeating(function: FuncOp) -> None:
         assert (left.q is None) == (right.q is None)
         if left.q is not None and right.q is not None:
             assert (left.q == right.q).all()
+
+
+def check_one_by_one(function: FuncOp) -> None:
+    """Blocks and iterations that run at once compute what each of them does alone."""
+    field = FieldDomain(2, [3])
+    axes = [
+        tuple(special(size, [0, 3]) for size in kernel.shape_of(argument))
+        for argument in function.body.block.args
+    ]
+    inputs = [Tensor(field.random([axis.classes for axis in each]), each) for each in axes]
+    interpreter = KernelInterpreter(field)
+    (together,) = interpreter.run(function, inputs)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(batches, "_classes", lambda groups, _: [[group] for group in groups])
+        (alone,) = interpreter.run(function, inputs)
+    left, right = map(interpreter.domain.expanded, (together, alone))
+    assert (left.p == right.p).all()
 
 
 MATMUL = """
