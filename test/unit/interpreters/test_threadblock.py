@@ -106,6 +106,12 @@ def check_repeating(function: FuncOp) -> None:
             assert (left.q == right.q).all()
 
 
+def _each_alone(
+    groups: Sequence[batches.Group], keys: Sequence[object]
+) -> list[list[batches.Group]]:
+    return [[group] for group in groups]
+
+
 def check_one_by_one(function: FuncOp) -> None:
     """Blocks and iterations that run at once compute what each of them does alone."""
     field = FieldDomain(2, [3])
@@ -117,7 +123,7 @@ def check_one_by_one(function: FuncOp) -> None:
     interpreter = KernelInterpreter(field)
     (together,) = interpreter.run(function, inputs)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(batches, "_classes", lambda groups, _: [[group] for group in groups])
+        patch.setattr(batches, "_classes", _each_alone)
         (alone,) = interpreter.run(function, inputs)
     left, right = map(interpreter.domain.expanded, (together, alone))
     assert (left.p == right.p).all()
