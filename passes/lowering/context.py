@@ -105,8 +105,12 @@ class KernelContext:
 
     def position(self, layout: RegisterLayout) -> tuple[Index, Index]:
         """Row and column at which this thread's part of a tile starts."""
-        rows = self._sum_of_bits([row for row, _ in layout.threads])
-        return rows, self._sum_of_bits([column for _, column in layout.threads])
+
+        def found() -> tuple[Index, Index]:
+            rows = self._sum_of_bits([row for row, _ in layout.threads])
+            return rows, self._sum_of_bits([column for _, column in layout.threads])
+
+        return self.emit.once(layout.threads, found)
 
     def _sum_of_bits(self, steps: list[int]) -> Index:
         """What the set bits of the thread index add; neighbours that double are one field."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Generator, Sequence
 from contextlib import contextmanager
+from typing import TypeVar, cast
 
 from xdsl.builder import Builder
 from xdsl.dialects import arith, llvm, scf, vector
@@ -37,6 +38,9 @@ REPEATABLE = (arith.DivUIOp, arith.RemUIOp, llvm.GEPOp, llvm.ExtractValueOp, llv
 """Operations that xDSL does not call pure, and that are: their divisors here are constants."""
 
 
+Emitted = TypeVar("Emitted")
+
+
 class Emitter:
     """
     Emits into `block`; constants go to the entry block, where they dominate everything.
@@ -48,8 +52,12 @@ class Emitter:
         self.builder = Builder(InsertPoint.at_end(entry))
         self.entry = entry
         self.constants: dict[tuple[Attribute, int | float], SSAValue] = {}
+        self.indices: dict[int, SSAValue] = {}
         self.location: LocationAttr = UNKNOWN_LOC
         self.scopes: list[dict[object, Operation]] = [{}]
+        """Pure operations by what they compute."""
+        self.built: list[dict[object, object]] = [{}]
+        """What `once` built."""
 
     def insert(self, op: Operation) -> Operation:
         """Append `op`, or return the one in scope that computes the same."""
@@ -67,12 +75,26 @@ class Emitter:
         """Append `op`; its only result."""
         return self.insert(op).results[0]
 
+    def once(self, key: object, build: Callable[[], Emitted]) -> Emitted:
+        """What `build` gave for `key` where that is in scope, else what it gives now."""
+        for scope in reversed(self.built):
+            if key in scope:
+                return cast(Emitted, scope[key])
+        built = self.built[-1][key] = build()
+        return built
+
+    def pure(self, operator: Callable[..., Operation], *arguments: SSAValue | str) -> SSAValue:
+        """The only result of a pure operation; it is not even built where one is in scope."""
+        return self.once((operator, *arguments), lambda: self.result(operator(*arguments)))
+
     @contextmanager
     def at(self, block: Block) -> Generator[None]:
         """Emit into `block`, inside the present scope."""
         outer, self.builder = self.builder, Builder(InsertPoint.at_end(block))
         self.scopes.append({})
+        self.built.append({})
         yield
+        self.built.pop()
         self.scopes.pop()
         self.builder = outer
 
@@ -95,7 +117,10 @@ class Emitter:
         """`value` as an SSA value."""
         if isinstance(value, SSAValue):
             return value
-        return self._constant(i32, value, IntegerAttr(value, i32))
+        # Most constants are of this type, and attributes are slow to make and to compare.
+        if value not in self.indices:
+            self.indices[value] = self._constant(i32, value, IntegerAttr(value, i32))
+        return self.indices[value]
 
     def i64(self, value: int) -> SSAValue:
         """The i64 constant `value`."""
@@ -118,13 +143,13 @@ class Emitter:
             return rhs
         if rhs == 0:
             return lhs
-        return self.result(arith.AddiOp(self.i32(lhs), self.i32(rhs)))
+        return self.pure(arith.AddiOp, self.i32(lhs), self.i32(rhs))
 
     def sub(self, lhs: Index, rhs: Index) -> Index:
         """`lhs - rhs`."""
         if isinstance(lhs, int) and isinstance(rhs, int):
             return lhs - rhs
-        return lhs if rhs == 0 else self.result(arith.SubiOp(self.i32(lhs), self.i32(rhs)))
+        return lhs if rhs == 0 else self.pure(arith.SubiOp, self.i32(lhs), self.i32(rhs))
 
     def mul(self, lhs: Index, rhs: Index) -> Index:
         """`lhs * rhs`."""
@@ -134,25 +159,25 @@ class Emitter:
             return 0
         if lhs == 1:
             return rhs
-        return lhs if rhs == 1 else self.result(arith.MuliOp(self.i32(lhs), self.i32(rhs)))
+        return lhs if rhs == 1 else self.pure(arith.MuliOp, self.i32(lhs), self.i32(rhs))
 
     def div(self, lhs: Index, rhs: int) -> Index:
         """`lhs / rhs`, rounded down, of numbers that are not negative."""
         if isinstance(lhs, int):
             return lhs // rhs
-        return lhs if rhs == 1 else self.result(arith.DivUIOp(lhs, self.i32(rhs)))
+        return lhs if rhs == 1 else self.pure(arith.DivUIOp, lhs, self.i32(rhs))
 
     def rem(self, lhs: Index, rhs: int) -> Index:
         """What `div` leaves over."""
         if isinstance(lhs, int):
             return lhs % rhs
-        return 0 if rhs == 1 else self.result(arith.RemUIOp(lhs, self.i32(rhs)))
+        return 0 if rhs == 1 else self.pure(arith.RemUIOp, lhs, self.i32(rhs))
 
     def bits(self, value: Index, mask: int) -> Index:
         """`value & mask`."""
         if isinstance(value, int):
             return value & mask
-        return self.result(arith.AndIOp(value, self.i32(mask))) if mask else 0
+        return self.pure(arith.AndIOp, value, self.i32(mask)) if mask else 0
 
     def exclusive_or(self, lhs: Index, rhs: Index) -> Index:
         """`lhs ^ rhs`."""
@@ -160,31 +185,31 @@ class Emitter:
             return lhs ^ rhs
         if lhs == 0:
             return rhs
-        return lhs if rhs == 0 else self.result(arith.XOrIOp(self.i32(lhs), self.i32(rhs)))
+        return lhs if rhs == 0 else self.pure(arith.XOrIOp, self.i32(lhs), self.i32(rhs))
 
     def shift_right(self, value: Index, by: int) -> Index:
         """`value >> by`."""
         if isinstance(value, int):
             return value >> by
-        return self.result(arith.ShRUIOp(value, self.i32(by))) if by else value
+        return self.pure(arith.ShRUIOp, value, self.i32(by)) if by else value
 
     def least(self, lhs: Index, rhs: Index) -> Index:
         """The lesser of two signed numbers."""
         if isinstance(lhs, int) and isinstance(rhs, int):
             return min(lhs, rhs)
-        return self.result(arith.MinSIOp(self.i32(lhs), self.i32(rhs)))
+        return self.pure(arith.MinSIOp, self.i32(lhs), self.i32(rhs))
 
     def less(self, lhs: Index, rhs: Index) -> Condition:
         """`lhs < rhs`, signed."""
         if isinstance(lhs, int) and isinstance(rhs, int):
             return lhs < rhs
-        return self.result(arith.CmpiOp(self.i32(lhs), self.i32(rhs), "slt"))
+        return self.pure(arith.CmpiOp, self.i32(lhs), self.i32(rhs), "slt")
 
     def equal(self, lhs: Index, rhs: Index) -> Condition:
         """`lhs == rhs`."""
         if isinstance(lhs, int) and isinstance(rhs, int):
             return lhs == rhs
-        return self.result(arith.CmpiOp(self.i32(lhs), self.i32(rhs), "eq"))
+        return self.pure(arith.CmpiOp, self.i32(lhs), self.i32(rhs), "eq")
 
     def both(self, lhs: Condition, rhs: Condition) -> Condition:
         """`lhs and rhs`."""
@@ -192,13 +217,13 @@ class Emitter:
             return rhs if lhs else False
         if isinstance(rhs, bool):
             return lhs if rhs else False
-        return self.result(arith.AndIOp(lhs, rhs))
+        return self.pure(arith.AndIOp, lhs, rhs)
 
     def negate(self, condition: Condition) -> Condition:
         """`not condition`."""
         if isinstance(condition, bool):
             return not condition
-        return self.result(arith.XOrIOp(condition, self._constant(I1, 1, IntegerAttr(1, I1))))
+        return self.pure(arith.XOrIOp, condition, self._constant(I1, 1, IntegerAttr(1, I1)))
 
     def all(self, conditions: Sequence[Condition]) -> Condition:
         """Whether all hold."""
@@ -211,7 +236,7 @@ class Emitter:
         """`yes` where the condition holds, else `no`."""
         if isinstance(condition, bool):
             return yes if condition else no
-        return self.result(arith.SelectOp(condition, yes, no))
+        return self.pure(arith.SelectOp, condition, yes, no)
 
     def pick(self, condition: Condition, yes: Index, no: Index) -> Index:
         """`select` of indices."""
