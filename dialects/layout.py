@@ -6,8 +6,9 @@ Where a tile lives, and when threads meet: what the lowering adds to the threadb
     #threadblock.global
 
 `assign-layouts` puts these attributes on the operations that make tiles, and inserts
-`threadblock.convert_layout`; `schedule-threadblock` inserts `threadblock.barrier`. The mathematics
-is in `mirage_mlir.graph.layout`; the attributes carry it through the text.
+`threadblock.convert_layout`; `schedule-threadblock` inserts `threadblock.barrier`, and where a
+warp of its own copies the loop's tiles `threadblock.await_tiles` and `threadblock.release_tiles`.
+The mathematics is in `mirage_mlir.graph.layout`; the attributes carry it through the text.
 """
 
 from collections.abc import Sequence
@@ -185,3 +186,31 @@ class BarrierOp(IRDLOperation):
             raise invalid(self, f"stands in stage '{self.stage.data}', not {STAGE_NAMES}")
         if self.pending is not None and self.pending.value.data < 0:
             raise invalid(self, f"leaves {self.pending.value.data} groups under way")
+
+
+@irdl_op_definition
+class AwaitTilesOp(IRDLOperation):
+    """
+    Wait until the tiles of this turn of the loop have arrived; threads need not meet for that.
+
+    At the top of the loop of a graph with `producers`: warps that do nothing but copy tiles.
+    """
+
+    name = "threadblock.await_tiles"
+
+    assembly_format = "attr-dict"
+
+    def __init__(self) -> None:
+        super().__init__()
+
+
+@irdl_op_definition
+class ReleaseTilesOp(IRDLOperation):
+    """This warp has read what it needs of the turn's tiles: their buffers may be filled anew."""
+
+    name = "threadblock.release_tiles"
+
+    assembly_format = "attr-dict"
+
+    def __init__(self) -> None:
+        super().__init__()

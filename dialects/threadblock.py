@@ -92,10 +92,12 @@ from mirage_mlir.dialects.common import (
 )
 from mirage_mlir.dialects.kernel import GraphDefinedOp
 from mirage_mlir.dialects.layout import (
+    AwaitTilesOp,
     BarrierOp,
     ConvertLayoutOp,
     GlobalAttr,
     RegistersAttr,
+    ReleaseTilesOp,
     SharedAttr,
 )
 from mirage_mlir.graph.partition import REPLICATED
@@ -582,7 +584,8 @@ Threadblock = Dialect(
     "threadblock",
     [
         *(*GRAPH_OPS, *BINARY_OPS, *FUNCTION_OPS, *PARAMETRIC_OPS, *VIEW_OPS),
-        *(MatmulOp, ReduceSumOp, ReduceMaxOp, ConstantOp, ConvertLayoutOp, BarrierOp),
+        *(MatmulOp, ReduceSumOp, ReduceMaxOp, ConstantOp, ConvertLayoutOp),
+        *(BarrierOp, AwaitTilesOp, ReleaseTilesOp),
     ],
     [TileType, RegistersAttr, SharedAttr, GlobalAttr],
 )

@@ -28,6 +28,7 @@ from mirage_mlir.passes.lowering.kernel_function import (
     roots_of,
     shared_memory_symbol,
 )
+from mirage_mlir.passes.lowering.pipeline import MappedTensor, described
 from mirage_mlir.passes.lowering.tiles import cluster_sizes
 from mirage_mlir.passes.lowering.views import TensorView, dense_strides, view_of
 from mirage_mlir.passes.plan_memory import SCRATCH_BYTES, SCRATCH_OFFSET, int_attribute
@@ -111,17 +112,23 @@ class FunctionLowering:
                     note=f"only {CLUSTER_CHIP} has them",
                 )
         block = Block([shared_memory_symbol()])
+        maps: dict[tuple[MappedTensor, str], int] = {}
         for number, graph in enumerate(self.graphs):
             arguments = [self.argument(root, scratch) for root in roots_of(graph)]
             # After the last kernel comes the first one of the next call.
             leads = self.starts_early(self.graphs[(number + 1) % len(self.graphs)])
             function = KernelFunction(graph, self.given(number), leads=leads)
+            for tensor in function.mapped:
+                key = (tensor, self.argument(tensor.root, scratch))
+                arguments.append(f"map:{maps.setdefault(key, len(maps))}")
             block.add_op(function.run(f"{name}_kernel_{number}", arguments))
         module = gpu.ModuleOp.build(
             properties={"sym_name": StringAttr(name)}, regions=[Region(block)]
         )
         module.location = self.function.location
         self.describe(module)
+        if maps:
+            module.attributes["mirage.tensor_maps"] = described(list(maps))
         return module
 
     def given(self, number: int) -> list[SSAValue] | None:

@@ -11,9 +11,11 @@ from xdsl.passes import ModulePass
 
 from mirage_mlir.diagnostics import fail
 from mirage_mlir.dialects import kernel, threadblock
-from mirage_mlir.dialects.layout import BarrierOp
+from mirage_mlir.dialects.layout import AwaitTilesOp, BarrierOp
 from mirage_mlir.dialects.threadblock import Stage
+from mirage_mlir.graph.layout import round_up
 from mirage_mlir.graph.memory_plan import Buffer, plan_memory
+from mirage_mlir.graph.schedule import MBARRIER_BYTES, mbarrier_bytes
 from mirage_mlir.graph.target import target_named
 from mirage_mlir.passes.lowering.context import (
     SMEM_OFFSET,
@@ -22,11 +24,13 @@ from mirage_mlir.passes.lowering.context import (
     is_staged,
 )
 from mirage_mlir.passes.lowering.emitter import byte_width
-from mirage_mlir.passes.lowering.tiles import ZERO_PADDING
+from mirage_mlir.passes.lowering.tiles import PRODUCERS, ZERO_PADDING
 from mirage_mlir.passes.lowering.views import view_of
 from mirage_mlir.passes.schedule_threadblock import STAGES, in_shared, spreads
 
 SMEM_BYTES = "smem_bytes"
+MBARRIER_OFFSET = "mbarrier_offset"
+"""Where a pipeline's barriers lie: one for each stage that says full, then as many for empty."""
 SCRATCH_OFFSET = "scratch_offset"
 SCRATCH_BYTES = "scratch_bytes"
 
@@ -55,6 +59,9 @@ def barrier_times(graph: kernel.GraphDefinedOp) -> Times:
             now += 1
             if op.stage.data == Stage.LOOP.value:
                 loop.append(now)
+        elif isinstance(op, AwaitTilesOp):
+            # The loop starts, but nobody meets.
+            loop.append(now)
         of[op] = now
     return Times(of, (loop[0], loop[-1]) if loop else (0, 0))
 
@@ -103,11 +110,17 @@ def plan_shared(graph: kernel.GraphDefinedOp, limit: int) -> None:
     buffers, times = buffers_of(graph), barrier_times(graph)
     stages = threadblock.stages(graph)
     plan = plan_memory([lifetime(op, graph, times, stages) for op in buffers], alignment=128)
-    if plan.size > limit:
-        fail(graph, f"needs {plan.size} bytes of shared memory, a block has at most {limit}")
+    size = plan.size
+    if PRODUCERS in graph.attributes:
+        # Barriers of the pipeline are in use all the time.
+        start = round_up(size, MBARRIER_BYTES)
+        graph.attributes[MBARRIER_OFFSET] = IntegerAttr(start, i64)
+        size = start + mbarrier_bytes(int_attribute(graph, STAGES))
+    if size > limit:
+        fail(graph, f"needs {size} bytes of shared memory, a block has at most {limit}")
     for op, offset in zip(buffers, plan.offsets, strict=True):
         op.attributes[SMEM_OFFSET] = IntegerAttr(offset, i64)
-    graph.attributes[SMEM_BYTES] = IntegerAttr(plan.size, i64)
+    graph.attributes[SMEM_BYTES] = IntegerAttr(size, i64)
 
 
 def returned(function: func.FuncOp) -> list[SSAValue]:

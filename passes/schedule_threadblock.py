@@ -10,11 +10,23 @@ from xdsl.ir import Operation, SSAValue
 from xdsl.passes import ModulePass
 
 from mirage_mlir.dialects import kernel, threadblock
-from mirage_mlir.dialects.layout import BarrierOp, SharedAttr, layout_of
+from mirage_mlir.dialects.layout import (
+    AwaitTilesOp,
+    BarrierOp,
+    ReleaseTilesOp,
+    SharedAttr,
+    layout_of,
+)
 from mirage_mlir.dialects.threadblock import Stage
-from mirage_mlir.graph.schedule import choose_stages
-from mirage_mlir.passes.lowering.context import buffer_bytes, buffer_of, is_staged
-from mirage_mlir.passes.lowering.tiles import HELD
+from mirage_mlir.graph.schedule import choose_pipeline_stages, choose_stages
+from mirage_mlir.graph.target import target_named
+from mirage_mlir.passes.lowering.context import (
+    buffer_bytes,
+    buffer_of,
+    is_staged,
+    is_tensor_copy,
+)
+from mirage_mlir.passes.lowering.tiles import HELD, PRODUCERS, adds_into
 
 STAGES = "stages"
 
@@ -32,9 +44,18 @@ def in_shared(value: SSAValue) -> bool:
 
 def reads(op: Operation) -> list[Operation]:
     """The buffers in shared memory that `op` reads."""
-    if isinstance(op, threadblock.TransposeOp):
+    if isinstance(op, threadblock.TransposeOp) or is_added(op):
         return []
-    return [buffer_of(v) for v in op.operands if layout_of(v) is not None and in_shared(v)]
+    operands = [*op.operands]
+    if isinstance(op, threadblock.AccumulateOp) and isinstance(op.value.owner, Operation):
+        # A product is computed where it is added.
+        operands += op.value.owner.operands if is_added(op.value.owner) else ()
+    return [buffer_of(v) for v in operands if layout_of(v) is not None and in_shared(v)]
+
+
+def is_added(op: Operation) -> bool:
+    """Whether `op` is a product that the matrix unit adds to an accumulator."""
+    return isinstance(op, threadblock.MatmulOp) and adds_into(op.result)
 
 
 def writes(op: Operation) -> list[Operation]:
@@ -75,9 +96,18 @@ class Hazards:
         self.written.update(writes(op))
         self.read.update(reads(op))
 
+    def clear(self) -> None:
+        """All threads have met."""
+        self.written.clear()
+        self.read.clear()
+
 
 def with_barriers(ops: list[Operation], stage: Stage, hazards: Hazards) -> list[Operation]:
-    """`ops` with a barrier in front of each that reads or overwrites what others touched."""
+    """
+    `ops` with a barrier in front of each that reads or overwrites what others touched.
+
+    `hazards` are those in front of `ops`, then those behind them.
+    """
     ordered: list[Operation] = []
     # Written for other blocks, which a barrier of this block does not stop.
     parts: set[Operation] = set()
@@ -85,7 +115,7 @@ def with_barriers(ops: list[Operation], stage: Stage, hazards: Hazards) -> list[
         cluster = any(buffer in parts for buffer in reads(op))
         if cluster or hazards.conflict(op):
             ordered.append(BarrierOp(stage.value, cluster=cluster))
-            hazards = Hazards()
+            hazards.clear()
             parts = set() if cluster else parts
         hazards.add(op)
         parts.update(buffer for buffer in writes(op) if spreads(buffer))
@@ -126,6 +156,42 @@ def loop_part(ops: list[Operation], stages: int) -> list[Operation]:
     products = [op for op in ops if of_loaded_tiles(op)]
     rest = [op for op in ops if op not in loads and op not in products]
     return [meet, *loads, *with_barriers([*products, *rest], Stage.LOOP, Hazards())]
+
+
+def pipelined_loop(ops: list[Operation], graph: kernel.GraphDefinedOp) -> list[Operation]:
+    """
+    One turn where producers copy its tiles: warps wait for those, not for each other.
+
+    They meet only where one reads or overwrites what others of them touched, in this turn or in
+    the one before.
+    """
+    loads = [op for op in ops if isinstance(op, threadblock.LoadOp)]
+    products = [op for op in ops if of_loaded_tiles(op)]
+    rest = [op for op in ops if op not in loads and op not in products]
+    carried = Hazards()
+    while True:
+        behind = Hazards(set(carried.written), set(carried.read))
+        body = with_barriers([*products, *rest], Stage.LOOP, behind)
+        if behind.written <= carried.written and behind.read <= carried.read:
+            break
+        carried.written |= behind.written
+        carried.read |= behind.read
+    last = max(
+        (place for place, op in enumerate(body) if any(is_staged(b, graph) for b in reads(op))),
+        default=-1,
+    )
+    return [*loads, AwaitTilesOp(), *body[: last + 1], ReleaseTilesOp(), *body[last + 1 :]]
+
+
+def before_pipeline(ops: list[Operation]) -> list[Operation]:
+    """What happens before such a loop, at whose top nobody meets."""
+    ordered = in_invariant_order(ops, 0)
+    meetings = [op for op in ordered if isinstance(op, BarrierOp)]
+    loads = any(isinstance(op, threadblock.LoadOp) and in_shared(op.result) for op in ops)
+    if loads and all(op.pending is None for op in meetings):
+        return [*ordered, BarrierOp(Stage.INVARIANT.value, 0)]
+    behind = ordered[ordered.index(meetings[-1]) + 1 :] if meetings else ordered
+    return [*ordered, BarrierOp(Stage.INVARIANT.value)] if any(map(writes, behind)) else ordered
 
 
 def of_loaded_tiles(op: Operation) -> bool:
@@ -173,6 +239,8 @@ def stage_of(op: Operation, stages: dict[SSAValue, Stage], *, looped: bool) -> S
     """The stage in which `op` runs: that of its result; stores come last."""
     if isinstance(op, BarrierOp):
         return Stage(op.stage.data)
+    if isinstance(op, AwaitTilesOp | ReleaseTilesOp):
+        return Stage.LOOP
     if isinstance(op, threadblock.AccumulateOp):
         return Stage.LOOP if stages[op.value] == Stage.LOOP else Stage.POST
     if isinstance(op, threadblock.StoreOp):
@@ -202,23 +270,34 @@ def rotate(graph: kernel.GraphDefinedOp) -> None:
         graph.attributes[ROTATION] = DenseArrayBase.from_list(i64, [BLOCKS_IN_STEP, step])
 
 
-def schedule(graph: kernel.GraphDefinedOp, stages: int) -> None:
-    """Put the operations of `graph` in the order in which the block runs them."""
+def is_pipelined(graph: kernel.GraphDefinedOp) -> bool:
+    """Whether tensor copies, which one thread starts, fetch all tiles of the loop."""
+    staged = [op for op in graph.body.block.ops if is_staged(op, graph)]
+    return bool(staged) and all(is_tensor_copy(op) for op in staged)
+
+
+def schedule(graph: kernel.GraphDefinedOp, stages: int, *, pipelined: bool) -> None:
+    """Put the operations of `graph` in the order in which the block, or its warps, run them."""
     block = graph.body.block
     stage_map = threadblock.stages(graph)
     parts: dict[Stage, list[Operation]] = {stage: [] for stage in Stage}
     for op in block.ops:
         parts[stage_of(op, stage_map, looped=has_later_part(graph))].append(op)
-    loop = loop_part(parts[Stage.LOOP], stages)
-    held = [op for op in loop if HELD in op.attributes]
-    invariant = invariant_part(parts[Stage.INVARIANT], stages - 1 if loop else 0, held)
+    if pipelined:
+        loop = pipelined_loop(parts[Stage.LOOP], graph)
+        invariant = before_pipeline(parts[Stage.INVARIANT])
+        graph.attributes[PRODUCERS] = IntegerAttr(1, i64)
+    else:
+        loop = loop_part(parts[Stage.LOOP], stages)
+        held = [op for op in loop if HELD in op.attributes]
+        invariant = invariant_part(parts[Stage.INVARIANT], stages - 1 if loop else 0, held)
     post = post_part(parts[Stage.POST], bool(loop))
     for op in list(block.ops):
         op.detach()
     ordered = [*invariant, *loop, *post]
-    for barrier, follower in pairwise([*ordered, graph]):
-        if isinstance(barrier, BarrierOp):
-            barrier.location = follower.location
+    for meeting, follower in pairwise([*ordered, graph]):
+        if isinstance(meeting, BarrierOp | AwaitTilesOp | ReleaseTilesOp):
+            meeting.location = follower.location
     block.add_ops(ordered)
     graph.attributes[STAGES] = IntegerAttr(stages, i64)
     rotate(graph)
@@ -236,10 +315,15 @@ class ScheduleThreadblockPass(ModulePass):
         threadblock.barrier {stage = "loop", pending = 6 : i64}
         %p = threadblock.matmul %x, %w {layout = registers, ...}
 
-    A barrier stands where a thread reads, or overwrites, what another wrote or still reads; the
-    one at the top of the loop also waits for the turn's tiles. Choices that are fixed here: loads
-    are `cp.async` by all threads (no producer warp), the number of buffers follows from the
-    bytes that should be on their way.
+    Output where tensor copies fetch all tiles of the loop (the graph gets `producers = 1`):
+        threadblock.await_tiles
+        %p = threadblock.matmul %x, %w {layout = registers, ...}
+        threadblock.release_tiles
+
+    A barrier stands where a thread reads, or overwrites, what another wrote or still reads. Loads
+    are `cp.async` by all threads, and the barrier at the top of the loop also waits for the turn's
+    tiles; or one warp does nothing but start tensor copies, and the others wait for these, each
+    for itself. The number of buffers follows from the bytes that should be on their way.
     """
 
     name = "schedule-threadblock"
@@ -247,13 +331,22 @@ class ScheduleThreadblockPass(ModulePass):
     stages: int | None = None
     """Buffers of each tile that the loop loads; chosen by their size where not given."""
 
+    target: str = "sm_80"
+    """The GPU; only where it has tensor copies is there a warp that starts them."""
+
+    def __post_init__(self) -> None:
+        target_named(self.target)
+
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         """Visit every `kernel.graph_defined` of the module."""
+        copies = target_named(self.target).tensor_copies
         for graph in [g for g in op.walk() if isinstance(g, kernel.GraphDefinedOp)]:
-            turns = prod(graph.loop_sizes)
-            chosen = (
-                min(turns, max(2, self.stages))
-                if self.stages
-                else choose_stages(turn_bytes(graph), turns)
-            )
-            schedule(graph, chosen)
+            pipelined = copies and is_pipelined(graph)
+            schedule(graph, self.stages_of(graph, pipelined), pipelined=pipelined)
+
+    def stages_of(self, graph: kernel.GraphDefinedOp, pipelined: bool) -> int:
+        """Buffers of each tile that the loop of `graph` loads."""
+        turns, size = prod(graph.loop_sizes), turn_bytes(graph)
+        if self.stages:
+            return min(turns, max(2, self.stages))
+        return (choose_pipeline_stages if pipelined else choose_stages)(size, turns)

@@ -41,6 +41,20 @@ follows the loop, or stays through it, needs some."""
 STAGE_COUNTS = (2, 3, 4, 8)
 """Three where four would leave no room for a second block; more than eight gained nothing."""
 
+PRODUCER_WARPS = 1
+"""Warps that copy the tiles of the loop where tensor copies do that: one thread starts them all."""
+
+PIPELINE_BYTES = 80 * 1024
+"""Bytes of buffers that such a loop has, so that as many are on their way when it starts."""
+
+MAX_PIPELINE_BYTES = 160 * 1024
+"""Shared memory that they may take in all."""
+
+PIPELINE_STAGES = (2, 3, 4, 5, 6, 8)
+
+MBARRIER_BYTES = 8
+"""Of one transaction barrier; each buffer of a turn has two: it is full, it is empty."""
+
 
 def elementwise_threads(elements: int) -> int:
     """Threads of a block without matrix products, by the elements of its largest tile."""
@@ -86,3 +100,21 @@ def choose_stages(turn_bytes: int, turns: int) -> int:
     fitting = [n for n in STAGE_COUNTS if n * turn_bytes <= MAX_BUFFER_BYTES] or [STAGE_COUNTS[0]]
     enough = [n for n in fitting if (n - 1) * turn_bytes >= BYTES_IN_FLIGHT]
     return min(turns, (enough or fitting[-1:])[0])
+
+
+def choose_pipeline_stages(turn_bytes: int, turns: int) -> int:
+    """
+    Buffers of each tile that a loop loads with tensor copies: the fewest of enough bytes.
+
+    Unlike `cp.async` of the threads that compute, a producer fills a buffer as soon as it is free:
+    all are on their way while the first is awaited.
+    """
+    fitting = [n for n in PIPELINE_STAGES if n * turn_bytes <= MAX_PIPELINE_BYTES]
+    fitting = fitting or [PIPELINE_STAGES[0]]
+    enough = [n for n in fitting if n * turn_bytes >= PIPELINE_BYTES]
+    return min(turns, (enough or fitting[-1:])[0])
+
+
+def mbarrier_bytes(stages: int) -> int:
+    """Bytes of the transaction barriers of a loop with so many buffers of each tile."""
+    return 2 * stages * MBARRIER_BYTES

@@ -1,6 +1,6 @@
 """One `kernel.graph_defined` as one `llvm.func`, emitted stage by stage."""
 
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
 from math import prod
 
 from xdsl.dialects import llvm
@@ -18,15 +18,27 @@ from xdsl.dialects.builtin import (
 from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 
 from mirage_mlir.dialects import kernel, nvvm, nvvm_hopper, threadblock
-from mirage_mlir.dialects.layout import BarrierOp
+from mirage_mlir.dialects.layout import BarrierOp, GlobalAttr, layout_of
 from mirage_mlir.dialects.threadblock import Stage
+from mirage_mlir.graph.layout import WARP_THREADS
+from mirage_mlir.graph.schedule import PRODUCER_WARPS
 from mirage_mlir.passes.lowering.context import KernelContext
 from mirage_mlir.passes.lowering.emitter import Emitter, Index
-from mirage_mlir.passes.lowering.loads import clear_padding, read_ahead, start_loads, turns_of
+from mirage_mlir.passes.lowering.loads import (
+    clear_padding,
+    read_ahead,
+    start_loads,
+    start_stay,
+    stay_loads,
+    turns_of,
+    wait_for_kernel_in_front,
+)
 from mirage_mlir.passes.lowering.loop import Loop
-from mirage_mlir.passes.lowering.operations import meet_cluster, run_all
+from mirage_mlir.passes.lowering.operations import meet_block, meet_cluster, run_all
+from mirage_mlir.passes.lowering.pipeline import Producer, initialise, mapped_tensors
 from mirage_mlir.passes.lowering.tiles import (
     CLUSTER_SHARES,
+    PRODUCERS,
     THREADS,
     cluster_sizes,
     stores_apart,
@@ -39,6 +51,12 @@ SHARED_SYMBOL = "smem"
 
 POINTER_ALIGNMENT = 16
 """Bytes to which every tensor's address is aligned; the runtime refuses others."""
+
+
+GENERIC = llvm.LLVMPointerType()
+
+TENSOR_MAP_BYTES = (128, 64)
+"""Size and alignment of a `CUtensorMap` (CUDA driver API)."""
 
 
 def roots_of(graph: kernel.GraphDefinedOp) -> list[SSAValue]:
@@ -71,7 +89,10 @@ class KernelFunction:
         self.given = given
         self.leads = leads
         self.roots = roots_of(graph)
-        self.entry = Block(arg_types=[nvvm.GLOBAL] * len(self.roots))
+        self.is_pipelined = PRODUCERS in graph.attributes
+        self.mapped = mapped_tensors(graph) if self.is_pipelined else []
+        self.kinds = [nvvm.GLOBAL] * len(self.roots) + [GENERIC] * len(self.mapped)
+        self.entry = Block(arg_types=self.kinds)
         self.emit = Emitter(self.entry)
         self.emit.location = graph.location
         self.block_threads = threads = int_attribute(graph, THREADS)
@@ -84,7 +105,7 @@ class KernelFunction:
         self.ctx = KernelContext(
             graph,
             self.emit,
-            dict(zip(self.roots, self.entry.args, strict=True)),
+            dict(zip(self.roots, self.entry.args, strict=False)),
             threads,
             thread_index,
             blocks,
@@ -109,17 +130,52 @@ class KernelFunction:
             parts[stage_of(op, stages, looped=has_later_part(self.graph))].append(op)
 
     def run(self, name: str, arguments: Sequence[str]) -> llvm.FuncOp:
-        """Emit everything; `arguments` says what each pointer is."""
-        if clear_padding(self.ctx):
-            self.emit.insert(nvvm.BarrierOp())
-        start_loads(self.ctx, self.given, leads=self.leads)
-        read_ahead(self.ctx, self.before)
+        """Emit everything; `arguments` says what each pointer is, then each tensor map."""
+        if self.is_pipelined:
+            self.run_with_producer()
+        else:
+            if clear_padding(self.ctx):
+                self.emit.insert(nvvm.BarrierOp())
+            start_loads(self.ctx, self.given, leads=self.leads)
+            read_ahead(self.ctx, self.before)
+            self.run_stages()
+        self.emit.insert(llvm.ReturnOp())
+        return self.function(name, arguments)
+
+    def run_stages(self, after_loop: Callable[[], None] | None = None) -> None:
+        """Emit what comes before the loop, the loop, and what follows it."""
         run_all(self.ctx, self.before)
         if self.in_loop:
             Loop(self.ctx, self.in_loop).run()
+        if after_loop is not None:
+            after_loop()
         self.run_after()
-        self.emit.insert(llvm.ReturnOp())
-        return self.function(name, arguments)
+
+    def run_with_producer(self) -> None:
+        """Emit a warp that copies the loop's tiles, and what all the others do."""
+        ctx, emit = self.ctx, self.emit
+        initialise(ctx)
+        consumers = ctx.threads // WARP_THREADS
+        with emit.when(emit.equal(ctx.warp, consumers)), emit.when(emit.equal(ctx.lane, 0)):
+            maps = dict(zip(self.mapped, self.entry.args[len(self.roots) :], strict=True))
+            Producer(ctx, maps, self.given, leads=self.leads).run()
+        with emit.when(emit.less(ctx.warp, consumers)):
+            self.consume()
+
+    def consume(self) -> None:
+        """Emit what the warps do that compute; they touch device memory before or after a loop."""
+        ctx = self.ctx
+        if clear_padding(ctx):
+            meet_block(ctx)
+
+        def wait() -> None:
+            wait_for_kernel_in_front(ctx, self.given, leads=False)
+
+        if not stay_loads(ctx) and not reads_memory(self.before):
+            return self.run_stages(wait)
+        start_stay(ctx, self.given)
+        read_ahead(ctx, self.before)
+        return self.run_stages()
 
     def run_after(self) -> None:
         """Emit what follows the loop."""
@@ -157,11 +213,13 @@ class KernelFunction:
         """The finished function, with what a launch must know in its attributes."""
         graph = self.graph
         grid = [*graph.grid_sizes, 1, 1][:3]
+        producers = PRODUCER_WARPS if self.is_pipelined else 0
+        launched = self.block_threads + producers * WARP_THREADS
         attributes: dict[str, Attribute] = {
             "nvvm.kernel": UnitAttr(),
-            "nvvm.maxntid": DenseArrayBase.from_list(i32, [self.block_threads]),
+            "nvvm.maxntid": DenseArrayBase.from_list(i32, [launched]),
             "mirage.grid": DenseArrayBase.from_list(i64, grid),
-            "mirage.threads": IntegerAttr(self.block_threads, i64),
+            "mirage.threads": IntegerAttr(launched, i64),
             "mirage.smem_bytes": IntegerAttr(int_attribute(graph, SMEM_BYTES), i64),
             "mirage.arguments": ArrayAttr([StringAttr(argument) for argument in arguments]),
         }
@@ -172,9 +230,10 @@ class KernelFunction:
             attributes["nvvm.cluster_dim"] = DenseArrayBase.from_list(i32, cluster)
         inputs = {view_of(value).root for value in graph.inputs}
         notes = [argument_attributes(root in inputs) for root in self.roots]
+        notes += [tensor_map_attributes()] * len(self.mapped)
         function = llvm.FuncOp(
             name,
-            llvm.LLVMFunctionType([nvvm.GLOBAL] * len(self.roots)),
+            llvm.LLVMFunctionType(self.kinds),
             linkage=llvm.LinkageAttr("external"),
             body=Region(self.entry),
             other_props={"arg_attrs": ArrayAttr(notes)},
@@ -193,6 +252,27 @@ def argument_attributes(is_input: bool) -> DictionaryAttr:
     if is_input:
         known["llvm.readonly"] = UnitAttr()
     return DictionaryAttr(known)
+
+
+def tensor_map_attributes() -> DictionaryAttr:
+    """A tensor map is 128 bytes among the parameters, read there by the copy engine."""
+    size, alignment = TENSOR_MAP_BYTES
+    return DictionaryAttr(
+        {
+            "llvm.byval": llvm.LLVMArrayType(size, i8),
+            "llvm.align": IntegerAttr(alignment, i64),
+            "nvvm.grid_constant": UnitAttr(),
+        }
+    )
+
+
+def reads_memory(ops: Sequence[Operation]) -> bool:
+    """Whether `ops` read tiles that stayed in device memory, or write any."""
+    return any(
+        isinstance(op, threadblock.StoreOp)
+        or any(isinstance(layout_of(value), GlobalAttr) for value in op.operands)
+        for op in ops
+    )
 
 
 def shared_memory_symbol() -> llvm.GlobalOp:

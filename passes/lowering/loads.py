@@ -138,6 +138,17 @@ def start_loads(ctx: KernelContext, given: Collection[SSAValue] | None, *, leads
         wait_for_kernel_in_front(ctx, given, leads=leads)
 
 
+def start_stay(ctx: KernelContext, given: Collection[SSAValue] | None) -> None:
+    """Start the loads of the tiles that stay alone, the ones that are `given` first."""
+    stay = stay_loads(ctx)
+    early = [op for op in stay if given is not None and view_of(op.source).root in given]
+    copy(ctx, early, 0, 0)
+    wait_for_kernel_in_front(ctx, given, leads=False)
+    copy(ctx, [op for op in stay if op not in early], 0, 0)
+    if stay:
+        ctx.emit.insert(nvvm.CpAsyncCommitGroupOp())
+
+
 def read_ahead(ctx: KernelContext, ops: Sequence[Operation]) -> None:
     """
     Read what stays in device memory at once, before anyone waits for the first of it.

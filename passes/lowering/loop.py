@@ -7,14 +7,15 @@ from math import prod
 from xdsl.ir import Operation, SSAValue
 
 from mirage_mlir.dialects import nvvm, threadblock
-from mirage_mlir.dialects.layout import RegistersAttr, layout_of
+from mirage_mlir.dialects.layout import AwaitTilesOp, RegistersAttr, ReleaseTilesOp, layout_of
 from mirage_mlir.passes.lowering.context import KernelContext
 from mirage_mlir.passes.lowering.loads import copy, copy_turn, staged_loads, turns_of
 from mirage_mlir.passes.lowering.matmul import hold, multiply
-from mirage_mlir.passes.lowering.operations import adds_into, run_operation
+from mirage_mlir.passes.lowering.operations import run_operation
+from mirage_mlir.passes.lowering.pipeline import await_tiles, release_tiles
 from mirage_mlir.passes.lowering.reduction import NEUTRAL, accumulate, rescaled
 from mirage_mlir.passes.lowering.rescaling import Stabiliser, StateKey, lowest, state_key
-from mirage_mlir.passes.lowering.tiles import HELD, STATE
+from mirage_mlir.passes.lowering.tiles import HELD, PRODUCERS, STATE, adds_into
 
 
 class Loop:
@@ -86,10 +87,14 @@ class Loop:
         ctx = self.ctx
         ctx.turns = turns_of(ctx, turn)
         ctx.slot = ctx.emit.rem(turn, ctx.stages)
-        ops = self.start_turn(turn)
+        ops = self.ops if PRODUCERS in ctx.graph.attributes else self.start_turn(turn)
         totals: list[SSAValue] = []
         for op in ops:
-            if op in carried:
+            if isinstance(op, AwaitTilesOp):
+                await_tiles(ctx, turn)
+            elif isinstance(op, ReleaseTilesOp):
+                release_tiles(ctx)
+            elif op in carried:
                 assert isinstance(op, threadblock.AccumulateOp)
                 totals += self.run_accumulate(op, carried[op])
             elif not isinstance(op, threadblock.AccumulateOp):

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from xdsl.dialects import arith
-from xdsl.ir import Operation, SSAValue
+from xdsl.ir import Operation
 
 from mirage_mlir.dialects import nvvm, nvvm_hopper, thread, threadblock
 from mirage_mlir.dialects.layout import BarrierOp, ConvertLayoutOp
@@ -18,7 +18,10 @@ from mirage_mlir.passes.lowering.reduction import (
     part_of_sum,
     reduce,
 )
-from mirage_mlir.passes.lowering.tiles import cluster_sizes, is_folded, is_running
+from mirage_mlir.passes.lowering.tiles import PRODUCERS, adds_into, block_threads, cluster_sizes
+
+CONSUMERS_BARRIER = 1
+"""The number of the barrier at which the threads that compute meet; at 0 all of a block do."""
 
 
 def run_all(ctx: KernelContext, ops: Sequence[Operation]) -> None:
@@ -53,19 +56,6 @@ def run_operation(ctx: KernelContext, op: Operation) -> None:
             assert isinstance(op, threadblock.LoadOp | threadblock.TransposeOp)
 
 
-def adds_into(value: SSAValue) -> bool:
-    """Whether a product goes nowhere but into one accumulator."""
-    users = [use.operation for use in value.uses]
-    return (
-        isinstance(value.owner, threadblock.MatmulOp)
-        and len(users) == 1
-        and isinstance(users[0], threadblock.AccumulateOp)
-        and users[0].kind.data == "sum"
-        and not is_folded(users[0].result)
-        and (users[0].rescale is None or is_running(users[0].rescale))
-    )
-
-
 def run_barrier(ctx: KernelContext, op: BarrierOp) -> None:
     """Wait for asynchronous loads where asked, then for all threads."""
     if op.pending is not None:
@@ -73,7 +63,16 @@ def run_barrier(ctx: KernelContext, op: BarrierOp) -> None:
     if op.cluster is not None:
         meet_cluster(ctx)
     else:
+        meet_block(ctx)
+
+
+def meet_block(ctx: KernelContext) -> None:
+    """Wait for all threads of the block that compute: producers go their own way."""
+    if PRODUCERS not in ctx.graph.attributes:
         ctx.emit.insert(nvvm.BarrierOp())
+        return
+    count = ctx.emit.i32(block_threads(ctx.graph))
+    ctx.emit.insert(nvvm.BarrierOp(ctx.emit.i32(CONSUMERS_BARRIER), count))
 
 
 def meet_cluster(ctx: KernelContext) -> None:

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from math import prod
 
-from xdsl.dialects.builtin import Float32Type
+from xdsl.dialects.builtin import Float32Type, IntegerAttr
 from xdsl.ir import Block, Operation, SSAValue
 
 from mirage_mlir.diagnostics import fail
@@ -29,9 +29,25 @@ MERGES = "merges"
 HELD = "held"
 """On a product: the fragments of its left side stay in registers through the loop."""
 
+PRODUCERS = "producers"
+"""On a graph: warps, besides its `threads`, that do nothing but copy the loop's tiles."""
+
+UNIT, WGMMA = "unit", "wgmma"
+"""On a product: it is computed by warp groups, and `warps` counts these."""
+
+SWAPPED = "swapped"
+"""On a product of warp groups: the 64 rows of the unit are columns of the tile."""
+
 MAX_CLUSTER = 8
 """Blocks of a cluster that every sm_90 takes (PTX ISA, section "Cluster of Cooperative Thread
 Arrays")."""
+
+
+def block_threads(graph: kernel.GraphDefinedOp) -> int:
+    """Threads of a block that compute."""
+    threads = graph.attributes[THREADS]
+    assert isinstance(threads, IntegerAttr)
+    return int(threads.value.data)
 
 
 def item_bytes(value: SSAValue) -> int:
@@ -101,6 +117,19 @@ def is_folded(value: SSAValue) -> bool:
     """Whether `value` is an accumulator that each thread has already reduced for its own part."""
     op = accumulator_of(value)
     return isinstance(op, threadblock.AccumulateOp) and folding_sides(op) is not None
+
+
+def adds_into(value: SSAValue) -> bool:
+    """Whether a product goes nowhere but into one accumulator."""
+    users = [use.operation for use in value.uses]
+    return (
+        isinstance(value.owner, threadblock.MatmulOp)
+        and len(users) == 1
+        and isinstance(users[0], threadblock.AccumulateOp)
+        and users[0].kind.data == "sum"
+        and not is_folded(users[0].result)
+        and (users[0].rescale is None or is_running(users[0].rescale))
+    )
 
 
 def is_running(stabiliser: SSAValue) -> bool:

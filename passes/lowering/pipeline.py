@@ -1,0 +1,266 @@
+"""
+A warp that copies the tiles of the loop while the others compute.
+
+Each of the loop's buffers has two barriers: `full` completes when all bytes of a turn have come,
+`empty` when each of the other warps has read them. One thread of the producer waits for `empty`
+and starts tensor copies that arrive at `full`; the others wait for `full`, each for itself, and no
+barrier of the block is needed. Turn t uses buffer t % stages and is phase t / stages of its
+barriers, of which waiting threads name the parity (PTX ISA, section "mbarrier").
+"""
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+from math import prod
+
+from xdsl.dialects.builtin import (
+    ArrayAttr,
+    DenseArrayBase,
+    DictionaryAttr,
+    IntegerAttr,
+    StringAttr,
+    i8,
+    i64,
+)
+from xdsl.ir import SSAValue
+
+from mirage_mlir.dialects import kernel, nvvm, nvvm_hopper, threadblock
+from mirage_mlir.graph.layout import WARP_THREADS
+from mirage_mlir.graph.schedule import MBARRIER_BYTES
+from mirage_mlir.graph.tensor_map import BoxStart, TensorMap, box_starts
+from mirage_mlir.passes.lowering.context import KernelContext, shared_layout
+from mirage_mlir.passes.lowering.emitter import Index
+from mirage_mlir.passes.lowering.loads import staged_loads, turns_of, wait_for_kernel_in_front
+from mirage_mlir.passes.lowering.tensor_loads import map_of
+from mirage_mlir.passes.lowering.tiles import block_threads
+from mirage_mlir.passes.lowering.views import view_of
+from mirage_mlir.passes.plan_memory import MBARRIER_OFFSET, int_attribute
+
+PATIENCE = 10_000_000
+"""Nanoseconds that one try of a wait takes at most; the wait itself goes on."""
+
+EVICT_FIRST, EVICT_LAST = 0x12F0000000000000, 0x14F0000000000000
+"""
+What L2 should do with what a copy reads: drop it before other lines, or keep it.
+
+PTX calls the number opaque; these are what `createpolicy.fractional.L2` gives for the two.
+"""
+
+
+@dataclass(frozen=True)
+class MappedTensor:
+    """A tensor in device memory as tensor copies see it; `offset`, in bytes, of the first."""
+
+    root: SSAValue
+    offset: int
+    boxes: TensorMap
+
+    def describe(self, name: str) -> DictionaryAttr:
+        """What the launch must know; `name` says which tensor it is."""
+        element = kernel.tensor_type(self.root).element_type
+        boxes = self.boxes
+        lists = {"dims": boxes.dims, "strides": boxes.strides, "box": boxes.box}
+        numbers = {"offset": self.offset, "swizzle": boxes.swizzle}
+        return DictionaryAttr(
+            {
+                "tensor": StringAttr(name),
+                **{key: DenseArrayBase.from_list(i64, [*each]) for key, each in lists.items()},
+                **{key: IntegerAttr(each, i64) for key, each in numbers.items()},
+                "element": StringAttr(str(element)),
+            }
+        )
+
+
+def described(tensors: Sequence[tuple[MappedTensor, str]]) -> ArrayAttr[DictionaryAttr]:
+    """The tensor maps of a module, in the order of their numbers."""
+    return ArrayAttr([tensor.describe(name) for tensor, name in tensors])
+
+
+def mapped(op: threadblock.LoadOp) -> MappedTensor:
+    """The tensor that a load by tensor copies reads."""
+    view, boxes = view_of(op.source), map_of(op)
+    assert boxes is not None, "assign-layouts asks first"
+    return MappedTensor(view.root, view.offset * boxes.element, boxes)
+
+
+def mapped_tensors(graph: kernel.GraphDefinedOp) -> list[MappedTensor]:
+    """The tensor maps that a kernel with producers takes, each once."""
+    loads = [op for op in graph.body.block.ops if isinstance(op, threadblock.LoadOp)]
+    staged = [op for op in loads if any(dim >= 0 for dim in op.loop_map.get_values())]
+    return list(dict.fromkeys(map(mapped, staged)))
+
+
+def full_barrier(ctx: KernelContext, slot: Index) -> SSAValue:
+    """The address of the barrier that says that buffer `slot` is full."""
+    at = ctx.emit.mul(slot, MBARRIER_BYTES)
+    return ctx.emit.pointer(ctx.shared, at, i8, int_attribute(ctx.graph, MBARRIER_OFFSET))
+
+
+def empty_barrier(ctx: KernelContext, slot: Index) -> SSAValue:
+    """The address of the barrier that says that buffer `slot` is empty."""
+    at = ctx.emit.mul(slot, MBARRIER_BYTES)
+    start = int_attribute(ctx.graph, MBARRIER_OFFSET) + ctx.stages * MBARRIER_BYTES
+    return ctx.emit.pointer(ctx.shared, at, i8, start)
+
+
+def initialise(ctx: KernelContext) -> None:
+    """Make the barriers, and let all threads know."""
+    emit = ctx.emit
+    with emit.when(emit.equal(ctx.thread, 0)):
+        warps = block_threads(ctx.graph) // WARP_THREADS
+        for slot in range(ctx.stages):
+            emit.insert(nvvm_hopper.MBarrierInitOp(full_barrier(ctx, slot), emit.i32(1)))
+            emit.insert(nvvm_hopper.MBarrierInitOp(empty_barrier(ctx, slot), emit.i32(warps)))
+        emit.insert(nvvm_hopper.FenceMBarrierInitOp())
+    emit.insert(nvvm.BarrierOp())
+
+
+def wait(ctx: KernelContext, barrier: SSAValue, parity: Index) -> None:
+    """Wait until the phase of `barrier` with this parity is complete."""
+    emit = ctx.emit
+    ticks = emit.i32(PATIENCE)
+    emit.insert(nvvm_hopper.MBarrierWaitParityOp(barrier, emit.i32(parity), ticks))
+
+
+def parity_of(ctx: KernelContext, turn: Index) -> Index:
+    """The parity of the phase in which `turn` fills its buffer."""
+    return ctx.emit.bits(ctx.emit.div(turn, ctx.stages), 1)
+
+
+def await_tiles(ctx: KernelContext, turn: Index) -> None:
+    """Wait until the tiles of `turn` have arrived."""
+    wait(ctx, full_barrier(ctx, ctx.slot), parity_of(ctx, turn))
+
+
+def release_tiles(ctx: KernelContext) -> None:
+    """Say that this warp has read the tiles of the present turn."""
+    emit = ctx.emit
+    emit.insert(nvvm.BarWarpSyncOp(emit.i32(-1)))
+    with emit.when(emit.equal(ctx.lane, 0)):
+        emit.insert(nvvm_hopper.MBarrierArriveOp(empty_barrier(ctx, ctx.slot)))
+
+
+class Producer:
+    """
+    Emits what the thread does that starts the copies.
+
+    Args:
+        maps: the address of each tensor map.
+        given: the tensors that are there before the kernel in front has ended; None where this one
+            starts after that.
+        leads: whether the next kernel may start before this one has ended.
+    """
+
+    def __init__(
+        self,
+        ctx: KernelContext,
+        maps: Mapping[MappedTensor, SSAValue],
+        given: Collection[SSAValue] | None,
+        *,
+        leads: bool,
+    ) -> None:
+        self.ctx = ctx
+        self.maps = maps
+        self.given = given
+        self.leads = leads
+        self.loads = staged_loads(ctx)
+        self.turns = prod(ctx.graph.loop_sizes)
+        self.first_turns = min(ctx.stages, self.turns)
+
+    def run(self) -> None:
+        """Fill the buffers, what is there already first, then each as soon as it is empty."""
+        early = [op for op in self.loads if self.is_given(op)]
+        late = [op for op in self.loads if op not in early]
+        if early:
+            self.fill(early, expecting=True)
+        wait_for_kernel_in_front(self.ctx, self.given, leads=self.leads)
+        if late:
+            self.fill(late, expecting=not early)
+        self.refill()
+
+    def is_given(self, op: threadblock.LoadOp) -> bool:
+        """Whether what `op` loads is there when the kernel starts."""
+        return self.given is None or view_of(op.source).root in self.given
+
+    def fill(self, loads: Sequence[threadblock.LoadOp], *, expecting: bool) -> None:
+        """Start the copies of `loads` for the first turns, into buffers that are new."""
+
+        def body(turn: SSAValue, _: list[SSAValue]) -> list[SSAValue]:
+            if expecting:
+                self.expect(turn)
+            self.copy(loads, turn, turn)
+            return []
+
+        self.ctx.emit.loop(self.first_turns, [], body)
+
+    def refill(self) -> None:
+        """The copies of the other turns."""
+        ctx, emit = self.ctx, self.ctx.emit
+
+        def body(number: SSAValue, _: list[SSAValue]) -> list[SSAValue]:
+            turn = emit.add(number, self.first_turns)
+            slot = emit.rem(turn, ctx.stages)
+            # The phase that ends when the turn before in this buffer has been read.
+            wait(ctx, empty_barrier(ctx, slot), emit.exclusive_or(parity_of(ctx, turn), 1))
+            self.expect(slot)
+            self.copy(self.loads, turn, slot)
+            return []
+
+        if self.turns > self.first_turns:
+            emit.loop(self.turns - self.first_turns, [], body)
+
+    def expect(self, slot: Index) -> None:
+        """Say how many bytes make a buffer full."""
+        emit = self.ctx.emit
+        count = 0
+        for op in self.loads:
+            boxes = mapped(op).boxes
+            count += len(box_starts(boxes, threadblock.shape_of(op.result))) * boxes.box_bytes
+        barrier = full_barrier(self.ctx, slot)
+        emit.insert(nvvm_hopper.MBarrierArriveExpectTxOp(barrier, emit.i32(count)))
+
+    def copy(self, loads: Sequence[threadblock.LoadOp], turn: Index, slot: Index) -> None:
+        """Start the copies of one turn into one buffer."""
+        turns = turns_of(self.ctx, turn)
+        for op in loads:
+            self.ctx.emit.location = op.location
+            self.copy_tile(op, turns, slot)
+
+    def copy_tile(self, op: threadblock.LoadOp, turns: list[Index], slot: Index) -> None:
+        """Start the copies of one tile, box by box."""
+        ctx, emit = self.ctx, self.ctx.emit
+        tensor = mapped(op)
+        origin = ctx.origin(op, turns)
+        hint = cache_hint(op, ctx.graph)
+        for start in box_starts(tensor.boxes, threadblock.shape_of(op.result)):
+            coordinates = [
+                emit.i32(emit.add(origin[axis], step))
+                for axis, step in zip(tensor.boxes.axes, start.coordinates, strict=True)
+            ]
+            target = emit.pointer(
+                ctx.shared_pointer(op.result, slot), box_offset(op, tensor.boxes, start), i8
+            )
+            copy = nvvm_hopper.CpAsyncBulkTensorLoadOp(
+                target,
+                self.maps[tensor],
+                coordinates,
+                full_barrier(ctx, slot),
+                None if hint is None else emit.i64(hint),
+            )
+            emit.insert(copy)
+
+
+def box_offset(op: threadblock.LoadOp, boxes: TensorMap, start: BoxStart) -> int:
+    """Bytes from the start of a tile's buffer to one of its boxes."""
+    layout = shared_layout(op.result)
+    assert layout.swizzle == boxes.swizzle
+    panel, width = start.run // boxes.box[0], boxes.box[0]
+    return (panel * layout.panel + start.line * width) * boxes.element
+
+
+def cache_hint(op: threadblock.LoadOp, graph: kernel.GraphDefinedOp) -> int | None:
+    """Keep in L2 what all blocks read, and let go first what only one does."""
+    axes = [axis for axis, size in enumerate(graph.grid_sizes) if size > 1]
+    cut = [op.grid_map.get_values()[axis] >= 0 for axis in axes]
+    if cut and all(cut):
+        return EVICT_FIRST
+    return EVICT_LAST if cut and not any(cut) else None
