@@ -63,6 +63,13 @@ from mirage_mlir.dialects.nvvm_attributes import (
     ShuffleKindAttr,
     TensorCopyModeAttr,
 )
+from mirage_mlir.dialects.nvvm_device import (
+    AtomicCountOp,
+    ConvertFloatToTf32Op,
+    MemoryBarrierOp,
+    RoundingModeAttr,
+    SaturationAttr,
+)
 from mirage_mlir.dialects.nvvm_hopper import (
     ClusterArriveOp,
     ClusterBlockRankOp,
@@ -462,6 +469,7 @@ class RcpApproxFtzOp(IRDLOperation):
 Nvvm = Dialect(
     "nvvm",
     [
+        AtomicCountOp,
         BarWarpSyncOp,
         BarrierOp,
         BlockIdXOp,
@@ -470,6 +478,7 @@ Nvvm = Dialect(
         ClusterArriveOp,
         ClusterBlockRankOp,
         ClusterWaitOp,
+        ConvertFloatToTf32Op,
         CpAsyncBulkTensorLoadOp,
         CpAsyncCommitGroupOp,
         CpAsyncSharedGlobalOp,
@@ -487,6 +496,7 @@ Nvvm = Dialect(
         MBarrierInitOp,
         MBarrierWaitParityOp,
         MapClusterAddressOp,
+        MemoryBarrierOp,
         MmaSyncOp,
         RcpApproxFtzOp,
         SetMaxRegisterOp,
@@ -507,6 +517,8 @@ Nvvm = Dialect(
         MultiplicandTypeAttr,
         ProxyKindAttr,
         RegisterActionAttr,
+        RoundingModeAttr,
+        SaturationAttr,
         SharedSpaceAttr,
         ShuffleKindAttr,
         TensorCopyModeAttr,

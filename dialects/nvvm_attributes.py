@@ -81,10 +81,11 @@ class MatrixElementType(StrEnum):
 
 
 class MemoryScope(StrEnum):
-    """The threads that a synchronisation reaches: the block's, or the cluster's."""
+    """The threads that a synchronisation reaches: the block's, the cluster's, or all."""
 
     CTA = "cta"
     CLUSTER = "cluster"
+    GPU = "gpu"
 
 
 class TensorCopyMode(StrEnum):

@@ -16,7 +16,7 @@ from mirage_mlir.dialects.nvvm import Nvvm
 
 PROGRAMS = Path(__file__).parents[2] / "dialects" / "nvvm"
 
-FILES = ("ops.mlir", "hopper.mlir", "wgmma.mlir")
+FILES = ("ops.mlir", "device.mlir", "hopper.mlir", "wgmma.mlir")
 
 
 def parse(text: str) -> ModuleOp:

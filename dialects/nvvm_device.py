@@ -1,0 +1,143 @@
+"""What the `nvvm` dialect has for device memory that blocks share, and for products in tf32."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from xdsl.dialects.builtin import BoolAttr, IntegerAttr, IntegerType, StringAttr, f32, i32, i64
+from xdsl.ir import Operation, SSAValue
+from xdsl.irdl import (
+    IRDLOperation,
+    irdl_attr_definition,
+    irdl_op_definition,
+    operand_def,
+    prop_def,
+    result_def,
+    traits_def,
+)
+from xdsl.traits import MemoryReadEffect, MemoryWriteEffect, Pure
+from xdsl.utils.str_enum import StrEnum
+
+from mirage_mlir.diagnostics import invalid
+from mirage_mlir.dialects.nvvm_attributes import (
+    GLOBAL,
+    BracketedEnumAttribute,
+    MemoryScope,
+    MemoryScopeAttr,
+)
+
+
+class RoundingMode(StrEnum):
+    """How a number that has no place in a type becomes one that has: the nearest, ties away."""
+
+    NEAREST_AWAY = "rna"
+
+
+@irdl_attr_definition
+class RoundingModeAttr(BracketedEnumAttribute[RoundingMode]):
+    """`#nvvm.fp_rnd_mode<rna>`."""
+
+    name = "nvvm.fp_rnd_mode"
+    enum_type = RoundingMode
+
+
+class Saturation(StrEnum):
+    """What becomes of a number that is too large: what rounding makes of it."""
+
+    NONE = "none"
+
+
+@irdl_attr_definition
+class SaturationAttr(BracketedEnumAttribute[Saturation]):
+    """`#nvvm.sat_mode<none>`."""
+
+    name = "nvvm.sat_mode"
+    enum_type = Saturation
+
+
+@irdl_op_definition
+class ConvertFloatToTf32Op(IRDLOperation):
+    """The nearest tf32 of an f32, as the register that a matrix unit takes."""
+
+    name = "nvvm.convert.float.to.tf32"
+
+    src = operand_def(f32)
+    rnd = prop_def(RoundingModeAttr)
+    sat = prop_def(SaturationAttr)
+    relu = prop_def(BoolAttr)
+    res = result_def(i32)
+
+    traits = traits_def(Pure())
+
+    def __init__(self, src: SSAValue | Operation) -> None:
+        super().__init__(
+            operands=[src],
+            properties={
+                "rnd": RoundingModeAttr(RoundingMode.NEAREST_AWAY),
+                "sat": SaturationAttr(Saturation.NONE),
+                "relu": BoolAttr.from_bool(False),
+            },
+            result_types=[i32],
+        )
+
+
+@irdl_op_definition
+class MemoryBarrierOp(IRDLOperation):
+    """
+    What this thread wrote before, the threads of `scope` see before what it does next.
+
+    Together with a barrier of the block that holds for what all its threads wrote.
+    """
+
+    name = "nvvm.memory.barrier"
+
+    scope = prop_def(MemoryScopeAttr)
+
+    traits = traits_def(MemoryReadEffect(), MemoryWriteEffect())
+
+    def __init__(self, scope: Literal["gpu"] = "gpu") -> None:
+        super().__init__(properties={"scope": MemoryScopeAttr(MemoryScope(scope))})
+
+
+ATOMIC_COUNT = 15
+"""LLVM's `uinc_wrap`: one more, or 0 where that would be above the operand."""
+
+ACQUIRE_AND_RELEASE = 6
+"""LLVM's `acq_rel`: what a thread did before comes before it, what it does next after it."""
+
+
+@irdl_op_definition
+class AtomicCountOp(IRDLOperation):
+    """
+    Count in device memory: add 1 to the i32 behind `ptr`, or make it 0 where it is `val` or more.
+
+    The result is what was there before, so that of `val + 1` threads the last one gets `val`, and
+    the next round finds 0. Orders memory accesses of the threads of the device that count here.
+    """
+
+    name = "llvm.atomicrmw"
+
+    ptr = operand_def(GLOBAL)
+    val = operand_def(i32)
+    bin_op = prop_def(IntegerAttr[IntegerType])
+    ordering = prop_def(IntegerAttr[IntegerType])
+    syncscope = prop_def(StringAttr)
+    res = result_def(i32)
+
+    traits = traits_def(MemoryReadEffect(), MemoryWriteEffect())
+
+    def __init__(self, ptr: SSAValue | Operation, val: SSAValue | Operation) -> None:
+        super().__init__(
+            operands=[ptr, val],
+            properties={
+                "bin_op": IntegerAttr(ATOMIC_COUNT, i64),
+                "ordering": IntegerAttr(ACQUIRE_AND_RELEASE, i64),
+                "syncscope": StringAttr("device"),
+            },
+            result_types=[i32],
+        )
+
+    def verify_(self) -> None:
+        found = self.bin_op.value.data, self.ordering.value.data, self.syncscope.data
+        if found != (ATOMIC_COUNT, ACQUIRE_AND_RELEASE, "device"):
+            raise invalid(self, f"counts on the device in order, and does not do {found}")
