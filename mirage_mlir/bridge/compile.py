@@ -1,14 +1,12 @@
 """From a `gpu.module` of lowered kernels to PTX, in process, through upstream MLIR and LLVM."""
 
-from io import StringIO
-
 from xdsl.dialects import arith, gpu
 from xdsl.dialects.builtin import f64
 from xdsl.dialects.utils import FastMathFlag
 from xdsl.ir import Operation
-from xdsl.printer import Printer
 
 from mirage_mlir.bridge.bindings import BindingsError, MissingBindingsError, lower_to_isa
+from mirage_mlir.bridge.generic_form import generic_form
 from mirage_mlir.diagnostics import Diagnostic, PassFailure, Severity, fail
 from mirage_mlir.dialects.nvvm_hopper import HopperOp
 
@@ -70,10 +68,8 @@ def to_ptx(kernels: gpu.ModuleOp, chip: str) -> str:
         fail(kernels, f"cannot be compiled for '{chip}'; there are {', '.join(FEATURES)}")
     for op in kernels.walk():
         _check(op, chip)
-    text = StringIO()
-    Printer(stream=text, print_generic_format=True, print_debuginfo=True).print_op(kernels)
     try:
-        return lower_to_isa(text.getvalue(), chip, FEATURES[chip])
+        return lower_to_isa(generic_form(kernels), chip, FEATURES[chip])
     except MissingBindingsError as error:
         fail(kernels, f"cannot be compiled: {error}")
     except BindingsError as error:

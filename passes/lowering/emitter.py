@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Generator, Sequence
 from contextlib import contextmanager
+from math import copysign
 from typing import TypeVar, cast
 
 from xdsl.builder import Builder
@@ -51,7 +52,7 @@ class Emitter:
     def __init__(self, entry: Block) -> None:
         self.builder = Builder(InsertPoint.at_end(entry))
         self.entry = entry
-        self.constants: dict[tuple[Attribute, int | float], SSAValue] = {}
+        self.constants: dict[tuple[Attribute, int | float, float], SSAValue] = {}
         self.indices: dict[int, SSAValue] = {}
         self.location: LocationAttr = UNKNOWN_LOC
         self.scopes: list[dict[object, Operation]] = [{}]
@@ -104,14 +105,16 @@ class Emitter:
         value: float,
         attribute: IntegerAttr[IntegerType] | FloatAttr[AnyFloat],
     ) -> SSAValue:
-        if (kind, value) not in self.constants:
+        # Zero has two signs and is equal to itself.
+        key = (kind, value, copysign(1, value))
+        if key not in self.constants:
             op = arith.ConstantOp(attribute, kind)
             if (first := self.entry.first_op) is None:
                 self.entry.add_op(op)
             else:
                 self.entry.insert_op_before(op, first)
-            self.constants[kind, value] = op.result
-        return self.constants[kind, value]
+            self.constants[key] = op.result
+        return self.constants[key]
 
     def i32(self, value: Index) -> SSAValue:
         """`value` as an SSA value."""
