@@ -37,6 +37,8 @@ from mirage_mlir.dialects.nvvm_attributes import (
 )
 from mirage_mlir.dialects.nvvm_hopper import HopperOp
 
+ElementName = Literal["f16", "bf16"]
+
 ROWS, DEPTH, MAX_COLUMNS = 64, 16, 256
 """Of one product of 16-bit elements; its columns are a multiple of 8."""
 
@@ -163,7 +165,7 @@ class WgmmaMmaAsyncOp(HopperOp):
         descriptor_a: SSAValue,
         descriptor_b: SSAValue,
         columns: int,
-        element_type: Literal["f16", "bf16"],
+        element_type: ElementName,
         layouts: tuple[Literal["row", "col"], Literal["row", "col"]],
         *,
         adds: bool = True,
@@ -244,7 +246,7 @@ class RegistersForm:
     """
 
     columns: int
-    element: str
+    element: ElementName
     transposed: bool
     adds: bool = True
 
@@ -288,7 +290,8 @@ class RegistersForm:
         if found is None:
             return None
         adds, columns, element, transposed = found.groups()
-        return RegistersForm(int(columns), element, transposed == "1", adds == "1")
+        name: ElementName = "f16" if element == "f16" else "bf16"
+        return RegistersForm(int(columns), name, transposed == "1", adds == "1")
 
 
 def is_pin(op: Operation) -> bool:

@@ -7,7 +7,13 @@ from math import prod
 from xdsl.ir import Operation, SSAValue
 
 from mirage_mlir.dialects import nvvm, threadblock
-from mirage_mlir.dialects.layout import AwaitTilesOp, RegistersAttr, ReleaseTilesOp, layout_of
+from mirage_mlir.dialects.layout import (
+    AwaitTilesOp,
+    BarrierOp,
+    RegistersAttr,
+    ReleaseTilesOp,
+    layout_of,
+)
 from mirage_mlir.passes.lowering.context import KernelContext
 from mirage_mlir.passes.lowering.loads import copy, copy_turn, staged_loads, turns_of
 from mirage_mlir.passes.lowering.matmul import hold, multiply
@@ -16,6 +22,8 @@ from mirage_mlir.passes.lowering.pipeline import await_tiles, release_tiles
 from mirage_mlir.passes.lowering.reduction import NEUTRAL, accumulate, rescaled
 from mirage_mlir.passes.lowering.rescaling import Stabiliser, StateKey, lowest, state_key
 from mirage_mlir.passes.lowering.tiles import HELD, PRODUCERS, STATE, adds_into
+from mirage_mlir.passes.lowering.units import multiplied_by_groups
+from mirage_mlir.passes.lowering.wgmma import Product, finish, start
 
 
 class Loop:
@@ -88,18 +96,32 @@ class Loop:
         ctx.turns = turns_of(ctx, turn)
         ctx.slot = ctx.emit.rem(turn, ctx.stages)
         ops = self.ops if PRODUCERS in ctx.graph.attributes else self.start_turn(turn)
-        totals: list[SSAValue] = []
+        totals: dict[Operation, list[SSAValue]] = {}
+        started: dict[Operation, Product] = {}
         for op in ops:
+            if isinstance(op, BarrierOp | ReleaseTilesOp):
+                totals |= self.finished(started)
             if isinstance(op, AwaitTilesOp):
                 await_tiles(ctx, turn)
             elif isinstance(op, ReleaseTilesOp):
                 release_tiles(ctx)
             elif op in carried:
                 assert isinstance(op, threadblock.AccumulateOp)
-                totals += self.run_accumulate(op, carried[op])
+                total = self.run_accumulate(op, carried[op])
+                if isinstance(total, Product):
+                    started[op] = total
+                else:
+                    totals[op] = total
             elif not isinstance(op, threadblock.AccumulateOp):
                 run_operation(ctx, op)
-        return totals
+        totals |= self.finished(started)
+        return list(chain.from_iterable(totals[op] for op in self.accumulators))
+
+    def finished(self, started: dict[Operation, Product]) -> dict[Operation, list[SSAValue]]:
+        """The accumulators whose products were `started`, which are waited for: none are left."""
+        done = {op: finish(self.ctx.emit, product) for op, product in started.items()}
+        started.clear()
+        return done
 
     def start_turn(self, turn: SSAValue) -> Sequence[Operation]:
         """Wait for the turn's tiles, and start the loads of a later turn; what is left to do."""
@@ -118,15 +140,21 @@ class Loop:
 
     def run_accumulate(
         self, op: threadblock.AccumulateOp, carried: list[SSAValue]
-    ) -> list[SSAValue]:
-        """The accumulator after this turn; a product is added by the matrix unit itself."""
+    ) -> list[SSAValue] | Product:
+        """
+        The accumulator after this turn; a product is added by the matrix unit itself.
+
+        Threads go on with the turn while warp groups' products run, until the tiles are released.
+        """
         ctx = self.ctx
         ctx.emit.location = op.location
         if adds_into(op.value):
             assert isinstance(op.value.owner, threadblock.MatmulOp)
             if op.rescale is not None:
                 carried, _ = rescaled(ctx, op, carried, [])
-            return multiply(ctx, op.value.owner, carried)
+            product = op.value.owner
+            run = start if multiplied_by_groups(product) else multiply
+            return run(ctx, product, carried)
         return accumulate(ctx, op, carried)
 
 

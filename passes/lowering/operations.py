@@ -19,6 +19,7 @@ from mirage_mlir.passes.lowering.reduction import (
     reduce,
 )
 from mirage_mlir.passes.lowering.tiles import PRODUCERS, adds_into, block_threads, cluster_sizes
+from mirage_mlir.passes.lowering.units import written_for_groups
 
 CONSUMERS_BARRIER = 1
 """The number of the barrier at which the threads that compute meet; at 0 all of a block do."""
@@ -60,6 +61,8 @@ def run_barrier(ctx: KernelContext, op: BarrierOp) -> None:
     """Wait for asynchronous loads where asked, then for all threads."""
     if op.pending is not None:
         ctx.emit.insert(nvvm.CpAsyncWaitGroupOp(op.pending.value.data))
+    if written_for_groups(ctx.graph):
+        ctx.emit.insert(nvvm_hopper.FenceProxyOp())
     if op.cluster is not None:
         meet_cluster(ctx)
     else:

@@ -4,13 +4,13 @@ import pytest
 from xdsl.dialects import test
 from xdsl.dialects.builtin import Float32Type, f32, i32, i64
 
-from mirage_mlir.dialects.nvvm_wgmma import RegistersForm, is_pin, pinned
+from mirage_mlir.dialects.nvvm_wgmma import ElementName, RegistersForm, is_pin, pinned
 
 
 @pytest.mark.parametrize("element", ["f16", "bf16"])
 @pytest.mark.parametrize(("transposed", "adds"), [(False, True), (True, False)])
 @pytest.mark.parametrize("columns", [8, 256])
-def test_the_form_is_read_back(columns: int, element: str, transposed: bool, adds: bool):
+def test_the_form_is_read_back(columns: int, element: ElementName, transposed: bool, adds: bool):
     form = RegistersForm(columns, element, transposed, adds)
     values = test.TestOp(result_types=[*[f32] * (columns // 2), *[i32] * 4, i64]).results
     op = form.make(values[: columns // 2], values[columns // 2 : -1], values[-1])

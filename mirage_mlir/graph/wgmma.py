@@ -1,0 +1,256 @@
+"""
+The products of warp groups on sm_90a: where they keep sums, and how they find their operands.
+
+A unit is a warp group: four warps, 64 rows, any multiple of 8 columns up to 256, 16 of depth at a
+time. Source: PTX ISA 8.6, "Asynchronous warpgroup level matrix instructions", its sections
+"Register fragments" and "Shared memory matrix layout"; the canonical layouts are written out in
+CUTLASS, `include/cute/arch/mma_sm90_desc.hpp`.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from mirage_mlir.graph.layout import (
+    SWIZZLED_LINES,
+    WARP_THREADS,
+    Position,
+    RegisterLayout,
+    SharedLayout,
+    ceil_div,
+)
+from mirage_mlir.graph.schedule import MAX_EXCHANGE_BYTES
+
+UNIT_WARPS, UNIT_ROWS, UNIT_DEPTH = 4, 64, 16
+
+GROUP_THREADS = UNIT_WARPS * WARP_THREADS
+
+MAX_SUMS = 128
+"""Of one product in a thread: half of its registers; operands of other products, addresses and
+elements of other tiles need the rest."""
+
+COLUMN_STEP, MAX_COLUMNS = 8, 256
+"""The columns of one product are a multiple of the first, and at most the second."""
+
+ITEM_BYTES = 2
+"""Of an element of both operands, f16 or bf16."""
+
+ADDRESS_UNIT = 16
+"""Bytes in which descriptors count."""
+
+ADDRESS_MASK = (1 << 14) - 1
+"""Of a start address in a descriptor, in units."""
+
+LEADING_SHIFT, STRIDE_SHIFT, SWIZZLE_SHIFT = 16, 32, 62
+"""Where in a descriptor the distances and the kind of swizzle stand."""
+
+SWIZZLE_KINDS = {128: 1, 64: 2, 32: 3}
+"""How descriptors name swizzles, by bytes of a line."""
+
+Groups = tuple[int, int, int]
+"""Warp groups along the rows, the columns and the depth of a product of tiles."""
+
+
+def wgmma_result(
+    rows: int, columns: int, groups: Groups, *, swapped: bool = False
+) -> RegisterLayout:
+    """
+    The sums of a tile's product; `swapped` where the tile's columns are the unit's rows.
+
+    The thread index is lane, warp, then groups along columns, depth and rows, lowest first; each
+    count is a power of two. Groups along the depth hold parts of one sum.
+    """
+    down, across, deep = groups
+    heights = (COLUMN_STEP, UNIT_ROWS) if swapped else (UNIT_ROWS, COLUMN_STEP)
+    row_tiles = ceil_div(ceil_div(rows, heights[0]), down)
+    column_tiles = ceil_div(ceil_div(columns, heights[1]), across)
+    bits = [_turned((0, 2), swapped), _turned((0, 4), swapped)]
+    bits += [_turned((row, 0), swapped) for row in (1, 2, 4, 16, 32)]
+    bits += [(0, column_tiles * heights[1] << k) for k in range(across.bit_length() - 1)]
+    parts = (deep - 1) << len(bits)
+    bits += [(0, 0)] * (deep.bit_length() - 1)
+    bits += [(row_tiles * heights[0] << k, 0) for k in range(down.bit_length() - 1)]
+    tiles = [(row_tiles, heights[0], 0), (column_tiles, 0, heights[1])]
+    inner = [(2, *_turned((8, 0), swapped)), (2, *_turned((0, 1), swapped))]
+    # The unit's rows are the outer loop, as its instructions return the columns of each.
+    return RegisterLayout(tuple(bits), (*(reversed(tiles) if swapped else tiles), *inner), parts)
+
+
+def _turned(place: Position, swapped: bool) -> Position:
+    return (place[1], place[0]) if swapped else place
+
+
+@dataclass(frozen=True)
+class OperandTile:
+    """
+    One side of a product in shared memory, as descriptors speak of it.
+
+    Its two sides are the outer one (rows of the left operand, columns of the right one) and the
+    depth. In shared memory neighbours lie along one of them, in lines of `swizzle` bytes; 8 lines
+    are an atom, in which 16-byte pieces change places.
+
+    Args:
+        swizzle: bytes of a line.
+        panel: elements from one panel of lines to the next.
+        along_depth: whether neighbours lie along the depth.
+    """
+
+    swizzle: int
+    panel: int
+    along_depth: bool
+
+    @property
+    def pitch(self) -> int:
+        """Elements of a line."""
+        return self.swizzle // ITEM_BYTES
+
+    @property
+    def constant(self) -> int:
+        """
+        The descriptor of a tile at address 0.
+
+        The leading distance is the one between panels where neighbours lie along the outer side,
+        and unused else: an instruction's 16 of depth lie in one line. The stride is the one
+        between atoms.
+        """
+        leading = 1 if self.along_depth else self.panel * ITEM_BYTES // ADDRESS_UNIT
+        stride = SWIZZLED_LINES * self.swizzle // ADDRESS_UNIT
+        return (
+            leading << LEADING_SHIFT
+            | stride << STRIDE_SHIFT
+            | SWIZZLE_KINDS[self.swizzle] << SWIZZLE_SHIFT
+        )
+
+    def start(self, outer: int, depth: int) -> int:
+        """Elements, before the swizzle, from the tile's start to what starts at these places."""
+        line, at = (outer, depth) if self.along_depth else (depth, outer)
+        return at // self.pitch * self.panel + line * self.pitch + at % self.pitch
+
+    def can_start(self, outer: int, count: int) -> bool:
+        """Whether `count` places of the outer side from `outer` on are what one descriptor says."""
+        if self.along_depth:
+            return outer % SWIZZLED_LINES == 0
+        return outer % self.pitch == 0 or outer % self.pitch + count <= self.pitch
+
+
+def operand_tile(layout: SharedLayout, *, depth_along_columns: bool) -> OperandTile | None:
+    """
+    How a unit reads a tile of 16-bit elements; None where it cannot.
+
+    Args:
+        layout: of the tile in shared memory.
+        depth_along_columns: whether the depth is the tile's columns (of a left operand) or its
+            rows (of a right one).
+    """
+    if layout.swizzle not in SWIZZLE_KINDS or not layout.whole:
+        return None
+    if layout.panel % (SWIZZLED_LINES * layout.swizzle // ITEM_BYTES):
+        return None
+    return OperandTile(layout.swizzle, layout.panel, (layout.column == 1) == depth_along_columns)
+
+
+def decode(descriptor: int) -> tuple[int, OperandTile]:
+    """
+    The address in bytes, and the tile, that a descriptor speaks of.
+
+    Of a tile whose neighbours lie along the depth the panel is not known (0).
+    """
+    kind = descriptor >> SWIZZLE_SHIFT & 3
+    swizzle = next(each for each, number in SWIZZLE_KINDS.items() if number == kind)
+    leading = descriptor >> LEADING_SHIFT & ADDRESS_MASK
+    address = (descriptor & ADDRESS_MASK) * ADDRESS_UNIT
+    if leading == 1:
+        return address, OperandTile(swizzle, 0, along_depth=True)
+    panel = leading * ADDRESS_UNIT // ITEM_BYTES
+    return address, OperandTile(swizzle, panel, along_depth=False)
+
+
+@dataclass(frozen=True)
+class Side:
+    """
+    One operand of a product, as far as it limits how warp groups share it.
+
+    Args:
+        swizzle: bytes of a line.
+        along_depth: whether neighbours lie along the depth.
+    """
+
+    swizzle: int
+    along_depth: bool
+
+    def can_split(self, outer: int, depth: int, groups: Groups) -> bool:
+        """Whether each group's part of these sizes, in elements, starts a run of its own."""
+        pitch = self.swizzle // ITEM_BYTES
+        part, count = (depth, groups[2]) if self.along_depth else (outer, groups[1])
+        return count == 1 or part % pitch == 0 or pitch % part == 0
+
+
+def choose_groups(
+    sizes: tuple[int, int, int], sides: tuple[Side, Side], count: int, may_split: bool
+) -> Groups | None:
+    """
+    How `count` warp groups share a product: along the unit's rows, its columns, and the depth.
+
+    The one that reads least from shared memory, then the one with the least instructions for each
+    group: all groups use the same matrix units. None where each has sums of its own for more than
+    a thread has registers, or the sizes cannot be cut so.
+
+    Args:
+        sizes: rows (a multiple of 64), columns (of 8) and depth (of 16) of the unit's product.
+        sides: its operands.
+        count: a power of two.
+        may_split: whether groups may have parts of one sum.
+    """
+    rows, columns, depth = sizes
+    best: tuple[tuple[int, int, int], Groups] | None = None
+    powers = [1 << k for k in range(count.bit_length())]
+    for down, across in ((d, a) for d in powers for a in powers if d * a <= count):
+        groups = (down, across, count // (down * across))
+        deep = groups[2]
+        if rows % (UNIT_ROWS * down) or columns % (COLUMN_STEP * across):
+            continue
+        if depth % (UNIT_DEPTH * deep) or (deep > 1 and not may_split):
+            continue
+        height, width, inner = rows // down, columns // across, depth // deep
+        if deep > 1 and deep * rows * columns * 4 > MAX_EXCHANGE_BYTES:
+            continue
+        if height * width // GROUP_THREADS > MAX_SUMS:
+            continue
+        first, second = sides
+        rows_fit = first.can_split(height, inner, (across, down, deep))
+        if not (rows_fit and second.can_split(width, inner, groups)):
+            continue
+        steps = inner // UNIT_DEPTH * (height // UNIT_ROWS)
+        key = (count * steps * (UNIT_ROWS + width), steps, deep)
+        if best is None or (key, groups) < best:
+            best = (key, groups)
+    return None if best is None else best[1]
+
+
+def swizzled_address(address: int, swizzle: int) -> int:
+    """Where the byte that lies at `address` before the swizzle lies after it."""
+    return address ^ address >> 3 & (swizzle - 1) & ~15
+
+
+def fragment_addresses(
+    descriptor: int, count: int, *, along_depth: bool
+) -> Sequence[Sequence[int]]:
+    """
+    The address in bytes of each element that an instruction reads, by outer place and depth.
+
+    Args:
+        descriptor: the instruction's.
+        count: places of the outer side: 64 of A, the columns of B.
+        along_depth: whether neighbours lie along the depth, as the instruction says.
+    """
+    address, tile = decode(descriptor)
+    stride = (descriptor >> STRIDE_SHIFT & ADDRESS_MASK) * ADDRESS_UNIT
+    leading = (descriptor >> LEADING_SHIFT & ADDRESS_MASK) * ADDRESS_UNIT
+
+    def at(outer: int, depth: int) -> int:
+        line, along = (outer, depth) if along_depth else (depth, outer)
+        atoms, inner = divmod(line, SWIZZLED_LINES)
+        panels, rest = divmod(along, tile.pitch)
+        plain = address + atoms * stride + panels * leading + inner * tile.swizzle
+        return swizzled_address(plain + rest * ITEM_BYTES, tile.swizzle)
+
+    return [[at(outer, depth) for depth in range(UNIT_DEPTH)] for outer in range(count)]

@@ -1,0 +1,272 @@
+"""Products of tiles by warp groups: started here, finished where their sums are needed."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from xdsl.dialects import arith, llvm
+from xdsl.dialects.builtin import DenseArrayBase, bf16, f16, f32, i32, i64
+from xdsl.ir import SSAValue
+
+from mirage_mlir.dialects import threadblock
+from mirage_mlir.dialects.layout import RegistersAttr, layout_of
+from mirage_mlir.dialects.nvvm_wgmma import (
+    ElementName,
+    RegistersForm,
+    WgmmaCommitOp,
+    WgmmaFenceOp,
+    WgmmaMmaAsyncOp,
+    WgmmaWaitOp,
+    accumulators,
+    pinned,
+)
+from mirage_mlir.graph.layout import ceil_div
+from mirage_mlir.graph.wgmma import (
+    ADDRESS_MASK,
+    ADDRESS_UNIT,
+    COLUMN_STEP,
+    ITEM_BYTES,
+    MAX_COLUMNS,
+    UNIT_DEPTH,
+    UNIT_ROWS,
+    UNIT_WARPS,
+    OperandTile,
+    operand_tile,
+)
+from mirage_mlir.passes.lowering.context import KernelContext, shared_layout
+from mirage_mlir.passes.lowering.emitter import Emitter, Index
+from mirage_mlir.passes.lowering.fragments import packed_fragments
+from mirage_mlir.passes.lowering.tiles import SWAPPED, WARPS, matmul_sizes
+
+SLOTS_PER_STEP = 4
+"""Sums that a thread has of 64 rows and 8 columns."""
+
+
+@dataclass(frozen=True)
+class Operand:
+    """
+    One side of a product in shared memory, from where a warp group's part of it starts.
+
+    Args:
+        descriptor: of the part's start (i64).
+        tile: how the unit reads it.
+    """
+
+    descriptor: SSAValue
+    tile: OperandTile
+
+    def at(self, emit: Emitter, outer: int, depth: int) -> SSAValue:
+        """The descriptor of what starts so many places on."""
+        distance = self.tile.start(outer, depth) * ITEM_BYTES // ADDRESS_UNIT
+        if not distance:
+            return self.descriptor
+        return emit.result(arith.AddiOp(self.descriptor, emit.i64(distance)))
+
+
+@dataclass(frozen=True)
+class GroupTile:
+    """
+    What one warp group computes of a product.
+
+    Args:
+        outer: where it starts, on the unit's rows and on its columns, in elements.
+        depth: where it starts along the depth.
+        row_tiles: its rows, in units of 64.
+        columns: its columns.
+        steps: its depth, in units of 16.
+    """
+
+    outer: tuple[Index, Index]
+    depth: Index
+    row_tiles: int
+    columns: int
+    steps: int
+
+
+@dataclass(frozen=True)
+class Product:
+    """
+    A product that has been started.
+
+    Args:
+        sums: a struct for each instruction's part of the result, in the order of the slots.
+        widths: the columns of each.
+    """
+
+    sums: list[SSAValue]
+    widths: list[int]
+
+
+def group_tile(ctx: KernelContext, op: threadblock.MatmulOp) -> GroupTile:
+    """The warp group's part: groups along the columns count first, then the depth, then rows."""
+    emit = ctx.emit
+    rows, columns, depth = matmul_sizes(op)
+    groups = op.attributes[WARPS]
+    assert isinstance(groups, DenseArrayBase)
+    down, across, deep = (int(count) for count in groups.get_values())
+    swapped = SWAPPED in op.attributes
+    heights = (COLUMN_STEP, UNIT_ROWS) if swapped else (UNIT_ROWS, COLUMN_STEP)
+    tall = ceil_div(ceil_div(rows, heights[0]), down) * heights[0]
+    wide = ceil_div(ceil_div(columns, heights[1]), across) * heights[1]
+    steps = depth // UNIT_DEPTH // deep
+    group = emit.div(ctx.warp, UNIT_WARPS)
+    above = emit.div(group, across)
+    row = emit.mul(emit.div(above, deep), tall) if down > 1 else 0
+    column = emit.mul(emit.rem(group, across), wide) if across > 1 else 0
+    inner = emit.mul(emit.rem(above, deep) if down > 1 else above, steps * UNIT_DEPTH)
+    depth_start: Index = inner if deep > 1 else 0
+    if swapped:
+        return GroupTile((column, row), depth_start, wide // UNIT_ROWS, tall, steps)
+    return GroupTile((row, column), depth_start, tall // UNIT_ROWS, wide, steps)
+
+
+def operand(
+    ctx: KernelContext, op: threadblock.MatmulOp, index: int, outer: Index, depth: Index
+) -> Operand:
+    """Operand `index` (0: left) of a product, from (outer, depth) on."""
+    value = op.operands[index]
+    tile = operand_tile(shared_layout(value), depth_along_columns=index == 0)
+    assert tile is not None, "assign-layouts swizzles what warp groups multiply"
+    return operand_from(ctx.emit, ctx.shared_pointer(value), tile, outer, depth)
+
+
+def operand_from(
+    emit: Emitter, pointer: SSAValue, tile: OperandTile, outer: Index, depth: Index
+) -> Operand:
+    """A tile that starts at `pointer`, from (outer, depth) on."""
+    line, along = (outer, depth) if tile.along_depth else (depth, outer)
+    start = emit.mul(emit.div(along, tile.pitch), tile.panel)
+    start = emit.add(start, emit.add(emit.mul(line, tile.pitch), emit.rem(along, tile.pitch)))
+    address: Index = emit.result(llvm.PtrToIntOp(pointer, i32))
+    address = emit.add(address, emit.mul(start, ITEM_BYTES))
+    units = emit.bits(emit.shift_right(address, ADDRESS_UNIT.bit_length() - 1), ADDRESS_MASK)
+    wide = emit.result(arith.ExtUIOp(emit.i32(units), i64))
+    constant = tile.constant
+    signed = constant - (1 << 64) if constant >> 63 else constant
+    return Operand(emit.result(arith.OrIOp(wide, emit.i64(signed))), tile)
+
+
+@dataclass
+class Sides:
+    """
+    The operands of a product, as one warp group takes them.
+
+    Args:
+        left: of the unit's rows; None where it is in registers.
+        fragments: of a left operand in registers, by step and 64 rows.
+        right: of the unit's columns.
+    """
+
+    left: Operand | None
+    fragments: list[list[list[SSAValue]]]
+    right: Operand
+
+
+def sides_of(ctx: KernelContext, op: threadblock.MatmulOp, part: GroupTile) -> Sides:
+    """The operands of `op` from where the warp group's part starts."""
+    first, second = (1, 0) if SWAPPED in op.attributes else (0, 1)
+    right = operand(ctx, op, second, part.outer[1], part.depth)
+    if isinstance(layout_of(op.operands[first]), RegistersAttr):
+        steps = range(part.steps)
+        return Sides(None, [registers_of_step(ctx, op, part, step) for step in steps], right)
+    return Sides(operand(ctx, op, first, part.outer[0], part.depth), [], right)
+
+
+def registers_of_step(
+    ctx: KernelContext, op: threadblock.MatmulOp, part: GroupTile, step: int
+) -> list[list[SSAValue]]:
+    """The left operand's registers in one step, as i32, for each 64 rows."""
+    return [
+        [
+            each if each.type == i32 else ctx.emit.result(llvm.BitcastOp(each, i32))
+            for each in fragment
+        ]
+        for fragment in packed_fragments(ctx, op, part.row_tiles, step)
+    ]
+
+
+def start(ctx: KernelContext, op: threadblock.MatmulOp, added: list[SSAValue] | None) -> Product:
+    """Start the product `op`; it is added to the slots `added` where given."""
+    emit = ctx.emit
+    emit.location = op.location
+    part = group_tile(ctx, op)
+    sides = sides_of(ctx, op, part)
+    firsts = range(0, part.columns, MAX_COLUMNS)
+    places = [(row, first) for row in range(part.row_tiles) for first in firsts]
+    widths = [min(MAX_COLUMNS, part.columns - first) for _, first in places]
+    sums = initial_sums(emit, widths, added)
+    emit.insert(WgmmaFenceOp())
+    for step in range(part.steps):
+        adds = added is not None or step > 0
+        for number, place in enumerate(places):
+            form = RegistersForm(widths[number], element_name(op), False, adds)
+            sums[number] = multiply(emit, sides, (*place, step), sums[number], form)
+    emit.insert(WgmmaCommitOp())
+    return Product(sums, widths)
+
+
+def multiply(
+    emit: Emitter,
+    sides: Sides,
+    place: tuple[int, int, int],
+    sums: SSAValue,
+    form: RegistersForm,
+) -> SSAValue:
+    """One instruction: 64 rows, some columns and 16 of depth at `place`; the sums after it."""
+    row, column, step = place
+    right = sides.right.at(emit, column, step * UNIT_DEPTH)
+    across = not sides.right.tile.along_depth
+    if sides.left is None:
+        form = replace(form, transposed=across)
+        fields = fields_of(emit, sums, form.columns)
+        return emit.result(form.make(fields, sides.fragments[step][row], right))
+    left = sides.left.at(emit, row * UNIT_ROWS, step * UNIT_DEPTH)
+    layouts = ("row" if sides.left.tile.along_depth else "col", "row" if across else "col")
+    return emit.result(
+        WgmmaMmaAsyncOp(sums, left, right, form.columns, form.element, layouts, adds=form.adds)
+    )
+
+
+def element_name(op: threadblock.MatmulOp) -> ElementName:
+    """The element type of the operands."""
+    element = threadblock.tile_type(op.lhs).element_type
+    assert element in (f16, bf16), "assign-layouts gives units 16-bit operands"
+    return "f16" if element == f16 else "bf16"
+
+
+def initial_sums(
+    emit: Emitter, widths: Sequence[int], added: list[SSAValue] | None
+) -> list[SSAValue]:
+    """The structs that the instructions start from: `added` in registers of their own, or zero."""
+    if added is None:
+        return [
+            emit.result(llvm.ZeroOp.create(result_types=[accumulators(width)])) for width in widths
+        ]
+    sums: list[SSAValue] = []
+    for width in widths:
+        count = slots_in(width)
+        sums.append(emit.result(pinned(added[:count])))
+        added = added[count:]
+    assert not added
+    return sums
+
+
+def slots_in(columns: int) -> int:
+    """Sums that a thread has of 64 rows and so many columns."""
+    return columns // COLUMN_STEP * SLOTS_PER_STEP
+
+
+def fields_of(emit: Emitter, sums: SSAValue, columns: int) -> list[SSAValue]:
+    """The sums of one struct."""
+    return [emit.field(sums, number, f32) for number in range(slots_in(columns))]
+
+
+def finish(emit: Emitter, product: Product) -> list[SSAValue]:
+    """The slots of a product that was started, once the units have computed them."""
+    emit.insert(WgmmaWaitOp(0))
+    slots: list[SSAValue] = []
+    for sums, width in zip(product.sums, product.widths, strict=True):
+        done = emit.result(pinned(fields_of(emit, sums, width)))
+        slots += fields_of(emit, done, width)
+    return slots

@@ -1,0 +1,144 @@
+"""Warp groups: where sums are, and that descriptors say where tiles' elements are."""
+
+from itertools import product
+
+import pytest
+
+from mirage_mlir.graph.layout import SharedLayout, swizzled_tile
+from mirage_mlir.graph.wgmma import (
+    ADDRESS_UNIT,
+    ITEM_BYTES,
+    UNIT_DEPTH,
+    Side,
+    choose_groups,
+    decode,
+    fragment_addresses,
+    operand_tile,
+    wgmma_result,
+)
+
+
+@pytest.mark.parametrize(
+    ("rows", "columns", "groups", "swapped"),
+    [
+        (64, 8, (1, 1, 1), False),
+        (128, 24, (2, 1, 1), False),
+        (64, 64, (1, 2, 2), False),
+        (8, 128, (1, 2, 1), True),
+        (32, 64, (2, 1, 2), True),
+        (24, 192, (1, 1, 1), True),
+    ],
+)
+def test_each_element_has_one_place(
+    rows: int, columns: int, groups: tuple[int, int, int], swapped: bool
+):
+    layout = wgmma_result(rows, columns, groups, swapped=swapped)
+    assert layout.spans() == (rows, columns)
+    assert layout.partial == groups[2]
+    assert layout.size == 128 * groups[0] * groups[1] * groups[2]
+    held: dict[tuple[int, int, int], int] = {}
+    for thread in range(layout.size):
+        part = sum((thread >> bit & 1) << i for i, bit in enumerate(layout.part_bits))
+        row, column = layout.position(thread)
+        for down, across in layout.offsets:
+            place = (part, row + down, column + across)
+            held[place] = held.get(place, 0) + 1
+    assert held == dict.fromkeys(product(range(groups[2]), range(rows), range(columns)), 1)
+
+
+def test_the_slots_are_those_of_the_instruction():
+    layout = wgmma_result(64, 16, (1, 1, 1))
+    # Warp 1, lane 9: rows 16 + 2 and 8 on, columns 2 and 3 of each eight.
+    row, column = layout.position(32 + 9)
+    places = [(row + down, column + across) for down, across in layout.offsets]
+    assert places == [(18, 2), (18, 3), (26, 2), (26, 3), (18, 10), (18, 11), (26, 10), (26, 11)]
+
+
+def test_the_swapped_slots_are_those_of_the_transposed_instruction():
+    normal = wgmma_result(128, 16, (2, 1, 1))
+    swapped = wgmma_result(16, 128, (1, 2, 1), swapped=True)
+    for thread in (0, 1, 5, 77, 200, 255):
+        assert swapped.position(thread) == normal.position(thread)[::-1]
+    assert swapped.offsets == tuple(place[::-1] for place in normal.offsets)
+
+
+def of_outer(layout: SharedLayout, outer: int, depth: int) -> int:
+    """Bytes to an element of a left operand."""
+    return ITEM_BYTES * layout.offset(outer, depth, ITEM_BYTES)
+
+
+@pytest.mark.parametrize("columns_first", [False, True])
+@pytest.mark.parametrize("swizzle", [32, 64, 128])
+@pytest.mark.parametrize(("outer", "depth", "count"), [(64, 64, 64), (128, 32, 64), (64, 128, 8)])
+def test_descriptors_say_where_elements_are(
+    outer: int, depth: int, count: int, swizzle: int, columns_first: bool
+):
+    layout = swizzled_tile(outer, depth, ITEM_BYTES, swizzle, columns_first=columns_first)
+    tile = operand_tile(layout, depth_along_columns=True)
+    assert tile is not None
+    assert tile.along_depth == (not columns_first)
+    base = 16 * 1024
+    for first, step in product(range(0, outer, count), range(0, depth, UNIT_DEPTH)):
+        if not tile.can_start(first, count):
+            continue
+        address = base + ITEM_BYTES * tile.start(first, step)
+        found = fragment_addresses(
+            tile.constant | address // ADDRESS_UNIT, count, along_depth=tile.along_depth
+        )
+        for i, j in product(range(count), range(UNIT_DEPTH)):
+            assert found[i][j] == base + of_outer(layout, first + i, step + j)
+
+
+def test_a_right_operand_is_read_by_rows_or_columns():
+    layout = swizzled_tile(64, 128, ITEM_BYTES, 128)
+    left = operand_tile(layout, depth_along_columns=True)
+    right = operand_tile(layout, depth_along_columns=False)
+    assert left is not None
+    assert right is not None
+    assert (left.along_depth, right.along_depth) == (True, False)
+    assert decode(right.constant | 64) == (1024, right)
+    assert decode(left.constant)[1].swizzle == 128
+
+
+def test_tiles_that_no_descriptor_says():
+    plain = SharedLayout(72, 1, 64 * 72)
+    parts = swizzled_tile(64, 64, ITEM_BYTES, 128, copies=2)
+    # The second panel would start within the swizzle of eight lines.
+    ragged = SharedLayout(64, 1, 2 * 12 * 64, swizzle=128, panel=12 * 64)
+    for layout in (plain, parts, ragged):
+        assert operand_tile(layout, depth_along_columns=True) is None
+
+
+LINES = Side(128, along_depth=True)
+COLUMNS = Side(128, along_depth=False)
+
+
+@pytest.mark.parametrize(
+    ("sizes", "count", "may_split", "expected"),
+    [
+        ((64, 64, 64), 1, False, (1, 1, 1)),
+        ((128, 64, 64), 2, True, (2, 1, 1)),
+        # Along the depth each reads other lines; along the columns all would read all rows.
+        ((64, 16, 128), 2, True, (1, 1, 2)),
+        ((64, 16, 128), 2, False, (1, 2, 1)),
+        # 16 of depth cannot be halved, nor 8 columns.
+        ((64, 8, 16), 2, True, None),
+        ((64, 512, 64), 1, False, None),
+    ],
+)
+def test_groups_share_a_product(
+    sizes: tuple[int, int, int],
+    count: int,
+    may_split: bool,
+    expected: tuple[int, int, int] | None,
+):
+    assert choose_groups(sizes, (COLUMNS, LINES), count, may_split) == expected
+
+
+def test_groups_start_at_runs_of_their_own():
+    # 48 columns are no whole number of lines of 64, and do not divide one.
+    assert choose_groups((64, 96, 64), (LINES, COLUMNS), 2, False) is None
+    assert choose_groups((64, 96, 64), (LINES, LINES), 2, False) == (1, 2, 1)
+    # Half of a line of 64 along the depth, but no third of one.
+    assert choose_groups((64, 8, 64), (LINES, LINES), 2, True) == (1, 1, 2)
+    assert choose_groups((64, 8, 96), (LINES, LINES), 2, True) is None
