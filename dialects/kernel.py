@@ -16,7 +16,7 @@ from __future__ import annotations
 
 from abc import ABC
 from collections.abc import Sequence
-from typing import ClassVar
+from typing import ClassVar, cast
 
 from xdsl.dialects.builtin import TensorType
 from xdsl.interfaces import HasCanonicalizationPatternsInterface
@@ -35,7 +35,6 @@ from xdsl.irdl import (
 )
 from xdsl.pattern_rewriter import RewritePattern
 from xdsl.traits import IsolatedFromAbove, NoTerminator, Pure
-from xdsl.utils.hints import isa
 
 from mirage_mlir.dialects.bases import (
     BinaryBase,
@@ -77,8 +76,9 @@ TensorConstr = TensorType.constr(FloatConstr)
 
 def tensor_type(value: SSAValue) -> TensorType[FloatType]:
     """The type of `value`, which its operation's constraints make a float tensor."""
-    assert isa(value.type, TensorType[FloatType])
-    return value.type
+    kind = value.type
+    assert isinstance(kind, TensorType)
+    return cast(TensorType[FloatType], kind)
 
 
 def shape_of(value: SSAValue) -> Shape:

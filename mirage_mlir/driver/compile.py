@@ -1,5 +1,6 @@
 """From a function of uGraphs to machine code for one GPU."""
 
+import gc
 from collections.abc import Generator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -22,7 +23,6 @@ from mirage_mlir.driver.source import alone, compiler_context, function_named, t
 from mirage_mlir.graph.target import target_named
 from mirage_mlir.passes.pipelines import lowering_passes
 from mirage_mlir.runtime.artifact import TargetCode, TensorSpec
-from mirage_mlir.verification import verify
 
 
 @dataclass
@@ -74,13 +74,14 @@ def compile_function(module: ModuleOp, name: str, target: str) -> CompiledFuncti
     seconds = Seconds()
     function = function_named(module, name)
     lowered = alone(function)
-    with seconds.phase("lower"):
-        for each in lowering_passes(target):
-            each.apply(compiler_context(), lowered)
-        verify(lowered)
-    kernels = next(op for op in lowered.body.block.ops if isinstance(op, gpu.ModuleOp))
-    with seconds.phase("PTX"):
-        ptx = to_ptx(kernels, chip)
+    with _collector_paused():
+        with seconds.phase("lower"):
+            for each in lowering_passes(target):
+                each.apply(compiler_context(), lowered)
+        kernels = next(op for op in lowered.body.block.ops if isinstance(op, gpu.ModuleOp))
+        # MLIR verifies what it is given here: doing so before would take as long as all passes.
+        with seconds.phase("PTX"):
+            ptx = to_ptx(kernels, chip)
     with seconds.phase("ptxas"):
         cubin = _assemble(function, ptx, chip)
     return CompiledFunction(
@@ -104,6 +105,23 @@ def compile_function(module: ModuleOp, name: str, target: str) -> CompiledFuncti
         assembled=cubin,
         seconds=seconds.phases,
     )
+
+
+@contextmanager
+def _collector_paused() -> Generator[None]:
+    """
+    Look for no garbage meanwhile.
+
+    Next to nothing of what a lowering makes is given up before its end; the collector would walk
+    through all that the process holds several times to learn that.
+    """
+    enabled = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if enabled:
+            gc.enable()
 
 
 def _assemble(function: func.FuncOp, ptx: str, chip: str) -> Cubin:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Generator, Sequence
 from contextlib import contextmanager
+from functools import cache
 from math import copysign
 from typing import TypeVar, cast
 
@@ -316,14 +317,18 @@ class Emitter:
 
     def field(self, container: SSAValue, index: int, kind: Attribute) -> SSAValue:
         """Member `index` of a struct."""
-        position = DenseArrayBase.from_list(i64, [index])
-        return self.result(llvm.ExtractValueOp(position, container, kind))
+        return self.result(llvm.ExtractValueOp(_member(index), container, kind))
 
     def assembly(
         self, text: str, constraints: str, operands: Sequence[SSAValue], kind: Attribute
     ) -> SSAValue:
         """The result of one PTX instruction that NVVM has no operation for."""
         return self.result(llvm.InlineAsmOp(text, constraints, operands, [kind]))
+
+
+@cache
+def _member(index: int) -> DenseArrayBase[IntegerType]:
+    return DenseArrayBase.from_list(i64, [index])
 
 
 def byte_width(element: Attribute) -> int:
