@@ -32,7 +32,6 @@ from mirage_mlir.graph.layout import (
     mma_result,
 )
 from mirage_mlir.graph.schedule import (
-    MATRIX_THREADS,
     choose_warps,
     elementwise_threads,
     matrix_threads,
@@ -40,7 +39,13 @@ from mirage_mlir.graph.schedule import (
 from mirage_mlir.graph.shapes import format_shape
 from mirage_mlir.graph.target import Target, target_named
 from mirage_mlir.passes.lowering.access import held_slots
-from mirage_mlir.passes.lowering.chains import Chain, find_chains, left_layout, source_of
+from mirage_mlir.passes.lowering.chains import (
+    Chain,
+    find_chains,
+    left_layout,
+    source_of,
+    threads_of_chains,
+)
 from mirage_mlir.passes.lowering.places import (
     NoCommonMaximum,
     TilePlaces,
@@ -54,6 +59,7 @@ from mirage_mlir.passes.lowering.places import (
 from mirage_mlir.passes.lowering.rescaling import state_layout
 from mirage_mlir.passes.lowering.stabilisers import is_free, rescaled_with
 from mirage_mlir.passes.lowering.tensor_loads import use_tensor_copies
+from mirage_mlir.passes.lowering.tile_layouts import TileLayouts
 from mirage_mlir.passes.lowering.tiles import (
     CLUSTER_SHARES,
     HELD,
@@ -78,17 +84,17 @@ from mirage_mlir.passes.lowering.tiles import (
     stores_apart,
     widest_run,
 )
+from mirage_mlir.passes.lowering.units import Unit, assign_unit, choose_unit, swizzle_operands
 from mirage_mlir.passes.lowering.views import row_major_columns
 
 
-def choose_threads(graph: kernel.GraphDefinedOp) -> int:
+def choose_threads(graph: kernel.GraphDefinedOp, target: Target) -> int:
     """Threads of the block: by accumulators where there are matrix products, else by elements."""
     matmuls = [op for op in graph.body.block.ops if isinstance(op, threadblock.MatmulOp)]
     if matmuls:
-        chains = find_chains(graph, MATRIX_THREADS // WARP_THREADS)
-        if all(op in chains for op in matmuls):
-            # More rows for each warp: it reads the right sides less often.
-            return MATRIX_THREADS
+        threads = threads_of_chains(graph, target)
+        if threads is not None:
+            return threads
         return matrix_threads([matmul_sizes(op)[:2] for op in matmuls])
     return elementwise_threads(
         max(
@@ -111,12 +117,14 @@ class LayoutAssignment(TilePlaces):
     Gives each operation of one graph its layout, in program order.
 
     Args:
+        target: the chip's.
         sharing: blocks of a cluster that share the work after their sums.
         chains: products of which one takes the other's result from registers.
         common: stabilisers that must be the same in all warps, and those of the turn alone.
         states: the maxima that sums are merged by: a thread's own, and those of all.
     """
 
+    target: Target
     sharing: int
     chains: dict[threadblock.MatmulOp, Chain]
     common: set[Operation]
@@ -169,8 +177,7 @@ class LayoutAssignment(TilePlaces):
         set_layout(op, SharedAttr.of(shared_for(op.result, columns_first=columns_first)))
 
     def matmul(self, op: threadblock.MatmulOp) -> None:
-        """Operands in shared memory; accumulators where `mma.sync` has them."""
-        rows, columns, depth = sizes = matmul_sizes(op)
+        """Operands in shared memory; accumulators where the matrix unit has them."""
         if prod(threadblock.shape_of(op.rhs)[:-2]) > 1:
             shape = format_shape(threadblock.shape_of(op.rhs))
             fail(op, f"has several matrices on its right side ({shape}): a block multiplies by one")
@@ -179,17 +186,39 @@ class LayoutAssignment(TilePlaces):
         for index in (0, 1):
             if not (held and index == 0):
                 self.in_shared(op, index)
-                if depth % MMA_DEPTH:
+                if matmul_sizes(op)[2] % MMA_DEPTH:
                     pad_depth(op.operands[index])
         users = [use.operation for use in op.result.uses]
         summed = all(
             isinstance(user, threadblock.AccumulateOp) and user.kind.data == "sum" for user in users
         )
+        unit = self.unit_of(op, chain, held=held, summed=summed)
+        if held and op.lhs in self.relative:
+            self.relative[op.result] = self.relative[op.lhs]
+        if unit is not None:
+            assign_unit(op, unit)
+        else:
+            self.by_warps(op, chain, held=held, summed=summed)
+
+    def unit_of(
+        self, op: threadblock.MatmulOp, chain: Chain | None, *, held: bool, summed: bool
+    ) -> Unit | None:
+        """How warp groups compute `op`; None where single warps do."""
+        if not self.target.warpgroup_products:
+            return None
+        if chain is None or (not held and source_of(op.lhs) in self.chains):
+            return choose_unit(op, self.threads // WARP_THREADS, summed)
+        groups = chain.second if held else chain.first
+        return Unit(groups, swapped=False) if chain.groups else None
+
+    def by_warps(
+        self, op: threadblock.MatmulOp, chain: Chain | None, *, held: bool, summed: bool
+    ) -> None:
+        """Let each warp compute a part of `op` by `mma.sync`; with `held`, of registers."""
+        rows, columns, depth = sizes = matmul_sizes(op)
         warps = choose_warps(sizes, self.threads // WARP_THREADS, summed)
         if chain is not None and held:
             warps = chain.second
-            if op.lhs in self.relative:
-                self.relative[op.result] = self.relative[op.lhs]
         elif chain is not None and source_of(op.lhs) not in self.chains:
             warps = chain.first
         op.attributes[WARPS] = DenseArrayBase.from_list(i64, list(warps))
@@ -403,7 +432,7 @@ class LayoutAssignment(TilePlaces):
 def assign(graph: kernel.GraphDefinedOp, target: Target) -> None:
     """Give `graph` its threads and each of its operations a layout."""
     given = graph.attributes.get(THREADS)
-    threads = given.value.data if isinstance(given, IntegerAttr) else choose_threads(graph)
+    threads = given.value.data if isinstance(given, IntegerAttr) else choose_threads(graph, target)
     graph.attributes[THREADS] = IntegerAttr(threads, i64)
     cluster = prod(cluster_sizes(graph))
     shares = cluster > 1 and not stores_apart(graph)
@@ -411,13 +440,17 @@ def assign(graph: kernel.GraphDefinedOp, target: Target) -> None:
     if shares:
         graph.attributes[CLUSTER_SHARES] = UnitAttr()
     common: set[int] = set()
-    while not try_assign(graph, threads, cluster if shares else 1, common):
+    while not try_assign(graph, threads, target, cluster if shares else 1, common):
         pass
     if target.tensor_copies:
         use_tensor_copies(graph)
+    swizzle_operands(graph)
+    TileLayouts(graph, threadblock.stages(graph)).run()
 
 
-def try_assign(graph: kernel.GraphDefinedOp, threads: int, sharing: int, common: set[int]) -> bool:
+def try_assign(
+    graph: kernel.GraphDefinedOp, threads: int, target: Target, sharing: int, common: set[int]
+) -> bool:
     """
     Give the operations of `graph` layouts, the `common` ones of them one for all warps.
 
@@ -429,8 +462,9 @@ def try_assign(graph: kernel.GraphDefinedOp, threads: int, sharing: int, common:
         graph,
         threads,
         threadblock.stages(graph),
+        target,
         sharing,
-        find_chains(graph, threads // WARP_THREADS),
+        find_chains(graph, threads // WARP_THREADS, groups=target.warpgroup_products),
         {ops[number] for number in common},
     )
     try:

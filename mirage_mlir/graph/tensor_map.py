@@ -87,6 +87,7 @@ def tensor_map(
     tile: Sequence[int],
     item: int,
     run_dim: int,
+    swizzle: int | None = None,
 ) -> TensorMap | None:
     """
     The map of which some boxes make a tile, None where no tensor copy can fetch it.
@@ -102,13 +103,17 @@ def tensor_map(
         item: bytes of an element.
         run_dim: the dim along which neighbours in shared memory lie; the others make its lines,
             in row-major order.
+        swizzle: bytes of a panel, 0 for none; the widest that divides the run where not given.
     """
     run = tile[run_dim]
     if offset * item % ALIGNMENT or run * item % ALIGNMENT:
         return None
     if strides[run_dim] != 1 and shape[run_dim] > 1:
         return None
-    swizzle = widest_swizzle(run, item)
+    if swizzle is None:
+        swizzle = widest_swizzle(run, item)
+    if swizzle and run * item % swizzle:
+        return None
     panel = swizzle // item if swizzle else run
     repeated = [dim for dim in range(len(shape)) if strides[dim] == 0 and shape[dim] > 1]
     lines = [d for d in reversed(range(len(shape))) if d != run_dim and d not in repeated]

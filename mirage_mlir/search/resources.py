@@ -10,6 +10,7 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+from mirage_mlir.graph.layout import SWIZZLED_LINES
 from mirage_mlir.graph.schedule import (
     ACCUMULATORS_PER_THREAD,
     BYTES_IN_FLIGHT,
@@ -21,6 +22,7 @@ from mirage_mlir.graph.schedule import (
     MIN_THREADS,
     STAGE_COUNTS,
 )
+from mirage_mlir.graph.tensor_map import SHARED_ALIGNMENT, SWIZZLES
 from mirage_mlir.search.chains import Chain, Warps, find_chains, shared
 from mirage_mlir.search.extract import Derivation
 from mirage_mlir.search.hypergraph import Edge
@@ -41,6 +43,12 @@ OTHER_REGISTERS, OTHERS_BESIDE_PRODUCTS = 20, 48
 
 COPIES_OF_LIVE = 1.5
 """Registers for each element that is kept where rows are reduced: what is read ahead, as well."""
+
+OTHER_BYTES = 2048
+"""Scalars of rows, and what is lost where tiles start at multiples of 1024 bytes."""
+
+LINE_PADDING = 32
+"""Bytes after each line of a tile of f32 that threads write, so that they meet in no bank."""
 
 REDUCTION_WAITS = 4
 """What a reduction over a block waits, in barriers: lanes, warps, and the way through shared
@@ -149,22 +157,39 @@ class Resources:
         return run, vector.astype(float)
 
     def _padded_bytes(self, rows: Array, columns: Array, item: int) -> Array:
-        """A tile in shared memory: the rows an odd number of 16-byte pieces apart."""
+        """A tile in shared memory: the rows swizzled, or an odd number of 16-byte pieces apart."""
         # A matrix unit reads 16 columns at once.
         pieces = np.ceil(round_up(columns, 16) * item / VECTOR)
-        return (pieces + (pieces % 2 == 0)) * VECTOR * rows
+        swizzled = (pieces == 2) | (pieces == 4) | (pieces % 8 == 0)
+        return (pieces + (pieces % 2 == 0) * ~swizzled) * VECTOR * rows
 
     def _tile_bytes(self, value: int, tensor: Input) -> Array:
         key = ("tile bytes", value, tensor.node)
         return self.tiling.once(key, lambda: self._padded_tile(value, tensor))
 
     def _padded_tile(self, value: int, tensor: Input) -> Array:
+        rows, columns = self._lines(value, tensor)
+        return self._padded_bytes(rows, columns, item_bytes(tensor.element_type))
+
+    def _lines(self, value: int, tensor: Input) -> tuple[Array, Array]:
+        """The lines of a tile in shared memory, and the elements of each."""
         axes = self.tiling.axes(value)
         fastest = tensor.by_stride()[:1]
         inner = [axis for axis, _ in fastest if axis in axes]
         columns = self.tiling.extent(inner)
-        rows = self.tiling.volume(value) / columns
-        return self._padded_bytes(rows, columns, item_bytes(tensor.element_type))
+        return self.tiling.volume(value) / columns, columns
+
+    def _boxed_bytes(self, value: int, tensor: Input) -> tuple[Array, Array]:
+        """A tile as tensor copies write it, and where they can."""
+        item = item_bytes(tensor.element_type)
+        rows, columns = self._lines(value, tensor)
+        line = columns * item
+        swizzle = np.select([line % width == 0 for width in SWIZZLES], list(SWIZZLES), 0)
+        # Panels start at whole swizzles of eight lines.
+        rows = np.where(line > swizzle, round_up(rows, SWIZZLED_LINES), rows)
+        alignment = np.maximum(SWIZZLED_LINES * swizzle, SHARED_ALIGNMENT)
+        fits = (line % VECTOR == 0) & (self.contiguous(tensor)[1] == VECTOR)
+        return np.ceil(rows * line / alignment) * alignment, fits
 
     # Shifts
 
@@ -321,7 +346,8 @@ class Resources:
             each = warps * steps / np.maximum(deep, 1)
             flops = np.where(better, each * row_tiles * column_tiles * 2 * 16 * 8 * 16, flops)
             read = np.where(better, each * (row_tiles * 512 + column_tiles * 256), read)
-            exchange = np.where(better, np.where(deep > 1, parts, 0.0), exchange)
+            stored = parts + warps / across * row_tiles * 16 * LINE_PADDING
+            exchange = np.where(better, np.where(deep > 1, stored, 0.0), exchange)
         return Warps(flops, read, exchange)
 
     # Shared memory
@@ -333,8 +359,13 @@ class Resources:
 
     def _staged_bytes(self) -> Array:
         """One buffer of each tile that the loop loads."""
-        staged = [self._tile_bytes(v, t) for v, t in self._inputs() if self.tiling.in_loop(v)]
-        return sum(staged, start=self.tiling.zero)
+        loads = [(v, t) for v, t in self._inputs() if self.tiling.in_loop(v)]
+        padded = sum((self._tile_bytes(v, t) for v, t in loads), start=self.tiling.zero)
+        if not self.tiling.target.tensor_copies:
+            return padded
+        boxed = [self._boxed_bytes(v, t) for v, t in loads]
+        fits = np.logical_and.reduce([fits for _, fits in boxed], axis=0)
+        return np.where(fits, sum((size for size, _ in boxed), start=self.tiling.zero), padded)
 
     def _stages(self) -> Array:
         """The fewest buffers that keep enough bytes on their way."""
@@ -353,7 +384,7 @@ class Resources:
             if not self.tiling.in_loop(value):
                 held = held + self._tile_bytes(value, tensor)
         during, after = self.staged * self.stages, self._exchanged(held)
-        item = item_bytes(self.tiling.program.matrix_type)
+        item = item_bytes(self.tiling.program.operand_type)
         for operand, stored in self.materialised():
             axes = self.tiling.axes(operand)
             columns = self.tiling.mesh.tiles[axes[-1]] if axes else self.tiling.one
@@ -366,7 +397,7 @@ class Resources:
                 during = during + tile
             else:
                 after = after + tile
-        return held + np.maximum(during, after) + 1024
+        return held + np.maximum(during, after) + OTHER_BYTES
 
     def _exchanged(self, held: Array) -> Array:
         exchange = [warps.exchange for warps in self.products.values()]
@@ -383,7 +414,9 @@ class Resources:
             if edge.kind in ACCUMULATIONS and not self._folded(value):
                 product = self.products.get(edge.operands[0])
                 parts = self.tiling.zero if product is None else product.exchange
-                total = total + np.maximum(parts, 4 * self.tiling.volume(value))
+                axes, volume = self.tiling.axes(value), self.tiling.volume(value)
+                columns = self.tiling.mesh.tiles[axes[-1]] if axes else self.tiling.one
+                total = total + np.maximum(parts, 4 * volume + LINE_PADDING * volume / columns)
         return total
 
 

@@ -11,6 +11,7 @@ from mirage_mlir.passes.lowering.access import WIDEST_ACCESS
 from mirage_mlir.passes.lowering.addresses import shared_offset
 from mirage_mlir.passes.lowering.context import KernelContext, shared_layout
 from mirage_mlir.passes.lowering.emitter import Index, byte_width
+from mirage_mlir.passes.lowering.views import view_of
 
 NARROWEST_COPY = 4
 """Bytes below which `cp.async` has no form (PTX ISA, cp.async: 4, 8 or 16)."""
@@ -38,9 +39,9 @@ class CopyShape:
         return self.run // self.piece
 
 
-def copy_shape(ctx: KernelContext, op: threadblock.LoadOp) -> CopyShape:
+def copy_shape(op: threadblock.LoadOp) -> CopyShape:
     """The widest pieces that the strides of the tensor and the tile's cuts allow."""
-    view, shape = ctx.view(op), threadblock.shape_of(op.result)
+    view, shape = view_of(op.source), threadblock.shape_of(op.result)
     layout = shared_layout(op.result)
     columns = layout.column == 1
     run_dim = len(shape) - (1 if columns else 2)
@@ -61,7 +62,7 @@ def copy_to_shared(
     ctx: KernelContext, op: threadblock.LoadOp, turns: list[Index], slot: Index
 ) -> None:
     """Start the copy of a tile of the given turn into buffer `slot`."""
-    emit, shape = ctx.emit, copy_shape(ctx, op)
+    emit, shape = ctx.emit, copy_shape(op)
     emit.location = op.location
     source = ctx.tile_pointer(op, turns)
     target = ctx.shared_pointer(op.result, slot)

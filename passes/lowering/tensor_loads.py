@@ -5,25 +5,36 @@ from xdsl.dialects.builtin import StringAttr
 from mirage_mlir.dialects import kernel, threadblock
 from mirage_mlir.dialects.layout import SharedAttr, layout_of, set_layout
 from mirage_mlir.graph.layout import SharedLayout, as_matrix, swizzled_tile
-from mirage_mlir.graph.tensor_map import TensorMap, tensor_map
+from mirage_mlir.graph.tensor_map import SWIZZLES, TensorMap, tensor_map
 from mirage_mlir.passes.lowering.context import (
     COPY,
     TENSOR_COPY,
     is_staged,
     shared_layout,
 )
-from mirage_mlir.passes.lowering.tiles import ZERO_PADDING, exchanges_sides, item_bytes
+from mirage_mlir.passes.lowering.tiles import ZERO_PADDING, item_bytes
 from mirage_mlir.passes.lowering.views import view_of
 
 
 def map_of(op: threadblock.LoadOp) -> TensorMap | None:
-    """The boxes that make the tile of a load in shared memory, None where none do."""
+    """The boxes that make the tile of a load as it lies in shared memory, None where none do."""
+    return boxes_of(op, shared_layout(op.result).swizzle)
+
+
+def boxes_of(op: threadblock.LoadOp, swizzle: int) -> TensorMap | None:
+    """The boxes that make the tile of a load with a swizzle, None where none do."""
     if ZERO_PADDING in op.attributes:
         return None
     view, shape = view_of(op.source), threadblock.shape_of(op.result)
     run_dim = len(shape) - (1 if shared_layout(op.result).column == 1 else 2)
     item = item_bytes(op.result)
-    return tensor_map(view.shape, view.strides, view.offset, shape, item, run_dim)
+    return tensor_map(view.shape, view.strides, view.offset, shape, item, run_dim, swizzle)
+
+
+def boxed_layouts(op: threadblock.LoadOp) -> list[SharedLayout]:
+    """The layouts in which boxes can make the tile of a load, those of fewest boxes first."""
+    maps = [boxes_of(op, swizzle) for swizzle in (*SWIZZLES, 0)]
+    return [boxed_layout(op, boxes) for boxes in maps if boxes is not None]
 
 
 def boxed_layout(op: threadblock.LoadOp, boxes: TensorMap) -> SharedLayout:
@@ -46,20 +57,9 @@ def use_tensor_copies(graph: kernel.GraphDefinedOp) -> None:
         and is_staged(op, graph)
         and isinstance(layout_of(op.result), SharedAttr)
     ]
-    found = [(op, map_of(op)) for op in loads]
-    if not found or any(boxes is None for _, boxes in found):
+    found = [boxed_layouts(op) for op in loads]
+    if not loads or not all(found):
         return
-    for op, boxes in found:
-        assert boxes is not None
-        set_layout(op, SharedAttr.of(boxed_layout(op, boxes)))
+    for op, layouts in zip(loads, found, strict=True):
+        set_layout(op, SharedAttr.of(layouts[0]))
         op.attributes[COPY] = StringAttr(TENSOR_COPY)
-    for op in graph.body.block.ops:
-        if isinstance(op, threadblock.TransposeOp):
-            follow(op)
-
-
-def follow(op: threadblock.TransposeOp) -> None:
-    """Give a view the layout of the memory that it is one of."""
-    source, shape = shared_layout(op.input), threadblock.shape_of(op.input)
-    exchanged = exchanges_sides(shape, tuple(op.permutation.get_values()))
-    set_layout(op, SharedAttr.of(source.transposed() if exchanged else source))

@@ -33,7 +33,7 @@ func.func @large_cluster(%x: tensor<16x64xf32>) -> tensor<16x1xf32> {
 
 // Both operands in shared memory at once are more than a block has.
 func.func @too_large(%x: tensor<128x1024xf16>, %w: tensor<1024x128xf16>) -> tensor<128x128xf32> {
-  // expected-error @+1 {{'kernel.graph_defined' op needs 542720 bytes of shared memory, a block has at most 166912}}
+  // expected-error @+1 {{'kernel.graph_defined' op needs 524288 bytes of shared memory, a block has at most 166912}}
   %o = kernel.graph_defined ins(%x, %w) grid [1] {
   ^bb0(%a: tensor<128x1024xf16>, %b: tensor<1024x128xf16>):
     %t = threadblock.load %a grid_map [_] : (tensor<128x1024xf16>) -> !threadblock.tile<128x1024xf16>

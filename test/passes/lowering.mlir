@@ -6,7 +6,7 @@
 // A product of 16 rows: its depth is split over four warps, whose parts meet in shared memory.
 // LAYOUT-LABEL: func.func @linear
 // LAYOUT:         grid [2] loop [8] attributes {threads = 128 : i64}
-// LAYOUT:         %[[X:.*]] = threadblock.load {{.*}} {layout = #threadblock.shared<array<i64: 72, 1>,
+// LAYOUT:         %[[X:.*]] = threadblock.load {{.*}} {layout = #threadblock.shared<array<i64: 64, 1>, 1024 : i64, 1 : i64, "sum", 1 : i64, 128 : i64, 1024 : i64>}
 // LAYOUT:         %[[P:.*]] = threadblock.matmul %[[X]], %{{.*}} {{{.*}}warps = array<i64: 1, 1, 4>
 // LAYOUT:         %[[A:.*]] = threadblock.accumulate %[[P]] {layout = #threadblock.registers<
 // LAYOUT:         %[[S:.*]] = threadblock.convert_layout %[[A]] {layout = #threadblock.shared<array<i64: {{[0-9]+}}, 1>, {{[0-9]+}} : i64, 4 : i64, "sum", 1 : i64, 0 : i64, 0 : i64>}

@@ -1,0 +1,154 @@
+"""
+The cheapest layout for each tile of a kernel, found by z3's optimizer.
+
+Each tile has options with a cost; two tiles may have a cost that depends on the options of both,
+as a tile in shared memory and the threads that read it; and those that are there at one time must
+fit in memory. That is a pseudo-Boolean problem: exactly one of the variables of each tile is true.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import lru_cache
+from importlib import import_module
+from itertools import product
+from math import prod
+
+
+@dataclass(frozen=True)
+class Option:
+    """What one layout of a tile costs alone, and the bytes that it takes."""
+
+    cost: int
+    size: int = 0
+
+
+Pair = tuple[int, int, tuple[tuple[int, ...], ...]]
+"""Two tiles, and what each option of the first costs together with each of the second."""
+
+
+@dataclass(frozen=True)
+class Problem:
+    """
+    Tiles with options and what these cost.
+
+    Args:
+        tiles: the options of each.
+        pairs: costs of two tiles together.
+        limit: bytes that the chosen options may take in all.
+    """
+
+    tiles: tuple[tuple[Option, ...], ...]
+    pairs: tuple[Pair, ...] = ()
+    limit: int | None = None
+
+    def cost(self, choice: Sequence[int]) -> int:
+        """What a choice of an option for each tile costs."""
+        alone = sum(options[i].cost for options, i in zip(self.tiles, choice, strict=True))
+        return alone + sum(costs[choice[a]][choice[b]] for a, b, costs in self.pairs)
+
+    def fits(self, choice: Sequence[int]) -> bool:
+        """Whether the chosen options are not too large."""
+        size = sum(options[i].size for options, i in zip(self.tiles, choice, strict=True))
+        return self.limit is None or size <= self.limit
+
+    def worth(self, choice: Sequence[int]) -> int:
+        """
+        What is minimised: the cost, and of equal ones the first choice in lexicographic order.
+
+        So there is one optimum, whatever way a solver takes to it.
+        """
+        place = 0
+        for options, index in zip(self.tiles, choice, strict=True):
+            place = place * len(options) + index
+        return self.cost(choice) * prod(len(options) for options in self.tiles) + place
+
+
+def useful(problem: Problem, tile: int) -> list[int]:
+    """The options of a tile but those that are never better than another one."""
+    options = problem.tiles[tile]
+    rows: list[tuple[int, ...]] = []
+    for index, option in enumerate(options):
+        together: list[int] = []
+        for a, b, costs in problem.pairs:
+            if a == tile:
+                together += costs[index]
+            elif b == tile:
+                together += [row[index] for row in costs]
+        size = option.size if problem.limit is not None else 0
+        rows.append((option.cost, size, *together))
+    return [
+        index
+        for index, row in enumerate(rows)
+        if not any(
+            all(x <= y for x, y in zip(other, row, strict=True)) and (other != row or j < index)
+            for j, other in enumerate(rows)
+        )
+    ]
+
+
+@lru_cache(maxsize=1024)
+def choose(problem: Problem) -> tuple[int, ...] | None:
+    """
+    The option of each tile with which `worth` is least; None where no choice fits.
+
+    Options that another one beats whatever the rest does are left out first, and the limit where
+    the best choice of all keeps it: then most tiles have one option left.
+    """
+    if problem.limit is not None:
+        best = choose(replace(problem, limit=None))
+        assert best is not None, "without a limit every choice fits"
+        if problem.fits(best):
+            return best
+    kept = [useful(problem, tile) for tile in range(len(problem.tiles))]
+    if all(len(indices) == 1 for indices in kept):
+        only = tuple(indices[0] for indices in kept)
+        return only if problem.fits(only) else None
+    return solve(problem, kept)
+
+
+def solve(problem: Problem, kept: Sequence[Sequence[int]]) -> tuple[int, ...] | None:
+    """The best choice among the `kept` options of each tile, by z3; None where none fits."""
+    # An untyped module, which takes a while to load.
+    z3 = import_module("z3")
+    optimizer = z3.Optimize()
+    optimizer.from_string(as_smt(problem, kept))
+    if str(optimizer.check()) != "sat":
+        return None
+    model = optimizer.model()
+    true = {str(variable) for variable in model if z3.is_true(model[variable])}
+    return tuple(
+        next(index for index in indices if name(tile, index) in true)
+        for tile, indices in enumerate(kept)
+    )
+
+
+def name(tile: int, index: int) -> str:
+    """The variable that says whether a tile has its option `index`."""
+    return f"tile{tile}_option{index}"
+
+
+def as_smt(problem: Problem, kept: Sequence[Sequence[int]]) -> str:
+    """The problem in SMT-LIB, with what z3 adds for optimisation."""
+    lines: list[str] = []
+    costs: list[str] = []
+    sizes: list[str] = []
+    scale = prod(len(options) for options in problem.tiles)
+    place = scale
+    for tile, indices in enumerate(kept):
+        options = problem.tiles[tile]
+        place //= len(options)
+        variables = [name(tile, index) for index in indices]
+        lines += [f"(declare-const {variable} Bool)" for variable in variables]
+        ones = " ".join("1" for _ in variables)
+        lines.append(f"(assert ((_ pbeq 1 {ones}) {' '.join(variables)}))")
+        for index, variable in zip(indices, variables, strict=True):
+            costs.append(f"(ite {variable} {options[index].cost * scale + index * place} 0)")
+            sizes.append(f"(ite {variable} {options[index].size} 0)")
+    for a, b, together in problem.pairs:
+        for i, j in product(kept[a], kept[b]):
+            both = f"(and {name(a, i)} {name(b, j)})"
+            costs.append(f"(ite {both} {together[i][j] * scale} 0)")
+    if problem.limit is not None:
+        lines.append(f"(assert (<= (+ {' '.join(sizes)} 0) {problem.limit}))")
+    lines.append(f"(minimize (+ {' '.join(costs)} 0))")
+    return "\n".join(lines)

@@ -1,0 +1,56 @@
+"""The solver finds what trying all choices finds, and always the same of equal ones."""
+
+from itertools import product
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from mirage_mlir.graph.layout_choice import Option, Pair, Problem, choose, solve
+
+
+@st.composite
+def problems(draw: st.DrawFn) -> Problem:
+    """A few tiles with a few options; costs are small, so that many choices are equally good."""
+    small = st.integers(0, 5)
+    counts = draw(st.lists(st.integers(1, 3), min_size=1, max_size=4))
+    tiles = tuple(
+        tuple(Option(draw(small), draw(small)) for _ in range(options)) for options in counts
+    )
+    pairs: list[Pair] = []
+    for b in range(1, len(counts)):
+        if draw(st.booleans()):
+            a = draw(st.integers(0, b - 1))
+            costs = tuple(tuple(draw(small) for _ in range(counts[b])) for _ in range(counts[a]))
+            pairs.append((a, b, costs))
+    limit = draw(st.none() | st.integers(0, 12))
+    return Problem(tiles, tuple(pairs), limit)
+
+
+def best(problem: Problem) -> tuple[int, ...] | None:
+    """The choice of least worth, all tried."""
+    choices = product(*(range(len(options)) for options in problem.tiles))
+    return min((c for c in choices if problem.fits(c)), key=problem.worth, default=None)
+
+
+@settings(max_examples=60, deadline=None)
+@given(problems())
+def test_the_choice_is_the_best(problem: Problem) -> None:
+    assert choose(problem) == best(problem)
+
+
+@settings(max_examples=40, deadline=None)
+@given(problems())
+def test_the_solver_needs_no_options_left_out(problem: Problem) -> None:
+    everything = [range(len(options)) for options in problem.tiles]
+    assert solve(problem, everything) == best(problem)
+
+
+def test_a_tile_gives_way_to_another() -> None:
+    """Each would take the larger option; only one of them has room, and the second gains more."""
+    cheap, dear = Option(9, 1), Option(1, 2)
+    problem = Problem(((cheap, dear), (Option(12, 1), dear)), limit=3)
+    assert choose(problem) == (0, 1)
+
+
+def test_nothing_fits() -> None:
+    assert choose(Problem(((Option(0, 5),),), limit=4)) is None
