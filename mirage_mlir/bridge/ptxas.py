@@ -24,6 +24,21 @@ class PtxasError(DiagnosticException):
 
 
 @dataclass(frozen=True)
+class KernelResources:
+    """What one kernel costs to run."""
+
+    name: str
+    registers: int
+    """32-bit registers per thread."""
+    spill_bytes: int
+    """Stores plus loads of spilled registers, bytes of code per thread; 0 is what we want."""
+    stack_bytes: int
+    """Local memory per thread."""
+    shared_bytes: int
+    """Static shared memory per block; dynamic shared memory is the launch's business."""
+
+
+@dataclass(frozen=True)
 class Cubin:
     """
     Machine code for one chip, and what it costs to run.
@@ -42,6 +57,20 @@ class Cubin:
     """Static shared memory per block; dynamic shared memory is the launch's business."""
     log: str
     """What `ptxas -v` said."""
+
+    @property
+    def kernels(self) -> tuple[KernelResources, ...]:
+        """The resources of each kernel, in the order of the log."""
+        return tuple(
+            KernelResources(part.partition("'")[0], **_resources(part))
+            for part in self.log.split("Compiling entry function '")[1:]
+        )
+
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """The lines that say what ptxas could not do as it was asked, or not fast."""
+        wanted = re.compile("warning|Potential Performance Loss")
+        return tuple(line for line in self.log.splitlines() if wanted.search(line))
 
 
 def _packaged() -> Iterator[Path]:
@@ -76,6 +105,15 @@ def _sum_of_spills(log: str) -> int:
     return max((int(stores) + int(loads) for stores, loads in pairs), default=0)
 
 
+def _resources(log: str) -> dict[str, int]:
+    return {
+        "registers": _greatest(r"Used (\d+) registers", log),
+        "spill_bytes": _sum_of_spills(log),
+        "stack_bytes": _greatest(r"(\d+) bytes stack frame", log),
+        "shared_bytes": _greatest(r"(\d+) bytes smem", log),
+    }
+
+
 def assemble(ptx: str, chip: str) -> Cubin:
     """
     Assemble `ptx` for `chip` (`sm_80`, `sm_90a`); raises `PtxasError`.
@@ -104,11 +142,4 @@ def _assemble(ptx: str, chip: str, *options: str) -> Cubin:
             log = (result.stderr + result.stdout).strip()
             raise PtxasError(f"ptxas rejected the kernel for {chip}: {log}")
         log = result.stderr + result.stdout
-        return Cubin(
-            data=target.read_bytes(),
-            registers=_greatest(r"Used (\d+) registers", log),
-            spill_bytes=_sum_of_spills(log),
-            stack_bytes=_greatest(r"(\d+) bytes stack frame", log),
-            shared_bytes=_greatest(r"(\d+) bytes smem", log),
-            log=log,
-        )
+        return Cubin(data=target.read_bytes(), log=log, **_resources(log))

@@ -20,6 +20,7 @@ from mirage_mlir.driver.launch_plan import (
     tensor_maps_of,
 )
 from mirage_mlir.driver.source import alone, compiler_context, function_named, text_of
+from mirage_mlir.graph.occupancy import resident_blocks
 from mirage_mlir.graph.target import target_named
 from mirage_mlir.passes.pipelines import lowering_passes
 from mirage_mlir.runtime.artifact import TargetCode, TensorSpec
@@ -46,6 +47,19 @@ class Seconds:
 
 
 @dataclass(frozen=True)
+class LaunchResources:
+    """What one launch needs of a multiprocessor."""
+
+    registers: int
+    """Of a thread."""
+    spill_bytes: int
+    shared_bytes: int
+    """Of a block, static and dynamic."""
+    resident: int
+    """Blocks on a multiprocessor at a time."""
+
+
+@dataclass(frozen=True)
 class CompiledFunction:
     """Machine code of one function for one chip, and what a caller must know to launch it."""
 
@@ -57,6 +71,21 @@ class CompiledFunction:
     assembled: Cubin
     seconds: Mapping[str, float]
     """Seconds of "lower", "PTX" and "ptxas"."""
+
+    @property
+    def resources(self) -> tuple[LaunchResources, ...]:
+        """What each launch needs, in the order of the launches."""
+        kernels = {kernel.name: kernel for kernel in self.assembled.kernels}
+        target = target_named(self.code.target)
+        found: list[LaunchResources] = []
+        for launch in self.code.launches:
+            kernel = kernels[launch.kernel]
+            shared_bytes = launch.shared_bytes + kernel.shared_bytes
+            resident = resident_blocks(target, launch.threads, kernel.registers, shared_bytes)
+            found.append(
+                LaunchResources(kernel.registers, kernel.spill_bytes, shared_bytes, resident)
+            )
+        return tuple(found)
 
 
 def compile_function(module: ModuleOp, name: str, target: str) -> CompiledFunction:

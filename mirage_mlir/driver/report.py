@@ -31,12 +31,14 @@ def kernel_lines(compiled: CompiledFunction) -> Iterator[str]:
         f"kernel{'' if len(compiled.code.launches) == 1 else 's'}, {cubin.registers} registers, "
         f"{cubin.spill_bytes} bytes spilled, {compiled.code.scratch_bytes} bytes of scratch"
     )
-    for launch in compiled.code.launches:
+    for launch, needs in zip(compiled.code.launches, compiled.resources, strict=True):
         grid = "x".join(map(str, launch.grid))
         yield (
             f"  {launch.kernel}: grid {grid}, {launch.threads} threads, "
-            f"{launch.shared_bytes / 1024:.1f} KB of shared memory"
+            f"{needs.registers} registers, {needs.shared_bytes / 1024:.1f} KB of shared memory, "
+            f"{needs.resident} per multiprocessor"
         )
+    yield from (f"  {warning}" for warning in cubin.warnings)
 
 
 def _phases(seconds: Mapping[str, float]) -> str:

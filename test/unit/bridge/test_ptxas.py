@@ -36,6 +36,11 @@ def test_resources_are_those_of_the_greediest_kernel(temporary_folder: Path):
     cubin = assemble(STATIC_SHARED, "sm_80")
     assert cubin.shared_bytes == 512
     assert cubin.registers > 0
+    kernels = {kernel.name: kernel for kernel in cubin.kernels}
+    assert kernels.keys() == {"small", "large"}
+    assert (kernels["small"].shared_bytes, kernels["large"].shared_bytes) == (0, 512)
+    assert max(kernel.registers for kernel in cubin.kernels) == cubin.registers
+    assert cubin.warnings == ()
     assert "'small'" in cubin.log
     assert "'large'" in cubin.log
     assert str(temporary_folder) not in cubin.log
@@ -55,6 +60,15 @@ def test_spills_are_counted():
     assert cubin.registers == 64
     assert cubin.spill_bytes > 0
     assert cubin.stack_bytes > 0
+    (kernel,) = cubin.kernels
+    assert (kernel.spill_bytes, kernel.stack_bytes) == (cubin.spill_bytes, cubin.stack_bytes)
+
+
+def test_what_ptxas_could_not_do():
+    """A kernel that asks for more blocks on a multiprocessor than there can be."""
+    text = ".visible .entry f() .maxntid 32, 1, 1 .minnctapersm 100 { ret; }"
+    (warning,) = assemble(HEADER + text, "sm_80").warnings
+    assert "minnctapersm" in warning
 
 
 @pytest.mark.parametrize(("spilled", "used"), [(0, 40), (4, 64)])
