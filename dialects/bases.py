@@ -8,12 +8,18 @@ a result has by default.
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from math import inf
-from typing import ClassVar
+from typing import ClassVar, cast
 
-from xdsl.dialects.builtin import ShapedType, StringAttr
+from xdsl.dialects.builtin import ContainerType, ShapedType, StringAttr, f32
 from xdsl.interfaces import HasCanonicalizationPatternsInterface
 from xdsl.ir import Attribute, Operation, SSAValue
-from xdsl.irdl import IRDLOperation, ParsePropInAttrDict, prop_def, traits_def
+from xdsl.irdl import (
+    IRDLOperation,
+    ParsePropInAttrDict,
+    opt_prop_def,
+    prop_def,
+    traits_def,
+)
 from xdsl.traits import Pure
 
 from mirage_mlir.diagnostics import invalid
@@ -27,6 +33,9 @@ from mirage_mlir.dialects.common import (
 )
 from mirage_mlir.graph import shapes
 from mirage_mlir.graph.shapes import Shape, ShapeError, check_static, format_shape
+
+TF32 = "tf32"
+"""The `precision` of a product that may round its f32 operands."""
 
 
 def shape_of(value: SSAValue) -> Shape:
@@ -93,13 +102,42 @@ class BinaryBase(InferredShapeOp, ABC):
 
 
 class MatmulBase(InferredShapeOp, ABC):
-    """A product of matrices, whose leading dimensions broadcast."""
+    """
+    A product of matrices, whose leading dimensions broadcast.
 
-    def __init__(self, lhs: SSAValue, rhs: SSAValue, result_type: Attribute | None = None):
+    With `precision = "tf32"` the operands, which are f32 then, may be rounded to tf32 (a fraction
+    of 10 bits): one product on the matrix units. Without, it is as precise as f32 is.
+    """
+
+    precision = opt_prop_def(StringAttr)
+
+    def __init__(
+        self,
+        lhs: SSAValue,
+        rhs: SSAValue,
+        result_type: Attribute | None = None,
+        precision: str | None = None,
+    ):
         if result_type is None:
             shape = shapes.matmul(shape_of(lhs), shape_of(rhs))
             result_type = self.default_type(shape, lhs)
-        super().__init__(operands=[lhs, rhs], result_types=[result_type])
+        properties = {"precision": None if precision is None else StringAttr(precision)}
+        super().__init__(operands=[lhs, rhs], properties=properties, result_types=[result_type])
+
+    @property
+    def in_tf32(self) -> bool:
+        """Whether operands may be rounded to tf32."""
+        return self.precision is not None
+
+    def verify_(self) -> None:
+        super().verify_()
+        if self.precision is None:
+            return
+        if (precision := self.precision.data) != TF32:
+            raise invalid(self, f'has precision "{precision}": "{TF32}" is the only one to ask for')
+        operand = cast(ContainerType[Attribute], self.operands[0].type)
+        if (element := operand.get_element_type()) != f32:
+            raise invalid(self, f"rounds f32 to {TF32}, and its operands are {element}")
 
     def inferred_shape(self) -> Shape:
         return shapes.matmul(*map(shape_of, self.operands))

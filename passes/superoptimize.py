@@ -32,6 +32,7 @@ from mirage_mlir.passes.search.effort import MAX_KERNELS, Effort
 from mirage_mlir.passes.search.inline import inline_pieces, is_partitioned
 from mirage_mlir.passes.search.optimizer import Optimizer
 from mirage_mlir.passes.search.plan import FunctionWriter, Plan
+from mirage_mlir.passes.search.precision import AS_F32, ask_for, check_precision
 from mirage_mlir.passes.search.tiles import ArrangementError
 from mirage_mlir.progress import Progress
 from mirage_mlir.search.report import SearchReport
@@ -186,7 +187,11 @@ class SuperoptimizePass(ModulePass):
     jobs: int = 1
     """How many processes search; the result is the same for any number."""
 
+    f32: str = AS_F32
+    """What products of f32 are: 3xtf32, as precise as f32, or tf32, as if each asked for it."""
+
     def __post_init__(self) -> None:
+        check_precision(self.f32)
         target_named(self.target)
         self.effort()
         if self.top_k < 1:
@@ -212,6 +217,7 @@ class SuperoptimizePass(ModulePass):
         inline_pieces(op)
 
     def _replace(self, function: FuncOp) -> None:
+        ask_for(self.f32, function)
         check(function)
         known = _known.get()
         if known is not None and (result := known(self, function)) is not None:

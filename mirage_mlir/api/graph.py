@@ -27,6 +27,7 @@ from mirage_mlir.driver.options import DEFAULT_CHIPS, DEFAULT_TARGET, Options
 from mirage_mlir.driver.profile import optimize
 from mirage_mlir.driver.types import element_attribute, element_type_of_attribute
 from mirage_mlir.passes.search.effort import MAX_KERNELS
+from mirage_mlir.passes.search.precision import AS_F32
 from mirage_mlir.runtime.element_types import ElementType, element_type_of
 from mirage_mlir.runtime.kernel import CompiledKernel
 
@@ -50,6 +51,8 @@ class SearchOptions(TypedDict, total=False):
     """How many candidates are timed; 8 unless given."""
     cache: bool
     """Keep on disk what was found by timing, and use what was kept; yes unless given."""
+    f32: str
+    """What products of f32 are: 3xtf32, as precise as f32 and the default, or tf32."""
 
 
 class Tensor:
@@ -308,9 +311,14 @@ class KernelGraph:
 
     # Products and reductions; reduced dimensions stay, with size 1
 
-    def matmul(self, lhs: Tensor, rhs: Tensor) -> Tensor:
-        """The product of the last two dimensions; those before broadcast."""
-        return self._add(kernel.MatmulOp, self._value(lhs), self._value(rhs))
+    def matmul(self, lhs: Tensor, rhs: Tensor, precision: str | None = None) -> Tensor:
+        """
+        The product of the last two dimensions; those before broadcast.
+
+        With `precision="tf32"` the operands, in float32, may be rounded to tf32.
+        """
+        operands = self._value(lhs), self._value(rhs)
+        return self._add(kernel.MatmulOp, *operands, precision=precision)
 
     def reduction(self, x: Tensor, dim: int | Sequence[int]) -> Tensor:
         """The sum over `dim`; the same as `reduce_sum`."""
@@ -478,4 +486,5 @@ def options_of(target: str, options: SearchOptions) -> Options:
         profile=options.get("profile", False),
         top_k=options.get("top_k", 8),
         cache=options.get("cache", True),
+        f32=options.get("f32", AS_F32),
     )

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 
 from mirage_mlir.graph.target import target_named
 from mirage_mlir.passes.search.effort import MAX_KERNELS, Effort
+from mirage_mlir.passes.search.precision import AS_F32, check_precision
 
 DEFAULT_CHIPS = ("sm_90a", "sm_80")
 """The instruction sets that a result has machine code for, the most capable first."""
@@ -38,9 +39,12 @@ class Options:
     """How many candidates are timed."""
     cache: bool = True
     """Keep on disk what was found by timing, and use what was kept."""
+    f32: str = AS_F32
+    """What products of f32 are: 3xtf32, as precise as f32, or tf32."""
 
     def __post_init__(self) -> None:
         target_named(self.target)
+        check_precision(self.f32)
         for chip in self.chips:
             if target_named(chip).chip != chip:
                 raise ValueError(

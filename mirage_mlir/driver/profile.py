@@ -29,6 +29,7 @@ from mirage_mlir.driver.source import alone, function_named, functions, parse_pr
 from mirage_mlir.driver.superoptimize import Superoptimized, offers, superoptimize_function
 from mirage_mlir.graph.target import target_named
 from mirage_mlir.interpreters.equivalence import Verdict, check_equivalence
+from mirage_mlir.passes.search.precision import AS_F32, ask_for
 from mirage_mlir.progress import Progress
 from mirage_mlir.runtime.cuda_driver import CudaDriver, CudaError
 from mirage_mlir.runtime.launch import can_run
@@ -345,6 +346,9 @@ def optimize(
         CudaError: timing is asked for and there is no GPU.
         DiagnosticException: the program cannot be compiled; the message says where and why.
     """
+    if options.f32 != AS_F32:
+        module = module.clone()
+        ask_for(options.f32, module)
     if not options.profile:
         return superoptimize_function(module, name, options)
     profiler = Profiler(machine or this_machine(options.target), options)

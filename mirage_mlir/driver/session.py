@@ -22,6 +22,7 @@ from mirage_mlir.driver.superoptimize import Superoptimized, superoptimize_funct
 from mirage_mlir.graph.target import target_named
 from mirage_mlir.interpreters.equivalence import EquivalenceReport, Verdict
 from mirage_mlir.interpreters.report import Comparison, collect_comparisons
+from mirage_mlir.passes.search.precision import ask_for
 from mirage_mlir.passes.superoptimize import SuperoptimizePass, collect_reports, use_known
 from mirage_mlir.runtime.artifact import Artifact
 from mirage_mlir.runtime.files import write_whole
@@ -86,6 +87,7 @@ class Session:
         """Note the time; after `superoptimize`, settle on graphs that can be used."""
         self._passes.append((done.name, seconds))
         if isinstance(done, SuperoptimizePass):
+            ask_for(done.f32, self._program)
             self._settle_all(self._options(done), module)
 
     def _options(self, done: SuperoptimizePass) -> Options:
@@ -98,6 +100,7 @@ class Session:
             profile=profiling is not None,
             top_k=done.top_k,
             cache=profiling is not None and profiling.cache,
+            f32=done.f32,
         )
 
     def _settle_all(self, options: Options, module: ModuleOp) -> None:
@@ -156,6 +159,7 @@ class Session:
     def _known(self, search: SuperoptimizePass, function: func.FuncOp) -> func.FuncOp | None:
         """What was found by timing before, so that there is nothing to search."""
         name, options = function.sym_name.data, self._options(search)
+        ask_for(options.f32, self._program)
         profiler = self._profiler(options)
         offers = profiler.remembered(function_named(self._program, name))
         if profiler.chip not in offers:

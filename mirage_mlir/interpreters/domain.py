@@ -15,8 +15,8 @@ AnyArray = NDArray[Any]
 Counts = NDArray[np.int64]
 """How often each element along an axis occurs in a sum."""
 
-ElementType = Literal["f16", "bf16", "f32", "f64"]
-"""Element types by their MLIR names."""
+ElementType = Literal["f16", "bf16", "tf32", "f32", "f64"]
+"""Element types by their MLIR names; tf32 is what matrix units may make of f32."""
 
 FunctionName = Literal["exp", "log", "sqrt", "rsqrt", "sigmoid", "tanh", "erf", "gelu", "gelu_tanh"]
 """Functions of one number; `gelu_tanh` is gelu's approximation."""

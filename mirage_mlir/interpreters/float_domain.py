@@ -22,6 +22,13 @@ def round_to_bfloat16(x: NDArray[np.float32]) -> NDArray[np.float32]:
     return np.where(np.isfinite(x), rounded.view(np.float32), x)
 
 
+def round_to_tf32(x: NDArray[np.float32]) -> NDArray[np.float32]:
+    """The nearest tf32, ties away from zero, as f32; infinities and NaN stay."""
+    bits = np.ascontiguousarray(x).view(np.uint32)
+    rounded = (bits + np.uint32(0x1000)) & np.uint32(0xFFFFE000)
+    return np.where(np.isfinite(x), rounded.view(np.float32), x)
+
+
 def round_to(x: Floats, element_type: ElementType) -> Floats:
     """`x` rounded to an element type, in the type that it has."""
     match element_type:
@@ -29,6 +36,8 @@ def round_to(x: Floats, element_type: ElementType) -> Floats:
             return x.astype(np.float16).astype(x.dtype)
         case "bf16":
             return round_to_bfloat16(x.astype(np.float32)).astype(x.dtype)
+        case "tf32":
+            return round_to_tf32(x.astype(np.float32)).astype(x.dtype)
         case "f32":
             return x if x.dtype == np.float32 else x.astype(np.float32).astype(x.dtype)
         case "f64":

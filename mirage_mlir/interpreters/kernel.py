@@ -16,6 +16,7 @@ from mirage_mlir.interpreters import views
 from mirage_mlir.interpreters.domain import A, Domain, NotInterpretable
 from mirage_mlir.interpreters.operators import (
     BINARY,
+    as_multiplied,
     element_type_of,
     integer,
     integers,
@@ -96,7 +97,8 @@ class KernelInterpreter(Generic[A]):
     # Arithmetic
 
     def _matmul(self, op: Operation, operands: list[Tensor[A]]) -> Tensor[A]:
-        return self.domain.matmul(*operands)
+        left, right = as_multiplied(self.domain, op, operands)
+        return self.domain.matmul(left, right)
 
     def _reduce_sum(self, op: Operation, operands: list[Tensor[A]]) -> Tensor[A]:
         return self.domain.total(operands[0], integers(op, "dims"))

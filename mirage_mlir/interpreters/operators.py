@@ -5,7 +5,7 @@ Both dialects give them one meaning, so each is interpreted once: on tensors or 
 elements of tiles.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from fractions import Fraction
 from functools import cache
 
@@ -24,6 +24,7 @@ from xdsl.dialects.builtin import (
 from xdsl.ir import Attribute, Operation, SSAValue
 from xdsl.utils.hints import isa
 
+from mirage_mlir.dialects.bases import MatmulBase
 from mirage_mlir.dialects.threadblock import TileType
 from mirage_mlir.field.rational import simplest_rational
 from mirage_mlir.interpreters.domain import A, ElementType, FunctionName, NotInterpretable
@@ -70,6 +71,20 @@ def element_type_of(type_: Attribute) -> ElementType:
         return element_type_name(type_.element_type)
     assert isa(type_, TensorType[Attribute])
     return element_type_name(type_.element_type)
+
+
+def in_tf32(op: Operation) -> bool:
+    """Whether an operator is a product that may round its operands to tf32."""
+    return isinstance(op, MatmulBase) and op.in_tf32
+
+
+def as_multiplied(
+    domain: TensorDomain[A], op: Operation, operands: Sequence[Tensor[A]]
+) -> list[Tensor[A]]:
+    """The operands of a product as a matrix unit multiplies them."""
+    if not in_tf32(op):
+        return [*operands]
+    return [domain.rounded(operand, "tf32") for operand in operands]
 
 
 def number(op: Operation, name: str) -> Fraction:

@@ -11,7 +11,8 @@ The error of an output is ||y - r||_2 / ||r||_2. It may reach
 
     4 u + (n + 2 e) u32
 
-for the largest unit roundoff u of the reference's element types, sums of n terms and arguments of
+for the largest unit roundoff u of the reference's element types (and of tf32, where it asks for
+products in that), sums of n terms and arguments of
 exp up to e: each stored operand and the result are rounded once, which is up to u each; a sum of n
 terms in f32 has an error of about sqrt(n) u32 times the sum of their magnitudes, which for terms of
 random sign is sqrt(n) times larger than the sum itself; and exp makes a relative error of the
@@ -38,7 +39,7 @@ from mirage_mlir.interpreters.dimensions import DimensionClasses
 from mirage_mlir.interpreters.domain import ElementType
 from mirage_mlir.interpreters.float_domain import FloatDomain, Floats, round_to
 from mirage_mlir.interpreters.kernel import KernelInterpreter
-from mirage_mlir.interpreters.operators import element_type_of, mnemonic, shape_of
+from mirage_mlir.interpreters.operators import element_type_of, in_tf32, mnemonic, shape_of
 from mirage_mlir.interpreters.tensors import Tensor, TensorDomain
 
 Doubles = NDArray[np.float64]
@@ -46,6 +47,7 @@ Doubles = NDArray[np.float64]
 ROUNDOFF: dict[ElementType, float] = {
     "f16": 2.0**-11,
     "bf16": 2.0**-8,
+    "tf32": 2.0**-11,
     "f32": 2.0**-24,
     "f64": 2.0**-53,
 }
@@ -303,10 +305,11 @@ def _results(reference: FuncOp) -> Sequence[SSAValue]:
 
 
 def _roundoff(reference: FuncOp) -> float:
-    """The largest unit roundoff of any tensor that the reference names."""
+    """The largest unit roundoff of any tensor that the reference names, or product rounds to."""
     values = [*reference.body.block.args]
     values += [result for op in reference.body.block.ops for result in op.results]
-    return max(ROUNDOFF[_element_type(value)] for value in values)
+    found = [ROUNDOFF[_element_type(value)] for value in values]
+    return max([*found, *(ROUNDOFF["tf32"] for op in reference.walk() if in_tf32(op))])
 
 
 def _longest_sum(reference: FuncOp, classes: DimensionClasses) -> int:

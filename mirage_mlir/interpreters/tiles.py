@@ -18,6 +18,7 @@ from mirage_mlir.interpreters.axes import uniform
 from mirage_mlir.interpreters.domain import A, NotInterpretable
 from mirage_mlir.interpreters.operators import (
     BINARY,
+    as_multiplied,
     element_type_of,
     integer,
     integers,
@@ -141,6 +142,7 @@ class TileInterpreter(Generic[A]):
             self.domain.part(tile, dim, 0, count)
             for tile, dim in zip(tiles, contracted, strict=True)
         )
+        left, right = as_multiplied(self.domain, op, [left, right])
         return self.domain.matmul(left, right)
 
     def _reduce_sum(self, op: Operation, operands: list[Tensor[A]]) -> Tensor[A]:

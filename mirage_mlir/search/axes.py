@@ -176,8 +176,14 @@ def _inputs(
 
 
 def _matrix_type(types: Sequence[str]) -> str:
-    """The type in which every matmul may round its operands: f32 when they differ."""
-    return types[0] if len(set(types)) == 1 else "f32"
+    """
+    The type in which every matmul may round its operands: f32 when they differ.
+
+    tf32 has the numbers of f16 and bf16.
+    """
+    if len(set(types)) == 1:
+        return types[0]
+    return "tf32" if "tf32" in types and "f32" not in types else "f32"
 
 
 def _present(axes: Axes) -> list[str]:

@@ -83,6 +83,6 @@ class Centring:
     def _is_exact(self, operation: BlockOperation) -> bool:
         """Whether a matrix unit multiplies the tile as it is in memory."""
         program = self._algebra.program
-        if operation.kind is not Kind.INPUT or program.matrix_type == "f32":
+        if operation.kind is not Kind.INPUT or program.operand_type == "f32":
             return False
         return program.inputs[operation.source].element_type == program.matrix_type

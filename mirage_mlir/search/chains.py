@@ -50,8 +50,8 @@ class Chain:
 
 def find_chains(tiling: Tiling, edges: Mapping[int, Edge]) -> list[Chain]:
     """The chains of a graph; a product is in one of them at most."""
-    if tiling.program.matrix_type == "f32":
-        return []  # These products use no matrix unit.
+    if tiling.program.operand_type == "f32":
+        return []  # Fragments of these are made element by element, from shared memory.
     following: dict[int, dict[int, int]] = {}
     for value, edge in edges.items():
         for operand in edge.operands if edge.kind is Kind.MATMUL else ():

@@ -53,6 +53,11 @@ a tile in shared memory, for each element of such a column, and how many of them
 of a warp spread over more rows, whose banks collide. Fitted to 12 products of one row by threads on
 an H200, columns of 32 to 256."""
 
+TF32_WORK, TF32_READ = 2.0, 1.0
+"""How much longer than a product of f16 one of tf32 takes a matrix unit (PTX ISA: half the depth in
+one instruction), and scalar operations for each byte of its operands: a thread loads elements of 4
+bytes one by one, and rounds them. Not fitted to anything that was timed."""
+
 BUSY_THREADS = 512
 """Threads that keep the arithmetic units of a multiprocessor busy."""
 
@@ -244,6 +249,9 @@ class CostModel:
             assert edge.axis is not None
             depth = self.tiling.mesh.tiles[edge.axis]
             self.scalar = self.scalar + 2 * self.tiling.volume(value) * depth * turns
+        elif self.tiling.program.matrix_type == "tf32":
+            self.matrix = self.matrix + TF32_WORK * warps.flops * turns
+            self.scalar = self.scalar + TF32_READ * warps.read * turns
         else:
             self.matrix = self.matrix + warps.flops * turns
         self.shared = self.shared + warps.read * turns + 2 * warps.exchange

@@ -194,7 +194,7 @@ class Uses:
     def element_type(self, node: int) -> str:
         """In what a value is stored: f32, or where only matrix units read it what they take."""
         kinds = {self.program.nodes[user].kind for user in self.readers(node)}
-        return self.program.matrix_type if kinds == {Kind.MATMUL} else "f32"
+        return self.program.operand_type if kinds == {Kind.MATMUL} else "f32"
 
     def stored_axes(self, node: int) -> Axes:
         """In which order the axes of a value are stored: as what reads it sees them."""

@@ -152,7 +152,7 @@ class Program:
     sizes: Mapping[str, int]
     batch: frozenset[str]
     matrix_type: str
-    """Element type of the operands of matrix units."""
+    """Element type of the operands of matrix units; tf32 for f32 that may be rounded to it."""
     shifts: tuple[Shift, ...] = ()
     """Those that keep a graph of the program in the range of floating-point numbers."""
 
@@ -161,6 +161,11 @@ class Program:
         sizes = tuple(self.sizes.items())
         edges = self.inputs, self.outputs
         return self.nodes, *edges, sizes, self.batch, self.matrix_type, self.shifts
+
+    @property
+    def operand_type(self) -> str:
+        """The element type in which operands of matrix units are stored."""
+        return "f32" if self.matrix_type == "tf32" else self.matrix_type
 
     @property
     def computed(self) -> tuple[Output, ...]:

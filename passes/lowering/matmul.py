@@ -147,7 +147,7 @@ def multiply_thrice(
     slots: list[SSAValue],
 ) -> list[SSAValue]:
     """
-    `multiply_step` for f32, in two steps of depth 8.
+    `multiply_step` for f32, in two steps of depth 8; one product is enough in tf32.
 
     Matrix units round sums towards zero: over thousands of steps that would be a bias. So only
     what one step adds is summed there.
@@ -166,13 +166,20 @@ def multiply_thrice(
         depth = emit.add(emit.add(tile.depth, emit.add(at, half)), lane_column)
         depths = [depth, emit.add(depth, 4)]
         lefts = [
-            split_loads(ctx, op.lhs, [(row, each) for each in depths for row in pair])
+            split_loads(
+                ctx,
+                op.lhs,
+                [(row, each) for each in depths for row in pair],
+                rounded=op.in_tf32,
+            )
             for pair in rows
         ]
         for j in range(tile.column_tiles):
             start = emit.add(tile.column, j * MMA_COLUMNS)
             column = clamped(ctx, start, lane_row, op.rhs, tile, 1)
-            right = split_loads(ctx, op.rhs, [(each, column) for each in depths])
+            right = split_loads(
+                ctx, op.rhs, [(each, column) for each in depths], rounded=op.in_tf32
+            )
             for i, left in enumerate(lefts):
                 first = (i * tile.column_tiles + j) * 4
                 added = result[first : first + 4]

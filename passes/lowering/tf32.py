@@ -4,6 +4,8 @@ Products of f32 on the matrix units, which take the upper 19 bits of a number: t
 A number is its upper bits and what they leave, `x = h + l`; of `(h + l) (g + m)` all but `l m` is
 computed, which is at most 2^-21 of the product. Source: Ootomo and Yokota, "Recovering single
 precision accuracy from Tensor Cores while surpassing the FP32 theoretical peak performance" (2022).
+
+A product that is asked for in tf32 is one product of numbers that are rounded to the nearest tf32.
 """
 
 from dataclasses import dataclass
@@ -23,20 +25,29 @@ UPPER_BITS = -(1 << 13)
 
 @dataclass(frozen=True)
 class Split:
-    """The registers of a fragment: of the numbers' upper bits, and of what these leave."""
+    """
+    The registers of a fragment: of the numbers' upper bits, and of what these leave.
+
+    There is no rest of numbers that are rounded to tf32.
+    """
 
     upper: list[SSAValue]
     rest: list[SSAValue]
 
 
-def split_loads(ctx: KernelContext, value: SSAValue, places: list[tuple[Index, Index]]) -> Split:
-    """The elements of a tile in shared memory at (row, column) `places`, in two parts each."""
+def split_loads(
+    ctx: KernelContext, value: SSAValue, places: list[tuple[Index, Index]], *, rounded: bool
+) -> Split:
+    """The elements of a tile in shared memory at (row, column) `places`, in two parts or one."""
     emit, layout = ctx.emit, shared_layout(value)
     upper: list[SSAValue] = []
     rest: list[SSAValue] = []
     for row, column in places:
         offset = shared_offset(ctx, layout, byte_width(f32), row, column)
         (number,) = emit.load(emit.pointer(ctx.shared_pointer(value), offset, f32), f32, 1)
+        if rounded:
+            upper.append(emit.result(nvvm.ConvertFloatToTf32Op(number)))
+            continue
         bits = upper_bits(ctx, number)
         left = arith.SubfOp(number, emit.result(llvm.BitcastOp(bits, f32)))
         upper.append(bits)
@@ -56,7 +67,8 @@ def multiply_fragments(
 ) -> list[SSAValue]:
     """The product of a 16 x 8 and an 8 x 8 fragment, added to `added`; small parts first."""
     emit = ctx.emit
-    for a, b in ((left.rest, right.upper), (left.upper, right.rest), (left.upper, right.upper)):
+    parts = [(left.rest, right.upper), (left.upper, right.rest)] if left.rest else []
+    for a, b in (*parts, (left.upper, right.upper)):
         product = emit.result(nvvm.MmaSyncOp(a, b, added, (16, 8, 8), "tf32"))
         added = [emit.field(product, slot, f32) for slot in range(4)]
     return added

@@ -16,6 +16,7 @@ from xdsl.dialects.func import FuncOp
 from xdsl.ir import Attribute, BlockArgument, Operation, SSAValue
 
 from mirage_mlir.dialects import kernel
+from mirage_mlir.dialects.bases import TF32
 from mirage_mlir.passes.search.views import STRIDED_VIEWS, strides_of
 from mirage_mlir.search.axes import JoinedResult, ViewError, resolve_views
 from mirage_mlir.search.builder import ProgramBuilder
@@ -189,7 +190,10 @@ Recorder = Callable[[ProgramBuilder, Operation, Sequence[int]], int]
 
 
 def _matmul(builder: ProgramBuilder, op: Operation, operands: Sequence[int]) -> int:
-    operand_type = element_name(kernel.tensor_type(op.operands[0]).element_type)
+    assert isinstance(op, kernel.MatmulOp)
+    operand_type = element_name(kernel.tensor_type(op.lhs).element_type)
+    if op.in_tf32:
+        operand_type = TF32
     return builder.matmul(operands[0], operands[1], operand_type)
 
 

@@ -8,6 +8,7 @@ from xdsl.dialects.builtin import TensorType, bf16, f16, f32
 from xdsl.ir import Block, BlockArgument, Operation, Region, SSAValue
 
 from mirage_mlir.dialects import kernel, threadblock
+from mirage_mlir.dialects.bases import TF32
 from mirage_mlir.dialects.common import FloatType
 from mirage_mlir.dialects.threadblock import TileType
 from mirage_mlir.graph.partition import REPLICATED
@@ -300,11 +301,13 @@ class GraphWriter:
     def matmul(self, operation: BlockOperation) -> Tile:
         """A product of tiles, operands in the type of the matrix unit."""
         assert operation.axis is not None
-        matrix_type = ELEMENT_TYPES[self.program.matrix_type]
+        matrix_type = ELEMENT_TYPES[self.program.operand_type]
+        precision = TF32 if self.program.matrix_type == TF32 else None
         operands = (self._operand(operation), self._operand(operation, 1))
         left, right = (self.builder.cast(tile, matrix_type) for tile in operands)
         left, right, axes = self.builder.matrices(left, right, operation.axis)
-        return Tile(self.builder.append(threadblock.MatmulOp(left.value, right.value)), axes)
+        op = threadblock.MatmulOp(left.value, right.value, precision=precision)
+        return Tile(self.builder.append(op), axes)
 
     def reduction(self, operation: BlockOperation) -> Tile:
         """A sum or maximum over one axis of a tile."""

@@ -11,6 +11,7 @@ from xdsl.dialects.builtin import IntegerAttr, ModuleOp, i64
 from xdsl.ir import Operation
 
 from mirage_mlir.dialects import kernel
+from mirage_mlir.dialects.bases import MatmulBase
 from mirage_mlir.interpreters import run_function
 from mirage_mlir.interpreters.lowered import run_kernels
 from mirage_mlir.passes.assign_layouts import AssignLayoutsPass
@@ -21,7 +22,7 @@ from mirage_mlir.passes.schedule_threadblock import ScheduleThreadblockPass
 
 Array = NDArray[Any]
 
-ROUNDOFF = {"f16": 2.0**-11, "bf16": 2.0**-8, "f32": 2.0**-22}
+ROUNDOFF = {"f16": 2.0**-11, "bf16": 2.0**-8, "tf32": 2.0**-11, "f32": 2.0**-22}
 """Half the distance from 1 to the next number; four times that in f32, where exp, log and the
 reciprocal are approximations."""
 
@@ -102,8 +103,9 @@ def worst(result: Array, expected: Array) -> str:
 
 
 def roundoff_of(module: ModuleOp) -> float:
-    """The coarsest element type in the function."""
+    """The coarsest element type in the function, or type that a product rounds to."""
     names = [str(kernel.tensor_type(v).element_type) for v in values_of(function_of(module))]
+    names += ["tf32" for op in module.walk() if isinstance(op, MatmulBase) and op.in_tf32]
     return max(ROUNDOFF[name] for name in names)
 
 

@@ -94,6 +94,16 @@ def plain_linear(s: Linear) -> ModuleOp:
     return p.finish(*g.results)
 
 
+def linear_in(precision: str | None, s: Linear) -> ModuleOp:
+    """A product of f32 in a loop, of a given precision."""
+    p = Program(s.type_of("mk"), s.type_of("kn"))
+    x, w = p.inputs
+    with p.graph(s.grid, [s.turns]) as g:
+        product = g.add(tb.MatmulOp(s.left(g, x), s.right(g, w), precision=precision))
+        s.store(g, total(g, product))
+    return p.finish(*g.results)
+
+
 def biased_linear(s: Linear) -> ModuleOp:
     """`relu((x @ w + b + c) * d)`: a row, a column and a tile in the layout of the product."""
     p = Program(s.type_of("mk"), s.type_of("kn"), s.type_of("n"), f"{s.m}x1xf32", s.type_of("mn"))

@@ -9,7 +9,7 @@ from xdsl.dialects.builtin import ArrayAttr, DenseArrayBase, IntegerAttr, String
 from xdsl.ir import Attribute, Operation
 from xdsl.utils.hints import isa
 
-from mirage_mlir.interpreters.lowered import arithmetic, control, memory, warps
+from mirage_mlir.interpreters.lowered import arithmetic, atomics, control, memory, warps
 from mirage_mlir.interpreters.lowered.cluster import WARP_THREADS, BlockIndex, Cluster, Rules
 from mirage_mlir.interpreters.lowered.device_memory import DeviceBuffer
 from mirage_mlir.interpreters.lowered.encoding import (
@@ -24,7 +24,13 @@ from mirage_mlir.interpreters.lowered.faults import Checker, unsupported
 from mirage_mlir.interpreters.lowered.shared_memory import SharedMemory
 from mirage_mlir.interpreters.lowered.values import Pointer
 
-RULES: Rules = {**arithmetic.RULES, **control.RULES, **memory.RULES, **warps.RULES}
+RULES: Rules = {
+    **arithmetic.RULES,
+    **atomics.RULES,
+    **control.RULES,
+    **memory.RULES,
+    **warps.RULES,
+}
 
 GRID_AXES = 3
 

@@ -3,13 +3,15 @@
 // RUN: %generic-roundtrip
 
 // CHECK-LABEL: func.func @matmul(
-func.func @matmul(%a: tensor<64x32xf16>, %b: tensor<32x16xf16>, %c: tensor<2x1x8x64xbf16>, %d: tensor<3x64x5xbf16>) {
+func.func @matmul(%a: tensor<64x32xf16>, %b: tensor<32x16xf16>, %c: tensor<2x1x8x64xbf16>, %d: tensor<3x64x5xbf16>, %e: tensor<8x8xf32>) {
   // CHECK-NEXT: %0 = kernel.matmul %a, %b : (tensor<64x32xf16>, tensor<32x16xf16>) -> tensor<64x16xf16>
   %0 = kernel.matmul %a, %b : (tensor<64x32xf16>, tensor<32x16xf16>) -> tensor<64x16xf16>
   // CHECK-NEXT: %m1 = kernel.matmul %a, %b : (tensor<64x32xf16>, tensor<32x16xf16>) -> tensor<64x16xf32>
   %m1 = kernel.matmul %a, %b : (tensor<64x32xf16>, tensor<32x16xf16>) -> tensor<64x16xf32>
   // CHECK-NEXT: %m2 = kernel.matmul %c, %d : (tensor<2x1x8x64xbf16>, tensor<3x64x5xbf16>) -> tensor<2x3x8x5xbf16>
   %m2 = kernel.matmul %c, %d : (tensor<2x1x8x64xbf16>, tensor<3x64x5xbf16>) -> tensor<2x3x8x5xbf16>
+  // CHECK-NEXT: %m3 = kernel.matmul %e, %e {precision = "tf32"} : (tensor<8x8xf32>, tensor<8x8xf32>) -> tensor<8x8xf32>
+  %m3 = kernel.matmul %e, %e {precision = "tf32"} : (tensor<8x8xf32>, tensor<8x8xf32>) -> tensor<8x8xf32>
   func.return
 }
 

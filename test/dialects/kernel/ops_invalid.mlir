@@ -30,6 +30,18 @@
 
 // -----
 
+%a = "test.op"() : () -> tensor<8x8xf32>
+// expected-error @below {{'kernel.matmul' op has precision "bf16": "tf32" is the only one to ask for}}
+%c = kernel.matmul %a, %a {precision = "bf16"} : (tensor<8x8xf32>, tensor<8x8xf32>) -> tensor<8x8xf32>
+
+// -----
+
+%a = "test.op"() : () -> tensor<8x8xf16>
+// expected-error @below {{'kernel.matmul' op rounds f32 to tf32, and its operands are f16}}
+%c = kernel.matmul %a, %a {precision = "tf32"} : (tensor<8x8xf16>, tensor<8x8xf16>) -> tensor<8x8xf16>
+
+// -----
+
 %a, %b = "test.op"() : () -> (tensor<2x4x8xf32>, tensor<3x8xf32>)
 // expected-error @below {{'kernel.add' op cannot broadcast 2x4x8 with 3x8: dim 1 of the result would have sizes 4 and 3}}
 %c = kernel.add %a, %b : (tensor<2x4x8xf32>, tensor<3x8xf32>) -> tensor<2x4x8xf32>

@@ -229,3 +229,12 @@ def test_constant_inputs_keep_their_place() -> None:
     first = text(graph).splitlines()[1]
     assert "%input0: tensor<4x4xf16>, %input1: tensor<4x4xf16> {kernel.constant})" in first
     assert isinstance(w.value.type, TensorType)
+
+
+def test_precision_of_a_product() -> None:
+    graph = mi.new_kernel_graph()
+    x, w = (graph.new_input((8, 8), dtype=mi.float32) for _ in range(2))
+    graph.mark_output(graph.matmul(x, w, precision="tf32"))
+    assert 'kernel.matmul %input0, %input1 {precision = "tf32"}' in str(graph.to_module())
+    with pytest.raises(ValueError, match="tf32"):
+        graph.matmul(x, w, precision="bf16")

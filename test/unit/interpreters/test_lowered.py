@@ -54,6 +54,24 @@ def test_rmsnorm_linear_in_f32(name: str) -> None:
     assert nvvm.MmaSyncOp in kinds_of(kernels)
 
 
+@pytest.mark.parametrize("name", ["usual", "one-row", "odd-columns", "eight-byte-columns"])
+def test_tf32_on_request(name: str) -> None:
+    """One product of rounded numbers: a third of the instructions, and the error of tf32."""
+    s = LINEARS[name]._replace(kind="f32")
+    precise, rounded = (check(cases.linear_in(asked, s)) for asked in (None, "tf32"))
+    products = [
+        sum(isinstance(op, nvvm.MmaSyncOp) for op in kernels.walk())
+        for kernels in (precise, rounded)
+    ]
+    assert products[0] == 3 * products[1]
+    random = random_inputs(rounded)
+    exact = random[0].astype(np.float64) @ random[1]
+    (result,) = run_kernels(rounded, random)
+    error = np.linalg.norm(result - exact) / np.linalg.norm(exact)
+    # More than f32 would have: nothing else brings tf32's rounding into the result.
+    assert 2.0**-16 < error < 2.0**-11
+
+
 @pytest.mark.parametrize("stages", [2, 3, 4])
 def test_stages(stages: int) -> None:
     check(cases.rmsnorm_linear(LINEARS["three-rows-ragged"]), stages=stages)

@@ -11,7 +11,7 @@ from xdsl.dialects.func import FuncOp
 
 from mirage_mlir.interpreters.axes import distinct, uniform
 from mirage_mlir.interpreters.dimensions import DimensionClasses
-from mirage_mlir.interpreters.float_domain import Floats
+from mirage_mlir.interpreters.float_domain import Floats, round_to_tf32
 from mirage_mlir.interpreters.representatives import rounding_axes
 from mirage_mlir.interpreters.rounding import RoundingTests, relative_errors
 from mirage_mlir.interpreters.tensors import Tensor
@@ -62,6 +62,28 @@ def test_tolerance_follows_types_and_sums(parse: Parse, name: str, roundoff: flo
         assert loss.tolerance == pytest.approx(base)
         assert 0 < loss.error < roundoff + 1e-5
         assert loss.acceptable
+
+
+def test_tolerance_follows_the_precision_that_is_asked_for(parse: Parse) -> None:
+    """A product in tf32 may be as wrong as one of f16, and is no candidate for one of f32."""
+    (precise,) = parse(LINEAR.format("f32"))
+    asked = LINEAR.format("f32").replace("%x, %w :", '%x, %w {precision = "tf32"} :')
+    (rounded,) = parse(asked)
+    for loss in make_tests(rounded).losses(rounded):
+        assert loss.tolerance == pytest.approx(4 * 2**-11 + 1024 * 2**-24)
+        assert 2**-15 < loss.error < 2**-11
+        assert loss.acceptable
+    assert all(loss.acceptable for loss in make_tests(rounded).losses(precise))
+    assert not any(loss.acceptable for loss in make_tests(precise).losses(rounded))
+
+
+def test_rounding_to_tf32() -> None:
+    """To the nearest number with ten bits of fraction, ties away from zero."""
+    step = 2.0**-10
+    numbers = [1, 1 + step / 2, 1 + step * 0.49, -1 - step / 2, np.inf, np.nan]
+    expected = [1, 1 + step, 1, -1 - step, np.inf, np.nan]
+    rounded = round_to_tf32(np.array(numbers, np.float32))
+    assert np.array_equal(rounded, np.array(expected, np.float32), equal_nan=True)
 
 
 def test_inputs_far_from_zero(parse: Parse) -> None:
