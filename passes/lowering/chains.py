@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 from itertools import product
+from math import prod
 
 from xdsl.ir import SSAValue
 
@@ -10,12 +11,21 @@ from mirage_mlir.graph.layout import (
     MMA_COLUMNS,
     MMA_DEPTH,
     MMA_ROWS,
+    WARP_THREADS,
     RegisterLayout,
     as_matrix,
     ceil_div,
     mma_result,
 )
-from mirage_mlir.graph.schedule import MAX_EXCHANGE_BYTES
+from mirage_mlir.graph.schedule import MATRIX_THREADS, MAX_EXCHANGE_BYTES
+from mirage_mlir.graph.target import Target
+from mirage_mlir.graph.wgmma import (
+    GROUP_THREADS,
+    UNIT_DEPTH,
+    UNIT_ROWS,
+    UNIT_WARPS,
+    wgmma_result,
+)
 from mirage_mlir.passes.lowering.tiles import has_half_operands, matmul_sizes
 
 Warps = tuple[int, int, int]
@@ -24,6 +34,21 @@ MAX_FRAGMENT_REGISTERS = 144
 """Registers of a thread for the results of both products; the rest of 255 holds operands,
 addresses and copies of elements that are worked on."""
 
+OTHER_REGISTERS = 56
+"""Of a thread, where a large block leaves it fewer than 255."""
+
+MAX_GROUPS = 4
+"""Warp groups of a block: 512 threads have 128 registers each."""
+
+BLOCK_REGISTERS = 65536
+"""That one block can have, on all chips with warp groups."""
+
+LINE = 64
+"""Elements of the longest line of a swizzled tile; those of others divide it."""
+
+GROUPS_IN_FLIGHT = 2
+"""Warp groups that a multiprocessor needs: while one waits for its product, another computes."""
+
 
 @dataclass(frozen=True)
 class Chain:
@@ -31,11 +56,16 @@ class Chain:
     A product `first` whose result, worked on element by element, is the left side of others.
 
     The C fragments of m16n8k16 are A fragments, so warps that share the columns of the first
-    product share the depth of the second.
+    product share the depth of the second. The same holds for the 64 rows of warp groups.
+
+    Args:
+        down, across: warps along the rows and the columns of the first product.
+        groups: whether these are warp groups.
     """
 
     down: int
     across: int
+    groups: bool = False
 
     @property
     def first(self) -> Warps:
@@ -64,8 +94,10 @@ def source_of(value: SSAValue) -> threadblock.MatmulOp | None:
     return None
 
 
-def find_chains(graph: kernel.GraphDefinedOp, warps: int) -> dict[threadblock.MatmulOp, Chain]:
-    """The chains of `graph` by each of their products."""
+def find_chains(
+    graph: kernel.GraphDefinedOp, warps: int, *, groups: bool = False
+) -> dict[threadblock.MatmulOp, Chain]:
+    """The chains of `graph` by each of their products; `groups` where warp groups can multiply."""
     seconds: dict[threadblock.MatmulOp, list[threadblock.MatmulOp]] = {}
     for op in graph.body.block.ops:
         if isinstance(op, threadblock.MatmulOp) and has_half_operands(op):
@@ -76,10 +108,69 @@ def find_chains(graph: kernel.GraphDefinedOp, warps: int) -> dict[threadblock.Ma
     for first, others in seconds.items():
         if first in chains or any(op in chains or op in seconds for op in others):
             continue
-        chain = choose_chain(first, others, warps)
+        chain = choose_group_chain(first, others, warps) if groups else None
+        if chain is None:
+            chain = choose_chain(first, others, warps)
         if chain is not None:
             chains.update(dict.fromkeys([first, *others], chain))
     return chains
+
+
+def threads_of_chains(graph: kernel.GraphDefinedOp, target: Target) -> int | None:
+    """
+    Threads of a block whose products are all in chains; None where some are not.
+
+    Warps have as many rows as they can: so they read the right sides less often.
+    """
+    products = [op for op in graph.body.block.ops if isinstance(op, threadblock.MatmulOp)]
+    if target.warpgroup_products:
+        wanted = GROUPS_IN_FLIGHT if prod(graph.grid_sizes) <= target.multiprocessors else 1
+        fitting: list[int] = []
+        for count in (1 << k for k in range(MAX_GROUPS.bit_length())):
+            chains = find_chains(graph, count * UNIT_WARPS, groups=True)
+            if all(op in chains and chains[op].groups for op in products):
+                fitting.append(count * GROUP_THREADS)
+        if fitting:
+            return next((n for n in fitting if n >= wanted * GROUP_THREADS), fitting[-1])
+    chains = find_chains(graph, MATRIX_THREADS // WARP_THREADS)
+    return MATRIX_THREADS if all(op in chains for op in products) else None
+
+
+def choose_group_chain(
+    first: threadblock.MatmulOp, others: list[threadblock.MatmulOp], warps: int
+) -> Chain | None:
+    """The split over warp groups with the fewest parts; None where they cannot multiply so."""
+    rows, keys, depth = matmul_sizes(first)
+    widths = [matmul_sizes(op)[1] for op in others]
+    operands = [*first.operands, *(op.rhs for op in others)]
+    if rows % UNIT_ROWS or any(size % UNIT_DEPTH for size in (keys, depth, *widths)):
+        return None
+    if warps % UNIT_WARPS or not all(may_be_multiplied(value) for value in operands):
+        return None
+    count = warps // UNIT_WARPS
+    limit = min(
+        MAX_FRAGMENT_REGISTERS, BLOCK_REGISTERS // (count * GROUP_THREADS) - OTHER_REGISTERS
+    )
+    for across in (1 << k for k in range(count.bit_length())):
+        down, part = count // across, keys // across
+        if rows % (UNIT_ROWS * down) or part % UNIT_DEPTH:
+            continue
+        # Each group starts at a whole line of 64, or all share one.
+        if part % LINE and LINE % part:
+            continue
+        registers = rows // (UNIT_ROWS * down) * (part + sum(widths)) * UNIT_ROWS // GROUP_THREADS
+        parts = across * rows * max(widths) * 4
+        if registers <= limit and (across == 1 or parts <= 2 * MAX_EXCHANGE_BYTES):
+            return Chain(down, across, groups=True)
+    return None
+
+
+def may_be_multiplied(value: SSAValue) -> bool:
+    """Whether a tile is one that warp groups can read: reductions are kept in f32."""
+    op = value.owner
+    if isinstance(op, threadblock.TransposeOp):
+        return may_be_multiplied(op.input)
+    return not isinstance(op, threadblock.ReduceSumOp | threadblock.ReduceMaxOp)
 
 
 def choose_chain(
@@ -112,4 +203,5 @@ def choose_chain(
 def left_layout(op: threadblock.MatmulOp, chain: Chain) -> RegisterLayout:
     """Where the left side of `op`, the second of a chain, must lie."""
     rows, _, depth = matmul_sizes(op)
-    return mma_result(rows, depth, chain.first)
+    result = wgmma_result if chain.groups else mma_result
+    return result(rows, depth, chain.first)

@@ -1,10 +1,9 @@
 """Matrix products of tiles in shared memory or registers on the matrix units."""
 
 from dataclasses import dataclass
-from itertools import product
 from math import prod
 
-from xdsl.dialects import arith, llvm, vector
+from xdsl.dialects import arith, llvm
 from xdsl.dialects.builtin import DenseArrayBase, VectorType, bf16, f16, f32, i32
 from xdsl.ir import SSAValue
 
@@ -21,7 +20,10 @@ from mirage_mlir.graph.layout import (
 from mirage_mlir.passes.lowering.addresses import shared_offset
 from mirage_mlir.passes.lowering.context import KernelContext, shared_layout
 from mirage_mlir.passes.lowering.emitter import Index, byte_width
+from mirage_mlir.passes.lowering.fragments import packed_fragments
 from mirage_mlir.passes.lowering.tf32 import multiply_fragments, split_loads
+from mirage_mlir.passes.lowering.units import multiplied_by_groups
+from mirage_mlir.passes.lowering.wgmma import finish, start
 
 UNROLLED_STEPS = 8
 """Steps along the depth that are written out; more become a loop, to bound the code."""
@@ -85,6 +87,8 @@ def multiply(
     ctx: KernelContext, op: threadblock.MatmulOp, added: list[SSAValue] | None
 ) -> list[SSAValue]:
     """The slots of `op`'s result, plus `added` where given."""
+    if multiplied_by_groups(op):
+        return finish(ctx.emit, start(ctx, op, added))
     ctx.emit.location = op.location
     attribute = layout_of(op.result)
     assert isinstance(attribute, RegistersAttr)
@@ -206,7 +210,7 @@ def left_fragments(
         return ctx.held[op][at // MMA_DEPTH]
     if isinstance(layout_of(op.lhs), RegistersAttr):
         assert isinstance(at, int)
-        return packed_fragments(ctx, op, tile, at // MMA_DEPTH)
+        return packed_fragments(ctx, op, tile.row_tiles, at // MMA_DEPTH)
     depth = ctx.emit.add(tile.depth, at)
     return [
         left_fragment(ctx, op, ctx.emit.add(tile.row, i * MMA_ROWS), depth, tile.covered[0])
@@ -263,50 +267,6 @@ def left_fragment(
         at = emit.least(at, round_up(rows, 8) - 8)
     down = emit.add(depth, emit.add(inner, emit.mul(fourth, 8)))
     return _matrices(ctx, op.lhs, at, down, True)
-
-
-def packed_fragments(
-    ctx: KernelContext, op: threadblock.MatmulOp, tile: WarpTile, step: int
-) -> list[list[SSAValue]]:
-    """
-    The left fragments of one step that lie in registers as another product's result.
-
-    Elements that do not exist are zero: what they are computed from may be no number.
-    """
-    emit = ctx.emit
-    attribute = layout_of(op.lhs)
-    assert isinstance(attribute, RegistersAttr)
-    layout, shape = attribute.layout, threadblock.shape_of(op.lhs)
-    column_tiles = len(layout.offsets) // (4 * tile.row_tiles)
-    element = threadblock.tile_type(op.lhs).element_type
-    # Rows that do not exist are never stored.
-    whole, extents = (layout.spans()[0], shape[-1]), (None, ctx.extents(op.lhs)[-1])
-    fragments: list[list[SSAValue]] = []
-    for row in range(tile.row_tiles):
-        registers: list[SSAValue] = []
-        for half, down in product((0, 1), (0, 1)):
-            number = 2 * step + half
-            first = ((row * column_tiles + number) * 2 + down) * 2
-            pair: list[SSAValue] = []
-            for slot in (first, first + 1):
-                if number >= column_tiles:
-                    pair.append(emit.zero(element))
-                    continue
-                valid = ctx.inside(layout, whole, extents, layout.offsets[slot])
-                pair.append(emit.select(valid, ctx.registers[op.lhs][slot], emit.zero(element)))
-            registers.append(packed(ctx, pair))
-        fragments.append(registers)
-    return fragments
-
-
-def packed(ctx: KernelContext, pair: list[SSAValue]) -> SSAValue:
-    """Two 16-bit numbers as one register of a matrix unit."""
-    emit, element = ctx.emit, pair[0].type
-    kind = VectorType(element, [2])
-    result = emit.result(llvm.UndefOp(kind))
-    for index, value in enumerate(pair):
-        result = emit.result(vector.InsertOp(value, result, [index]))
-    return result if element == f16 else emit.result(llvm.BitcastOp(result, i32))
 
 
 def right_fragments(
