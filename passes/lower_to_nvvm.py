@@ -20,7 +20,8 @@ from xdsl.passes import ModulePass
 
 from mirage_mlir.diagnostics import fail
 from mirage_mlir.dialects import kernel, threadblock
-from mirage_mlir.graph.target import target_named
+from mirage_mlir.graph.schedule import is_spread, side_by_side
+from mirage_mlir.graph.target import Target, target_named
 from mirage_mlir.passes.lowering.context import is_staged
 from mirage_mlir.passes.lowering.emitter import byte_width
 from mirage_mlir.passes.lowering.kernel_function import (
@@ -29,9 +30,14 @@ from mirage_mlir.passes.lowering.kernel_function import (
     shared_memory_symbol,
 )
 from mirage_mlir.passes.lowering.pipeline import MappedTensor, described
-from mirage_mlir.passes.lowering.tiles import cluster_sizes
+from mirage_mlir.passes.lowering.tiles import PRODUCERS, cluster_sizes
 from mirage_mlir.passes.lowering.views import TensorView, dense_strides, view_of
-from mirage_mlir.passes.plan_memory import SCRATCH_BYTES, SCRATCH_OFFSET, int_attribute
+from mirage_mlir.passes.plan_memory import (
+    SCRATCH_BYTES,
+    SCRATCH_OFFSET,
+    SMEM_BYTES,
+    int_attribute,
+)
 
 CLUSTER_CHIP = "sm_90a"
 """The first chip whose blocks reach each other's shared memory, and whose kernels may start while
@@ -83,9 +89,10 @@ def bytes_of_block(graph: kernel.GraphDefinedOp) -> int:
 class FunctionLowering:
     """One function of kernels as one GPU module."""
 
-    def __init__(self, function: func.FuncOp, chip: str) -> None:
+    def __init__(self, function: func.FuncOp, target: Target) -> None:
         self.function = function
-        self.chip = chip
+        self.target = target
+        self.chip = target.chip
         self.outputs = output_views(function)
         self.graphs = [
             op for op in function.body.block.ops if isinstance(op, kernel.GraphDefinedOp)
@@ -149,9 +156,17 @@ class FunctionLowering:
         Whether a kernel starts before the one in front has ended.
 
         Its blocks are then placed where there is room, several where a multiprocessor had nothing
-        to do. Kernels with little work for each block lose less by that than they gain.
+        to do. Kernels with little work for each block lose less by that than they gain; where a
+        producer fills large buffers there is no room for several.
         """
-        return self.chip == CLUSTER_CHIP and bytes_of_block(graph) <= MAX_EARLY_BYTES
+        if self.chip != CLUSTER_CHIP:
+            return False
+        if bytes_of_block(graph) <= MAX_EARLY_BYTES:
+            return True
+        cluster = prod(cluster_sizes(graph))
+        share = side_by_side(prod(graph.grid_sizes), cluster, self.target)
+        spread = is_spread(int_attribute(graph, SMEM_BYTES), share, self.target)
+        return PRODUCERS in graph.attributes and bool(spread)
 
     def constants(self) -> list[int]:
         """The inputs that never change between calls."""
@@ -209,9 +224,9 @@ class LowerToNvvmPass(ModulePass):
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         """Replace every function of the module."""
-        chip = target_named(self.target).chip
+        target = target_named(self.target)
         for function in [f for f in op.body.block.ops if isinstance(f, func.FuncOp)]:
-            lowered = FunctionLowering(function, chip).run()
+            lowered = FunctionLowering(function, target).run()
             op.body.block.insert_op_before(lowered, function)
             function.detach()
             function.erase()

@@ -18,7 +18,7 @@ from mirage_mlir.dialects.layout import (
     layout_of,
 )
 from mirage_mlir.dialects.threadblock import Stage
-from mirage_mlir.graph.schedule import choose_pipeline_stages, choose_stages
+from mirage_mlir.graph.schedule import choose_stages, pipeline_stages, side_by_side
 from mirage_mlir.graph.target import target_named
 from mirage_mlir.passes.lowering.context import (
     buffer_bytes,
@@ -26,7 +26,7 @@ from mirage_mlir.passes.lowering.context import (
     is_staged,
     is_tensor_copy,
 )
-from mirage_mlir.passes.lowering.tiles import HELD, PRODUCERS, adds_into
+from mirage_mlir.passes.lowering.tiles import HELD, PRODUCERS, adds_into, cluster_sizes
 
 STAGES = "stages"
 
@@ -76,6 +76,18 @@ def spreads(op: Operation) -> bool:
 def turn_bytes(graph: kernel.GraphDefinedOp) -> int:
     """Bytes of shared memory that one turn of the loop loads."""
     return sum(buffer_bytes(op) for op in graph.body.block.ops if is_staged(op, graph))
+
+
+def other_bytes(graph: kernel.GraphDefinedOp) -> int:
+    """Bytes of shared memory that other tiles take while the loop runs."""
+    stages = threadblock.stages(graph)
+    return sum(
+        buffer_bytes(op)
+        for op in graph.body.block.ops
+        if not isinstance(op, threadblock.TransposeOp)
+        and any(in_shared(result) and stages[result] != Stage.POST for result in op.results)
+        and not is_staged(op, graph)
+    )
 
 
 @dataclass
@@ -349,4 +361,8 @@ class ScheduleThreadblockPass(ModulePass):
         turns, size = prod(graph.loop_sizes), turn_bytes(graph)
         if self.stages:
             return min(turns, max(2, self.stages))
-        return (choose_pipeline_stages if pipelined else choose_stages)(size, turns)
+        if not pipelined:
+            return choose_stages(size, turns)
+        target = target_named(self.target)
+        share = side_by_side(prod(graph.grid_sizes), prod(cluster_sizes(graph)), target)
+        return int(pipeline_stages(size, other_bytes(graph), turns, share, target))

@@ -1,0 +1,59 @@
+// RUN: mirage-opt %s --fuse-thread-graphs --assign-layouts="target=sm_90a" --schedule-threadblock="target=sm_90a stages=3" | filecheck %s --check-prefix=SCHEDULE
+// RUN: mirage-opt %s --fuse-thread-graphs --assign-layouts="target=sm_90a" --schedule-threadblock="target=sm_90a stages=3" --plan-memory="target=sm_90a" | filecheck %s --check-prefix=MEMORY
+// RUN: mirage-opt %s --fuse-thread-graphs --assign-layouts="target=sm_90a" --schedule-threadblock="target=sm_90a stages=3" --plan-memory="target=sm_90a" --lower-to-nvvm="target=sm_90a" | filecheck %s --check-prefix=NVVM
+
+// One warp copies; the others wait for a turn's tiles, each for itself, and meet after the loop.
+// SCHEDULE-LABEL: func.func @linear
+// SCHEDULE:         attributes {threads = 128 : i64, producers = 1 : i64, stages = 3 : i64
+// SCHEDULE-NOT:     threadblock.barrier
+// SCHEDULE:         threadblock.await_tiles
+// SCHEDULE-NEXT:    threadblock.matmul
+// SCHEDULE-NOT:     threadblock.barrier
+// SCHEDULE:         thread.graph
+// SCHEDULE:         threadblock.release_tiles
+// SCHEDULE:         threadblock.barrier "post"
+// SCHEDULE:         threadblock.convert_layout
+
+// A buffer of 64 x 64 and one of 16 x 64 elements, three times each, then six barriers.
+// MEMORY-LABEL: func.func @linear
+// MEMORY:         mbarrier_offset = 30720 : i64, smem_bytes = 30768 : i64
+
+// What is constant is copied before the kernel in front has ended, the rest after it. The rows past
+// the end of %x are zero in shared memory: no thread asks where it ends.
+// NVVM-LABEL: llvm.func @linear_kernel_0
+// NVVM-SAME:    llvm.byval = !llvm.array<128 x i8>, llvm.align = 64 : i64, nvvm.grid_constant
+// NVVM-SAME:    nvvm.maxntid = array<i32: 160>
+// NVVM-SAME:    mirage.threads = 160 : i64
+// NVVM-SAME:    mirage.arguments = ["input:0", "input:1", "output:0", "map:0", "map:1"]
+// NVVM-COUNT-6:   nvvm.mbarrier.init
+// NVVM:           nvvm.fence.mbarrier.init
+// NVVM:           "nvvm.barrier"() <{operandSegmentSizes = array<i32: 0, 0, 0>}>
+// NVVM:           nvvm.mbarrier.arrive.expect_tx
+// NVVM:           nvvm.cp.async.bulk.tensor
+// NVVM:           grid_dep_action wait
+// NVVM:           nvvm.cp.async.bulk.tensor
+// NVVM:           nvvm.mbarrier.try_wait.parity
+// NVVM:           nvvm.mbarrier.arrive.expect_tx
+// NVVM-NOT:       nvvm.cp.async.shared.global
+// NVVM:           nvvm.mbarrier.try_wait.parity
+// NVVM:           "nvvm.mbarrier.arrive"
+// NVVM:           grid_dep_action wait
+// NVVM:           "nvvm.barrier"(%{{.*}}, %{{.*}}) <{operandSegmentSizes = array<i32: 1, 1, 0>}>
+// NVVM:         mirage.tensor_maps = [{tensor = "input:0", dims = array<i64: 512, 13>, strides = array<i64: 1024>, box = array<i64: 64, 16>, offset = 0 : i64, swizzle = 128 : i64, element = "f16"}, {tensor = "input:1", dims = array<i64: 128, 512>, strides = array<i64: 256>, box = array<i64: 64, 64>, offset = 0 : i64, swizzle = 128 : i64, element = "f16"}]
+func.func @linear(%x: tensor<13x512xf16>, %w: tensor<512x128xf16> {kernel.constant}) -> tensor<13x128xf16> {
+  %o = kernel.graph_defined ins(%x, %w) grid [2] loop [8] {
+  ^bb0(%xa: tensor<13x512xf16>, %wa: tensor<512x128xf16>):
+    %xt = threadblock.load %xa grid_map [_] loop_map [1] : (tensor<13x512xf16>) -> !threadblock.tile<16x64xf16>
+    %wt = threadblock.load %wa grid_map [1] loop_map [0] : (tensor<512x128xf16>) -> !threadblock.tile<64x64xf16>
+    %p = threadblock.matmul %xt, %wt : (!threadblock.tile<16x64xf16>, !threadblock.tile<64x64xf16>) -> !threadblock.tile<16x64xf32>
+    %q = threadblock.square %xt : (!threadblock.tile<16x64xf16>) -> !threadblock.tile<16x64xf32>
+    %s = threadblock.reduce_sum %q {dims = array<i64: 1>} : (!threadblock.tile<16x64xf32>) -> !threadblock.tile<16x1xf32>
+    %a = threadblock.accumulate %p : (!threadblock.tile<16x64xf32>) -> !threadblock.tile<16x64xf32>
+    %b = threadblock.accumulate %s : (!threadblock.tile<16x1xf32>) -> !threadblock.tile<16x1xf32>
+    %r = threadblock.sqrt %b : (!threadblock.tile<16x1xf32>) -> !threadblock.tile<16x1xf32>
+    %z = threadblock.div %a, %r : (!threadblock.tile<16x64xf32>, !threadblock.tile<16x1xf32>) -> !threadblock.tile<16x64xf32>
+    %c = threadblock.cast %z : (!threadblock.tile<16x64xf32>) -> !threadblock.tile<16x64xf16>
+    threadblock.store %c grid_map [1] : !threadblock.tile<16x64xf16>
+  } : (tensor<13x512xf16>, tensor<512x128xf16>) -> tensor<13x128xf16>
+  func.return %o : tensor<13x128xf16>
+}

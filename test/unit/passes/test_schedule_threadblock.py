@@ -1,0 +1,113 @@
+"""Barriers of known graphs: as few as there can be, and none that a reader needs is missing."""
+
+import attention_cases
+import lowering_cases as cases
+import lowering_tiles as tiles
+import pytest
+from attention_cases import Heads
+from lowering_cases import Linear
+from xdsl.context import Context
+from xdsl.dialects.builtin import ModuleOp
+from xdsl.ir import Operation
+
+from mirage_mlir.dialects import kernel, threadblock
+from mirage_mlir.dialects.layout import AwaitTilesOp, BarrierOp, ReleaseTilesOp
+from mirage_mlir.passes.assign_layouts import AssignLayoutsPass
+from mirage_mlir.passes.fuse_thread_graphs import FuseThreadGraphsPass
+from mirage_mlir.passes.lowering.context import is_staged
+from mirage_mlir.passes.lowering.tiles import PRODUCERS
+from mirage_mlir.passes.schedule_threadblock import ScheduleThreadblockPass, reads
+
+LINEAR = Linear(16, 192, 96, 16, 64, 48)
+HEADS = Heads(2, 16, 192, 32, 16, 64)
+
+GRAPHS = {
+    "rmsnorm-linear": cases.rmsnorm_linear(LINEAR),
+    "gated-mlp": cases.gated_mlp(LINEAR),
+    "lora": cases.lora(LINEAR, 16),
+    "computed-operands": cases.transposed_linear(
+        Linear(16, 64, 16, 0, 16, 0), computed=True, views=False
+    ),
+    "tiles-that-stay": cases.invariant_tiles(LINEAR),
+    "attention": attention_cases.attention(HEADS),
+    "maximum-of-the-turn": attention_cases.observed_attention(HEADS),
+    "sums": attention_cases.softmax_sums(16, 64, 16),
+}
+
+
+def scheduled(module: ModuleOp, target: str) -> kernel.GraphDefinedOp:
+    """The kernel of a copy of `module`, as a block of `target` runs it."""
+    module = module.clone()
+    for step in (
+        FuseThreadGraphsPass(),
+        AssignLayoutsPass("H200"),
+        ScheduleThreadblockPass(target=target),
+    ):
+        step.apply(Context(), module)
+    module.verify()
+    return next(op for op in module.walk() if isinstance(op, kernel.GraphDefinedOp))
+
+
+def count(graph: kernel.GraphDefinedOp) -> dict[str, int]:
+    """Barriers before, in and after the loop."""
+    stages = [op.stage.data for op in graph.walk() if isinstance(op, BarrierOp)]
+    return {stage: stages.count(stage) for stage in ("invariant", "loop", "post")}
+
+
+@pytest.mark.parametrize(
+    ("name", "invariant", "loop", "post"),
+    [
+        ("rmsnorm-linear", 0, 0, 2),
+        ("gated-mlp", 0, 0, 2),
+        ("lora", 1, 0, 3),
+        # Written by some threads, read by others, and written again in the next turn.
+        ("computed-operands", 0, 2, 0),
+        # Loaded by all threads, then computed from by others, then read in the loop.
+        ("tiles-that-stay", 2, 0, 0),
+        ("attention", 1, 0, 3),
+        ("maximum-of-the-turn", 1, 2, 2),
+        ("sums", 0, 0, 0),
+    ],
+)
+def test_warps_that_wait_for_copies_need_no_barrier_for_them(
+    name: str, invariant: int, loop: int, post: int
+) -> None:
+    graph = scheduled(GRAPHS[name], "H200")
+    assert PRODUCERS in graph.attributes
+    assert count(graph) == {"invariant": invariant, "loop": loop, "post": post}
+
+
+@pytest.mark.parametrize(
+    ("name", "loop"), [("rmsnorm-linear", 1), ("computed-operands", 2), ("sums", 1)]
+)
+def test_without_producers_all_meet_at_the_top_of_the_loop(name: str, loop: int) -> None:
+    graph = scheduled(GRAPHS[name], "sm_80")
+    assert PRODUCERS not in graph.attributes
+    assert count(graph)["loop"] == loop
+    assert not any(isinstance(op, AwaitTilesOp | ReleaseTilesOp) for op in graph.walk())
+
+
+@pytest.mark.parametrize("name", GRAPHS)
+def test_tiles_are_read_between_await_and_release(name: str) -> None:
+    """And released at once: nothing but a reader stands in front of the release."""
+    graph = scheduled(GRAPHS[name], "H200")
+    ops: list[Operation] = list(graph.body.block.ops)
+    (start,) = [place for place, op in enumerate(ops) if isinstance(op, AwaitTilesOp)]
+    (end,) = [place for place, op in enumerate(ops) if isinstance(op, ReleaseTilesOp)]
+    readers = [place for place, op in enumerate(ops) if any(is_staged(b, graph) for b in reads(op))]
+    assert readers
+    assert start < min(readers)
+    assert max(readers) == end - 1
+
+
+def test_copies_that_no_box_can_make_stay_with_the_threads() -> None:
+    """Lines of 40 bytes: their addresses are no multiples of 16."""
+    graph = scheduled(cases.rmsnorm_linear(Linear(5, 20, 7, 5, 10, 7)), "H200")
+    assert PRODUCERS not in graph.attributes
+    assert count(graph)["loop"] >= 1
+
+
+def test_without_a_loop_nobody_produces() -> None:
+    graph = scheduled(tiles.softmax(5, 33, 2), "H200")
+    assert PRODUCERS not in graph.attributes
+    assert not any(isinstance(op, threadblock.AccumulateOp) for op in graph.walk())
