@@ -16,13 +16,11 @@ from itertools import product
 from typing import NamedTuple
 
 import numpy as np
-from xdsl.ir import SSAValue
 
 from mirage_mlir.dialects import kernel
 from mirage_mlir.interpreters.axes import CACHED, Axis, Index, Selection, part
 from mirage_mlir.interpreters.cuts import Cut, Cuts
 from mirage_mlir.interpreters.domain import A, AnyArray, Counts
-from mirage_mlir.interpreters.operators import shape_of
 from mirage_mlir.interpreters.tensors import Tensor, TensorDomain
 
 Batch = tuple[int, ...]
@@ -93,17 +91,15 @@ class Batches:
         self,
         graph: kernel.GraphDefinedOp,
         loads: Sequence[tuple[tuple[Axis, ...], Cuts]],
-        stores: Sequence[tuple[SSAValue, Cuts]],
+        stores: Sequence[tuple[tuple[int, ...], Cuts]],
     ):
+        """`loads` has the axes of each tensor that is loaded, `stores` the shapes of results."""
         self._graph = graph
         self._loads = loads
         self._stores = stores
         self._iterations = list(product(*map(range, graph.loop_sizes)))
         self._steps = _groups(self._iteration_keys())
-        self.classes = [
-            _classes(groups, [self._form(axis, group.members[0]) for group in groups])
-            for axis, groups in enumerate(map(self._block_groups, range(len(graph.grid_sizes))))
-        ]
+        self.classes = [self._block_classes(axis) for axis in range(len(graph.grid_sizes))]
         """For each axis of the grid its groups of blocks; those in one list run at once."""
 
     @property
@@ -213,33 +209,35 @@ class Batches:
             for iteration in self._iterations
         ]
 
-    def _block_groups(self, grid_axis: int) -> list[Group]:
+    def _block_classes(self, grid_axis: int) -> list[list[Group]]:
         """The blocks along an axis of the grid, in order."""
-        count = self._graph.grid_sizes[grid_axis]
-        held = [
-            pieces(axes[dim], cut.steps * cut.tile, count).numbers
+        blocks = range(self._graph.grid_sizes[grid_axis])
+        keys = [
+            pieces(axes[dim], cut.steps * cut.tile, len(blocks)).numbers
             for axes, cuts in self._loads
             for dim, cut in cuts.along(grid_axis)
         ]
-        return _groups(
-            (*(numbers[block] for numbers in held), self._stored(grid_axis, block))
-            for block in range(count)
-        )
+        # How much of each tile that a block stores lies within its tensor.
+        stored = [
+            tuple(max(0, min(cut.tile, size - block * cut.tile)) for block in blocks)
+            for shape, cuts in self._stores
+            for size, cut in ((shape[dim], cut) for dim, cut in cuts.along(grid_axis))
+        ]
+        groups = _groups(tuple(key[block] for key in keys + stored) for block in blocks)
+        forms = [
+            (
+                *self._form(grid_axis, group.members[0]),
+                *(sizes[group.members[0]] for sizes in stored),
+            )
+            for group in groups
+        ]
+        return _classes(groups, forms)
 
-    def _form(self, grid_axis: int, block: int) -> Hashable:
-        """The axes of the tiles of a block, as far as one axis of the grid decides them."""
-        loaded = tuple(
+    def _form(self, grid_axis: int, block: int) -> tuple[Axis, ...]:
+        """The axes of the tiles that a block loads, as far as one axis of the grid decides them."""
+        return tuple(
             self._content(axes[dim], cut, block, step).axis
             for axes, cuts in self._loads
             for dim, cut in cuts.along(grid_axis)
             for step in (self._steps if cut.loops else self._steps[:1])
-        )
-        return loaded, self._stored(grid_axis, block)
-
-    def _stored(self, grid_axis: int, block: int) -> tuple[int, ...]:
-        """How much of each tile that a block stores lies within its tensor."""
-        return tuple(
-            max(0, min(cut.tile, shape_of(result)[dim] - block * cut.tile))
-            for result, cuts in self._stores
-            for dim, cut in cuts.along(grid_axis)
         )

@@ -22,14 +22,16 @@ from mirage_mlir.interpreters.dimensions import DimensionClasses
 from mirage_mlir.interpreters.domain import NotInterpretable
 from mirage_mlir.interpreters.field_tests import (
     CHEAP_ROOTS,
+    MOST_KNOWN,
     MOST_ROOTS,
+    Draws,
     FieldOutcome,
     FieldTests,
 )
 from mirage_mlir.interpreters.forms import Proof, first_stranger, prove
 from mirage_mlir.interpreters.report import EquivalenceReport, Verdict, Witness
 from mirage_mlir.interpreters.representatives import RICHEST, Axes, field_axes, rounding_axes
-from mirage_mlir.interpreters.rounding import Loss, RoundingTests
+from mirage_mlir.interpreters.rounding import Loss, RoundingTests, longest_sum
 from mirage_mlir.interpreters.witness import f64_differs, float_witness
 
 TESTS = 3
@@ -56,30 +58,63 @@ def check_equivalence(
         tests: how many random tests over the fields must pass.
         seed: of all random numbers; the same seed gives the same report but for `seconds`.
     """
-    start = time.perf_counter()
-    try:
-        report = _Comparison(reference, candidate, tests, seed).report()
-    except NotInterpretable as error:
-        report = EquivalenceReport(Verdict.UNDECIDED, (seed,), reason=str(error))
-    return replace(report, seconds=time.perf_counter() - start)
+    return Verifier(reference, tests, seed).compare(candidate)
 
 
-def rounding_losses(reference: FuncOp, candidate: FuncOp, seed: int = 0) -> list[Loss]:
-    """The rounding errors of a candidate alone: no argument for equality, but a sign of it."""
-    functions = (reference, candidate)
-    classes = DimensionClasses(functions)
-    axes = rounding_axes(functions, classes)
-    return RoundingTests(reference, classes, axes, seed).losses(candidate)
+class Verifier:
+    """
+    Comparisons of any number of candidates with one reference, which must not change meanwhile.
+
+    What does not depend on a candidate is computed once: what the reference returns on inputs
+    drawn for the axes of its arguments, how inputs are calibrated, and tolerances. A report is the
+    same as if its candidate were the only one.
+    """
+
+    def __init__(self, reference: FuncOp, tests: int = TESTS, seed: int = 0):
+        self.reference = reference
+        self.tests = tests
+        self.seed = seed
+        self.draws = Draws(reference, seed)
+        self._rounding: dict[tuple[object, ...], RoundingTests] = {}
+
+    def compare(self, candidate: FuncOp) -> EquivalenceReport:
+        """Whether a candidate computes what the reference does, and as accurately."""
+        start = time.perf_counter()
+        try:
+            report = _Comparison(self, candidate).report()
+        except NotInterpretable as error:
+            report = EquivalenceReport(Verdict.UNDECIDED, (self.seed,), reason=str(error))
+        return replace(report, seconds=time.perf_counter() - start)
+
+    def losses(self, candidate: FuncOp) -> list[Loss]:
+        """A candidate's rounding errors alone: no argument for equality, but a sign of it."""
+        classes = DimensionClasses((self.reference, candidate))
+        return self.rounding(candidate, classes).losses(candidate)
+
+    def rounding(self, candidate: FuncOp, classes: DimensionClasses) -> RoundingTests:
+        """Tests of rounding on axes that suit both functions."""
+        return self.rounding_on(rounding_axes((self.reference, candidate), classes), classes)
+
+    def rounding_on(self, axes: Axes, classes: DimensionClasses) -> RoundingTests:
+        """Tests of rounding on given axes."""
+        terms = longest_sum(self.reference, classes)
+        key = (*axes, terms)
+        if key not in self._rounding:
+            if len(self._rounding) >= MOST_KNOWN:
+                self._rounding.clear()
+            self._rounding[key] = RoundingTests(self.reference, terms, axes, self.seed)
+        return self._rounding[key]
 
 
 class _Comparison:
     """One comparison of two functions."""
 
-    def __init__(self, reference: FuncOp, candidate: FuncOp, tests: int, seed: int):
-        self.reference = reference
+    def __init__(self, verifier: Verifier, candidate: FuncOp):
+        self.verifier = verifier
+        self.reference = verifier.reference
         self.candidate = candidate
-        self.tests = tests
-        self.seed = seed
+        self.tests = verifier.tests
+        self.seed = verifier.seed
 
     def report(self) -> EquivalenceReport:
         """All steps, as far as they are needed."""
@@ -89,7 +124,7 @@ class _Comparison:
         classes = DimensionClasses((self.reference, self.candidate))
         outcome, axes = self._field_outcome(classes, hasty=True)
         if outcome.differences:
-            runs = RoundingTests(self.reference, classes, axes, self.seed)
+            runs = self.verifier.rounding_on(axes, classes)
             differs = self._differs(outcome, runs)
             if differs or not outcome.roots:
                 return self._different(classes, outcome, runs, differs=differs)
@@ -101,7 +136,7 @@ class _Comparison:
             self.tests = TESTS_OF_MAXIMA
             outcome, axes = self._field_outcome(classes, hasty=False)
             if outcome.differences:
-                runs = RoundingTests(self.reference, classes, axes, self.seed)
+                runs = self.verifier.rounding_on(axes, classes)
                 differs = self._differs(outcome, runs)
                 return self._different(classes, outcome, runs, differs=differs)
         if outcome.passed < self.tests:
@@ -118,7 +153,7 @@ class _Comparison:
         remarks: tuple[str, ...],
     ) -> EquivalenceReport:
         """The functions are equal; whether the candidate is accurate too."""
-        losses = self._rounding(classes).losses(self.candidate)
+        losses = self.verifier.rounding(self.candidate, classes).losses(self.candidate)
         accurate = all(loss.acceptable for loss in losses)
         passed = 0 if outcome.differences else outcome.passed
         return EquivalenceReport(
@@ -139,21 +174,29 @@ class _Comparison:
     def _field_outcome(
         self, classes: DimensionClasses, *, hasty: bool
     ) -> tuple[FieldOutcome, Axes]:
-        """Tests with as many different indices as square roots allow, and their axes."""
-        functions = (self.reference, self.candidate)
-        level = RICHEST
-        while True:
-            axes = field_axes(functions, classes, level, self.seed)
-            roots = CHEAP_ROOTS if level else MOST_ROOTS
-            tests = FieldTests(*functions, axes, self.tests, self.seed, roots)
-            outcome = tests.run(hasty=hasty)
-            if level == 0 or outcome.rooted or (hasty and outcome.differences):
-                return outcome, axes
-            level -= 1
+        """
+        Tests with as many different indices as square roots allow, and their axes.
 
-    def _rounding(self, classes: DimensionClasses) -> RoundingTests:
+        Where that is not the most, the candidate is first looked at with the most: there arguments
+        of square roots need not be squares, and a difference may be none.
+        """
         functions = (self.reference, self.candidate)
-        return RoundingTests(self.reference, classes, rounding_axes(functions, classes), self.seed)
+        richest = field_axes(functions, classes, RICHEST, self.seed)
+        for level in range(RICHEST, -1, -1):
+            axes = field_axes(functions, classes, level, self.seed) if level < RICHEST else richest
+            most = CHEAP_ROOTS if level else MOST_ROOTS
+            if self.verifier.draws.roots(axes, self.tests) > most:
+                continue
+            if hasty and level < RICHEST and (found := self._tested(richest, 0)).differences:
+                return found, richest
+            outcome = self._tested(axes, most, hasty=hasty)
+            if outcome.rooted or (hasty and outcome.differences):
+                return outcome, axes
+        return self._tested(richest, 0, hasty=hasty), richest
+
+    def _tested(self, axes: Axes, most_roots: int, *, hasty: bool = False) -> FieldOutcome:
+        draws = self.verifier.draws
+        return FieldTests(draws, self.candidate, axes, self.tests, most_roots).run(hasty=hasty)
 
     def _differs(self, outcome: FieldOutcome, runs: RoundingTests) -> bool:
         """Whether a difference over the fields is one of the functions, too."""

@@ -17,9 +17,9 @@ from xdsl.dialects.func import FuncOp
 
 from mirage_mlir.dialects import thread
 from mirage_mlir.field.bound import Bound, Degree, exponential_sums, schwartz_zippel
-from mirage_mlir.interpreters.axes import Axis
 from mirage_mlir.interpreters.field_domain import FieldDomain, Pairs
 from mirage_mlir.interpreters.kernel import KernelInterpreter
+from mirage_mlir.interpreters.representatives import Axes
 from mirage_mlir.interpreters.tensors import Tensor
 
 MOST_ROOTS = 6
@@ -30,6 +30,12 @@ CHEAP_ROOTS = 4
 
 MOST_RUNS = 1024
 """Runs drawn at once when most of them will not count: a few MB for the largest programs."""
+
+MOST_KEPT = 64
+"""Runs that count of which a candidate runs."""
+
+MOST_KNOWN = 16
+"""Draws that are remembered: candidates of one program are cut alike in two or three ways."""
 
 ROUNDS = 64
 """Draws before a test is given up; with 4^6 / `MOST_RUNS` expected rounds a test, 3 need 12."""
@@ -66,25 +72,89 @@ class FieldOutcome:
     """Why too few tests counted."""
 
 
+@dataclass(frozen=True)
+class Draw:
+    """Runs of a reference on random inputs."""
+
+    field: FieldDomain
+    """The interpretation, of runs that count, in which nothing was seen yet."""
+    inputs: list[Tensor[Pairs]]
+    expected: list[Tensor[Pairs]]
+    """What the reference returns."""
+    seen: FieldDomain
+    """What was seen in all runs, those that do not count too."""
+
+
+class Draws:
+    """
+    Random inputs for one reference, and what it returns for them, remembered for all candidates.
+
+    Candidates that are compared on the same axes get the same inputs. For each of them the bound
+    holds as before: it is about one candidate that was there before the inputs were drawn, and no
+    candidate is made from what tests of another one came to. That all of n candidates are right is
+    wrong with at most n times the probability, whether their tests are independent or not.
+    """
+
+    def __init__(self, reference: FuncOp, seed: int):
+        self.reference = reference
+        self.seed = seed
+        self._known: dict[tuple[object, ...], Draw] = {}
+
+    def draw(self, axes: Axes, runs: int, number: int, *, demanding: bool, lowered: bool) -> Draw:
+        """
+        Inputs of some runs.
+
+        Args:
+            axes: of the inputs.
+            runs: how many are drawn.
+            number: other numbers give other inputs.
+            demanding: whether runs count only where arguments of square roots are squares.
+            lowered: whether sigmoid is computed from exp.
+        """
+        key = (*axes, runs, number, demanding, lowered)
+        if key not in self._known:
+            if len(self._known) >= MOST_KNOWN:
+                self._known.clear()
+            self._known[key] = self._drawn(axes, runs, number, demanding, lowered)
+        return self._known[key]
+
+    def _drawn(self, axes: Axes, runs: int, number: int, demanding: bool, lowered: bool) -> Draw:
+        field = FieldDomain(runs, [self.seed, number], expand_sigmoid=lowered)
+        inputs = [Tensor(field.random([axis.classes for axis in each]), each) for each in axes]
+        expected = KernelInterpreter(field).run(self.reference, inputs)
+        counting = field.sound & field.rooted if demanding else field.sound
+        kept = np.flatnonzero(counting)[:MOST_KEPT]
+        return Draw(
+            field.select(kept),
+            [_runs_of(x, kept) for x in inputs],
+            [_runs_of(x, kept) for x in expected],
+            field,
+        )
+
+    def roots(self, axes: Axes, tests: int) -> int:
+        """Different arguments of square roots of the reference in one test."""
+        draw = self.draw(axes, tests, 0, demanding=True, lowered=False)
+        return len(draw.seen.root_arguments)
+
+
 class FieldTests:
     """Tests of one candidate against one reference on given axes."""
 
     def __init__(
         self,
-        reference: FuncOp,
+        draws: Draws,
         candidate: FuncOp,
-        axes: Sequence[tuple[Axis, ...]],
+        axes: Axes,
         tests: int,
-        seed: int,
         most_roots: int = MOST_ROOTS,
     ):
-        self.functions = (reference, candidate)
+        self.draws = draws
+        self.candidate = candidate
         self.axes = axes
         self.tests = tests
-        self.seed = seed
         self.most_roots = most_roots
         self.roots = 0
-        self.demanding = True
+        self.demanding = most_roots > 0
         """Whether arguments of square roots have to be squares."""
         self.passed = 0
         self.degree = Degree()
@@ -93,7 +163,7 @@ class FieldTests:
         self.differences: tuple[Difference, ...] = ()
         self._hasty = False
         self._lowered = any(
-            isinstance(op, thread.GraphOp) for f in self.functions for op in f.walk()
+            isinstance(op, thread.GraphOp) for f in (draws.reference, candidate) for op in f.walk()
         )
 
     def run(self, *, hasty: bool = False) -> FieldOutcome:
@@ -133,26 +203,24 @@ class FieldTests:
 
     def _round(self, number: int) -> None:
         """One draw of some runs, those that count being tests."""
-        field = FieldDomain(self._runs(), [self.seed, number], expand_sigmoid=self._lowered)
-        inputs = [Tensor(field.random([axis.classes for axis in axes]), axes) for axes in self.axes]
-        expected = KernelInterpreter(field).run(self.functions[0], inputs)
-        self._note(field)
-        kept = np.flatnonzero(self._counting(field))[: MOST_RUNS // 16]
-        if not len(kept):
-            return
-        chosen = field.select(kept)
-        results = KernelInterpreter(chosen).run(
-            self.functions[1], [_runs_of(x, kept) for x in inputs]
+        draw = self.draws.draw(
+            self.axes, self._runs(), number, demanding=self.demanding, lowered=self._lowered
         )
-        self._note(chosen)
-        counting = np.flatnonzero(self._counting(chosen))[: self.tests - self.passed]
+        self._note(draw.seen)
+        if not draw.field.runs:
+            return
+        # The first use of a draw must not show in the next one.
+        field = draw.field.select(np.arange(draw.field.runs))
+        results = KernelInterpreter(field).run(self.candidate, draw.inputs)
+        self._note(field)
+        counting = np.flatnonzero(self._counting(field))[: self.tests - self.passed]
         if not len(counting) and self._hasty:
-            counting = np.flatnonzero(chosen.sound)[:1]
+            counting = np.flatnonzero(field.sound)[:1]
         if len(counting):
-            expected = [_runs_of(tensor, kept[counting]) for tensor in expected]
+            expected = [_runs_of(tensor, counting) for tensor in draw.expected]
             self._compare(expected, [_runs_of(tensor, counting) for tensor in results])
             if not self.differences:
-                self.passed += int(self._counting(chosen)[counting].sum())
+                self.passed += int(self._counting(field)[counting].sum())
 
     def _counting(self, field: FieldDomain) -> NDArray[np.bool_]:
         return field.sound & field.rooted if self.demanding else field.sound

@@ -19,7 +19,6 @@ from numpy.typing import NDArray
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import SSAValue
 
-from mirage_mlir.dialects import kernel
 from mirage_mlir.interpreters.axes import Axis, distinct, make_axis, merge, special
 from mirage_mlir.interpreters.cuts import Cuts
 from mirage_mlir.interpreters.dimensions import DimensionClass, DimensionClasses
@@ -34,11 +33,8 @@ The largest level of detail: three kinds of element. At level 1 there are two; a
 index alone differs from the others, which is least where square roots are many.
 """
 
-ROUNDING_ELEMENTS = 1 << 17
-"""Elements that an argument may have when rounding is measured: some 20 ms in all."""
-
-ROUNDING_STEPS = 4000
-"""Operators evaluated on tiles that measuring rounding once may cost: about 0.1 s."""
+ROUNDING_ELEMENTS = 1 << 16
+"""Elements that a tensor may have when rounding is measured: some 10 ms for a candidate."""
 
 ROUNDING_FREE = 7
 """Different indices of dimensions that no sum runs over, beside those that are alike."""
@@ -101,59 +97,52 @@ def rounding_axes(functions: Sequence[FuncOp], classes: DimensionClasses) -> Axe
     """
     The axes of the arguments for a comparison of rounding errors.
 
-    Where an argument would be too large, or too many blocks and iterations differ, the indices of
-    long sums repeat after a while; the sums stay as long as they are.
+    Where a value would be too large, the indices of long sums repeat after a while; the sums stay
+    as long as they are.
     """
     arguments = functions[0].body.block.args
     longest = max((size for argument in arguments for size in shape_of(argument)), default=1)
     period = 1 << (longest - 1).bit_length()
-    while True:
-        axes = [
-            tuple(
-                _rounding_axis(classes.of((argument, dim)), size, period)
-                for dim, size in enumerate(shape_of(argument))
-            )
-            for argument in arguments
-        ]
-        largest = max((prod(axis.classes for axis in each) for each in axes), default=0)
-        steps = sum(
-            _rounding_steps(graph, loads, classes, period)
-            for graph, loads in classes.load_cuts.items()
-        )
-        if (largest <= ROUNDING_ELEMENTS and steps <= ROUNDING_STEPS) or period == 1:
-            return axes
+    while period > 1 and _largest_volume(functions, classes, period) > ROUNDING_ELEMENTS:
         period //= 2
+    return [
+        tuple(
+            _rounding_axis(classes.of((argument, dim)), size, period)
+            for dim, size in enumerate(shape_of(argument))
+        )
+        for argument in arguments
+    ]
+
+
+def _largest_volume(functions: Sequence[FuncOp], classes: DimensionClasses, period: int) -> int:
+    """
+    About how many elements differ of one tensor, or of all tiles that are loaded of it.
+
+    The indices of sums repeat after `period`.
+    """
+
+    def volume(value: SSAValue, cuts: Cuts | None = None) -> int:
+        product = 1
+        for dim, size in enumerate(shape_of(value)):
+            if not classes.of((value, dim)).reduced:
+                product *= min(size, ROUNDING_FREE + 1)
+                continue
+            held = period
+            if cuts is not None:
+                # Tiles begin at multiples of what divides both their size and the period.
+                tile = cuts.dims[dim].tile
+                held = min(tile, period) * (period // gcd(tile, period))
+            product *= min(size, held)
+        return product
+
+    blocks = [function.body.block for function in functions]
+    values = [value for block in blocks for value in block.args]
+    values += [result for block in blocks for op in block.ops for result in op.results]
+    loads = [load for graph in classes.load_cuts.values() for load in graph]
+    return max([*map(volume, values), *(volume(*load) for load in loads)], default=0)
 
 
 def _rounding_axis(found: DimensionClass, size: int, period: int) -> Axis:
     if found.reduced:
         return distinct(size) if period >= size else make_axis(np.arange(size) % period).axis
-    tiles = [cut.tile * cut.steps for cut in found.cuts if cut.grid_axis is not None or cut.loops]
-    return special(size, range(min([ROUNDING_FREE, *tiles])))
-
-
-def _rounding_steps(
-    graph: kernel.GraphDefinedOp,
-    loads: Sequence[tuple[SSAValue, Cuts]],
-    classes: DimensionClasses,
-    period: int,
-) -> int:
-    """About how many operators run; see `_steps`."""
-    blocks = [1] * len(graph.grid_sizes)
-    iterations = 1
-    for source, cuts in loads:
-        for dim, cut in enumerate(cuts.dims):
-            found = classes.of((source, dim))
-            if cut.grid_axis is not None:
-                axis, part = cut.grid_axis, cut.steps * cut.tile
-                count = _starts(graph.grid_sizes[axis], part, period) if found.reduced else 3
-                blocks[axis] = max(blocks[axis], count)
-            if cut.loops:
-                count = _starts(cut.steps, cut.tile, period) if found.reduced else 3
-                iterations = max(iterations, count)
-    return prod(blocks) * iterations * len(graph.body.block.ops)
-
-
-def _starts(count: int, part: int, period: int) -> int:
-    """How many of `count` parts of a dimension differ when its indices repeat after `period`."""
-    return min(count, period // gcd(part, period) + 1)
+    return special(size, range(ROUNDING_FREE))

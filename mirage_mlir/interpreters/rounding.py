@@ -34,12 +34,12 @@ from numpy.typing import NDArray
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import SSAValue
 
-from mirage_mlir.interpreters.axes import Axis
 from mirage_mlir.interpreters.dimensions import DimensionClasses
 from mirage_mlir.interpreters.domain import ElementType
 from mirage_mlir.interpreters.float_domain import FloatDomain, Floats, round_to
 from mirage_mlir.interpreters.kernel import KernelInterpreter
 from mirage_mlir.interpreters.operators import element_type_of, in_tf32, mnemonic, shape_of
+from mirage_mlir.interpreters.representatives import Axes
 from mirage_mlir.interpreters.tensors import Tensor, TensorDomain
 
 Doubles = NDArray[np.float64]
@@ -112,10 +112,11 @@ class RoundingTests:
     def __init__(
         self,
         reference: FuncOp,
-        classes: DimensionClasses,
-        axes: Sequence[tuple[Axis, ...]],
+        terms: int,
+        axes: Axes,
         seed: int,
     ):
+        """`terms` is how many terms the longest sum has: `longest_sum`."""
         self.reference = reference
         self.axes = axes
         self._arguments = list(reference.body.block.args)
@@ -128,7 +129,7 @@ class RoundingTests:
         ]
         if exponential:
             self.kinds.append(Kind("arguments of exp up to 60", exponent=LARGE_EXPONENT))
-        base = 4 * _roundoff(reference) + _longest_sum(reference, classes) * ROUNDOFF["f32"]
+        base = 4 * _roundoff(reference) + terms * ROUNDOFF["f32"]
         bases = [
             base + (2 * kind.exponent * ROUNDOFF["f32"] if exponential else 0.0)
             for kind in self.kinds
@@ -270,6 +271,17 @@ class RoundingTests:
         ]
 
 
+def longest_sum(reference: FuncOp, classes: DimensionClasses) -> int:
+    """The terms of the longest sum over a dimension of an argument."""
+    terms = [
+        size
+        for argument in reference.body.block.args
+        for dim, size in enumerate(shape_of(argument))
+        if classes.of((argument, dim)).reduced
+    ]
+    return max(terms, default=0)
+
+
 def relative_errors(
     result: Tensor[Floats], exact: Tensor[Floats], largest: float = inf
 ) -> list[float]:
@@ -309,18 +321,8 @@ def _roundoff(reference: FuncOp) -> float:
     values = [*reference.body.block.args]
     values += [result for op in reference.body.block.ops for result in op.results]
     found = [ROUNDOFF[_element_type(value)] for value in values]
-    return max([*found, *(ROUNDOFF["tf32"] for op in reference.walk() if in_tf32(op))])
-
-
-def _longest_sum(reference: FuncOp, classes: DimensionClasses) -> int:
-    """The terms of the longest sum over a dimension of an argument."""
-    terms = [
-        size
-        for argument in reference.body.block.args
-        for dim, size in enumerate(shape_of(argument))
-        if classes.of((argument, dim)).reduced
-    ]
-    return max(terms, default=0)
+    found += [ROUNDOFF["tf32"] for op in reference.walk() if in_tf32(op)]
+    return max(found)
 
 
 def _has_exponentials(reference: FuncOp) -> bool:

@@ -95,7 +95,10 @@ class GraphRun(Generic[A]):
         self.batches = Batches(
             graph,
             [(self.sources[op.operands[0]].axes, cuts) for op, cuts in self.loads.items()],
-            [(output, cuts) for output, (_, cuts) in zip(graph.outputs, self.stores, strict=True)],
+            [
+                (shape_of(output), cuts)
+                for output, (_, cuts) in zip(graph.outputs, self.stores, strict=True)
+            ],
         )
         self.domain = TensorDomain(domain.numbers, self.batches.lead)
         self.tiles = TileInterpreter(self.domain)

@@ -121,7 +121,7 @@ class Optimizer:
             return []
         large = len(list(piece.program.operations())) > MAX_CUT_OPERATORS
         kernels = self.pieces.plans(piece, 1 if large else self.limits.max_kernels)
-        plans = [Plan(self.function, (planned,)) for planned in kernels]
+        plans = [Plan(self.function, (planned,), self.proofs.compare) for planned in kernels]
         # A search that left something out may have missed what two smaller ones find.
         best = min((plan.seconds for plan in plans), default=alone)
         missed = bool(self.report.cut) and best > MUCH * alone

@@ -14,12 +14,7 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.dialects.func import FuncOp, ReturnOp
 from xdsl.ir import Block, Operation, Region, SSAValue
 
-from mirage_mlir.interpreters.equivalence import (
-    EquivalenceReport,
-    Verdict,
-    check_equivalence,
-    rounding_losses,
-)
+from mirage_mlir.interpreters.equivalence import EquivalenceReport, Verdict, Verifier
 from mirage_mlir.interpreters.forms import Proof
 from mirage_mlir.passes.search.plan import Plan, PlannedKernel
 from mirage_mlir.passes.search.printed import printed
@@ -35,6 +30,9 @@ class PieceProofs:
     """What comparisons of pieces came to; equal pieces are compared once."""
 
     _known: dict[str, EquivalenceReport] = field(default_factory=dict[str, EquivalenceReport])
+    _pieces: dict[str, Verifier] = field(default_factory=dict[str, Verifier])
+    """By the text of what a piece stands for."""
+    _wholes: dict[FuncOp, Verifier] = field(default_factory=dict[FuncOp, Verifier])
 
     def of(self, planned: PlannedKernel) -> EquivalenceReport:
         """
@@ -44,20 +42,27 @@ class PieceProofs:
             ArrangementError: the kernels cannot be written.
         """
         reference, candidate = _reference(planned), _candidate(planned)
-        text = printed(ModuleOp([reference.clone(), candidate.clone()]))
+        expected = printed(ModuleOp([reference.clone()]))
+        text = expected + printed(ModuleOp([candidate.clone()]))
         if text not in self._known:
-            self._known[text] = check_equivalence(reference, candidate)
+            verifier = self._pieces.setdefault(expected, Verifier(reference))
+            self._known[text] = verifier.compare(candidate)
         return self._known[text]
 
     def compare(self, plan: Plan, reference: FuncOp, written: FuncOp) -> EquivalenceReport:
-        """Compare what was written for a plan with its reference, if need be piece by piece."""
+        """
+        Compare what was written for a plan with its reference, if need be piece by piece.
+
+        The reference must stay as it is.
+        """
+        verifier = self._wholes.setdefault(reference, Verifier(reference))
         if len(plan.kernels) <= MOST_AT_ONCE:
-            return check_equivalence(reference, written)
+            return verifier.compare(written)
         reports = [self.of(planned) for planned in plan.kernels]
         for report in reports:
             if report.verdict is not Verdict.EQUAL:
                 return report
-        losses = tuple(rounding_losses(reference, written))
+        losses = tuple(verifier.losses(written))
         accurate = all(loss.acceptable for loss in losses)
         return _together(reports, accurate, losses=losses)
 

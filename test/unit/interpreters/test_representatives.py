@@ -11,6 +11,7 @@ import pytest
 from xdsl.dialects.func import FuncOp
 
 from mirage_mlir.dialects import kernel
+from mirage_mlir.interpreters import representatives
 from mirage_mlir.interpreters.dimensions import DimensionClasses
 from mirage_mlir.interpreters.representatives import (
     ROUNDING_ELEMENTS,
@@ -124,12 +125,27 @@ func.func @f(%x: tensor<16x4096xf16>, %w: tensor<4096x14336xf16>, %v: tensor<143
     assert axes[1][1].size == 14336
 
 
-def test_rounding_axes_bound_the_blocks(parse: Parse) -> None:
-    """A dimension that is summed over and cut by the grid as well: not all 128 blocks differ."""
-    functions, classes = load(parse, "add_rmsnorm_linear")
-    axes = rounding_axes(functions, classes)
-    assert axes[0][1].size == 4096
-    assert axes[0][1].classes < 4096
+def test_rounding_axes_bound_what_tiles_hold(parse: Parse, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Tiles of 176 of which none begins where the indices repeat hold more than the tensor."""
+    (function,) = parse("""
+func.func @f(%x: tensor<8x4224xf32>) -> tensor<8x1xf32> {
+  %o = kernel.graph_defined ins(%x) grid [1] loop [24] {
+  ^bb0(%a: tensor<8x4224xf32>):
+    %t = threadblock.load %a grid_map [_] loop_map [1]
+      : (tensor<8x4224xf32>) -> !threadblock.tile<8x176xf32>
+    %r = threadblock.reduce_sum %t {dims = array<i64: 1>}
+      : (!threadblock.tile<8x176xf32>) -> !threadblock.tile<8x1xf32>
+    %s = threadblock.accumulate %r : (!threadblock.tile<8x1xf32>) -> !threadblock.tile<8x1xf32>
+    threadblock.store %s grid_map [_] : !threadblock.tile<8x1xf32>
+  } : (tensor<8x4224xf32>) -> tensor<8x1xf32>
+  func.return %o : tensor<8x1xf32>
+}""")
+    monkeypatch.setattr(representatives, "ROUNDING_ELEMENTS", 1 << 12)
+    ((_, terms),) = rounding_axes([function], DimensionClasses([function]))
+    parts = [terms.labels[start : start + 176] for start in range(0, 4224, 176)]
+    tiles = {part.tobytes(): len(np.unique(part)) for part in parts}
+    assert 8 * sum(tiles.values()) <= 1 << 12
+    assert terms.classes >= 32
 
 
 HEADS = """

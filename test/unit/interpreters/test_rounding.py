@@ -13,7 +13,7 @@ from mirage_mlir.interpreters.axes import distinct, uniform
 from mirage_mlir.interpreters.dimensions import DimensionClasses
 from mirage_mlir.interpreters.float_domain import Floats, round_to_tf32
 from mirage_mlir.interpreters.representatives import rounding_axes
-from mirage_mlir.interpreters.rounding import RoundingTests, relative_errors
+from mirage_mlir.interpreters.rounding import RoundingTests, longest_sum, relative_errors
 from mirage_mlir.interpreters.tensors import Tensor
 
 Parse = Callable[[str], list[FuncOp]]
@@ -21,7 +21,8 @@ Parse = Callable[[str], list[FuncOp]]
 
 def make_tests(function: FuncOp) -> RoundingTests:
     classes = DimensionClasses([function])
-    return RoundingTests(function, classes, rounding_axes([function], classes), 0)
+    axes = rounding_axes([function], classes)
+    return RoundingTests(function, longest_sum(function, classes), axes, 0)
 
 
 def test_relative_errors() -> None:
@@ -80,10 +81,11 @@ def test_tolerance_follows_the_precision_that_is_asked_for(parse: Parse) -> None
 def test_rounding_to_tf32() -> None:
     """To the nearest number with ten bits of fraction, ties away from zero."""
     step = 2.0**-10
-    numbers = [1, 1 + step / 2, 1 + step * 0.49, -1 - step / 2, np.inf, np.nan]
-    expected = [1, 1 + step, 1, -1 - step, np.inf, np.nan]
-    rounded = round_to_tf32(np.array(numbers, np.float32))
-    assert np.array_equal(rounded, np.array(expected, np.float32), equal_nan=True)
+    numbers = np.array(
+        [1, 1 + step / 2, 1 + step * 0.49, -1 - step / 2, np.inf, np.nan], np.float32
+    )
+    expected = np.array([1, 1 + step, 1, -1 - step, np.inf, np.nan], np.float32)
+    assert np.array_equal(round_to_tf32(numbers), expected, equal_nan=True)
 
 
 def test_inputs_far_from_zero(parse: Parse) -> None:
