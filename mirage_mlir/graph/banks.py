@@ -275,6 +275,8 @@ class Boxes:
     """
     A tile that tensor copies write, one line of a panel at a time.
 
+    The engine is taken to need a cycle for each line, as the banks do for 128 bytes.
+
     Args:
         lines, run: of the tile, in elements.
     """
@@ -286,8 +288,8 @@ class Boxes:
         """What one copy of a whole tile asks for."""
         panel = shared.swizzle or GROUP_BYTES
         panels = ceil_div(self.run * item, panel)
-        least = ceil_div(self.lines * self.run * item, GROUP_BYTES)
-        return Traffic(passes=self.lines * panels, least=least)
+        least = ceil_div(self.run * item, GROUP_BYTES)
+        return Traffic(passes=self.lines * panels, least=self.lines * least)
 
 
 Access = Spread | Fragments | Pieces | Boxes

@@ -1,4 +1,5 @@
 // RUN: mirage-opt %s --fuse-thread-graphs --assign-layouts | filecheck %s --check-prefix=LAYOUT
+// RUN: mirage-opt %s --fuse-thread-graphs --assign-layouts="target=sm_90a" | filecheck %s --check-prefix=TENSOR
 // RUN: mirage-opt %s --fuse-thread-graphs --assign-layouts --schedule-threadblock | filecheck %s --check-prefix=SCHEDULE
 // RUN: mirage-opt %s --fuse-thread-graphs --assign-layouts --schedule-threadblock="stages=3" --plan-memory | filecheck %s --check-prefix=MEMORY
 // RUN: mirage-opt %s --fuse-thread-graphs --assign-layouts --schedule-threadblock --plan-memory --lower-to-nvvm="target=sm_80" | filecheck %s --check-prefix=NVVM
@@ -12,6 +13,11 @@
 // LAYOUT:         %[[S:.*]] = threadblock.convert_layout %[[A]] {layout = #threadblock.shared<array<i64: {{[0-9]+}}, 1>, {{[0-9]+}} : i64, 4 : i64, "sum", 1 : i64, 0 : i64, 0 : i64>}
 // LAYOUT:         %[[R:.*]] = threadblock.reduce_sum %{{.*}} {layout = #threadblock.registers<
 // LAYOUT:         thread.graph ins(%{{.*}}, %{{.*}})
+
+// Tensor copies where there are any: lines of 128 bytes are swizzled.
+// TENSOR-LABEL: func.func @linear
+// TENSOR:         threadblock.load {{.*}} {layout = #threadblock.shared<array<i64: 64, 1>, 1024 : i64, 1 : i64, "sum", 1 : i64, 128 : i64, 1024 : i64>, copy = "tensor"}
+// TENSOR:         threadblock.load {{.*}}copy = "tensor"
 
 // One barrier a turn; two after the loop: its memory is used again, and warps exchange parts.
 // SCHEDULE-LABEL: func.func @linear
