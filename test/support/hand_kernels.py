@@ -8,6 +8,7 @@ from xdsl.dialects import arith, gpu, llvm, scf
 from xdsl.dialects.builtin import (
     ArrayAttr,
     DenseArrayBase,
+    DictionaryAttr,
     FloatAttr,
     IntegerAttr,
     StringAttr,
@@ -96,14 +97,17 @@ def kernel(
     grid: Sequence[int] = (1, 1, 1),
     cluster: Sequence[int] = (1, 1, 1),
     scratch: int = 0,
+    maps: Sequence[DictionaryAttr] = (),
 ) -> gpu.ModuleOp:
-    """A module of one kernel, whose `body` takes a pointer for each input and output in turn."""
-    entry = Block(arg_types=[GLOBAL] * (len(inputs) + len(outputs)))
+    """A module of one kernel, whose `body` takes a pointer for each input, output and map."""
+    kinds = [GLOBAL] * (len(inputs) + len(outputs)) + [llvm.LLVMPointerType()] * len(maps)
+    entry = Block(arg_types=kinds)
     with ImplicitBuilder(entry) as pointers:
         body(*pointers)
         llvm.ReturnOp()
     names = [f"input:{i}" for i in range(len(inputs))]
     names += [f"output:{i}" for i in range(len(outputs))]
+    names += [f"map:{i}" for i in range(len(maps))]
     attributes: dict[str, Attribute] = {
         "mirage.grid": i64_array(grid),
         "mirage.threads": IntegerAttr(threads, i64),
@@ -113,7 +117,7 @@ def kernel(
     }
     function = llvm.FuncOp(
         "k",
-        llvm.LLVMFunctionType([GLOBAL] * len(names)),
+        llvm.LLVMFunctionType(kinds),
         linkage=llvm.LinkageAttr("external"),
         body=Region(entry),
         extra_attrs=attributes,
@@ -128,6 +132,7 @@ def kernel(
         "mirage.outputs": ArrayAttr(results),
         "mirage.output_strides": ArrayAttr([i64_array(strides) for strides in dense]),
         "mirage.scratch_bytes": IntegerAttr(scratch, i64),
+        "mirage.tensor_maps": ArrayAttr(maps),
     }
     return module
 

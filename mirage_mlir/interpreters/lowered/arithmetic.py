@@ -1,14 +1,16 @@
 """Rules of operations on numbers, vectors and structs."""
 
+from dataclasses import replace
+
 import numpy as np
 from xdsl.dialects import arith, llvm, vector
 from xdsl.dialects.builtin import FloatAttr, IntegerAttr, bf16
 from xdsl.ir import Operation
 
-from mirage_mlir.interpreters.lowered.cluster import Cluster, Rules
 from mirage_mlir.interpreters.lowered.encoding import (
     DTYPES,
     POISON,
+    Array,
     byte_count,
     decode,
     encode,
@@ -16,7 +18,9 @@ from mirage_mlir.interpreters.lowered.encoding import (
     rounded,
 )
 from mirage_mlir.interpreters.lowered.faults import unsupported
+from mirage_mlir.interpreters.lowered.flow import Flow, Rules
 from mirage_mlir.interpreters.lowered.scalars import FUNCTIONS, function_of
+from mirage_mlir.interpreters.lowered.values import Pending, Value
 
 
 def require_known(op: Operation) -> None:
@@ -26,7 +30,7 @@ def require_known(op: Operation) -> None:
             raise unsupported(op, f"has a value of type {value.type}, which no lowered kernel has")
 
 
-def run_function(state: Cluster, op: Operation) -> None:
+def run_function(state: Flow, op: Operation) -> None:
     """A function of numbers, in every thread."""
     require_known(op)
     function = function_of(op)
@@ -36,13 +40,13 @@ def run_function(state: Cluster, op: Operation) -> None:
     state.values[op.results[0]] = result if exact else rounded(result, kind)
 
 
-def run_rounding(state: Cluster, op: Operation) -> None:
+def run_rounding(state: Flow, op: Operation) -> None:
     """The same numbers in another float type."""
     require_known(op)
     state.values[op.results[0]] = rounded(state.array(op.operands[0]), op.results[0].type)
 
 
-def run_constant(state: Cluster, op: Operation) -> None:
+def run_constant(state: Flow, op: Operation) -> None:
     """One number, for all threads."""
     assert isinstance(op, arith.ConstantOp)
     require_known(op)
@@ -52,16 +56,13 @@ def run_constant(state: Cluster, op: Operation) -> None:
     state.values[op.result] = rounded(number, op.result.type)
 
 
-def run_undefined(state: Cluster, op: Operation) -> None:
+def run_undefined(state: Flow, op: Operation) -> None:
     """Poison."""
     assert isinstance(op, llvm.UndefOp)
-    require_known(op)
-    kind = op.res.type
-    poison = np.full((state.size, byte_count(kind)), POISON, np.uint8)
-    state.values[op.res] = decode(poison, kind)
+    state.values[op.res] = filled(state, op, POISON)
 
 
-def run_bitcast(state: Cluster, op: Operation) -> None:
+def run_bitcast(state: Flow, op: Operation) -> None:
     """The same bytes."""
     require_known(op)
     source, result = op.operands[0], op.results[0]
@@ -77,13 +78,13 @@ def position_of(op: vector.ExtractOp | vector.InsertOp) -> int:
     return int(position[0])
 
 
-def run_extract(state: Cluster, op: Operation) -> None:
+def run_extract(state: Flow, op: Operation) -> None:
     """An element of a vector."""
     assert isinstance(op, vector.ExtractOp)
     state.values[op.result] = state.array(op.vector)[:, position_of(op)]
 
 
-def run_insert(state: Cluster, op: Operation) -> None:
+def run_insert(state: Flow, op: Operation) -> None:
     """A vector with another element."""
     assert isinstance(op, vector.InsertOp)
     result = state.array(op.dest).copy()
@@ -91,13 +92,48 @@ def run_insert(state: Cluster, op: Operation) -> None:
     state.values[op.result] = result
 
 
-def run_extract_value(state: Cluster, op: Operation) -> None:
+def run_extract_value(state: Flow, op: Operation) -> None:
     """A member of a struct."""
     assert isinstance(op, llvm.ExtractValueOp)
-    members = state.values[op.container]
+    members, (position,) = state.values[op.container], op.position.get_values()
+    if isinstance(members, Pending):
+        # To name a register is not to read it.
+        assert isinstance(members.value, tuple)
+        state.values[op.res] = replace(members, value=members.value[position])
+        return
     assert isinstance(members, tuple)
-    (position,) = op.position.get_values()
     state.values[op.res] = members[position]
+
+
+def run_insert_value(state: Flow, op: Operation) -> None:
+    """A struct with another member."""
+    assert isinstance(op, llvm.InsertValueOp)
+    members, (position,) = state.finished(op.container), op.position.get_values()
+    assert isinstance(members, tuple)
+    state.values[op.res] = (
+        *members[:position],
+        state.array(op.value),
+        *members[position + 1 :],
+    )
+
+
+def run_zero(state: Flow, op: Operation) -> None:
+    """Zero, or a struct of zeros."""
+    assert isinstance(op, llvm.ZeroOp)
+    state.values[op.res] = filled(state, op, 0)
+
+
+def filled(state: Flow, op: Operation, byte: int) -> Value:
+    """A value of the type of the operation's result, or a struct, of these bytes only."""
+    kind = op.results[0].type
+    members = kind.types.data if isinstance(kind, llvm.LLVMStructType) else [kind]
+    values: list[Array] = []
+    for member in members:
+        if not is_known(member):
+            raise unsupported(op, f"has a value of type {member}, which no lowered kernel has")
+        data = np.full((state.size, byte_count(member)), byte, np.uint8)
+        values.append(decode(data, member))
+    return tuple(values) if isinstance(kind, llvm.LLVMStructType) else values[0]
 
 
 RULES: Rules = {
@@ -107,7 +143,9 @@ RULES: Rules = {
     arith.TruncFOp: run_rounding,
     llvm.BitcastOp: run_bitcast,
     llvm.ExtractValueOp: run_extract_value,
+    llvm.InsertValueOp: run_insert_value,
     llvm.UndefOp: run_undefined,
+    llvm.ZeroOp: run_zero,
     vector.ExtractOp: run_extract,
     vector.InsertOp: run_insert,
 }

@@ -2,15 +2,34 @@
 
 from collections.abc import Collection, Iterator, Sequence
 from itertools import product
+from math import prod
 
 import numpy as np
 from xdsl.dialects import gpu, llvm
-from xdsl.dialects.builtin import ArrayAttr, DenseArrayBase, IntegerAttr, StringAttr, TensorType
+from xdsl.dialects.builtin import (
+    ArrayAttr,
+    DenseArrayBase,
+    DictionaryAttr,
+    IntegerAttr,
+    StringAttr,
+    TensorType,
+)
 from xdsl.ir import Attribute, Operation
 from xdsl.utils.hints import isa
 
-from mirage_mlir.interpreters.lowered import arithmetic, atomics, control, memory, warps
-from mirage_mlir.interpreters.lowered.cluster import WARP_THREADS, BlockIndex, Cluster, Rules
+from mirage_mlir.dialects import nvvm, nvvm_hopper, nvvm_wgmma
+from mirage_mlir.interpreters.lowered import (
+    arithmetic,
+    atomics,
+    control,
+    mbarriers,
+    meetings,
+    memory,
+    tensor_copies,
+    warpgroups,
+    warps,
+)
+from mirage_mlir.interpreters.lowered.clocks import WARP_THREADS
 from mirage_mlir.interpreters.lowered.device_memory import DeviceBuffer
 from mirage_mlir.interpreters.lowered.encoding import (
     Array,
@@ -21,16 +40,32 @@ from mirage_mlir.interpreters.lowered.encoding import (
     rounded,
 )
 from mirage_mlir.interpreters.lowered.faults import Checker, unsupported
+from mirage_mlir.interpreters.lowered.flow import BlockIndex, Flow, Rules
+from mirage_mlir.interpreters.lowered.running import run_flows
 from mirage_mlir.interpreters.lowered.shared_memory import SharedMemory
-from mirage_mlir.interpreters.lowered.values import Pointer
+from mirage_mlir.interpreters.lowered.tensor_copies import tensor_map_of
+from mirage_mlir.interpreters.lowered.values import Pointer, TensorMap, Value
 
 RULES: Rules = {
     **arithmetic.RULES,
     **atomics.RULES,
     **control.RULES,
+    **mbarriers.RULES,
+    **meetings.RULES,
     **memory.RULES,
+    **tensor_copies.RULES,
+    **warpgroups.RULES,
     **warps.RULES,
 }
+
+PARTING = (
+    nvvm.BarWarpSyncOp,
+    nvvm_hopper.MBarrierInitOp,
+    nvvm_wgmma.WgmmaCommitOp,
+    nvvm_wgmma.WgmmaFenceOp,
+    nvvm_wgmma.WgmmaWaitOp,
+)
+"""Operations of kernels in which not only all threads of a block meet; and named barriers."""
 
 GRID_AXES = 3
 
@@ -97,14 +132,33 @@ class Device:
         scratch = integer(module, "mirage.scratch_bytes")
         self.buffers["scratch"] = DeviceBuffer.blank("scratch", scratch, checker)
 
-    def address(self, op: Operation, argument: Attribute) -> tuple[DeviceBuffer, int]:
-        """The memory behind a kernel's argument, and the byte where it starts."""
+    def argument(self, op: Operation, argument: Attribute, threads: int) -> Value:
+        """What a kernel gets for an argument: a pointer for each thread, or a tensor map."""
         text = argument.data if isinstance(argument, StringAttr) else ""
+        space, _, number = text.partition(":")
+        if space == "map" and number.isdigit():
+            return self.tensor_map(op, int(number))
+        buffer, start = self.address(op, text)
+        return Pointer(buffer, np.full(threads, start, np.int64))
+
+    def tensor_map(self, op: Operation, number: int) -> TensorMap:
+        """A tensor map of the launch plan."""
+        entries = attributes(self.module, "mirage.tensor_maps")
+        entry = entries[number] if number < len(entries) else None
+        if not isa(entry, DictionaryAttr) or not isinstance(entry.data.get("tensor"), StringAttr):
+            raise unsupported(op, f"has the argument map:{number}, which the launch plan does not")
+        tensor = entry.data["tensor"]
+        assert isinstance(tensor, StringAttr)
+        buffer, start = self.address(op, tensor.data)
+        return tensor_map_of(op, entry, buffer, start)
+
+    def address(self, op: Operation, text: str) -> tuple[DeviceBuffer, int]:
+        """The memory that the launch plan calls `text`, and the byte where it starts."""
         space, _, number = text.partition(":")
         if space == "scratch" and number.isdigit():
             return self.buffers[space], int(number)
         if text not in self.buffers:
-            raise unsupported(op, f"has the argument {argument}, which the launch plan does not")
+            raise unsupported(op, f"has the argument '{text}', which the launch plan does not")
         return self.buffers[text], 0
 
     def given(self, function: llvm.FuncOp) -> list[DeviceBuffer]:
@@ -156,8 +210,15 @@ class Kernel:
         self.cluster = (1, 1, 1) if found is None else integers(function, found)
         if any(n % step for n, step in zip(self.grid, self.cluster, strict=True)):
             raise unsupported(function, f"has {self.grid} blocks in clusters of {self.cluster}")
-        arguments = attributes(function, "mirage.arguments")
-        self.addresses = [device.address(function, argument) for argument in arguments]
+        size = self.threads * prod(self.cluster)
+        self.arguments = [
+            device.argument(function, argument, size)
+            for argument in attributes(function, "mirage.arguments")
+        ]
+        self.parts = any(
+            isinstance(op, PARTING) or (isinstance(op, nvvm.BarrierOp) and op.operands)
+            for op in function.walk()
+        )
         follows = "mirage.follows" in function.attributes
         self.given = device.given(function) if follows else None
 
@@ -171,12 +232,13 @@ class Kernel:
     def run_cluster(self, blocks: Sequence[BlockIndex]) -> None:
         """Run the blocks of a cluster; their shared memory starts as nobody knows what."""
         self.checker.place = f"block {blocks[0]} of {self.name}"
-        shared = SharedMemory(self.shared_bytes, self.threads, len(blocks), self.checker)
-        state = Cluster(blocks, shared, RULES, given=self.given)
+        size, count = self.shared_bytes, len(blocks)
+        shared = SharedMemory(size, self.threads, count, self.checker, detailed=self.parts)
+        state = Flow(blocks, shared, RULES, given=self.given)
         body = self.function.body.block
-        for argument, (buffer, start) in zip(body.args, self.addresses, strict=True):
-            state.values[argument] = Pointer(buffer, np.full(state.size, start, np.int64))
-        state.run(body)
+        state.values.update(zip(body.args, self.arguments, strict=True))
+        state.enter(body, state.active)
+        run_flows(state.flows)
         self.checker.place = ""
 
 

@@ -8,21 +8,28 @@ from xdsl.ir import Operation
 
 from mirage_mlir.dialects import nvvm, nvvm_hopper
 from mirage_mlir.dialects.nvvm_attributes import CLUSTER_SHARED
-from mirage_mlir.interpreters.lowered.cluster import Cluster, Rules
 from mirage_mlir.interpreters.lowered.device_memory import DeviceBuffer
-from mirage_mlir.interpreters.lowered.encoding import POISON, byte_count, decode, encode, is_known
+from mirage_mlir.interpreters.lowered.encoding import (
+    POISON,
+    byte_count,
+    decode,
+    encode,
+    is_known,
+    rounded,
+)
 from mirage_mlir.interpreters.lowered.faults import unsupported
-from mirage_mlir.interpreters.lowered.shared_memory import SharedMemory
+from mirage_mlir.interpreters.lowered.flow import Flow, Rules
+from mirage_mlir.interpreters.lowered.shared_memory import SHARED_START, SharedMemory
 from mirage_mlir.interpreters.lowered.values import Pointer
 
 
-def run_address_of(state: Cluster, op: Operation) -> None:
+def run_address_of(state: Flow, op: Operation) -> None:
     """The start of shared memory, the only global that a kernel has."""
     assert isinstance(op, llvm.AddressOfOp)
     state.values[op.result] = Pointer(state.shared, np.zeros(state.size, np.int64), state.ranks)
 
 
-def run_pointer(state: Cluster, op: Operation) -> None:
+def run_pointer(state: Flow, op: Operation) -> None:
     """A pointer moved by a number of elements."""
     assert isinstance(op, llvm.GEPOp)
     constants, dynamic = op.rawConstantIndices.get_values(), op.ssa_indices
@@ -34,13 +41,22 @@ def run_pointer(state: Cluster, op: Operation) -> None:
     state.values[op.result] = replace(start, offset=offset)
 
 
-def run_map(state: Cluster, op: Operation) -> None:
+def run_address(state: Flow, op: Operation) -> None:
+    """The number of an address in shared memory."""
+    assert isinstance(op, llvm.PtrToIntOp)
+    pointer = state.pointer(op.input)
+    if not isinstance(pointer.memory, SharedMemory) or not is_known(op.output.type):
+        raise unsupported(op, "takes the number of an address outside of shared memory")
+    state.values[op.output] = rounded(pointer.offset + SHARED_START, op.output.type)
+
+
+def run_map(state: Flow, op: Operation) -> None:
     """The same address in the shared memory of another block."""
     assert isinstance(op, nvvm_hopper.MapClusterAddressOp)
     state.values[op.res] = replace(state.pointer(op.a), blocks=state.array(op.b))
 
 
-def run_load(state: Cluster, op: Operation) -> None:
+def run_load(state: Flow, op: Operation) -> None:
     """One scalar or vector for each active thread."""
     assert isinstance(op, llvm.LoadOp)
     kind = op.dereferenced_value.type
@@ -53,7 +69,7 @@ def run_load(state: Cluster, op: Operation) -> None:
     state.values[op.dereferenced_value] = decode(data, kind)
 
 
-def run_store(state: Cluster, op: Operation) -> None:
+def run_store(state: Flow, op: Operation) -> None:
     """One scalar or vector from each active thread."""
     assert isinstance(op, llvm.StoreOp)
     kind = op.value.type
@@ -67,7 +83,7 @@ def run_store(state: Cluster, op: Operation) -> None:
     pointer.memory.write(access, encode(state.array(op.value), kind)[here])
 
 
-def run_copy(state: Cluster, op: Operation) -> None:
+def run_copy(state: Flow, op: Operation) -> None:
     """Start an asynchronous copy; what lies past `cp_size` becomes zero and is not read."""
     assert isinstance(op, nvvm.CpAsyncSharedGlobalOp)
     source, target, here = state.pointer(op.src), state.pointer(op.dst), state.here
@@ -84,12 +100,12 @@ def run_copy(state: Cluster, op: Operation) -> None:
     target.memory.start_copy(access, data, state.groups[here])
 
 
-def run_commit(state: Cluster, op: Operation) -> None:
+def run_commit(state: Flow, op: Operation) -> None:
     """Close each thread's group of copies."""
-    state.groups = state.groups + state.active
+    state.groups[state.active] += 1
 
 
-def run_wait(state: Cluster, op: Operation) -> None:
+def run_wait(state: Flow, op: Operation) -> None:
     """Each thread waits for all but its latest groups."""
     assert isinstance(op, nvvm.CpAsyncWaitGroupOp)
     state.shared.complete(state.here, state.groups - op.n.value.data)
@@ -99,6 +115,7 @@ RULES: Rules = {
     llvm.AddressOfOp: run_address_of,
     llvm.GEPOp: run_pointer,
     llvm.LoadOp: run_load,
+    llvm.PtrToIntOp: run_address,
     llvm.StoreOp: run_store,
     nvvm.CpAsyncCommitGroupOp: run_commit,
     nvvm.CpAsyncSharedGlobalOp: run_copy,

@@ -1,4 +1,4 @@
-"""The shared memory of a cluster's blocks, and who touched which byte since threads last met."""
+"""The shared memory of a cluster's blocks, and which accesses to it nothing orders."""
 
 from __future__ import annotations
 
@@ -8,15 +8,24 @@ import numpy as np
 from xdsl.ir import Operation
 
 from mirage_mlir.interpreters.lowered.accesses import Access, first_wrong, inside
+from mirage_mlir.interpreters.lowered.clocks import (
+    AGENT_TIME,
+    FENCED,
+    ORDINARY,
+    WARP_THREADS,
+    Clocks,
+)
 from mirage_mlir.interpreters.lowered.encoding import POISON, Array
 from mirage_mlir.interpreters.lowered.faults import Checker, FaultKind
+from mirage_mlir.interpreters.lowered.marks import NOBODY, SEVERAL, Readers, Sites, Writers
 
 NAME = "shared memory"
 
-NOBODY = -1
+SHARED_START = 1024
+"""The address of the first byte; sm_90 keeps one KiB in front of it for itself."""
 
-SEVERAL = 1 << 20
-"""Stands for more than one thread; no cluster has as many."""
+FOREVER = (1 << 31) - 1
+"""The stamp of bytes that no access may ever touch."""
 
 
 class Copy(NamedTuple):
@@ -27,53 +36,62 @@ class Copy(NamedTuple):
     groups: Array
 
 
-class Marks:
-    """Who touched each byte, and by which operation."""
-
-    def __init__(self, size: int) -> None:
-        self.thread: Array = np.full(size, NOBODY, np.int32)
-        self.site: Array = np.zeros(size, np.int32)
-
-
 class SharedMemory:
     """
     The shared memories of the blocks of a cluster, one after the other.
 
-    Between two barriers nothing orders accesses of different threads: to each byte only one
-    thread may write, and then none other read. An asynchronous copy writes from when it starts
-    until its thread has waited for it, and until the next barrier it is a write of that thread.
-    A matrix load is a read by all lanes of the warp. Other blocks may read, and only barriers of
-    the cluster order that.
+    Of two accesses to one byte by different threads, one of them a write, the later thread must
+    know that the earlier one is over (see `Clocks`). An asynchronous copy writes from when it
+    starts until its thread has waited for it, and is a write of that thread then. A matrix load is
+    a read by all lanes of the warp. Bulk copies and products of warp groups see what threads wrote
+    only after a fence of the writer; they are over when who comes next knows it from their barrier
+    or wait. Other blocks may read, and only barriers of the cluster order that.
 
     Args:
         size: bytes of one block.
         threads: of one block.
         blocks: of the cluster.
+        detailed: see `Clocks`.
     """
 
-    def __init__(self, size: int, threads: int, blocks: int, checker: Checker) -> None:
+    def __init__(
+        self, size: int, threads: int, blocks: int, checker: Checker, *, detailed: bool = False
+    ) -> None:
         self.size, self.threads, self.blocks = size, threads, blocks
         self.checker = checker
+        self.clocks = Clocks(threads, blocks, detailed=detailed)
         total = size * blocks
         self.data = np.full(total, POISON, np.uint8)
         self.written = np.zeros(total, np.bool_)
-        self.writers, self.readers, self.copiers = Marks(total), Marks(total), Marks(total)
+        self.writers, self.readers = Writers(total), Readers(total, self.clocks)
+        self.copiers: Array = np.full(total, NOBODY, np.int16)
+        """The thread whose asynchronous copy writes there."""
+        self.copy_sites: Array = np.zeros(total, np.int16)
         self.hidden = np.zeros(total, np.bool_)
         """Bytes that were written since the cluster's last barrier."""
         self.lent = np.zeros(total, np.bool_)
         """Bytes that other blocks read since the cluster's last barrier."""
         self.copies: list[Copy] = []
-        self.sites: list[Operation] = []
-        self.numbers: dict[Operation, int] = {}
+        self.sites = Sites()
 
     def barrier(self, blocks: Array) -> None:
         """All threads of the chosen blocks met: what they did is ordered before what follows."""
-        for marks in (self.writers, self.readers):
-            marks.thread.reshape(self.blocks, self.size)[blocks] = NOBODY
+        self.clocks.meet_blocks(blocks)
+
+    def meet(self, block: int, threads: Array) -> None:
+        """Some threads of a block met."""
+        if len(threads) == self.threads:
+            self.barrier(np.arange(self.blocks) == block)
+        else:
+            self.clocks.meet(threads[None] + block * self.threads)
 
     def cluster_barrier(self) -> None:
         """All threads of all blocks met."""
         self.barrier(np.ones(self.blocks, np.bool_))
+        self.show()
+
+    def show(self) -> None:
+        """What blocks wrote is there for the others now, and their reading is over."""
         self.hidden.fill(False)
         self.lent.fill(False)
 
@@ -88,13 +106,15 @@ class SharedMemory:
     def read(self, access: Access) -> Array:
         """What lies there, n x size bytes; all must have been written."""
         valid, result, access = self._started(access)
-        at, threads = access.bytes(self.size), access.threads[:, None]
-        self._require_unwritten(access, at, threads)
+        at = access.bytes(self.size)
+        own = self._is_own(access)
+        if own.all():
+            self._read_own(access, at)
+        else:
+            self._read_own(access.only(own), at[own])
+            self._lend(access.only(~own), at[~own])
         if not (written := self.written[at]).all():
             self._report(FaultKind.UNINITIALISED, access, ~written, "read what none wrote")
-        own = self._is_own(access)
-        self._lend(access, at, own)
-        self._mark_reads(access.only(own), at[own], threads[own])
         result[valid] = self.data[at]
         return result
 
@@ -106,33 +126,42 @@ class SharedMemory:
         the products with what lies there are never stored, or the results show it.
         """
         valid, result, access = self._started(access)
-        at = access.bytes(self.size)
-        everyone = np.full((len(at), 1), SEVERAL)
-        self._require_unwritten(access, at, everyone)
-        self._mark(self.readers, access, at, everyone)
+        at, columns = access.bytes(self.size), self._columns(access)
+        self._require_arrived(access, at)
+        late = self.writers.stamp[at] > self._met(access)
+        if self.clocks.detailed and late.any():
+            warps = access.threads[:, None] // WARP_THREADS
+            late &= (
+                self.writers.stamp[at] > self.clocks.warps_know()[warps, self.writers.column[at]]
+            )
+        self._require_written(access, at, late)
+        site = self.sites.number(access.op)
+        self.readers.mark_all(at, self.readers.party_of(columns), SEVERAL, self.clocks.now, site)
         result[valid] = self.data[at]
         return result
 
     def write(self, access: Access, data: Array) -> None:
         """Put `data`, n x size bytes, there."""
         valid, _, access = self._started(access)
-        data = data[valid]
-        at, threads = access.bytes(self.size), access.threads[:, None]
-        self._require_free(access, at, threads, threads)
-        self._mark(self.writers, access, at, threads)
-        if (other := self.writers.thread[at] != threads).any():
+        at, columns = access.bytes(self.size), self._columns(access)
+        self._require_free(access, at, columns)
+        self.writers.mark(at, columns, self.clocks.now, self.sites.number(access.op))
+        if (other := self.writers.column[at] != columns).any():
             self._report(FaultKind.RACE, access, other, "write what another writes")
-        self._put(at, data)
+        self._put(at, data[valid])
+
+    # Asynchronous copies that threads wait for
 
     def start_copy(self, access: Access, data: Array, groups: Array) -> None:
         """Start writing `data`, in the group of copies that each thread has open."""
         valid, _, access = self._started(access)
         data, groups = data[valid], groups[valid]
-        at, threads = access.bytes(self.size), access.threads[:, None]
+        at, columns = access.bytes(self.size), self._columns(access)
         # Not even its own thread's earlier write is ordered before a copy.
-        self._require_free(access, at, np.full((len(at), 1), NOBODY), threads)
-        self._mark(self.copiers, access, at, threads)
-        if (other := self.copiers.thread[at] != threads).any():
+        self._require_free(access, at, None)
+        self.copiers[at] = columns
+        self.copy_sites[at] = self.sites.number(access.op)
+        if (other := self.copiers[at] != columns).any():
             self._report(FaultKind.RACE, access, other, "copy to what another copies to")
         self.copies.append(Copy(access, data, groups))
 
@@ -149,6 +178,55 @@ class SharedMemory:
                 left.append(Copy(access.only(~done), data[~done], groups[~done]))
         self.copies = left
 
+    # Bulk copies, products of warp groups, and what they wait for
+
+    def write_box(self, access: Access, data: Array, thread: int, column: int) -> int:
+        """
+        Put bytes there by a bulk copy; returns its stamp.
+
+        Args:
+            access: its pieces, n x size bytes.
+            data: the bytes.
+            thread: which started it.
+            column: of the transaction barrier that counts the bytes.
+        """
+        valid, _, access = self._started(access)
+        at, own = access.bytes(self.size), self._columns(access)
+        self._require_copied(access, at, "write what another copies to")
+        self._require_shown(access, at, self.clocks.known[:, thread], own, "copy over")
+        self._require_read(access, at, own)
+        site, stamp = self.sites.number(access.op), AGENT_TIME + self.clocks.now
+        self.writers.mark(at, column, stamp, site)
+        self.readers.clear(at)
+        self._put(at, data[valid])
+        return stamp
+
+    def read_tile(self, access: Access, group: Array, column: int) -> Array:
+        """
+        What the products of a warp group read, n x size bytes; unwritten bytes are NaN.
+
+        Args:
+            access: pieces of a tile.
+            group: the 128 threads.
+            column: of their products.
+        """
+        valid, result, access = self._started(access)
+        at = access.bytes(self.size)
+        self._require_arrived(access, at)
+        self._require_shown(access, at, self.clocks.group_knows(group), None, "multiply")
+        party = self.readers.warps + int(group[0] % self.threads) // len(group)
+        site, stamp = self.sites.number(access.op), AGENT_TIME + self.clocks.now
+        self.readers.mark_all(at, party, column, stamp, site)
+        result[valid] = self.data[at]
+        return result
+
+    def reserve(self, access: Access, column: int) -> None:
+        """Make these bytes a transaction barrier, which no ordinary access may touch."""
+        _, _, access = self._started(access)
+        at = access.bytes(self.size)
+        self._require_free(access, at, self._columns(access))
+        self.writers.mark(at, column, FOREVER, self.sites.number(access.op))
+
     def name_of(self, thread: int) -> str:
         """A thread, as messages name it."""
         block, number = divmod(thread, self.threads)
@@ -162,83 +240,137 @@ class SharedMemory:
         result = np.full((len(valid), access.size), POISON, np.uint8)
         return valid, result, access.only(valid)
 
+    def _columns(self, access: Access) -> Array:
+        return (access.threads % self.threads)[:, None]
+
     def _is_own(self, access: Access) -> Array:
         """Which accesses are to the memory of the thread's own block."""
         return access.blocks == access.threads // self.threads
 
+    def _met(self, access: Access) -> Array:
+        """When all threads of the accessed block met."""
+        assert access.blocks is not None
+        return self.clocks.met[access.blocks][:, None]
+
     def _put(self, at: Array, data: Array) -> None:
         self.data[at] = data
         self.written[at] = True
-        self.hidden[at] = True
+        if self.blocks > 1:
+            self.hidden[at] = True
 
     def _arrive(self, access: Access, data: Array) -> None:
         at = access.bytes(self.size)
         self._put(at, data)
-        self.copiers.thread[at] = NOBODY
-        self._mark(self.writers, access, at, access.threads[:, None])
+        self.copiers[at] = NOBODY
+        site = self.sites.number(access.op)
+        self.writers.mark(at, self._columns(access), self.clocks.now, site)
 
-    def _lend(self, access: Access, at: Array, own: Array) -> None:
+    def _read_own(self, access: Access, at: Array) -> None:
+        """Threads read from their block's memory."""
+        columns = self._columns(access)
+        self._require_arrived(access, at)
+        self._require_written(access, at, self._unordered_writes(access, at, columns))
+        site = self.sites.number(access.op)
+        self.readers.mark(at, columns, site, self._met(access))
+
+    def _lend(self, access: Access, at: Array) -> None:
         """Other blocks read bytes that their owner has shown to the cluster."""
-        foreign = at[~own]
-        if (hidden := self.hidden[foreign]).any():
+        if (hidden := self.hidden[at]).any():
             what = "read what another block wrote since the cluster met"
-            self._report(FaultKind.RACE, access.only(~own), hidden, what)
-        self.lent[foreign] = True
+            self._report(FaultKind.RACE, access, hidden, what)
+        self.lent[at] = True
 
-    def _mark_reads(self, access: Access, at: Array, threads: Array) -> None:
-        before = self.readers.thread[at]
-        self._mark(self.readers, access, at, threads)
-        alone = (before == NOBODY) | (before == threads)
-        alone &= self.readers.thread[at] == threads
-        if not alone.all():
-            self.readers.thread[at[~alone]] = SEVERAL
+    # What must be over before an access
 
-    def _require_unwritten(self, access: Access, at: Array, threads: Array) -> None:
-        """Nobody else of the block is writing what is read."""
-        copying = self.copiers.thread[at] != NOBODY
-        if copying.any():
+    def _unordered_writes(self, access: Access, at: Array, own: Array | None) -> Array:
+        """Which bytes were written by what the thread does not know to be over."""
+        stamps = self.writers.stamp[at]
+        late = stamps > self._met(access)
+        if own is not None:
+            late &= self.writers.column[at] != own
+        if self.clocks.detailed and late.any():
+            rows = access.threads[:, None]
+            late &= stamps > self.clocks.known[ORDINARY, rows, self.writers.column[at]]
+        return np.asarray(late)
+
+    def _require_arrived(self, access: Access, at: Array) -> None:
+        """No copy that its thread has not waited for writes what is read."""
+        self._require_copied(access, at, "read what an asynchronous copy still writes")
+
+    def _require_copied(self, access: Access, at: Array, what: str) -> None:
+        if self.copies and (copying := self.copiers[at] != NOBODY).any():
+            kind = FaultKind.INCOMPLETE if what.startswith("read") else FaultKind.RACE
+            self._report(kind, access, copying, what, self.copy_sites)
+
+    def _require_written(self, access: Access, at: Array, late: Array) -> None:
+        """What is read was written before."""
+        if not late.any():
+            return
+        if (copied := late & (self.writers.column[at] >= self.threads)).any():
             what = "read what an asynchronous copy still writes"
-            self._report(FaultKind.INCOMPLETE, access, copying, what, self.copiers)
-        writer = self.writers.thread[at]
-        other = (writer != NOBODY) & (writer != threads) & self._is_own(access)[:, None]
-        if other.any():
-            what = "read what another writes"
-            self._report(FaultKind.RACE, access, other, what, self.writers)
+            self._report(FaultKind.INCOMPLETE, access, copied, what, self.writers.site)
+        if (late := late & ~copied).any():
+            self._report(
+                FaultKind.RACE, access, late, "read what another writes", self.writers.site
+            )
 
-    def _require_free(self, access: Access, at: Array, writer: Array, reader: Array) -> None:
-        """Nobody reads or writes what is written, but the given writer and reader."""
-        nobody = np.full((1, 1), NOBODY)
-        for marks, allowed, verb in (
-            (self.copiers, nobody, "copies to"),
-            (self.writers, writer, "writes"),
-            (self.readers, reader, "reads"),
-        ):
-            found = marks.thread[at]
-            other = (found != NOBODY) & (found != allowed)
-            if other.any():
-                self._report(FaultKind.RACE, access, other, f"write what another {verb}", marks)
-        if (lent := self.lent[at]).any():
+    def _require_free(self, access: Access, at: Array, own: Array | None) -> None:
+        """Nobody reads or writes what is written; `own` is whose writes do not count."""
+        self._require_copied(access, at, "write what another copies to")
+        if (late := self._unordered_writes(access, at, own)).any():
+            what = "write what another writes"
+            self._report(FaultKind.RACE, access, late, what, self.writers.site)
+        self._require_read(access, at, self._columns(access))
+
+    def _require_read(self, access: Access, at: Array, own: Array) -> None:
+        """Nobody but its own thread reads what is written."""
+        late = self.readers.unordered(at, access.threads[:, None], own, self._met(access))
+        for party in np.flatnonzero(late.any(axis=(1, 2))):
+            what, sites = "write what another reads", self.readers.site[party]
+            self._report(FaultKind.RACE, access, late[party], what, sites)
+        if self.blocks > 1 and (lent := self.lent[at]).any():
             self._report(FaultKind.RACE, access, lent, "write what another block reads")
 
-    def _mark(self, marks: Marks, access: Access, at: Array, threads: Array) -> None:
-        site = self.numbers.get(access.op)
-        if site is None:
-            site = self.numbers[access.op] = len(self.sites)
-            self.sites.append(access.op)
-        marks.thread[at] = threads
-        marks.site[at] = site
+    def _require_shown(
+        self, access: Access, at: Array, known: Array, own: Array | None, verb: str
+    ) -> None:
+        """
+        What was written is over, and a fence has shown it to copies and products.
+
+        Args:
+            access: which pieces are used.
+            at: their bytes.
+            known: what the starting threads know, in both senses, 2 x columns.
+            own: the starting thread.
+            verb: what is done to the bytes.
+        """
+        stamps, columns = self.writers.stamp[at], self.writers.column[at]
+        by_threads = columns < self.threads
+        ordered = stamps <= known[ORDINARY, columns]
+        fenced = stamps <= known[FENCED, columns]
+        shown = (by_threads & fenced) | (~by_threads & ordered)
+        if shown.all():
+            return
+        ordered |= by_threads & (stamps <= self._met(access))
+        if own is not None:
+            ordered |= columns == own
+        if (copied := ~ordered & ~by_threads).any():
+            what = f"{verb} what an asynchronous copy still writes"
+            self._report(FaultKind.INCOMPLETE, access, copied, what, self.writers.site)
+        if (other := ~ordered & by_threads).any():
+            what = f"{verb} what another writes"
+            self._report(FaultKind.RACE, access, other, what, self.writers.site)
+        if (unseen := ordered & ~shown).any():
+            what = f"{verb} what was written with no fence of the proxies after it"
+            self._report(FaultKind.RACE, access, unseen, what, self.writers.site)
 
     def _report(
-        self,
-        kind: FaultKind,
-        access: Access,
-        wrong: Array,
-        what: str,
-        marks: Marks | None = None,
+        self, kind: FaultKind, access: Access, wrong: Array, what: str, sites: Array | None = None
     ) -> None:
         which, thread, byte = first_wrong(access, wrong)
         other = None
-        if marks is not None and access.blocks is not None:
-            other = self.sites[int(marks.site[byte + access.blocks[which] * self.size])]
+        if sites is not None and access.blocks is not None:
+            place = byte + int(access.blocks[which]) * self.size
+            other = self.sites.operations[int(sites[place])]
         message = f"has {self.name_of(thread)} {what}: byte {byte} of {NAME}"
         self.checker.report(kind, access.op, message, other)

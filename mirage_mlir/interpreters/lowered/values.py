@@ -27,4 +27,41 @@ class Pointer:
     blocks: Array | None = None
 
 
-Value = Array | Pointer | tuple[Array, ...]
+@dataclass(frozen=True)
+class TensorMap:
+    """
+    A descriptor of a tensor in device memory, with dims innermost first.
+
+    Args:
+        offset: the byte at which the tensor starts.
+        dims: elements along each dim.
+        strides: bytes between neighbours along each dim.
+        box: elements of a box along each dim.
+        swizzle: bytes of a line in which pieces of 16 bytes change places, 0 for none.
+        item: bytes of an element.
+    """
+
+    memory: DeviceBuffer
+    offset: int
+    dims: tuple[int, ...]
+    strides: tuple[int, ...]
+    box: tuple[int, ...]
+    swizzle: int
+    item: int
+
+
+@dataclass(frozen=True)
+class Pending:
+    """
+    Registers that products of warp groups are still adding to.
+
+    Args:
+        value: what they hold in the end.
+        stamp: when the last product was started, for each thread.
+    """
+
+    value: Array | tuple[Array, ...]
+    stamp: Array
+
+
+Value = Array | Pointer | TensorMap | Pending | tuple[Array, ...]

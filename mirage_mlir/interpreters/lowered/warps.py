@@ -6,9 +6,10 @@ from xdsl.ir import Operation, SSAValue
 
 from mirage_mlir.dialects import nvvm
 from mirage_mlir.dialects.nvvm_attributes import MatrixLayout, MultiplicandType, ShuffleKind
-from mirage_mlir.interpreters.lowered.cluster import WARP_THREADS, Cluster, Rules
+from mirage_mlir.interpreters.lowered.clocks import WARP_THREADS
 from mirage_mlir.interpreters.lowered.encoding import POISON, Array, decode, encode
 from mirage_mlir.interpreters.lowered.faults import unsupported
+from mirage_mlir.interpreters.lowered.flow import Flow, Rules
 from mirage_mlir.interpreters.lowered.shared_memory import SharedMemory
 
 MATRIX = 8
@@ -21,7 +22,7 @@ EVERYONE = -1
 """The mask of all lanes."""
 
 
-def run_shuffle(state: Cluster, op: Operation) -> None:
+def run_shuffle(state: Flow, op: Operation) -> None:
     """Read the value of the lane whose number differs in the bits of `offset`."""
     assert isinstance(op, nvvm.ShflSyncOp)
     state.require_warps(op)
@@ -34,7 +35,7 @@ def run_shuffle(state: Cluster, op: Operation) -> None:
     state.values[op.res] = state.array(op.value)[threads]
 
 
-def run_load_matrices(state: Cluster, op: Operation) -> None:
+def run_load_matrices(state: Flow, op: Operation) -> None:
     """Lane 8 i + r gives the address of row r of matrix i; each lane gets two elements of each."""
     assert isinstance(op, nvvm.LdMatrixOp)
     state.require_warps(op)
@@ -55,14 +56,14 @@ def run_load_matrices(state: Cluster, op: Operation) -> None:
     state.values[op.res] = registers if count > 1 else registers[0]
 
 
-def fragment(state: Cluster, value: SSAValue, element: MultiplicandType) -> Array:
+def fragment(state: Flow, value: SSAValue, element: MultiplicandType) -> Array:
     """One register of A or B: an 8 x 8 matrix of each warp, in f32."""
     data = encode(state.array(value), value.type)
     numbers = decode(data.reshape(-1, 2), f16 if element == MultiplicandType.F16 else bf16)
     return numbers.astype(np.float32).reshape(-1, MATRIX, MATRIX)
 
 
-def narrow_fragment(state: Cluster, value: SSAValue, element: MultiplicandType) -> Array:
+def narrow_fragment(state: Flow, value: SSAValue, element: MultiplicandType) -> Array:
     """One tf32 register of A or B: an 8 x 4 matrix of each warp; lower bits do not count."""
     bits = state.array(value) & np.int32(TF32_BITS)
     return np.ascontiguousarray(bits).view(np.float32).reshape(-1, MATRIX, MATRIX // 2)
@@ -83,7 +84,7 @@ FRAGMENTS = {
 """How a register of A or B is read, by element type and shape of the product."""
 
 
-def run_product(state: Cluster, op: Operation) -> None:
+def run_product(state: Flow, op: Operation) -> None:
     """
     D = A B + C for each warp, A 16 x 16, B 16 x 8; of tf32 A 16 x 8, B 8 x 8.
 

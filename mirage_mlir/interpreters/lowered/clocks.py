@@ -1,0 +1,151 @@
+"""
+What each thread knows of what the others have done.
+
+Time is one counter of the cluster. An access is stamped with the time at which it happens; a thread
+that releases makes known what it did up to then, and whoever acquires that knows it too. Two
+accesses are ordered if the later one's thread knows the time of the earlier one. Source: vector
+clocks with one epoch for an access, C. Flanagan and S. Freund, "FastTrack", PLDI 2009.
+"""
+
+import numpy as np
+
+from mirage_mlir.interpreters.lowered.encoding import Array
+
+WARP_THREADS = 32
+
+GROUP_THREADS = 4 * WARP_THREADS
+"""Of a warp group, which starts at a multiple of it."""
+
+AGENT_TIME = 1 << 30
+"""Added to the stamps of copies and products, so that no barrier of threads counts as their end."""
+
+AGENTS = 96
+"""Transaction barriers and warp groups of a block, at most; kernels have two or three dozen."""
+
+ORDINARY, FENCED = 0, 1
+"""What is ordered for loads and stores; what a fence has also shown to copies and products."""
+
+
+class Clocks:
+    """
+    The clocks of all threads of a cluster.
+
+    A column is a thread of the same block, or an agent: what a transaction barrier counts, or the
+    products of a warp group.
+
+    Args:
+        detailed: whether any threads but all of a block ever meet; if not, only the times at which
+            those met are kept.
+    """
+
+    def __init__(self, threads: int, blocks: int, *, detailed: bool) -> None:
+        self.threads, self.detailed = threads, detailed
+        self.now = 1
+        self.met: Array = np.zeros(blocks, np.int32)
+        """When all threads of each block met last."""
+        self.agents = [threads + -(-threads // GROUP_THREADS)] * blocks
+        """The first column of each block that is nobody's."""
+        rows = threads * blocks if detailed else 0
+        self.known: Array = np.zeros((2, rows, threads + AGENTS), np.int32)
+        """Up to which time each thread (row) knows what each column did, in both senses."""
+        self.warps = -(-threads // WARP_THREADS)
+        self._warps_know: Array | None = None
+        self._warps_known: Array | None = None
+
+    def tick(self) -> int:
+        """The present time, which is over."""
+        self.now += 1
+        return self.now - 1
+
+    def group_column(self, thread: int) -> int:
+        """The column of the products of a thread's warp group."""
+        return self.threads + thread % self.threads // GROUP_THREADS
+
+    def products_seen(self, threads: Array) -> Array:
+        """Up to which time each thread knows the products of its warp group to be over."""
+        columns = self.threads + threads % self.threads // GROUP_THREADS
+        return np.asarray(self.known[ORDINARY, threads, columns])
+
+    def new_agent(self, block: int) -> int | None:
+        """A column that nobody has; None if there is none left."""
+        column = self.agents[block]
+        if column >= self.threads + AGENTS:
+            return None
+        self.agents[block] += 1
+        return column
+
+    # Threads that meet
+
+    def meet_blocks(self, blocks: Array) -> None:
+        """All threads of the chosen blocks meet."""
+        self.met[blocks] = self.now
+        for block in np.flatnonzero(blocks) if self.detailed else ():
+            self._meet(np.arange(block * self.threads, (block + 1) * self.threads)[None])
+        self.tick()
+
+    def meet(self, groups: Array) -> None:
+        """The threads in each row meet; those of a row are of one block."""
+        self._meet(groups)
+        self.tick()
+
+    def _meet(self, groups: Array) -> None:
+        for group in groups:
+            together = self.known[:, group].max(axis=1)
+            together[ORDINARY, group % self.threads] = self.now
+            self.known[:, group] = together[:, None]
+        self._forget()
+
+    def release(self, thread: int) -> Array:
+        """What a thread knows, and that it has come so far."""
+        self.known[ORDINARY, thread, thread % self.threads] = self.tick()
+        self._forget()
+        return self.known[:, thread]
+
+    def acquire(self, threads: Array, clock: Array) -> None:
+        """Threads learn what others released."""
+        self.known[:, threads] = np.maximum(self.known[:, threads], clock[:, None])
+        self._forget()
+
+    def learn(self, threads: Array, agent: int, time: int) -> None:
+        """Threads learn how far an agent is."""
+        column = self.known[ORDINARY, :, agent]
+        column[threads] = np.maximum(column[threads], time)
+        self._forget()
+
+    def fence(self, threads: Array) -> None:
+        """Each thread shows to copies and products what it has written."""
+        self.known[FENCED, threads, threads % self.threads] = self.tick()
+
+    def _forget(self) -> None:
+        self._warps_know = self._warps_known = None
+
+    # What is known
+
+    def is_over(self, thread: int, column: int, time: int) -> bool:
+        """Whether a thread knows that what another one of its block did at `time` is over."""
+        own = thread % self.threads == column
+        return own or max(self.met[thread // self.threads], self._seen(thread, column)) >= time
+
+    def _seen(self, thread: int, column: int) -> int:
+        return int(self.known[ORDINARY, thread, column]) if self.detailed else 0
+
+    def warps_know(self) -> Array:
+        """Up to which time all lanes of a warp (row) know what a column did."""
+        if (found := self._warps_know) is None:
+            by_lanes = self.known[ORDINARY].reshape(-1, WARP_THREADS, self.known.shape[2])
+            found = self._warps_know = np.asarray(by_lanes.min(axis=1))
+        return found
+
+    def warps_known(self) -> Array:
+        """Up to which time a thread (row) knows what all other lanes of a warp (column) did."""
+        if (found := self._warps_known) is None:
+            lanes = self.known[ORDINARY, :, : self.threads].copy()
+            own = np.arange(len(lanes))
+            lanes[own, own % self.threads] = AGENT_TIME
+            by_lanes = lanes.reshape(len(lanes), self.warps, WARP_THREADS)
+            found = self._warps_known = np.asarray(by_lanes.min(axis=2))
+        return found
+
+    def group_knows(self, threads: Array) -> Array:
+        """Up to which time all these threads know what a column did, in both senses."""
+        return np.asarray(self.known[:, threads].min(axis=1))

@@ -1,0 +1,325 @@
+"""
+Threads that go through the program together, and how one goes on while another waits.
+
+A kernel starts as one flow of all threads of a cluster. Where some warps take a branch in which
+threads wait for each other and some do not, they part: each flow runs to the kernel's end on its
+own, one at a time, until it has to wait. The order is always the same.
+"""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Callable, Collection, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+from xdsl.dialects import scf
+from xdsl.ir import Block, Operation, SSAValue
+
+from mirage_mlir.interpreters.lowered.accesses import Access
+from mirage_mlir.interpreters.lowered.clocks import WARP_THREADS
+from mirage_mlir.interpreters.lowered.device_memory import DeviceBuffer
+from mirage_mlir.interpreters.lowered.encoding import Array
+from mirage_mlir.interpreters.lowered.faults import FaultKind, unsupported
+from mirage_mlir.interpreters.lowered.shared_memory import SharedMemory
+from mirage_mlir.interpreters.lowered.transactions import TransactionBarrier
+from mirage_mlir.interpreters.lowered.values import Pending, Pointer, Value
+
+BlockIndex = tuple[int, int, int]
+
+
+@dataclass(frozen=True)
+class Wait:
+    """
+    Why a flow cannot go on.
+
+    Args:
+        op: at which it waits.
+        ready: the threads that could go on alone.
+        what: it waits for, in words.
+    """
+
+    op: Operation
+    ready: Array
+    what: str
+
+
+@dataclass
+class Turns:
+    """A loop under way: the turn, where it ends, and the loop."""
+
+    op: scf.ForOp
+    numbers: range
+    done: int = 0
+
+
+@dataclass
+class Frame:
+    """
+    A block of operations under way.
+
+    Args:
+        steps: its operations with their rules.
+        active: the threads that run it.
+        position: of the next operation.
+        turns: of the loop whose body it is.
+    """
+
+    steps: Sequence[tuple[Rule, Operation]]
+    active: Array
+    position: int = 0
+    turns: Turns | None = None
+
+
+class Flow:
+    """
+    Threads of a cluster that are at the same place; thread t of block b is number b n + t.
+
+    Flows of a cluster share everything but values and places.
+
+    Args:
+        blocks: the indices of the cluster's blocks in the grid, in the order of their ranks.
+        shared: their memory, which knows how many threads a block has.
+        rules: what each operation does.
+        given: the memory that is there before the kernel in front has ended; None where the kernel
+            starts after that.
+    """
+
+    def __init__(
+        self,
+        blocks: Sequence[BlockIndex],
+        shared: SharedMemory,
+        rules: Rules,
+        *,
+        given: Collection[DeviceBuffer] | None = None,
+    ) -> None:
+        self.blocks = blocks
+        self.shared = shared
+        self.checker = shared.checker
+        self.rules = rules
+        self.size = shared.threads * len(blocks)
+        self.values: dict[SSAValue, Value] = {}
+        self.frames: list[Frame] = []
+        self.active = np.ones(self.size, np.bool_)
+        """Which threads are where the program is now."""
+        self.wait: Wait | None = None
+        """Why this flow stopped."""
+        self.arrived = False
+        """Whether its threads are at a barrier for which it waits."""
+        self.groups = np.zeros(self.size, np.int64)
+        """How many groups of asynchronous copies each thread has closed."""
+        self.given = given
+        self.waited = np.full(self.size, given is None)
+        """Which threads know that the kernel in front has ended."""
+        self.waited_at = np.zeros(self.size, np.int32)
+        """When they have waited for that."""
+        self.meeting = np.full(self.size, -1)
+        """The number of the barrier at which each thread waits, or -1."""
+        self.ended = np.zeros(self.size, np.bool_)
+        """Which threads have reached the kernel's end."""
+        self.flows = [self]
+        """All flows of the cluster that have not ended."""
+        self.transactions: dict[tuple[int, int], TransactionBarrier] = {}
+        """The transaction barriers, by block and first byte."""
+        self.fenced = np.zeros(self.size, np.bool_)
+        """Whose registers products may use."""
+        self.started = np.zeros(self.size, np.int32)
+        """When each thread started the last product of its warp group."""
+        self.commits: dict[int, list[int]] = {}
+        """When each warp group, by its first thread, closed its groups of products."""
+        self.steps: dict[Block, list[tuple[Rule, Operation]]] = {}
+
+    @property
+    def here(self) -> Array:
+        """The numbers of the active threads."""
+        return np.flatnonzero(self.active)
+
+    @property
+    def ranks(self) -> Array:
+        """The block of each thread."""
+        return np.arange(self.size, dtype=np.int32) // np.int32(self.shared.threads)
+
+    # Values
+
+    def array(self, value: SSAValue) -> Array:
+        """The elements of a scalar or vector."""
+        found = self.finished(value)
+        assert isinstance(found, np.ndarray)
+        return found
+
+    def finished(self, value: SSAValue) -> Value:
+        """A value that no product of a warp group adds to any more."""
+        found = self.values[value]
+        if not isinstance(found, Pending):
+            return found
+        if not self.is_over(found):
+            message = "reads the sums of products that may still be under way"
+            self.checker.report(FaultKind.INCOMPLETE, self.operation, message)
+        return found.value
+
+    def is_over(self, sums: Pending) -> bool:
+        """Whether the active threads have waited for the products that add to `sums`."""
+        here = self.here
+        return bool((self.shared.clocks.products_seen(here) >= sums.stamp[here]).all())
+
+    @property
+    def operation(self) -> Operation:
+        """What is run now."""
+        frame = self.frames[-1]
+        return frame.steps[frame.position][1]
+
+    def pointer(self, value: SSAValue) -> Pointer:
+        """The addresses of a pointer."""
+        found = self.values[value]
+        assert isinstance(found, Pointer)
+        return found
+
+    def access(
+        self, op: Operation, pointer: Pointer, threads: Array, size: int, alignment: int
+    ) -> Access:
+        """`size` bytes behind the pointers of some threads."""
+        blocks = None if pointer.blocks is None else pointer.blocks[threads]
+        if isinstance(pointer.memory, DeviceBuffer):
+            self.require_given(op, pointer.memory, threads)
+        return Access(op, threads, pointer.offset[threads], size, alignment, blocks)
+
+    def require_given(self, op: Operation, memory: DeviceBuffer, threads: Array) -> None:
+        """The kernel in front has ended or does not use `memory`, and the threads know it."""
+        if memory in (self.given or ()) or self.waited[threads].all():
+            return
+        unaware = [int(thread) for thread in threads if not self.is_aware(int(thread))]
+        if unaware:
+            name = self.shared.name_of(unaware[0])
+            message = f"has {name} access what the kernel in front may still use"
+            self.checker.report(FaultKind.RACE, op, message)
+
+    def is_aware(self, thread: int) -> bool:
+        """Whether a thread knows, from itself or another, that the kernel in front has ended."""
+        if self.waited[thread]:
+            return True
+        block, clocks = thread // self.shared.threads, self.shared.clocks
+        others = slice(block * self.shared.threads, (block + 1) * self.shared.threads)
+        known = clocks.met[block]
+        if clocks.detailed:
+            known = np.maximum(known, clocks.known[0, thread, : self.shared.threads])
+        aware = bool((self.waited[others] & (self.waited_at[others] <= known)).any())
+        self.waited[thread] = aware
+        self.waited_at[thread] = clocks.now
+        return aware
+
+    def filled(self, number: int) -> Array:
+        """An i32 that all threads agree on."""
+        return np.full(self.size, number, np.int32)
+
+    def uniform(self, op: Operation, value: SSAValue) -> int:
+        """An integer that all active threads must agree on."""
+        found = self.array(value)[self.active]
+        if (found != found[0]).any():
+            which = int(np.argmax(found != found[0]))
+            names = [self.shared.name_of(int(thread)) for thread in self.here[[0, which]]]
+            message = f"has {names[0]} see {found[0]} where {names[1]} sees {found[which]}"
+            self.checker.report(FaultKind.DIVERGENCE, op, message)
+        return int(found[0])
+
+    # Threads that must be together
+
+    def require_groups(self, op: Operation, size: int) -> Array:
+        """Of each `size` threads all must be here, or none; which of these groups are."""
+        groups: Array = self.active.reshape(-1, size)
+        torn = groups.any(axis=1) & ~groups.all(axis=1)
+        if torn.any():
+            group = int(np.argmax(torn))
+            present, absent = (int(np.argmax(groups[group] == here)) for here in (True, False))
+            names = [self.shared.name_of(group * size + thread) for thread in (present, absent)]
+            message = f"is reached by {names[0]}, but not by {names[1]}"
+            self.checker.report(FaultKind.DIVERGENCE, op, message)
+        return np.asarray(groups.any(axis=1))
+
+    def require_warps(self, op: Operation) -> Array:
+        """Of each warp all threads must be here, or none; which warps are."""
+        return self.require_groups(op, WARP_THREADS)
+
+    def whole_warps(self, threads: Array) -> Array:
+        """All threads of the warps of which some are among `threads`."""
+        found = threads.reshape(-1, WARP_THREADS).any(axis=1)
+        return np.repeat(found, WARP_THREADS)
+
+    # Going on
+
+    def enter(self, block: Block, active: Array, turns: Turns | None = None) -> None:
+        """Run a block of operations next, by the threads `active`."""
+        steps = self.steps.get(block)
+        if steps is None:
+            rules = self.rules
+            steps = [(rules.get(type(op), refuse), op) for op in block.ops]
+            self.steps[block] = steps
+        self.frames.append(Frame(steps, active, turns=turns))
+        self.active = active
+
+    def leave(self) -> None:
+        """Go back to where the present block was entered."""
+        self.frames.pop()
+        if self.frames:
+            self.active = self.frames[-1].active
+
+    def go_on(self) -> bool:
+        """Run until the kernel's end, or until the threads wait; whether anything was run."""
+        moved, self.wait = False, None
+        while self.frames:
+            frame = self.frames[-1]
+            if frame.position == len(frame.steps):
+                self.end_block(frame)
+                continue
+            rule, op = frame.steps[frame.position]
+            self.wait = rule(self, op)
+            if self.wait is not None:
+                return moved
+            frame.position += 1
+            moved = True
+        return moved
+
+    def end_block(self, frame: Frame) -> None:
+        """Take the loop's next turn, or go back."""
+        turns = frame.turns
+        if turns is None:
+            self.leave()
+            return
+        _, last = frame.steps[-1]
+        values = [self.values[value] for value in last.operands]
+        turns.done += 1
+        if turns.done < len(turns.numbers):
+            self.take_turn(turns, values)
+            frame.position = 0
+        else:
+            self.values.update(zip(turns.op.results, values, strict=True))
+            self.leave()
+
+    def take_turn(self, turns: Turns, values: Sequence[Value]) -> None:
+        """Give a loop's body the number of its turn, and what the one before left."""
+        number, *carried = turns.op.body.block.args
+        self.values[number] = self.filled(turns.numbers[turns.done])
+        self.values.update(zip(carried, values, strict=True))
+
+    def part(self, warps: Array) -> None:
+        """The threads of `warps` go on without the others, which become a flow of their own."""
+        others = copy.copy(self)
+        others.values = dict(self.values)
+        others.frames = [
+            replace(frame, active=frame.active & ~warps, turns=frame.turns and replace(frame.turns))
+            for frame in self.frames
+        ]
+        others.active = others.frames[-1].active
+        for frame in self.frames:
+            frame.active = frame.active & warps
+        self.active = self.frames[-1].active
+        self.flows.append(others)
+
+
+def refuse(flow: Flow, op: Operation) -> None:
+    """The rule of operations that have none."""
+    raise unsupported(op)
+
+
+Rule = Callable[[Flow, Operation], Wait | None]
+
+Rules = dict[type[Operation], Rule]

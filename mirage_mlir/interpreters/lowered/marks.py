@@ -1,0 +1,118 @@
+"""Who touched each byte of shared memory last, and when."""
+
+import numpy as np
+from xdsl.ir import Operation
+
+from mirage_mlir.interpreters.lowered.clocks import GROUP_THREADS, WARP_THREADS, Clocks
+from mirage_mlir.interpreters.lowered.encoding import Array
+
+NOBODY = -1
+
+SEVERAL = 1 << 14
+"""Stands for more than one thread; no block has as many."""
+
+
+class Sites:
+    """Numbers of operations."""
+
+    def __init__(self) -> None:
+        self.operations: list[Operation] = []
+        self._numbers: dict[Operation, int] = {}
+
+    def number(self, op: Operation) -> int:
+        """The number of `op`."""
+        found = self._numbers.get(op)
+        if found is None:
+            found = self._numbers[op] = len(self.operations)
+            self.operations.append(op)
+        return found
+
+
+class Writers:
+    """The column (see `Clocks`) that wrote each byte last; stamp 0 where none did."""
+
+    def __init__(self, size: int) -> None:
+        self.column: Array = np.zeros(size, np.int16)
+        self.stamp: Array = np.zeros(size, np.int32)
+        self.site: Array = np.zeros(size, np.int16)
+
+    def mark(self, at: Array, columns: Array | int, stamp: int, site: int) -> None:
+        """Note a write."""
+        self.column[at] = columns
+        self.stamp[at] = stamp
+        self.site[at] = site
+
+
+class Readers:
+    """
+    Who read each byte last, for each party of a block.
+
+    A party is a warp or, without details, the whole block; and each warp group, whose products
+    read while its threads go on. Of several readers in one party only that there were several is
+    kept, and the time of the last.
+    """
+
+    def __init__(self, size: int, clocks: Clocks) -> None:
+        self.clocks = clocks
+        self.span = WARP_THREADS if clocks.detailed else clocks.threads
+        self.warps = clocks.threads // self.span
+        groups = -(-clocks.threads // GROUP_THREADS) if clocks.detailed else 0
+        self.column: Array = np.zeros((self.warps + groups, size), np.int16)
+        self.stamp: Array = np.zeros((self.warps + groups, size), np.int32)
+        self.site: Array = np.zeros((self.warps + groups, size), np.int16)
+
+    def party_of(self, columns: Array) -> Array:
+        """The party of each thread of a block."""
+        return np.asarray(columns // self.span)
+
+    def mark(self, at: Array, columns: Array, site: int, met: Array) -> None:
+        """Threads `columns` (n x 1) read the bytes `at` (n x size)."""
+        party = self.party_of(columns)
+        before = self.column[party, at]
+        alone = (self.stamp[party, at] <= met) | (before == columns)
+        self.column[party, at] = columns
+        alone &= self.column[party, at] == columns
+        if not alone.all():
+            parties = np.broadcast_to(party, at.shape)[~alone]
+            self.column[parties, at[~alone]] = SEVERAL
+        self.stamp[party, at] = self.clocks.now
+        self.site[party, at] = site
+
+    def mark_all(self, at: Array, party: Array | int, column: int, stamp: int, site: int) -> None:
+        """Whole parties read: `column` is SEVERAL, or that of the products of a warp group."""
+        self.column[party, at] = column
+        self.stamp[party, at] = stamp
+        self.site[party, at] = site
+
+    def clear(self, at: Array) -> None:
+        """Whoever comes after a write that was in order comes after what was read before it."""
+        self.stamp[:, at] = 0
+
+    def unordered(self, at: Array, rows: Array, columns: Array | None, met: Array) -> Array:
+        """
+        Which readings the threads do not know to be over: parties x n x size.
+
+        Args:
+            at: the bytes, n x size.
+            rows: the threads' rows in the clocks, n x 1.
+            columns: those of their own readings that they need not wait for; None for no such.
+            met: when all threads met, n x 1.
+        """
+        stamps, found = self.stamp[:, at], self.column[:, at]
+        late = stamps > met
+        if columns is not None:
+            late &= found != columns
+        if self.clocks.detailed:
+            for party in np.flatnonzero(late.any(axis=(1, 2))):
+                late[party] &= ~self._known(int(party), rows, found[party], stamps[party])
+        return np.asarray(late)
+
+    def _known(self, party: int, rows: Array, found: Array, stamps: Array) -> Array:
+        known = self.clocks.known[0]
+        alone = np.where(found == SEVERAL, 0, found)
+        single = stamps <= known[rows, alone]
+        if party >= self.warps:
+            return single
+        together = stamps <= self.clocks.warps_known()[rows, party]
+        several = found == SEVERAL
+        return np.asarray((several & together) | (~several & single))

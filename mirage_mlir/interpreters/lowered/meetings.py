@@ -1,0 +1,152 @@
+"""Barriers of a block, of some of its warps, of one warp and of a cluster."""
+
+import numpy as np
+from xdsl.ir import Operation
+
+from mirage_mlir.dialects import nvvm, nvvm_hopper
+from mirage_mlir.interpreters.lowered.clocks import WARP_THREADS
+from mirage_mlir.interpreters.lowered.encoding import Array
+from mirage_mlir.interpreters.lowered.faults import FaultKind, unsupported
+from mirage_mlir.interpreters.lowered.flow import Flow, Rules, Wait
+
+WAITS = (
+    nvvm.BarrierOp,
+    nvvm_hopper.ClusterArriveOp,
+    nvvm_hopper.ClusterWaitOp,
+    nvvm_hopper.MBarrierWaitParityOp,
+)
+"""Operations at which threads wait for others."""
+
+NAMED_BARRIERS = 16
+"""Barriers of a block (PTX ISA, bar)."""
+
+CLUSTER = NAMED_BARRIERS
+"""Stands for the barrier of the cluster."""
+
+EVERYONE = -1
+"""The mask of all lanes."""
+
+
+def may_wait(state: Flow, op: Operation) -> bool:
+    """Whether threads may wait for others inside `op`, in a kernel whose warps may part."""
+    return state.shared.clocks.detailed and any(isinstance(inner, WAITS) for inner in op.walk())
+
+
+def run_barrier(state: Flow, op: Operation) -> Wait | None:
+    """All threads of the block meet, or as many as the operation says."""
+    assert isinstance(op, nvvm.BarrierOp)
+    if op.reduction_predicate is not None:
+        raise unsupported(op, "reduces a predicate, which no lowered kernel does")
+    threads = state.shared.threads
+    if not state.shared.clocks.detailed:
+        state.shared.barrier(state.require_groups(op, threads))
+        return None
+    if not state.arrived:
+        state.require_warps(op)
+        number = op.barrier_id and state.array(op.barrier_id)
+        count = op.number_of_threads and state.array(op.number_of_threads)
+        state.arrived = True
+        state.meeting[state.active] = 0 if number is None else number[state.active]
+        meet_where_complete(state, op, count)
+    return wait_for_meeting(state, op)
+
+
+def meet_where_complete(state: Flow, op: Operation, counts: Array | None) -> None:
+    """Let threads go on from each barrier at which as many are as its last arrivals expect."""
+    threads = state.shared.threads
+    for block in np.unique(state.here // threads):
+        own = slice(block * threads, (block + 1) * threads)
+        meeting, active = state.meeting[own], state.active[own]
+        for number in np.unique(meeting[active & (meeting >= 0)]):
+            at = np.flatnonzero(meeting == number)
+            expected = threads
+            if counts is not None:
+                expected = int(counts[own][active & (meeting == number)][0])
+            require_count(state, op, int(number), expected, len(at))
+            if len(at) == expected:
+                state.shared.meet(int(block), at)
+                meeting[at] = -1
+
+
+def require_count(state: Flow, op: Operation, number: int, expected: int, found: int) -> None:
+    """A barrier has a number that there is, and no more threads than it is for."""
+    if not 0 <= number < NAMED_BARRIERS:
+        raise unsupported(op, f"is barrier {number} of {NAMED_BARRIERS}")
+    if expected % WARP_THREADS or not 0 < expected <= state.shared.threads:
+        message = f"is for {expected} of {state.shared.threads} threads, not for whole warps"
+        state.checker.report(FaultKind.DIVERGENCE, op, message)
+    if found > expected:
+        message = f"is for {expected} threads, but reached by {found}"
+        state.checker.report(FaultKind.DIVERGENCE, op, message)
+
+
+def wait_for_meeting(state: Flow, op: Operation) -> Wait | None:
+    """Go on when the others have come."""
+    here = state.active & (state.meeting >= 0)
+    if not here.any():
+        state.arrived = False
+        return None
+    number = int(state.meeting[np.argmax(here)])
+    count = int((state.meeting == number).sum())
+    name = "the cluster's barrier" if number == CLUSTER else f"barrier {number}"
+    return Wait(op, state.active & ~here, f"{name}, where {count} threads are")
+
+
+def run_warp_barrier(state: Flow, op: Operation) -> None:
+    """All lanes of a warp meet."""
+    assert isinstance(op, nvvm.BarWarpSyncOp)
+    warps = state.require_warps(op)
+    if state.uniform(op, op.mask) != EVERYONE:
+        raise unsupported(op, "is for some lanes of a warp, which no lowered kernel has")
+    lanes = np.flatnonzero(warps)[:, None] * WARP_THREADS + np.arange(WARP_THREADS)
+    state.shared.clocks.meet(lanes)
+
+
+def run_cluster_arrive(state: Flow, op: Operation) -> None:
+    """Threads of the cluster arrive together; what they do before they wait is not known."""
+    require_cluster(state, op)
+    waits = op.next_op
+    if not isinstance(waits, nvvm_hopper.ClusterWaitOp):
+        raise unsupported(op, "is not followed by its wait, as in each lowered kernel")
+
+
+def run_cluster_wait(state: Flow, op: Operation) -> Wait | None:
+    """All threads of the cluster that have not ended have met."""
+    require_cluster(state, op)
+    if not isinstance(op.prev_op, nvvm_hopper.ClusterArriveOp):
+        raise unsupported(op, "waits for threads that have not arrived")
+    if not state.shared.clocks.detailed:
+        state.shared.cluster_barrier()
+        return None
+    if not state.arrived:
+        state.arrived = True
+        state.meeting[state.active] = CLUSTER
+        meet_cluster(state)
+    return wait_for_meeting(state, op)
+
+
+def require_cluster(state: Flow, op: Operation) -> None:
+    """All threads are here; those of whole warps, where warps may part."""
+    detailed = state.shared.clocks.detailed
+    state.require_groups(op, WARP_THREADS if detailed else state.size)
+
+
+def meet_cluster(state: Flow) -> None:
+    """Let all threads go on from the cluster's barrier once none is missing."""
+    present = state.meeting == CLUSTER
+    if not present.any() or not (present | state.ended).all():
+        return
+    threads = state.shared.threads
+    for block in range(len(state.blocks)):
+        own = slice(block * threads, (block + 1) * threads)
+        state.shared.meet(block, np.flatnonzero(present[own]))
+    state.shared.show()
+    state.meeting[present] = -1
+
+
+RULES: Rules = {
+    nvvm.BarWarpSyncOp: run_warp_barrier,
+    nvvm.BarrierOp: run_barrier,
+    nvvm_hopper.ClusterArriveOp: run_cluster_arrive,
+    nvvm_hopper.ClusterWaitOp: run_cluster_wait,
+}
