@@ -35,7 +35,7 @@ from mirage_mlir.passes.lowering.loads import (
 )
 from mirage_mlir.passes.lowering.loop import Loop
 from mirage_mlir.passes.lowering.operations import meet_block, meet_cluster, run_all
-from mirage_mlir.passes.lowering.pipeline import Producer, initialise, mapped_tensors
+from mirage_mlir.passes.lowering.pipeline import Producer, mapped_tensors
 from mirage_mlir.passes.lowering.tiles import (
     CLUSTER_SHARES,
     PRODUCERS,
@@ -154,11 +154,15 @@ class KernelFunction:
     def run_with_producer(self) -> None:
         """Emit a warp that copies the loop's tiles, and what all the others do."""
         ctx, emit = self.ctx, self.emit
-        initialise(ctx)
         consumers = ctx.threads // WARP_THREADS
+        maps = dict(zip(self.mapped, self.entry.args[len(self.roots) :], strict=True))
+        producer = Producer(ctx, maps, self.given, leads=self.leads)
+        # The first copies start before the other warps even know of the barriers.
         with emit.when(emit.equal(ctx.warp, consumers)), emit.when(emit.equal(ctx.lane, 0)):
-            maps = dict(zip(self.mapped, self.entry.args[len(self.roots) :], strict=True))
-            Producer(ctx, maps, self.given, leads=self.leads).run()
+            producer.start()
+        emit.insert(nvvm.BarrierOp())
+        with emit.when(emit.equal(ctx.warp, consumers)), emit.when(emit.equal(ctx.lane, 0)):
+            producer.run()
         with emit.when(emit.less(ctx.warp, consumers)):
             self.consume()
 

@@ -10,6 +10,7 @@ barriers, of which waiting threads name the parity (PTX ISA, section "mbarrier")
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from math import prod
 
 from xdsl.dialects.builtin import (
@@ -103,15 +104,13 @@ def empty_barrier(ctx: KernelContext, slot: Index) -> SSAValue:
 
 
 def initialise(ctx: KernelContext) -> None:
-    """Make the barriers, and let all threads know."""
+    """Make the barriers, for asynchronous copies too; one thread does."""
     emit = ctx.emit
-    with emit.when(emit.equal(ctx.thread, 0)):
-        warps = block_threads(ctx.graph) // WARP_THREADS
-        for slot in range(ctx.stages):
-            emit.insert(nvvm_hopper.MBarrierInitOp(full_barrier(ctx, slot), emit.i32(1)))
-            emit.insert(nvvm_hopper.MBarrierInitOp(empty_barrier(ctx, slot), emit.i32(warps)))
-        emit.insert(nvvm_hopper.FenceMBarrierInitOp())
-    emit.insert(nvvm.BarrierOp())
+    warps = block_threads(ctx.graph) // WARP_THREADS
+    for slot in range(ctx.stages):
+        emit.insert(nvvm_hopper.MBarrierInitOp(full_barrier(ctx, slot), emit.i32(1)))
+        emit.insert(nvvm_hopper.MBarrierInitOp(empty_barrier(ctx, slot), emit.i32(warps)))
+    emit.insert(nvvm_hopper.FenceMBarrierInitOp())
 
 
 def wait(ctx: KernelContext, barrier: SSAValue, parity: Index) -> None:
@@ -166,15 +165,23 @@ class Producer:
         self.turns = prod(ctx.graph.loop_sizes)
         self.first_turns = min(ctx.stages, self.turns)
 
+    @cached_property
+    def early(self) -> list[threadblock.LoadOp]:
+        """The loads of what is there when the kernel starts."""
+        return [op for op in self.loads if self.is_given(op)]
+
+    def start(self) -> None:
+        """Make the barriers, and fill the buffers with what is there already."""
+        initialise(self.ctx)
+        if self.early:
+            self.fill(self.early, expecting=True)
+
     def run(self) -> None:
-        """Fill the buffers, what is there already first, then each as soon as it is empty."""
-        early = [op for op in self.loads if self.is_given(op)]
-        late = [op for op in self.loads if op not in early]
-        if early:
-            self.fill(early, expecting=True)
+        """Fill the buffers with the rest, then each anew as soon as it is empty."""
+        late = [op for op in self.loads if op not in self.early]
         wait_for_kernel_in_front(self.ctx, self.given, leads=self.leads)
         if late:
-            self.fill(late, expecting=not early)
+            self.fill(late, expecting=not self.early)
         self.refill()
 
     def is_given(self, op: threadblock.LoadOp) -> bool:

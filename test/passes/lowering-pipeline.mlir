@@ -27,9 +27,9 @@
 // NVVM-SAME:    mirage.arguments = ["input:0", "input:1", "output:0", "map:0", "map:1"]
 // NVVM-COUNT-6:   nvvm.mbarrier.init
 // NVVM:           nvvm.fence.mbarrier.init
-// NVVM:           "nvvm.barrier"() <{operandSegmentSizes = array<i32: 0, 0, 0>}>
 // NVVM:           nvvm.mbarrier.arrive.expect_tx
 // NVVM:           nvvm.cp.async.bulk.tensor
+// NVVM:           "nvvm.barrier"() <{operandSegmentSizes = array<i32: 0, 0, 0>}>
 // NVVM:           grid_dep_action wait
 // NVVM:           nvvm.cp.async.bulk.tensor
 // NVVM:           nvvm.mbarrier.try_wait.parity
