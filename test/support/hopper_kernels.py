@@ -46,13 +46,26 @@ def tensor_map(
     )
 
 
+def loop_with(
+    turns: int,
+    first: Sequence[SSAValue],
+    body: Callable[[SSAValue, Sequence[SSAValue]], Sequence[SSAValue]],
+) -> Sequence[SSAValue]:
+    """`body` of each number from 0 on and of what it returned before; what it returned last."""
+    block = Block(arg_types=[i32, *(value.type for value in first)])
+    with ImplicitBuilder(block) as (turn, *carried):
+        scf.YieldOp(*body(turn, carried))
+    return scf.ForOp(number(0), number(turns), number(1), first, block).results
+
+
 def loop(turns: int, body: Callable[[SSAValue], object]) -> None:
     """`body` for each number from 0 on."""
-    block = Block(arg_types=[i32])
-    with ImplicitBuilder(block) as (turn,):
+
+    def step(turn: SSAValue, _: Sequence[SSAValue]) -> list[SSAValue]:
         body(turn)
-        scf.YieldOp()
-    scf.ForOp(number(0), number(turns), number(1), [], block)
+        return []
+
+    loop_with(turns, [], step)
 
 
 def equal(value: SSAValue, other: int) -> SSAValue:

@@ -66,7 +66,8 @@ def barrier_of(
         message = f"has {name} take byte {byte} of {NAME} for a barrier, which nothing made it"
         state.checker.report(FaultKind.UNINITIALISED, op, message)
         return None
-    if not state.shared.clocks.is_over(thread, barrier.thread, barrier.made):
+    maker = barrier.thread % state.shared.threads
+    if not state.shared.clocks.is_over(thread, maker, barrier.made):
         name = state.shared.name_of(thread)
         message = f"has {name} use {barrier.name} when it may not be made yet"
         state.checker.report(FaultKind.RACE, op, message, barrier.op)

@@ -214,8 +214,8 @@ def between_fence_and(op: Operation) -> set[Operation]:
 def origin(value: SSAValue) -> object:
     """What computed a value; other names for the same bits do not count."""
     owner = value.owner
-    while isinstance(owner, llvm.BitcastOp):
-        owner = owner.arg.owner
+    while isinstance(owner, llvm.BitcastOp | llvm.ExtractValueOp):
+        owner = owner.operands[0].owner
     return owner
 
 

@@ -1,0 +1,80 @@
+"""Products of warp groups: right kernels compute them, and each of many wrong ones is found."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from wgmma_kernels import ProductKernel
+
+from mirage_mlir.interpreters.lowered import (
+    FaultKind,
+    KernelFault,
+    random_inputs,
+    run_kernels,
+)
+
+RIGHT = ProductKernel()
+
+ACROSS = ProductKernel(right_along_depth=False, columns=64)
+
+RACE, INCOMPLETE = FaultKind.RACE, FaultKind.INCOMPLETE
+
+
+def difference(product: ProductKernel) -> float:
+    """The greatest, from what numpy computes."""
+    module = product.module()
+    a, b = inputs = random_inputs(module)
+    (result,) = run_kernels(module, inputs)
+    a, b = (x.astype(np.float16).astype(np.float64) for x in (a, b))
+    return float(np.abs(result - a @ (b.T if product.right_along_depth else b)).max())
+
+
+@pytest.mark.parametrize(
+    "product",
+    [
+        RIGHT,
+        replace(RIGHT, turns=1, columns=8),
+        replace(RIGHT, columns=64),
+        replace(RIGHT, right_swizzle=64),
+        replace(RIGHT, right_swizzle=32, columns=24),
+        ACROSS,
+        replace(ACROSS, columns=128),
+        replace(ACROSS, right_swizzle=64),
+        replace(ACROSS, right_swizzle=32, columns=48),
+        replace(RIGHT, left="stored"),
+        replace(RIGHT, left="registers"),
+        replace(ACROSS, left="registers"),
+    ],
+)
+def test_products(product: ProductKernel) -> None:
+    assert difference(product) < 1e-4
+
+
+@pytest.mark.parametrize("product", [RIGHT, ACROSS])
+def test_wrong_descriptors(product: ProductKernel) -> None:
+    """What they name is there, but it is not the tile."""
+    assert difference(replace(product, stride=4)) > 1
+
+
+MUTANTS = {
+    "no fence": (replace(RIGHT, fences=False), RACE),
+    "no fence of registers": (replace(RIGHT, left="registers", fences=False), RACE),
+    "never committed": (replace(RIGHT, commits=False), RACE),
+    "waits for the group before": (replace(RIGHT, unfinished=1), RACE),
+    "waits for nothing in the last turn": (replace(RIGHT, turns=1, unfinished=1), INCOMPLETE),
+    "arrives before the products are over": (replace(RIGHT, releases_early=True), RACE),
+    "reads sums before": (replace(RIGHT, reads_early=True), INCOMPLETE),
+    "multiplies without waiting": (replace(RIGHT, sees_barrier=False), INCOMPLETE),
+    "no fence of the proxies": (replace(RIGHT, left="stored", proxy_fence=False), RACE),
+    "no barrier": (replace(RIGHT, left="stored", meets=False), RACE),
+    "three warps": (replace(RIGHT, warps=3), FaultKind.DIVERGENCE),
+}
+
+
+@pytest.mark.parametrize("name", MUTANTS)
+def test_mutants(name: str) -> None:
+    mutant, kind = MUTANTS[name]
+    module = mutant.module()
+    with pytest.raises(KernelFault) as caught:
+        run_kernels(module, random_inputs(module))
+    assert caught.value.kind == kind
