@@ -1,20 +1,25 @@
 """Copies of tiles from device memory to shared memory, asynchronous where alignment allows."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from math import gcd, prod
 
-from xdsl.ir import SSAValue
+from xdsl.ir import Attribute, SSAValue
 
 from mirage_mlir.dialects import kernel, nvvm, threadblock
 from mirage_mlir.graph.layout import largest_power_of_two_divisor
 from mirage_mlir.passes.lowering.access import WIDEST_ACCESS
 from mirage_mlir.passes.lowering.addresses import shared_offset
-from mirage_mlir.passes.lowering.context import KernelContext, shared_layout
-from mirage_mlir.passes.lowering.emitter import Index, byte_width
+from mirage_mlir.passes.lowering.context import Extents, KernelContext, shared_layout
+from mirage_mlir.passes.lowering.emitter import Condition, Index, byte_width
 from mirage_mlir.passes.lowering.views import view_of
 
 NARROWEST_COPY = 4
 """Bytes below which `cp.async` has no form (PTX ISA, cp.async: 4, 8 or 16)."""
+
+MAX_COPIES, MAX_MOVES = 16, 8
+"""Copies of a thread that are written out, asynchronous and not: these keep a register or two for
+each piece until it is stored, and eight loads at a time hide most of the latency."""
 
 
 @dataclass(frozen=True)
@@ -58,60 +63,152 @@ def copy_shape(op: threadblock.LoadOp) -> CopyShape:
     return CopyShape(lines, run, largest_power_of_two_divisor(common, widest), columns)
 
 
+@dataclass(frozen=True)
+class Piece:
+    """
+    One piece of a tile, as the thread that copies it sees it.
+
+    Args:
+        source: its address in device memory; of what does not exist, that of the tile.
+        target: its address in shared memory.
+        exists: whether it lies inside the tensor.
+    """
+
+    source: SSAValue
+    target: SSAValue
+    exists: Condition
+
+
+@dataclass
+class TileCopy:
+    """
+    The copy of one tile by all threads of a block, each a piece at a time.
+
+    Args:
+        source, target: where the tile starts in device memory and in shared memory.
+        extents: which of its elements exist.
+    """
+
+    ctx: KernelContext
+    op: threadblock.LoadOp
+    shape: CopyShape
+    source: SSAValue
+    target: SSAValue
+    extents: Extents
+
+    @property
+    def element(self) -> Attribute:
+        """The type of the tile's elements."""
+        return threadblock.tile_type(self.op.result).element_type
+
+    @property
+    def width(self) -> int:
+        """Bytes of a piece."""
+        return self.shape.piece * byte_width(self.element)
+
+    @property
+    def total(self) -> int:
+        """Pieces of the tile."""
+        return self.shape.lines * self.shape.pieces
+
+    def run(self) -> None:
+        """Copy all pieces, some at a time, in a loop where they are many."""
+        emit, threads = self.ctx.emit, self.ctx.threads
+        asynchronous = self.width >= NARROWEST_COPY
+        together = MAX_COPIES if asynchronous else MAX_MOVES
+        copy = self.start if asynchronous else self.move
+        turns = self.total // threads // together
+        if turns > 1:
+
+            def turn(number: SSAValue, _: list[SSAValue]) -> list[SSAValue]:
+                first = emit.add(emit.mul(number, together * threads), self.ctx.thread)
+                copy([emit.add(first, i * threads) for i in range(together)], True)
+                return []
+
+            emit.loop(turns, [], turn)
+        starts = range(turns * together * threads if turns > 1 else 0, self.total, threads)
+        numbers = [emit.add(self.ctx.thread, start) for start in starts]
+        whole = self.total % threads == 0
+        for first in range(0, len(numbers), together):
+            last = first + together >= len(numbers)
+            copy(numbers[first : first + together], whole or not last)
+
+    def piece(self, number: Index) -> Piece:
+        """The piece with a number, the pieces of one line after the other."""
+        emit, op, shape = self.ctx.emit, self.op, self.shape
+        line = emit.div(number, shape.pieces)
+        start = emit.mul(emit.rem(number, shape.pieces), shape.piece)
+        row, column = (line, start) if shape.columns else (start, line)
+        indices = [*self.ctx.unravel(row, threadblock.shape_of(op.result)[:-1]), column]
+        exists = emit.all(
+            [
+                emit.less(index, extent.limit)
+                for index, extent in zip(indices, self.extents, strict=True)
+                if extent
+            ]
+        )
+        offset: Index = 0
+        for index, stride in zip(indices, self.ctx.view(op).strides, strict=True):
+            offset = emit.add(offset, emit.mul(index, stride))
+        source = emit.pointer(self.source, emit.pick(exists, offset, 0), self.element)
+        item = byte_width(self.element)
+        to = shared_offset(self.ctx, shared_layout(op.result), item, row, column)
+        return Piece(source, emit.pointer(self.target, to, self.element), exists)
+
+    def start(self, numbers: Sequence[Index], whole: bool) -> None:
+        """Start the copies of some pieces; if not `whole`, the last may be one too many."""
+        emit, width = self.ctx.emit, self.width
+        for place, number in enumerate(numbers):
+            last = place == len(numbers) - 1 and not whole
+            with emit.when(emit.less(number, self.total) if last else True):
+                piece = self.piece(number)
+                size = None
+                if piece.exists is not True:
+                    size = emit.i32(emit.pick(piece.exists, width, 0))
+                cache = "cg" if width == WIDEST_ACCESS else "ca"
+                emit.insert(
+                    nvvm.CpAsyncSharedGlobalOp(piece.target, piece.source, width, cache, size)
+                )
+
+    def move(self, numbers: Sequence[Index], whole: bool) -> None:
+        """
+        Load some pieces and store them, which is not asynchronous: all loads come first.
+
+        If not `whole`, the last piece may be one too many.
+        """
+        emit = self.ctx.emit
+        zeros = [emit.zero(self.element)] * self.shape.piece
+        moved: list[tuple[Condition, Piece, list[SSAValue]]] = []
+        for place, number in enumerate(numbers):
+            last = place == len(numbers) - 1 and not whole
+            inside = emit.less(number, self.total) if last else True
+            piece = self.piece(emit.least(number, self.total - 1) if last else number)
+            values = zeros
+            if not any(extent.empty for extent in self.extents if extent):
+                # The tile's first element exists and is read in place of what does not.
+                loaded = emit.load(piece.source, self.element, self.shape.piece)
+                values = [
+                    emit.select(piece.exists, v, z) for v, z in zip(loaded, zeros, strict=True)
+                ]
+            moved.append((inside, piece, values))
+        for inside, piece, values in moved:
+            with emit.when(inside):
+                emit.store(piece.target, values)
+        if any(extent.empty for extent in self.extents if extent):
+            for inside, piece, _ in moved:
+                with emit.when(emit.both(inside, piece.exists)):
+                    loaded = emit.load(piece.source, self.element, self.shape.piece)
+                    emit.store(piece.target, loaded)
+
+
 def copy_to_shared(
     ctx: KernelContext, op: threadblock.LoadOp, turns: list[Index], slot: Index
 ) -> None:
-    """Start the copy of a tile of the given turn into buffer `slot`."""
-    emit, shape = ctx.emit, copy_shape(op)
-    emit.location = op.location
-    source = ctx.tile_pointer(op, turns)
-    target = ctx.shared_pointer(op.result, slot)
-    total = shape.lines * shape.pieces
-    for first in range(0, total, ctx.threads):
-        number = emit.add(ctx.thread, first)
-        full = first + ctx.threads <= total
-        with emit.when(full or emit.less(number, total)):
-            line = emit.div(number, shape.pieces)
-            start = emit.mul(emit.rem(number, shape.pieces), shape.piece)
-            row, column = (line, start) if shape.columns else (start, line)
-            copy_piece(ctx, op, turns, (row, column), shape.piece, source, target)
+    """
+    Copy a tile of the given turn into buffer `slot`; zeros where it lies past the tensor's edge.
 
-
-def copy_piece(
-    ctx: KernelContext,
-    op: threadblock.LoadOp,
-    turns: list[Index],
-    place: tuple[Index, Index],
-    piece: int,
-    source: SSAValue,
-    target: SSAValue,
-) -> None:
-    """Copy `piece` neighbours from (row, column); zeros where they lie past the tensor's edge."""
-    emit, view = ctx.emit, ctx.view(op)
-    shape, layout = threadblock.shape_of(op.result), shared_layout(op.result)
-    element = threadblock.tile_type(op.result).element_type
-    indices = [*ctx.unravel(place[0], shape[:-1]), place[1]]
-    valid = emit.all(
-        [
-            emit.less(index, extent.limit)
-            for index, extent in zip(indices, ctx.load_extents(op, turns), strict=True)
-            if extent
-        ]
-    )
-    offset: Index = 0
-    for index, stride in zip(indices, view.strides, strict=True):
-        offset = emit.add(offset, emit.mul(index, stride))
-    pointer = emit.pointer(source, emit.pick(valid, offset, 0), element)
-    to = shared_offset(ctx, layout, byte_width(element), *place)
-    destination = emit.pointer(target, to, element)
-    width = piece * byte_width(element)
-    if width >= NARROWEST_COPY:
-        size = None if valid is True else emit.i32(emit.pick(valid, width, 0))
-        cache = "cg" if width == WIDEST_ACCESS else "ca"
-        emit.insert(nvvm.CpAsyncSharedGlobalOp(destination, pointer, width, cache, size))
-        return
-    with emit.when(valid):
-        emit.store(destination, emit.load(pointer, element, piece))
-    if valid is not True:
-        with emit.when(emit.negate(valid)):
-            emit.store(destination, [emit.zero(element)] * piece)
+    Copies are only started where pieces are wide enough to be asynchronous.
+    """
+    ctx.emit.location = op.location
+    source, target = ctx.tile_pointer(op, turns), ctx.shared_pointer(op.result, slot)
+    TileCopy(ctx, op, copy_shape(op), source, target, ctx.load_extents(op, turns)).run()
