@@ -9,6 +9,7 @@ from xdsl.dialects import func, gpu
 from xdsl.dialects.builtin import (
     ArrayAttr,
     DenseArrayBase,
+    DictionaryAttr,
     IntegerAttr,
     ModuleOp,
     StringAttr,
@@ -29,6 +30,7 @@ from mirage_mlir.passes.lowering.kernel_function import (
     roots_of,
     shared_memory_symbol,
 )
+from mirage_mlir.passes.lowering.packing import described_packing, mark_packed
 from mirage_mlir.passes.lowering.pipeline import MappedTensor, described
 from mirage_mlir.passes.lowering.tiles import PRODUCERS, cluster_sizes
 from mirage_mlir.passes.lowering.views import TensorView, dense_strides, view_of
@@ -89,7 +91,7 @@ def bytes_of_block(graph: kernel.GraphDefinedOp) -> int:
 class FunctionLowering:
     """One function of kernels as one GPU module."""
 
-    def __init__(self, function: func.FuncOp, target: Target) -> None:
+    def __init__(self, function: func.FuncOp, target: Target, *, pack: bool = False) -> None:
         self.function = function
         self.target = target
         self.chip = target.chip
@@ -97,6 +99,22 @@ class FunctionLowering:
         self.graphs = [
             op for op in function.body.block.ops if isinstance(op, kernel.GraphDefinedOp)
         ]
+        self.packings: dict[DictionaryAttr, int] = {}
+        if pack:
+            arguments = function.body.block.args
+            constants = {arguments[index] for index in self.constants()}
+            for graph in self.graphs:
+                if PRODUCERS in graph.attributes:
+                    mark_packed(graph, constants)
+
+    def mapped_memory(self, tensor: MappedTensor, scratch: dict[SSAValue, int]) -> str:
+        """What memory a tensor map is of, in the words of the launch plan."""
+        name = self.argument(tensor.root, scratch)
+        if tensor.packing is None:
+            return name
+        element = str(kernel.tensor_type(tensor.root).element_type)
+        packing = described_packing(tensor.packing, name, element)
+        return f"packed:{self.packings.setdefault(packing, len(self.packings))}"
 
     def argument(self, root: SSAValue, scratch: dict[SSAValue, int]) -> str:
         """What the pointer to `root` is, in the words of the launch plan."""
@@ -126,7 +144,7 @@ class FunctionLowering:
             leads = self.starts_early(self.graphs[(number + 1) % len(self.graphs)])
             function = KernelFunction(graph, self.given(number), leads=leads)
             for tensor in function.mapped:
-                key = (tensor, self.argument(tensor.root, scratch))
+                key = (tensor, self.mapped_memory(tensor, scratch))
                 arguments.append(f"map:{maps.setdefault(key, len(maps))}")
             block.add_op(function.run(f"{name}_kernel_{number}", arguments))
         module = gpu.ModuleOp.build(
@@ -136,6 +154,8 @@ class FunctionLowering:
         self.describe(module)
         if maps:
             module.attributes["mirage.tensor_maps"] = described(list(maps))
+        if self.packings:
+            module.attributes["mirage.packings"] = ArrayAttr(list(self.packings))
         return module
 
     def given(self, number: int) -> list[SSAValue] | None:
@@ -222,11 +242,15 @@ class LowerToNvvmPass(ModulePass):
     target: str = "sm_90a"
     """The GPU, or its instruction set, that the kernels are for."""
 
+    pack: bool = False
+    """Read constant inputs from copies that hold one tile after the other, where the loop's tiles
+    are fetched by tensor copies. Who launches the kernels makes the copies: `mirage.packings`."""
+
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         """Replace every function of the module."""
         target = target_named(self.target)
         for function in [f for f in op.body.block.ops if isinstance(f, func.FuncOp)]:
-            lowered = FunctionLowering(function, target).run()
+            lowered = FunctionLowering(function, target, pack=self.pack).run()
             op.body.block.insert_op_before(lowered, function)
             function.detach()
             function.erase()

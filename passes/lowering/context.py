@@ -143,20 +143,27 @@ class KernelContext:
 
     # --- where a tile lies in its tensor
 
-    def origin(
+    def tile_numbers(
         self, op: threadblock.LoadOp | threadblock.StoreOp, turns: list[Index]
     ) -> list[Index]:
-        """The index of a tile's first element along each dim of its tensor."""
-        value = op.result if isinstance(op, threadblock.LoadOp) else op.tile
-        origin: list[Index] = []
-        for dim, size in enumerate(threadblock.shape_of(value)):
+        """Which tile it is along each dim of its tensor."""
+        numbers: list[Index] = []
+        for dim in range(len(threadblock.shape_of(tile_of(op)))):
             grid, loops = cuts(op, dim)
             index: Index = self.blocks[grid] if grid is not None else 0
             for loop in loops:
                 count = self.graph.loop_sizes[loop]
                 index = self.emit.add(self.emit.mul(index, count), turns[loop])
-            origin.append(self.emit.mul(index, size))
-        return origin
+            numbers.append(index)
+        return numbers
+
+    def origin(
+        self, op: threadblock.LoadOp | threadblock.StoreOp, turns: list[Index]
+    ) -> list[Index]:
+        """The index of a tile's first element along each dim of its tensor."""
+        sizes = threadblock.shape_of(tile_of(op))
+        numbers = self.tile_numbers(op, turns)
+        return [self.emit.mul(number, size) for number, size in zip(numbers, sizes, strict=True)]
 
     def load_extents(
         self, op: threadblock.LoadOp, turns: list[Index], *, first: bool = False
@@ -351,6 +358,11 @@ class KernelContext:
             turn = self.slot if slot is None else slot
             at = self.emit.add(self.emit.mul(turn, buffer_bytes(op)), at)
         return self.emit.pointer(self.shared, at, i8)
+
+
+def tile_of(op: threadblock.LoadOp | threadblock.StoreOp) -> SSAValue:
+    """The tile that a load makes, or a store takes."""
+    return op.result if isinstance(op, threadblock.LoadOp) else op.tile
 
 
 def cuts(op: threadblock.LoadOp | threadblock.StoreOp, dim: int) -> tuple[int | None, list[int]]:

@@ -26,11 +26,19 @@ from xdsl.ir import SSAValue
 
 from mirage_mlir.dialects import kernel, nvvm, nvvm_hopper, threadblock
 from mirage_mlir.graph.layout import WARP_THREADS
+from mirage_mlir.graph.packing import Packing
 from mirage_mlir.graph.schedule import MBARRIER_BYTES
 from mirage_mlir.graph.tensor_map import BoxStart, TensorMap, box_starts
 from mirage_mlir.passes.lowering.context import KernelContext, shared_layout
 from mirage_mlir.passes.lowering.emitter import Index
 from mirage_mlir.passes.lowering.loads import staged_loads, turns_of, wait_for_kernel_in_front
+from mirage_mlir.passes.lowering.packing import (
+    PACKED,
+    packed_boxes,
+    packed_origin,
+    packed_tile,
+    packing_of,
+)
 from mirage_mlir.passes.lowering.tensor_loads import map_of
 from mirage_mlir.passes.lowering.tiles import block_threads
 from mirage_mlir.passes.lowering.views import view_of
@@ -49,11 +57,22 @@ PTX calls the number opaque; these are what `createpolicy.fractional.L2` gives f
 
 @dataclass(frozen=True)
 class MappedTensor:
-    """A tensor in device memory as tensor copies see it; `offset`, in bytes, of the first."""
+    """
+    A tensor in device memory as tensor copies see it.
+
+    Args:
+        root: the tensor.
+        offset: of the first element, in bytes.
+        boxes: what copies fetch.
+        tile: what boxes make together, in elements.
+        packing: how the tensor was rewritten, where the copies read that.
+    """
 
     root: SSAValue
     offset: int
     boxes: TensorMap
+    tile: tuple[int, ...]
+    packing: Packing | None = None
 
     def describe(self, name: str) -> DictionaryAttr:
         """What the launch must know; `name` says which tensor it is."""
@@ -78,9 +97,14 @@ def described(tensors: Sequence[tuple[MappedTensor, str]]) -> ArrayAttr[Dictiona
 
 def mapped(op: threadblock.LoadOp) -> MappedTensor:
     """The tensor that a load by tensor copies reads."""
-    view, boxes = view_of(op.source), map_of(op)
+    view, boxes, tile = view_of(op.source), map_of(op), threadblock.shape_of(op.result)
     assert boxes is not None, "assign-layouts asks first"
-    return MappedTensor(view.root, view.offset * boxes.element, boxes)
+    packing = packing_of(op) if PACKED in op.attributes else None
+    if packing is None:
+        return MappedTensor(view.root, view.offset * boxes.element, boxes, tile)
+    packed = packed_boxes(packing, boxes)
+    assert packed is not None, "it would not be marked"
+    return MappedTensor(view.root, 0, packed, packed_tile(packing), packing)
 
 
 def mapped_tensors(graph: kernel.GraphDefinedOp) -> list[MappedTensor]:
@@ -220,8 +244,8 @@ class Producer:
         emit = self.ctx.emit
         count = 0
         for op in self.loads:
-            boxes = mapped(op).boxes
-            count += len(box_starts(boxes, threadblock.shape_of(op.result))) * boxes.box_bytes
+            tensor = mapped(op)
+            count += len(box_starts(tensor.boxes, tensor.tile)) * tensor.boxes.box_bytes
         barrier = full_barrier(self.ctx, slot)
         emit.insert(nvvm_hopper.MBarrierArriveExpectTxOp(barrier, emit.i32(count)))
 
@@ -236,9 +260,12 @@ class Producer:
         """Start the copies of one tile, box by box."""
         ctx, emit = self.ctx, self.ctx.emit
         tensor = mapped(op)
-        origin = ctx.origin(op, turns)
+        if tensor.packing is None:
+            origin = ctx.origin(op, turns)
+        else:
+            origin = packed_origin(ctx, op, tensor.packing, turns)
         hint = cache_hint(op, ctx.graph)
-        for start in box_starts(tensor.boxes, threadblock.shape_of(op.result)):
+        for start in box_starts(tensor.boxes, tensor.tile):
             coordinates = [
                 emit.i32(emit.add(origin[axis], step))
                 for axis, step in zip(tensor.boxes.axes, start.coordinates, strict=True)

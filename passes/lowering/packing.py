@@ -1,0 +1,122 @@
+"""Constant inputs of which a kernel reads a packed copy, tile by tile."""
+
+from collections.abc import Collection
+
+from xdsl.dialects.builtin import (
+    DenseArrayBase,
+    DictionaryAttr,
+    IntegerAttr,
+    StringAttr,
+    UnitAttr,
+    i64,
+)
+from xdsl.ir import SSAValue
+
+from mirage_mlir.dialects import kernel, threadblock
+from mirage_mlir.graph.packing import Packing
+from mirage_mlir.graph.tensor_map import TensorMap, tensor_map
+from mirage_mlir.passes.lowering.context import KernelContext, cuts, is_staged, shared_layout
+from mirage_mlir.passes.lowering.emitter import Index
+from mirage_mlir.passes.lowering.tensor_loads import map_of
+from mirage_mlir.passes.lowering.views import view_of
+
+PACKED = "packed"
+"""On a load by tensor copies: it reads a packed copy of its tensor."""
+
+
+def graph_of(op: threadblock.LoadOp) -> kernel.GraphDefinedOp:
+    """The graph that a load is in."""
+    graph = op.parent_op()
+    assert isinstance(graph, kernel.GraphDefinedOp)
+    return graph
+
+
+def mark_packed(graph: kernel.GraphDefinedOp, constants: Collection[SSAValue]) -> None:
+    """Let the loop's loads of `constants`, all by tensor copies, read packed copies of them."""
+    for op in graph.body.block.ops:
+        if (
+            isinstance(op, threadblock.LoadOp)
+            and is_staged(op, graph)
+            and view_of(op.source).root in constants
+            and packing_of(op) is not None
+        ):
+            op.attributes[PACKED] = UnitAttr()
+
+
+def packing_of(op: threadblock.LoadOp) -> Packing | None:
+    """
+    How the tensor of a load by tensor copies is packed.
+
+    None where an element is read in several places, or where panels lie apart in shared memory.
+    """
+    view, boxes = view_of(op.source), map_of(op)
+    assert boxes is not None, "assign-layouts asks first"
+    graph, tile = graph_of(op), threadblock.shape_of(op.result)
+    by_grid: list[int] = []
+    by_loop: list[int] = []
+    counts: list[int] = []
+    for dim in range(len(tile)):
+        axis, loops = cuts(op, dim)
+        count = graph.grid_sizes[axis] if axis is not None else 1
+        for loop in loops:
+            count *= graph.loop_sizes[loop]
+        counts.append(count)
+        (by_loop if loops else by_grid).append(dim)
+    by_loop.sort(key=lambda dim: cuts(op, dim)[1])
+    run_dim, panel = boxes.axes[0], boxes.box[0]
+    layout = shared_layout(op.result)
+    packing = Packing(
+        view.offset,
+        tuple(view.shape),
+        tuple(view.strides),
+        tuple(tile),
+        tuple(counts),
+        (*by_grid, *by_loop),
+        run_dim,
+        panel,
+    )
+    repeated = any(n > 1 and s == 0 for n, s in zip(view.shape, view.strides, strict=True))
+    apart = layout.size != packing.tile_lines * panel
+    return None if repeated or apart or packed_boxes(packing, boxes) is None else packing
+
+
+def packed_tile(packing: Packing) -> tuple[int, int]:
+    """A tile of a packed tensor: lines, and the length of one."""
+    return packing.tile_lines, packing.panel
+
+
+def packed_boxes(packing: Packing, plain: TensorMap) -> TensorMap | None:
+    """The boxes that make a tile of a packed tensor, where `plain` make it of the tensor."""
+    shape, tile = (packing.lines, packing.panel), packed_tile(packing)
+    return tensor_map(shape, (packing.panel, 1), 0, tile, plain.element, 1, plain.swizzle)
+
+
+def packed_origin(
+    ctx: KernelContext, op: threadblock.LoadOp, packing: Packing, turns: list[Index]
+) -> list[Index]:
+    """Where a tile starts in a packed tensor: its first line, and the start of that."""
+    tiles = ctx.tile_numbers(op, turns)
+    number: Index = 0
+    for dim in packing.order:
+        number = ctx.emit.add(ctx.emit.mul(number, packing.counts[dim]), tiles[dim])
+    return [ctx.emit.mul(number, packing.tile_lines), 0]
+
+
+def described_packing(packing: Packing, tensor: str, element: str) -> DictionaryAttr:
+    """What the launch must know; `tensor` says which input it is."""
+    lists = {
+        "shape": packing.shape,
+        "strides": packing.strides,
+        "tile": packing.tile,
+        "counts": packing.counts,
+        "order": packing.order,
+    }
+    numbers = {"offset": packing.offset, "run_dim": packing.run_dim, "panel": packing.panel}
+    return DictionaryAttr(
+        {
+            "tensor": StringAttr(tensor),
+            **{key: DenseArrayBase.from_list(i64, [*each]) for key, each in lists.items()},
+            **{key: IntegerAttr(each, i64) for key, each in numbers.items()},
+            "element": StringAttr(element),
+        }
+    )

@@ -1,0 +1,37 @@
+// RUN: mirage-opt %s --fuse-thread-graphs --assign-layouts="target=sm_90a" --schedule-threadblock="target=sm_90a stages=3" --plan-memory="target=sm_90a" --lower-to-nvvm="target=sm_90a pack=true" | filecheck %s
+// RUN: mirage-opt %s --fuse-thread-graphs --assign-layouts="target=sm_90a" --schedule-threadblock="target=sm_90a stages=3" --plan-memory="target=sm_90a" --lower-to-nvvm="target=sm_90a" | filecheck %s --check-prefix=PLAIN
+// RUN: mirage-opt %s --fuse-thread-graphs --assign-layouts --schedule-threadblock --plan-memory --lower-to-nvvm="target=sm_80 pack=true" | filecheck %s --check-prefix=OLDER
+
+// The weights are cut into 6 x 4 tiles of 32 x 192: three panels of 64 columns, 96 lines, which one
+// copy fetches from the packed weights, and three from the plain ones. A block's tiles follow each
+// other. %x is no constant.
+// CHECK-LABEL: llvm.func @linear_kernel_0
+// CHECK-COUNT-2: nvvm.cp.async.bulk.tensor
+// CHECK:         scf.for
+// CHECK-COUNT-2: nvvm.cp.async.bulk.tensor
+// CHECK-NOT:     nvvm.cp.async.bulk.tensor
+// CHECK:       mirage.tensor_maps = [{tensor = "input:0"
+// CHECK-SAME:  {tensor = "packed:0", dims = array<i64: 64, 2304>, strides = array<i64: 128>, box = array<i64: 64, 96>, offset = 0 : i64, swizzle = 128 : i64, element = "f16"}]
+// CHECK-SAME:  mirage.packings = [{tensor = "input:1", shape = array<i64: 192, 768>, strides = array<i64: 768, 1>, tile = array<i64: 32, 192>, counts = array<i64: 6, 4>, order = array<i64: 1, 0>, offset = 0 : i64, run_dim = 1 : i64, panel = 64 : i64, element = "f16"}]
+
+// PLAIN-LABEL: llvm.func @linear_kernel_0
+// PLAIN-COUNT-4: nvvm.cp.async.bulk.tensor
+// PLAIN:       mirage.tensor_maps = [{tensor = "input:0"
+// PLAIN-SAME:  {tensor = "input:1"
+// PLAIN-NOT:   mirage.packings
+
+// Without tensor copies nothing is packed.
+// OLDER-LABEL: llvm.func @linear_kernel_0
+// OLDER-NOT:   mirage.packings
+func.func @linear(%x: tensor<16x192xf16>, %w: tensor<192x768xf16> {kernel.constant}) -> tensor<16x768xf16> {
+  %o = kernel.graph_defined ins(%x, %w) grid [4] loop [6] {
+  ^bb0(%x_in: tensor<16x192xf16>, %w_in: tensor<192x768xf16>):
+    %xt = threadblock.load %x_in grid_map [_] loop_map [1] : (tensor<16x192xf16>) -> !threadblock.tile<16x32xf16>
+    %wt = threadblock.load %w_in grid_map [1] loop_map [0] : (tensor<192x768xf16>) -> !threadblock.tile<32x192xf16>
+    %p = threadblock.matmul %xt, %wt : (!threadblock.tile<16x32xf16>, !threadblock.tile<32x192xf16>) -> !threadblock.tile<16x192xf32>
+    %sum = threadblock.accumulate %p : (!threadblock.tile<16x192xf32>) -> !threadblock.tile<16x192xf32>
+    %half = threadblock.cast %sum : (!threadblock.tile<16x192xf32>) -> !threadblock.tile<16x192xf16>
+    threadblock.store %half grid_map [1] : !threadblock.tile<16x192xf16>
+  } : (tensor<16x192xf16>, tensor<192x768xf16>) -> tensor<16x768xf16>
+  func.return %o : tensor<16x768xf16>
+}
