@@ -36,7 +36,7 @@ def schedule(module: ModuleOp, stages: int | None = None, threads: int | None = 
     for step in (
         FuseThreadGraphsPass(),
         AssignLayoutsPass("H200"),
-        ScheduleThreadblockPass(stages),
+        ScheduleThreadblockPass(stages, "H200"),
         PlanMemoryPass("H200"),
     ):
         step.apply(context, module)
