@@ -179,7 +179,12 @@ class Batches:
         if cut.grid_axis is not None:
             blocks = [group.members[0] for group in self.blocks(batch, cut.grid_axis)]
         taken = steps if cut.loops else self._steps[:1]
-        return [[self._content(axis, cut, block, step) for step in taken] for block in blocks]
+        numbers = [cut.step(self._iterations[step.members[0]]) for step in taken]
+        held = self._pieces(axis, cut)
+        return [
+            [held.contents[held.numbers[block * cut.steps + number]] for number in numbers]
+            for block in blocks
+        ]
 
     def _first_block(self, batch: Batch, cut: Cut) -> int:
         axis = cut.grid_axis

@@ -174,7 +174,6 @@ IDENTITIES: dict[str, Identity] = {
             "%d = reduce_max %b {dims = array<i64: 1>} : 4x5 -> 4x1",
             "%r = max %c, %d : 4x1 4x1 -> 4x1",
         ),
-        form=False,
     ),
     "a / (b * c) = (a / b) / c": Identity(
         "8x8 8x8 8x8",

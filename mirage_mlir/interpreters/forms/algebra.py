@@ -13,6 +13,8 @@ from fractions import Fraction
 from itertools import count, pairwise
 from math import gcd, lcm, prod
 
+from mirage_mlir.interpreters.forms.flat import KIND as FLAT
+from mirage_mlir.interpreters.forms.flat import flat, opened, sizes_of, with_digits
 from mirage_mlir.interpreters.forms.ranges import alone, bracket, brackets, met, shortened
 from mirage_mlir.interpreters.forms.terms import (
     FIRST_FREE,
@@ -157,6 +159,8 @@ class Algebra:
                 others = [other for other in kept if other is not f]
                 return self._expanded([*others, *rest], coefficient, f, base, exponent)
         merged = coalesced([kept], lambda variable: variable.bound).monomials[0]
+        if (split := with_digits(merged, self.atoms)) is not None:
+            return self.reduced(split, coefficient)
         if (shorter := self._shortened(merged, coefficient)) is not None:
             return shorter
         final, times = self._without_valid(merged)
@@ -180,9 +184,11 @@ class Algebra:
         """A sum of which a bracket leaves a part, as a shorter sum; None where there is none."""
         found = brackets(factors, self.atoms)
         ranges = met(found)
-        if not ranges or (part := shortened(ranges)) is None or not alone(factors, part[0]):
+        if not ranges or (part := shortened(ranges)) is None:
             return None
         variable, start, stop = part
+        if (stop - start > 1 or _limited(factors, variable)) and not alone(factors, variable):
+            return None
         whole, inner = self.variable(variable.size), self.variable(stop - start)
         others = [f for f in factors if all(f is not each.factor for each in found)]
         others += [
@@ -226,7 +232,7 @@ class Algebra:
     def _expandable(self, f: Factor) -> tuple[Form, int, list[Factor]] | None:
         """A factor that is a power of a form: the form, the power, and what is left over."""
         atom = self.atoms[f.atom]
-        if atom.kind == "sum" and f.exponent > 0:
+        if (atom.kind == "sum" and f.exponent > 0) or self._read_at(f) != f.places:
             return atom.forms[0], int(f.exponent), []
         if atom.name == "sqrt" and abs(f.exponent) > 1:
             squares = int(abs(f.exponent)) // 2 * (1 if f.exponent > 0 else -1)
@@ -241,12 +247,17 @@ class Algebra:
         factors = [*others, f]
         opened = {v: self.variable(v.size) for v in bound_of(factors)}
         (inner,) = renamed([f], opened)
-        value = self.power(self.instance(base, inner.places), exponent)
+        value = self.power(self.instance(base, self._read_at(inner)), exponent)
         form = self.mul(self.reduced(renamed(others, opened), coefficient), value)
         holders = {new: _limited(renamed(factors, opened), new) for new in opened.values()}
         for variable in opened.values():
             form = self.bind(form, variable, holders[variable])
         return form
+
+    def _read_at(self, f: Factor) -> tuple[Place, ...]:
+        """The places that the form of an atom is read at: of a number in digits, its digits."""
+        atom = self.atoms[f.atom]
+        return (atom.kind == FLAT and opened(f.places, sizes_of(atom))) or f.places
 
     def _cancelled(self, factors: list[Factor]) -> list[Factor]:
         """Factors without sums over indices that one of them divides by."""
@@ -366,6 +377,14 @@ class Algebra:
         return number, content, rest
 
     # Parameters
+
+    def flattened(self, a: Form, digits: Sequence[Variable], number: Place) -> Form:
+        """A form with digits that make the number at a place."""
+        others = sorted({v for m, _ in a for v in variables_of(m) if not v.bound} - {*digits})
+        names = {v: Variable(n, v.size) for n, v in enumerate((*digits, *others))}
+        form = tuple(sorted((named(renamed(m, names)), c) for m, c in a))
+        places = (number, *(Place((v,)) for v in others))
+        return self.factor(flat([v.size for v in digits], form), places)
 
     def abstract(self, a: Form) -> Abstract:
         """A form as a function of the places that it reads, canonical in their order."""

@@ -106,12 +106,14 @@ class BlockForms:
         old = x.dims[dim]
         if not counters and tile == old.size:
             return x
-        if len(old.digits) > 1:
+        if len(old.digits) > 1 and prod(v.size for v in _digits(counters)) * tile == old.size:
             return self._cut_again(x, dim, counters, tile)
         inner = self.forms.variable(tile)
         where = place([*_digits(counters), inner], old.size)
         new = Dim(tile, (inner,) if tile > 1 else (), where if where.limit else None)
-        if old.digits:
+        if len(old.digits) > 1:
+            x = Symbolic(self.forms.flattened(x.form, old.digits, where), x.dims)
+        elif old.digits:
             x = Symbolic(self.forms.insert(x.form, {old.digits[0]: where}), x.dims)
         return _with_dim(x, dim, new)
 
@@ -120,11 +122,9 @@ class BlockForms:
         A dimension that is made of several, cut: each part of it is one of what counters count.
 
         Raises:
-            Undecided: parts and tiles overlap, or tiles are ragged.
+            Undecided: parts and tiles overlap.
         """
         sizes = [v.size for v in (*_digits(counters), self.forms.variable(tile)) if v.size > 1]
-        if prod(sizes) != x.dims[dim].size:
-            raise Undecided("a dimension that is made of several is cut into ragged tiles")
         x = self.tensors.split(x, dim, sizes)
         digits = x.dims[dim].digits
         low, values = 0, dict[Variable, Place]()

@@ -16,6 +16,9 @@ from functools import partial
 from itertools import pairwise
 
 from mirage_mlir.interpreters.forms.algebra import Algebra, components
+from mirage_mlir.interpreters.forms.flat import KIND as FLAT
+from mirage_mlir.interpreters.forms.flat import sizes_of
+from mirage_mlir.interpreters.forms.ranges import Range, moved_to, range_of
 from mirage_mlir.interpreters.forms.terms import (
     FIRST_FREE,
     FIRST_MAXIMISED,
@@ -98,6 +101,11 @@ class Functions(Algebra):
                 Term(self.instance(term.form, places), term.over) for term in self._terms(atom)
             ]
             return self._whole_power(self._of_terms(terms), exponent)
+        if atom.kind == FLAT:
+            digits = [self.variable(size) for size in sizes_of(atom)]
+            inner = (*(Place((digit,)) for digit in digits), *places[1:])
+            form = self.flattened(self.instance(atom.forms[0], inner), digits, places[0])
+            return self._whole_power(form, exponent)
         argument = self.instance(atom.forms[0], places)
         if atom.kind == "sum":
             return self._whole_power(argument, exponent)
@@ -263,9 +271,9 @@ class Functions(Algebra):
 
     def _of_terms(self, terms: Sequence[Term]) -> Form:
         """The maximum of values, each over variables of its own."""
-        reading = [
-            Term(t.form, t.over & {v for m, _ in t.form for v in variables_of(m)}) for t in terms
-        ]
+        reading = self._united(
+            [Term(t.form, t.over & {v for m, _ in t.form for v in variables_of(m)}) for t in terms]
+        )
         # One form for all, whose terms are told apart by a factor, has parameters in common.
         free: list[Form] = []
         for term in reading:
@@ -275,6 +283,27 @@ class Functions(Algebra):
         if len(forms) == 1 and not any(_maximised(forms[0])):
             return forms[0]
         return self._maximum_atom(forms)
+
+    def _united(self, terms: list[Term]) -> list[Term]:
+        """Terms with those as one that are one value, over ranges of an index that meet."""
+        index = self.variable(0)
+        known: dict[Form, list[tuple[Range, Term]]] = {}
+        for term in terms if sum(bool(t.over) for t in terms) > 1 else ():
+            for variable in sorted(term.over):
+                if (here := range_of(term.form, variable)) is None:
+                    continue
+                moved = moved_to(term.form, variable, index, here.start)
+                value = self._with_maximised(Term(moved, term.over - {variable}))
+                for there, other in known.get(value, ()):
+                    if other is term or here.start > there.stop or there.start > here.stop:
+                        continue
+                    start, stop = min(here.start, there.start), max(here.stop, there.stop)
+                    new = self.variable(stop - start)
+                    form = self.insert(term.form, {variable: place((new,), 0, start - here.start)})
+                    rest = [t for t in terms if t is not term and t is not other]
+                    return self._united([*rest, Term(form, term.over - {variable} | {new})])
+                known.setdefault(value, []).append((here, term))
+        return terms
 
     def _with_maximised(self, term: Term) -> Form:
         """A term with its variables named canonically, those that stand together as one."""

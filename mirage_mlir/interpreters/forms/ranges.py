@@ -9,8 +9,9 @@ under a sum over the index a bracket is a shorter sum.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import NamedTuple
 
-from mirage_mlir.interpreters.forms.terms import Atom, Factor, Place, Variable, variables_of
+from mirage_mlir.interpreters.forms.terms import Atom, Factor, Form, Place, Variable, variables_of
 
 KIND = "range"
 """Of atoms that are brackets."""
@@ -85,3 +86,32 @@ def alone(factors: Sequence[Factor], variable: Variable) -> bool:
     return all(
         len(p.digits) == 1 for f in factors for p in f.places if variable in p.digits
     ) and variable in set(variables_of(factors))
+
+
+class Range(NamedTuple):
+    """The indices from `start` to below `stop`."""
+
+    start: int
+    stop: int
+
+
+def range_of(form: Form, variable: Variable) -> Range | None:
+    """The range of the index that a variable is; None where it is none, or one of several."""
+    places = [p for m, _ in form for f in m for p in f.places if variable in p.digits]
+    if any(p.digits != (variable,) or p.limit or p.stride != 1 for p in places):
+        return None
+    start = min(p.offset for p in places)
+    return Range(start, start + variable.size)
+
+
+def moved_to(form: Form, variable: Variable, index: Variable, start: int) -> Form:
+    """A form that reads `index - start` where it read a variable."""
+
+    def moved(p: Place) -> Place:
+        if variable not in p.digits:
+            return p
+        return Place((index,), 0, p.offset - start)
+
+    return tuple(
+        (tuple(f._replace(places=tuple(map(moved, f.places))) for f in m), c) for m, c in form
+    )

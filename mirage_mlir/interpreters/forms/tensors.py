@@ -273,8 +273,17 @@ class Tensors:
         Tensors one after the other along a dimension.
 
         Raises:
-            Undecided: that dimension of one of them is made of several.
+            Undecided: that dimension of one of them is made of several, and they differ in size.
         """
+        try:
+            return self._concat_by_ranges(parts, dim)
+        except Undecided:
+            if len({x.dims[dim].size for x in parts}) > 1:
+                raise
+            return self._concat_by_digits(parts, dim)
+
+    def _concat_by_ranges(self, parts: Sequence[Symbolic], dim: int) -> Symbolic:
+        """The parts are ranges of one index."""
         first = parts[0]
         dims = list(first.dims)
         new = dims[dim] = self.dim(sum(x.dims[dim].size for x in parts))
@@ -293,6 +302,25 @@ class Tensors:
                 dims[number] = self._joined(dims[number], x.dims[number])
             start += old.size
         return Symbolic(form, tuple(dims))
+
+    def _concat_by_digits(self, parts: Sequence[Symbolic], dim: int) -> Symbolic:
+        """A first digit says which of the parts, which are of one size."""
+        first, size = parts[0], parts[0].dims[dim].size
+        pairs = [(number, number) for number in range(len(first.dims))]
+        for x in parts[1:]:
+            first, _ = self.aligned(first, x, pairs)
+        number = self.forms.variable(len(parts))
+        inner = first.dims[dim].digits or self._digits(Dim(size))
+        form, dims = self.forms.constant(0), first.dims
+        for position, x in enumerate(parts):
+            _, x = self.aligned(first, x, pairs)
+            if x.dims[dim].valid is not None or x.dims[dim].digits not in ((), inner):
+                raise Undecided("a dimension that is made of several is part of a longer one")
+            where = self.forms.factor(bracket(position, position + 1), (Place((number,)),))
+            form = self.forms.add(form, self.forms.mul(where, x.form))
+            dims = tuple(self._joined(a, b) for a, b in zip(dims, x.dims, strict=True))
+        new = Dim(size * len(parts), (number, *inner))
+        return Symbolic(form, (*dims[:dim], new, *dims[dim + 1 :]))
 
     def part(self, x: Symbolic, dim: int, offset: int, size: int, stride: int) -> Symbolic:
         """

@@ -89,10 +89,14 @@ ZERO: Form = ()
 
 @dataclass(frozen=True)
 class Atom:
-    """What factors are made of; its forms read the parameters 0, 1, ..., one for each place."""
+    """
+    What factors are made of; its forms read the parameters 0, 1, ..., one for each place.
+
+    Kinds are `input`, `function`, `sum` (a form as one factor), `maximum`, `valid` (1 where it is),
+    and those of `ranges` and of `flat`, whose first place stands for several parameters.
+    """
 
     kind: str
-    """`input`, `function`, `sum` (a form as one factor), `maximum`, or `valid` (1 where it is)."""
     name: str = ""
     forms: tuple[Form, ...] = ()
 

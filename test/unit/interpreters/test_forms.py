@@ -118,3 +118,106 @@ def test_a_square_of_a_sum_is_no_sum_of_squares(parse: Parse) -> None:
     reference, candidate = parse(in_full(PARTIAL))
     assert not prove(reference, candidate).proved
     assert first_stranger(reference, candidate).startswith("'threadblock.square' (%q)")
+
+
+LARGEST = """
+func.func @f(%x: F4x12) -> F4x1 {
+  %r = kernel.reduce_max %x {dims = array<i64: 1>} : (F4x12) -> F4x1
+  func.return %r : F4x1
+}
+func.func @g(%x: F4x12) -> F4x1 {
+  %a = kernel.slice %x {offsets = array<i64: 0, 0>, sizes = array<i64: 4, 5>,
+    strides = array<i64: 1, 1>} : (F4x12) -> F4x5
+  %b = kernel.slice %x {offsets = array<i64: 0, 9>, sizes = array<i64: 4, 3>,
+    strides = array<i64: 1, 1>} : (F4x12) -> F4x3
+  %c = kernel.slice %x {offsets = array<i64: 0, FROM>, sizes = array<i64: 4, 4>,
+    strides = array<i64: 1, STRIDE>} : (F4x12) -> F4x4
+  %d = kernel.reduce_max %a {dims = array<i64: 1>} : (F4x5) -> F4x1
+  %e = kernel.reduce_max %b {dims = array<i64: 1>} : (F4x3) -> F4x1
+  %h = kernel.reduce_max %c {dims = array<i64: 1>} : (F4x4) -> F4x1
+  %i = kernel.max %d, %e : (F4x1, F4x1) -> F4x1
+  %r = kernel.max %i, %h : (F4x1, F4x1) -> F4x1
+  func.return %r : F4x1
+}
+"""
+
+
+@pytest.mark.parametrize(
+    ("start", "stride", "equal"), [(5, 1, True), (6, 1, False), (4, 1, False), (0, 3, False)]
+)
+def test_maxima_in_parts(parse: Parse, start: int, stride: int, *, equal: bool) -> None:
+    """Of 0 to 4, 9 to 11, and four others: all must be there."""
+    text = LARGEST.replace("FROM", str(start)).replace("STRIDE", str(stride))
+    assert prove(*parse(in_full(text))).proved == equal
+
+
+FLAT = """
+func.func @f(%x: F2x6x8, %w: F48x4) -> F2x4 {
+  %y = kernel.reshape %x : (F2x6x8) -> F2x48
+  %r = kernel.matmul %y, %w : (F2x48, F48x4) -> F2x4
+  func.return %r : F2x4
+}
+func.func @g(%x: F2x6x8, %w: F48x4) -> F2x4 {
+  %y = kernel.reshape %x : (F2x6x8) -> F2x48
+  %r = kernel.graph_defined ins(%y, %w) grid [2] loop [COUNT] {
+  ^bb0(%a: F2x48, %b: F48x4):
+    %t = threadblock.load %a grid_map [_] loop_map [1] : (F2x48) -> T2x10
+    %u = threadblock.load %b grid_map [1] loop_map [0] : (F48x4) -> T10x2
+    %p = threadblock.matmul %t, %u : (T2x10, T10x2) -> T2x2
+    %s = threadblock.accumulate %p : (T2x2) -> T2x2
+    threadblock.store %s grid_map [1] : T2x2
+  } : (F2x48, F48x4) -> F2x4
+  func.return %r : F2x4
+}
+func.func @h(%x: F2x6x8, %w: F48x4) -> F2x4 {
+  %z = kernel.transpose %x {permutation = array<i64: 0, 2, 1>} : (F2x6x8) -> F2x8x6
+  %y = kernel.reshape %z : (F2x8x6) -> F2x48
+  %r = kernel.matmul %y, %w : (F2x48, F48x4) -> F2x4
+  func.return %r : F2x4
+}
+"""
+
+
+def test_ragged_tiles_of_a_flattened_dimension(parse: Parse) -> None:
+    """48 = 6 * 8 in tiles of 10, which neither 6 nor 8 fits into."""
+    reference, graph, other = parse(in_full(FLAT).replace("COUNT", "5"))
+    assert prove(reference, graph).proved
+    assert prove(graph, reference).proved
+    assert not prove(other, graph).proved
+
+
+HALVES = """
+func.func @f(%x: F4x8, %w: F8x12) -> F4x3x4 {
+  %y = kernel.matmul %x, %w : (F4x8, F8x12) -> F4x12
+  %h = kernel.reshape %y : (F4x12) -> F4x3x4
+  %a = kernel.slice %h {offsets = array<i64: 0, 0, 0>, sizes = array<i64: 4, 3, 2>,
+    strides = array<i64: 1, 1, 1>} : (F4x3x4) -> F4x3x2
+  %b = kernel.slice %h {offsets = array<i64: 0, 0, 2>, sizes = array<i64: 4, 3, 2>,
+    strides = array<i64: 1, 1, 1>} : (F4x3x4) -> F4x3x2
+  %c = kernel.scale %b {factor = -1.0 : f32} : (F4x3x2) -> F4x3x2
+  %r = kernel.concat %c, %a {dim = 2 : i64} : (F4x3x2, F4x3x2) -> F4x3x4
+  func.return %r : F4x3x4
+}
+func.func @g(%x: F4x8, %w: F8x12) -> F4x3x4 {
+  %h = kernel.reshape %w : (F8x12) -> F8x3x4
+  %a = kernel.slice %h {offsets = array<i64: 0, 0, 0>, sizes = array<i64: 8, 3, 2>,
+    strides = array<i64: 1, 1, 1>} : (F8x3x4) -> F8x3x2
+  %b = kernel.slice %h {offsets = array<i64: 0, 0, 2>, sizes = array<i64: 8, 3, 2>,
+    strides = array<i64: 1, 1, 1>} : (F8x3x4) -> F8x3x2
+  %c = kernel.scale %b {factor = -1.0 : f32} : (F8x3x2) -> F8x3x2
+  %d = kernel.concat LEFT, RIGHT {dim = 2 : i64} : (F8x3x2, F8x3x2) -> F8x3x4
+  %e = kernel.reshape %d : (F8x3x4) -> F8x12
+  %y = kernel.matmul %x, %e : (F4x8, F8x12) -> F4x12
+  %r = kernel.reshape %y : (F4x12) -> F4x3x4
+  func.return %r : F4x3x4
+}
+"""
+
+
+@pytest.mark.parametrize(
+    ("left", "right", "equal"), [("%c", "%a", True), ("%a", "%c", False), ("%b", "%a", False)]
+)
+def test_halves_of_heads(parse: Parse, left: str, right: str, *, equal: bool) -> None:
+    """Halves of a dimension that a reshape made, put together anew, as rotary embeddings do."""
+    text = HALVES.replace("LEFT", left).replace("RIGHT", right)
+    assert prove(*parse(in_full(text))).proved == equal
