@@ -21,9 +21,11 @@ from numpy.typing import NDArray
 
 from mirage_mlir.field.bound import Degree, exponential_sums, schwartz_zippel
 from mirage_mlir.field.modular import P, Q, Residues
-from mirage_mlir.interpreters.domain import A, Domain
+from mirage_mlir.interpreters.domain import A
 from mirage_mlir.interpreters.field_domain import FieldDomain, Pairs
 from mirage_mlir.interpreters.float_domain import FloatDomain, Floats
+from mirage_mlir.interpreters.operators import BINARY, pairwise
+from mirage_mlir.interpreters.tensors import Tensor, TensorDomain
 
 POINTS = 3
 """At which float64 tells values apart."""
@@ -46,8 +48,8 @@ OPERATORS = ("add", "sub", "mul", "mul", "div", "square", "exp", "sigmoid")
 class Value(NamedTuple):
     """An expression in the trials' fields and, at some points, in float64."""
 
-    pairs: Pairs
-    floats: Floats
+    pairs: Tensor[Pairs]
+    floats: Tensor[Floats]
     has_exp: bool
 
 
@@ -57,20 +59,22 @@ class Expressions:
     def __init__(self, seed: int, trials: int) -> None:
         self.random = Random(seed)
         self.field = FieldDomain(trials, [seed])
-        self.numbers = FloatDomain(rounding=False)
+        self._fields = TensorDomain(self.field)
+        self._numbers = TensorDomain(FloatDomain(rounding=False))
         self.values: list[Value] = []
         self.known: set[tuple[str, ...]] = set()
         points = np.random.default_rng(seed)
         for _ in range(INPUTS):
-            drawn = points.standard_normal((POINTS, 1))
-            self._keep(Value(self.field.random([1]), drawn, has_exp=False))
+            drawn = self._numbers.literal(points.standard_normal((POINTS, 1)))
+            self._keep(Value(self._fields.literal(self.field.random([1])), drawn, has_exp=False))
 
     def _keep(self, value: Value) -> None:
-        key = tuple(f"{number:.9e}" for number in value.floats[:, 0])
-        degree = value.pairs.degree
+        floats = value.floats.array
+        key = tuple(f"{number:.9e}" for number in floats[:, 0])
+        degree = value.pairs.array.degree
         if max(degree.numerator, degree.denominator) > LARGEST_DEGREE:
             return
-        if np.isfinite(value.floats).all() and value.floats.all() and key not in self.known:
+        if np.isfinite(floats).all() and floats.all() and key not in self.known:
             self.known.add(key)
             self.values.append(value)
 
@@ -83,28 +87,21 @@ class Expressions:
         x, y = self.random.choices(late, k=2)
         if name == "exp" and x.has_exp:
             return
-        pairs = self._applied(self.field, name, x.pairs, y.pairs)
-        floats = self._applied(self.numbers, name, x.floats, y.floats)
-        binary = name in ("add", "sub", "mul", "div")
-        has_exp = x.has_exp or name == "exp" or (binary and y.has_exp)
+        pairs = _applied(self._fields, name, x.pairs, y.pairs)
+        floats = _applied(self._numbers, name, x.floats, y.floats)
+        has_exp = x.has_exp or name == "exp" or (name in BINARY and y.has_exp)
         self._keep(Value(pairs, floats, has_exp))
 
-    def _applied(self, domain: Domain[A], name: str, x: A, y: A) -> A:
-        match name:
-            case "add":
-                return domain.add(x, y)
-            case "sub":
-                return domain.subtract(x, y)
-            case "mul":
-                return domain.multiply(x, y)
-            case "div":
-                return domain.divide(x, y)
-            case "square":
-                return domain.multiply(x, x)
-            case "exp":
-                return domain.function("exp", x)
-            case _:
-                return domain.function("sigmoid", x)
+
+def _applied(domain: TensorDomain[A], name: str, x: Tensor[A], y: Tensor[A]) -> Tensor[A]:
+    """One of `OPERATORS`, which takes `y` only where it is one of two operands."""
+    match name:
+        case "square":
+            return domain.multiply(x, x)
+        case "exp" | "sigmoid":
+            return domain.function(name, x)
+        case _:
+            return pairwise(domain, name, x, y)
 
 
 def _agreeing(words: NDArray[np.uint64]) -> int:
@@ -127,9 +124,9 @@ def main() -> None:
     report: dict[str, object] = {}
     for name, exponential in (("without exp", False), ("with exp", True)):
         chosen = [
-            v.pairs
+            v.pairs.array
             for v in made.values
-            if v.has_exp == exponential and (v.pairs.q is None) == exponential
+            if v.has_exp == exponential and (v.pairs.array.q is None) == exponential
         ]
         pairs = len(chosen) * (len(chosen) - 1) // 2
         halves: dict[str, list[int]] = {"p": [], "p and q": []}
