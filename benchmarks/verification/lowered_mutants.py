@@ -4,7 +4,9 @@ Campaign: lowered kernels that lack one barrier, wait or stage; the interpreter 
     python benchmarks/verification/lowered_mutants.py [--output NAME]
 
 Every operation that orders memory accesses is taken out of every kernel once, and every wait lets
-the copies of one stage more be under way. A mutant counts as found when running it without a GPU
+the copies, or products, of one stage more be under way. Waits at transaction barriers take the
+other parity; these barriers are made for one arrival more and one less, and expect 16 bytes more
+and less; boxes go one line further. A mutant counts as found when running it without a GPU
 reports a fault or gives another result. Those that are not found are listed. They are harmless: the
 barrier behind a loop whose last turn read other buffers than those that are used again (it is there
 for other numbers of turns), and the end of a group of copies that becomes one with the next, for
@@ -16,6 +18,8 @@ from __future__ import annotations
 import argparse
 from collections import Counter
 from collections.abc import Callable, Iterator
+from functools import partial
+from typing import NamedTuple
 
 import numpy as np
 from all_programs import say, write
@@ -34,11 +38,12 @@ from lowering_cases import (
     transposed_linear,
 )
 from lowering_tiles import softmax, transposes
-from xdsl.dialects import gpu
-from xdsl.dialects.builtin import IntegerAttr, ModuleOp, i32
+from xdsl.dialects import arith, gpu
+from xdsl.dialects.builtin import IntegerAttr, ModuleOp, i32, i64
 from xdsl.ir import Operation
 
-from mirage_mlir.dialects import nvvm
+from mirage_mlir.dialects import nvvm, nvvm_hopper
+from mirage_mlir.dialects.nvvm_wgmma import WgmmaWaitOp
 from mirage_mlir.interpreters.domain import AnyArray
 from mirage_mlir.interpreters.lowered import KernelFault, run_kernels
 
@@ -54,45 +59,85 @@ ORDERING = (
     "nvvm.mbarrier.arrive",
     "nvvm.mbarrier.arrive.expect_tx",
     "nvvm.mbarrier.init",
+    "nvvm.mbarrier.try_wait.parity",
+    "nvvm.wgmma.commit.group.sync.aligned",
+    "nvvm.wgmma.fence.aligned",
+    "nvvm.wgmma.wait.group.sync.aligned",
 )
-"""Operations without results that order accesses to memory."""
+"""Operations, whose results nothing uses, that order accesses to memory or registers."""
 
 SMALL = Linear(5, 20, 7, 0, 8, 0)
 
 HEADS = Heads(heads=1, queries=16, keys=96, depth=16, rows=16, step=32)
 
-PROGRAMS: dict[str, Callable[[], ModuleOp]] = {
-    "attention": lambda: attention(16, 16, 16),
-    "biased linear": lambda: biased_linear(Linear(3, 100, 50, 16, 32, 32)),
-    "gated mlp": lambda: gated_mlp(Linear(3, 100, 50, 16, 32, 32)),
-    "invariant tiles": lambda: invariant_tiles(SMALL),
-    "lora": lambda: lora(Linear(16, 96, 32, 16, 32, 16), 16),
-    "observed attention": lambda: observed_attention(HEADS),
-    "reduced": lambda: reduced_linear(Linear(16, 128, 16, 0, 64, 0), [1], "max", "sum"),
-    "rmsnorm linear": lambda: rmsnorm_linear(Linear(16, 192, 96, 16, 64, 48)),
-    "softmax": lambda: softmax(2, 1000, 1),
-    "split attention": lambda: split_attention(HEADS._replace(blocks=2)),
-    "split linear": lambda: split_linear(Linear(16, 128, 32, 16, 16, 16), 4, more=True),
-    "transposed linear": lambda: transposed_linear(
-        Linear(16, 32, 16, 0, 16, 0), computed=True, views=False
+TILES = Linear(64, 256, 64, 64, 64, 64)
+"""What tensor copies fetch and warp groups multiply."""
+
+
+class Case(NamedTuple):
+    """A program, and the buffers that its loop takes turns in; None for what the pass chooses."""
+
+    make: Callable[[], ModuleOp]
+    stages: int | None = None
+
+
+PROGRAMS = {
+    "attention": Case(lambda: attention(16, 16, 16)),
+    "biased linear": Case(lambda: biased_linear(Linear(3, 100, 50, 16, 32, 32))),
+    "copied attention": Case(lambda: observed_attention(Heads(1, 64, 256, 64, 64, 64)), 2),
+    "copied gated mlp": Case(lambda: gated_mlp(TILES), 2),
+    "copied lora": Case(lambda: lora(TILES, 16), 3),
+    "copied rmsnorm linear": Case(lambda: rmsnorm_linear(Linear(16, 512, 64, 16, 64, 64)), 3),
+    "copied rmsnorm linear in f32": Case(
+        lambda: rmsnorm_linear(Linear(16, 256, 64, 16, 32, 64, "f32")), 2
     ),
-    "transposes": lambda: transposes(16, 16, (16, 16), "f16"),
+    "copied split linear": Case(
+        lambda: split_linear(Linear(64, 512, 64, 64, 64, 64), 2, more=True), 2
+    ),
+    "gated mlp": Case(lambda: gated_mlp(Linear(3, 100, 50, 16, 32, 32))),
+    "invariant tiles": Case(lambda: invariant_tiles(SMALL)),
+    "lora": Case(lambda: lora(Linear(16, 96, 32, 16, 32, 16), 16)),
+    "observed attention": Case(lambda: observed_attention(HEADS)),
+    "reduced": Case(lambda: reduced_linear(Linear(16, 128, 16, 0, 64, 0), [1], "max", "sum")),
+    "rmsnorm linear": Case(lambda: rmsnorm_linear(Linear(16, 192, 96, 16, 64, 48))),
+    "softmax": Case(lambda: softmax(2, 1000, 1)),
+    "split attention": Case(lambda: split_attention(HEADS._replace(blocks=2))),
+    "split linear": Case(lambda: split_linear(Linear(16, 128, 32, 16, 16, 16), 4, more=True)),
+    "transposed linear": Case(
+        lambda: transposed_linear(Linear(16, 32, 16, 0, 16, 0), computed=True, views=False)
+    ),
+    "transposes": Case(lambda: transposes(16, 16, (16, 16), "f16")),
 }
+
+Edit = Callable[[Operation], None]
+
+
+def edits_of(op: Operation) -> Iterator[tuple[str, Edit]]:
+    """What may be done to `op`."""
+    if op.name in ORDERING and not any(result.uses for result in op.results):
+        yield "removed", _remove
+    if isinstance(op, nvvm.CpAsyncWaitGroupOp | WgmmaWaitOp):
+        yield "waits for one stage less", _wait_less
+    if isinstance(op, nvvm_hopper.MBarrierWaitParityOp):
+        yield "waits for the other parity", partial(_change, 1, arith.XOrIOp, 1)
+    if isinstance(op, nvvm_hopper.MBarrierInitOp):
+        yield "is for one arrival more", partial(_change, 1, arith.AddiOp, 1)
+        yield "is for one arrival less", partial(_change, 1, arith.SubiOp, 1)
+    if isinstance(op, nvvm_hopper.MBarrierArriveExpectTxOp):
+        yield "expects 16 bytes more", partial(_change, 1, arith.AddiOp, 16)
+        yield "expects 16 bytes less", partial(_change, 1, arith.SubiOp, 16)
+    if isinstance(op, nvvm_hopper.CpAsyncBulkTensorLoadOp):
+        # The operands are the address, the descriptor, and the coordinates.
+        yield "starts one line further", partial(_change, 3, arith.AddiOp, 1)
 
 
 def mutants(kernels: gpu.ModuleOp) -> Iterator[tuple[str, gpu.ModuleOp]]:
     """Each with one edit."""
     for number, op in enumerate(kernels.walk()):
-        if op.name in ORDERING and not op.results:
-            yield f"{op.name} removed", _edited(kernels, number, _remove)
-        if isinstance(op, nvvm.CpAsyncWaitGroupOp):
-            yield f"{op.name} waits for one stage less", _edited(kernels, number, _wait_less)
-
-
-def _edited(kernels: gpu.ModuleOp, number: int, edit: Callable[[Operation], None]) -> gpu.ModuleOp:
-    mutant = kernels.clone()
-    edit(list(mutant.walk())[number])
-    return mutant
+        for description, edit in edits_of(op):
+            mutant = kernels.clone()
+            edit(list(mutant.walk())[number])
+            yield f"{op.name} {description}", mutant
 
 
 def _remove(op: Operation) -> None:
@@ -101,8 +146,23 @@ def _remove(op: Operation) -> None:
 
 
 def _wait_less(op: Operation) -> None:
-    assert isinstance(op, nvvm.CpAsyncWaitGroupOp)
-    op.n = IntegerAttr(op.n.value.data + 1, i32)
+    if isinstance(op, WgmmaWaitOp):
+        op.group = IntegerAttr(op.group.value.data + 1, i64)
+    else:
+        assert isinstance(op, nvvm.CpAsyncWaitGroupOp)
+        op.n = IntegerAttr(op.n.value.data + 1, i32)
+
+
+def _change(
+    index: int, make: type[arith.AddiOp | arith.SubiOp | arith.XOrIOp], number: int, op: Operation
+) -> None:
+    """Give `op` another number as an operand."""
+    constant = arith.ConstantOp(IntegerAttr(number, i32))
+    changed = make(op.operands[index], constant.result)
+    block = op.parent
+    assert block is not None
+    block.insert_ops_before([constant, changed], op)
+    op.operands[index] = changed.result
 
 
 def _outcome(kernels: gpu.ModuleOp, inputs: list[AnyArray], wanted: list[AnyArray]) -> str:
@@ -123,9 +183,9 @@ def main() -> None:
     outcomes: Counter[str] = Counter()
     by_edit: dict[str, Counter[str]] = {}
     not_found: list[str] = []
-    for name, make in PROGRAMS.items():
-        module = make()
-        kernels = lower(module)
+    for name, case in PROGRAMS.items():
+        module = case.make()
+        kernels = lower(module, case.stages)
         inputs: list[AnyArray] = list(draw(function_of(module)))
         wanted = run_kernels(kernels, inputs)
         for description, mutant in mutants(kernels):

@@ -61,6 +61,7 @@ class ProductKernel:
     reads_early: bool = False
     sees_barrier: bool = True
     warps: int = 4
+    arrivals: int = 4
 
     @property
     def b_bytes(self) -> int:
@@ -115,7 +116,7 @@ class ProductKernel:
         """By one thread."""
         for slot in range(2):
             nvvm_hopper.MBarrierInitOp(self.barrier(number(slot), 0), number(1))
-            nvvm_hopper.MBarrierInitOp(self.barrier(number(slot), 1), number(4))
+            nvvm_hopper.MBarrierInitOp(self.barrier(number(slot), 1), number(self.arrivals))
         nvvm_hopper.FenceMBarrierInitOp()
 
     def produce(self, left: SSAValue, right: SSAValue) -> None:

@@ -20,7 +20,7 @@ AGENT_TIME = 1 << 30
 """Added to the stamps of copies and products, so that no barrier of threads counts as their end."""
 
 AGENTS = 96
-"""Transaction barriers and warp groups of a block, at most; kernels have two or three dozen."""
+"""Transaction barriers and warps of a block, at most; kernels have two or three dozen."""
 
 ORDINARY, FENCED = 0, 1
 """What is ordered for loads and stores; what a fence has also shown to copies and products."""
@@ -31,7 +31,7 @@ class Clocks:
     The clocks of all threads of a cluster.
 
     A column is a thread of the same block, or an agent: what a transaction barrier counts, or the
-    products of a warp group.
+    matrix unit at work for a warp.
 
     Args:
         detailed: whether any threads but all of a block ever meet; if not, only the times at which
@@ -43,12 +43,12 @@ class Clocks:
         self.now = 1
         self.met: Array = np.zeros(blocks, np.int32)
         """When all threads of each block met last."""
-        self.agents = [threads + -(-threads // GROUP_THREADS)] * blocks
+        self.warps = -(-threads // WARP_THREADS)
+        self.agents = [threads + self.warps] * blocks
         """The first column of each block that is nobody's."""
         rows = threads * blocks if detailed else 0
         self.known: Array = np.zeros((2, rows, threads + AGENTS), np.int32)
         """Up to which time each thread (row) knows what each column did, in both senses."""
-        self.warps = -(-threads // WARP_THREADS)
         self._warps_know: Array | None = None
         self._warps_known: Array | None = None
 
@@ -57,14 +57,17 @@ class Clocks:
         self.now += 1
         return self.now - 1
 
-    def group_column(self, thread: int) -> int:
-        """The column of the products of a thread's warp group."""
-        return self.threads + thread % self.threads // GROUP_THREADS
+    def products_of(self, threads: Array) -> Array:
+        """
+        The columns of what the matrix unit does for the warps of some threads.
+
+        A warp's wait says nothing of the other warps' parts of a product.
+        """
+        return np.asarray(self.threads + threads % self.threads // WARP_THREADS)
 
     def products_seen(self, threads: Array) -> Array:
-        """Up to which time each thread knows the products of its warp group to be over."""
-        columns = self.threads + threads % self.threads // GROUP_THREADS
-        return np.asarray(self.known[ORDINARY, threads, columns])
+        """Up to which time each thread knows its warp's parts of products to be over."""
+        return np.asarray(self.known[ORDINARY, threads, self.products_of(threads)])
 
     def new_agent(self, block: int) -> int | None:
         """A column that nobody has; None if there is none left."""
@@ -106,10 +109,10 @@ class Clocks:
         self.known[:, threads] = np.maximum(self.known[:, threads], clock[:, None])
         self._forget()
 
-    def learn(self, threads: Array, agent: int, time: int) -> None:
-        """Threads learn how far an agent is."""
-        column = self.known[ORDINARY, :, agent]
-        column[threads] = np.maximum(column[threads], time)
+    def learn(self, threads: Array, agents: Array | int, time: int) -> None:
+        """Threads learn how far an agent is, or each how far its own one is."""
+        seen = self.known[ORDINARY, threads, agents]
+        self.known[ORDINARY, threads, agents] = np.maximum(seen, time)
         self._forget()
 
     def fence(self, threads: Array) -> None:

@@ -3,7 +3,7 @@
 import numpy as np
 from xdsl.ir import Operation
 
-from mirage_mlir.interpreters.lowered.clocks import GROUP_THREADS, WARP_THREADS, Clocks
+from mirage_mlir.interpreters.lowered.clocks import WARP_THREADS, Clocks
 from mirage_mlir.interpreters.lowered.encoding import Array
 
 NOBODY = -1
@@ -47,8 +47,8 @@ class Readers:
     """
     Who read each byte last, for each party of a block.
 
-    A party is a warp or, without details, the whole block; and each warp group, whose products
-    read while its threads go on. Of several readers in one party only that there were several is
+    A party is a warp or, without details, the whole block; and the matrix unit for each warp, which
+    reads while the warp goes on. Of several readers in one party only that there were several is
     kept, and the time of the last.
     """
 
@@ -56,10 +56,10 @@ class Readers:
         self.clocks = clocks
         self.span = WARP_THREADS if clocks.detailed else clocks.threads
         self.warps = clocks.threads // self.span
-        groups = -(-clocks.threads // GROUP_THREADS) if clocks.detailed else 0
-        self.column: Array = np.zeros((self.warps + groups, size), np.int16)
-        self.stamp: Array = np.zeros((self.warps + groups, size), np.int32)
-        self.site: Array = np.zeros((self.warps + groups, size), np.int16)
+        parties = 2 * self.warps if clocks.detailed else 1
+        self.column: Array = np.zeros((parties, size), np.int16)
+        self.stamp: Array = np.zeros((parties, size), np.int32)
+        self.site: Array = np.zeros((parties, size), np.int16)
 
     def party_of(self, columns: Array) -> Array:
         """The party of each thread of a block."""
@@ -79,7 +79,7 @@ class Readers:
         self.site[party, at] = site
 
     def mark_all(self, at: Array, party: Array | int, column: int, stamp: int, site: int) -> None:
-        """Whole parties read: `column` is SEVERAL, or that of the products of a warp group."""
+        """Whole parties read: `column` is SEVERAL, or that of the matrix unit for a warp."""
         self.column[party, at] = column
         self.stamp[party, at] = stamp
         self.site[party, at] = site

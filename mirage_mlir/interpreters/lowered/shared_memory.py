@@ -201,22 +201,22 @@ class SharedMemory:
         self._put(at, data[valid])
         return stamp
 
-    def read_tile(self, access: Access, group: Array, column: int) -> Array:
+    def read_tile(self, access: Access, group: Array) -> Array:
         """
         What the products of a warp group read, n x size bytes; unwritten bytes are NaN.
 
         Args:
             access: pieces of a tile.
             group: the 128 threads.
-            column: of their products.
         """
         valid, result, access = self._started(access)
         at = access.bytes(self.size)
         self._require_arrived(access, at)
         self._require_shown(access, at, self.clocks.group_knows(group), None, "multiply")
-        party = self.readers.warps + int(group[0] % self.threads) // len(group)
         site, stamp = self.sites.number(access.op), AGENT_TIME + self.clocks.now
-        self.readers.mark_all(at, party, column, stamp, site)
+        for column in np.unique(self.clocks.products_of(group)).tolist():
+            party = self.readers.warps + column - self.threads
+            self.readers.mark_all(at, party, column, stamp, site)
         result[valid] = self.data[at]
         return result
 

@@ -127,8 +127,7 @@ def read_operand(
     threads = np.full(places.size, group[0])
     blocks = threads // state.shared.threads
     access = Access(op, threads, places.reshape(-1), PIECE, PIECE, blocks)
-    column = state.shared.clocks.group_column(int(group[0]))
-    found = state.shared.read_tile(access, group, column).reshape(len(places), -1, ITEM)
+    found = state.shared.read_tile(access, group).reshape(len(places), -1, ITEM)
     return found if along_depth else found.swapaxes(0, 1)
 
 
@@ -315,7 +314,7 @@ def run_wait(state: Flow, op: Operation) -> None:
         commits = state.commits.get(int(group[0]), [])
         if len(commits) > op.group.value.data:
             time = commits[-1 - op.group.value.data]
-            clocks.learn(group, clocks.group_column(int(group[0])), time)
+            clocks.learn(group, clocks.products_of(group), time)
     state.fenced[state.active] = False
 
 

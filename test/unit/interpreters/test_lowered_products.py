@@ -67,6 +67,7 @@ MUTANTS = {
     "multiplies without waiting": (replace(RIGHT, sees_barrier=False), INCOMPLETE),
     "no fence of the proxies": (replace(RIGHT, left="stored", proxy_fence=False), RACE),
     "no barrier": (replace(RIGHT, left="stored", meets=False), RACE),
+    "the last warp's part of a product does not count": (replace(RIGHT, arrivals=3), RACE),
     "three warps": (replace(RIGHT, warps=3), FaultKind.DIVERGENCE),
 }
 
