@@ -165,9 +165,13 @@ class Bench:
     def compare(self, trials: Sequence[Trial], rounds: int, replays: int) -> list[float]:
         """The median time of a call of each trial, in microseconds, all timed in turn."""
         memory: list[int] = []
-        calls = [self._rotation(trial, memory) for trial in trials]
+        loaded = [self.stopwatch.load(trial.code) for trial in trials]
+        pairs = zip(trials, loaded, strict=True)
+        calls = [self._rotation(trial, code, memory) for trial, code in pairs]
         count = self._calls
         times = self.stopwatch.times(calls, rounds, replays)
+        for code in loaded:
+            code.release()
         for address in memory:
             self.stopwatch.free(address)
         return [statistics.median(found) / count for found in times]
@@ -222,6 +226,7 @@ class Bench:
             watch.poison(address, size_in_bytes(spec))
         scratch = self._scratch(trial.code)
         watch.run(lambda stream: loaded.launch(inputs, outputs, scratch[0], stream))
+        loaded.release()
         results = [
             decode_tensor(watch.download(address, size_in_bytes(spec)), spec)
             for address, spec in zip(outputs, trial.outputs, strict=True)
@@ -250,9 +255,8 @@ class Bench:
 
     # Timing
 
-    def _rotation(self, trial: Trial, memory: list[int]) -> Call:
+    def _rotation(self, trial: Trial, loaded: Loaded, memory: list[int]) -> Call:
         """Calls that rotate over the input sets; what they write is noted in `memory`."""
-        loaded = self.stopwatch.load(trial.code)
         outputs: list[list[int]] = []
         for _ in self._sets:
             written = [self.stopwatch.allocate(size_in_bytes(spec)) for spec in trial.outputs]

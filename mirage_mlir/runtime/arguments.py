@@ -9,6 +9,9 @@ from mirage_mlir.runtime.manifest import ArtifactError, Fields
 MEMORY = ("input", "output", "scratch")
 """The kinds of arguments that are a pointer."""
 
+PACKED = "packed"
+"""The kind of a pointer to the packed copy of an input."""
+
 MAP = "map"
 """The kind of those that are a tensor map."""
 
@@ -24,8 +27,8 @@ class Argument:
     """
     One thing that a kernel takes.
 
-    `kind` is "input", "output", "scratch" or "map"; `index` is which input or output, the offset in
-    bytes into the scratch memory, or which of the target's tensor maps.
+    `kind` is "input", "output", "scratch", "packed" or "map"; `index` is which input or output, the
+    offset in bytes into the scratch memory, or which of the target's packed inputs or tensor maps.
     """
 
     kind: str
@@ -35,7 +38,7 @@ class Argument:
     def parse(text: str) -> "Argument":
         """Read `input:0`, `scratch:4096` or `map:1`; raises `ArtifactError` on anything else."""
         kind, _, number = text.partition(":")
-        if kind not in (*MEMORY, MAP) or not number.isdecimal():
+        if kind not in (*MEMORY, PACKED, MAP) or not number.isdecimal():
             raise ArtifactError(f"{text!r} is not a kernel argument such as 'input:0'")
         return Argument(kind, int(number))
 
@@ -64,7 +67,7 @@ class TensorMap:
 
     def __post_init__(self) -> None:
         rank = len(self.dims)
-        if self.tensor.kind not in MEMORY:
+        if self.tensor.kind == MAP:
             raise ArtifactError(f"a tensor map is of a tensor, not of '{self.tensor}'")
         if not 1 <= rank <= MAX_RANK:
             raise ArtifactError(f"a tensor map has 1 to {MAX_RANK} dims, not {rank}")
@@ -118,22 +121,27 @@ def read_element_type(fields: Fields) -> ElementType:
         raise ArtifactError(f"element type {spelling!r} is unknown") from error
 
 
-def check_arguments(
-    what: str, arguments: Sequence[Argument], maps: Sequence[TensorMap], sizes: Mapping[str, int]
-) -> None:
+_COUNTED = {
+    "input": "inputs",
+    "output": "outputs",
+    "scratch": "bytes of scratch",
+    PACKED: "packed inputs",
+    MAP: "tensor maps",
+}
+"""What there are several of, by kind."""
+
+
+def check_arguments(what: str, arguments: Sequence[Argument], sizes: Mapping[str, int]) -> None:
     """
     Check that all that a kernel takes is there.
 
     Args:
         what: names the kernel in errors.
         arguments: of the kernel.
-        maps: of the target.
-        sizes: how many inputs and outputs there are, and the bytes of scratch memory.
+        sizes: how many there are of each kind, or bytes of scratch memory; kinds left out may not
+            be taken.
     """
     for argument in arguments:
-        if argument.index >= {**sizes, MAP: len(maps)}[argument.kind]:
-            with_maps = f", {len(maps)} tensor maps" if maps or argument.kind == MAP else ""
-            raise ArtifactError(
-                f"{what} takes {argument}, and there are {sizes['input']} inputs, "
-                f"{sizes['output']} outputs{with_maps} and {sizes['scratch']} bytes of scratch"
-            )
+        if argument.index >= sizes.get(argument.kind, 0):
+            there = ", ".join(f"{count} {_COUNTED[kind]}" for kind, count in sizes.items())
+            raise ArtifactError(f"{what} takes {argument}, and there are {there}")

@@ -26,6 +26,8 @@ from pathlib import Path
 from typing import cast
 
 from mirage_mlir.runtime.arguments import (
+    MAP,
+    PACKED,
     Argument,
     TensorMap,
     check_arguments,
@@ -34,13 +36,14 @@ from mirage_mlir.runtime.arguments import (
 from mirage_mlir.runtime.element_types import ElementType
 from mirage_mlir.runtime.files import write_whole
 from mirage_mlir.runtime.manifest import ArtifactError, Fields
+from mirage_mlir.runtime.packed import PackedInput
 
 FORMAT = "mirage-artifact"
 VERSION = 3
 """Raised when an older reader would misread the file."""
 
 OLDEST = 2
-"""The first version that is still read; 3 added tensor maps."""
+"""The first version that is still read; 3 added tensor maps and packed inputs."""
 
 MANIFEST = "manifest.json"
 PROGRAM = "program.mlir"
@@ -119,6 +122,8 @@ class TargetCode:
     """What the assembler reported: registers, spill bytes."""
     tensor_maps: tuple[TensorMap, ...] = ()
     """What the arguments `map:0`, `map:1` and so on of the kernels are."""
+    packed: tuple[PackedInput, ...] = ()
+    """What `packed:0`, `packed:1` and so on are."""
 
 
 @dataclass(frozen=True)
@@ -137,30 +142,34 @@ class Artifact:
 
     def __post_init__(self) -> None:
         for code in self.targets:
-            sizes = {
-                "input": len(self.inputs),
-                "output": len(self.outputs),
-                "scratch": code.scratch_bytes,
-            }
-            for launch in code.launches:
-                what = f"kernel {launch.kernel} for {code.target}"
-                check_arguments(what, launch.arguments, code.tensor_maps, sizes)
-            for number, each in enumerate(code.tensor_maps):
-                what = f"tensor map {number} for {code.target}"
-                check_arguments(what, [each.tensor], (), sizes)
-                self._check_extent(what, each, code.scratch_bytes)
+            self._check_code(code)
 
-    def _check_extent(self, what: str, each: TensorMap, scratch_bytes: int) -> None:
-        """A map ends where its tensor does: copies neither read nor write beyond."""
-        kind, index = each.tensor.kind, each.tensor.index
-        if kind == "scratch":
-            size = scratch_bytes - index
-        else:
-            size = (self.inputs if kind == "input" else self.outputs)[index].storage_bytes
-        if each.end > size:
-            raise ArtifactError(
-                f"{what} covers {each.end} bytes of {each.tensor}, which has {size}"
-            )
+    def _check_code(self, code: TargetCode) -> None:
+        memory = {
+            "input": len(self.inputs),
+            "output": len(self.outputs),
+            "scratch": code.scratch_bytes,
+        }
+        pointers = {**memory, PACKED: len(code.packed)} if code.packed else memory
+        sizes = {**pointers, MAP: len(code.tensor_maps)} if code.tensor_maps else pointers
+        for launch in code.launches:
+            what = f"kernel {launch.kernel} for {code.target}"
+            check_arguments(what, launch.arguments, sizes)
+        for number, each in enumerate(code.packed):
+            what = f"packed input {number} for {code.target}"
+            check_arguments(what, [each.tensor], memory)
+            _check_extent(what, each.source_bytes, each.tensor, self._bytes_of(code, each.tensor))
+        for number, each in enumerate(code.tensor_maps):
+            what = f"tensor map {number} for {code.target}"
+            check_arguments(what, [each.tensor], pointers)
+            _check_extent(what, each.end, each.tensor, self._bytes_of(code, each.tensor))
+
+    def _bytes_of(self, code: TargetCode, tensor: Argument) -> int:
+        """Bytes from what an argument points to up to its end."""
+        if tensor.kind == "scratch":
+            return code.scratch_bytes - tensor.index
+        found = {"input": self.inputs, "output": self.outputs, PACKED: code.packed}
+        return found[tensor.kind][tensor.index].storage_bytes
 
     def to_bytes(self) -> bytes:
         """The artifact as the contents of a file."""
@@ -189,6 +198,7 @@ class Artifact:
                     "resources": dict(code.resources),
                     "launches": [_launch_fields(launch) for launch in code.launches],
                     "tensor_maps": [each.fields() for each in code.tensor_maps],
+                    "packed": [each.fields() for each in code.packed],
                 }
                 for code in self.targets
             },
@@ -236,6 +246,12 @@ class Artifact:
             return Artifact.from_bytes(Path(path).read_bytes())
         except ArtifactError as error:
             raise ArtifactError(f"{os.fspath(path)} cannot be loaded: {error}") from error
+
+
+def _check_extent(what: str, end: int, tensor: Argument, size: int) -> None:
+    """Nothing is read or written beyond the end of a tensor."""
+    if end > size:
+        raise ArtifactError(f"{what} covers {end} bytes of {tensor}, which has {size}")
 
 
 def _entry(name: str) -> zipfile.ZipInfo:
@@ -318,11 +334,14 @@ def _read_target(target: str, fields: Fields, files: Mapping[str, bytes]) -> Tar
         scratch_bytes=fields.number("scratch_bytes"),
         ugraph=_member(files, f"{target}.ugraph.mlir").decode(),
         resources={name: resources.number(name) for name in resources.names()},
-        # Files of version 2 have none.
-        tensor_maps=tuple(map(TensorMap.read, fields.each("tensor_maps")))
-        if fields.has("tensor_maps")
-        else (),
+        # Files of version 2 have neither.
+        tensor_maps=tuple(map(TensorMap.read, _each(fields, "tensor_maps"))),
+        packed=tuple(map(PackedInput.read, _each(fields, "packed"))),
     )
+
+
+def _each(fields: Fields, name: str) -> list[Fields]:
+    return fields.each(name) if fields.has(name) else []
 
 
 def _read_launch(fields: Fields) -> Launch:

@@ -13,6 +13,8 @@ from importlib import import_module
 from threading import get_ident
 from typing import Any, NewType, Protocol
 
+import numpy as np
+
 from mirage_mlir.runtime.arguments import TensorMap
 from mirage_mlir.runtime.element_types import ElementType
 
@@ -66,6 +68,30 @@ class Driver(Protocol):
 
     def encode(self, tensor_map: TensorMap, address: int) -> bytes:
         """The `MAP_BYTES` that a kernel takes for a map of a tensor at `address`."""
+        ...
+
+    def allocate(self, size: int) -> int:
+        """The address of so many bytes in the current context."""
+        ...
+
+    def free(self, address: int) -> None:
+        """Give memory back."""
+        ...
+
+    def upload(self, address: int, data: bytes) -> None:
+        """Copy `data` to the device."""
+        ...
+
+    def download(self, address: int, size: int) -> bytes:
+        """What lies at `address`."""
+        ...
+
+    def synchronize(self) -> None:
+        """Wait until the device has done all that was asked of it."""
+        ...
+
+    def is_capturing(self, stream: int) -> bool:
+        """Whether a graph is being captured from `stream`."""
         ...
 
     def launch(
@@ -190,6 +216,33 @@ class CudaDriver:
             # The driver loads kernels when they are first launched, which may be in a capture.
             self._call(cuda.cuFuncLoad, function)
         return Function(function)
+
+    def allocate(self, size: int) -> int:
+        """The address of so many bytes in the current context."""
+        return int(self._call(self.bindings.cuMemAlloc, size))
+
+    def free(self, address: int) -> None:
+        """Give memory back."""
+        self._call(self.bindings.cuMemFree, address)
+
+    def upload(self, address: int, data: bytes) -> None:
+        """Copy `data` to the device."""
+        source = np.frombuffer(data, np.uint8)
+        self._call(self.bindings.cuMemcpyHtoD, address, source.ctypes.data, len(data))
+
+    def download(self, address: int, size: int) -> bytes:
+        """What lies at `address`."""
+        data = np.empty(size, np.uint8)
+        self._call(self.bindings.cuMemcpyDtoH, data.ctypes.data, address, size)
+        return data.tobytes()
+
+    def synchronize(self) -> None:
+        """Wait until the device has done all that was asked of it."""
+        self._call(self.bindings.cuCtxSynchronize)
+
+    def is_capturing(self, stream: int) -> bool:
+        """Whether a graph is being captured from `stream`."""
+        return int(self._call(self.bindings.cuStreamIsCapturing, stream)) != 0
 
     def encode(self, tensor_map: TensorMap, address: int) -> bytes:
         """

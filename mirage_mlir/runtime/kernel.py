@@ -32,6 +32,8 @@ class CompiledKernel:
         self._driver = driver
         self._loaded: dict[int, LoadedCode] = {}
         self._loading = threading.Lock()
+        # Inputs of which there are packed copies: while they are here, their memory is no other's.
+        self._held: dict[tuple[int, int, int], Tensor] = {}
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the kernel to one file, which `mirage_mlir.load` reads."""
@@ -122,6 +124,8 @@ class CompiledKernel:
             framework.scratch(code.scratch_bytes, device) if code.scratch_bytes else (None, 0)
         )
         code.launch([place[1] for place in places], targets, scratch, framework.stream(device))
+        for number in code.packed_inputs:
+            self._held[device, number, places[number][1]] = given[number]
         del holder
         return results if native or out is not None else _give_back(results, given[0])
 

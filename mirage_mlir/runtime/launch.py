@@ -8,9 +8,10 @@ captured into a CUDA graph; `kernel.py` checks the tensors before.
 import ctypes
 from collections.abc import Mapping, Sequence
 
-from mirage_mlir.runtime.arguments import MAP, Argument
+from mirage_mlir.runtime.arguments import MAP, PACKED, Argument
 from mirage_mlir.runtime.artifact import Artifact, Launch, TargetCode
 from mirage_mlir.runtime.cuda_driver import Driver
+from mirage_mlir.runtime.packed import PackedMemory
 
 MAP_PARAMETER_ALIGNMENT = 64
 """Bytes, of a tensor map as the driver declares it."""
@@ -88,6 +89,7 @@ class LoadedCode:
         # Frames not in use, in lists of one for each launch. A call takes such a list and puts it
         # back; list.pop and list.append are atomic, so threads never share a frame.
         self._frames: list[list[_Frame]] = []
+        self._packed = PackedMemory(code.packed, driver) if code.packed else None
         # Encoded tensor maps, by their number and the address of the tensor.
         self._maps: dict[tuple[int, int], _EncodedMap] = {}
 
@@ -110,14 +112,27 @@ class LoadedCode:
         with self._driver.use_device(self._device):
             self._launch_all(inputs, outputs, scratch, stream)
 
+    @property
+    def packed_inputs(self) -> tuple[int, ...]:
+        """The inputs that the first call with them packs, and that may not change or move then."""
+        return tuple(each.tensor.index for each in self._code.packed)
+
+    def release(self) -> None:
+        """Give back the memory of packed inputs, which may change now; nothing may be running."""
+        if self._packed is not None:
+            with self._driver.use_device(self._device):
+                self._packed.release()
+
     def _launch_all(
         self, inputs: Sequence[int], outputs: Sequence[int], scratch: int, stream: int
     ) -> None:
+        addresses: dict[str, Sequence[int]] = {"input": inputs, "output": outputs}
+        if self._packed is not None:
+            addresses[PACKED] = self._packed.addresses(inputs, stream)
         try:
             frames = self._frames.pop()
         except IndexError:
             frames = [_Frame(launch) for launch in self._code.launches]
-        addresses = {"input": inputs, "output": outputs}
         constants = tuple(inputs[index] for index in self._constants)
         early = not constants or constants in self._known
         for launch, function, frame in zip(

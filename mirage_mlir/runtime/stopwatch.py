@@ -8,8 +8,6 @@ not count.
 from collections.abc import Callable, Sequence
 from typing import Any, Protocol
 
-import numpy as np
-
 from mirage_mlir.runtime.artifact import TargetCode
 from mirage_mlir.runtime.cuda_driver import CudaDriver, CudaError
 from mirage_mlir.runtime.launch import LoadedCode
@@ -25,6 +23,10 @@ class Loaded(Protocol):
         self, inputs: Sequence[int], outputs: Sequence[int], scratch: int, stream: int
     ) -> None:
         """Queue all kernels on `stream`; tensors and scratch memory are device addresses."""
+        ...
+
+    def release(self) -> None:
+        """Forget constant inputs, which may change now; nothing may be running."""
         ...
 
 
@@ -121,22 +123,19 @@ class CudaStopwatch:
 
     def allocate(self, size: int) -> int:
         """The address of new memory."""
-        return int(self._call(self._cuda.cuMemAlloc, size))
+        return self._driver.allocate(size)
 
     def free(self, address: int) -> None:
         """Give memory back."""
-        self._call(self._cuda.cuMemFree, address)
+        self._driver.free(address)
 
     def upload(self, address: int, data: bytes) -> None:
         """Copy `data` to the device."""
-        source = np.frombuffer(data, np.uint8)
-        self._call(self._cuda.cuMemcpyHtoD, address, source.ctypes.data, len(data))
+        self._driver.upload(address, data)
 
     def download(self, address: int, size: int) -> bytes:
         """What lies at `address`."""
-        data = np.empty(size, np.uint8)
-        self._call(self._cuda.cuMemcpyDtoH, data.ctypes.data, address, size)
-        return data.tobytes()
+        return self._driver.download(address, size)
 
     def copy(self, source: int, target: int, size: int) -> None:
         """Copy on the device."""
@@ -149,7 +148,7 @@ class CudaStopwatch:
     def run(self, call: Call) -> None:
         """Make a call and wait until it is done."""
         # Copies and poison are on the default stream, which this one does not wait for.
-        self._call(self._cuda.cuCtxSynchronize)
+        self._driver.synchronize()
         call(int(self._stream))
         self._call(self._cuda.cuStreamSynchronize, self._stream)
 

@@ -114,6 +114,9 @@ class _FakeCode:
         for address, result, type_ in zip(outputs, results, types.outputs, strict=True):
             watch.upload(address, encode(result.astype("float32"), _spec(type_).element_type))
 
+    def release(self) -> None:
+        """There is nothing."""
+
 
 def _goes_wrong(blocks: int) -> bool:
     match blocks:

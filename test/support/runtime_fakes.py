@@ -6,10 +6,12 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from types import ModuleType, SimpleNamespace
 
+from mirage_mlir.graph.packing import Packing
 from mirage_mlir.runtime.arguments import Argument, TensorMap
 from mirage_mlir.runtime.artifact import Artifact, Launch, TargetCode, TensorSpec, row_major
 from mirage_mlir.runtime.cuda_driver import MAP_BYTES, CudaError, Function, Module
 from mirage_mlir.runtime.element_types import ElementType
+from mirage_mlir.runtime.packed import PackedInput
 
 
 def spec(name: str, *shape: int, element_type: ElementType = ElementType.F16) -> TensorSpec:
@@ -56,6 +58,25 @@ def code_with_maps(target: str = "sm_90a", scratch: int = 0) -> TargetCode:
     )
 
 
+PACKING = Packing(0, (8, 16), (16, 1), (4, 8), (2, 2), (1, 0), 1, 8)
+"""Of the second input: tiles of 4x8, those of one column of tiles after another."""
+
+
+def code_with_packed(target: str = "sm_90a") -> TargetCode:
+    """The same kernels, which read the second input packed, through a tensor map."""
+    plain = code(target)
+    first, second = plain.launches
+    tensor = Argument("packed", 0)
+    packed_map = TensorMap(tensor, 0, (8, 16), (16,), (8, 4), 0, ElementType.F16)
+    arguments = tuple(map(Argument.parse, ("input:0", "packed:0", "map:0")))
+    return replace(
+        plain,
+        launches=(replace(first, arguments=arguments), second),
+        tensor_maps=(packed_map,),
+        packed=(PackedInput(Argument("input", 1), ElementType.F16, PACKING),),
+    )
+
+
 def artifact(*targets: TargetCode) -> Artifact:
     """A program of two inputs and one output."""
     return Artifact(
@@ -96,6 +117,13 @@ class FakeDriver:
     """The kernels that may start before those in front have ended."""
     encoded: list[tuple[TensorMap, int]] = field(default_factory=list[tuple[TensorMap, int]])
     """The tensor maps, and the addresses of their tensors."""
+    memory: dict[int, bytes] = field(default_factory=dict[int, bytes])
+    """What lies at the addresses of tensors."""
+    allocated: list[int] = field(default_factory=list[int])
+    freed: list[int] = field(default_factory=list[int])
+    capturing: bool = False
+    synchronized: int = 0
+    """How often somebody waited for the device."""
     loads: list[tuple[int | None, bytes]] = field(default_factory=list[tuple[int | None, bytes]])
     counts: dict[str, int] = field(
         default_factory=lambda: {"f_kernel_0": 3, "f_kernel_1": 2},
@@ -130,6 +158,39 @@ class FakeDriver:
     def function(self, module: Module, name: str, shared_bytes: int) -> Function:
         """A function is its name."""
         return Function(name)
+
+    def allocate(self, size: int) -> int:
+        """One address after the other."""
+        assert self.current is not None
+        assert size > 0
+        self.allocated.append(0x10000 * (len(self.allocated) + 1))
+        return self.allocated[-1]
+
+    def free(self, address: int) -> None:
+        """What was allocated, once."""
+        assert self.current is not None
+        assert address in self.allocated
+        assert address not in self.freed
+        self.freed.append(address)
+
+    def upload(self, address: int, data: bytes) -> None:
+        """Keep it."""
+        assert address in self.allocated
+        self.memory[address] = data
+
+    def download(self, address: int, size: int) -> bytes:
+        """What a test put there, or was uploaded."""
+        assert not self.capturing
+        return self.memory[address][:size]
+
+    def synchronize(self) -> None:
+        """Count."""
+        assert not self.capturing
+        self.synchronized += 1
+
+    def is_capturing(self, stream: int) -> bool:
+        """As a test says."""
+        return self.capturing
 
     def encode(self, tensor_map: TensorMap, address: int) -> bytes:
         """The first of its bytes say where it starts, so that a launch reads that."""

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from runtime_fakes import artifact, code, code_with_maps, map_of
+from runtime_fakes import artifact, code, code_with_maps, code_with_packed, map_of
 
 from mirage_mlir.runtime.arguments import Argument, TensorMap
 from mirage_mlir.runtime.artifact import Artifact, row_major
@@ -180,6 +180,38 @@ def test_maps_that_cannot_be(changes: dict[str, Any], message: str) -> None:
 def test_maps_of_what_is_not_there(wrong: TensorMap, message: str) -> None:
     with pytest.raises(ArtifactError, match=message):
         artifact(replace(code_with_maps(scratch=768), tensor_maps=(wrong, wrong, wrong)))
+
+
+def test_packed_inputs_round_trip() -> None:
+    with_packed = artifact(code_with_packed())
+    assert Artifact.from_bytes(with_packed.to_bytes()) == with_packed
+    assert len(with_packed.targets[0].packed) == 1
+
+
+def test_packed_inputs_of_what_is_not_there() -> None:
+    good = code_with_packed()
+    (packed,) = good.packed
+    with pytest.raises(ArtifactError, match="only inputs are packed, not 'output:0'"):
+        replace(packed, tensor=Argument("output", 0))
+    with pytest.raises(ArtifactError, match="packed input 0 for sm_90a takes input:2, and there"):
+        artifact(replace(good, packed=(replace(packed, tensor=Argument("input", 2)),)))
+    # x has 4x8 elements of two bytes.
+    with pytest.raises(ArtifactError, match="covers 256 bytes of input:0, which has 64"):
+        artifact(replace(good, packed=(replace(packed, tensor=Argument("input", 0)),)))
+    with pytest.raises(ArtifactError, match=r"takes packed:0, and there are .* 1 tensor maps"):
+        artifact(replace(good, packed=()))
+    beyond = replace(good.tensor_maps[0], dims=(8, 17))
+    with pytest.raises(ArtifactError, match="covers 272 bytes of packed:0, which has 256"):
+        artifact(replace(good, tensor_maps=(beyond,)))
+
+
+def test_a_packing_that_cannot_be() -> None:
+    target = json.loads(
+        zipfile.ZipFile(io.BytesIO(artifact(code_with_packed()).to_bytes())).read("manifest.json")
+    )["targets"]
+    target["sm_90a"]["packed"][0]["panel"] = 3
+    with pytest.raises(ArtifactError, match="a packing has tiles of whole panels"):
+        Artifact.from_bytes(edited(targets=target))
 
 
 def test_a_kernel_takes_maps_that_are_there() -> None:

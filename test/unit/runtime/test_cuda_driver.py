@@ -70,6 +70,8 @@ class Bindings(ModuleType):
             "cuGetErrorString": b"invalid device context",
             "cuCtxPopCurrent": "context",
             "cuTensorMapEncodeTiled": EncodedMap(),
+            "cuMemAlloc": 0x7000,
+            "cuStreamIsCapturing": 1,
         }
         self.attributes = {"major": 9, "minor": 0, "shared": 232448}
 
@@ -159,6 +161,29 @@ def test_a_refused_launch(bindings: Bindings, monkeypatch: pytest.MonkeyPatch) -
     message = "CUDA_ERROR_INVALID_CONTEXT: invalid device context"
     with pytest.raises(CudaError, match=message):
         CudaDriver().launch(Function("function"), (1, 1, 1), 32, 0, 0, 0)
+
+
+def test_memory(bindings: Bindings) -> None:
+    driver = CudaDriver()
+    assert driver.allocate(256) == 0x7000
+    driver.upload(0x7000, b"abc")
+    assert len(driver.download(0x7000, 16)) == 16
+    driver.free(0x7000)
+    driver.synchronize()
+    assert bindings.named("cuMemAlloc") == [(256,)]
+    ((target, _, size),) = bindings.named("cuMemcpyHtoD")
+    assert (target, size) == (0x7000, 3)
+    ((_, source, size),) = bindings.named("cuMemcpyDtoH")
+    assert (source, size) == (0x7000, 16)
+    assert bindings.named("cuMemFree") == [(0x7000,)]
+    assert len(bindings.named("cuCtxSynchronize")) == 1
+
+
+def test_a_stream_that_is_captured(bindings: Bindings) -> None:
+    assert CudaDriver().is_capturing(77)
+    bindings.results["cuStreamIsCapturing"] = 0
+    assert not CudaDriver().is_capturing(77)
+    assert bindings.named("cuStreamIsCapturing") == [(77,), (77,)]
 
 
 @pytest.mark.parametrize(

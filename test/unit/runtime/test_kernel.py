@@ -1,13 +1,22 @@
 """Calling a compiled kernel: what is checked before a launch, and what reaches it."""
 
 import sys
+import weakref
 from dataclasses import replace
 from pathlib import Path
 from typing import TypedDict, Unpack
 
 import numpy as np
 import pytest
-from runtime_fakes import FakeDriver, FakeTensor, FakeTorch, Foreign, artifact, code
+from runtime_fakes import (
+    FakeDriver,
+    FakeTensor,
+    FakeTorch,
+    Foreign,
+    artifact,
+    code,
+    code_with_packed,
+)
 
 from mirage_mlir.runtime import tensors
 from mirage_mlir.runtime.kernel import CompiledKernel, load
@@ -85,6 +94,19 @@ def test_scratch_memory(torch: FakeTorch, driver: FakeDriver) -> None:
     assert output is result
     assert (scratch.shape, scratch.dtype) == ((768,), "torch.uint8")
     assert driver.launches[0].arguments[2] == scratch.data_ptr() + 512
+
+
+def test_a_constant_that_was_packed_is_held(torch: FakeTorch) -> None:
+    """Else another tensor might come to lie where it lay, and be taken for it."""
+    driver = FakeDriver(memory={0x2000: bytes(256), 0x3000: bytes(256)})
+    kernel = CompiledKernel(artifact(code_with_packed()), driver=lambda: driver)
+    activations, weights = x(), w()
+    of_activations, of_weights = weakref.ref(activations), weakref.ref(weights)
+    kernel(activations, weights)
+    kernel(activations, w(address=0x3000))
+    del activations, weights
+    assert of_activations() is None
+    assert of_weights() is not None
 
 
 def test_given_output(kernel: CompiledKernel, driver: FakeDriver, torch: FakeTorch) -> None:

@@ -2,8 +2,9 @@
 
 from dataclasses import replace
 
+import numpy as np
 import pytest
-from runtime_fakes import FakeDriver, artifact, code, code_with_maps
+from runtime_fakes import PACKING, FakeDriver, artifact, code, code_with_maps, code_with_packed
 
 from mirage_mlir.runtime.cuda_driver import CudaError
 from mirage_mlir.runtime.launch import MOST_MAPS, LoadedCode, choose_target
@@ -96,6 +97,63 @@ def test_only_so_many_tensor_maps_are_kept() -> None:
         assert driver.launches[-2].arguments == [start, 8, 72]
     again = [address for each, address in driver.encoded if each.tensor.index == 1]
     assert again == [8, 8]
+
+
+def weights(seed: int) -> bytes:
+    """The second input of the kernels, 8x16 numbers of 16 bits."""
+    return np.random.default_rng(seed).integers(0, 1 << 16, 128).astype(np.uint16).tobytes()
+
+
+def test_constants_are_packed_in_the_first_call() -> None:
+    driver = FakeDriver(current=None, memory={2000: weights(0), 4000: weights(1)})
+    loaded = LoadedCode(code_with_packed(), driver, 0, [1])
+    for address in (2000, 2000, 4000, 2000):
+        loaded.launch([1000, address], [3000], 0, 7)
+    one, other = driver.allocated
+    for copy, seed in ((one, 0), (other, 1)):
+        packed = PACKING.pack(np.frombuffer(weights(seed), np.uint16))
+        assert driver.memory[copy] == packed.tobytes()
+        assert driver.memory[copy] != weights(seed)
+    first = [launch.arguments for launch in driver.launches if launch.kernel == "f_kernel_0"]
+    assert first == [[1000, copy, copy] for copy in (one, one, other, one)]
+    # Before and after each copy: of what is read, and so that it can be read.
+    assert driver.synchronized == 4
+
+
+def test_nothing_is_packed_while_a_graph_is_captured() -> None:
+    driver = FakeDriver(memory={2000: weights(0), 4000: weights(1)})
+    loaded = LoadedCode(code_with_packed(), driver, 0, [1])
+    loaded.launch([1000, 2000], [3000], 0, 7)
+    driver.capturing = True
+    loaded.launch([1000, 2000], [3000], 0, 7)
+    with pytest.raises(CudaError, match="call the kernel once with them before"):
+        loaded.launch([1000, 4000], [3000], 0, 7)
+    assert len(driver.launches) == 4
+    driver.capturing = False
+    loaded.launch([1000, 4000], [3000], 0, 7)
+    assert len(driver.allocated) == 2
+
+
+def test_packed_constants_may_be_forgotten() -> None:
+    driver = FakeDriver(current=None, memory={2000: weights(0)})
+    loaded = LoadedCode(code_with_packed(), driver, 0, [1])
+    assert loaded.packed_inputs == (1,)
+    loaded.launch([1000, 2000], [3000], 0, 7)
+    loaded.release()
+    assert driver.freed == driver.allocated
+    driver.memory[2000] = weights(2)
+    loaded.launch([1000, 2000], [3000], 0, 7)
+    packed = PACKING.pack(np.frombuffer(weights(2), np.uint16))
+    assert driver.memory[driver.allocated[1]] == packed.tobytes()
+    assert driver.launches[-2].arguments == [1000, *[driver.allocated[1]] * 2]
+
+
+def test_nothing_to_forget() -> None:
+    driver = FakeDriver()
+    loaded = LoadedCode(code(), driver, 0)
+    loaded.launch([1, 2], [3], 0, 7)
+    loaded.release()
+    assert (loaded.packed_inputs, driver.freed) == ((), [])
 
 
 def test_the_device_is_made_current() -> None:
