@@ -18,6 +18,7 @@ from mirage_mlir.dialects.layout import (
     layout_of,
 )
 from mirage_mlir.dialects.threadblock import Stage
+from mirage_mlir.graph.layout import round_up
 from mirage_mlir.graph.schedule import choose_stages, pipeline_stages, side_by_side
 from mirage_mlir.graph.target import target_named
 from mirage_mlir.passes.lowering.context import (
@@ -31,6 +32,9 @@ from mirage_mlir.passes.lowering.tiles import HELD, PRODUCERS, adds_into, cluste
 STAGES = "stages"
 
 ROTATION = "rotation"
+
+LARGEST_ALIGNMENT = 1024
+"""Bytes that a tile starts at a multiple of: eight lines of the widest swizzle."""
 
 BLOCKS_IN_STEP = 8
 """Neighbouring blocks that run through the loop side by side: together they read long runs of
@@ -79,10 +83,10 @@ def turn_bytes(graph: kernel.GraphDefinedOp) -> int:
 
 
 def other_bytes(graph: kernel.GraphDefinedOp) -> int:
-    """Bytes of shared memory that other tiles take while the loop runs."""
+    """Bytes of shared memory that other tiles take while the loop runs, in whole swizzles."""
     stages = threadblock.stages(graph)
     return sum(
-        buffer_bytes(op)
+        round_up(buffer_bytes(op), LARGEST_ALIGNMENT)
         for op in graph.body.block.ops
         if not isinstance(op, threadblock.TransposeOp)
         and any(in_shared(result) and stages[result] != Stage.POST for result in op.results)
