@@ -34,6 +34,9 @@ of f16, enough loads in flight to hide the latency of device memory."""
 MIN_THREADS, MATRIX_THREADS, MAX_THREADS = 32, 128, 512
 """128 is one warp for each of the four schedulers of a multiprocessor."""
 
+REGISTERS, MAX_REGISTERS, REGISTERS_STEP = 65536, 255, 8
+"""Of a block, of a thread, and what those of a thread are a multiple of: on all our chips."""
+
 MAX_EXCHANGE_BYTES = 48 * 1024
 """Parts of a sum that warps may exchange through shared memory: more would cost occupancy."""
 
@@ -80,6 +83,17 @@ def matrix_threads(products: Sequence[tuple[int, int]]) -> int:
     """Threads of a block with matrix products, by the rows and columns of each."""
     accumulators = sum(round_up(m, MMA_ROWS) * round_up(n, MMA_COLUMNS) for m, n in products)
     return MATRIX_THREADS * (1 if accumulators <= ACCUMULATORS_PER_THREAD * MATRIX_THREADS else 2)
+
+
+def most_registers(threads: int) -> int:
+    """
+    Registers that each thread of a block can have.
+
+    A multiprocessor's quarters have a fourth of them each, and warps go round: so one warp more
+    than a multiple of four costs as much as four.
+    """
+    together = round_up(threads, MATRIX_THREADS)
+    return min(MAX_REGISTERS, REGISTERS // together // REGISTERS_STEP * REGISTERS_STEP)
 
 
 def choose_warps(sizes: tuple[int, int, int], warps: int, may_split: bool) -> tuple[int, int, int]:

@@ -17,7 +17,7 @@ from mirage_mlir.graph.layout import (
     ceil_div,
     mma_result,
 )
-from mirage_mlir.graph.schedule import MATRIX_THREADS, MAX_EXCHANGE_BYTES
+from mirage_mlir.graph.schedule import MATRIX_THREADS, MAX_EXCHANGE_BYTES, most_registers
 from mirage_mlir.graph.target import Target
 from mirage_mlir.graph.wgmma import (
     GROUP_THREADS,
@@ -34,14 +34,12 @@ MAX_FRAGMENT_REGISTERS = 144
 """Registers of a thread for the results of both products; the rest of 255 holds operands,
 addresses and copies of elements that are worked on."""
 
-OTHER_REGISTERS = 56
-"""Of a thread, where a large block leaves it fewer than 255."""
+OTHER_REGISTERS = 32
+"""Of a thread, where a large block leaves it fewer than 255: of 64 rows and 128 keys, with 96
+results, ptxas uses 126."""
 
 MAX_GROUPS = 4
 """Warp groups of a block: 512 threads have 128 registers each."""
-
-BLOCK_REGISTERS = 65536
-"""That one block can have, on all chips with warp groups."""
 
 LINE = 64
 """Elements of the longest line of a swizzled tile; those of others divide it."""
@@ -120,11 +118,14 @@ def threads_of_chains(graph: kernel.GraphDefinedOp, target: Target) -> int | Non
     """
     Threads of a block whose products are all in chains; None where some are not.
 
-    Warps have as many rows as they can: so they read the right sides less often.
+    Warps have as many rows as they can: so they read the right sides less often. Warp groups have
+    64 where a block has more: theirs are one product, and each leaves registers to the others.
     """
     products = [op for op in graph.body.block.ops if isinstance(op, threadblock.MatmulOp)]
     if target.warpgroup_products:
-        wanted = GROUPS_IN_FLIGHT if prod(graph.grid_sizes) <= target.multiprocessors else 1
+        wanted = max(matmul_sizes(op)[0] // UNIT_ROWS for op in products)
+        if prod(graph.grid_sizes) <= target.multiprocessors:
+            wanted = max(wanted, GROUPS_IN_FLIGHT)
         fitting: list[int] = []
         for count in (1 << k for k in range(MAX_GROUPS.bit_length())):
             chains = find_chains(graph, count * UNIT_WARPS, groups=True)
@@ -148,9 +149,11 @@ def choose_group_chain(
     if warps % UNIT_WARPS or not all(may_be_multiplied(value) for value in operands):
         return None
     count = warps // UNIT_WARPS
-    limit = min(
-        MAX_FRAGMENT_REGISTERS, BLOCK_REGISTERS // (count * GROUP_THREADS) - OTHER_REGISTERS
-    )
+    graph = first.parent_op()
+    assert isinstance(graph, kernel.GraphDefinedOp)
+    copying = WARP_THREADS if graph.loop_sizes else 0
+    limit = most_registers(count * GROUP_THREADS + copying) - OTHER_REGISTERS
+    limit = min(MAX_FRAGMENT_REGISTERS, limit)
     for across in (1 << k for k in range(count.bit_length())):
         down, part = count // across, keys // across
         if rows % (UNIT_ROWS * down) or part % UNIT_DEPTH:
