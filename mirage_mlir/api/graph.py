@@ -53,6 +53,8 @@ class SearchOptions(TypedDict, total=False):
     """Keep on disk what was found by timing, and use what was kept; yes unless given."""
     f32: str
     """What products of f32 are: 3xtf32, as precise as f32 and the default, or tf32."""
+    pack: bool
+    """Let kernels read copies of constant inputs, packed in the first call; no unless given."""
 
 
 class Tensor:
@@ -487,4 +489,5 @@ def options_of(target: str, options: SearchOptions) -> Options:
         top_k=options.get("top_k", 8),
         cache=options.get("cache", True),
         f32=options.get("f32", AS_F32),
+        pack=options.get("pack", False),
     )

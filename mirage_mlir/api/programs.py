@@ -32,6 +32,7 @@ def compile_file(
     function: str | None = None,
     *,
     compile_for: Sequence[str] = DEFAULT_CHIPS,
+    pack: bool = False,
 ) -> CompiledKernel:
     """
     Compile uGraphs from an MLIR file as they stand: no search, no verification.
@@ -40,6 +41,7 @@ def compile_file(
         path: a module whose functions hold `kernel.graph_defined` and views.
         function: which of its functions, where it has several.
         compile_for: instruction sets that the result has machine code for.
+        pack: let kernels read copies of constant inputs, packed in the first call.
 
     Raises:
         OSError: the file cannot be read.
@@ -47,7 +49,7 @@ def compile_file(
         DiagnosticException: it is no valid program, or cannot be compiled.
     """
     module, name = _read(path, function)
-    artifact, _ = compile_as_written(module, name, tuple(compile_for))
+    artifact, _ = compile_as_written(module, name, tuple(compile_for), pack=pack)
     return CompiledKernel(artifact)
 
 

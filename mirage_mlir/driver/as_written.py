@@ -12,7 +12,7 @@ from mirage_mlir.runtime.artifact import Artifact
 
 
 def compile_as_written(
-    module: ModuleOp, name: str, chips: tuple[str, ...] = DEFAULT_CHIPS
+    module: ModuleOp, name: str, chips: tuple[str, ...] = DEFAULT_CHIPS, *, pack: bool = False
 ) -> tuple[Artifact, tuple[CompiledFunction, ...]]:
     """
     Compile the function `name` of uGraphs and views.
@@ -22,7 +22,7 @@ def compile_as_written(
         DiagnosticException: it cannot be compiled; the message says where and why.
     """
     function = function_named(module, name)
-    compiled = tuple(compile_function(module, name, chip) for chip in chips)
+    compiled = tuple(compile_function(module, name, chip, pack=pack) for chip in chips)
     return _artifact(function, compiled), compiled
 
 

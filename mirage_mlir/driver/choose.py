@@ -65,6 +65,8 @@ class Chooser:
     progress: Progress
     proofs: dict[str, EquivalenceReport] = field(default_factory=dict[str, EquivalenceReport])
     """What was found about graphs, by their text: choosers for other chips may share it."""
+    pack: bool = False
+    """Whether kernels read packed copies of constant inputs."""
     _offers: list[Offer] = field(default_factory=list[Offer])
 
     def choose(self, chip: str) -> Choice:
@@ -106,7 +108,8 @@ class Chooser:
         offer = self._offers[number]
         self.progress.now(f"compiling for {chip}")
         try:
-            compiled = compile_function(alone(offer.function), offer.function.sym_name.data, chip)
+            name = offer.function.sym_name.data
+            compiled = compile_function(alone(offer.function), name, chip, pack=self.pack)
         except DiagnosticException as error:
             rejected.append(str(error))
             return None

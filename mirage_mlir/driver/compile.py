@@ -16,6 +16,7 @@ from mirage_mlir.driver.launch_plan import (
     inputs_of,
     launches_of,
     outputs_of,
+    packed_of,
     scratch_bytes_of,
     tensor_maps_of,
 )
@@ -88,11 +89,14 @@ class CompiledFunction:
         return tuple(found)
 
 
-def compile_function(module: ModuleOp, name: str, target: str) -> CompiledFunction:
+def compile_function(
+    module: ModuleOp, name: str, target: str, *, pack: bool = False
+) -> CompiledFunction:
     """
     Lower the function `name` of `module`, which is left as it is, and assemble its kernels.
 
-    The function holds `kernel.graph_defined` and views; `target` is a GPU or a chip.
+    The function holds `kernel.graph_defined` and views; `target` is a GPU or a chip; with `pack`
+    the kernels read packed copies of constant inputs where they can.
 
     Raises:
         ValueError: there is no such function or target.
@@ -105,7 +109,7 @@ def compile_function(module: ModuleOp, name: str, target: str) -> CompiledFuncti
     lowered = alone(function)
     with _collector_paused():
         with seconds.phase("lower"):
-            for each in lowering_passes(target):
+            for each in lowering_passes(target, pack=pack):
                 each.apply(compiler_context(), lowered)
         kernels = next(op for op in lowered.body.block.ops if isinstance(op, gpu.ModuleOp))
         # MLIR verifies what it is given here: doing so before would take as long as all passes.
@@ -129,6 +133,7 @@ def compile_function(module: ModuleOp, name: str, target: str) -> CompiledFuncti
                 "stack_bytes": cubin.stack_bytes,
             },
             tensor_maps=tensor_maps_of(kernels),
+            packed=packed_of(kernels),
         ),
         ptx=ptx,
         assembled=cubin,

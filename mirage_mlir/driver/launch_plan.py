@@ -16,9 +16,11 @@ from xdsl.ir import Attribute, Operation
 from xdsl.utils.hints import isa
 
 from mirage_mlir.driver.types import element_type_of_attribute
+from mirage_mlir.graph.packing import Packing
 from mirage_mlir.runtime.arguments import Argument, TensorMap
 from mirage_mlir.runtime.artifact import Launch, TensorSpec, row_major
 from mirage_mlir.runtime.element_types import ElementType
+from mirage_mlir.runtime.packed import PackedInput
 
 
 def _attribute(op: Operation, name: str) -> Attribute:
@@ -80,6 +82,37 @@ def outputs_of(kernels: gpu.ModuleOp) -> tuple[TensorSpec, ...]:
     )
 
 
+def packed_of(kernels: gpu.ModuleOp) -> tuple[PackedInput, ...]:
+    """The inputs of which the kernels read packed copies, in the order of their numbers."""
+    packings = kernels.attributes.get("mirage.packings", ArrayAttr([]))
+    assert isa(packings, ArrayAttr[DictionaryAttr])
+    return tuple(_packed(each.data) for each in packings)
+
+
+def _packed(fields: Mapping[str, Attribute]) -> PackedInput:
+    packing = Packing(
+        _integer_of(fields["offset"]),
+        _integers(fields["shape"]),
+        _integers(fields["strides"]),
+        _integers(fields["tile"]),
+        _integers(fields["counts"]),
+        _integers(fields["order"]),
+        _integer_of(fields["run_dim"]),
+        _integer_of(fields["panel"]),
+    )
+    return PackedInput(_argument(fields["tensor"]), _element(fields["element"]), packing)
+
+
+def _argument(attribute: Attribute) -> Argument:
+    assert isinstance(attribute, StringAttr)
+    return Argument.parse(attribute.data)
+
+
+def _element(attribute: Attribute) -> ElementType:
+    assert isinstance(attribute, StringAttr)
+    return ElementType(attribute.data)
+
+
 def tensor_maps_of(kernels: gpu.ModuleOp) -> tuple[TensorMap, ...]:
     """The tensors that the kernels know by a map, in the order of their numbers."""
     maps = kernels.attributes.get("mirage.tensor_maps", ArrayAttr([]))
@@ -88,20 +121,14 @@ def tensor_maps_of(kernels: gpu.ModuleOp) -> tuple[TensorMap, ...]:
 
 
 def _tensor_map(fields: Mapping[str, Attribute]) -> TensorMap:
-    tensor, element = fields["tensor"], fields["element"]
-    assert isinstance(tensor, StringAttr)
     return TensorMap(
-        tensor=Argument.parse(tensor.data),
+        tensor=_argument(fields["tensor"]),
         offset=_integer_of(fields["offset"]),
         dims=_integers(fields["dims"]),
         strides=_integers(fields["strides"]),
         box=_integers(fields["box"]),
         swizzle=_integer_of(fields["swizzle"]),
-        element_type=(
-            ElementType(element.data)
-            if isinstance(element, StringAttr)
-            else element_type_of_attribute(element)
-        ),
+        element_type=_element(fields["element"]),
     )
 
 

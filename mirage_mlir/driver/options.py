@@ -41,6 +41,8 @@ class Options:
     """Keep on disk what was found by timing, and use what was kept."""
     f32: str = AS_F32
     """What products of f32 are: 3xtf32, as precise as f32, or tf32."""
+    pack: bool = False
+    """Let kernels read copies of constant inputs, packed in the first call, where they can."""
 
     def __post_init__(self) -> None:
         target_named(self.target)

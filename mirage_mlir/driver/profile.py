@@ -153,6 +153,7 @@ class Job:
     name: str
     chip: str
     alone: bool
+    pack: bool = False
 
 
 class Rejected(Exception):
@@ -162,7 +163,7 @@ class Rejected(Exception):
 def compile_candidate(job: Job) -> CompiledFunction:
     """The candidate as machine code; raises `Rejected` where verification turns it down."""
     candidate = parse_program(job.candidate, f"{job.name}.candidate")
-    compiled = compile_function(candidate, job.name, job.chip)
+    compiled = compile_function(candidate, job.name, job.chip, pack=job.pack)
     reference = parse_program(job.reference, f"{job.name}.program")
     proof = check_equivalence(
         function_named(reference, job.name), function_named(candidate, job.name)
@@ -223,7 +224,7 @@ class Profiler:
         name, program = reference.sym_name.data, text_of(alone(reference))
         texts = [text_of(alone(offer.function, name)) for offer in found]
         return [
-            Job(program, text, name, self.chip, offer.alone)
+            Job(program, text, name, self.chip, offer.alone, self.options.pack)
             for text, offer in zip(texts, found, strict=True)
         ]
 

@@ -45,7 +45,8 @@ class Session:
 
     What `superoptimize` found is verified and compiled right after that pass; where it cannot be
     used the next best takes its place in the module, so that what is printed is what runs. With
-    `profiling` it is the fastest of the candidates that `superoptimize` kept.
+    `profiling` it is the fastest of the candidates that `superoptimize` kept; with `pack` kernels
+    read packed copies of constant inputs.
     """
 
     def __init__(
@@ -55,11 +56,13 @@ class Session:
         artifacts: str | None,
         verbose: bool,
         profiling: Profiling | None = None,
+        pack: bool = False,
     ) -> None:
         """Raises `OSError` when the folder for artifacts cannot be made."""
         self._report = report
         self._verbose = verbose
         self._profiling = profiling
+        self._pack = pack
         self._folder = None if artifacts is None else Path(artifacts)
         if self._folder is not None:
             self._folder.mkdir(parents=True, exist_ok=True)
@@ -101,6 +104,7 @@ class Session:
             top_k=done.top_k,
             cache=profiling is not None and profiling.cache,
             f32=done.f32,
+            pack=self._pack,
         )
 
     def _settle_all(self, options: Options, module: ModuleOp) -> None:
@@ -194,7 +198,7 @@ class Session:
         if result is not None and text_of(alone(function)) == text_of(alone(result.function)):
             return result.artifact, result.compiled
         # A later pass changed it, or none searched: it is compiled as it stands.
-        return compile_as_written(module, function.sym_name.data)
+        return compile_as_written(module, function.sym_name.data, pack=self._pack)
 
     def _write(
         self, folder: Path, artifact: Artifact, compiled: tuple[CompiledFunction, ...]

@@ -117,7 +117,13 @@ class _Compile:
             found = _with_first(self.known[chip], found)
         most = self.options.candidates
         return Chooser(
-            self.reference, found, most, self.seconds, self.progress, self.proofs
+            self.reference,
+            found,
+            most,
+            self.seconds,
+            self.progress,
+            self.proofs,
+            self.options.pack,
         ).choose(chip)
 
 

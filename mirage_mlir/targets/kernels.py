@@ -28,6 +28,9 @@ class KernelOptions:
     function: str | None = None
     """The function whose kernels are meant, where the module holds several."""
 
+    pack: bool = False
+    """Let kernels read packed copies of constant inputs."""
+
     def __post_init__(self) -> None:
         if self.target is not None:
             target_named(self.target)  # raises ValueError, which the command line words
@@ -37,7 +40,7 @@ class KernelOptions:
         if not any(isinstance(op, func.FuncOp) for op in module.body.block.ops):
             return module
         copy = module.clone()
-        for each in lowering_passes(self.target or DEFAULT_TARGET):
+        for each in lowering_passes(self.target or DEFAULT_TARGET, pack=self.pack):
             each.apply(ctx, copy)
         verify(copy)
         return copy

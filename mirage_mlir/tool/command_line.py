@@ -35,6 +35,7 @@ class CommandLine:
     search_stats: str | None
     verify_report: str | None
     profile: bool
+    pack: bool
     cache: bool
     report: bool
     verbose: bool
@@ -71,6 +72,7 @@ def _make_parser(epilog: str) -> _Parser:
     text("--verify-report", metavar="FILE", help="write what verification proved to FILE, as JSON")
     text("--search-stats", metavar="FILE", help="write what each search did to FILE, as JSON")
     text("--profile", action="store_true", help="time candidates on this GPU, take the fastest")
+    text("--pack", action="store_true", help="let kernels read packed copies of constant inputs")
     text("--no-cache", action="store_true", help="forget what was found by timing, keep nothing")
     text("-v", "--verbose", action="store_true", help="show detailed remarks")
     text("--debug", action="store_true", help="show the Python trace of an internal error")
@@ -175,6 +177,7 @@ def parse_command_line(words: Sequence[str], available: PassTable) -> CommandLin
         search_stats=arguments.search_stats,
         verify_report=arguments.verify_report,
         profile=arguments.profile,
+        pack=arguments.pack,
         cache=not arguments.no_cache,
         verbose=arguments.verbose,
         split_input_file=arguments.split_input_file,

@@ -161,6 +161,7 @@ def _session(command: CommandLine) -> "Session | None":
             artifacts=command.artifacts,
             verbose=command.verbose,
             profiling=Profiling(cache=command.cache) if command.profile else None,
+            pack=command.pack,
         )
     except (OSError, ValueError) as error:
         raise UsageError(f"--artifacts={command.artifacts}: {error}") from error

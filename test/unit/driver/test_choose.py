@@ -118,8 +118,8 @@ def spilling(monkeypatch: pytest.MonkeyPatch, *spilled: int) -> None:
     """Let the compiler say that one graph after the other spills so many bytes."""
     left = list(spilled)
 
-    def compiled(module: ModuleOp, name: str, target: str) -> CompiledFunction:
-        result = compile_function(module, name, target)
+    def compiled(module: ModuleOp, name: str, target: str, *, pack: bool) -> CompiledFunction:
+        result = compile_function(module, name, target, pack=pack)
         return replace(result, assembled=replace(result.assembled, spill_bytes=left.pop(0)))
 
     monkeypatch.setattr(choose, "compile_function", compiled)

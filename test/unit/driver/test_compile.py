@@ -55,3 +55,15 @@ def test_a_function_that_is_not_there() -> None:
     module = parse_program("func.func private @f()", "f.mlir")
     with pytest.raises(ValueError, match="no function 'f'; it has none"):
         compile_function(module, "f", "sm_80")
+
+
+def test_packed_constants() -> None:
+    module = parse_program(text_of("rmsnorm_linear"), "rmsnorm_linear.mlir")
+    plain, packed = (
+        compile_function(module, "ugraph", "sm_90a", pack=pack).code for pack in (False, True)
+    )
+    assert (plain.packed, [str(each.tensor) for each in packed.packed]) == ((), ["input:1"])
+    assert [str(each.tensor) for each in plain.tensor_maps] == ["input:0", "input:1"]
+    assert [str(each.tensor) for each in packed.tensor_maps] == ["input:0", "packed:0"]
+    # Nothing copies tensors there.
+    assert compile_function(module, "ugraph", "sm_80", pack=True).code.packed == ()

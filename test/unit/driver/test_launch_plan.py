@@ -2,14 +2,16 @@
 
 from xdsl.dialects import gpu
 
-from mirage_mlir.driver.launch_plan import launches_of, tensor_maps_of
+from mirage_mlir.driver.launch_plan import launches_of, packed_of, tensor_maps_of
 from mirage_mlir.driver.source import parse_program
+from mirage_mlir.graph.packing import Packing
 from mirage_mlir.runtime.arguments import Argument, TensorMap
 from mirage_mlir.runtime.element_types import ElementType
+from mirage_mlir.runtime.packed import PackedInput
 
 MAPS = """[
   {tensor = "input:1", offset = 32 : i64, dims = array<i64: 4096, 256>, strides = array<i64: 8192>,
-   box = array<i64: 64, 16>, swizzle = 128 : i64, element = f16},
+   box = array<i64: 64, 16>, swizzle = 128 : i64, element = "f16"},
   {tensor = "scratch:256", offset = 0 : i64, dims = array<i64: 64>, strides = array<i64>,
    box = array<i64: 64>, swizzle = 0 : i64, element = "bf16"}
 ]"""
@@ -43,5 +45,18 @@ def test_kernels_with_tensor_maps() -> None:
     assert not launch.follows
 
 
+def test_kernels_that_read_packed_inputs() -> None:
+    text = """mirage.packings = [{
+      tensor = "input:1", shape = array<i64: 192, 768>, strides = array<i64: 768, 1>,
+      tile = array<i64: 32, 192>, counts = array<i64: 6, 4>, order = array<i64: 1, 0>,
+      offset = 8 : i64, run_dim = 1 : i64, panel = 64 : i64, element = "f16"
+    }]"""
+    packing = Packing(8, (192, 768), (768, 1), (32, 192), (6, 4), (1, 0), 1, 64)
+    assert packed_of(kernels_with(text)) == (
+        PackedInput(Argument("input", 1), ElementType.F16, packing),
+    )
+
+
 def test_kernels_without() -> None:
     assert tensor_maps_of(kernels_with("")) == ()
+    assert packed_of(kernels_with("")) == ()
