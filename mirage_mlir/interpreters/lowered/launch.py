@@ -41,6 +41,7 @@ from mirage_mlir.interpreters.lowered.encoding import (
 )
 from mirage_mlir.interpreters.lowered.faults import Checker, unsupported
 from mirage_mlir.interpreters.lowered.flow import BlockIndex, Flow, Rules
+from mirage_mlir.interpreters.lowered.packed import packed_buffers
 from mirage_mlir.interpreters.lowered.running import run_flows
 from mirage_mlir.interpreters.lowered.shared_memory import SharedMemory
 from mirage_mlir.interpreters.lowered.tensor_copies import tensor_map_of
@@ -124,6 +125,8 @@ class Device:
             data = encode(elements, kind.element_type).reshape(-1)
             name = f"input:{number}"
             self.buffers[name] = DeviceBuffer(name, data, checker, is_input=True)
+        self.packed = packed_buffers(module, self.buffers, checker)
+        self.buffers |= self.packed
         self.output_types = tensor_types(module, "mirage.outputs")
         for number, kind in enumerate(self.output_types):
             size = kind.element_count() * byte_count(kind.element_type)
@@ -167,7 +170,7 @@ class Device:
         constants = integers(self.module, self.module.attributes.get("mirage.constant_inputs"))
         numbers = range(len(attributes(self.module, "mirage.inputs")))
         early = constants if function is first else numbers
-        return [self.buffers[f"input:{number}"] for number in early]
+        return [*(self.buffers[f"input:{number}"] for number in early), *self.packed.values()]
 
     def start_launch(self) -> None:
         """A new kernel starts."""
