@@ -14,7 +14,7 @@ from itertools import count, pairwise
 from math import gcd, lcm, prod
 
 from mirage_mlir.interpreters.forms.flat import KIND as FLAT
-from mirage_mlir.interpreters.forms.flat import flat, opened, sizes_of, with_digits
+from mirage_mlir.interpreters.forms.flat import opened, opens, sizes_of, with_digits
 from mirage_mlir.interpreters.forms.ranges import alone, bracket, brackets, met, shortened
 from mirage_mlir.interpreters.forms.terms import (
     FIRST_FREE,
@@ -55,6 +55,10 @@ class Algebra:
     def __init__(self) -> None:
         self.atoms: list[Atom] = []
         self._ids: dict[Atom, int] = {}
+        self._flat: set[int] = set()
+        """Atoms that are, or are made of, tensors that are read as if they had one dimension."""
+        self._opening: set[Factor] = set()
+        """Factors that are made anew just now."""
         self._abstract: dict[Form, Abstract] = {}
         self._numbers = count(FIRST_FREE)
         self._steps = 0
@@ -65,6 +69,9 @@ class Algebra:
         if (known := self._ids.get(atom)) is None:
             known = self._ids[atom] = len(self.atoms)
             self.atoms.append(atom)
+            read = {f.atom for form in atom.forms for monomial, _ in form for f in monomial}
+            if atom.kind == FLAT or not self._flat.isdisjoint(read):
+                self._flat.add(known)
         return known
 
     def variable(self, size: int) -> Variable:
@@ -153,18 +160,31 @@ class Algebra:
                 coefficient *= variable.size
             elif (valid := Factor(self.valid, (holder,), 1)) not in kept:
                 kept.append(valid)
-        for f in kept:
-            if (expanded := self._expandable(f)) is not None:
-                base, exponent, rest = expanded
-                others = [other for other in kept if other is not f]
-                return self._expanded([*others, *rest], coefficient, f, base, exponent)
+        if (form := self._opened(kept, coefficient)) is not None:
+            return form
         merged = coalesced([kept], lambda variable: variable.bound).monomials[0]
-        if (split := with_digits(merged, self.atoms)) is not None:
+        split = with_digits([f for f in merged if f.atom in self._flat], merged, self.atoms)
+        if split is not None:
             return self.reduced(split, coefficient)
         if (shorter := self._shortened(merged, coefficient)) is not None:
             return shorter
         final, times = self._without_valid(merged)
         return ((named(self._cancelled(final)), coefficient * times),)
+
+    def _opened(self, factors: list[Factor], coefficient: Fraction) -> Form | None:
+        """A monomial of which a factor is a power of a form, or made of one that it shows now."""
+        for f in factors:
+            others = [other for other in factors if other is not f]
+            if (expanded := self._expandable(f)) is not None:
+                base, exponent, rest = expanded
+                return self._expanded([*others, *rest], coefficient, f, base, exponent)
+            if f.atom in self._flat and f not in self._opening and opens(f, self.atoms):
+                self._opening.add(f)
+                try:
+                    return self._with_rebuilt(factors, [each is f for each in factors], coefficient)
+                finally:
+                    self._opening.remove(f)
+        return None
 
     # Brackets
 
@@ -377,14 +397,6 @@ class Algebra:
         return number, content, rest
 
     # Parameters
-
-    def flattened(self, a: Form, digits: Sequence[Variable], number: Place) -> Form:
-        """A form with digits that make the number at a place."""
-        others = sorted({v for m, _ in a for v in variables_of(m) if not v.bound} - {*digits})
-        names = {v: Variable(n, v.size) for n, v in enumerate((*digits, *others))}
-        form = tuple(sorted((named(renamed(m, names)), c) for m, c in a))
-        places = (number, *(Place((v,)) for v in others))
-        return self.factor(flat([v.size for v in digits], form), places)
 
     def abstract(self, a: Form) -> Abstract:
         """A form as a function of the places that it reads, canonical in their order."""

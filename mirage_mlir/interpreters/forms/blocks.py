@@ -111,11 +111,8 @@ class BlockForms:
         inner = self.forms.variable(tile)
         where = place([*_digits(counters), inner], old.size)
         new = Dim(tile, (inner,) if tile > 1 else (), where if where.limit else None)
-        if len(old.digits) > 1:
-            x = Symbolic(self.forms.flattened(x.form, old.digits, where), x.dims)
-        elif old.digits:
-            x = Symbolic(self.forms.insert(x.form, {old.digits[0]: where}), x.dims)
-        return _with_dim(x, dim, new)
+        form = self.tensors.read_at(x.form, old.digits, where)
+        return _with_dim(Symbolic(form, x.dims), dim, new)
 
     def _cut_again(self, x: Symbolic, dim: int, counters: Sequence[Counter], tile: int) -> Symbolic:
         """

@@ -8,7 +8,7 @@ else it reads; a sum over all k, or digits that do fit, open it.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from math import prod
 
 from mirage_mlir.interpreters.forms.terms import Atom, Factor, Form, Place, Variable, bound_of
@@ -47,14 +47,38 @@ def opened(places: Sequence[Place], sizes: Sequence[int]) -> tuple[Place, ...] |
     return (*found, *others)
 
 
-def with_digits(factors: Sequence[Factor], atoms: Sequence[Atom]) -> list[Factor] | None:
-    """Factors with a bound number that an atom reads whole in digits; None if there is none."""
-    for f in factors:
-        if atoms[f.atom].kind != KIND:
+def numbers(f: Factor, atoms: Sequence[Atom]) -> Iterator[tuple[tuple[Place, ...], list[int]]]:
+    """The places that a factor, or a function in it, reads such atoms at, and the digits' sizes."""
+    atom = atoms[f.atom]
+    known: list[Place | None] = [*f.places]
+    if atom.kind == KIND:
+        yield f.places, sizes_of(atom)
+        known[:1] = [None] * len(sizes_of(atom))
+    for form in atom.forms:
+        for monomial, _ in form:
+            for inner in monomial:
+                places = [_read(p, known) for p in inner.places]
+                if atoms[inner.atom].forms and None not in places:
+                    found = tuple(p for p in places if p is not None)
+                    yield from numbers(inner._replace(places=found), atoms)
+
+
+def _read(p: Place, known: Sequence[Place | None]) -> Place | None:
+    """A parameter's place; None where that is not what is read."""
+    if len(p.digits) != 1 or p[1:] != (0, 0, 1) or not 0 <= p.digits[0].number < len(known):
+        return p if not p.digits else None
+    return known[p.digits[0].number]
+
+
+def with_digits(
+    reading: Sequence[Factor], factors: Sequence[Factor], atoms: Sequence[Atom]
+) -> list[Factor] | None:
+    """Factors with a bound number that one of some reads whole in digits; None if none does."""
+    for (number, *_), sizes in (each for f in reading for each in numbers(f, atoms)):
+        if len(number.digits) != 1 or number[1:] != (0, 0, 1):
             continue
-        sizes, number = sizes_of(atoms[f.atom]), f.places[0]
-        (digit, *others) = number.digits or (Variable(0, 0),)
-        if others or number[1:] != (0, 0, 1) or not digit.bound or digit.size != prod(sizes):
+        (digit,) = number.digits
+        if not digit.bound or digit.size != prod(sizes) or len(sizes) < 2:
             continue
         first = 1 - min(v.number for v in bound_of(factors))
         parts = tuple(Variable(-first - n, size) for n, size in enumerate(sizes))
@@ -65,3 +89,10 @@ def with_digits(factors: Sequence[Factor], atoms: Sequence[Atom]) -> list[Factor
 
         return [other._replace(places=tuple(map(split, other.places))) for other in factors]
     return None
+
+
+def opens(f: Factor, atoms: Sequence[Atom]) -> bool:
+    """Whether a function in a factor reads a number that has the digits of an atom."""
+    return atoms[f.atom].kind != KIND and any(
+        opened(places, sizes) is not None for places, sizes in numbers(f, atoms)
+    )

@@ -17,7 +17,7 @@ from itertools import pairwise
 
 from mirage_mlir.interpreters.forms.algebra import Algebra, components
 from mirage_mlir.interpreters.forms.flat import KIND as FLAT
-from mirage_mlir.interpreters.forms.flat import sizes_of
+from mirage_mlir.interpreters.forms.flat import flat, sizes_of
 from mirage_mlir.interpreters.forms.ranges import Range, moved_to, range_of
 from mirage_mlir.interpreters.forms.terms import (
     FIRST_FREE,
@@ -27,6 +27,7 @@ from mirage_mlir.interpreters.forms.terms import (
     Form,
     Place,
     Variable,
+    bound_of,
     coalesced,
     named,
     orders,
@@ -106,7 +107,10 @@ class Functions(Algebra):
             inner = (*(Place((digit,)) for digit in digits), *places[1:])
             form = self.flattened(self.instance(atom.forms[0], inner), digits, places[0])
             return self._whole_power(form, exponent)
-        argument = self.instance(atom.forms[0], places)
+        return self._applied(atom, self.instance(atom.forms[0], places), exponent)
+
+    def _applied(self, atom: Atom, argument: Form, exponent: int | Fraction) -> Form:
+        """A power of an atom of one form, of another argument."""
         if atom.kind == "sum":
             return self._whole_power(argument, exponent)
         if atom.name == "exp":
@@ -116,6 +120,41 @@ class Functions(Algebra):
     def _whole_power(self, a: Form, exponent: int | Fraction) -> Form:
         assert isinstance(exponent, int), "only exp has powers that are not whole"
         return self.power(a, exponent)
+
+    # Flattened dimensions
+
+    def flattened(self, a: Form, digits: Sequence[Variable], number: Place) -> Form:
+        """A form with digits that make the number at a place; see `flat`."""
+        result = self.constant(0)
+        for monomial, coefficient in a:
+            outside, groups = components(monomial)
+            product = self.constant(coefficient)
+            for group in [*([f] for f in outside), *groups]:
+                product = self.mul(product, self._flattened(group, digits, number))
+            result = self.add(result, product)
+        return result
+
+    def _flattened(
+        self, group: Sequence[Factor], digits: Sequence[Variable], number: Place
+    ) -> Form:
+        """Factors that belong together; of a function its argument, so that laws still hold."""
+        free = {v for v in variables_of(group) if not v.bound}
+        if free.isdisjoint(digits):
+            return self.reduced(group, Fraction(1))
+        f = group[0]
+        atom = self.atoms[f.atom]
+        if not bound_of(group):
+            if atom.kind in ("function", "sum"):
+                argument = self.flattened(self.instance(atom.forms[0], f.places), digits, number)
+                return self._applied(atom, argument, f.exponent)
+            if f.exponent != 1:
+                base = self._flattened([f._replace(exponent=1)], digits, number)
+                return self._whole_power(base, f.exponent)
+        others = sorted(free - {*digits})
+        names = {v: Variable(n, v.size) for n, v in enumerate((*digits, *others))}
+        form = ((named(renamed(group, names)), Fraction(1)),)
+        places = (number, *(Place((v,)) for v in others))
+        return self.factor(flat([v.size for v in digits], form), places)
 
     # Exponentials and roots
 

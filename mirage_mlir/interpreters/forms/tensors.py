@@ -12,6 +12,9 @@ from mirage_mlir.interpreters.forms.functions import Functions
 from mirage_mlir.interpreters.forms.ranges import bracket
 from mirage_mlir.interpreters.forms.terms import Form, Place, Undecided, Variable, place
 
+ReadAt = Callable[[Form, Sequence[Variable], Place], Form]
+"""What gives a form whose digits of one dimension make the number at a place."""
+
 
 @dataclass(frozen=True)
 class Dim:
@@ -78,6 +81,19 @@ class Tensors:
             return Dim(dim.size, digits(dim.digits), valid)
 
         return Symbolic(self.forms.insert(x.form, values), tuple(map(moved, x.dims)))
+
+    def _moved_to(self, form: Form, digits: Sequence[Variable], number: Place) -> Form:
+        """A form with the only digit of a dimension replaced by the number at a place."""
+        if len(digits) > 1:
+            raise Undecided("a dimension that is made of several is part of another one")
+        return self.forms.insert(form, {digit: number for digit in digits})
+
+    def read_at(self, form: Form, digits: Sequence[Variable], number: Place) -> Form:
+        """A form with the digits of a dimension making the number at a place."""
+        try:
+            return self._moved_to(form, digits, number)
+        except Undecided:
+            return self.forms.flattened(form, digits, number)
 
     def split(self, x: Symbolic, dim: int, sizes: Sequence[int]) -> Symbolic:
         """
@@ -245,7 +261,12 @@ class Tensors:
         """The same elements in row-major order in another shape."""
         flat = tuple(v for dim in x.dims for v in self._digits(dim))
         whole = Symbolic(x.form, (Dim(prod(x.shape), flat),))
-        whole = self.split(whole, 0, [size for size in shape if size > 1])
+        sizes = [size for size in shape if size > 1]
+        try:
+            whole = self.split(whole, 0, sizes)
+        except Undecided:
+            made = Dim(prod(x.shape), tuple(map(self.forms.variable, sizes)))
+            whole = Symbolic(self.forms.flattened(x.form, flat, Place(made.digits)), (made,))
         digits = list(whole.dims[0].digits)
         dims: list[Dim] = []
         for size in reversed(shape):
@@ -273,16 +294,16 @@ class Tensors:
         Tensors one after the other along a dimension.
 
         Raises:
-            Undecided: that dimension of one of them is made of several, and they differ in size.
+            Undecided: one of them is ragged.
         """
-        try:
-            return self._concat_by_ranges(parts, dim)
-        except Undecided:
-            if len({x.dims[dim].size for x in parts}) > 1:
-                raise
-            return self._concat_by_digits(parts, dim)
+        if len({x.dims[dim].size for x in parts}) == 1:
+            try:
+                return self._concat_by_ranges(parts, dim, self._moved_to)
+            except Undecided:
+                return self._concat_by_digits(parts, dim)
+        return self._concat_by_ranges(parts, dim, self.read_at)
 
-    def _concat_by_ranges(self, parts: Sequence[Symbolic], dim: int) -> Symbolic:
+    def _concat_by_ranges(self, parts: Sequence[Symbolic], dim: int, read_at: ReadAt) -> Symbolic:
         """The parts are ranges of one index."""
         first = parts[0]
         dims = list(first.dims)
@@ -292,11 +313,10 @@ class Tensors:
         for x in parts:
             _, x = self.aligned(first, x, others)
             old = x.dims[dim]
-            if len(old.digits) > 1 or old.valid is not None:
-                raise Undecided("a dimension that is made of several is part of a longer one")
-            values = {v: Place(new.digits, 0, -start) for v in old.digits}
+            if old.valid is not None:
+                raise Undecided("a ragged dimension is part of a longer one")
             where = self.forms.factor(bracket(start, start + old.size), (Place(new.digits),))
-            moved = self.forms.insert(x.form, values)
+            moved = read_at(x.form, old.digits, Place(new.digits, 0, -start))
             form = self.forms.add(form, self.forms.mul(where, moved))
             for number, _ in others:
                 dims[number] = self._joined(dims[number], x.dims[number])
@@ -323,24 +343,21 @@ class Tensors:
         return Symbolic(form, (*dims[:dim], new, *dims[dim + 1 :]))
 
     def part(self, x: Symbolic, dim: int, offset: int, size: int, stride: int) -> Symbolic:
-        """
-        Every `stride`-th index of a dimension from `offset` on, `size` in all.
-
-        Raises:
-            Undecided: the dimension is made of several.
-        """
+        """Every `stride`-th index of a dimension from `offset` on, `size` in all."""
         old = x.dims[dim]
         if not old.digits or (offset, size, stride) == (0, old.size, 1):
             new = replace(old, size=size)
             return replace(x, dims=(*x.dims[:dim], new, *x.dims[dim + 1 :]))
         first, *others = old.digits
         low = prod(v.size for v in others)
-        if others and (offset % low or size % low or stride != 1):
-            raise Undecided("a part of a dimension is taken that was made of several")
-        taken = self.dim(size // low)
-        where = Place(taken.digits, 0, offset // low, stride if taken.digits else 1)
-        form = self.forms.insert(x.form, {first: where})
-        new = Dim(size, (*taken.digits, *others))
+        taken, digits = self.dim(size), old.digits
+        where = Place(taken.digits, 0, offset, stride if taken.digits else 1)
+        if not (offset % low or size % low) and stride == 1:
+            taken, digits = self.dim(size // low), (first,)
+            where = Place(taken.digits, 0, offset // low)
+        form = self.read_at(x.form, digits, where)
+        left = others if len(digits) == 1 else []
+        new = Dim(size, (*taken.digits, *left))
         return Symbolic(form, (*x.dims[:dim], new, *x.dims[dim + 1 :]))
 
 

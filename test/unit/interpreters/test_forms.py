@@ -221,3 +221,37 @@ def test_halves_of_heads(parse: Parse, left: str, right: str, *, equal: bool) ->
     """Halves of a dimension that a reshape made, put together anew, as rotary embeddings do."""
     text = HALVES.replace("LEFT", left).replace("RIGHT", right)
     assert prove(*parse(in_full(text))).proved == equal
+
+
+MISFIT = """
+func.func @f(%x: F6x8, %y: F7) -> F1 {
+  %s = kernel.exp %x : (F6x8) -> F6x8
+  %r = kernel.reshape %s : (F6x8) -> F4x12
+  %p = kernel.slice %r {offsets = array<i64: 1, 5>, sizes = array<i64: 2, 7>,
+    strides = array<i64: 1, 1>} : (F4x12) -> F2x7
+  %q = kernel.reshape %p : (F2x7) -> F14
+  %c = kernel.concat %q, %y {dim = 0 : i64} : (F14, F7) -> F21
+  %t = kernel.scale %c {factor = 2.0 : f32} : (F21) -> F21
+  %o = kernel.reduce_sum %t {dims = array<i64: 0>} : (F21) -> F1
+  func.return %o : F1
+}
+func.func @g(%x: F6x8, %y: F7) -> F1 {
+  %r = kernel.reshape %x : (F6x8) -> F4x12
+  %p = kernel.slice %r {offsets = array<i64: 1, FROM>, sizes = array<i64: 2, 7>,
+    strides = array<i64: 1, 1>} : (F4x12) -> F2x7
+  %s = kernel.exp %p : (F2x7) -> F2x7
+  %a = kernel.reduce_sum %s {dims = array<i64: 0, 1>} : (F2x7) -> F1x1
+  %v = kernel.reshape %a : (F1x1) -> F1
+  %w = kernel.reduce_sum %y {dims = array<i64: 0>} : (F7) -> F1
+  %b = kernel.add %v, %w : (F1, F1) -> F1
+  %o = kernel.scale %b {factor = 2.0 : f32} : (F1) -> F1
+  func.return %o : F1
+}
+"""
+
+
+@pytest.mark.parametrize(("start", "equal"), [(5, True), (4, False), (0, False)])
+def test_reshapes_that_do_not_fit(parse: Parse, start: int, *, equal: bool) -> None:
+    """48 = 6 * 8 = 4 * 12: no digits suit both; then parts are taken, and joined to others."""
+    text = MISFIT.replace("FROM", str(start))
+    assert prove(*parse(in_full(text))).proved == equal
