@@ -56,6 +56,11 @@ from mirage_mlir.passes.lowering.places import (
     shared_for,
     shared_from,
 )
+from mirage_mlir.passes.lowering.register_layouts import (
+    RegisterLayouts,
+    leading,
+    registers_of,
+)
 from mirage_mlir.passes.lowering.rescaling import state_layout
 from mirage_mlir.passes.lowering.stabilisers import is_free, rescaled_with
 from mirage_mlir.passes.lowering.tensor_loads import use_tensor_copies
@@ -121,6 +126,8 @@ class LayoutAssignment(TilePlaces):
         sharing: blocks of a cluster that share the work after their sums.
         chains: products of which one takes the other's result from registers.
         common: stabilisers that must be the same in all warps, and those of the turn alone.
+        given: layouts of thread graphs that are free to have any, by their numbers.
+        free: those that were met.
         states: the maxima that sums are merged by: a thread's own, and those of all.
     """
 
@@ -128,6 +135,8 @@ class LayoutAssignment(TilePlaces):
     sharing: int
     chains: dict[threadblock.MatmulOp, Chain]
     common: set[Operation]
+    given: dict[int, RegisterLayout]
+    free: list[thread.GraphOp] = field(default_factory=list[thread.GraphOp])
     states: dict[tuple[SSAValue, RegisterLayout, tuple[int, ...]], tuple[SSAValue, SSAValue]] = (
         field(
             default_factory=dict[
@@ -391,12 +400,11 @@ class LayoutAssignment(TilePlaces):
         run = widest_run(self.graph)
         widest = run if threads == self.threads else max(2, min(run, prod(shape) // threads))
         layout = blocked(shape, threads, largest_power_of_two_divisor(widest, run))
-        for value in op.operands:
-            attribute = layout_of(value)
-            same = broadcast_sides(threadblock.shape_of(value), shape) == (False, False)
-            if same and isinstance(attribute, RegistersAttr) and attribute.layout.partial == 1:
-                layout = attribute.layout
-                break
+        if (value := leading(op)) is not None:
+            layout = registers_of(value)
+        elif threads == self.threads:
+            self.free.append(op)
+            layout = self.given.get(self.numbers[op], layout)
         for index, value in enumerate(op.operands):
             if isinstance(layout_of(value), RegistersAttr):
                 partial = is_partial(value) and value not in self.relative
@@ -439,18 +447,47 @@ def assign(graph: kernel.GraphDefinedOp, target: Target) -> None:
     shares = shares and ends_in_stores(graph, threadblock.stages(graph))
     if shares:
         graph.attributes[CLUSTER_SHARES] = UnitAttr()
+    sharing = cluster if shares else 1
+    before = graph.body.clone()
+    assignment = assign_given(graph, threads, target, sharing, {})
+    tiles = TileLayouts(graph, threadblock.stages(graph))
+    better = RegisterLayouts(graph, tiles, assignment.free).better()
+    if better:
+        given = {assignment.numbers[op]: layout for op, layout in better.items()}
+        graph.detach_region(0)
+        graph.add_region(before)
+        assign_given(graph, threads, target, sharing, given)
+        tiles = TileLayouts(graph, threadblock.stages(graph))
+    tiles.run()
+
+
+def assign_given(
+    graph: kernel.GraphDefinedOp,
+    threads: int,
+    target: Target,
+    sharing: int,
+    given: dict[int, RegisterLayout],
+) -> LayoutAssignment:
+    """Give the operations of `graph` layouts: those `given`, by their numbers, to thread graphs."""
     common: set[int] = set()
-    while not try_assign(graph, threads, target, cluster if shares else 1, common):
-        pass
+    while True:
+        assignment = try_assign(graph, threads, target, sharing, common, given)
+        if assignment is not None:
+            break
     if target.tensor_copies:
         use_tensor_copies(graph)
     swizzle_operands(graph)
-    TileLayouts(graph, threadblock.stages(graph)).run()
+    return assignment
 
 
 def try_assign(
-    graph: kernel.GraphDefinedOp, threads: int, target: Target, sharing: int, common: set[int]
-) -> bool:
+    graph: kernel.GraphDefinedOp,
+    threads: int,
+    target: Target,
+    sharing: int,
+    common: set[int],
+    given: dict[int, RegisterLayout],
+) -> LayoutAssignment | None:
     """
     Give the operations of `graph` layouts, the `common` ones of them one for all warps.
 
@@ -466,6 +503,7 @@ def try_assign(
         sharing,
         find_chains(graph, threads // WARP_THREADS, groups=target.warpgroup_products),
         {ops[number] for number in common},
+        given,
     )
     try:
         assignment.run()
@@ -473,8 +511,8 @@ def try_assign(
         common.add(error.stabiliser)
         graph.detach_region(0)
         graph.add_region(before)
-        return False
-    return True
+        return None
+    return assignment
 
 
 @dataclass(frozen=True)

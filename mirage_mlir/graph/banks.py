@@ -10,7 +10,7 @@ programming guide, "Shared memory" of compute capability 5.x, which later ones r
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from itertools import product
 from math import gcd
 
@@ -128,14 +128,15 @@ class Spread:
 
     def traffic(self, shared: SharedLayout, item: int) -> Traffic:
         """What one such access of a whole tile asks for."""
-        width = gcd(self.layout.vector, self.shape[1]) if not self.writes else self.layout.vector
+        width = self.width
         together = self._together(shared, width, item)
         step = 1 if self.broadcast[1] else together
-        rows, columns, active = self._places(width)
-        total = Traffic()
-        for piece in range(0, 1 if self.broadcast[1] else width, step):
-            at = offsets(shared, rows + self.start[0], columns + self.start[1] + piece, item)
-            total += count(at * item, step * item, active)
+        rows, columns, active = self.places
+        pieces = np.arange(0, 1 if self.broadcast[1] else width, step)[:, None, None]
+        at = offsets(shared, rows + self.start[0], columns + self.start[1] + pieces, item)
+        active = np.broadcast_to(active, at.shape)
+        lanes = (-1, WARP_THREADS)
+        total = count((at * item).reshape(lanes), step * item, active.reshape(lanes))
         return total * shared.copies if not self.writes else total
 
     def _together(self, shared: SharedLayout, width: int, item: int) -> int:
@@ -147,9 +148,15 @@ class Spread:
             aligned = gcd(aligned, shared.size)
         return min(aligned, PIECE_BYTES // item)
 
-    def _places(self, width: int) -> tuple[Array, Array, Mask]:
+    @property
+    def width(self) -> int:
+        """Neighbouring columns that a thread has; of those that it reads all exist, or none."""
+        return self.layout.vector if self.writes else gcd(self.layout.vector, self.shape[1])
+
+    @cached_property
+    def places(self) -> tuple[Array, Array, Mask]:
         """Row, column and whether there is work, for each slot and warp, and each lane."""
-        layout = self.layout
+        layout, width = self.layout, self.width
         threads = np.arange(max(layout.size, WARP_THREADS))
         row, column = np.zeros_like(threads), np.zeros_like(threads)
         for bit, (down, across) in enumerate(layout.threads):
@@ -305,8 +312,8 @@ def traffic(access: Access, shared: SharedLayout, item: int, transposed: bool = 
     return access.traffic(shared.transposed() if transposed else shared, item)
 
 
-PADDINGS = (0, 4, 8, 16, 32, 64)
-"""Bytes after each line: 4 shifts the next by a bank, 16 by a piece; more shifts wider pieces."""
+PADDINGS = (0, 4, 16, 32)
+"""Bytes after each line: 4 shifts the next by a bank, 16 by a piece, 32 by eight f32."""
 
 SWIZZLES = (128, 64, 32)
 

@@ -236,7 +236,9 @@ def largest_power_of_two_divisor(value: int, limit: int) -> int:
     return min(limit, value & -value) if value else limit
 
 
-def blocked(shape: tuple[int, ...], threads: int, widest: int = 8) -> RegisterLayout:
+def blocked(
+    shape: tuple[int, ...], threads: int, widest: int = 8, *, rows_first: int = 1
+) -> RegisterLayout:
     """
     Threads along columns first, each with the widest run of columns that divides them.
 
@@ -244,14 +246,18 @@ def blocked(shape: tuple[int, ...], threads: int, widest: int = 8) -> RegisterLa
         shape: of the tile, in elements.
         threads: of the block or cluster; above a power of two they repeat what others have.
         widest: run of columns, in elements; 8 are 16 bytes of f16.
+        rows_first: threads along the rows before any others go along columns, a power of two.
     """
     rows, columns = as_matrix(shape)
     vector = largest_power_of_two_divisor(columns, widest)
     count, threads = threads, 1 << (threads.bit_length() - 1)
-    across = min(threads, power_of_two_at_least(ceil_div(columns, vector)))
+    first = min(threads, rows_first, power_of_two_at_least(rows))
+    across = min(threads // first, power_of_two_at_least(ceil_div(columns, vector)))
     down = min(threads // across, power_of_two_at_least(rows))
-    bits: list[Position] = [(0, vector << k) for k in range(across.bit_length() - 1)]
-    bits += [(1 << k, 0) for k in range(down.bit_length() - 1)]
+    along: list[Position] = [(1 << k, 0) for k in range(down.bit_length() - 1)]
+    bits = along[: first.bit_length() - 1]
+    bits += [(0, vector << k) for k in range(across.bit_length() - 1)]
+    bits += along[first.bit_length() - 1 :]
     bits += [(0, 0)] * ((count - 1).bit_length() - len(bits))
     return RegisterLayout(
         tuple(bits),

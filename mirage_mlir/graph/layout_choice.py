@@ -46,6 +46,18 @@ class Problem:
         alone = sum(options[i].cost for options, i in zip(self.tiles, choice, strict=True))
         return alone + sum(costs[choice[a]][choice[b]] for a, b, costs in self.pairs)
 
+    def settled(self, start: int) -> "Problem":
+        """The problem with only the first option of each tile from `start` on."""
+        counts = [len(opts) if tile < start else 1 for tile, opts in enumerate(self.tiles)]
+        return replace(
+            self,
+            tiles=tuple(opts[:n] for opts, n in zip(self.tiles, counts, strict=True)),
+            pairs=tuple(
+                (a, b, tuple(row[: counts[b]] for row in costs[: counts[a]]))
+                for a, b, costs in self.pairs
+            ),
+        )
+
     def fits(self, choice: Sequence[int]) -> bool:
         """Whether the chosen options are not too large."""
         size = sum(options[i].size for options, i in zip(self.tiles, choice, strict=True))
@@ -63,27 +75,45 @@ class Problem:
         return self.cost(choice) * prod(len(options) for options in self.tiles) + place
 
 
-def useful(problem: Problem, tile: int) -> list[int]:
-    """The options of a tile but those that are never better than another one."""
+def without(problem: Problem, kept: list[list[int]], tile: int) -> list[int]:
+    """
+    The `kept` options of a tile but those that another one is never worse than.
+
+    Whatever the others choose: an option may cost more with some of theirs than it saves alone.
+    """
     options = problem.tiles[tile]
-    rows: list[tuple[int, ...]] = []
-    for index, option in enumerate(options):
-        together: list[int] = []
-        for a, b, costs in problem.pairs:
-            if a == tile:
-                together += costs[index]
-            elif b == tile:
-                together += [row[index] for row in costs]
-        size = option.size if problem.limit is not None else 0
-        rows.append((option.cost, size, *together))
-    return [
-        index
-        for index, row in enumerate(rows)
-        if not any(
-            all(x <= y for x, y in zip(other, row, strict=True)) and (other != row or j < index)
-            for j, other in enumerate(rows)
+    tables: list[list[list[int]]] = []
+    for a, b, costs in problem.pairs:
+        if a == tile:
+            tables.append([[row[j] for j in kept[b]] for row in costs])
+        elif b == tile:
+            tables.append([[costs[i][index] for i in kept[a]] for index in range(len(options))])
+
+    def beats(one: int, other: int) -> bool:
+        if problem.limit is not None and options[one].size > options[other].size:
+            return False
+        most = options[one].cost - options[other].cost
+        most += sum(
+            max(x - y for x, y in zip(table[one], table[other], strict=True)) for table in tables
         )
-    ]
+        return most < 0 or (most == 0 and one < other)
+
+    left = list(kept[tile])
+    for option in kept[tile]:
+        if any(beats(other, option) for other in left if other != option):
+            left.remove(option)
+    return left
+
+
+def useful(problem: Problem) -> list[list[int]]:
+    """The options of each tile without those that can be left out, in turns until none can."""
+    kept = [list(range(len(options))) for options in problem.tiles]
+    while True:
+        before = [list(options) for options in kept]
+        for tile in range(len(kept)):
+            kept[tile] = without(problem, kept, tile)
+        if kept == before:
+            return kept
 
 
 @lru_cache(maxsize=1024)
@@ -99,7 +129,7 @@ def choose(problem: Problem) -> tuple[int, ...] | None:
         assert best is not None, "without a limit every choice fits"
         if problem.fits(best):
             return best
-    kept = [useful(problem, tile) for tile in range(len(problem.tiles))]
+    kept = useful(problem)
     if all(len(indices) == 1 for indices in kept):
         only = tuple(indices[0] for indices in kept)
         return only if problem.fits(only) else None

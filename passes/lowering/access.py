@@ -21,6 +21,7 @@ from mirage_mlir.passes.lowering.context import (
 )
 from mirage_mlir.passes.lowering.emitter import Index, byte_width
 from mirage_mlir.passes.lowering.tiles import broadcast_sides
+from mirage_mlir.passes.lowering.views import TensorView
 
 WIDEST_ACCESS = 16
 """Bytes that one thread moves with one instruction."""
@@ -137,9 +138,12 @@ def global_width(
     ctx: KernelContext, op: threadblock.LoadOp | threadblock.StoreOp, width: int
 ) -> int:
     """Neighbouring columns that one access to device memory may take: aligned, all or none."""
-    view = ctx.view(op)
     value = op.result if isinstance(op, threadblock.LoadOp) else op.tile
-    shape = threadblock.shape_of(value)
+    return aligned_run(ctx.view(op), threadblock.shape_of(value), width)
+
+
+def aligned_run(view: TensorView, shape: tuple[int, ...], width: int) -> int:
+    """Of `width` neighbouring columns of a tile of `view`, those that one access may take."""
     if view.strides[-1] != 1 or shape[-1] == 1:
         return 1
     common = gcd(width, shape[-1], view.shape[-1], view.offset or width)

@@ -69,11 +69,13 @@ class Use:
     An access of a tile that happens some times in the life of a block.
 
     Args:
+        by: what accesses it; where a tile is written, what made what is written.
         transposed: whether it is through a view with rows and columns exchanged.
     """
 
     access: Access
     times: int
+    by: Operation
     transposed: bool = False
 
 
@@ -172,12 +174,17 @@ class TileLayouts:
         item = byte_width(buffer_element(op))
         size = round_up(layout.size * layout.copies * item, layout.alignment)
         cost = size // BYTES_AT_COST
-        for use in uses:
-            asked = traffic(use.access, layout, item, use.transposed)
-            cost += asked.passes * use.times * PASS_COST
-            if layout.swizzle and isinstance(use.access, Spread):
-                cost += asked.instructions * ADDRESS_COST
+        cost += sum(self.access_cost(op, layout, use) for use in uses)
         return Option(cost, size if is_staged(op, self.graph) else 0)
+
+    def access_cost(self, op: Operation, layout: SharedLayout, use: Use) -> int:
+        """What an access of `op`'s tile costs in a layout."""
+        item = byte_width(buffer_element(op))
+        asked = traffic(use.access, layout, item, use.transposed)
+        cost = asked.passes * use.times * PASS_COST
+        if layout.swizzle and isinstance(use.access, Spread):
+            cost += asked.instructions * ADDRESS_COST
+        return cost
 
     # --- who accesses a tile
 
@@ -188,23 +195,26 @@ class TileLayouts:
             case threadblock.LoadOp():
                 shape = copy_shape(op)
                 if is_tensor_copy(op):
-                    yield Use(Boxes(shape.lines, shape.run), times)
+                    yield Use(Boxes(shape.lines, shape.run), times, op)
                 else:
-                    yield Use(Pieces(shape.lines, shape.run, shape.piece), times)
+                    yield Use(Pieces(shape.lines, shape.run, shape.piece), times, op)
             case threadblock.ConcatOp():
                 at, dim = 0, op.dim.value.data
                 for value in op.operands:
                     shape = threadblock.shape_of(value)
                     start = (0, at) if dim == len(shape) - 1 else (at, 0)
-                    yield Use(replace(self.plain(value), writes=True, start=start), times)
+                    yield Use(
+                        replace(self.plain(value), writes=True, start=start), times, maker(value)
+                    )
                     at += shape[dim]
             case _:
-                yield Use(replace(self.plain(op.operands[0]), writes=True), times)
+                value = op.operands[0]
+                yield Use(replace(self.plain(value), writes=True), times, maker(value))
         for user, index, transposed in readers(op):
             access = self.access_of(user, index)
             if access is not None:
                 once = HELD in user.attributes and index == 0
-                yield Use(access, 1 if once else self.times(user), transposed)
+                yield Use(access, 1 if once else self.times(user), user, transposed)
 
     def times(self, op: Operation) -> int:
         """How often a block runs `op`."""
@@ -246,6 +256,12 @@ class TileLayouts:
         if isinstance(attribute, RegistersAttr):
             return attribute.layout
         return blocked(threadblock.shape_of(value), self.threads, widest_run(self.graph))
+
+
+def maker(value: SSAValue) -> Operation:
+    """The operation that makes a tile."""
+    assert isinstance(value.owner, Operation)
+    return value.owner
 
 
 def readers(op: Operation, transposed: bool = False) -> Iterator[tuple[Operation, int, bool]]:
