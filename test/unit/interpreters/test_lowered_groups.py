@@ -1,0 +1,146 @@
+"""Products of warp groups in whole kernels: right, without a race, and used where they fit."""
+
+from collections.abc import Callable
+
+import pytest
+from attention_cases import Heads, attention, attention_without_loop, jointly_shifted
+from lowered_kernels import check, graphs_of, schedule
+from lowering_cases import (
+    Linear,
+    gated_mlp,
+    invariant_product,
+    plain_linear,
+    rmsnorm_linear,
+    split_linear,
+    transposed_linear,
+)
+from xdsl.dialects.builtin import DenseArrayBase, ModuleOp
+
+from mirage_mlir.dialects import threadblock
+from mirage_mlir.dialects.nvvm_wgmma import (
+    RegistersForm,
+    WgmmaCommitOp,
+    WgmmaFenceOp,
+    WgmmaMmaAsyncOp,
+    WgmmaWaitOp,
+)
+
+NORMAL, SWAPPED = False, True
+
+
+def products_of(module: ModuleOp) -> list[threadblock.MatmulOp]:
+    """All products of tiles."""
+    return [
+        op
+        for graph in graphs_of(module)
+        for op in graph.body.block.ops
+        if isinstance(op, threadblock.MatmulOp)
+    ]
+
+
+def groups_of(module: ModuleOp, threads: int | None = None) -> list[tuple[list[int], bool]]:
+    """The warp groups of each product that has some, and whether it is computed transposed."""
+    found: list[tuple[list[int], bool]] = []
+    for op in products_of(schedule(module.clone(), threads=threads)):
+        if "unit" in op.attributes:
+            warps = op.attributes["warps"]
+            assert isinstance(warps, DenseArrayBase)
+            found.append(([int(count) for count in warps.get_values()], "swapped" in op.attributes))
+    return found
+
+
+LINEAR = [
+    (lambda: plain_linear(Linear(64, 128, 64, 64, 64, 32)), None, [([1, 1, 1], NORMAL)]),
+    # Rows and columns that tiles do not divide.
+    (lambda: plain_linear(Linear(100, 112, 40, 64, 112, 32)), None, [([1, 1, 1], NORMAL)]),
+    (lambda: plain_linear(Linear(5, 112, 64, 5, 112, 64, "bf16")), None, [([1, 1, 1], SWAPPED)]),
+    # Two groups along the rows of the unit, along its columns, along the depth.
+    (lambda: plain_linear(Linear(8, 64, 128, 8, 32, 128)), 256, [([1, 2, 1], SWAPPED)]),
+    (lambda: rmsnorm_linear(Linear(16, 120, 64, 16, 32, 64)), 256, [([1, 1, 2], SWAPPED)]),
+    (lambda: plain_linear(Linear(16, 64, 64, 16, 64, 64)), 256, [([2, 1, 1], SWAPPED)]),
+    (lambda: plain_linear(Linear(128, 64, 32, 128, 32, 32)), 256, [([2, 1, 1], NORMAL)]),
+    (lambda: rmsnorm_linear(Linear(8, 256, 64, 8, 128, 64)), None, [([1, 1, 1], SWAPPED)]),
+    (lambda: gated_mlp(Linear(8, 64, 64, 8, 32, 64)), None, [([1, 1, 1], SWAPPED)] * 2),
+    (
+        lambda: split_linear(Linear(8, 256, 64, 8, 64, 64), 2, more=False),
+        None,
+        [([1, 1, 1], SWAPPED)],
+    ),
+    (
+        lambda: invariant_product(Linear(64, 64, 32, 64, 32, 32)),
+        None,
+        [([1, 2, 1], NORMAL), ([1, 1, 2], NORMAL)],
+    ),
+]
+
+
+@pytest.mark.parametrize(("make", "threads", "expected"), LINEAR)
+def test_products_with_weights(
+    make: Callable[[], ModuleOp], threads: int | None, expected: list[tuple[list[int], bool]]
+):
+    module = make()
+    assert groups_of(module, threads) == expected
+    check(module, threads=threads)
+
+
+@pytest.mark.parametrize("computed", [False, True])
+@pytest.mark.parametrize("views", [False, True])
+@pytest.mark.parametrize("rows", [16, 64])
+def test_transposed_operands(rows: int, computed: bool, views: bool):
+    module = transposed_linear(Linear(rows, 64, 64, rows, 64, 64), computed=computed, views=views)
+    assert [swapped for _, swapped in groups_of(module)] == [rows < 64]
+    check(module)
+
+
+ATTENTION = [
+    (lambda: attention(Heads(1, 64, 128, 32, 64, 64)), [1, 2, 1], [1, 1, 2]),
+    # Keys that tiles do not divide, and rows past the last query.
+    (lambda: attention(Heads(1, 50, 100, 32, 64, 32, 1, "bf16")), [1, 2, 1], [1, 1, 2]),
+    (lambda: attention(Heads(1, 128, 64, 32, 128, 32)), [2, 1, 1], [2, 1, 1]),
+    (lambda: attention_without_loop(Heads(1, 64, 64, 32, 64, 32, 2)), [1, 2, 1], [1, 1, 2]),
+]
+
+
+@pytest.mark.parametrize(("make", "first", "second"), ATTENTION)
+def test_scores_stay_in_registers(
+    make: Callable[[], ModuleOp], first: list[int], second: list[int]
+):
+    module = make()
+    assert groups_of(module) == [(first, NORMAL), (second, NORMAL)]
+    kernels = check(module)
+    forms = [form for op in kernels.walk() if (form := RegistersForm.of(op))]
+    assert forms, "the second product takes its left side from registers"
+    assert any(isinstance(op, WgmmaMmaAsyncOp) for op in kernels.walk())
+
+
+def test_several_products_of_one_tile():
+    module = jointly_shifted(Heads(1, 64, 64, 32, 64, 32))
+    assert len(groups_of(module)) > 2
+    check(module)
+
+
+@pytest.mark.parametrize(
+    "linear",
+    [
+        # Neither rows nor columns fill 64.
+        Linear(16, 64, 48, 16, 64, 48),
+        # No whole number of steps of 16.
+        Linear(64, 24, 64, 64, 24, 64),
+        # Lines of less than 32 bytes.
+        Linear(64, 64, 24, 64, 32, 8),
+        Linear(64, 64, 64, 64, 32, 64, "f32"),
+    ],
+)
+def test_products_of_single_warps(linear: Linear):
+    assert not groups_of(plain_linear(linear))
+
+
+def test_threads_work_while_a_product_runs():
+    kernels = check(rmsnorm_linear(Linear(16, 256, 64, 16, 64, 64)))
+    (loop,) = {op.parent for op in kernels.walk() if isinstance(op, WgmmaCommitOp)}
+    assert loop is not None
+    names = [op.name for op in loop.ops]
+    start, end = names.index(WgmmaCommitOp.name), names.index(WgmmaWaitOp.name)
+    assert names.index(WgmmaFenceOp.name) < start
+    assert names[start:end].count("arith.mulf") > 0, "squares for the norm"
+    assert "nvvm.mbarrier.arrive" in [op.name for op in kernels.walk()]
