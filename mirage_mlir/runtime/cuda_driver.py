@@ -285,7 +285,8 @@ class CudaDriver:
             len(tensor_map.dims),
             start,
             [wide(size) for size in tensor_map.dims],
-            [wide(stride) for stride in tensor_map.strides],
+            # Of one dim there are none, but the driver refuses an empty list.
+            [wide(stride) for stride in tensor_map.strides or (MAP_ALIGNMENT,)],
             [narrow(size) for size in tensor_map.box],
             # Every element of the box: no steps.
             [narrow(1) for _ in tensor_map.dims],

@@ -208,6 +208,13 @@ def test_encode(
     ]
 
 
+def test_one_dim_has_a_stride_that_nobody_reads(bindings: Bindings) -> None:
+    tensor_map = TensorMap(Argument("input", 0), 0, (4096,), (), (64,), 0, ElementType.F16)
+    CudaDriver().encode(tensor_map, 0x7000)
+    ((_, rank, _, dims, strides, *_),) = bindings.named("cuTensorMapEncodeTiled")
+    assert (rank, dims, strides) == (1, [4096], [16])
+
+
 def test_encoding_at_a_wrong_address(bindings: Bindings) -> None:
     message = "a tensor map of input:0 starts at address 0x7008, not at a multiple of 16 bytes"
     with pytest.raises(ValueError, match=message):
