@@ -17,13 +17,13 @@ from __future__ import annotations
 
 import argparse
 from collections import Counter
-from collections.abc import Callable, Iterator
-from functools import partial
+from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
 from all_programs import say, write
 from attention_cases import Heads, observed_attention, split_attention
+from lowered_edits import mutants
 from lowered_kernels import draw, function_of, lower
 from lowering_cases import (
     Linear,
@@ -38,33 +38,11 @@ from lowering_cases import (
     transposed_linear,
 )
 from lowering_tiles import softmax, transposes
-from xdsl.dialects import arith, gpu
-from xdsl.dialects.builtin import IntegerAttr, ModuleOp, i32, i64
-from xdsl.ir import Operation
+from xdsl.dialects import gpu
+from xdsl.dialects.builtin import ModuleOp
 
-from mirage_mlir.dialects import nvvm, nvvm_hopper
-from mirage_mlir.dialects.nvvm_wgmma import WgmmaWaitOp
 from mirage_mlir.interpreters.domain import AnyArray
 from mirage_mlir.interpreters.lowered import KernelFault, run_kernels
-
-ORDERING = (
-    "nvvm.bar.warp.sync",
-    "nvvm.barrier",
-    "nvvm.cluster.arrive",
-    "nvvm.cluster.wait",
-    "nvvm.cp.async.commit.group",
-    "nvvm.cp.async.wait.group",
-    "nvvm.fence.mbarrier.init",
-    "nvvm.fence.proxy",
-    "nvvm.mbarrier.arrive",
-    "nvvm.mbarrier.arrive.expect_tx",
-    "nvvm.mbarrier.init",
-    "nvvm.mbarrier.try_wait.parity",
-    "nvvm.wgmma.commit.group.sync.aligned",
-    "nvvm.wgmma.fence.aligned",
-    "nvvm.wgmma.wait.group.sync.aligned",
-)
-"""Operations, whose results nothing uses, that order accesses to memory or registers."""
 
 SMALL = Linear(5, 20, 7, 0, 8, 0)
 
@@ -108,61 +86,6 @@ PROGRAMS = {
     ),
     "transposes": Case(lambda: transposes(16, 16, (16, 16), "f16")),
 }
-
-Edit = Callable[[Operation], None]
-
-
-def edits_of(op: Operation) -> Iterator[tuple[str, Edit]]:
-    """What may be done to `op`."""
-    if op.name in ORDERING and not any(result.uses for result in op.results):
-        yield "removed", _remove
-    if isinstance(op, nvvm.CpAsyncWaitGroupOp | WgmmaWaitOp):
-        yield "waits for one stage less", _wait_less
-    if isinstance(op, nvvm_hopper.MBarrierWaitParityOp):
-        yield "waits for the other parity", partial(_change, 1, arith.XOrIOp, 1)
-    if isinstance(op, nvvm_hopper.MBarrierInitOp):
-        yield "is for one arrival more", partial(_change, 1, arith.AddiOp, 1)
-        yield "is for one arrival less", partial(_change, 1, arith.SubiOp, 1)
-    if isinstance(op, nvvm_hopper.MBarrierArriveExpectTxOp):
-        yield "expects 16 bytes more", partial(_change, 1, arith.AddiOp, 16)
-        yield "expects 16 bytes less", partial(_change, 1, arith.SubiOp, 16)
-    if isinstance(op, nvvm_hopper.CpAsyncBulkTensorLoadOp):
-        # The operands are the address, the descriptor, and the coordinates.
-        yield "starts one line further", partial(_change, 3, arith.AddiOp, 1)
-
-
-def mutants(kernels: gpu.ModuleOp) -> Iterator[tuple[str, gpu.ModuleOp]]:
-    """Each with one edit."""
-    for number, op in enumerate(kernels.walk()):
-        for description, edit in edits_of(op):
-            mutant = kernels.clone()
-            edit(list(mutant.walk())[number])
-            yield f"{op.name} {description}", mutant
-
-
-def _remove(op: Operation) -> None:
-    op.detach()
-    op.erase()
-
-
-def _wait_less(op: Operation) -> None:
-    if isinstance(op, WgmmaWaitOp):
-        op.group = IntegerAttr(op.group.value.data + 1, i64)
-    else:
-        assert isinstance(op, nvvm.CpAsyncWaitGroupOp)
-        op.n = IntegerAttr(op.n.value.data + 1, i32)
-
-
-def _change(
-    index: int, make: type[arith.AddiOp | arith.SubiOp | arith.XOrIOp], number: int, op: Operation
-) -> None:
-    """Give `op` another number as an operand."""
-    constant = arith.ConstantOp(IntegerAttr(number, i32))
-    changed = make(op.operands[index], constant.result)
-    block = op.parent
-    assert block is not None
-    block.insert_ops_before([constant, changed], op)
-    op.operands[index] = changed.result
 
 
 def _outcome(kernels: gpu.ModuleOp, inputs: list[AnyArray], wanted: list[AnyArray]) -> str:

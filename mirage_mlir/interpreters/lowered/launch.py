@@ -39,7 +39,7 @@ from mirage_mlir.interpreters.lowered.encoding import (
     is_known,
     rounded,
 )
-from mirage_mlir.interpreters.lowered.faults import Checker, unsupported
+from mirage_mlir.interpreters.lowered.faults import Checker, FaultKind, unsupported
 from mirage_mlir.interpreters.lowered.flow import BlockIndex, Flow, Rules
 from mirage_mlir.interpreters.lowered.packed import packed_buffers
 from mirage_mlir.interpreters.lowered.running import run_flows
@@ -69,6 +69,12 @@ PARTING = (
 """Operations of kernels in which not only all threads of a block meet; and named barriers."""
 
 GRID_AXES = 3
+
+SHARED_SPACE = 3
+"""The address space of shared memory (LLVM, NVPTX)."""
+
+SWIZZLED_LINES = 8
+"""After so many lines a swizzle repeats."""
 
 
 def integer(op: Operation, name: str) -> int:
@@ -218,12 +224,24 @@ class Kernel:
             device.argument(function, argument, size)
             for argument in attributes(function, "mirage.arguments")
         ]
+        self.require_aligned(device.module)
         self.parts = any(
             isinstance(op, PARTING) or (isinstance(op, nvvm.BarrierOp) and op.operands)
             for op in function.walk()
         )
         follows = "mirage.follows" in function.attributes
         self.given = device.given(function) if follows else None
+
+    def require_aligned(self, module: gpu.ModuleOp) -> None:
+        """Shared memory starts where the swizzles of tensor copies do."""
+        maps = [each for each in self.arguments if isinstance(each, TensorMap)]
+        widest = SWIZZLED_LINES * max((tensor.swizzle for tensor in maps), default=0)
+        for op in module.body.block.ops:
+            if isinstance(op, llvm.GlobalOp) and op.addr_space.value.data == SHARED_SPACE:
+                start = 1 if op.alignment is None else op.alignment.value.data
+                if widest and start % widest:
+                    message = f"starts at a multiple of {start} bytes, where swizzles take {widest}"
+                    self.checker.report(FaultKind.MISALIGNED, op, message)
 
     def clusters(self) -> Iterator[list[BlockIndex]]:
         """The blocks of each cluster, in the order of their ranks, where x is fastest."""

@@ -6,7 +6,11 @@ import numpy as np
 import pytest
 from hand_kernels import below, faults, kernel, load, number, real, shared, store, thread, when
 from hopper_kernels import CopyKernel, exclusive_or, over, plus, times
-from xdsl.dialects import gpu
+from lowered_edits import mutants
+from lowered_kernels import draw, function_of, lower
+from lowering_cases import Linear, rmsnorm_linear
+from xdsl.dialects import gpu, llvm
+from xdsl.dialects.builtin import IntegerAttr, i64
 
 from mirage_mlir.dialects import nvvm
 from mirage_mlir.interpreters.lowered import (
@@ -79,6 +83,14 @@ def test_a_deadlock_names_the_barriers() -> None:
     assert "1024 of 2048 bytes" in text
 
 
+def test_shared_memory_starts_where_swizzles_do() -> None:
+    kernels = lower(rmsnorm_linear(Linear(16, 128, 64, 16, 64, 64)))
+    assert faults(kernels) == []
+    (memory,) = [op for op in kernels.body.block.ops if isinstance(op, llvm.GlobalOp)]
+    memory.alignment = IntegerAttr(512, i64)
+    assert faults(kernels) == [FaultKind.MISALIGNED]
+
+
 def halves_meet(shift: int = 64, *, count: int = 64, reads: int = 32) -> gpu.ModuleOp:
     """Two warps meet at barrier 1, two others at `1 + 64 / shift`, and read what one wrote."""
 
@@ -118,3 +130,23 @@ def test_threads_that_never_meet() -> None:
         when(below(thread(), 32), nvvm.BarrierOp)
 
     assert faults(kernel(body, threads=64)) == [DEADLOCK]
+
+
+def test_mutants_of_a_lowered_kernel() -> None:
+    """Each is found: by a fault, or by what it computes."""
+    module = rmsnorm_linear(Linear(16, 384, 64, 16, 64, 64))
+    kernels = lower(module, stages=3)
+    inputs = draw(function_of(module))
+    (expected,) = run_kernels(kernels, inputs)
+    missed: list[str] = []
+    count = 0
+    for description, mutant in mutants(kernels):
+        count += 1
+        try:
+            (result,) = run_kernels(mutant, inputs)
+        except KernelFault:
+            continue
+        if np.array_equal(result, expected):
+            missed.append(description)
+    assert count > 30
+    assert not missed
