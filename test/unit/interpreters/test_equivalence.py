@@ -7,9 +7,11 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from graph_mutants import mutants
 from xdsl.dialects.func import FuncOp
 
 from mirage_mlir.interpreters import EquivalenceReport, Verdict, check_equivalence
+from mirage_mlir.interpreters.equivalence import Verifier
 
 Parse = Callable[[str], list[FuncOp]]
 
@@ -428,6 +430,16 @@ def test_seeds_reproduce(parse: Parse) -> None:
     assert one.seeds == (5,)
     assert replace(one, seconds=0.0) == replace(two, seconds=0.0)
     assert one.losses != other.losses
+
+
+def test_candidates_do_not_matter_to_each_other(parse: Parse) -> None:
+    """A verifier says of each candidate what it says of that one alone."""
+    reference, graph, *_ = parse((UGRAPHS / "ntrans.mlir").read_text())
+    wrong = [mutant.function for mutant in mutants(graph, every=7)]
+    verifier = Verifier(reference)
+    for candidate in [graph, *wrong[:6], graph, reference.clone()]:
+        together, alone = verifier.compare(candidate), check_equivalence(reference, candidate)
+        assert replace(together, seconds=0.0) == replace(alone, seconds=0.0)
 
 
 def test_number_of_tests(parse: Parse) -> None:
