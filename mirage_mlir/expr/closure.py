@@ -13,7 +13,7 @@ Departures: exact in indices; and coefficients are built from the program's own 
 """
 
 from collections import deque
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import islice, product
@@ -68,6 +68,16 @@ class Constant:
     exponent: int = 1
 
 
+@dataclass(frozen=True)
+class _Sides:
+    """What tells whether a value can be one side of a sum."""
+
+    terms: Mapping[Monomial, Coefficient]
+    places: frozenset[_Place]
+    negated: frozenset[_Place]
+    """The places of the value with the other sign."""
+
+
 class Closure:
     """
     What can still become part of the targets.
@@ -88,6 +98,7 @@ class Closure:
         self._index: dict[_Key, dict[Coefficient, dict[_Place, set[int]]]] = {}
         self._groups: dict[object, int] = {}
         self._known: dict[Poly, bool] = {}
+        self._known_sides: dict[Poly, _Sides] = {}
         self._powers: dict[int, set[Exponent]] = {}
         self._entries = 0
         self._known_before = nf.count
@@ -115,24 +126,53 @@ class Closure:
         head = self._nf.maximum_of(poly)
         if head is not None and self._has_maximum(head):
             return True
-        rows: list[tuple[Mapping[_Place, set[int]], bool]] = []
+        # Two terms of a value come from two terms of the root.
+        return any(
+            len(set[int]().union(*terms)) >= len(terms) for terms in self._places(poly).values()
+        )
+
+    def _places(self, poly: Poly) -> Mapping[_Place, list[set[int]]]:
+        """Where the terms of a value are parts of terms of one root, and of which for each."""
+        common: dict[_Place, list[set[int]]] | None = None
         for monomial, coefficient in self._nf.monomials(poly):
             key = (monomial.factors, tuple(axis for axis, _ in monomial.masks))
             found = self._index.get(key, {}).get(abs(coefficient))
             if found is None:
-                return False
-            rows.append((found, coefficient > 0))
-        common: dict[_Place, list[set[int]]] | None = None
-        for found, positive in rows:
+                return {}
+            positive = coefficient > 0
             here = {(g, sign == positive, missing): t for (g, sign, missing), t in found.items()}
             if common is None:
                 common = {place: [terms] for place, terms in here.items()}
             else:
                 common = {p: [*common[p], here[p]] for p in common if p in here}
-        # Two terms of a value come from two terms of the root.
-        return common is not None and any(
-            len(set[int]().union(*terms)) >= len(terms) for terms in common.values()
-        )
+        return common or {}
+
+    def may_add(self, a: Poly, b: Poly, sign: int) -> bool:
+        """Whether the sum (or, with sign -1, the difference) is not ruled out at a glance."""
+        if self._entries > MOST_ENTRIES:
+            return True
+        mine, others = self._sides(a), self._sides(b)
+        together = mine.terms.keys() & others.terms.keys()
+        if together:
+            return all(
+                abs(mine.terms[one] + sign * others.terms[one]) in self._coefficients(one)
+                for one in together
+            )
+        places = others.places if sign == 1 else others.negated
+        return not mine.places.isdisjoint(places)
+
+    def _coefficients(self, monomial: Monomial) -> Collection[Coefficient]:
+        """With which coefficients a monomial occurs, signs aside."""
+        key = (monomial.factors, tuple(axis for axis, _ in monomial.masks))
+        return self._index.get(key, {})
+
+    def _sides(self, poly: Poly) -> "_Sides":
+        if (known := self._known_sides.get(poly)) is None:
+            places = frozenset(self._places(poly))
+            negated = frozenset((group, not same, missing) for group, same, missing in places)
+            terms = dict(self._nf.monomials(poly))
+            known = self._known_sides[poly] = _Sides(terms, places, negated)
+        return known
 
     def _has_maximum(self, head: Maximum) -> bool:
         """Whether the terms are those of one maximum of the closure or some of them, bound less."""
@@ -168,6 +208,7 @@ class Closure:
         for poly in new:
             self._index_root(poly)
         self._known.clear()
+        self._known_sides.clear()
 
     def _roots_within(self, monomial: Monomial) -> Iterator[Poly]:
         for factor in monomial.factors:

@@ -207,7 +207,7 @@ class Ring(Reducer):
     def _factored_product(self, a: Poly, b: Poly) -> Poly | None:
         if self.is_partial(a) or self.is_partial(b):
             return None
-        left, right = self._as_factors(a), self._as_factors(b)
+        left, right = self.as_factors(a), self.as_factors(b)
         if left is None or right is None:
             return None
         monomial, coefficient = self._joined(left[0], right[0]), self._times(left[1], right[1])
@@ -217,7 +217,7 @@ class Ring(Reducer):
         collected = self.collect(total, monomial, coefficient)
         return self.intern(total) if collected else None
 
-    def _as_factors(self, poly: Poly) -> tuple[Monomial, Coefficient] | None:
+    def as_factors(self, poly: Poly) -> tuple[Monomial, Coefficient] | None:
         """A value as one monomial: its only one, or its content times a parenthesis."""
         terms = self.monomials(poly)
         if len(terms) == 1:

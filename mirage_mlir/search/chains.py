@@ -24,6 +24,9 @@ operands, addresses and copies of elements that are worked on."""
 
 ELEMENTWISE = (Kind.ADD, Kind.SUB, Kind.MUL, Kind.DIV, Kind.MAX, Kind.FUNCTION, Kind.INVERSE)
 
+SPLITS = ((1, 4), (1, 8), (2, 2), (2, 4), (4, 1), (4, 2), (8, 1))
+"""Warps along the rows and along the keys: a block that multiplies has four or eight."""
+
 ROWS, COLUMNS, DEPTH = 16, 8, 16
 """Of one instruction of the matrix unit."""
 
@@ -95,6 +98,13 @@ class Shared:
 
 
 def shared(tiling: Tiling, edges: Mapping[int, Edge], chain: Chain, warps: Array) -> Shared:
+    """As `_shared`, which is asked once for all graphs that have a chain."""
+    summed = tuple(edges[value].axis for value in (chain.first, *chain.others))
+    key = ("chain", chain, summed, warps.tobytes())
+    return tiling.once(key, lambda: _shared(tiling, edges, chain, warps))
+
+
+def _shared(tiling: Tiling, edges: Mapping[int, Edge], chain: Chain, warps: Array) -> Shared:
     """
     The split of a chain's rows and keys over `warps` with the least work for each warp.
 
@@ -119,7 +129,7 @@ def shared(tiling: Tiling, edges: Mapping[int, Edge], chain: Chain, warps: Array
     total, widest = sum(widths, start=tiling.zero), np.maximum.reduce(widths)
     best = np.full_like(row_tiles, np.inf)
     tiles, columns, exchanged = best, best, best
-    for down, across in ((d, a) for d in (1, 2, 4, 8) for a in (1, 2, 4, 8)):
+    for down, across in SPLITS:
         rows, keys = np.ceil(row_tiles / down), np.ceil(key_tiles / across)
         parts = warps * rows * widest * ROWS * COLUMNS * 4
         valid = (down * across == warps) & (down <= row_tiles)

@@ -19,7 +19,7 @@ from mirage_mlir.search.extract import Derivation, Extraction
 from mirage_mlir.search.hypergraph import Edge, Hypergraph, Stage, Value
 from mirage_mlir.search.instantiate import Array, Mesh, instantiate, mesh_of, share_counts
 from mirage_mlir.search.limits import Limits
-from mirage_mlir.search.lower_bound import least_seconds_of_graphs
+from mirage_mlir.search.lower_bound import least_seconds_of_graphs, least_seconds_of_loads
 from mirage_mlir.search.program import Program
 from mirage_mlir.search.report import SearchReport
 from mirage_mlir.search.saturate import Saturation
@@ -48,6 +48,16 @@ EXPANDED = 4
 """Terms up to which a product of sums is multiplied out in a second search: the square of a
 difference. Larger products make the closure grow too fast to be searched in seconds."""
 
+NEAR = 1.2
+"""Of a graph the tile sizes are looked at first whose bounds are this near to its best time."""
+
+WORTH = 0.7
+"""Fewer tile sizes than this part of all are worth a new tiling, which makes its arrays anew."""
+
+MAX_EXPANDED_OPERATORS = 24
+"""Operators of a program whose products are multiplied out: the closure of a chain of three norms,
+which has 31, took 3 s and led to nothing."""
+
 NOMINAL_TILE = 64
 """The extent at which static weights are taken."""
 
@@ -65,6 +75,28 @@ class _Found:
     derivation: Derivation
 
 
+@dataclass(frozen=True)
+class _Bounded:
+    """Tile sizes, with lower bounds on the times of all graphs."""
+
+    mesh: Mesh
+    seconds: Array
+
+    @property
+    def least(self) -> float:
+        """The lowest bound."""
+        return float(self.seconds.min(initial=np.inf))
+
+    def count(self, most: float) -> int:
+        """How many bounds are not above `most`."""
+        return int(np.count_nonzero(self.seconds <= most))
+
+    def within(self, most: float) -> "_Bounded":
+        """Those tile sizes whose bounds are not above `most`, and finite."""
+        kept = (self.seconds <= most) & np.isfinite(self.seconds)
+        return _Bounded(self.mesh.where(kept), self.seconds[kept])
+
+
 @dataclass
 class Explored:
     """
@@ -79,12 +111,28 @@ class Search:
     """Searches one program; `run` returns the candidates, the fastest in the model first."""
 
     def __init__(
-        self, program: Program, target: Target, limits: Limits, report: SearchReport
+        self,
+        program: Program,
+        target: Target,
+        limits: Limits,
+        report: SearchReport,
+        bound: float = np.inf,
     ) -> None:
+        """
+        Args:
+            program: what is computed.
+            target: for which GPU.
+            limits: when to stop.
+            report: where to count.
+            bound: seconds; graphs that take longer need not be found.
+        """
         self.program = program
         self.target = target
         self.limits = limits
         self.report = report
+        self.bound = bound
+        self.bounded = False
+        """Whether anything was left out for taking longer than the bound."""
         self.explored: Explored | None = None
         self._found: list[_Found] = []
 
@@ -96,7 +144,8 @@ class Search:
         self._explore_all(configurations, 1, 0)
         # Multiplied out, sums need not wait for each other: that matters where they are walked.
         looped = [one for one in configurations if one.loop or self.program.open_sums]
-        expands = looped and self.algebra.has_products_of_sums and not self.limits.coarse
+        small = sum(1 for _ in self.program.operations()) <= MAX_EXPANDED_OPERATORS
+        expands = looped and small and self.algebra.has_products_of_sums and not self.limits.coarse
         if expands and not self.limits.expired():
             self._explore_all(looped, EXPANDED, len(configurations))
         return self._refine(self._found)[: self.limits.candidates]
@@ -110,11 +159,12 @@ class Search:
     def _cutoff(self) -> float:
         """What a graph may take that would be kept."""
         kept = KEPT_COARSE if self.limits.coarse else REFINED
-        return self._found[kept - 1].seconds if len(self._found) >= kept else np.inf
+        slowest = self._found[kept - 1].seconds if len(self._found) >= kept else np.inf
+        return min(slowest, self.bound)
 
-    def _keep(self, found: Sequence[_Found]) -> None:
+    def _keep(self, found: _Found) -> None:
         kept = KEPT_COARSE if self.limits.coarse else REFINED
-        together = sorted([*self._found, *found], key=lambda one: (one.seconds, one.order))
+        together = sorted([*self._found, found], key=lambda one: (one.seconds, one.order))
         self._found = together[:kept]
 
     def _explore_all(
@@ -130,8 +180,8 @@ class Search:
         with report.phase("normal forms"):
             self.algebra = Algebra.of(self.program, expansion_limit)
         self.explored = self.explored or Explored(self.algebra)
-        report.roots += len(self.algebra.closure.roots)
         report.configurations += len(configurations)
+        roots = 0
         with report.phase("bounds"):
             bounds = [self._least(configuration) for configuration in configurations]
         for number in sorted(range(len(configurations)), key=lambda number: bounds[number]):
@@ -139,21 +189,24 @@ class Search:
                 report.cut.append(f"configurations after {self.limits.reason}")
                 break
             if bounds[number] > self._cutoff or bounds[number] == np.inf:
+                self.bounded = self.bounded or self.bound < bounds[number] < np.inf
                 break
-            self._keep(self._explore(configurations[number], order + number))
+            with report.phase("normal forms"):
+                roots = len(self.algebra.closure.roots)
+            self._explore(configurations[number], order + number)
+        report.roots += roots
         report.tried += self.algebra.tried
 
     def _least(self, configuration: Configuration) -> float:
         """What each graph of a configuration takes at least on coarse tile sizes."""
         mesh = self._mesh(configuration, self._share_counts(configuration), fine=False)
-        bounds = self._bounds(configuration, mesh)
+        bounds = least_seconds_of_loads(
+            self.program, self.algebra, configuration, self.target, mesh
+        )
         return float(bounds.min(initial=np.inf))
 
-    def _bounds(self, configuration: Configuration, mesh: Mesh) -> Array:
-        return least_seconds_of_graphs(self.program, self.algebra, configuration, self.target, mesh)
-
-    def _explore(self, configuration: Configuration, order: int) -> list[_Found]:
-        """The graphs of one configuration with their times on coarse tile sizes."""
+    def _explore(self, configuration: Configuration, order: int) -> None:
+        """Look for graphs of one configuration with their times on coarse tile sizes."""
         report = self.report
         with report.phase("saturation"):
             saturation = Saturation(self.algebra, configuration, self.limits.expired)
@@ -166,17 +219,32 @@ class Search:
         report.edges += sum(len(edges) for edges in graph.edges)
         goals = self._goals(graph, configuration)
         if goals is None:
-            return []
+            return
         with report.phase("bounds"):
-            mesh = self._mesh(configuration, self._shares(configuration, graph, goals), fine=False)
-            mesh = mesh.where(self._bounds(configuration, mesh) <= self._cutoff)
-        if not mesh.blocks.size:
-            return []
+            shares = self._shares(configuration, graph, goals)
+            bounded = self._bounded(configuration, graph, goals, shares, fine=False)
+            self.bounded = self.bounded or self.bound < bounded.least < np.inf
+            bounded = bounded.within(self._cutoff)
+        if not bounded.seconds.size:
+            return
         with report.phase("extraction"):
             derivations = self._extract(graph, configuration, goals)
         report.graphs += len(derivations)
         with report.phase("costing"):
-            return self._cost(configuration, graph, derivations, mesh, order)
+            self._cost(configuration, graph, derivations, bounded, order)
+
+    def _bounded(
+        self,
+        configuration: Configuration,
+        graph: Hypergraph,
+        goals: Sequence[int],
+        shares: Sequence[int],
+        *,
+        fine: bool,
+    ) -> "_Bounded":
+        mesh = self._mesh(configuration, shares, fine=fine)
+        tiling = Tiling(self.program, self.algebra, graph, self.target, mesh)
+        return _Bounded(mesh, least_seconds_of_graphs(tiling, goals))
 
     def _goals(self, graph: Hypergraph, configuration: Configuration) -> list[int] | None:
         """The values to store: each output, once the loop is over."""
@@ -223,19 +291,24 @@ class Search:
         configuration: Configuration,
         graph: Hypergraph,
         derivations: Sequence[Derivation],
-        mesh: Mesh,
+        bounded: "_Bounded",
         order: int,
-    ) -> list[_Found]:
-        tiling = Tiling(self.program, self.algebra, graph, self.target, mesh)
-        found: list[_Found] = []
+    ) -> None:
+        tiling = Tiling(self.program, self.algebra, graph, self.target, bounded.mesh)
         for place, derivation in enumerate(derivations):
+            if bounded.count(self._cutoff) < WORTH * bounded.seconds.size:
+                bounded = bounded.within(self._cutoff)
+                if not bounded.seconds.size:
+                    return
+                tiling = Tiling(self.program, self.algebra, graph, self.target, bounded.mesh)
             seconds = CostModel(tiling, derivation).seconds()
             self.report.instantiations += seconds.size
             best = float(seconds.min())
-            if np.isfinite(best):
-                one = _Found(best, (order, place), self.algebra, configuration, graph, derivation)
-                found.append(one)
-        return found
+            self.bounded = self.bounded or self.bound < best < np.inf
+            if best <= self._cutoff and np.isfinite(best):
+                self._keep(
+                    _Found(best, (order, place), self.algebra, configuration, graph, derivation)
+                )
 
     def _shares(
         self, configuration: Configuration, graph: Hypergraph, goals: Sequence[int]
@@ -266,12 +339,31 @@ class Search:
         return sorted(candidates, key=lambda candidate: candidate.seconds)
 
     def _refine_one(self, one: _Found) -> list[BlockGraph]:
-        shares = self._shares(one.configuration, one.graph, one.derivation.goals)
+        goals = one.derivation.goals
+        shares = self._shares(one.configuration, one.graph, goals)
         mesh = self._mesh(one.configuration, shares, fine=not self.limits.coarse)
+        if self.limits.coarse and self.program.open_sums:
+            return self._graphs(one, mesh)[0]
+        tiling = Tiling(self.program, one.algebra, one.graph, self.target, mesh)
+        bounds = least_seconds_of_graphs(tiling, goals)
+        few = mesh.where(bounds <= NEAR * one.seconds)
+        graphs, slowest = self._graphs(one, few)
+        if self.limits.coarse or slowest <= NEAR * one.seconds:
+            return graphs
+        return self._graphs(one, mesh)[0]
+
+    def _graphs(self, one: _Found, mesh: Mesh) -> tuple[list[BlockGraph], float]:
+        """
+        A graph with its best tile sizes, and the time up to which these are all that are wanted.
+
+        The time is infinite where not enough tile sizes fit.
+        """
         tiling = Tiling(self.program, one.algebra, one.graph, self.target, mesh)
         model = CostModel(tiling, one.derivation)
         seconds = model.seconds()
         self.report.instantiations += seconds.size
+        best = self._best(seconds, mesh)
+        enough = len(best) >= self._wanted and not self.program.open_sums
         graphs = [
             block_graph(
                 self.program,
@@ -286,10 +378,11 @@ class Search:
                     int(model.resources.shared[index]),
                 ),
             )
-            for index in self._best(seconds, mesh)
+            for index in best
         ]
         stable = (stabilised(self.program, one.algebra, graph) for graph in graphs)
-        return [graph for graph in stable if graph is not None]
+        slowest = float(seconds[best[-1]]) if enough else np.inf
+        return [graph for graph in stable if graph is not None], slowest
 
     def _best(self, seconds: Array, mesh: Mesh) -> list[int]:
         """
@@ -319,12 +412,24 @@ class Search:
             # Half of an octave, and for the turns of the loop a whole one.
             cut = 128 * cut + np.round(2 * np.log2(count[places]))
         _, first = np.unique(cut, return_index=True)
-        most = max(TILINGS_PER_GRAPH, self.limits.candidates // CANDIDATES_PER_TILING)
-        return [ordered[place] for place in sorted(first.tolist())[:most]]
+        return [ordered[place] for place in sorted(first.tolist())[: self._wanted]]
+
+    @property
+    def _wanted(self) -> int:
+        """Tile sizes that are kept of a graph."""
+        return max(TILINGS_PER_GRAPH, self.limits.candidates // CANDIDATES_PER_TILING)
 
 
 def search(
-    program: Program, target: Target, limits: Limits, report: SearchReport
+    program: Program,
+    target: Target,
+    limits: Limits,
+    report: SearchReport,
+    bound: float = np.inf,
 ) -> list[BlockGraph]:
-    """The one-kernel graphs of `program`, the fastest in the model first; may be empty."""
-    return Search(program, target, limits, report).run()
+    """
+    The one-kernel graphs of `program`, the fastest in the model first; may be empty.
+
+    Those that take longer than `bound` seconds need not be among them.
+    """
+    return Search(program, target, limits, report, bound).run()

@@ -5,7 +5,7 @@ Branch and bound by a static weight: of the graphs that differ only in where sca
 the lightest is kept; of those that differ in their products, sums and loads, the lightest few.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
 from mirage_mlir.search.hypergraph import Edge, Hypergraph
@@ -29,8 +29,12 @@ SLACK = 2.0
 """Graphs this many times heavier than the lightest are not pursued: static weights are rough, but
 not that rough."""
 
-Structure = frozenset[tuple[int, Edge]]
-"""The structural edges of a graph, with the values that they compute."""
+Values = int
+"""A set of values: the bit of a value is its place in topological order."""
+
+Structure = int
+"""A set of structural edges, each with the value that it computes; the numbers of bits are those of
+an extraction."""
 
 
 @dataclass(frozen=True)
@@ -41,6 +45,16 @@ class Derivation:
     edges: tuple[Edge, ...]
     goals: tuple[int, ...]
     weight: float
+
+
+@dataclass(frozen=True)
+class _Choice:
+    """One way to compute a value."""
+
+    weight: float
+    edge: Edge
+    operands: Values
+    structure: Structure
 
 
 @dataclass
@@ -57,51 +71,60 @@ class Extraction:
     _best: dict[Structure, tuple[float, dict[int, Edge]]] = field(
         default_factory=dict[Structure, tuple[float, dict[int, Edge]]]
     )
-    _reached: dict[tuple[frozenset[int], Structure], float] = field(
-        default_factory=dict[tuple[frozenset[int], Structure], float]
+    _reached: dict[tuple[Values, Structure], float] = field(
+        default_factory=dict[tuple[Values, Structure], float]
     )
+    _least: dict[Values, float] = field(default_factory=dict[Values, float])
+    """What sets of values weigh at least."""
     _bound: float = float("inf")
 
     def run(self) -> list[Derivation]:
         """At most `keep` graphs of different structure, the lightest first."""
         self._place = self.graph.order()
-        self._weights = [
-            [self.weigh(value, edge) for edge in edges]
-            for value, edges in enumerate(self.graph.edges)
-        ]
-        self._chains = self._lightest_chains()
-        self._choices = [self._ordered(value) for value in range(len(self._weights))]
-        self._descend(frozenset(self.goals), frozenset(), {}, 0.0)
+        self._values = sorted(range(len(self._place)), key=lambda value: self._place[value])
+        self._lightest: list[float] = []
+        self._chains: list[float] = []
+        self._needs: list[Values] = []
+        self._choices: list[list[_Choice]] = []
+        self._structural = 0
+        for value in self._values:
+            self._prepare(value)
+        self._descend(self._set(self.goals), 0, {}, 0.0)
         kept = sorted(self._best.values(), key=lambda found: found[0])[: self.keep]
         return [self._derivation(weight, chosen) for weight, chosen in kept]
 
-    def _lightest_chains(self) -> list[float]:
-        """For each value the weight of its heaviest unavoidable chain of operations."""
-        chains = [0.0] * len(self.graph.values)
-        for value in sorted(range(len(chains)), key=lambda value: self._place[value]):
-            ways = zip(self._weights[value], self.graph.edges[value], strict=True)
-            chains[value] = min(
-                own + max((chains[operand] for operand in edge.operands), default=0.0)
-                for own, edge in ways
-            )
-        return chains
+    def _set(self, values: Iterable[int]) -> Values:
+        return sum({1 << self._place[value] for value in values})
 
-    def _ordered(self, value: int) -> list[tuple[float, Edge]]:
-        """The edges of a value with their weights, those of the lightest chains first."""
-        ways = list(zip(self._weights[value], self.graph.edges[value], strict=True))
+    def _prepare(self, value: int) -> None:
+        """
+        What is known of the next value in topological order.
 
-        def chain(way: tuple[float, Edge]) -> float:
-            own, edge = way
-            return own + max((self._chains[operand] for operand in edge.operands), default=0.0)
-
-        return sorted(ways, key=chain)
+        Its choices, those of the lightest chains first; the weight of its lightest edge and of its
+        heaviest unavoidable chain; and the values that each of its graphs has.
+        """
+        choices: list[tuple[float, _Choice]] = []
+        needed: Values = -1
+        for edge in self.graph.edges[value]:
+            own, structure = self.weigh(value, edge), 0
+            if edge.kind in STRUCTURAL:
+                structure = 1 << self._structural
+                self._structural += 1
+            places = [self._place[operand] for operand in edge.operands]
+            chain = own + max((self._chains[place] for place in places), default=0.0)
+            choices.append((chain, _Choice(own, edge, self._set(edge.operands), structure)))
+            below = 0
+            for place in places:
+                below |= self._needs[place]
+            needed &= below
+        self._needs.append(needed | 1 << self._place[value])
+        self._lightest.append(min(choice.weight for _, choice in choices))
+        self._chains.append(min(chain for chain, _ in choices))
+        choices.sort(key=lambda pair: pair[0])
+        self._choices.append([choice for _, choice in choices])
 
     def _descend(
-        self,
-        needed: frozenset[int],
-        structure: Structure,
-        chosen: dict[int, Edge],
-        weight: float,
+        self, needed: Values, structure: Structure, chosen: dict[int, Edge], weight: float
     ) -> None:
         """
         Choose edges for `needed`, the last of them in topological order first.
@@ -115,26 +138,30 @@ class Extraction:
         if not needed:
             self._keep(structure, chosen, weight)
             return
-        value = max(needed, key=lambda value: self._place[value])
-        for own, edge in self._choices[value]:
+        last = needed.bit_length() - 1
+        others, value = needed ^ 1 << last, self._values[last]
+        for choice in self._choices[last]:
             if self.steps >= MAX_STEPS:
                 self.cut = True
                 return
             self.steps += 1
-            pending = (needed - {value}).union(edge.operands)
-            if weight + own + self._lower_bound(pending) > self._bound:
+            pending, total = others | choice.operands, weight + choice.weight
+            if total + self._lower_bound(pending) > self._bound:
                 continue
-            chosen[value] = edge
-            follows = structure | {(value, edge)} if edge.kind in STRUCTURAL else structure
-            self._descend(pending, follows, chosen, weight + own)
+            chosen[value] = choice.edge
+            self._descend(pending, structure | choice.structure, chosen, total)
             del chosen[value]
 
-    def _lower_bound(self, pending: frozenset[int]) -> float:
-        """What `pending` values weigh at least: each its lightest edge, or one whole chain."""
-        if not pending:
-            return 0.0
-        chain = max(self._chains[value] for value in pending)
-        return max(chain, sum(min(self._weights[value]) for value in pending))
+    def _lower_bound(self, pending: Values) -> float:
+        """What `pending` values weigh at least: what all of their graphs have, or one chain."""
+        if (known := self._least.get(pending)) is None:
+            chain, needed = 0.0, 0
+            for place in _places(pending):
+                chain = max(chain, self._chains[place])
+                needed |= self._needs[place]
+            together = sum(self._lightest[place] for place in _places(needed))
+            known = self._least[pending] = max(chain, together)
+        return known
 
     def _keep(self, structure: Structure, chosen: dict[int, Edge], weight: float) -> None:
         self._best[structure] = weight, dict(chosen)
@@ -147,3 +174,11 @@ class Extraction:
         values = sorted(chosen, key=lambda value: self._place[value])
         edges = tuple(chosen[value] for value in values)
         return Derivation(tuple(values), edges, tuple(self.goals), weight)
+
+
+def _places(values: Values) -> Iterator[int]:
+    """The places of a set of values, the last first."""
+    while values:
+        last = values.bit_length() - 1
+        yield last
+        values ^= 1 << last

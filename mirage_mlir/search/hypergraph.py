@@ -5,6 +5,7 @@ A value is a normal form at a stage; an edge computes it from other values. Ther
 operations and no choice yet: one hypergraph holds every graph of its configuration.
 """
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import IntEnum
 
@@ -101,3 +102,21 @@ class Hypergraph:
                 for edge in self.edges[value]:
                     pending += [(operand, False) for operand in edge.operands]
         return place
+
+    def unavoidable(self, goals: Iterable[int]) -> list[int]:
+        """The values that every derivation of `goals` has, operands first."""
+        place = self.order()
+        values = sorted(range(len(place)), key=place.__getitem__)
+        needs: list[int] = []
+        for value in values:
+            needed = -1
+            for edge in self.edges[value]:
+                below = 0
+                for operand in edge.operands:
+                    below |= needs[place[operand]]
+                needed &= below
+            needs.append(needed | 1 << place[value])
+        together = 0
+        for goal in goals:
+            together |= needs[place[goal]]
+        return [value for number, value in enumerate(values) if together >> number & 1]

@@ -11,8 +11,11 @@ once each; the kernels of the best plans are searched again with all tile sizes.
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 
+import numpy as np
+
 from mirage_mlir.graph.target import Target
 from mirage_mlir.search.block_graph import BlockGraph
+from mirage_mlir.search.bounds import least_in_one_kernel
 from mirage_mlir.search.cost import IDLE_LATENCY
 from mirage_mlir.search.cuts import Cut, cuts
 from mirage_mlir.search.engine import Explored, Search
@@ -49,9 +52,10 @@ CUT_AGAIN = 4
 PART_COUNTS = 3
 """Numbers of blocks over which a sum is left open that are tried with what follows."""
 
-MAX_TRIED = {2: 20_000, 3: 35_000, 4: 45_000}
-"""Operations tried on values in searches of parts (25 microseconds each), all together, when the
-last plans of so many kernels are looked at and there is a plan already."""
+MAX_TRIED = {2: 8_000, 3: 14_000, 4: 18_000}
+"""Operations tried on values in searches of parts (some 80 microseconds each, all costs
+included), all together, when the last plans of so many kernels are looked at and there is a plan
+already. With twice as many no workload has a better plan."""
 
 MAX_TRIED_FOR_ANY = 200_000
 """The same while there is no plan."""
@@ -100,21 +104,32 @@ class Planner:
 
     def __post_init__(self) -> None:
         self._whole: set[object] = {self.program.key()}
-        self._explored: Explored | None = None
+        self._explored: dict[object, Explored | None] = {}
         self._searches: dict[object, Search] = {}
+        self._slower: dict[object, float] = {}
+        """Seconds that each kernel of a program takes for which none was found; infinity if there
+        is none."""
+        self._least_of_one: dict[object, float] = {}
         self._refined_graphs: dict[object, list[BlockGraph]] = {}
         self._finishing = False
 
-    def graphs(self, program: Program) -> list[BlockGraph]:
-        """The graphs of one kernel, with coarse tile sizes."""
+    def graphs(self, program: Program, bound: float) -> list[BlockGraph]:
+        """The graphs of one kernel, with coarse tile sizes, if any takes less than `bound`."""
         key = program.key()
-        if key not in self._graphs:
+        if key not in self._graphs or (
+            not self._graphs[key] and self._slower.get(key, np.inf) < bound
+        ):
             if self._is_over():
                 return []
             report = SearchReport()
-            search = Search(program, self.target, replace(self.limits, coarse=True), report)
+            limits = replace(self.limits, coarse=True)
+            # Beside the best others are wanted that take little more.
+            most = ALLOWANCE * bound
+            search = Search(program, self.target, limits, report, most)
             self._graphs[key] = search.run()
-            search.explored = None
+            self._slower[key] = most if search.bounded else np.inf
+            # A split of the program wants what is known of it.
+            self._explored[key], search.explored = search.explored, None
             self._searches[key] = search
             self.report.add_part(report)
             self.tried += report.tried
@@ -124,14 +139,15 @@ class Planner:
         """The graphs of one kernel for the program that is planned, with all tile sizes."""
         search = Search(program, self.target, self.limits, self.report)
         self._graphs[program.key()] = search.run()
-        self._explored = search.explored
+        self._explored[program.key()] = search.explored
         return self._graphs[program.key()]
 
     def forms(self, graphs: list[BlockGraph]) -> list[Program]:
         """The program as written, whose graphs of one kernel are known, and what is planned too."""
-        if self.limits.expired() or self._explored is None:
+        explored = self._explored.get(self.program.key())
+        if self.limits.expired() or explored is None:
             return [self.program]
-        form = with_fewer_products(self._explored, self.target)
+        form = with_fewer_products(explored, self.target)
         if form is None:
             return [self.program]
         # One kernel computes both in the same ways.
@@ -168,10 +184,10 @@ class Planner:
         return found
 
     def _planned(self, program: Program, kernels: int, bound: float) -> list[KernelPlan]:
-        if least_seconds(program, self.target) >= bound:
+        if self._least(program, kernels) >= bound:
             return []
         if kernels == 1:
-            graphs = self.graphs(program)
+            graphs = self.graphs(program, bound)
             return [in_one_kernel(program, g) for g in graphs[:1] if g.seconds < bound]
         found = self.plans(program, kernels - 1, bound)
         if program.open_sums or len(program.computed) < len(program.outputs):
@@ -185,6 +201,9 @@ class Planner:
 
     def _cut_in_two(self, program: Program, kernels: int, best: BestPlans) -> Iterator[KernelPlan]:
         """Plans of exactly `kernels` kernels that are better than what `best` has."""
+        others = (kernels - 1) * least_seconds_of_any(self.target)
+        if least_seconds(program, self.target) + others >= best.bound:
+            return
         if kernels > 2:
             for cut in self._promising(program, best.bound):
                 for own in range(1, kernels):
@@ -204,9 +223,18 @@ class Planner:
             elif least < best.bound:
                 yield from self._of_cut(way, 1, 1, best)
 
+    def _least(self, program: Program, kernels: int) -> float:
+        """A lower bound on what at most so many kernels take."""
+        if kernels > 1:
+            return least_seconds(program, self.target)
+        key = program.key()
+        if key not in self._least_of_one:
+            self._least_of_one[key] = least_in_one_kernel(program, self.target)
+        return self._least_of_one[key]
+
     def _of_cut(self, cut: Cut, own: int, others: int, best: BestPlans) -> Iterator[KernelPlan]:
         """Plans of a cut with so many kernels for each part."""
-        after = least_seconds(cut.second.program, self.target)
+        after = self._least(cut.second.program, others)
         firsts = self.plans(cut.first.program, own, best.bound - after)
         for first in firsts[:1]:
             second = self._rest(cut, others, best.bound - first.seconds)
@@ -223,11 +251,12 @@ class Planner:
     def _of_split(self, split: Split, best: BestPlans) -> Iterator[KernelPlan]:
         """Plans of a split: the first kernel for some numbers of parts, and what follows it."""
         first = split.first.program
-        if least_seconds(first, self.target) + least_seconds_of_any(self.target) >= best.bound:
+        bound = best.bound - least_seconds_of_any(self.target)
+        if least_seconds(first, self.target) >= bound:
             return
         (axis,) = first.open_sums
         fastest: dict[int, BlockGraph] = {}
-        for graph in self.graphs(first):
+        for graph in self.graphs(first, bound):
             fastest.setdefault(graph.counts[axis], graph)
         pairs = [(graph, split.cut(parts)) for parts, graph in fastest.items()]
         pairs.sort(key=lambda pair: pair[0].seconds + self._least_after(pair[1]))
@@ -247,11 +276,11 @@ class Planner:
         if key not in self._cuts:
             ways = (*shifted_cuts(program), *cuts(program))
             found = {(c.first.program.key(), c.second.program.key()): c for c in ways}
-            bounds = [(self._least(cut), cut) for cut in found.values()]
+            bounds = [(self._least_of_cut(cut), cut) for cut in found.values()]
             self._cuts[key] = sorted(bounds, key=lambda pair: (stored(pair[1]), pair[0]))
         return self._cuts[key]
 
-    def _least(self, cut: Cut) -> float:
+    def _least_of_cut(self, cut: Cut) -> float:
         return least_seconds(cut.first.program, self.target) + self._least_after(cut)
 
     def _promising(self, program: Program, bound: float) -> list[Cut]:
@@ -272,14 +301,16 @@ class Planner:
 
     def _known_seconds(self, program: Program) -> tuple[float, int]:
         """The time of one kernel, and 0; or the lower bound of any kernels, and 1."""
-        if graphs := self._graphs.get(program.key()):
+        key = program.key()
+        if graphs := self._graphs.get(key):
             return graphs[0].seconds, 0
-        return least_seconds(program, self.target), 1
+        least, slower = least_seconds(program, self.target), self._slower.get(key, np.inf)
+        return (max(least, slower), 0) if slower < np.inf else (least, 1)
 
     def _all_splits(self, program: Program) -> list[Split]:
         key = program.key()
         if key not in self._splits:
-            explored = self._explored if key == self.program.key() else None
+            explored = self._explored.pop(key, None)
             self._splits[key] = list(splits(program, self.target, explored))
         return self._splits[key]
 

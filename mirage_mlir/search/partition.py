@@ -18,6 +18,7 @@ from dataclasses import dataclass, field, replace
 from enum import IntEnum
 from heapq import heappop, heappush
 from itertools import combinations, count
+from math import inf
 from typing import Protocol
 
 from mirage_mlir.search.partition_state import Change, Effect, Operator, Part, Partition
@@ -36,8 +37,8 @@ every layer reads would join all with all."""
 class Costs(Protocol):
     """What parts cost; one that no kernel computes costs infinity."""
 
-    def seconds(self, part: Part) -> float:
-        """The modelled time, or infinity."""
+    def seconds(self, part: Part, most: float = inf) -> float:
+        """The modelled time, or infinity; it may be infinity, too, where it is above `most`."""
         ...
 
     def least(self, part: Part) -> float:
@@ -161,7 +162,7 @@ class Partitioner:
             level.seen.add((change, effect.before))
             if not level.suits(change, effect):
                 continue
-            gain = self._gain(effect, self.costs.least)
+            gain = self._gain(effect, lambda part, _: self.costs.least(part))
             offer = _Offer(-gain, next(self._order), _Known.AT_MOST, change, effect)
             self._push(level, offer)
 
@@ -169,12 +170,16 @@ class Partitioner:
         if -offer.loss > MINIMAL_GAIN:
             heappush(level.heap, offer)
 
-    def _gain(self, effect: Effect, cost: Callable[[Part], float]) -> float:
-        """What a change gains if its new parts cost so much; those that cost little come first."""
+    def _gain(self, effect: Effect, cost: Callable[[Part, float], float]) -> float:
+        """
+        What a change gains if its new parts cost so much; those that cost little come first.
+
+        What a part may cost for a gain is told `cost`.
+        """
         gain = self._present(effect)
         for part in sorted(effect.after, key=lambda part: len(part.operators)):
             # Of what cannot gain any more the rest need not be known.
-            gain -= cost(part)
+            gain -= cost(part, gain)
             if gain <= MINIMAL_GAIN:
                 break
         return gain
@@ -202,7 +207,7 @@ class Partitioner:
         if self.cut:
             return
         if offer.known is _Known.AT_MOST:
-            known, gain = _Known.CLOSER, self._gain(effect, self.costs.bound)
+            known, gain = _Known.CLOSER, self._gain(effect, lambda part, _: self.costs.bound(part))
         else:
             known, gain = _Known.COSTED, self._gain(effect, self.costs.seconds)
             if gain <= MINIMAL_GAIN:

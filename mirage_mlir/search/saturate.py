@@ -7,6 +7,7 @@ ends, for the closure is finite. Sizes play no part.
 """
 
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 
 from mirage_mlir.expr.heads import GRID, LOOP, Poly
 from mirage_mlir.search.config import Configuration
@@ -26,8 +27,15 @@ whose sums can be regrouped in hundreds of ways, have more, and each pair of val
 """
 
 
-LOOP_AND_POST = Stage.LOOP + Stage.POST
-"""What is computed in the loop and what is computed after it never meet."""
+@dataclass(frozen=True)
+class _Tile:
+    """What a block holds of a value."""
+
+    bits: Bits
+    held: frozenset[str]
+    """The axes of which a tile has more than a part that is summed already."""
+    wide: tuple[str, ...]
+    """The axes along which it has more than one index."""
 
 
 class Saturation:
@@ -50,7 +58,11 @@ class Saturation:
         self.cut = False
         """Whether values were left out because there were too many, or the time was over."""
         self._resident: dict[Poly, Bits] = {}
-        self._as_written = False
+        self._tiles: list[_Tile] = []
+        """Of each value."""
+        self._as_written = True
+        self._put_off: list[tuple[Poly, Stage, Edge]] = []
+        """Values that the program as written has not, found while only its own are."""
 
     def run(self) -> Hypergraph:
         """
@@ -60,16 +72,23 @@ class Saturation:
         hypergraph is not that.
         """
         self._add_sources()
-        for self._as_written in (True, False):
-            current = 0
-            while current < len(self.graph.values) and not self._over():
-                self._unary(current)
-                for other in range(current + 1):
-                    self._pair(current, other)
-                current += 1
+        self._combine(0)
+        count = len(self.graph.values)
+        self._as_written = False
+        for form, stage, edge in self._put_off:
+            self._add(form, stage, edge)
+        self._combine(count)
         if not self.cut:
             intern_by_value(self.algebra, self.configuration, self.graph, self.resident)
         return self.graph
+
+    def _combine(self, first: int) -> None:
+        """Apply everything to the values from `first` on, and to those that come of it."""
+        current = first
+        while current < len(self.graph.values) and not self._over():
+            self._unary(current)
+            self._pairs(current)
+            current += 1
 
     def _over(self) -> bool:
         if self._as_written or not self.expired():
@@ -113,6 +132,7 @@ class Saturation:
             if len(self._wide(form)) > self.algebra.max_rank:
                 return
             if self._as_written and not self.algebra.is_of_program(form):
+                self._put_off.append((form, stage, edge))
                 return
             if not self._as_written and len(self.graph.values) >= MAX_VALUES:
                 self.cut = True
@@ -139,40 +159,62 @@ class Saturation:
 
     def _reduce(self, index: int, axis: str, bits: int) -> None:
         value, forms = self.graph.values[index], self.algebra.forms
-        for kind, result in (
-            (Kind.REDUCE_SUM, forms.bind(value.form, axis, bits)),
-            (Kind.REDUCE_MAX, forms.bind_max(value.form, axis, bits)),
-        ):
-            if (result := self.algebra.wanted(result)) is not None:
-                self._add(result, value.stage, Edge(kind, (index,), axis))
+        if (total := self.algebra.wanted(forms.bind(value.form, axis, bits))) is not None:
+            self._add(total, value.stage, Edge(Kind.REDUCE_SUM, (index,), axis))
+        if not self.algebra.closure.has_maximum:
+            return
+        if (most := self.algebra.wanted(forms.bind_max(value.form, axis, bits))) is not None:
+            self._add(most, value.stage, Edge(Kind.REDUCE_MAX, (index,), axis))
 
     def _accumulate(self, index: int) -> None:
         """Sum over all turns; a value that is the same in some of them would count twice."""
         form, forms = self.graph.values[index].form, self.algebra.forms
+        if any(axis not in forms.free(form) for axis in self.configuration.loop):
+            return
         total: Poly | None = form
+        for axis in self.configuration.loop:
+            total = forms.bind(total, axis, LOOP)
+        if (total := self.algebra.wanted(total)) is not None:
+            self._add(total, Stage.POST, Edge(Kind.ACCUMULATE_SUM, (index,)))
+        if not self.algebra.closure.has_maximum:
+            return
         most: Poly | None = form
         for axis in self.configuration.loop:
-            if axis not in forms.free(form):
-                return
-            total, most = forms.bind(total, axis, LOOP), forms.bind_max(most, axis, LOOP)
-        for kind, result in ((Kind.ACCUMULATE_SUM, total), (Kind.ACCUMULATE_MAX, most)):
-            if (result := self.algebra.wanted(result)) is not None:
-                self._add(result, Stage.POST, Edge(kind, (index,)))
+            most = forms.bind_max(most, axis, LOOP)
+        if (most := self.algebra.wanted(most)) is not None:
+            self._add(most, Stage.POST, Edge(Kind.ACCUMULATE_MAX, (index,)))
+
+    def _tile(self, index: int) -> "_Tile":
+        while index >= len(self._tiles):
+            form = self.graph.values[len(self._tiles)].form
+            bits = self.resident(form)
+            held = frozenset(axis for axis in bits if bits[axis])
+            self._tiles.append(_Tile(bits, held, tuple(self._wide(form))))
+        return self._tiles[index]
+
+    def _pairs(self, current: int) -> None:
+        """Combine a value with all those before it, and with itself."""
+        algebra, values = self.algebra, self.graph.values
+        form, stage = values[current].form, values[current].stage
+        fruitless = algebra.fruitless(form)
+        # What is computed in the loop and what is computed after it never meet.
+        apart = {Stage.LOOP: Stage.POST, Stage.POST: Stage.LOOP}.get(stage)
+        for other in range(current + 1):
+            value = values[other]
+            if value.form not in fruitless and value.stage is not apart:
+                self._pair(current, other)
+                algebra.note_fruitless(form, value.form)
 
     def _pair(self, a: int, b: int) -> None:
         left, right = self.graph.values[a], self.graph.values[b]
-        if self.algebra.is_fruitless(left.form, right.form):
-            return
-        if left.stage + right.stage == LOOP_AND_POST and left.stage != right.stage:
-            return
-        mine, other = self.resident(left.form), self.resident(right.form)
-        shared = [axis for axis in mine if axis in other]
+        one, two = self._tile(a), self._tile(b)
+        shared = [axis for axis in one.bits if axis in two.bits]
         for axis in shared:
-            if mine[axis] != other[axis]:
+            if one.bits[axis] != two.bits[axis]:
                 return
         stage = max(left.stage, right.stage)
         # Where an axis goes (a maximum that absorbs another), the tile would have it all the same.
-        axes = {axis for bits in (mine, other) for axis in bits if bits[axis]}
+        axes = one.held | two.held
         for kind, result in self.algebra.pairs(left.form, right.form):
             if axes <= self.resident(result).keys():
                 self._add(result, stage, Edge(kind, (a, b)))
@@ -186,19 +228,21 @@ class Saturation:
         """Products of two tiles that share the axis summed over and nothing else of any width."""
         left, right = self.graph.values[a], self.graph.values[b]
         wide = [axis for axis in shared if not self._single(axis)]
-        summed = [axis for axis in wide if self.resident(left.form)[axis]]
-        if a == b or len(wide) != 1 or not summed or not self._may_sum(wide[0]):
+        if a == b or len(wide) != 1:
             return
-        rows = [axis for axis in self._wide(left.form) if axis != summed[0]]
-        columns = [axis for axis in self._wide(right.form) if axis != summed[0]]
-        if len(rows) > 1 or len(columns) > 1 or not (rows or columns):
+        (summed,) = wide
+        mine, other = self._tile(a), self._tile(b)
+        if not mine.bits[summed] or not self._may_sum(summed):
+            return
+        # Both tiles have the axis; besides it each may have one.
+        widths = len(mine.wide) - 1, len(other.wide) - 1
+        if max(widths) != 1:
             return
         if not self.algebra.may_multiply(left.form, right.form):
             return
         product = self.algebra.forms.mul(left.form, right.form)
         if product is None:
             return
-        bits = self.resident(left.form)[summed[0]]
-        result = self.algebra.wanted(self.algebra.forms.bind(product, summed[0], bits))
-        if result is not None:
-            self._add(result, stage, Edge(Kind.MATMUL, (min(a, b), max(a, b)), summed[0]))
+        total = self.algebra.forms.bind(product, summed, mine.bits[summed])
+        if (result := self.algebra.wanted(total)) is not None:
+            self._add(result, stage, Edge(Kind.MATMUL, (min(a, b), max(a, b)), summed))

@@ -1,8 +1,10 @@
 """The values of a program as normal forms, and what all configurations of it share."""
 
 from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
+from functools import cached_property
 
 from mirage_mlir.expr.closure import Closure, Constant
 from mirage_mlir.expr.heads import TILE, Function, Input, Maximum, Parenthesis, Poly
@@ -30,17 +32,17 @@ class Algebra:
     """
     What all configurations of one program share: forms, closure and remembered results.
 
-    `sources` are the forms of the inputs; `constants` the scalars that a graph may use, with
-    their values; `functions` the operators behind the names of functions in forms.
+    `sources` are the forms of the inputs; `functions` the operators behind the names of functions
+    in forms. The closure is made when it is asked for: to bound a kernel from below takes none.
     """
 
     program: Program
     forms: NormalForm
-    closure: Closure
+    targets: tuple[Poly, ...]
+    """The values of the outputs, sums that are left open complete."""
     sources: tuple[Poly, ...]
     outputs: tuple[Poly | None, ...]
     """What is stored for each output; None where no kernel can make it."""
-    constants: tuple[tuple[Poly, Fraction], ...]
     functions: dict[str, Operator]
     max_rank: int
     """Axes of a tile, those that take one index each not counted."""
@@ -55,19 +57,16 @@ class Algebra:
     _pairs: dict[tuple[int, int], tuple[tuple[Kind, Poly], ...]] = field(
         default_factory=dict[tuple[int, int], tuple[tuple[Kind, Poly], ...]]
     )
+    _fruitless: dict[Poly, set[Poly]] = field(default_factory=dict[Poly, set[Poly]])
     _products: dict[tuple[int, int], bool] = field(default_factory=dict[tuple[int, int], bool])
-    _functions: dict[Poly, list[str]] = field(default_factory=dict[Poly, list[str]])
     _own: set[Poly] = field(default_factory=set[Poly])
+    _one_factor: dict[Poly, int] = field(default_factory=dict[Poly, int])
     _places: dict[Poly, "_Whereabouts"] = field(default_factory=dict[Poly, "_Whereabouts"])
-    _root_terms: list[tuple[int, set[tuple[int, bool]]]] = field(
-        default_factory=list[tuple[int, set[tuple[int, bool]]]]
-    )
-    """For each term of each root the root's number and its factors: head, and above or below."""
 
     @classmethod
     def of(cls, program: Program, expansion_limit: int = 1) -> "Algebra":
         """
-        Bring `program` to normal forms and index its sub-expressions.
+        Bring `program` to normal forms.
 
         Products of two sums of which the result has up to `expansion_limit` terms are multiplied
         out. Shifts that the program does not name are looked for.
@@ -78,16 +77,14 @@ class Algebra:
         reading = Reading(program, forms, sized=expanded)
         reading.run()
         values = reading.values
-        closure = Closure(forms, [values[output.node] for output in program.computed])
         with forms.lowering():
             outputs = tuple(reading.stored(output) for output in program.computed)
         algebra = cls(
             program,
             forms,
-            closure,
+            tuple(values[output.node] for output in program.computed),
             tuple(values[tensor.node] for tensor in program.inputs),
             outputs,
-            _constants(program, forms, closure),
             reading.functions,
             max(2, *(len(forms.free(value)) - _carried(program, value, forms) for value in values)),
         )
@@ -98,16 +95,37 @@ class Algebra:
             if shift.input:
                 nodes = unchanged(program, shift)
                 algebra.centred[shift] = frozenset(values[node] for node in nodes)
-        for name, argument in closure.functions:
-            if name == "exp" and argument not in algebra.exponents:
-                continue  # Of a part of an argument of exp, the whole of which may be shifted.
-            algebra._functions.setdefault(argument, []).append(name)
         algebra.read = algebra._sources_of(form for form in outputs if form is not None)
-        for number, root in enumerate(closure.roots):
-            for monomial, _ in forms.monomials(root):
-                factors = {(factor.head, factor.exponent > 0) for factor in monomial.factors}
-                algebra._root_terms.append((number, factors))
         return algebra
+
+    @cached_property
+    def closure(self) -> Closure:
+        """The sub-expressions of the outputs."""
+        return Closure(self.forms, self.targets)
+
+    @cached_property
+    def constants(self) -> tuple[tuple[Poly, Fraction], ...]:
+        """The scalars that a graph may use, with their values."""
+        return _constants(self.program, self.forms, self.closure)
+
+    @cached_property
+    def _functions(self) -> dict[Poly, list[str]]:
+        """The functions of each form that the program needs."""
+        names: dict[Poly, list[str]] = {}
+        for name, argument in self.closure.functions:
+            if name == "exp" and argument not in self.exponents:
+                continue  # Of a part of an argument of exp, the whole of which may be shifted.
+            names.setdefault(argument, []).append(name)
+        return names
+
+    @cached_property
+    def _root_terms(self) -> list[tuple[int, set[tuple[int, bool]]]]:
+        """For each term of each root the root's number and its factors: head, above or below."""
+        return [
+            (number, {(factor.head, factor.exponent > 0) for factor in monomial.factors})
+            for number, root in enumerate(self.closure.roots)
+            for monomial, _ in self.forms.monomials(root)
+        ]
 
     def _sources_of(self, outputs: Iterable[Poly]) -> frozenset[Poly]:
         """The inputs that some forms are made of, however deep inside functions."""
@@ -184,11 +202,17 @@ class Algebra:
             self._pairs[a, b] = tuple(results)
         return self._pairs[a, b]
 
-    def is_fruitless(self, a: Poly, b: Poly) -> bool:
-        """Whether it is known that nothing is made of two forms, in whatever order."""
+    def fruitless(self, a: Poly) -> set[Poly]:
+        """The forms of which it is known that nothing is made of them and `a`, in any order."""
+        return self._fruitless.setdefault(a, set())
+
+    def note_fruitless(self, a: Poly, b: Poly) -> None:
+        """Remember two forms if nothing is made of them."""
         if self._pairs.get((a, b), UNKNOWN) or self._pairs.get((b, a), UNKNOWN):
-            return False
-        return not self.may_multiply(a, b)
+            return
+        if not self.may_multiply(a, b):
+            self.fruitless(a).add(b)
+            self.fruitless(b).add(a)
 
     def _promising(self, a: Poly, b: Poly) -> Iterator[Kind]:
         """
@@ -198,7 +222,10 @@ class Algebra:
         """
         ordered = a <= b
         if self._whereabouts(a).roots & self._whereabouts(b).roots:
-            yield from (Kind.ADD, Kind.SUB) if ordered else (Kind.SUB,)
+            if ordered and self._may_add(a, b, 1):
+                yield Kind.ADD
+            if self._may_add(a, b, -1):
+                yield Kind.SUB
         if ordered and self.may_multiply(a, b):
             yield Kind.MUL
         inverse = self.forms.inverse(b)
@@ -206,6 +233,10 @@ class Algebra:
             yield Kind.DIV
         if ordered and self.closure.has_maximum:
             yield Kind.MAX
+
+    def _may_add(self, a: Poly, b: Poly, sign: int) -> bool:
+        self.tried += 1
+        return self.closure.may_add(a, b, sign)
 
     def may_multiply(self, a: Poly, b: Poly) -> bool:
         """
@@ -219,11 +250,31 @@ class Algebra:
 
     def _may_multiply(self, a: Poly, b: Poly) -> bool:
         mine, other = self._whereabouts(a).terms, self._whereabouts(b).terms
-        if len(mine) > 1 and (len(other) > 1 or self.forms.is_factored(b)):
-            return True  # Perhaps a product of sums that stays one.
-        if len(other) > 1 and self.forms.is_factored(a):
+        sums = len(mine) > 1, len(other) > 1
+        if all(sums) and len(mine) * len(other) <= self.forms.expansion_limit:
             return True
+        # A product of sums stays one.
+        if all(sums) or (sums[0] and self.forms.is_factored(b)):
+            mine = (self._as_one_factor(a),)
+        if all(sums) or (sums[1] and self.forms.is_factored(a)):
+            other = (self._as_one_factor(b),)
         return all(one & two for one in mine for two in other)
+
+    def _as_one_factor(self, form: Poly) -> int:
+        """The terms of roots, as a bit set, that have a sum as a factor."""
+        if (known := self._one_factor.get(form)) is None:
+            heads = self.forms.heads
+            found = self.forms.as_factors(form)
+            factors = () if found is None else found[0].factors
+            one = {(f.head, True) for f in factors if isinstance(heads[f.head], Parenthesis)}
+            known = self._holding(one) if one else 0
+            self._one_factor[form] = known
+        return known
+
+    def _holding(self, factors: AbstractSet[tuple[int, bool]]) -> int:
+        """The terms of roots, as a bit set, that have some factors."""
+        held = (1 << i for i, (_, held) in enumerate(self._root_terms) if factors <= held)
+        return sum(held)
 
     def _whereabouts(self, form: Poly) -> "_Whereabouts":
         if form not in self._places:
@@ -235,9 +286,9 @@ class Algebra:
         terms: list[int] = []
         for monomial, _ in self.forms.monomials(form):
             factors = {(factor.head, factor.exponent > 0) for factor in monomial.factors}
-            holding = [i for i, (_, held) in enumerate(self._root_terms) if factors <= held]
-            terms.append(sum(1 << i for i in holding))
-            roots &= sum(1 << root for root in {self._root_terms[i][0] for i in holding})
+            terms.append(holding := self._holding(factors))
+            numbers = {root for i, (root, _) in enumerate(self._root_terms) if holding >> i & 1}
+            roots &= sum(1 << root for root in numbers)
         return _Whereabouts(roots, tuple(terms))
 
 

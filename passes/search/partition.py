@@ -39,12 +39,13 @@ class Pieces:
     """
     A function seen as numbered operators, and what parts of them cost.
 
-    `seconds` gives the modelled time of a piece; it is asked once for each set of operators.
+    `seconds_of` gives the modelled time of a piece, or infinity where that is above a number; for
+    each set of operators it is asked once, and again with greater numbers.
     """
 
     function: FuncOp
     target: Target
-    seconds_of: Callable[[Piece], float]
+    seconds_of: Callable[[Piece, float], float]
     max_operators: int = MAX_OPERATORS
     announce: Callable[[Sequence[Piece]], None] | None = None
     """Told of pieces that `seconds_of` is going to be asked for."""
@@ -52,6 +53,8 @@ class Pieces:
     operators: list[Operator] = field(default_factory=list[Operator])
     _numbers: dict[Operation, int] = field(default_factory=dict[Operation, int])
     _known: dict[Part, float] = field(default_factory=dict[Part, float])
+    _above: dict[Part, float] = field(default_factory=dict[Part, float])
+    """Seconds that parts take at least whose time is not known."""
     _pieces: dict[Part, Piece | None] = field(default_factory=dict[Part, Piece | None])
 
     def __post_init__(self) -> None:
@@ -71,14 +74,21 @@ class Pieces:
 
     # What parts cost
 
-    def seconds(self, part: Part) -> float:
-        """The modelled time of one kernel for `part`; infinity where there is none."""
-        if part not in self._known:
-            self._known[part] = self._search(part)
+    def seconds(self, part: Part, most: float = inf) -> float:
+        """The modelled time of one kernel for `part`; infinity if none takes `most` or less."""
+        if part in self._known:
+            return self._known[part]
+        if self._above.get(part, 0.0) >= most:
+            return inf
+        seconds = self._search(part, most)
+        if seconds == inf and most < inf:
+            self._above[part] = most
+        else:
+            self._known[part] = seconds
             self._pieces.pop(part, None)
-        return self._known[part]
+        return seconds
 
-    def _search(self, part: Part) -> float:
+    def _search(self, part: Part, most: float) -> float:
         if self.is_graph(part):
             return 0.0
         first = self.operations[part.operators[0]]
@@ -86,7 +96,7 @@ class Pieces:
             # These have a kernel that is not searched for.
             return direct.seconds(self.target, [*first.operands, *first.results])
         piece = self._read(part)
-        return inf if piece is None else self.seconds_of(piece)
+        return inf if piece is None else self.seconds_of(piece, most)
 
     def _read(self, part: Part) -> Piece | None:
         """The piece that a part is; None where it is none to search for."""
@@ -110,13 +120,15 @@ class Pieces:
         piece = self._read(part)
         if piece is None:
             return inf
-        bound = least_in_one_kernel(piece.program, self.target)
+        bound = max(least_in_one_kernel(piece.program, self.target), self._above.get(part, 0.0))
         if join_seconds(piece, self.target) == inf:
             return inf
         # With more results, a kernel takes no less.
         for results in combinations(part.results, len(part.results) - 1):
             if results:
-                bound = max(bound, self._known.get(needed(self.operators, part, results), 0.0))
+                fewer = needed(self.operators, part, results)
+                known = self._known.get(fewer, self._above.get(fewer, 0.0))
+                bound = max(bound, known)
         return bound
 
     def least(self, part: Part) -> float:
@@ -240,7 +252,7 @@ def _in_order(operations: Iterable[Operation]) -> list[Operation]:
 def partition(
     function: FuncOp,
     target: Target,
-    seconds: Callable[[Piece], float],
+    seconds: Callable[[Piece, float], float],
     max_operators: int = MAX_OPERATORS,
     expired: Callable[[], bool] = never,
     announce: Callable[[Sequence[Piece]], None] | None = None,
@@ -253,7 +265,8 @@ def partition(
     Args:
         function: straight-line code of kernel operators.
         target: the GPU; its rates bound what a change may gain.
-        seconds: the modelled time of a piece, infinity where no kernel computes it.
+        seconds: the modelled time of a piece, infinity where no kernel computes it; it may be that
+            also where the time is above the number given.
         max_operators: elementary operators of a piece; a single operator may have more.
         expired: whether to stop with the best so far.
         announce: told of the pieces that are asked for first, many at once.

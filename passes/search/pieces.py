@@ -35,6 +35,8 @@ class PieceSearch:
     report: SearchReport
     _plans: dict[object, list[KernelPlan]] = field(default_factory=dict[object, list[KernelPlan]])
     _coarse: dict[object, list[BlockGraph]] = field(default_factory=dict[object, list[BlockGraph]])
+    _above: dict[object, float] = field(default_factory=dict[object, float])
+    """Seconds up to which a program without coarse graphs was searched."""
     _alone: dict[object, list[BlockGraph]] = field(default_factory=dict[object, list[BlockGraph]])
 
     def plans(self, piece: Piece, max_kernels: int) -> list[PlannedKernel]:
@@ -71,11 +73,17 @@ class PieceSearch:
             self.report.add(searched.report)
             self.report.unshifted += len(unshifted_exps(programs[key]))
 
-    def seconds(self, piece: Piece) -> float:
-        """The modelled time of a piece as one kernel, on few tile sizes; infinite if it is none."""
+    def seconds(self, piece: Piece, most: float = inf) -> float:
+        """
+        The modelled time of a piece as one kernel, on few tile sizes.
+
+        Infinite if it is none, or takes more than `most`.
+        """
         key = piece.program.key()
-        if key not in self._coarse:
-            self._coarse[key] = self._search(piece.program, replace(self.limits, coarse=True))
+        if not self._coarse.get(key) and self._above.get(key, 0.0) < most:
+            coarse = replace(self.limits, coarse=True)
+            self._coarse[key] = self._search(piece.program, coarse, most)
+            self._above[key] = most
         numbers = range(len(piece.program.outputs))
         return min(
             (
@@ -104,9 +112,9 @@ class PieceSearch:
             return planned(piece, plan, self.target)
         return None
 
-    def _search(self, program: Program, limits: Limits) -> list[BlockGraph]:
+    def _search(self, program: Program, limits: Limits, most: float) -> list[BlockGraph]:
         report = SearchReport()
-        graphs = search(program, self.target, limits, report)
+        graphs = search(program, self.target, limits, report, most)
         self.report.add_part(report)
         return graphs
 

@@ -46,9 +46,9 @@ class Counted:
     search: PieceSearch = field(default_factory=lambda: PieceSearch(H200, Limits(), SearchReport()))
     programs: set[object] = field(default_factory=set[object])
 
-    def seconds(self, piece: Piece) -> float:
+    def seconds(self, piece: Piece, most: float = inf) -> float:
         self.programs.add(piece.program.key())
-        return self.search.seconds(piece)
+        return self.search.seconds(piece, most)
 
 
 @pytest.mark.parametrize("name", BOUNDED)

@@ -141,8 +141,8 @@ def test_two_results() -> None:
 def test_rows_that_no_block_holds() -> None:
     """Each row is walked by a first kernel, and normalised by a second."""
     plans = found("long_rows")
-    assert len(plans[0].kernels) == 2
-    assert all(len(plan.kernels) <= 4 for plan in plans)
+    assert any(len(plan.kernels) == 2 for plan in plans)
+    assert all(2 <= len(plan.kernels) <= 4 for plan in plans)
 
 
 @pytest.mark.parametrize("max_kernels", [1, 2])

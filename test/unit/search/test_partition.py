@@ -28,7 +28,7 @@ class Costs:
     asked: list[Part] = field(default_factory=list[Part])
     prepared: list[Part] = field(default_factory=list[Part])
 
-    def seconds(self, part: Part) -> float:
+    def seconds(self, part: Part, most: float = inf) -> float:
         self.asked.append(part)
         if len(self.heavy.intersection(part.operators)) > self.most_heavy or not self.possible(
             part
@@ -136,7 +136,7 @@ def test_another_value_is_stored_in_place_of_its_neighbour() -> None:
     parts = {(1, 2), (0, 1), (2, 3)}
 
     class Misleading(Costs):
-        def seconds(self, part: Part) -> float:
+        def seconds(self, part: Part, most: float = inf) -> float:
             if len(part.operators) > 1 and part.operators not in parts:
                 return inf
             return super().seconds(part) - (0.05 if part.operators == (1, 2) else 0)
