@@ -4,6 +4,7 @@ from dataclasses import dataclass, field
 from itertools import pairwise
 from math import prod
 
+import numpy as np
 from xdsl.context import Context
 from xdsl.dialects.builtin import DenseArrayBase, IntegerAttr, ModuleOp, i64
 from xdsl.ir import Operation, SSAValue
@@ -19,7 +20,13 @@ from mirage_mlir.dialects.layout import (
 )
 from mirage_mlir.dialects.threadblock import Stage
 from mirage_mlir.graph.layout import round_up
-from mirage_mlir.graph.schedule import choose_stages, pipeline_stages, side_by_side
+from mirage_mlir.graph.schedule import (
+    PRODUCER_WARPS,
+    choose_stages,
+    pipeline_stages,
+    producer_warps,
+    side_by_side,
+)
 from mirage_mlir.graph.target import target_named
 from mirage_mlir.passes.lowering.context import (
     buffer_bytes,
@@ -27,7 +34,13 @@ from mirage_mlir.passes.lowering.context import (
     is_staged,
     is_tensor_copy,
 )
-from mirage_mlir.passes.lowering.tiles import HELD, PRODUCERS, adds_into, cluster_sizes
+from mirage_mlir.passes.lowering.tiles import (
+    HELD,
+    PRODUCERS,
+    adds_into,
+    block_threads,
+    cluster_sizes,
+)
 
 STAGES = "stages"
 
@@ -292,6 +305,12 @@ def is_pipelined(graph: kernel.GraphDefinedOp) -> bool:
     return bool(staged) and all(is_tensor_copy(op) for op in staged)
 
 
+def producers_of(graph: kernel.GraphDefinedOp) -> int:
+    """Warps that copy the tiles of the loop."""
+    products = any(isinstance(op, threadblock.MatmulOp) for op in graph.body.block.ops)
+    return producer_warps(block_threads(graph), products=products)
+
+
 def schedule(graph: kernel.GraphDefinedOp, stages: int, *, pipelined: bool) -> None:
     """Put the operations of `graph` in the order in which the block, or its warps, run them."""
     block = graph.body.block
@@ -302,7 +321,7 @@ def schedule(graph: kernel.GraphDefinedOp, stages: int, *, pipelined: bool) -> N
     if pipelined:
         loop = pipelined_loop(parts[Stage.LOOP], graph)
         invariant = before_pipeline(parts[Stage.INVARIANT])
-        graph.attributes[PRODUCERS] = IntegerAttr(1, i64)
+        graph.attributes[PRODUCERS] = IntegerAttr(producers_of(graph), i64)
     else:
         loop = loop_part(parts[Stage.LOOP], stages)
         held = [op for op in loop if HELD in op.attributes]
@@ -369,4 +388,7 @@ class ScheduleThreadblockPass(ModulePass):
             return choose_stages(size, turns)
         target = target_named(self.target)
         share = side_by_side(prod(graph.grid_sizes), prod(cluster_sizes(graph)), target)
+        if producers_of(graph) > PRODUCER_WARPS:
+            # One block takes all registers.
+            share = np.ones_like(share)
         return int(pipeline_stages(size, other_bytes(graph), turns, share, target))

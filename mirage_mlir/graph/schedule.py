@@ -14,6 +14,7 @@ from mirage_mlir.graph.layout import (
     MMA_COLUMNS,
     MMA_DEPTH,
     MMA_ROWS,
+    WARP_THREADS,
     ceil_div,
     power_of_two_at_least,
     round_up,
@@ -54,6 +55,12 @@ STAGE_COUNTS = (2, 3, 4, 8)
 PRODUCER_WARPS = 1
 """Warps that copy the tiles of the loop where tensor copies do that: one thread starts them all."""
 
+GROUP_WARPS = 4
+"""Warps of a warp group, whose registers are given and taken together."""
+
+FEW_REGISTERS = 24
+"""Of each thread of a group of producers: the fewest that there are, the rest is for others."""
+
 MAX_PIPELINE_STAGES = 16
 """Buffers of each tile that such a loop has at most: one thread prepares the barriers of all."""
 
@@ -65,6 +72,9 @@ MAX_SIDE_BY_SIDE = 4
 
 RESERVED_BYTES = 1024
 """Shared memory that the hardware takes for each block."""
+
+MAX_CONSUMER_REGISTERS = 240
+"""The most that each thread of a group asks for; some more, and nobody could have it."""
 
 LARGE_CLUSTER = 4
 """Blocks of a cluster from which on some multiprocessors have too few neighbours for it."""
@@ -173,6 +183,25 @@ def is_spread(shared_bytes: ArrayLike, share: Array, target: Target) -> Mask:
     """
     needed = np.asarray(shared_bytes) + RESERVED_BYTES
     return np.floor(target.shared_per_multiprocessor / needed) <= share
+
+
+def producer_warps(threads: int, *, products: bool) -> int:
+    """
+    Warps that copy the loop's tiles beside `threads` that compute.
+
+    A ninth warp would leave each thread 168 registers, as a quarter of a multiprocessor's serve
+    three warps then: with matrix products, which need more, four warps come that give theirs back.
+    """
+    return GROUP_WARPS if products and threads // WARP_THREADS > GROUP_WARPS else PRODUCER_WARPS
+
+
+def registers_of_consumers(threads: int) -> int:
+    """Registers of each of `threads` that compute, once a group of producers gave theirs back."""
+    producers = GROUP_WARPS * WARP_THREADS
+    present = threads + producers
+    at_first = most_registers(present)
+    rest = at_first * present - FEW_REGISTERS * producers
+    return min(MAX_CONSUMER_REGISTERS, rest // threads // REGISTERS_STEP * REGISTERS_STEP)
 
 
 def mbarrier_bytes(stages: int) -> int:

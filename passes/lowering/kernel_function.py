@@ -21,7 +21,11 @@ from mirage_mlir.dialects import kernel, nvvm, nvvm_hopper, threadblock
 from mirage_mlir.dialects.layout import BarrierOp, GlobalAttr, layout_of
 from mirage_mlir.dialects.threadblock import Stage
 from mirage_mlir.graph.layout import WARP_THREADS
-from mirage_mlir.graph.schedule import PRODUCER_WARPS
+from mirage_mlir.graph.schedule import (
+    FEW_REGISTERS,
+    PRODUCER_WARPS,
+    registers_of_consumers,
+)
 from mirage_mlir.passes.lowering.context import KernelContext
 from mirage_mlir.passes.lowering.emitter import Emitter, Index
 from mirage_mlir.passes.lowering.loads import (
@@ -90,6 +94,7 @@ class KernelFunction:
         self.leads = leads
         self.roots = roots_of(graph)
         self.is_pipelined = PRODUCERS in graph.attributes
+        self.producers = int_attribute(graph, PRODUCERS) if self.is_pipelined else 0
         self.mapped = mapped_tensors(graph) if self.is_pipelined else []
         self.kinds = [nvvm.GLOBAL] * len(self.roots) + [GENERIC] * len(self.mapped)
         self.entry = Block(arg_types=self.kinds)
@@ -158,12 +163,20 @@ class KernelFunction:
         maps = dict(zip(self.mapped, self.entry.args[len(self.roots) :], strict=True))
         producer = Producer(ctx, maps, self.given, leads=self.leads)
         # The first copies start before the other warps even know of the barriers.
-        with emit.when(emit.equal(ctx.warp, consumers)), emit.when(emit.equal(ctx.lane, 0)):
+        first = emit.equal(ctx.warp, consumers)
+        with emit.when(first), emit.when(emit.equal(ctx.lane, 0)):
             producer.start()
         emit.insert(nvvm.BarrierOp())
-        with emit.when(emit.equal(ctx.warp, consumers)), emit.when(emit.equal(ctx.lane, 0)):
-            producer.run()
+        several = self.producers > PRODUCER_WARPS
+        with emit.when(emit.negate(emit.less(ctx.warp, consumers))):
+            if several:
+                emit.insert(nvvm_hopper.SetMaxRegisterOp(FEW_REGISTERS, "decrease"))
+            with emit.when(emit.both(first, emit.equal(ctx.lane, 0))):
+                producer.run()
         with emit.when(emit.less(ctx.warp, consumers)):
+            if several:
+                count = registers_of_consumers(self.block_threads)
+                emit.insert(nvvm_hopper.SetMaxRegisterOp(count, "increase"))
             self.consume()
 
     def consume(self) -> None:
@@ -217,8 +230,7 @@ class KernelFunction:
         """The finished function, with what a launch must know in its attributes."""
         graph = self.graph
         grid = [*graph.grid_sizes, 1, 1][:3]
-        producers = PRODUCER_WARPS if self.is_pipelined else 0
-        launched = self.block_threads + producers * WARP_THREADS
+        launched = self.block_threads + self.producers * WARP_THREADS
         attributes: dict[str, Attribute] = {
             "nvvm.kernel": UnitAttr(),
             "nvvm.maxntid": DenseArrayBase.from_list(i32, [launched]),
@@ -227,6 +239,9 @@ class KernelFunction:
             "mirage.smem_bytes": IntegerAttr(int_attribute(graph, SMEM_BYTES), i64),
             "mirage.arguments": ArrayAttr([StringAttr(argument) for argument in arguments]),
         }
+        if self.is_pipelined:
+            # Without it ptxas takes 96 registers for 288 threads, and spills.
+            attributes["nvvm.minctasm"] = IntegerAttr(1, i32)
         if self.given is not None:
             attributes["mirage.follows"] = UnitAttr()
         cluster = [*cluster_sizes(graph), 1, 1][:3]
