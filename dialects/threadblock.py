@@ -100,6 +100,7 @@ from mirage_mlir.dialects.layout import (
     ReleaseTilesOp,
     SharedAttr,
 )
+from mirage_mlir.dialects.parts import LeavePartOp
 from mirage_mlir.graph.partition import REPLICATED
 from mirage_mlir.graph.shapes import Shape, format_shape
 
@@ -585,7 +586,7 @@ Threadblock = Dialect(
     [
         *(*GRAPH_OPS, *BINARY_OPS, *FUNCTION_OPS, *PARAMETRIC_OPS, *VIEW_OPS),
         *(MatmulOp, ReduceSumOp, ReduceMaxOp, ConstantOp, ConvertLayoutOp),
-        *(BarrierOp, AwaitTilesOp, ReleaseTilesOp),
+        *(BarrierOp, AwaitTilesOp, ReleaseTilesOp, LeavePartOp),
     ],
     [TileType, RegistersAttr, SharedAttr, GlobalAttr],
 )

@@ -46,6 +46,7 @@ from mirage_mlir.passes.lowering.chains import (
     source_of,
     threads_of_chains,
 )
+from mirage_mlir.passes.lowering.parts import leave_part_of, use_scratch
 from mirage_mlir.passes.lowering.places import (
     NoCommonMaximum,
     TilePlaces,
@@ -68,7 +69,9 @@ from mirage_mlir.passes.lowering.tile_layouts import TileLayouts
 from mirage_mlir.passes.lowering.tiles import (
     CLUSTER_SHARES,
     HELD,
+    MAX_CLUSTER,
     MERGES,
+    PART,
     RUNNING,
     STATE,
     THREADS,
@@ -254,6 +257,8 @@ class LayoutAssignment(TilePlaces):
         """In the registers of the value that is added."""
         if layout_of(op.result) is not None:
             return
+        if PART in op.attributes:
+            return self.sum_of_parts(op)
         if op.rescale is None and op.value in self.relative:
             assert op.kind.data == "max", "what else uses a stabiliser makes it common"
         layout = self.registers_for(op, 0, partial=True)
@@ -267,6 +272,16 @@ class LayoutAssignment(TilePlaces):
         if layout.partial > 1 or (blocks_across(op) > 1 and folded is None):
             shared = replace(shared_from(op.result, layout), combine=op.kind.data)
             self.spread(result, shared, blocks_across(op), after)
+
+    def sum_of_parts(self, op: threadblock.AccumulateOp) -> None:
+        """Each thread of the last block has of the total what it had of its block's part."""
+        layout = self.registers_for(op, 0)
+        layout = self.folded(op, layout) or layout
+        set_layout(op, RegistersAttr.of(layout))
+        if op.rescale is not None:
+            self.state_of(op, op.rescale, layout)
+        leave = leave_part_of(op)
+        self.graph.body.block.insert_op_before(leave, op)
 
     def merged(self, op: threadblock.AccumulateOp, layout: RegisterLayout) -> SSAValue:
         """The sum `op` in `layout`, brought to the maximum of all warps and blocks."""
@@ -437,8 +452,9 @@ class LayoutAssignment(TilePlaces):
         set_layout(op, SharedAttr.of(shared_for(op.results[0])))
 
 
-def assign(graph: kernel.GraphDefinedOp, target: Target) -> None:
+def assign(graph: kernel.GraphDefinedOp, target: Target, cluster_blocks: int) -> None:
     """Give `graph` its threads and each of its operations a layout."""
+    use_scratch(graph, cluster_blocks)
     given = graph.attributes.get(THREADS)
     threads = given.value.data if isinstance(given, IntegerAttr) else choose_threads(graph, target)
     graph.attributes[THREADS] = IntegerAttr(threads, i64)
@@ -547,14 +563,18 @@ class AssignLayoutsPass(ModulePass):
 
     name = "assign-layouts"
 
-    target: str = "sm_80"
-    """What tiles are laid out for; the default is right for every target."""
+    target: str | None = None
+    """What tiles are laid out for; where it is not given, for chips with what all have, and
+    clusters."""
 
     def __post_init__(self) -> None:
-        target_named(self.target)
+        if self.target is not None:
+            target_named(self.target)
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         """Visit every `kernel.graph_defined` of the module."""
+        target = target_named(self.target or "sm_80")
+        blocks = MAX_CLUSTER if self.target is None else target.cluster_blocks
         for graph in [g for g in op.walk() if isinstance(g, kernel.GraphDefinedOp)]:
-            assign(graph, target_named(self.target))
+            assign(graph, target, blocks)
         dce(op)

@@ -32,9 +32,12 @@ from mirage_mlir.passes.lowering.kernel_function import (
 )
 from mirage_mlir.passes.lowering.packing import described_packing, mark_packed
 from mirage_mlir.passes.lowering.pipeline import MappedTensor, described
-from mirage_mlir.passes.lowering.tiles import PRODUCERS, cluster_sizes
+from mirage_mlir.passes.lowering.tiles import IN_SCRATCH, PRODUCERS, cluster_sizes
 from mirage_mlir.passes.lowering.views import TensorView, dense_strides, view_of
 from mirage_mlir.passes.plan_memory import (
+    COUNTER_BYTES,
+    COUNTERS_OFFSET,
+    PARTS_OFFSET,
     SCRATCH_BYTES,
     SCRATCH_OFFSET,
     SMEM_BYTES,
@@ -140,6 +143,9 @@ class FunctionLowering:
         maps: dict[tuple[MappedTensor, str], int] = {}
         for number, graph in enumerate(self.graphs):
             arguments = [self.argument(root, scratch) for root in roots_of(graph)]
+            if IN_SCRATCH in graph.attributes:
+                arguments.append(f"scratch:{int_attribute(graph, PARTS_OFFSET)}")
+                arguments.append(f"counters:{int_attribute(graph, COUNTERS_OFFSET)}")
             # After the last kernel comes the first one of the next call.
             leads = self.starts_early(self.graphs[(number + 1) % len(self.graphs)])
             function = KernelFunction(graph, self.given(number), leads=leads)
@@ -152,6 +158,8 @@ class FunctionLowering:
         )
         module.location = self.function.location
         self.describe(module)
+        if counters := int_attribute(self.function, COUNTER_BYTES):
+            module.attributes["mirage.counter_bytes"] = IntegerAttr(counters, i64)
         if maps:
             module.attributes["mirage.tensor_maps"] = described(list(maps))
         if self.packings:

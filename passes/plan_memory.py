@@ -24,7 +24,8 @@ from mirage_mlir.passes.lowering.context import (
     is_staged,
 )
 from mirage_mlir.passes.lowering.emitter import byte_width
-from mirage_mlir.passes.lowering.tiles import PRODUCERS, ZERO_PADDING
+from mirage_mlir.passes.lowering.parts import ARRIVAL, WORD, bytes_of_parts, tiles_of
+from mirage_mlir.passes.lowering.tiles import IN_SCRATCH, PRODUCERS, ZERO_PADDING
 from mirage_mlir.passes.lowering.views import view_of
 from mirage_mlir.passes.schedule_threadblock import STAGES, in_shared, spreads
 
@@ -33,6 +34,14 @@ MBARRIER_OFFSET = "mbarrier_offset"
 """Where a pipeline's barriers lie: one for each stage that says full, then as many for empty."""
 SCRATCH_OFFSET = "scratch_offset"
 SCRATCH_BYTES = "scratch_bytes"
+
+COUNTER_BYTES = "counter_bytes"
+"""On a function: counters of blocks, which are 0 before each call and after it."""
+PARTS_OFFSET, COUNTERS_OFFSET = "parts_offset", "counters_offset"
+"""Where in scratch, and among the counters, those of a kernel start."""
+
+COUNTER_ALIGNMENT = 16
+"""Bytes that all pointers of a kernel are aligned to."""
 
 SCRATCH_ALIGNMENT = 256
 """What cudaMalloc gives, so that a tensor in scratch is aligned like one of its own."""
@@ -116,6 +125,10 @@ def plan_shared(graph: kernel.GraphDefinedOp, limit: int) -> None:
         start = round_up(size, MBARRIER_BYTES)
         graph.attributes[MBARRIER_OFFSET] = IntegerAttr(start, i64)
         size = start + mbarrier_bytes(int_attribute(graph, STAGES))
+    if IN_SCRATCH in graph.attributes:
+        start = round_up(size, WORD)
+        graph.attributes[ARRIVAL] = IntegerAttr(start, i64)
+        size = start + WORD
     if size > limit:
         fail(graph, f"needs {size} bytes of shared memory, a block has at most {limit}")
     for op, offset in zip(buffers, plan.offsets, strict=True):
@@ -142,11 +155,21 @@ def plan_scratch(function: func.FuncOp) -> None:
         for root in (view_of(value).root for value in graph.inputs):
             if root in buffers:
                 buffers[root] = Buffer(buffers[root].size, buffers[root].first, number)
-    plan = plan_memory(list(buffers.values()), SCRATCH_ALIGNMENT)
-    offsets = dict(zip(buffers, plan.offsets, strict=True))
+    sums = [number for number, graph in enumerate(graphs) if IN_SCRATCH in graph.attributes]
+    parts = [Buffer(bytes_of_parts(graphs[number]), number, number) for number in sums]
+    plan = plan_memory([*buffers.values(), *parts], SCRATCH_ALIGNMENT)
+    offsets = dict(zip(buffers, plan.offsets, strict=False))
     for graph in graphs:
         places = [offsets.get(result, -1) for result in graph.outputs]
         graph.attributes[SCRATCH_OFFSET] = DenseArrayBase.from_list(i64, places)
+    counters = 0
+    for number, place in zip(sums, plan.offsets[len(buffers) :], strict=True):
+        graph = graphs[number]
+        graph.attributes[PARTS_OFFSET] = IntegerAttr(place, i64)
+        # No two kernels share a counter: one may start before the one in front has ended.
+        graph.attributes[COUNTERS_OFFSET] = IntegerAttr(counters, i64)
+        counters += round_up(tiles_of(graph) * WORD, COUNTER_ALIGNMENT)
+    function.attributes[COUNTER_BYTES] = IntegerAttr(counters, i64)
     function.attributes[SCRATCH_BYTES] = IntegerAttr(plan.size, i64)
 
 

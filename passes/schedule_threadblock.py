@@ -18,6 +18,7 @@ from mirage_mlir.dialects.layout import (
     SharedAttr,
     layout_of,
 )
+from mirage_mlir.dialects.parts import LeavePartOp
 from mirage_mlir.dialects.threadblock import Stage
 from mirage_mlir.graph.layout import round_up
 from mirage_mlir.graph.schedule import (
@@ -253,6 +254,8 @@ def leading_to_parts(ops: list[Operation]) -> list[Operation]:
 
 def post_part(ops: list[Operation], after_loop: bool) -> list[Operation]:
     """What follows the loop, or what comes before sums across blocks where there is none."""
+    if any(isinstance(op, LeavePartOp) for op in ops):
+        return through_scratch(ops)
     # Parts that go to other blocks come first: then all of them meet once.
     sums = leading_to_parts(ops)
     ops = [*sums, *(op for op in ops if op not in sums)]
@@ -264,6 +267,21 @@ def post_part(ops: list[Operation], after_loop: bool) -> list[Operation]:
     return [*first, *with_barriers(ops, Stage.POST, Hazards())]
 
 
+def through_scratch(ops: list[Operation]) -> list[Operation]:
+    """What each block does until it has left its parts, and what the last one does with them."""
+    chosen: set[Operation] = {op for op in ops if isinstance(op, LeavePartOp)}
+    for op in reversed(ops):
+        if op in chosen:
+            chosen.update(v.owner for v in op.operands if isinstance(v.owner, Operation))
+    leading = [op for op in ops if op in chosen]
+    return [
+        BarrierOp(Stage.POST.value, 0),
+        *with_barriers(leading, Stage.POST, Hazards()),
+        BarrierOp(Stage.POST.value, cluster=True),
+        *with_barriers([op for op in ops if op not in chosen], Stage.POST, Hazards()),
+    ]
+
+
 def stage_of(op: Operation, stages: dict[SSAValue, Stage], *, looped: bool) -> Stage:
     """The stage in which `op` runs: that of its result; stores come last."""
     if isinstance(op, BarrierOp):
@@ -272,6 +290,8 @@ def stage_of(op: Operation, stages: dict[SSAValue, Stage], *, looped: bool) -> S
         return Stage.LOOP
     if isinstance(op, threadblock.AccumulateOp):
         return Stage.LOOP if stages[op.value] == Stage.LOOP else Stage.POST
+    if isinstance(op, LeavePartOp):
+        return Stage.POST
     if isinstance(op, threadblock.StoreOp):
         # Stores keep their order, for it says which result each makes.
         return Stage.POST if looped else Stage.INVARIANT

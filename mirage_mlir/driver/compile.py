@@ -13,6 +13,7 @@ from mirage_mlir.bridge.compile import to_ptx
 from mirage_mlir.bridge.ptxas import Cubin, PtxasError, assemble
 from mirage_mlir.diagnostics import fail
 from mirage_mlir.driver.launch_plan import (
+    counter_bytes_of,
     inputs_of,
     launches_of,
     outputs_of,
@@ -134,6 +135,7 @@ def compile_function(
             },
             tensor_maps=tensor_maps_of(kernels),
             packed=packed_of(kernels),
+            counter_bytes=counter_bytes_of(kernels),
         ),
         ptx=ptx,
         assembled=cubin,

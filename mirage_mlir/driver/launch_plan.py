@@ -142,6 +142,12 @@ def scratch_bytes_of(kernels: gpu.ModuleOp) -> int:
     return _integer(kernels, "mirage.scratch_bytes")
 
 
+def counter_bytes_of(kernels: gpu.ModuleOp) -> int:
+    """The counters of blocks that add up their parts in scratch memory."""
+    name = "mirage.counter_bytes"
+    return _integer(kernels, name) if name in kernels.attributes else 0
+
+
 def _launch(kernel: llvm.FuncOp) -> Launch:
     arguments = _attribute(kernel, "mirage.arguments")
     assert isa(arguments, ArrayAttr[StringAttr])

@@ -7,7 +7,10 @@ from mirage_mlir.runtime.element_types import ElementType
 from mirage_mlir.runtime.manifest import ArtifactError, Fields
 
 MEMORY = ("input", "output", "scratch")
-"""The kinds of arguments that are a pointer."""
+"""The kinds of arguments that are a pointer to tensors."""
+
+COUNTERS = "counters"
+"""The kind of those that are a pointer to counters, which are 0 between the calls on a stream."""
 
 PACKED = "packed"
 """The kind of a pointer to the packed copy of an input."""
@@ -27,8 +30,9 @@ class Argument:
     """
     One thing that a kernel takes.
 
-    `kind` is "input", "output", "scratch", "packed" or "map"; `index` is which input or output, the
-    offset in bytes into the scratch memory, or which of the target's packed inputs or tensor maps.
+    `kind` is "input", "output", "scratch", "packed", "counters" or "map"; `index` is which input or
+    output, the offset in bytes into the scratch memory or the counters, or which of the target's
+    packed inputs or tensor maps.
     """
 
     kind: str
@@ -38,7 +42,7 @@ class Argument:
     def parse(text: str) -> "Argument":
         """Read `input:0`, `scratch:4096` or `map:1`; raises `ArtifactError` on anything else."""
         kind, _, number = text.partition(":")
-        if kind not in (*MEMORY, PACKED, MAP) or not number.isdecimal():
+        if kind not in (*MEMORY, PACKED, COUNTERS, MAP) or not number.isdecimal():
             raise ArtifactError(f"{text!r} is not a kernel argument such as 'input:0'")
         return Argument(kind, int(number))
 
@@ -125,6 +129,7 @@ _COUNTED = {
     "input": "inputs",
     "output": "outputs",
     "scratch": "bytes of scratch",
+    COUNTERS: "bytes of counters",
     PACKED: "packed inputs",
     MAP: "tensor maps",
 }

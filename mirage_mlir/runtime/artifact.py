@@ -26,6 +26,7 @@ from pathlib import Path
 from typing import cast
 
 from mirage_mlir.runtime.arguments import (
+    COUNTERS,
     MAP,
     PACKED,
     Argument,
@@ -124,6 +125,8 @@ class TargetCode:
     """What the arguments `map:0`, `map:1` and so on of the kernels are."""
     packed: tuple[PackedInput, ...] = ()
     """What `packed:0`, `packed:1` and so on are."""
+    counter_bytes: int = 0
+    """Memory that is 0 before the first call on a stream, and that calls leave so."""
 
 
 @dataclass(frozen=True)
@@ -152,6 +155,8 @@ class Artifact:
         }
         pointers = {**memory, PACKED: len(code.packed)} if code.packed else memory
         sizes = {**pointers, MAP: len(code.tensor_maps)} if code.tensor_maps else pointers
+        if code.counter_bytes:
+            sizes = {**sizes, COUNTERS: code.counter_bytes}
         for launch in code.launches:
             what = f"kernel {launch.kernel} for {code.target}"
             check_arguments(what, launch.arguments, sizes)
@@ -195,6 +200,7 @@ class Artifact:
             "targets": {
                 code.target: {
                     "scratch_bytes": code.scratch_bytes,
+                    "counter_bytes": code.counter_bytes,
                     "resources": dict(code.resources),
                     "launches": [_launch_fields(launch) for launch in code.launches],
                     "tensor_maps": [each.fields() for each in code.tensor_maps],
@@ -334,9 +340,10 @@ def _read_target(target: str, fields: Fields, files: Mapping[str, bytes]) -> Tar
         scratch_bytes=fields.number("scratch_bytes"),
         ugraph=_member(files, f"{target}.ugraph.mlir").decode(),
         resources={name: resources.number(name) for name in resources.names()},
-        # Files of version 2 have neither.
+        # Files of version 2 have none of these.
         tensor_maps=tuple(map(TensorMap.read, _each(fields, "tensor_maps"))),
         packed=tuple(map(PackedInput.read, _each(fields, "packed"))),
+        counter_bytes=fields.number("counter_bytes") if fields.has("counter_bytes") else 0,
     )
 
 

@@ -94,6 +94,18 @@ class Driver(Protocol):
         """Whether a graph is being captured from `stream`."""
         ...
 
+    def capture(self, stream: int) -> int:
+        """The number of the graph that is being captured from `stream`, 0 where none is."""
+        ...
+
+    def zeroed(self, size: int) -> int:
+        """
+        The address of new memory that is 0, on the current context's device and for good.
+
+        It is 0 when the call returns; safe while a graph is being captured.
+        """
+        ...
+
     def launch(
         self,
         function: Function,
@@ -297,6 +309,27 @@ class CudaDriver:
             # Zero outside the tensor.
             member("FloatOOBfill", "FLOAT_OOB_FILL", "NONE"),
         ]
+
+    def capture(self, stream: int) -> int:
+        """The number of the graph that is being captured from `stream`, 0 where none is."""
+        status, state, number, *_ = self.bindings.cuStreamGetCaptureInfo(stream)
+        if int(status) != 0:
+            raise CudaError(f"asking for a capture failed: {self._describe(status)}")
+        active = self.bindings.CUstreamCaptureStatus.CU_STREAM_CAPTURE_STATUS_ACTIVE
+        return int(number) if state == active else 0
+
+    def zeroed(self, size: int) -> int:
+        """The address of new memory that is 0."""
+        cuda = self.bindings
+        # The stream of its own waits for no other, and no capture sees it.
+        apart = cuda.CUstream_flags.CU_STREAM_NON_BLOCKING
+        with self._capture_allowed():
+            address = self._call(cuda.cuMemAlloc, size)
+            stream = self._call(cuda.cuStreamCreate, apart)
+            self._call(cuda.cuMemsetD8Async, address, 0, size, stream)
+            self._call(cuda.cuStreamSynchronize, stream)
+            self._call(cuda.cuStreamDestroy, stream)
+        return int(address)
 
     def launch(
         self,

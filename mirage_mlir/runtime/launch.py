@@ -2,19 +2,24 @@
 Machine code on one device, ready to launch.
 
 A launch checks nothing, allocates nothing on the device and waits for nothing, so it may be
-captured into a CUDA graph; `kernel.py` checks the tensors before.
+captured into a CUDA graph; `kernel.py` checks the tensors before. Only the first one on a stream,
+or in a graph, gets counters where kernels have some.
 """
 
 import ctypes
 from collections.abc import Mapping, Sequence
+from threading import get_ident
 
-from mirage_mlir.runtime.arguments import MAP, PACKED, Argument
+from mirage_mlir.runtime.arguments import COUNTERS, MAP, PACKED, Argument
 from mirage_mlir.runtime.artifact import Artifact, Launch, TargetCode
 from mirage_mlir.runtime.cuda_driver import Driver
 from mirage_mlir.runtime.packed import PackedMemory
 
 MAP_PARAMETER_ALIGNMENT = 64
 """Bytes, of a tensor map as the driver declares it."""
+
+PER_THREAD_STREAM = 2
+"""The handle that stands for another stream in each thread (`CU_STREAM_PER_THREAD`)."""
 
 MOST_MAPS = 4096
 """Encoded maps that are kept, half a megabyte: tensors that a program made anew for each call would
@@ -90,6 +95,8 @@ class LoadedCode:
         # back; list.pop and list.append are atomic, so threads never share a frame.
         self._frames: list[list[_Frame]] = []
         self._packed = PackedMemory(code.packed, driver) if code.packed else None
+        # Counters of blocks, by stream and capture: kernels that run at the same time share none.
+        self._counters: dict[tuple[int, int, int], int] = {}
         # Encoded tensor maps, by their number and the address of the tensor.
         self._maps: dict[tuple[int, int], _EncodedMap] = {}
 
@@ -129,6 +136,8 @@ class LoadedCode:
         addresses: dict[str, Sequence[int]] = {"input": inputs, "output": outputs}
         if self._packed is not None:
             addresses[PACKED] = self._packed.addresses(inputs, stream)
+        if self._code.counter_bytes:
+            addresses[COUNTERS] = (self._counters_on(stream),)
         try:
             frames = self._frames.pop()
         except IndexError:
@@ -157,6 +166,21 @@ class LoadedCode:
         self._known.add(constants)
         self._frames.append(frames)
 
+    def _counters_on(self, stream: int) -> int:
+        """
+        The counters for what runs on `stream` now.
+
+        A captured graph runs on any stream later, so it has its own.
+        """
+        thread = get_ident() if stream == PER_THREAD_STREAM else 0
+        key = stream, thread, self._driver.capture(stream)
+        found = self._counters.get(key)
+        if found is None:
+            # Two threads may both get some: of those that are kept both take one.
+            new = self._driver.zeroed(self._code.counter_bytes)
+            found = self._counters.setdefault(key, new)
+        return found
+
     def _map(
         self, number: int, addresses: Mapping[str, Sequence[int]], scratch: int
     ) -> "_EncodedMap":
@@ -177,6 +201,8 @@ def _address(argument: Argument, addresses: Mapping[str, Sequence[int]], scratch
     """The device address that a pointer is."""
     if argument.kind == "scratch":
         return scratch + argument.index
+    if argument.kind == COUNTERS:
+        return addresses[COUNTERS][0] + argument.index
     return addresses[argument.kind][argument.index]
 
 

@@ -65,6 +65,7 @@ class KernelContext:
         held: fragments of left sides that stay in registers through the loop, of products, by
             step and row.
         stabilisers: what rescaled sums are relative to.
+        parts, counters: device memory for sums across blocks without clusters.
     """
 
     graph: kernel.GraphDefinedOp
@@ -87,6 +88,8 @@ class KernelContext:
         default_factory=dict[Operation, list[list[list[SSAValue]]]]
     )
     stabilisers: dict[StateKey, Stabiliser] = field(default_factory=dict[StateKey, Stabiliser])
+    parts: SSAValue | None = None
+    counters: SSAValue | None = None
 
     @cached_property
     def is_half(self) -> bool:

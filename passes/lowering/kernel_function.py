@@ -39,9 +39,11 @@ from mirage_mlir.passes.lowering.loads import (
 )
 from mirage_mlir.passes.lowering.loop import Loop
 from mirage_mlir.passes.lowering.operations import meet_block, meet_cluster, run_all
+from mirage_mlir.passes.lowering.parts import arrive
 from mirage_mlir.passes.lowering.pipeline import Producer, mapped_tensors
 from mirage_mlir.passes.lowering.tiles import (
     CLUSTER_SHARES,
+    IN_SCRATCH,
     PRODUCERS,
     THREADS,
     cluster_sizes,
@@ -96,7 +98,9 @@ class KernelFunction:
         self.is_pipelined = PRODUCERS in graph.attributes
         self.producers = int_attribute(graph, PRODUCERS) if self.is_pipelined else 0
         self.mapped = mapped_tensors(graph) if self.is_pipelined else []
-        self.kinds = [nvvm.GLOBAL] * len(self.roots) + [GENERIC] * len(self.mapped)
+        self.shared_sums = 2 if IN_SCRATCH in graph.attributes else 0
+        plain = len(self.roots) + self.shared_sums
+        self.kinds = [nvvm.GLOBAL] * plain + [GENERIC] * len(self.mapped)
         self.entry = Block(arg_types=self.kinds)
         self.emit = Emitter(self.entry)
         self.emit.location = graph.location
@@ -118,6 +122,8 @@ class KernelFunction:
             int_attribute(graph, STAGES),
         )
         self.ctx.turns = turns_of(self.ctx, 0)
+        if self.shared_sums:
+            self.ctx.parts, self.ctx.counters = self.entry.args[len(self.roots) : plain]
         self.in_loop: list[Operation] = []
         self.before: list[Operation] = []
         self.after: list[Operation] = []
@@ -160,7 +166,9 @@ class KernelFunction:
         """Emit a warp that copies the loop's tiles, and what all the others do."""
         ctx, emit = self.ctx, self.emit
         consumers = ctx.threads // WARP_THREADS
-        maps = dict(zip(self.mapped, self.entry.args[len(self.roots) :], strict=True))
+        maps = dict(
+            zip(self.mapped, self.entry.args[len(self.kinds) - len(self.mapped) :], strict=True)
+        )
         producer = Producer(ctx, maps, self.given, leads=self.leads)
         # The first copies start before the other warps even know of the barriers.
         first = emit.equal(ctx.warp, consumers)
@@ -206,9 +214,14 @@ class KernelFunction:
         """
         Emit what follows the loop where blocks add up their parts: the first `apart` operations
         in each block, the rest by all threads of the cluster together, or by its first block; or
-        in each block where they store tiles of their own.
+        in each block where they store tiles of their own. Without a cluster by the last block.
         """
         ctx, rest = self.ctx, self.after[apart:]
+        if IN_SCRATCH in self.graph.attributes:
+            run_all(ctx, self.after[: apart - 1])
+            with self.emit.when(arrive(ctx, meet_block)):
+                run_all(ctx, rest)
+            return
         run_all(ctx, self.after[:apart])
         if stores_apart(self.graph):
             run_all(ctx, rest)
@@ -249,6 +262,7 @@ class KernelFunction:
             attributes["nvvm.cluster_dim"] = DenseArrayBase.from_list(i32, cluster)
         inputs = {view_of(value).root for value in graph.inputs}
         notes = [argument_attributes(root in inputs) for root in self.roots]
+        notes += [shared_memory_of_blocks()] * self.shared_sums
         notes += [tensor_map_attributes()] * len(self.mapped)
         function = llvm.FuncOp(
             name,
@@ -271,6 +285,11 @@ def argument_attributes(is_input: bool) -> DictionaryAttr:
     if is_input:
         known["llvm.readonly"] = UnitAttr()
     return DictionaryAttr(known)
+
+
+def shared_memory_of_blocks() -> DictionaryAttr:
+    """What LLVM may assume of a pointer to what other blocks write while this one runs."""
+    return DictionaryAttr({"llvm.align": IntegerAttr(POINTER_ALIGNMENT, i64)})
 
 
 def tensor_map_attributes() -> DictionaryAttr:

@@ -7,18 +7,20 @@ from xdsl.ir import Operation
 
 from mirage_mlir.dialects import nvvm, nvvm_hopper, thread, threadblock
 from mirage_mlir.dialects.layout import BarrierOp, ConvertLayoutOp
+from mirage_mlir.dialects.parts import LeavePartOp
 from mirage_mlir.passes.lowering.access import as_f32, fetch, write_global, write_shared
 from mirage_mlir.passes.lowering.context import KernelContext, shared_layout
 from mirage_mlir.passes.lowering.elementwise import run_thread_graph
 from mirage_mlir.passes.lowering.emitter import Condition
 from mirage_mlir.passes.lowering.matmul import multiply
+from mirage_mlir.passes.lowering.parts import leave_part, total_of_parts
 from mirage_mlir.passes.lowering.reduction import (
     NEUTRAL,
     layout_read_by,
     part_of_sum,
     reduce,
 )
-from mirage_mlir.passes.lowering.tiles import PRODUCERS, adds_into, block_threads, cluster_sizes
+from mirage_mlir.passes.lowering.tiles import PART, PRODUCERS, adds_into, block_threads, summed_axes
 from mirage_mlir.passes.lowering.units import written_for_groups
 
 CONSUMERS_BARRIER = 1
@@ -37,11 +39,13 @@ def run_operation(ctx: KernelContext, op: Operation) -> None:
     match op:
         case BarrierOp():
             run_barrier(ctx, op)
-        case threadblock.MatmulOp():
-            if not adds_into(op.result):
-                ctx.registers[op.result] = multiply(ctx, op, None)
+        case threadblock.MatmulOp() if not adds_into(op.result):
+            ctx.registers[op.result] = multiply(ctx, op, None)
         case threadblock.AccumulateOp():
-            ctx.registers[op.result] = part_of_sum(ctx, op)
+            total = total_of_parts if PART in op.attributes else part_of_sum
+            ctx.registers[op.result] = total(ctx, op)
+        case LeavePartOp():
+            leave_part(ctx, op)
         case thread.GraphOp():
             run_thread_graph(ctx, op)
         case threadblock.ReduceSumOp() | threadblock.ReduceMaxOp():
@@ -53,8 +57,11 @@ def run_operation(ctx: KernelContext, op: Operation) -> None:
         case threadblock.StoreOp():
             run_store(ctx, op)
         case _:
-            # Loads are started ahead; a transpose is another view of the same memory.
-            assert isinstance(op, threadblock.LoadOp | threadblock.TransposeOp)
+            # Loads are started ahead; a transpose is another view of the same memory; a product
+            # that is added to an accumulator is computed there.
+            assert isinstance(
+                op, threadblock.LoadOp | threadblock.TransposeOp | threadblock.MatmulOp
+            )
 
 
 def run_barrier(ctx: KernelContext, op: BarrierOp) -> None:
@@ -132,6 +139,6 @@ def stores_for_all(ctx: KernelContext, op: threadblock.StoreOp) -> Condition:
     replicated = [
         block
         for axis, block in enumerate(ctx.blocks)
-        if op.grid_map.get_values()[axis] < 0 and cluster_sizes(ctx.graph)[axis] == 1
+        if op.grid_map.get_values()[axis] < 0 and axis not in summed_axes(ctx.graph)
     ]
     return ctx.emit.all([ctx.emit.equal(block, 0) for block in replicated])

@@ -38,6 +38,12 @@ UNIT, WGMMA = "unit", "wgmma"
 SWAPPED = "swapped"
 """On a product of warp groups: the 64 rows of the unit are columns of the tile."""
 
+IN_SCRATCH = "sums_in_scratch"
+"""On a graph: sums across blocks go through device memory, and the last block has them."""
+
+PART = "part"
+"""On such a sum: its number among those of the graph."""
+
 MAX_CLUSTER = 8
 """Blocks of a cluster that every sm_90 takes (PTX ISA, section "Cluster of Cooperative Thread
 Arrays")."""
@@ -77,12 +83,35 @@ def matmul_sizes(op: threadblock.MatmulOp) -> tuple[int, int, int]:
 
 
 def blocks_across(op: Operation | Block) -> int:
-    """Blocks whose parts an accumulation adds up; 1 for any other operation."""
+    """Blocks of a cluster whose parts an accumulation adds up; 1 for any other operation."""
     if not isinstance(op, threadblock.AccumulateOp):
         return 1
     graph = op.parent_op()
     assert isinstance(graph, kernel.GraphDefinedOp)
+    if IN_SCRATCH in graph.attributes:
+        return 1
     return prod(graph.grid_sizes[axis] for axis in op.across.get_values())
+
+
+def summed_axes(graph: kernel.GraphDefinedOp) -> tuple[int, ...]:
+    """The grid axes that are summed across, which all such sums must share."""
+    axes: set[int] = set()
+    for op in graph.body.block.ops:
+        if isinstance(op, threadblock.AccumulateOp) and (across := op.across.get_values()):
+            if axes and axes != set(across):
+                fail(op, f"sums across grid axes {list(across)}, an earlier one {sorted(axes)}")
+            axes = set(across)
+    return tuple(sorted(axes))
+
+
+def largest_sum(graph: kernel.GraphDefinedOp) -> int:
+    """Blocks that add up their parts; 1 where none do."""
+    return prod(graph.grid_sizes[axis] for axis in summed_axes(graph))
+
+
+def stores_along(op: threadblock.StoreOp, axes: Sequence[int]) -> bool:
+    """Whether the blocks along some of the grid `axes` store tiles of their own."""
+    return any(op.grid_map.get_values()[axis] >= 0 for axis in axes)
 
 
 def users_of_sum(op: threadblock.AccumulateOp) -> list[Operation]:
@@ -198,14 +227,7 @@ def split_warp_bits(layout: RegisterLayout, rows: bool, columns: bool) -> list[i
 
 def cluster_sizes(graph: kernel.GraphDefinedOp) -> tuple[int, ...]:
     """Blocks of a cluster along each grid axis: all of an axis that is summed across."""
-    axes: set[int] = set()
-    for op in graph.body.block.ops:
-        if isinstance(op, threadblock.AccumulateOp) and (across := op.across.get_values()):
-            if axes and axes != set(across):
-                fail(op, f"sums across grid axes {list(across)}, an earlier one {sorted(axes)}")
-            axes = set(across)
-            if (blocks := blocks_across(op)) > MAX_CLUSTER:
-                fail(op, f"sums across {blocks} blocks; a cluster has at most {MAX_CLUSTER}")
+    axes = () if IN_SCRATCH in graph.attributes else summed_axes(graph)
     return tuple(n if axis in axes else 1 for axis, n in enumerate(graph.grid_sizes))
 
 
@@ -213,10 +235,7 @@ def stores_apart(graph: kernel.GraphDefinedOp) -> bool:
     """Whether the blocks of a cluster store tiles of their own, each what it makes of the sums."""
     axes = [axis for axis, blocks in enumerate(cluster_sizes(graph)) if blocks > 1]
     return any(
-        op.grid_map.get_values()[axis] >= 0
-        for op in graph.body.block.ops
-        if isinstance(op, threadblock.StoreOp)
-        for axis in axes
+        stores_along(op, axes) for op in graph.body.block.ops if isinstance(op, threadblock.StoreOp)
     )
 
 

@@ -16,21 +16,6 @@ func.func @across(%x: tensor<16x64xf32>) -> tensor<16x1xf32> {
 
 // -----
 
-// A cluster has eight blocks at most.
-func.func @large_cluster(%x: tensor<16x64xf32>) -> tensor<16x1xf32> {
-  %o = kernel.graph_defined ins(%x) grid [16] loop [2] {
-  ^bb0(%a: tensor<16x64xf32>):
-    %t = threadblock.load %a grid_map [1] loop_map [1] : (tensor<16x64xf32>) -> !threadblock.tile<16x2xf32>
-    %s = threadblock.reduce_sum %t {dims = array<i64: 1>} : (!threadblock.tile<16x2xf32>) -> !threadblock.tile<16x1xf32>
-    // expected-error @+1 {{'threadblock.accumulate' op sums across 16 blocks; a cluster has at most 8}}
-    %b = threadblock.accumulate %s across [0] : (!threadblock.tile<16x1xf32>) -> !threadblock.tile<16x1xf32>
-    threadblock.store %b grid_map [_] : !threadblock.tile<16x1xf32>
-  } : (tensor<16x64xf32>) -> tensor<16x1xf32>
-  func.return %o : tensor<16x1xf32>
-}
-
-// -----
-
 // Both operands in shared memory at once are more than a block has.
 func.func @too_large(%x: tensor<128x1024xf16>, %w: tensor<1024x128xf16>) -> tensor<128x128xf32> {
   // expected-error @+1 {{'kernel.graph_defined' op needs 524288 bytes of shared memory, a block has at most 166912}}

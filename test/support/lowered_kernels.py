@@ -27,7 +27,12 @@ ROUNDOFF = {"f16": 2.0**-11, "bf16": 2.0**-8, "tf32": 2.0**-11, "f32": 2.0**-22}
 reciprocal are approximations."""
 
 
-def schedule(module: ModuleOp, stages: int | None = None, threads: int | None = None) -> ModuleOp:
+def schedule(
+    module: ModuleOp,
+    stages: int | None = None,
+    threads: int | None = None,
+    target: str = "H200",
+) -> ModuleOp:
     """`module` up to plan-memory, in place; `stages` and `threads` replace what passes choose."""
     context = Context()
     if threads is not None:
@@ -35,26 +40,31 @@ def schedule(module: ModuleOp, stages: int | None = None, threads: int | None = 
             graph.attributes["threads"] = IntegerAttr(threads, i64)
     for step in (
         FuseThreadGraphsPass(),
-        AssignLayoutsPass("H200"),
-        ScheduleThreadblockPass(stages, "H200"),
-        PlanMemoryPass("H200"),
+        AssignLayoutsPass(target),
+        ScheduleThreadblockPass(stages, target),
+        PlanMemoryPass(target),
     ):
         step.apply(context, module)
         module.verify()
     return module
 
 
-def emit(module: ModuleOp) -> gpu.ModuleOp:
+def emit(module: ModuleOp, target: str = "H200") -> gpu.ModuleOp:
     """The kernels of a scheduled module's only function."""
-    LowerToNvvmPass("H200").apply(Context(), module)
+    LowerToNvvmPass(target).apply(Context(), module)
     module.verify()
     (kernels,) = [op for op in module.body.block.ops if isinstance(op, gpu.ModuleOp)]
     return kernels
 
 
-def lower(module: ModuleOp, stages: int | None = None, threads: int | None = None) -> gpu.ModuleOp:
+def lower(
+    module: ModuleOp,
+    stages: int | None = None,
+    threads: int | None = None,
+    target: str = "H200",
+) -> gpu.ModuleOp:
     """The kernels of a copy of a module with one function."""
-    return emit(schedule(module.clone(), stages, threads))
+    return emit(schedule(module.clone(), stages, threads, target), target)
 
 
 def graphs_of(module: Operation) -> list[kernel.GraphDefinedOp]:
@@ -116,7 +126,12 @@ def values_of(function: func.FuncOp) -> Sequence[Any]:
 
 
 def check(
-    module: ModuleOp, *, stages: int | None = None, threads: int | None = None
+    module: ModuleOp,
+    *,
+    stages: int | None = None,
+    threads: int | None = None,
+    target: str = "H200",
+    order: int | None = None,
 ) -> gpu.ModuleOp:
     """
     The kernels compute what the uGraph does in f64, without a fault.
@@ -125,10 +140,10 @@ def check(
 
     Returns the kernels, for whoever wants to know how.
     """
-    kernels = lower(module, stages, threads)
+    kernels = lower(module, stages, threads, target)
     function = function_of(module)
     inputs = draw(function)
-    results = run_kernels(kernels, inputs)
+    results = run_kernels(kernels, inputs, order=order)
     expected = run_function(function, inputs, rounding=False)
     rounded = run_function(function, inputs)
     for result, exact, close in zip(results, expected, rounded, strict=True):

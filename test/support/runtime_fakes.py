@@ -124,6 +124,10 @@ class FakeDriver:
     capturing: bool = False
     synchronized: int = 0
     """How often somebody waited for the device."""
+    captures: dict[int, int] = field(default_factory=dict[int, int])
+    """The graphs that are being captured, by stream."""
+    counters: list[int] = field(default_factory=list[int])
+    """The sizes of the memory for counters."""
     loads: list[tuple[int | None, bytes]] = field(default_factory=list[tuple[int | None, bytes]])
     counts: dict[str, int] = field(
         default_factory=lambda: {"f_kernel_0": 3, "f_kernel_1": 2},
@@ -196,6 +200,15 @@ class FakeDriver:
         """The first of its bytes say where it starts, so that a launch reads that."""
         self.encoded.append((tensor_map, address))
         return (address + tensor_map.offset).to_bytes(8, "little").ljust(MAP_BYTES, b"m")
+
+    def capture(self, stream: int) -> int:
+        """What a test says."""
+        return self.captures.get(stream, 0)
+
+    def zeroed(self, size: int) -> int:
+        """Somewhere else each time."""
+        self.counters.append(size)
+        return 1 << 20 | len(self.counters) << 8
 
     def launch(
         self,

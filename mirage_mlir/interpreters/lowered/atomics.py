@@ -5,7 +5,9 @@ from xdsl.ir import Operation
 
 from mirage_mlir.dialects import nvvm
 from mirage_mlir.interpreters.float_domain import round_to_tf32
+from mirage_mlir.interpreters.lowered.faults import unsupported
 from mirage_mlir.interpreters.lowered.flow import Flow, Rules
+from mirage_mlir.interpreters.lowered.handover import COUNTER_BYTES, Counters
 
 
 def run_conversion(state: Flow, op: Operation) -> None:
@@ -15,6 +17,25 @@ def run_conversion(state: Flow, op: Operation) -> None:
     state.values[op.res] = nearest.view(np.int32)
 
 
+def run_fence(state: Flow, op: Operation) -> None:
+    """What the active threads wrote is there for the device when they do what comes next."""
+    state.handover.fence(state.here)
+
+
+def run_count(state: Flow, op: Operation) -> None:
+    """Each active thread counts its block."""
+    assert isinstance(op, nvvm.AtomicCountOp)
+    pointer, here = state.pointer(op.ptr), state.here
+    if not isinstance(pointer.memory, Counters):
+        raise unsupported(op, "counts in memory that has no counters")
+    access = state.access(op, pointer, here, COUNTER_BYTES, COUNTER_BYTES)
+    before = np.zeros(state.size, np.int32)
+    before[here] = pointer.memory.count(access, state.array(op.val)[here])
+    state.values[op.res] = before
+
+
 RULES: Rules = {
+    nvvm.AtomicCountOp: run_count,
     nvvm.ConvertFloatToTf32Op: run_conversion,
+    nvvm.MemoryBarrierOp: run_fence,
 }

@@ -42,10 +42,14 @@ class DeviceBuffer:
         access = access.only(valid)
         at = access.bytes()
         self._require(FaultKind.UNINITIALISED, access, self.written[at], "read what none wrote")
-        self._require(FaultKind.RACE, access, ~self.launch_writes[at], "read what others write")
+        self._require(FaultKind.RACE, access, ~self.others_write(access), "read what others write")
         self.launch_reads[at] = True
         result[valid] = self.data[at]
         return result
+
+    def others_write(self, access: Access) -> Array:
+        """Which bytes were written in this launch, by nobody knows whom; n x size."""
+        return np.asarray(self.launch_writes[access.bytes()])
 
     def write(self, access: Access, data: Array) -> None:
         """Put `data`, n x size bytes, there."""

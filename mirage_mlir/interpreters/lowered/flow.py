@@ -21,6 +21,7 @@ from mirage_mlir.interpreters.lowered.clocks import WARP_THREADS
 from mirage_mlir.interpreters.lowered.device_memory import DeviceBuffer
 from mirage_mlir.interpreters.lowered.encoding import Array
 from mirage_mlir.interpreters.lowered.faults import FaultKind, unsupported
+from mirage_mlir.interpreters.lowered.handover import Handover
 from mirage_mlir.interpreters.lowered.shared_memory import SharedMemory
 from mirage_mlir.interpreters.lowered.transactions import TransactionBarrier
 from mirage_mlir.interpreters.lowered.values import Pending, Pointer, Value
@@ -83,6 +84,7 @@ class Flow:
         rules: what each operation does.
         given: the memory that is there before the kernel in front has ended; None where the kernel
             starts after that.
+        handover: what blocks of the launch hand to each other.
     """
 
     def __init__(
@@ -92,8 +94,11 @@ class Flow:
         rules: Rules,
         *,
         given: Collection[DeviceBuffer] | None = None,
+        handover: Handover | None = None,
     ) -> None:
         self.blocks = blocks
+        self.handover = handover or Handover()
+        self.handover.start_block(shared.clocks)
         self.shared = shared
         self.checker = shared.checker
         self.rules = rules

@@ -41,6 +41,7 @@ from mirage_mlir.interpreters.lowered.encoding import (
 )
 from mirage_mlir.interpreters.lowered.faults import Checker, FaultKind, unsupported
 from mirage_mlir.interpreters.lowered.flow import BlockIndex, Flow, Rules
+from mirage_mlir.interpreters.lowered.handover import Counters, HandedBuffer, Handover
 from mirage_mlir.interpreters.lowered.packed import packed_buffers
 from mirage_mlir.interpreters.lowered.running import run_flows
 from mirage_mlir.interpreters.lowered.shared_memory import SharedMemory
@@ -119,6 +120,7 @@ class Device:
 
     def __init__(self, module: gpu.ModuleOp, inputs: Sequence[Array], checker: Checker) -> None:
         self.module = module
+        self.checker = checker
         input_types = tensor_types(module, "mirage.inputs")
         if len(inputs) != len(input_types):
             raise ValueError(f"the kernels take {len(input_types)} inputs, got {len(inputs)}")
@@ -139,7 +141,11 @@ class Device:
             name = f"output:{number}"
             self.buffers[name] = DeviceBuffer.blank(name, size, checker)
         scratch = integer(module, "mirage.scratch_bytes")
-        self.buffers["scratch"] = DeviceBuffer.blank("scratch", scratch, checker)
+        self.handover = Handover()
+        self.buffers["scratch"] = HandedBuffer.scratch(scratch, self.handover, checker)
+        if "mirage.counter_bytes" in module.attributes:
+            size = integer(module, "mirage.counter_bytes")
+            self.buffers["counters"] = Counters.of_blocks(size, self.handover, checker)
 
     def argument(self, op: Operation, argument: Attribute, threads: int) -> Value:
         """What a kernel gets for an argument: a pointer for each thread, or a tensor map."""
@@ -164,7 +170,7 @@ class Device:
     def address(self, op: Operation, text: str) -> tuple[DeviceBuffer, int]:
         """The memory that the launch plan calls `text`, and the byte where it starts."""
         space, _, number = text.partition(":")
-        if space == "scratch" and number.isdigit():
+        if space in ("scratch", "counters") and space in self.buffers and number.isdigit():
             return self.buffers[space], int(number)
         if text not in self.buffers:
             raise unsupported(op, f"has the argument '{text}', which the launch plan does not")
@@ -196,7 +202,10 @@ class Device:
         return results
 
     def require_written(self, op: Operation) -> None:
-        """Every element of every result must have been written."""
+        """Every element of every result must have been written, and counters be as they were."""
+        if "counters" in self.buffers and self.buffers["counters"].data.any():
+            message = "leaves counters that are not 0 for the next call"
+            self.checker.report(FaultKind.RACE, op, message)
         for number in range(len(self.output_types)):
             self.buffers[f"output:{number}"].require_written(op)
 
@@ -208,6 +217,7 @@ class Kernel:
         self.function = function
         self.name = function.sym_name.data
         self.checker = checker
+        self.handover = device.handover
         self.threads = integer(function, "mirage.threads")
         if self.threads % WARP_THREADS:
             raise unsupported(function, f"has {self.threads} threads, no whole warps")
@@ -243,8 +253,14 @@ class Kernel:
                     message = f"starts at a multiple of {start} bytes, where swizzles take {widest}"
                     self.checker.report(FaultKind.MISALIGNED, op, message)
 
-    def clusters(self) -> Iterator[list[BlockIndex]]:
+    def clusters(self, order: int | None) -> list[list[BlockIndex]]:
         """The blocks of each cluster, in the order of their ranks, where x is fastest."""
+        clusters = list(self._clusters())
+        if order is not None:
+            np.random.default_rng(order).shuffle(clusters)
+        return clusters
+
+    def _clusters(self) -> Iterator[list[BlockIndex]]:
         starts = (range(0, n, step) for n, step in zip(self.grid, self.cluster, strict=True))
         for corner in product(*starts):
             steps = product(*map(range, reversed(self.cluster)))
@@ -255,7 +271,7 @@ class Kernel:
         self.checker.place = f"block {blocks[0]} of {self.name}"
         size, count = self.shared_bytes, len(blocks)
         shared = SharedMemory(size, self.threads, count, self.checker, detailed=self.parts)
-        state = Flow(blocks, shared, RULES, given=self.given)
+        state = Flow(blocks, shared, RULES, given=self.given, handover=self.handover)
         body = self.function.body.block
         state.values.update(zip(body.args, self.arguments, strict=True))
         state.enter(body, state.active)
@@ -276,6 +292,7 @@ def run_kernels(
     *,
     blocks: Collection[BlockIndex] | None = None,
     checker: Checker | None = None,
+    order: int | None = None,
 ) -> list[Array]:
     """
     What the kernels of a function write.
@@ -286,6 +303,7 @@ def run_kernels(
         blocks: those to run of each kernel, with the rest of their clusters, all by default;
             what others write is NaN then.
         checker: where faults go; by default the first one is raised.
+        order: of the blocks of each kernel, by a number that stands for it; else as their indices.
 
     Returns:
         One array per result: f16 or f32, and f32 for bf16, which numpy has not.
@@ -301,7 +319,7 @@ def run_kernels(
             if isinstance(function, llvm.FuncOp):
                 kernel = Kernel(function, device, checker)
                 device.start_launch()
-                for cluster in kernel.clusters():
+                for cluster in kernel.clusters(order):
                     if blocks is None or any(block in blocks for block in cluster):
                         kernel.run_cluster(cluster)
         if blocks is None:

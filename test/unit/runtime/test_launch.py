@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from runtime_fakes import PACKING, FakeDriver, artifact, code, code_with_maps, code_with_packed
 
+from mirage_mlir.runtime.arguments import Argument
 from mirage_mlir.runtime.cuda_driver import CudaError
 from mirage_mlir.runtime.launch import MOST_MAPS, LoadedCode, choose_target
 
@@ -65,6 +66,31 @@ def test_a_second_launch_has_its_own_arguments() -> None:
     loaded.launch([4, 5], [6], 0, 7)
     assert driver.launches[2].arguments == [4, 5, 5]
     assert len(driver.loads) == 1
+
+
+def test_no_two_streams_share_counters() -> None:
+    """Nor two graphs, which may run on any stream; calls on one stream are one after the other."""
+    driver, program = FakeDriver(), code()
+    first, second = program.launches
+    second = replace(second, arguments=(second.arguments[0], Argument("counters", 16)))
+    counting = replace(program, launches=(first, second), counter_bytes=32)
+    loaded = LoadedCode(counting, driver, 0)
+    places: list[int] = []
+    for stream, capture in ((7, 0), (8, 0), (7, 0), (7, 1), (7, 1), (7, 2)):
+        driver.captures = {stream: capture}
+        loaded.launch([1, 2], [3], 0, stream)
+        places.append(driver.launches[-1].arguments[1] - 16)
+    one, other, again, graph, same, next_graph = places
+    assert one == again
+    assert graph == same
+    assert len({one, other, graph, next_graph}) == 4
+    assert driver.counters == [32] * 4
+
+
+def test_kernels_without_counters_get_none() -> None:
+    driver = FakeDriver()
+    LoadedCode(code(), driver, 0).launch([1, 2], [3], 0, 7)
+    assert not driver.counters
 
 
 def test_tensor_maps_reach_the_kernels() -> None:

@@ -1,0 +1,347 @@
+"""
+Sums across blocks that have no cluster: parts in device memory, added up by the last block.
+
+Each block leaves its part and counts itself; the one that finds all others counted goes on, alone,
+with the total. The parts are added in the order of the blocks, whichever is the last.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from math import prod
+
+from xdsl.dialects.builtin import IntegerAttr, UnitAttr, f32, i32, i64
+from xdsl.ir import Operation, SSAValue
+
+from mirage_mlir.diagnostics import fail
+from mirage_mlir.dialects import kernel, nvvm, threadblock
+from mirage_mlir.dialects.layout import RegistersAttr, layout_of
+from mirage_mlir.dialects.parts import LeavePartOp
+from mirage_mlir.dialects.threadblock import Stage
+from mirage_mlir.graph.layout import RegisterLayout
+from mirage_mlir.passes.lowering.access import combine
+from mirage_mlir.passes.lowering.context import KernelContext
+from mirage_mlir.passes.lowering.emitter import Condition, Index
+from mirage_mlir.passes.lowering.reduction import NEUTRAL, part_of_sum, stabilisers_in
+from mirage_mlir.passes.lowering.rescaling import (
+    LOWEST,
+    Stabiliser,
+    exp_of_difference,
+    lowest,
+    scaled,
+    state_layout,
+)
+from mirage_mlir.passes.lowering.tiles import (
+    IN_SCRATCH,
+    PART,
+    block_threads,
+    largest_sum,
+    stores_along,
+    summed_axes,
+)
+
+WORD = 4
+"""Bytes of an f32, and of a counter."""
+
+PIECE = 4
+"""Numbers that a thread writes, or reads, at once: 16 bytes."""
+
+AT_ONCE = 32
+"""Numbers that a thread of the last block asks for before it waits for the first of them."""
+
+ARRIVAL = "arrival_offset"
+"""Where in shared memory the block's place in the order of arrival is told to all threads."""
+
+
+# What the layouts have to know
+
+
+def use_scratch(graph: kernel.GraphDefinedOp, cluster_blocks: int) -> None:
+    """Mark `graph` if it sums across more blocks than a cluster has, and take its sums apart."""
+    if largest_sum(graph) <= max(1, cluster_blocks):
+        return
+    graph.attributes[IN_SCRATCH] = UnitAttr()
+    axes = summed_axes(graph)
+    for store in graph.body.block.ops:
+        if isinstance(store, threadblock.StoreOp) and stores_along(store, axes):
+            fail(
+                store,
+                "stores, in each of the blocks that share a sum, a tile of its own",
+                note="only the last block has a sum across blocks that are no cluster",
+            )
+    split_sums(graph)
+    number = 0
+    for op in graph.body.block.ops:
+        if isinstance(op, threadblock.AccumulateOp) and op.across.get_values():
+            _require_first(op)
+            op.attributes[PART] = IntegerAttr(number, i64)
+            number += 1
+
+
+def split_sums(graph: kernel.GraphDefinedOp) -> None:
+    """Let each block sum over its own turns, reduce that if it is to be, and then sum across."""
+    stages = threadblock.stages(graph)
+    largest: dict[SSAValue, SSAValue] = {}
+    for op in list(graph.body.block.ops):
+        if not isinstance(op, threadblock.AccumulateOp) or not op.across.get_values():
+            continue
+        if stages[op.value] == Stage.LOOP:
+            _sum_turns(op, largest)
+        if op.rescale is None:
+            _reduce_first(op)
+
+
+def _sum_turns(op: threadblock.AccumulateOp, largest: dict[SSAValue, SSAValue]) -> None:
+    """Put the sum over the block's turns in front of the sum `op` across blocks."""
+    block = op.parent_block()
+    assert block is not None
+    rescale = op.rescale
+    if rescale is not None and rescale not in largest:
+        maximum = threadblock.AccumulateOp(rescale, "max")
+        maximum.location = op.location
+        block.insert_op_before(maximum, op)
+        largest[rescale] = maximum.result
+    own = threadblock.AccumulateOp(op.value, op.kind.data, (), rescale)
+    own.location = op.location
+    block.insert_op_before(own, op)
+    op.operands[0] = own.result
+    if rescale is not None:
+        op.operands[1] = largest[rescale]
+
+
+def _reduce_first(op: threadblock.AccumulateOp) -> None:
+    """Reduce the part of each block, not the sum `op` of all, where nothing else uses that."""
+    users = [use.operation for use in op.result.uses]
+    if len(users) != 1:
+        return
+    reduction = users[0]
+    if not isinstance(reduction, threadblock.ReduceSumOp | threadblock.ReduceMaxOp):
+        return
+    if (op.kind.data == "sum") != isinstance(reduction, threadblock.ReduceSumOp):
+        return
+    block = op.parent_block()
+    assert block is not None
+    early = reduction.clone({op.result: op.value})
+    block.insert_op_before(early, op)
+    total = threadblock.AccumulateOp(early.result, op.kind.data, op.across.get_values())
+    total.location = op.location
+    block.insert_op_before(total, op)
+    reduction.result.replace_all_uses_with(total.result)
+    reduction.detach()
+    reduction.erase()
+    op.detach()
+    op.erase()
+
+
+def _require_first(op: threadblock.AccumulateOp) -> None:
+    """Nothing that `op` sums may be made of such a sum: blocks count themselves once."""
+    pending, seen = [*op.operands], set[SSAValue]()
+    while pending:
+        value = pending.pop()
+        owner = value.owner
+        if value in seen or not isinstance(owner, Operation):
+            continue
+        seen.add(value)
+        if isinstance(owner, threadblock.AccumulateOp) and owner.across.get_values():
+            fail(
+                op,
+                "sums across blocks what is made of another such sum",
+                note="blocks that are no cluster have one sum, or several at once",
+            )
+        pending += owner.operands
+
+
+def leave_part_of(op: threadblock.AccumulateOp) -> LeavePartOp:
+    """What leaves a block's part for the sum `op`."""
+    leave = LeavePartOp(_number(op), op.value, op.rescale)
+    leave.location = op.location
+    return leave
+
+
+# What a part is
+
+
+@dataclass(frozen=True)
+class Part:
+    """
+    What each thread leaves for one sum.
+
+    Args:
+        op: the sum.
+        layout: of its registers.
+        state: of the maxima that they are relative to, None where there are none.
+    """
+
+    op: threadblock.AccumulateOp
+    layout: RegisterLayout
+    state: RegisterLayout | None
+
+    @property
+    def slots(self) -> int:
+        """Numbers of one thread."""
+        return len(self.layout.offsets) + (len(self.state.offsets) if self.state else 0)
+
+
+def parts_of(graph: kernel.GraphDefinedOp) -> list[Part]:
+    """The sums of `graph` that go through device memory, by number."""
+    found: list[Part] = []
+    for op in graph.body.block.ops:
+        if isinstance(op, threadblock.AccumulateOp) and PART in op.attributes:
+            attribute = layout_of(op.result)
+            assert isinstance(attribute, RegistersAttr)
+            layout, state = attribute.layout, None
+            if op.rescale is not None:
+                state = state_layout(op.rescale, op.value, layout)
+            found.append(Part(op, layout, state))
+    return sorted(found, key=lambda part: _number(part.op))
+
+
+def _number(op: threadblock.AccumulateOp | LeavePartOp) -> int:
+    attribute = op.part if isinstance(op, LeavePartOp) else op.attributes[PART]
+    assert isinstance(attribute, IntegerAttr)
+    return int(attribute.value.data)
+
+
+def tiles_of(graph: kernel.GraphDefinedOp) -> int:
+    """How many groups of blocks have a sum of their own, each with a counter."""
+    return prod(graph.grid_sizes) // largest_sum(graph)
+
+
+def bytes_of_parts(graph: kernel.GraphDefinedOp) -> int:
+    """Device memory for the parts of all blocks."""
+    words = sum(part.slots for part in parts_of(graph)) * block_threads(graph)
+    return words * WORD * prod(graph.grid_sizes)
+
+
+# Emission
+
+
+def place_of(ctx: KernelContext) -> tuple[Index, Index]:
+    """The number of the block's group, and the block's number in it."""
+    axes = summed_axes(ctx.graph)
+    tile: Index = 0
+    rank: Index = 0
+    for axis, (block, size) in enumerate(zip(ctx.blocks, ctx.graph.grid_sizes, strict=True)):
+        if axis in axes:
+            rank = ctx.emit.add(ctx.emit.mul(rank, size), block)
+        else:
+            tile = ctx.emit.add(ctx.emit.mul(tile, size), block)
+    return tile, rank
+
+
+def part_pointer(ctx: KernelContext, number: int, rank: Index) -> SSAValue:
+    """Where the parts for sum `number` of the block with this number in the group are."""
+    emit, parts = ctx.emit, parts_of(ctx.graph)
+    words = [part.slots * ctx.threads for part in parts]
+    tile, _ = place_of(ctx)
+    block = emit.add(emit.mul(tile, largest_sum(ctx.graph)), rank)
+    offset = emit.add(emit.mul(block, sum(words)), sum(words[:number]))
+    assert ctx.parts is not None
+    return emit.pointer(ctx.parts, offset, f32)
+
+
+def pieces(ctx: KernelContext, slots: int) -> list[tuple[Index, int]]:
+    """Where a thread's numbers lie in a part, and how many together: neighbours are threads'."""
+    emit, found = ctx.emit, list[tuple[Index, int]]()
+    done = 0
+    while done < slots:
+        width = PIECE if slots - done >= PIECE else 1
+        found.append((emit.add(emit.mul(ctx.thread, width), done * ctx.threads), width))
+        done += width
+    return found
+
+
+def leave_part(ctx: KernelContext, op: LeavePartOp) -> None:
+    """Write what this thread has of a sum, and what that is relative to."""
+    part = parts_of(ctx.graph)[_number(op)]
+    slots = part_of_sum(ctx, part.op)
+    if part.state is not None:
+        assert part.op.rescale is not None
+        maxima = stabilisers_in(ctx, part.op.rescale, part.op.value, part.state)
+        slots = [*slots, *_bounded(ctx, maxima)]
+    _, rank = place_of(ctx)
+    pointer = part_pointer(ctx, _number(op), rank)
+    for place, width in pieces(ctx, len(slots)):
+        ctx.emit.store(ctx.emit.pointer(pointer, place, f32), slots[:width])
+        slots = slots[width:]
+
+
+def _bounded(ctx: KernelContext, maxima: list[SSAValue]) -> list[SSAValue]:
+    """Maxima that can be subtracted from each other, those of nothing too."""
+    return [combine(ctx, each, ctx.emit.f32(LOWEST), "max") for each in maxima]
+
+
+def arrive(ctx: KernelContext, meet: Callable[[KernelContext], None]) -> Condition:
+    """Count this block; whether it is the last of its group, so that all parts are there."""
+    emit = ctx.emit
+    offset = ctx.graph.attributes[ARRIVAL]
+    assert isinstance(offset, IntegerAttr)
+    assert ctx.counters is not None
+    told = emit.pointer(ctx.shared, offset.value.data // WORD, i32)
+    last = largest_sum(ctx.graph) - 1
+    emit.insert(nvvm.MemoryBarrierOp())
+    meet(ctx)
+    with emit.when(emit.equal(ctx.thread, 0)):
+        counter = emit.pointer(ctx.counters, place_of(ctx)[0], i32)
+        emit.store(told, [emit.result(nvvm.AtomicCountOp(counter, emit.i32(last)))])
+    meet(ctx)
+    (before,) = emit.load(told, i32, 1)
+    return emit.equal(before, last)
+
+
+def total_of_parts(ctx: KernelContext, op: threadblock.AccumulateOp) -> list[SSAValue]:
+    """The sum of what all blocks of the group have left."""
+    number, blocks = _number(op), largest_sum(ctx.graph)
+    part = parts_of(ctx.graph)[number]
+    emit, count = ctx.emit, len(part.layout.offsets)
+    together = max(1, min(blocks, AT_ONCE // part.slots))
+    first = [emit.f32(NEUTRAL[op.kind.data])] * count
+    carried = [*first, *(lowest(emit, part.state) if part.state else [])]
+
+    def add(start: Index, members: int, values: list[SSAValue]) -> list[SSAValue]:
+        read = [_read_part(ctx, number, emit.add(start, k), part.slots) for k in range(members)]
+        return _added(ctx, part, values, read)
+
+    def turn(step: SSAValue, values: list[SSAValue]) -> list[SSAValue]:
+        return add(emit.mul(step, together), together, values)
+
+    turns = blocks // together
+    if turns == 1:
+        carried = add(0, together, carried)
+    else:
+        carried = emit.loop(turns, carried, turn)
+    if blocks % together:
+        carried = add(turns * together, blocks % together, carried)
+    return carried[:count]
+
+
+def _read_part(ctx: KernelContext, number: int, rank: Index, slots: int) -> list[SSAValue]:
+    pointer = part_pointer(ctx, number, rank)
+    read: list[SSAValue] = []
+    for place, width in pieces(ctx, slots):
+        read += ctx.emit.load(ctx.emit.pointer(pointer, place, f32), f32, width)
+    return read
+
+
+def _added(
+    ctx: KernelContext, part: Part, carried: list[SSAValue], read: list[list[SSAValue]]
+) -> list[SSAValue]:
+    """What was `carried`, with the parts of some more blocks."""
+    emit, count = ctx.emit, len(part.layout.offsets)
+    sums, tops = carried[:count], carried[count:]
+    if part.state is not None:
+        before = tops
+        for each in read:
+            tops = [combine(ctx, a, b, "max") for a, b in zip(tops, each[count:], strict=True)]
+        state = Stabiliser(part.state, tops)
+
+        def weighed(values: list[SSAValue], maxima: list[SSAValue]) -> list[SSAValue]:
+            pairs = zip(maxima, tops, strict=True)
+            factors = [exp_of_difference(emit, own, top) for own, top in pairs]
+            return scaled(emit, values, state.at(factors, part.layout))
+
+        sums = weighed(sums, before)
+        read = [weighed(each[:count], each[count:]) for each in read]
+    for each in read:
+        kind = part.op.kind.data
+        sums = [combine(ctx, a, b, kind) for a, b in zip(sums, each[:count], strict=True)]
+    return [*sums, *tops]

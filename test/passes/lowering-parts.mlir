@@ -1,0 +1,56 @@
+// RUN: mirage-opt %s --fuse-thread-graphs --assign-layouts="target=A100" --schedule-threadblock --plan-memory | filecheck %s
+// RUN: mirage-opt %s --fuse-thread-graphs --assign-layouts="target=A100" --schedule-threadblock --plan-memory --lower-to-nvvm="target=A100" | filecheck %s --check-prefix=NVVM
+// RUN: mirage-opt %s --fuse-thread-graphs --assign-layouts="target=H200" --schedule-threadblock --plan-memory --lower-to-nvvm="target=H200" | filecheck %s --check-prefix=CLUSTER
+// RUN: mirage-opt %s --fuse-thread-graphs --assign-layouts="target=A100" --schedule-threadblock --plan-memory --lower-to-nvvm="target=A100" -t ptx | filecheck %s --check-prefix=PTX
+
+// Four blocks without a cluster: each adds up its warps' parts of the product and reduces its squares,
+// leaves both in device memory, and the last block of each group goes on with the totals.
+// CHECK-LABEL: func.func @split{{.*}} attributes {counter_bytes = 16 : i64, scratch_bytes = {{[1-9][0-9]*}} : i64
+// CHECK:         sums_in_scratch
+// CHECK:         threadblock.reduce_sum
+// CHECK-NOT:     cluster
+// CHECK-DAG:     threadblock.leave_part 0
+// CHECK-DAG:     threadblock.leave_part 1
+// CHECK:         threadblock.barrier "post" cluster
+// CHECK-DAG:     threadblock.accumulate {{.*}} across {{.*}}part = 0
+// CHECK-DAG:     threadblock.accumulate {{.*}} across {{.*}}part = 1
+// CHECK:         threadblock.store
+
+// NVVM:         llvm.func @split_kernel_0{{.*}}mirage.arguments = ["input:0", "input:1", "output:0", "scratch:0", "counters:0"]
+// NVVM-NOT:       nvvm.cluster
+// NVVM:           "nvvm.memory.barrier"
+// NVVM-NEXT:      "nvvm.barrier"
+// NVVM:           scf.if
+// NVVM:             "llvm.atomicrmw"
+// NVVM:           "nvvm.barrier"
+// NVVM-NEXT:      llvm.load
+// NVVM:           scf.if
+// NVVM-NOT:       "nvvm.barrier"
+// NVVM:           llvm.return
+// NVVM:         mirage.counter_bytes = 16 : i64
+
+// CLUSTER-NOT: counter
+// CLUSTER:     nvvm.cluster_dim
+// CLUSTER-NOT: llvm.atomicrmw
+
+// PTX: membar.gl
+// PTX: bar.sync 0
+// PTX: atom.acq_rel.gpu.global.inc.u32
+// PTX: bar.sync 0
+func.func @split(%x: tensor<16x512xf16>, %w: tensor<512x96xf16>) -> tensor<16x96xf16> {
+  %o = kernel.graph_defined ins(%x, %w) grid [2, 4] loop [2] {
+  ^bb0(%xa: tensor<16x512xf16>, %wa: tensor<512x96xf16>):
+    %xt = threadblock.load %xa grid_map [_, 1] loop_map [1] : (tensor<16x512xf16>) -> !threadblock.tile<16x64xf16>
+    %wt = threadblock.load %wa grid_map [1, 0] loop_map [0] : (tensor<512x96xf16>) -> !threadblock.tile<64x48xf16>
+    %p = threadblock.matmul %xt, %wt : (!threadblock.tile<16x64xf16>, !threadblock.tile<64x48xf16>) -> !threadblock.tile<16x48xf32>
+    %q = threadblock.square %xt : (!threadblock.tile<16x64xf16>) -> !threadblock.tile<16x64xf32>
+    %b = threadblock.accumulate %q across [1] : (!threadblock.tile<16x64xf32>) -> !threadblock.tile<16x64xf32>
+    %s = threadblock.reduce_sum %b {dims = array<i64: 1>} : (!threadblock.tile<16x64xf32>) -> !threadblock.tile<16x1xf32>
+    %a = threadblock.accumulate %p across [1] : (!threadblock.tile<16x48xf32>) -> !threadblock.tile<16x48xf32>
+    %r = threadblock.sqrt %s : (!threadblock.tile<16x1xf32>) -> !threadblock.tile<16x1xf32>
+    %z = threadblock.div %a, %r : (!threadblock.tile<16x48xf32>, !threadblock.tile<16x1xf32>) -> !threadblock.tile<16x48xf32>
+    %zo = threadblock.cast %z : (!threadblock.tile<16x48xf32>) -> !threadblock.tile<16x48xf16>
+    threadblock.store %zo grid_map [1, _] : !threadblock.tile<16x48xf16>
+  } : (tensor<16x512xf16>, tensor<512x96xf16>) -> tensor<16x96xf16>
+  func.return %o : tensor<16x96xf16>
+}
