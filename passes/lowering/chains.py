@@ -17,7 +17,12 @@ from mirage_mlir.graph.layout import (
     ceil_div,
     mma_result,
 )
-from mirage_mlir.graph.schedule import MATRIX_THREADS, MAX_EXCHANGE_BYTES, most_registers
+from mirage_mlir.graph.schedule import (
+    MATRIX_THREADS,
+    MAX_EXCHANGE_BYTES,
+    most_registers,
+    registers_of_consumers,
+)
 from mirage_mlir.graph.target import Target
 from mirage_mlir.graph.wgmma import (
     GROUP_THREADS,
@@ -151,9 +156,9 @@ def choose_group_chain(
     count = warps // UNIT_WARPS
     graph = first.parent_op()
     assert isinstance(graph, kernel.GraphDefinedOp)
-    copying = WARP_THREADS if graph.loop_sizes else 0
-    limit = most_registers(count * GROUP_THREADS + copying) - OTHER_REGISTERS
-    limit = min(MAX_FRAGMENT_REGISTERS, limit)
+    # Beside a loop other warps may copy its tiles.
+    registers = registers_of_consumers if graph.loop_sizes else most_registers
+    limit = min(MAX_FRAGMENT_REGISTERS, registers(count * GROUP_THREADS) - OTHER_REGISTERS)
     for across in (1 << k for k in range(count.bit_length())):
         down, part = count // across, keys // across
         if rows % (UNIT_ROWS * down) or part % UNIT_DEPTH:
@@ -161,9 +166,9 @@ def choose_group_chain(
         # Each group starts at a whole line of 64, or all share one.
         if part % LINE and LINE % part:
             continue
-        registers = rows // (UNIT_ROWS * down) * (part + sum(widths)) * UNIT_ROWS // GROUP_THREADS
+        sums = rows // (UNIT_ROWS * down) * (part + sum(widths)) * UNIT_ROWS // GROUP_THREADS
         parts = across * rows * max(widths) * 4
-        if registers <= limit and (across == 1 or parts <= 2 * MAX_EXCHANGE_BYTES):
+        if sums <= limit and (across == 1 or parts <= 2 * MAX_EXCHANGE_BYTES):
             return Chain(down, across, groups=True)
     return None
 
