@@ -28,10 +28,7 @@ reciprocal are approximations."""
 
 
 def schedule(
-    module: ModuleOp,
-    stages: int | None = None,
-    threads: int | None = None,
-    target: str = "H200",
+    module: ModuleOp, stages: int | None = None, threads: int | None = None, target: str = "H200"
 ) -> ModuleOp:
     """`module` up to plan-memory, in place; `stages` and `threads` replace what passes choose."""
     context = Context()
@@ -58,10 +55,7 @@ def emit(module: ModuleOp, target: str = "H200") -> gpu.ModuleOp:
 
 
 def lower(
-    module: ModuleOp,
-    stages: int | None = None,
-    threads: int | None = None,
-    target: str = "H200",
+    module: ModuleOp, stages: int | None = None, threads: int | None = None, target: str = "H200"
 ) -> gpu.ModuleOp:
     """The kernels of a copy of a module with one function."""
     return emit(schedule(module.clone(), stages, threads, target), target)
