@@ -5,6 +5,8 @@ from itertools import product
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from mirage_mlir.graph.banks import Pieces, Spread, candidates, traffic
+from mirage_mlir.graph.layout import blocked
 from mirage_mlir.graph.layout_choice import Option, Pair, Problem, choose, solve
 
 
@@ -54,3 +56,33 @@ def test_a_tile_gives_way_to_another() -> None:
 
 def test_nothing_fits() -> None:
     assert choose(Problem(((Option(0, 5),),), limit=4)) is None
+
+
+@settings(max_examples=15, deadline=None)
+@given(
+    st.sampled_from([(8, 32), (16, 16), (32, 48), (5, 24)]),
+    st.sampled_from([2, 4]),
+    st.booleans(),
+    st.booleans(),
+)
+def test_layouts_of_a_tile_and_of_threads(
+    shape: tuple[int, int], item: int, columns_first: bool, transposed: bool
+) -> None:
+    """A tile that is copied, and read by threads that may lie either way."""
+    tile_layouts = list(candidates(shape, item, columns_first=columns_first))
+    seen = (shape[1], shape[0]) if transposed else shape
+    spreads = [blocked(seen, 64, 16 // item, rows_first=first) for first in (1, 4, 32)]
+    lines, run = (shape[1], shape[0]) if columns_first else shape
+    written = [traffic(Pieces(lines, run, 1), each, item).passes for each in tile_layouts]
+    read = tuple(
+        tuple(traffic(Spread(each, seen), tile, item, transposed).passes for each in spreads)
+        for tile in tile_layouts
+    )
+    tiles = tuple(
+        Option(passes * 8 + tile.size * item // 16)
+        for passes, tile in zip(written, tile_layouts, strict=True)
+    )
+    threads = tuple(Option(len(each.offsets)) for each in spreads)
+    problem = Problem((tiles, threads), ((0, 1, read),))
+    everything = [range(len(options)) for options in problem.tiles]
+    assert choose(problem) == solve(problem, everything) == best(problem)
