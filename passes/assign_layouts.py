@@ -1,99 +1,47 @@
 """The `assign-layouts` pass."""
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass
 from math import prod
 
 from xdsl.context import Context
-from xdsl.dialects.builtin import DenseArrayBase, IntegerAttr, ModuleOp, UnitAttr, i64
-from xdsl.ir import Operation, SSAValue
+from xdsl.dialects.builtin import IntegerAttr, ModuleOp, UnitAttr, i64
 from xdsl.passes import ModulePass
 from xdsl.transforms.dead_code_elimination import dce
 
-from mirage_mlir.diagnostics import fail
-from mirage_mlir.dialects import kernel, thread, threadblock
-from mirage_mlir.dialects.layout import (
-    GlobalAttr,
-    RegistersAttr,
-    SharedAttr,
-    layout_of,
-    set_layout,
-)
-from mirage_mlir.dialects.threadblock import Stage
+from mirage_mlir.dialects import kernel, threadblock
 from mirage_mlir.graph.layout import (
-    MMA_DEPTH,
-    MMA_ROWS,
     WARP_THREADS,
     RegisterLayout,
-    SharedLayout,
-    as_matrix,
-    blocked,
-    ceil_div,
-    largest_power_of_two_divisor,
-    mma_result,
 )
 from mirage_mlir.graph.schedule import (
-    choose_warps,
     elementwise_threads,
     matrix_threads,
 )
-from mirage_mlir.graph.shapes import format_shape
 from mirage_mlir.graph.target import Target, target_named
-from mirage_mlir.passes.lowering.access import held_slots
+from mirage_mlir.passes.lowering.assignment import LayoutAssignment
 from mirage_mlir.passes.lowering.chains import (
-    Chain,
     find_chains,
-    left_layout,
-    source_of,
     threads_of_chains,
 )
-from mirage_mlir.passes.lowering.parts import leave_part_of, use_scratch
+from mirage_mlir.passes.lowering.parts import use_scratch
 from mirage_mlir.passes.lowering.places import (
     NoCommonMaximum,
-    TilePlaces,
-    is_partial,
-    merging_graph,
-    pad_depth,
-    scalars_from,
-    shared_for,
-    shared_from,
 )
 from mirage_mlir.passes.lowering.register_layouts import (
     RegisterLayouts,
-    leading,
-    registers_of,
 )
-from mirage_mlir.passes.lowering.rescaling import state_layout
-from mirage_mlir.passes.lowering.stabilisers import is_free, rescaled_with
 from mirage_mlir.passes.lowering.tensor_loads import use_tensor_copies
 from mirage_mlir.passes.lowering.tile_layouts import TileLayouts
 from mirage_mlir.passes.lowering.tiles import (
     CLUSTER_SHARES,
-    HELD,
     MAX_CLUSTER,
-    MERGES,
-    PART,
-    RUNNING,
-    STATE,
     THREADS,
-    WARPS,
-    accumulator_of,
-    blocks_across,
-    broadcast_sides,
     cluster_sizes,
     ends_in_stores,
-    exchanges_sides,
-    folding_sides,
-    has_half_operands,
-    is_folded,
-    is_running,
     matmul_sizes,
-    reduced_sides,
-    split_warp_bits,
     stores_apart,
-    widest_run,
 )
-from mirage_mlir.passes.lowering.units import Unit, assign_unit, choose_unit, swizzle_operands
-from mirage_mlir.passes.lowering.views import row_major_columns
+from mirage_mlir.passes.lowering.units import swizzle_operands
 
 
 def choose_threads(graph: kernel.GraphDefinedOp, target: Target) -> int:
@@ -112,344 +60,6 @@ def choose_threads(graph: kernel.GraphDefinedOp, target: Target) -> int:
             if isinstance(value.type, threadblock.TileType)
         )
     )
-
-
-MAX_HELD_FRAGMENTS = 8
-"""Left fragments, of four registers each, that a thread may keep through the loop: those of 16
-queries of 128 elements."""
-
-
-@dataclass
-class LayoutAssignment(TilePlaces):
-    """
-    Gives each operation of one graph its layout, in program order.
-
-    Args:
-        target: the chip's.
-        sharing: blocks of a cluster that share the work after their sums.
-        chains: products of which one takes the other's result from registers.
-        common: stabilisers that must be the same in all warps, and those of the turn alone.
-        given: layouts of thread graphs that are free to have any, by their numbers.
-        free: those that were met.
-        states: the maxima that sums are merged by: a thread's own, and those of all.
-    """
-
-    target: Target
-    sharing: int
-    chains: dict[threadblock.MatmulOp, Chain]
-    common: set[Operation]
-    given: dict[int, RegisterLayout]
-    free: list[thread.GraphOp] = field(default_factory=list[thread.GraphOp])
-    states: dict[tuple[SSAValue, RegisterLayout, tuple[int, ...]], tuple[SSAValue, SSAValue]] = (
-        field(
-            default_factory=dict[
-                tuple[SSAValue, RegisterLayout, tuple[int, ...]], tuple[SSAValue, SSAValue]
-            ]
-        )
-    )
-
-    def run(self) -> None:
-        """Visit every operation; new conversions are placed in front of the one that asks."""
-        ops = list(self.graph.body.block.ops)
-        self.numbers = {op: number for number, op in enumerate(ops)}
-        for op in ops:
-            match op:
-                case threadblock.LoadOp():
-                    self.load(op)
-                case threadblock.MatmulOp():
-                    self.matmul(op)
-                case threadblock.AccumulateOp():
-                    self.accumulate(op)
-                case threadblock.ReduceSumOp() | threadblock.ReduceMaxOp():
-                    self.reduce(op)
-                case thread.GraphOp():
-                    self.thread_graph(op)
-                case threadblock.TransposeOp():
-                    self.transpose(op)
-                case threadblock.ConcatOp():
-                    self.concat(op)
-                case threadblock.StoreOp():
-                    self.whole(op, 0)
-                case _:
-                    fail(op, "has no lowering; run fuse-thread-graphs first")
-
-    def load(self, op: threadblock.LoadOp) -> None:
-        """In shared memory for matrix units, loops and several readings, else read in place."""
-        users = [use.operation for use in op.result.uses]
-        staged = self.stages[op.result] == Stage.LOOP
-        in_loop = any(
-            self.stages[result] == Stage.LOOP for user in users for result in user.results
-        )
-        moved = (threadblock.MatmulOp, threadblock.TransposeOp)
-        if not (staged or in_loop or any(isinstance(user, moved) for user in users)):
-            return set_layout(op, GlobalAttr())
-        # Of several matrices no column is one run of neighbours.
-        single = prod(threadblock.shape_of(op.result)[:-2]) == 1
-        columns_first = single and not row_major_columns(op.source)
-        set_layout(op, SharedAttr.of(shared_for(op.result, columns_first=columns_first)))
-
-    def matmul(self, op: threadblock.MatmulOp) -> None:
-        """Operands in shared memory; accumulators where the matrix unit has them."""
-        if prod(threadblock.shape_of(op.rhs)[:-2]) > 1:
-            shape = format_shape(threadblock.shape_of(op.rhs))
-            fail(op, f"has several matrices on its right side ({shape}): a block multiplies by one")
-        chain = self.chains.get(op)
-        held = chain is not None and self.is_held(op, chain)
-        for index in (0, 1):
-            if not (held and index == 0):
-                self.in_shared(op, index)
-                if matmul_sizes(op)[2] % MMA_DEPTH:
-                    pad_depth(op.operands[index])
-        users = [use.operation for use in op.result.uses]
-        summed = all(
-            isinstance(user, threadblock.AccumulateOp) and user.kind.data == "sum" for user in users
-        )
-        unit = self.unit_of(op, chain, held=held, summed=summed)
-        if held and op.lhs in self.relative:
-            self.relative[op.result] = self.relative[op.lhs]
-        if unit is not None:
-            assign_unit(op, unit)
-        else:
-            self.by_warps(op, chain, held=held, summed=summed)
-
-    def unit_of(
-        self, op: threadblock.MatmulOp, chain: Chain | None, *, held: bool, summed: bool
-    ) -> Unit | None:
-        """How warp groups compute `op`; None where single warps do."""
-        if not self.target.warpgroup_products:
-            return None
-        if chain is None or (not held and source_of(op.lhs) in self.chains):
-            return choose_unit(op, self.threads // WARP_THREADS, summed)
-        groups = chain.second if held else chain.first
-        return Unit(groups, swapped=False) if chain.groups else None
-
-    def by_warps(
-        self, op: threadblock.MatmulOp, chain: Chain | None, *, held: bool, summed: bool
-    ) -> None:
-        """Let each warp compute a part of `op` by `mma.sync`; with `held`, of registers."""
-        rows, columns, depth = sizes = matmul_sizes(op)
-        warps = choose_warps(sizes, self.threads // WARP_THREADS, summed)
-        if chain is not None and held:
-            warps = chain.second
-        elif chain is not None and source_of(op.lhs) not in self.chains:
-            warps = chain.first
-        op.attributes[WARPS] = DenseArrayBase.from_list(i64, list(warps))
-        fragments = ceil_div(ceil_div(rows, MMA_ROWS), warps[0]) * ceil_div(depth, MMA_DEPTH)
-        stays = self.stages[op.lhs] == Stage.INVARIANT and self.stages[op.result] == Stage.LOOP
-        if (
-            has_half_operands(op)
-            and stays
-            and not held
-            and fragments // warps[2] <= MAX_HELD_FRAGMENTS
-        ):
-            op.attributes[HELD] = UnitAttr()
-        set_layout(op, RegistersAttr.of(mma_result(rows, columns, warps)))
-
-    @staticmethod
-    def is_held(op: threadblock.MatmulOp, chain: Chain) -> bool:
-        """Whether the left side of `op` lies in registers as the matrix unit takes it."""
-        attribute = layout_of(op.lhs)
-        if source_of(op.lhs) is None or not isinstance(attribute, RegistersAttr):
-            return False
-        return attribute.layout == left_layout(op, chain)
-
-    def accumulate(self, op: threadblock.AccumulateOp) -> None:
-        """In the registers of the value that is added."""
-        if layout_of(op.result) is not None:
-            return
-        if PART in op.attributes:
-            return self.sum_of_parts(op)
-        if op.rescale is None and op.value in self.relative:
-            assert op.kind.data == "max", "what else uses a stabiliser makes it common"
-        layout = self.registers_for(op, 0, partial=True)
-        folded = self.folded(op, layout)
-        set_layout(op, RegistersAttr.of(folded or layout))
-        result, after = op.result, op
-        if op.rescale is not None:
-            result = self.merged(op, folded or layout)
-            assert isinstance(result.owner, Operation)
-            after = result.owner
-        if layout.partial > 1 or (blocks_across(op) > 1 and folded is None):
-            shared = replace(shared_from(op.result, layout), combine=op.kind.data)
-            self.spread(result, shared, blocks_across(op), after)
-
-    def sum_of_parts(self, op: threadblock.AccumulateOp) -> None:
-        """Each thread of the last block has of the total what it had of its block's part."""
-        layout = self.registers_for(op, 0)
-        layout = self.folded(op, layout) or layout
-        set_layout(op, RegistersAttr.of(layout))
-        if op.rescale is not None:
-            self.state_of(op, op.rescale, layout)
-        leave = leave_part_of(op)
-        self.graph.body.block.insert_op_before(leave, op)
-
-    def merged(self, op: threadblock.AccumulateOp, layout: RegisterLayout) -> SSAValue:
-        """The sum `op` in `layout`, brought to the maximum of all warps and blocks."""
-        assert op.rescale is not None
-        computed = op.rescale
-        state = self.state_of(op, computed, layout)
-        across = tuple(int(axis) for axis in op.across.get_values())
-        if state.partial == 1 and not across:
-            return op.result
-        key = (op.rescale, state, across)
-        if key not in self.states:
-            self.states[key] = self.maxima(op, computed, state)
-        own, top = self.states[key]
-        graph = merging_graph(op.result, own, top)
-        graph.location = op.location
-        graph.attributes[MERGES] = UnitAttr()
-        set_layout(graph, RegistersAttr.of(layout))
-        last = top.owner
-        assert isinstance(last, Operation)
-        self.graph.body.block.insert_op_after(graph, op if last.is_before_in_block(op) else last)
-        result = graph.results[0]
-        op.result.replace_uses_with_if(result, lambda use: use.operation is not graph)
-        self.stages[result] = Stage.POST
-        return result
-
-    def state_of(
-        self, op: threadblock.AccumulateOp, stabiliser: SSAValue, layout: RegisterLayout
-    ) -> RegisterLayout:
-        """The layout of the maxima for `op`, in which its threads can have them."""
-        state = state_layout(stabiliser, op.value, layout)
-        sides = broadcast_sides(threadblock.shape_of(stabiliser), threadblock.shape_of(op.value))
-        if is_running(stabiliser):
-            if sides is None or layout.slots_in(state, *sides) is None:
-                self.want_common(stabiliser)
-            return state
-        shape = threadblock.shape_of(stabiliser if sides else op.value)
-        if isinstance(layout_of(stabiliser), RegistersAttr) and (
-            held_slots(stabiliser, state, shape) is None
-        ):
-            self.in_shared(op, 1)
-        return state
-
-    def maxima(
-        self, op: threadblock.AccumulateOp, computed: SSAValue, state: RegisterLayout
-    ) -> tuple[SSAValue, SSAValue]:
-        """The maximum over a thread's own turns, in registers, and the one of all, in shared."""
-        stabiliser, across = op.rescale, list(op.across.get_values())
-        assert stabiliser is not None
-        own = next(
-            (
-                use.operation
-                for use in computed.uses
-                if isinstance(use.operation, threadblock.AccumulateOp)
-                and use.operation.value is computed
-                and use.operation.kind.data == "max"
-                and list(use.operation.across.get_values()) == across
-                and layout_of(use.operation.result) is None
-            ),
-            None,
-        )
-        if own is None:
-            own = threadblock.AccumulateOp(stabiliser, "max", across)
-            own.location = op.location
-        else:
-            own.detach()
-            own.operands[0] = stabiliser
-        self.graph.body.block.insert_op_before(own, op)
-        self.stages[own.result] = Stage.POST
-        own.attributes[STATE] = UnitAttr()
-        set_layout(own, RegistersAttr.of(state))
-        shared = replace(scalars_from(state), combine="max")
-        return own.result, self.spread(own.result, shared, blocks_across(own), own)
-
-    def folded(self, op: threadblock.AccumulateOp, layout: RegisterLayout) -> RegisterLayout | None:
-        """What a thread must keep when all that follows is a reduction over rows or columns."""
-        users = [use.operation for use in op.result.uses]
-        if len(users) != 1 or layout.partial > 1:
-            return None
-        sides = folding_sides(op)
-        return layout.folded(*sides) if sides else None
-
-    def reduce(self, op: threadblock.ReduceSumOp | threadblock.ReduceMaxOp) -> None:
-        """
-        Row or column scalars: in registers where a warp has all that it takes.
-
-        Else in shared memory, a copy from each warp that has a part.
-        """
-        sides = reduced_sides(op)
-        if sides is None:
-            self.in_shared(op, 0)
-            rows, columns = as_matrix(threadblock.shape_of(op.result))
-            return set_layout(op, SharedAttr.of(SharedLayout(columns, 1, rows * columns)))
-        rows, columns = sides
-        layout = self.registers_for(op, 0)
-        split = split_warp_bits(layout, rows, columns)
-        if self.can_run(op):
-            op.attributes[RUNNING] = UnitAttr()
-            parts = sum(1 << bit for bit in split)
-            if parts:
-                self.relative[op.result] = op.result
-            return set_layout(op, RegistersAttr.of(layout.reduced(rows, columns, parts)))
-        blocks = blocks_across(accumulator_of(op.input)) if is_folded(op.input) else 1
-        shared_after = self.sharing > 1 and self.stages[op.result] == Stage.POST
-        if not split and blocks == 1 and not shared_after:
-            if op.input in self.relative:
-                self.relative[op.result] = self.relative[op.input]
-            return set_layout(op, RegistersAttr.of(layout.reduced(rows, columns)))
-        if op.input in self.relative:
-            self.want_common(op.input)
-        kind = "sum" if isinstance(op, threadblock.ReduceSumOp) else "max"
-        down, across = layout.spans()
-        down, across = 1 if rows else down, 1 if columns else across
-        layout = SharedLayout(across, 1, down * across, 1 << len(split), kind)
-        if blocks > 1 and split:
-            set_layout(op, SharedAttr.of(layout))
-            self.convert(op.result, replace(layout, copies=1, blocks=blocks), after=op)
-        else:
-            set_layout(op, SharedAttr.of(replace(layout, blocks=blocks)))
-
-    def can_run(self, op: Operation) -> bool:
-        """Whether `op` makes a stabiliser that may be the maximum of all turns of a warp so far."""
-        result = op.results[0]
-        looped = self.stages[result] == Stage.LOOP
-        return looped and op not in self.common and bool(rescaled_with(result)) and is_free(result)
-
-    def thread_graph(self, op: thread.GraphOp) -> None:
-        """In the layout of an operand of the same shape that is in registers, if there is one."""
-        shape = threadblock.shape_of(op.results[0])
-        threads = self.threads * self.shared_by(op)
-        # A cluster has many threads: give each of them something rather than few a wide piece.
-        run = widest_run(self.graph)
-        widest = run if threads == self.threads else max(2, min(run, prod(shape) // threads))
-        layout = blocked(shape, threads, largest_power_of_two_divisor(widest, run))
-        if (value := leading(op)) is not None:
-            layout = registers_of(value)
-        elif threads == self.threads:
-            self.free.append(op)
-            layout = self.given.get(self.numbers[op], layout)
-        for index, value in enumerate(op.operands):
-            if isinstance(layout_of(value), RegistersAttr):
-                partial = is_partial(value) and value not in self.relative
-                if partial or held_slots(value, layout, shape) is None:
-                    self.in_shared(op, index)
-            if value in self.relative:
-                self.relative[op.results[0]] = self.relative[value]
-        set_layout(op, RegistersAttr.of(layout))
-
-    def shared_by(self, op: Operation) -> int:
-        """Blocks of a cluster that each compute a part of `op`'s result."""
-        return self.sharing if self.stages[op.results[0]] == Stage.POST else 1
-
-    def transpose(self, op: threadblock.TransposeOp) -> None:
-        """The same shared memory, seen from the other side where rows and columns change places."""
-        permutation = tuple(op.permutation.get_values())
-        exchanged = exchanges_sides(threadblock.shape_of(op.input), permutation)
-        if exchanged is None:
-            fail(op, f"permutes dims as {permutation}; only rows and columns can be exchanged")
-        self.in_shared(op, 0)
-        attribute = layout_of(op.input)
-        assert isinstance(attribute, SharedAttr)
-        layout = attribute.layout.transposed() if exchanged else attribute.layout
-        set_layout(op, SharedAttr.of(layout))
-
-    def concat(self, op: threadblock.ConcatOp) -> None:
-        """Side by side in shared memory."""
-        for index in range(len(op.operands)):
-            self.whole(op, index)
-        set_layout(op, SharedAttr.of(shared_for(op.results[0])))
 
 
 def assign(graph: kernel.GraphDefinedOp, target: Target, cluster_blocks: int) -> None:
@@ -551,12 +161,14 @@ class AssignLayoutsPass(ModulePass):
     the maximum of a turn (see `stabilisers`), each warp has maxima of its own, and sums are brought
     together after the loop.
 
-    Choices that are fixed here: rows in shared memory are padded, not swizzled; threads run along
-    columns first; warps share a product by least instructions, split along its depth only where
-    the sum is accumulated.
+    The layouts of tiles in shared memory (which side the run is, padding, swizzle), and of threads
+    that no product and no other tile decides, cost the least together: conflicts of banks in all
+    accesses are counted, and what is asked of device memory (see `tile_layouts` and
+    `register_layouts`). Fixed here: warps share a product by least instructions, split along its
+    depth only where the sum is accumulated.
 
     On a chip with tensor copies these fetch the loop's tiles where alignment allows (`copy =
-    "tensor"`), and the tiles are swizzled.
+    "tensor"`); such tiles have no padding. Warp groups multiply where a tile fills them.
 
     Fails on an operation that has no place in a kernel, such as a product of several matrices.
     """
