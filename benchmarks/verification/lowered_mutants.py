@@ -9,8 +9,10 @@ other parity; these barriers are made for one arrival more and one less, and exp
 and less; boxes go one line further. A mutant counts as found when running it without a GPU
 reports a fault or gives another result. Those that are not found are listed. They are harmless: the
 barrier behind a loop whose last turn read other buffers than those that are used again (it is there
-for other numbers of turns), and the end of a group of copies that becomes one with the next, for
-which the same operation waits.
+for other numbers of turns); the end of a group of copies or products that becomes one with the
+next, for which the same operation waits, and a wait that the next one includes; barriers of buffers
+that no later turn fills again, with what arrives there; the barrier of a warp's lanes where only
+the matrix unit has read; and fences of proxies where nothing, or nothing new, was written.
 """
 
 from __future__ import annotations

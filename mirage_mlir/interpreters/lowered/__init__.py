@@ -10,8 +10,9 @@ access is raised as a `KernelFault` that names the operation, its line and the t
 
 Limits: what a GPU leaves open is taken in one way. Blocks run one after the other; a kernel starts
 when the one before has ended; the matrix unit adds in f32; warps that parted take turns where they
-wait. Which accesses other turns could bring into disorder is found nevertheless. Tensors in scratch memory have no
-bounds of their own: an access past the end of one is found only where nothing was written.
+wait. Which accesses other turns could bring into disorder is found nevertheless. Tensors in scratch
+memory have no bounds of their own: an access past the end of one is found only where nothing was
+written.
 """
 
 from mirage_mlir.interpreters.lowered.faults import Checker, FaultKind, KernelFault

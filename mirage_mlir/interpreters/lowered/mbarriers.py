@@ -14,7 +14,7 @@ from mirage_mlir.interpreters.lowered.transactions import TransactionBarrier
 BARRIER_BYTES = 8
 
 MAX_COUNT = (1 << 20) - 1
-"""Arrivals of a phase (PTX ISA, mbarrier)."""
+"""Arrivals, and bytes, of a phase (PTX ISA, mbarrier)."""
 
 
 def byte_of(state: Flow, op: Operation, value: SSAValue, thread: int) -> int:
@@ -98,6 +98,11 @@ def arrive(
         message = f"has {state.shared.name_of(thread)} arrive at {barrier.lacks}"
         state.checker.report(FaultKind.BARRIER, op, message)
         return
+    if barrier.expected + expected > MAX_COUNT:
+        message = (
+            f"expects {barrier.expected + expected} bytes, of which {MAX_COUNT} can be counted"
+        )
+        state.checker.report(FaultKind.BARRIER, op, message)
     barrier.arrive(state.shared.clocks, thread, expected)
     require_bytes(state, op, barrier)
 
