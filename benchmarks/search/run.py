@@ -49,6 +49,7 @@ def one(path: str) -> None:
     from mirage_mlir.passes.superoptimize import verified
 
     ready = perf_counter()
+    before = resource.getrusage(resource.RUSAGE_SELF).ru_utime
     (function, *_) = functions(parse_program(Path(path).read_text(), Path(path).name))
     candidates = verified(function)
     found = [next(candidates)]
@@ -56,9 +57,11 @@ def one(path: str) -> None:
     best = {name: found[0].report.as_dict()[name] for name in ("kernels", "structure")}
     found += islice(candidates, VERIFIED - 1)
     done = perf_counter()
-    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+    usage = resource.getrusage(resource.RUSAGE_SELF)
+    peak = usage.ru_maxrss / 1024
     result: dict[str, Any] = {
         "seconds": done - ready,
+        "user_seconds": usage.ru_utime - before,
         "import_seconds": ready - start,
         "megabytes": peak,
         "verified": len(found),
@@ -90,7 +93,8 @@ def report(name: str, run: dict[str, Any]) -> None:
     search = run["search"]
     phases = " ".join(f"{phase} {took:.2f}" for phase, took in search["phases"].items())
     print(
-        f"{name:28} {run['seconds']:6.2f} s {run['megabytes']:5.0f} MB  "
+        f"{name:28} {run['seconds']:6.2f} s ({run['user_seconds']:5.2f} s user) "
+        f"{run['megabytes']:5.0f} MB  "
         f"{search['operators']:3} operators {search['configurations']:4} configurations "
         f"{search['values']:5} values {search['graphs']:4} graphs "
         f"{search['instantiations']:7} instantiations  {search['kernels']} kernels "

@@ -117,6 +117,7 @@ class Search:
         limits: Limits,
         report: SearchReport,
         bound: float = np.inf,
+        most_tried: float = np.inf,
     ) -> None:
         """
         Args:
@@ -125,12 +126,15 @@ class Search:
             limits: when to stop.
             report: where to count.
             bound: seconds; graphs that take longer need not be found.
+            most_tried: operations tried on values after which no more configurations are looked at
+                if no graph was found.
         """
         self.program = program
         self.target = target
         self.limits = limits
         self.report = report
         self.bound = bound
+        self.most_tried = most_tried
         self.bounded = False
         """Whether anything was left out for taking longer than the bound."""
         self.explored: Explored | None = None
@@ -187,6 +191,9 @@ class Search:
         for number in sorted(range(len(configurations)), key=lambda number: bounds[number]):
             if self.limits.expired():
                 report.cut.append(f"configurations after {self.limits.reason}")
+                break
+            if self.algebra.tried > self.most_tried and not self._found:
+                report.cut.append(f"configurations after {self.algebra.tried} operations tried")
                 break
             if bounds[number] > self._cutoff or bounds[number] == np.inf:
                 self.bounded = self.bounded or self.bound < bounds[number] < np.inf

@@ -60,6 +60,11 @@ already. With twice as many no workload has a better plan."""
 MAX_TRIED_FOR_ANY = 200_000
 """The same while there is no plan."""
 
+LEAST_TRIED = 12_000
+"""Operations tried in the search of one part, whatever was tried before, until a graph is found. Of
+what one kernel can compute, a configuration with one of the lowest bounds has graphs; those take
+4000 for attention with its queries and keys normalised."""
+
 
 def least_seconds(program: Program, target: Target) -> float:
     """A lower bound on what any kernels that compute a program take, in the model."""
@@ -125,7 +130,8 @@ class Planner:
             limits = replace(self.limits, coarse=True)
             # Beside the best others are wanted that take little more.
             most = ALLOWANCE * bound
-            search = Search(program, self.target, limits, report, most)
+            tried = self._most_tried() - self.tried
+            search = Search(program, self.target, limits, report, most, max(tried, LEAST_TRIED))
             self._graphs[key] = search.run()
             self._slower[key] = most if search.bounded else np.inf
             # A split of the program wants what is known of it.
@@ -155,11 +161,14 @@ class Planner:
         self._whole.add(form.key())
         return [form, self.program]
 
+    def _most_tried(self) -> int:
+        if self.bound == float("inf"):
+            return MAX_TRIED_FOR_ANY
+        return MAX_TRIED.get(self.kernels, max(MAX_TRIED.values()))
+
     def _is_over(self) -> bool:
         """Whether no more parts are searched: the report says so."""
-        most = MAX_TRIED_FOR_ANY
-        if self.bound < float("inf"):
-            most = MAX_TRIED.get(self.kernels, max(MAX_TRIED.values()))
+        most = self._most_tried()
         if (self._finishing or self.tried < most) and not self.limits.expired():
             return False
         why = self.limits.reason if self.limits.expired() else f"{most} operations tried"

@@ -37,6 +37,8 @@ class PieceSearch:
     _coarse: dict[object, list[BlockGraph]] = field(default_factory=dict[object, list[BlockGraph]])
     _above: dict[object, float] = field(default_factory=dict[object, float])
     """Seconds up to which a program without coarse graphs was searched."""
+    _fastest: dict[object, float] = field(default_factory=dict[object, float])
+    """What one kernel takes with the best of all tile sizes, where that is known."""
     _alone: dict[object, list[BlockGraph]] = field(default_factory=dict[object, list[BlockGraph]])
 
     def plans(self, piece: Piece, max_kernels: int) -> list[PlannedKernel]:
@@ -70,6 +72,9 @@ class PieceSearch:
         found = search_all([programs[key] for key in new], self.target, limits)
         for key, searched in zip(new, found, strict=True):
             self._plans[key] = searched.plans
+            program, _ = key
+            alone = [plan.seconds for plan in searched.plans if len(plan.kernels) == 1]
+            self._fastest[program] = min(alone, default=0.0)
             self.report.add(searched.report)
             self.report.unshifted += len(unshifted_exps(programs[key]))
 
@@ -80,6 +85,8 @@ class PieceSearch:
         Infinite if it is none, or takes more than `most`.
         """
         key = piece.program.key()
+        if self._fastest.get(key, 0.0) >= most:
+            return inf
         if not self._coarse.get(key) and self._above.get(key, 0.0) < most:
             coarse = replace(self.limits, coarse=True)
             self._coarse[key] = self._search(piece.program, coarse, most)
