@@ -19,9 +19,13 @@ PACKAGE_VARIABLE = "MIRAGE_MLIR_BINDINGS"
 
 LOWER_TO_ISA = (
     "builtin.module(gpu.module(convert-scf-to-cf,convert-nvvm-to-llvm,convert-to-llvm,"
-    "reconcile-unrealized-casts,canonicalize,cse),gpu-module-to-binary{format=isa})"
+    "reconcile-unrealized-casts),gpu-module-to-binary{format=isa})"
 )
-"""From kernels in scf, arith, math, vector, nvvm and llvm to PTX text."""
+"""
+From kernels in scf, arith, math, vector, nvvm and llvm to PTX text.
+
+Nothing is simplified in MLIR: LLVM does that anyway, to the same text.
+"""
 
 
 class MissingBindingsError(Exception):

@@ -6,7 +6,7 @@ writes an attribute anew wherever it occurs. In a kernel the same few types, fla
 thousands of times.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from io import StringIO
 
 from xdsl.dialects.builtin import FunctionType, UnitAttr
@@ -16,39 +16,42 @@ from xdsl.printer import Printer
 
 def generic_form(op: Operation) -> str:
     """The text of `op` and of all that it holds."""
-    return "".join(_GenericForm().operation(op))
+    form = _GenericForm()
+    form.operation(op)
+    return "".join(form.pieces)
 
 
 class _GenericForm:
     """Names of values and blocks, each used once in the whole text, and texts of attributes."""
 
     def __init__(self) -> None:
+        self.pieces: list[str] = []
         self.values: dict[SSAValue, str] = {}
         self.blocks: dict[Block, str] = {}
         self.attributes: dict[Attribute, str] = {}
         # An operation's attributes live as long as it does, which is longer than this.
         self.by_identity: dict[int, str] = {}
 
-    def operation(self, op: Operation) -> Iterator[str]:
-        """The pieces of the text of an operation."""
-        if op.results:
-            yield f"{', '.join([self.value(result) for result in op.results])} = "
-        yield f'"{op.name}"({", ".join([self.value(operand) for operand in op.operands])})'
+    def operation(self, op: Operation) -> None:
+        """Write an operation."""
+        results = ", ".join([self.value(result) for result in op.results])
+        operands = ", ".join([self.value(operand) for operand in op.operands])
+        text = f'{results} = "{op.name}"({operands})' if results else f'"{op.name}"({operands})'
         if op.successors:
-            yield f"[{', '.join([self.block(block) for block in op.successors])}]"
+            text += f"[{', '.join([self.block(block) for block in op.successors])}]"
         if op.properties:
-            yield f" <{self.dictionary(op.properties)}>"
-        if op.regions:
-            yield " ("
-            for number, region in enumerate(op.regions):
-                yield ", " if number else ""
-                yield from self.region(region)
-            yield ")"
+            text += f" <{self.dictionary(op.properties)}>"
+        self.pieces.append(text)
+        for number, region in enumerate(op.regions):
+            self.pieces.append(", " if number else " (")
+            self.region(region)
+        text = ")" if op.regions else ""
         if op.attributes:
-            yield f" {self.dictionary(op.attributes)}"
-        operands = ", ".join([self.attribute(operand.type) for operand in op.operands])
-        results = self.results([result.type for result in op.results])
-        yield f" : ({operands}) -> {results} {self.attribute(op.location)}\n"
+            text += f" {self.dictionary(op.attributes)}"
+        operand_types = ", ".join([self.attribute(operand.type) for operand in op.operands])
+        result_types = self.results([result.type for result in op.results])
+        place = self.attribute(op.location)
+        self.pieces.append(f"{text} : ({operand_types}) -> {result_types} {place}\n")
 
     def results(self, types: Sequence[Attribute]) -> str:
         """The types of the results of an operation."""
@@ -56,9 +59,9 @@ class _GenericForm:
             return self.attribute(types[0])
         return f"({', '.join(map(self.attribute, types))})"
 
-    def region(self, region: Region) -> Iterator[str]:
-        """The pieces of the text of a region."""
-        yield "{\n"
+    def region(self, region: Region) -> None:
+        """Write a region."""
+        self.pieces.append("{\n")
         for number, block in enumerate(region.blocks):
             if number or block.args:
                 arguments = [
@@ -66,10 +69,10 @@ class _GenericForm:
                     f"{self.attribute(argument.location)}"
                     for argument in block.args
                 ]
-                yield f"{self.block(block)}({', '.join(arguments)}):\n"
+                self.pieces.append(f"{self.block(block)}({', '.join(arguments)}):\n")
             for op in block.ops:
-                yield from self.operation(op)
-        yield "}"
+                self.operation(op)
+        self.pieces.append("}")
 
     def value(self, value: SSAValue) -> str:
         """The name of a value."""
