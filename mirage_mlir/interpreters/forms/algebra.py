@@ -28,6 +28,7 @@ from mirage_mlir.interpreters.forms.terms import (
     Variable,
     bound_of,
     coalesced,
+    components,
     inserted,
     named,
     orders,
@@ -540,23 +541,3 @@ def _implies(factors: Sequence[Factor], valid: Place) -> bool:
     return any(
         p.digits == valid.digits and 0 < p.limit <= valid.limit for f in factors for p in f.places
     )
-
-
-def components(factors: Sequence[Factor]) -> tuple[list[Factor], list[list[Factor]]]:
-    """Factors without bound variables, and the others as groups that share none."""
-    outside = [f for f in factors if not bound_of([f])]
-    groups: list[tuple[set[Variable], list[Factor]]] = []
-    for f in factors:
-        bound = set(bound_of([f]))
-        if not bound:
-            continue
-        joined = [f]
-        rest: list[tuple[set[Variable], list[Factor]]] = []
-        for variables, members in groups:
-            if variables & bound:
-                bound |= variables
-                joined = [*members, *joined]
-            else:
-                rest.append((variables, members))
-        groups = [*rest, (bound, joined)]
-    return outside, [members for _, members in groups]

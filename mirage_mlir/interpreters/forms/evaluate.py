@@ -9,7 +9,7 @@ from mirage_mlir.dialects import kernel
 from mirage_mlir.interpreters.forms.blocks import BlockForms, Watch
 from mirage_mlir.interpreters.forms.operators import Operators
 from mirage_mlir.interpreters.forms.tensors import Symbolic
-from mirage_mlir.interpreters.forms.terms import Atom, Place, Undecided
+from mirage_mlir.interpreters.forms.terms import Undecided
 from mirage_mlir.interpreters.operators import shape_of
 
 
@@ -26,7 +26,7 @@ def outputs(operators: Operators, function: FuncOp, watch: Watch = _nobody) -> l
     """
     block = function.body.block
     values: dict[SSAValue, Symbolic] = {
-        argument: _argument(operators, number, argument)
+        argument: operators.argument(number, shape_of(argument))
         for number, argument in enumerate(block.args)
     }
     for op in block.ops:
@@ -41,10 +41,3 @@ def outputs(operators: Operators, function: FuncOp, watch: Watch = _nobody) -> l
             values[value] = result
             watch(op, result)
     raise Undecided("has no return")
-
-
-def _argument(operators: Operators, number: int, argument: SSAValue) -> Symbolic:
-    dims = tuple(operators.tensors.dim(size) for size in shape_of(argument))
-    places = [Place(dim.digits) for dim in dims]
-    form = operators.forms.factor(Atom("input", str(number)), places)
-    return Symbolic(form, dims)

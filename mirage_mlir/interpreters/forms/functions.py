@@ -15,7 +15,7 @@ from fractions import Fraction
 from functools import partial
 from itertools import pairwise
 
-from mirage_mlir.interpreters.forms.algebra import Algebra, components
+from mirage_mlir.interpreters.forms.algebra import Algebra
 from mirage_mlir.interpreters.forms.flat import KIND as FLAT
 from mirage_mlir.interpreters.forms.flat import flat, sizes_of
 from mirage_mlir.interpreters.forms.ranges import Range, moved_to, range_of
@@ -29,6 +29,7 @@ from mirage_mlir.interpreters.forms.terms import (
     Variable,
     bound_of,
     coalesced,
+    components,
     named,
     orders,
     place,

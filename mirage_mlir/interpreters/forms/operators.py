@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from fractions import Fraction
 from math import pi, sqrt
 
@@ -12,7 +12,7 @@ from xdsl.ir import Operation
 from mirage_mlir.field.rational import simplest_rational
 from mirage_mlir.interpreters.domain import NotInterpretable
 from mirage_mlir.interpreters.forms.tensors import Symbolic, Tensors
-from mirage_mlir.interpreters.forms.terms import Form, Undecided
+from mirage_mlir.interpreters.forms.terms import Atom, Form, Place, Undecided
 from mirage_mlir.interpreters.operators import integer, integers, mnemonic, number, shape_of
 
 PLAIN = ("exp", "log", "sqrt", "rsqrt", "sigmoid", "tanh")
@@ -20,11 +20,19 @@ PLAIN = ("exp", "log", "sqrt", "rsqrt", "sigmoid", "tanh")
 
 
 class Operators:
-    """Evaluates the operators that both dialects have, and those of the kernel dialect alone."""
+    """
+    Evaluates the operators that both dialects have, and those of the kernel dialect alone.
+
+    An operator has one result wherever it has the same operands: what a candidate leaves as it was
+    has the same form even where forms are too large to be canonical.
+    """
 
     def __init__(self, tensors: Tensors):
         self.tensors = tensors
         self.forms = tensors.forms
+        self._arguments: dict[int, Symbolic] = {}
+        self._known: dict[tuple[object, ...], tuple[Symbolic, list[Symbolic]]] = {}
+        """Results by operator and the identity of operands, which are kept with them."""
         forms = self.forms
         self._binary: dict[str, Callable[[Form, Form], Form]] = {
             "add": forms.add,
@@ -62,6 +70,15 @@ class Operators:
             "transpose": lambda op, x: tensors.transpose(x[0], integers(op, "permutation")),
         }
 
+    def argument(self, number: int, shape: Sequence[int]) -> Symbolic:
+        """An argument of the functions."""
+        if number not in self._arguments:
+            dims = tuple(map(self.tensors.dim, shape))
+            places = [Place(dim.digits) for dim in dims]
+            form = self.forms.factor(Atom("input", str(number)), places)
+            self._arguments[number] = Symbolic(form, dims)
+        return self._arguments[number]
+
     def result(self, op: Operation, operands: list[Symbolic]) -> Symbolic:
         """
         The value of an operator.
@@ -69,6 +86,12 @@ class Operators:
         Raises:
             Undecided: it has no form.
         """
+        key = (op.name, *op.properties.items(), op.results[0].type, *map(id, operands))
+        if key not in self._known:
+            self._known[key] = self._result(op, operands), operands
+        return self._known[key][0]
+
+    def _result(self, op: Operation, operands: list[Symbolic]) -> Symbolic:
         name = mnemonic(op)
         try:
             if name in PLAIN:

@@ -17,7 +17,6 @@ from xdsl.dialects.func import FuncOp
 from xdsl.ir import Operation
 
 from mirage_mlir.dialects import threadblock
-from mirage_mlir.interpreters.forms.algebra import components
 from mirage_mlir.interpreters.forms.evaluate import outputs
 from mirage_mlir.interpreters.forms.functions import Functions
 from mirage_mlir.interpreters.forms.operators import Operators
@@ -28,6 +27,7 @@ from mirage_mlir.interpreters.forms.terms import (
     Monomial,
     Undecided,
     bound_of,
+    components,
     named,
     renamed,
 )

@@ -306,13 +306,47 @@ def _signature(
     return f"{variable.size} {uses}"
 
 
+def components(factors: Sequence[Factor]) -> tuple[list[Factor], list[list[Factor]]]:
+    """Factors without bound variables, and the others as groups that share none."""
+    outside = [f for f in factors if not bound_of([f])]
+    groups: list[tuple[set[Variable], list[Factor]]] = []
+    for f in factors:
+        bound = set(bound_of([f]))
+        if not bound:
+            continue
+        joined = [f]
+        rest: list[tuple[set[Variable], list[Factor]]] = []
+        for variables, members in groups:
+            if variables & bound:
+                bound |= variables
+                joined = [*members, *joined]
+            else:
+                rest.append((variables, members))
+        groups = [*rest, (bound, joined)]
+    return outside, [members for _, members in groups]
+
+
 def named(factors: Sequence[Factor]) -> Monomial:
-    """The monomial with bound variables named -1, -2, ... in the canonical order."""
-    bound = bound_of(factors)
-    if not bound:
+    """
+    The monomial with bound variables named -1, -2, ... in the canonical order.
+
+    Factors that share no bound variable are named apart and put in the order of what comes of it.
+    """
+    if not bound_of(factors):
         return tuple(sorted(factors))
+    outside, groups = components(factors)
+    found, taken = outside, 0
+    for group in sorted(map(_named, groups)):
+        bound = bound_of(group)
+        found += renamed(group, {v: v._replace(number=v.number - taken) for v in bound})
+        taken += len(bound)
+    return tuple(sorted(found))
+
+
+def _named(factors: Sequence[Factor]) -> Monomial:
+    """Factors that belong together, their bound variables named."""
     candidates: list[Monomial] = []
-    for order in orders([(factors, Fraction(1))], bound):
+    for order in orders([(factors, Fraction(1))], bound_of(factors)):
         names = {v: Variable(-number, v.size) for number, v in enumerate(order, 1)}
         candidates.append(tuple(sorted(renamed(factors, names))))
     return min(candidates)
