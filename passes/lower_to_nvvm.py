@@ -191,8 +191,8 @@ class FunctionLowering:
             return False
         if bytes_of_block(graph) <= MAX_EARLY_BYTES:
             return True
-        cluster = prod(cluster_sizes(graph))
-        share = side_by_side(prod(graph.grid_sizes), cluster, self.target)
+        # Of clusters too: where others fit beside them, some multiprocessors would get two.
+        share = side_by_side(prod(graph.grid_sizes), 1, self.target)
         spread = is_spread(int_attribute(graph, SMEM_BYTES), share, self.target)
         return PRODUCERS in graph.attributes and bool(spread)
 

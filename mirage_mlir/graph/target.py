@@ -60,6 +60,10 @@ class Target:
     """One step of a block: wait for copies, barrier, and the instructions around them."""
     tensor_copies: bool = False
     """Whether one thread can have boxes of a tensor copied to shared memory (TMA)."""
+    pipeline_rate: float = 0.0
+    """Bytes that are read from device memory in a second where tensor copies do nothing else."""
+    pipeline_rate_of_one: float = 0.0
+    """The same when one multiprocessor asks."""
     warpgroup_products: bool = False
     """Whether four warps together multiply tiles in shared memory (`wgmma`)."""
 
@@ -84,12 +88,14 @@ H200 = Target(
     dram_latency=1.4e-6,
     l2_bytes=60 << 20,
     l2_rate=5.5e12,
-    matrix_rate=5e14,
+    matrix_rate=3.5e14,
     scalar_rate=3e13,
     shared_rate=2.5e13,
     launch=1.1e-6,
     barrier=0.06e-6,
     tensor_copies=True,
+    pipeline_rate=4.4e12,
+    pipeline_rate_of_one=5e10,
     warpgroup_products=True,
 )
 
@@ -111,12 +117,14 @@ H100 = Target(
     dram_latency=1.3e-6,
     l2_bytes=50 << 20,
     l2_rate=5e12,
-    matrix_rate=5e14,
+    matrix_rate=3.5e14,
     scalar_rate=3e13,
     shared_rate=2.5e13,
     launch=1.3e-6,
     barrier=0.10e-6,
     tensor_copies=True,
+    pipeline_rate=3.1e12,
+    pipeline_rate_of_one=4.6e10,
     warpgroup_products=True,
 )
 

@@ -18,6 +18,7 @@ from mirage_mlir.search.chains import Chain, Warps
 from mirage_mlir.search.config import Configuration
 from mirage_mlir.search.cost import IDLE_LATENCY, SECTOR, CostModel
 from mirage_mlir.search.extract import Derivation
+from mirage_mlir.search.groups import GROUP_WORK
 from mirage_mlir.search.hypergraph import Edge, Hypergraph, Stage, Value
 from mirage_mlir.search.instantiate import Array, Mesh
 from mirage_mlir.search.program import Kind, Program
@@ -44,9 +45,8 @@ class _LeastResources(Resources):
     """
 
     def fits(self) -> Mask:
-        most = 2 * MATRIX_THREADS if self.products else MAX_THREADS
         shared = self.shared <= self.tiling.target.shared_per_block
-        return shared & (self.live <= MAX_LIVE_PER_THREAD * most) & self._reducible()
+        return shared & (self.live <= MAX_LIVE_PER_THREAD * MAX_THREADS) & self._reducible()
 
     def materialised(self) -> Iterator[tuple[int, Array]]:
         """None: each may stay in registers."""
@@ -89,7 +89,8 @@ class _LeastResources(Resources):
         """No padding, and nothing of the left side read, which may be in registers."""
         rows, columns, depth = self._sides(edge)
         read = np.ceil(columns / 8) * np.ceil(depth / 16) * 256
-        return Warps(2 * rows * columns * depth, read, self.tiling.zero)
+        work = GROUP_WORK if self.tiling.target.warpgroup_products else 1.0
+        return Warps(work * 2 * rows * columns * depth, read, self.tiling.zero)
 
 
 class _LeastCost(CostModel):

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from mirage_mlir.graph.layout import SWIZZLED_LINES
+from mirage_mlir.graph.layout import SWIZZLED_LINES, WARP_THREADS
 from mirage_mlir.graph.schedule import (
     ACCUMULATORS_PER_THREAD,
     BYTES_IN_FLIGHT,
@@ -20,11 +20,17 @@ from mirage_mlir.graph.schedule import (
     MAX_EXCHANGE_BYTES,
     MAX_THREADS,
     MIN_THREADS,
+    PRODUCER_WARPS,
+    RESERVED_BYTES,
     STAGE_COUNTS,
+    pipeline_stages,
+    side_by_side,
 )
 from mirage_mlir.graph.tensor_map import SHARED_ALIGNMENT, SWIZZLES
+from mirage_mlir.graph.wgmma import GROUP_THREADS
 from mirage_mlir.search.chains import Chain, Warps, find_chains, shared
 from mirage_mlir.search.extract import Derivation
+from mirage_mlir.search.groups import group_chain, group_counts, group_product
 from mirage_mlir.search.hypergraph import Edge
 from mirage_mlir.search.instantiate import Array
 from mirage_mlir.search.program import Input, Kind
@@ -58,6 +64,15 @@ REDUCTIONS = (Kind.REDUCE_SUM, Kind.REDUCE_MAX)
 ACCUMULATIONS = (Kind.ACCUMULATE_SUM, Kind.ACCUMULATE_MAX)
 
 
+def chosen(where: Mask, some: Warps, others: Warps) -> Warps:
+    """`some` where the mask says so, else `others`."""
+    return Warps(
+        np.where(where, some.flops, others.flops),
+        np.where(where, some.read, others.read),
+        np.where(where, some.exchange, others.exchange),
+    )
+
+
 class Resources:
     """What one derivation needs; arrays have an entry for each combination of tile sizes."""
 
@@ -74,10 +89,10 @@ class Resources:
         self.rescaled = self._rescaled()
         """The sums over the loop that every turn brings to a new maximum."""
         self.live = self._live()
-        self.chains = find_chains(tiling, self.edges)
-        self.threads = self._threads()
         self.kept: dict[int, Mask] = {}
         """For operands of matrix units that may stay in registers, where they do."""
+        self.chains = self._chains()
+        self.threads = self._threads()
         self.products = {
             value: self._warps(value, edge)
             for value, edge in self.edges.items()
@@ -85,7 +100,10 @@ class Resources:
         }
         for chain in self.chains:
             self._chain(chain)
+        self.pipelined = self._pipelined()
+        """Where tensor copies, which a warp of its own starts, fetch the tiles of the loop."""
         self.staged = self._staged_bytes()
+        self.held, self.made = self._held_bytes(), self._made_bytes()
         self.stages = self._stages()
         self.shared = self._shared_bytes()
 
@@ -97,15 +115,17 @@ class Resources:
     def resident(self) -> Array:
         """Blocks that run on one multiprocessor at a time."""
         target = self.tiling.target
-        reserved = 1024  # Bytes of shared memory that the hardware takes for each block.
         if self.products:
             registers = self.live + OTHERS_BESIDE_PRODUCTS * self.threads
         else:
             registers = COPIES_OF_LIVE * self.live + OTHER_REGISTERS * self.threads
+        threads = self.threads + np.where(self.pipelined, PRODUCER_WARPS * WARP_THREADS, 0)
+        # All threads of a kernel have as many registers.
+        registers = registers * (threads / self.threads)
         resident = np.minimum.reduce(
             [
-                np.floor(target.shared_per_multiprocessor / (self.shared + reserved)),
-                np.floor(target.threads_per_multiprocessor / self.threads),
+                np.floor(target.shared_per_multiprocessor / (self.shared + RESERVED_BYTES)),
+                np.floor(target.threads_per_multiprocessor / threads),
                 np.floor(target.registers_per_multiprocessor / registers),
             ]
         )
@@ -181,6 +201,10 @@ class Resources:
 
     def _boxed_bytes(self, value: int, tensor: Input) -> tuple[Array, Array]:
         """A tile as tensor copies write it, and where they can."""
+        key = ("boxed bytes", value, tensor.node)
+        return self.tiling.once(key, lambda: self._boxed_tile(value, tensor))
+
+    def _boxed_tile(self, value: int, tensor: Input) -> tuple[Array, Array]:
         item = item_bytes(tensor.element_type)
         rows, columns = self._lines(value, tensor)
         line = columns * item
@@ -283,6 +307,9 @@ class Resources:
 
     # Threads and warps
 
+    def _chains(self) -> list[Chain]:
+        return find_chains(self.tiling, self.edges)
+
     def _sides(self, edge: Edge) -> tuple[Array, Array, Array]:
         """Rows, columns and depth of a product; the first operand has the rows."""
         assert edge.axis is not None
@@ -307,25 +334,38 @@ class Resources:
             warps = self.tiling.one * (MATRIX_THREADS // 32)
             for chain in self.chains:
                 many = many & ~shared(self.tiling, self.edges, chain, warps).fits
+            if self.tiling.target.warpgroup_products:
+                groups = group_counts(self.tiling, self.edges, self.chains)
+                threads = np.where(many, 2.0 * MATRIX_THREADS, float(MATRIX_THREADS))
+                return np.where(groups > 0, groups * GROUP_THREADS, threads)
         return np.where(many, 2.0 * MATRIX_THREADS, float(MATRIX_THREADS))
 
     def _chain(self, chain: Chain) -> None:
         """Note what the products of a chain share where they are one."""
-        together = shared(self.tiling, self.edges, chain, self.threads / 32)
-        for value, warps in together.warps.items():
-            alone = self.products[value]
-            self.products[value] = Warps(
-                np.where(together.fits, warps.flops, alone.flops),
-                np.where(together.fits, warps.read, alone.read),
-                np.where(together.fits, warps.exchange, alone.exchange),
-            )
-        self.kept |= dict.fromkeys(chain.operands, together.fits)
+        ways = [shared(self.tiling, self.edges, chain, self.threads / WARP_THREADS)]
+        if self.tiling.target.warpgroup_products:
+            groups = self.threads / GROUP_THREADS
+            ways.append(group_chain(self.tiling, self.edges, chain, groups))
+        for together in ways:
+            for value, warps in together.warps.items():
+                alone = self.products[value]
+                self.products[value] = chosen(together.fits, warps, alone)
+        fits = ways[0].fits | ways[-1].fits
+        self.kept |= dict.fromkeys(chain.operands, fits)
 
     def _warps(self, value: int, edge: Edge) -> Warps:
         """Warps along rows, columns and depth with the fewest instructions for each."""
         sides = tuple(self.tiling.axes(operand) for operand in edge.operands)
         key = ("warps", sides, edge.axis, self.is_summed(value), self.threads.tobytes())
-        return self.tiling.once(key, lambda: self._best_warps(value, edge))
+        return self.tiling.once(key, lambda: self._alone(value, edge))
+
+    def _alone(self, value: int, edge: Edge) -> Warps:
+        """A product that is in no chain."""
+        warps = self._best_warps(value, edge)
+        if not self.tiling.target.warpgroup_products or self.tiling.program.operand_type == "f32":
+            return warps
+        grouped = group_product(self._sides(edge), self.threads, summed=self.is_summed(value))
+        return chosen(grouped.fits, grouped.warps, warps)
 
     def _best_warps(self, value: int, edge: Edge) -> Warps:
         rows, columns, depth = self._sides(edge)
@@ -357,17 +397,37 @@ class Resources:
             if edge.kind is Kind.INPUT and self.in_shared(value):
                 yield value, self.tiling.program.inputs[edge.source]
 
+    def _loads(self) -> list[tuple[int, Input]]:
+        """The tiles that the loop loads."""
+        return [(v, t) for v, t in self._inputs() if self.tiling.in_loop(v)]
+
+    def _pipelined(self) -> Mask:
+        loads = self._loads() if self.tiling.target.tensor_copies else []
+        if not loads:
+            return np.zeros_like(self.tiling.one, np.bool_)
+        return np.logical_and.reduce([self._boxed_bytes(v, t)[1] for v, t in loads], axis=0)
+
     def _staged_bytes(self) -> Array:
         """One buffer of each tile that the loop loads."""
-        loads = [(v, t) for v, t in self._inputs() if self.tiling.in_loop(v)]
+        loads = self._loads()
         padded = sum((self._tile_bytes(v, t) for v, t in loads), start=self.tiling.zero)
-        if not self.tiling.target.tensor_copies:
+        if not self.pipelined.any():
             return padded
-        boxed = [self._boxed_bytes(v, t) for v, t in loads]
-        fits = np.logical_and.reduce([fits for _, fits in boxed], axis=0)
-        return np.where(fits, sum((size for size, _ in boxed), start=self.tiling.zero), padded)
+        boxed = sum((self._boxed_bytes(v, t)[0] for v, t in loads), start=self.tiling.zero)
+        return np.where(self.pipelined, boxed, padded)
 
     def _stages(self) -> Array:
+        """Buffers of each tile of the loop, as `schedule-threadblock` chooses them."""
+        few = self._few_stages()
+        if not self.pipelined.any():
+            return few
+        mesh, target = self.tiling.mesh, self.tiling.target
+        share = side_by_side(mesh.blocks, mesh.shares, target)
+        other = self.held + self.made
+        many = pipeline_stages(self.staged, other, mesh.iterations, share, target)
+        return np.where(self.pipelined, many, few)
+
+    def _few_stages(self) -> Array:
         """The fewest buffers that keep enough bytes on their way."""
         stages = np.full_like(self.staged, float(STAGE_COUNTS[0]))
         enough = self.staged * (stages - 1) >= BYTES_IN_FLIGHT
@@ -377,27 +437,34 @@ class Resources:
             enough |= fitting & (self.staged * (count - 1) >= BYTES_IN_FLIGHT)
         return np.minimum(stages, self.tiling.mesh.iterations)
 
-    def _shared_bytes(self) -> Array:
-        """What a block needs: the loop's buffers give way to what follows the loop."""
+    def _held_bytes(self) -> Array:
+        """The tiles that stay through the loop."""
         held = self.tiling.zero
         for value, tensor in self._inputs():
             if not self.tiling.in_loop(value):
                 held = held + self._tile_bytes(value, tensor)
-        during, after = self.staged * self.stages, self._exchanged(held)
-        item = item_bytes(self.tiling.program.operand_type)
+        return held
+
+    def _made_bytes(self, *, looped: bool = True) -> Array:
+        """Computed operands of matrix units, those of the loop or the others."""
+        made, item = self.tiling.zero, item_bytes(self.tiling.program.operand_type)
         for operand, stored in self.materialised():
+            if self.tiling.in_loop(operand) != looped:
+                continue
             axes = self.tiling.axes(operand)
             columns = self.tiling.mesh.tiles[axes[-1]] if axes else self.tiling.one
             rows = self.tiling.volume(operand) / columns
             # Either of the axes may come last.
-            tile = stored * np.maximum(
+            made = made + stored * np.maximum(
                 self._padded_bytes(rows, columns, item), self._padded_bytes(columns, rows, item)
             )
-            if self.tiling.in_loop(operand):
-                during = during + tile
-            else:
-                after = after + tile
-        return held + np.maximum(during, after) + OTHER_BYTES
+        return made
+
+    def _shared_bytes(self) -> Array:
+        """What a block needs: the loop's buffers give way to what follows the loop."""
+        during = self.staged * self.stages + self.made
+        after = self._exchanged(self.held) + self._made_bytes(looped=False)
+        return self.held + np.maximum(during, after) + OTHER_BYTES
 
     def _exchanged(self, held: Array) -> Array:
         exchange = [warps.exchange for warps in self.products.values()]
