@@ -6,7 +6,7 @@ from math import prod
 
 import numpy as np
 from xdsl.context import Context
-from xdsl.dialects.builtin import DenseArrayBase, IntegerAttr, ModuleOp, i64
+from xdsl.dialects.builtin import DenseArrayBase, IntegerAttr, ModuleOp, UnitAttr, i64
 from xdsl.ir import Operation, SSAValue
 from xdsl.passes import ModulePass
 
@@ -37,6 +37,7 @@ from mirage_mlir.passes.lowering.context import (
 )
 from mirage_mlir.passes.lowering.tiles import (
     HELD,
+    LATE,
     PRODUCERS,
     adds_into,
     block_threads,
@@ -153,27 +154,53 @@ def with_barriers(ops: list[Operation], stage: Stage, hazards: Hazards) -> list[
     return ordered
 
 
-def invariant_part(ops: list[Operation], pending: int, held: list[Operation]) -> list[Operation]:
+def invariant_part(
+    ops: list[Operation], pending: int, held: list[Operation], *, looped: bool
+) -> list[Operation]:
     """What happens before the loop, with a wait for the loads that it, or who holds them, reads."""
-    ordered = in_invariant_order(ops, pending)
+    ordered = in_invariant_order(ops, pending, looped=looped)
     if not held:
         return ordered
     waits = any(isinstance(op, BarrierOp) and op.pending is not None for op in ordered)
     return [*ordered, BarrierOp(Stage.INVARIANT.value, None if waits else pending)]
 
 
-def in_invariant_order(ops: list[Operation], pending: int) -> list[Operation]:
-    """What happens before the loop, with a wait for the loads that it reads itself."""
+def in_invariant_order(
+    ops: list[Operation], pending: int, *, looped: bool = True
+) -> list[Operation]:
+    """
+    What happens before the loop, with a wait for the loads that it reads itself.
+
+    Where there is no loop, a product starts when its own tiles have come: what only later
+    operations read may come while it runs.
+    """
     loads = [op for op in ops if isinstance(op, threadblock.LoadOp)]
     rest = [op for op in ops if op not in loads]
-    loaded = set(loads)
-    for place, op in enumerate(rest):
-        if any(buffer in loaded for buffer in reads(op)):
-            wait = BarrierOp(Stage.INVARIANT.value, pending)
-            before = with_barriers(rest[:place], Stage.INVARIANT, Hazards())
-            after = with_barriers(rest[place:], Stage.INVARIANT, Hazards())
-            return [*loads, *before, wait, *after]
-    return [*loads, *with_barriers(rest, Stage.INVARIANT, Hazards())]
+    late = [] if looped else read_after_product(loads, rest)
+    for op in late:
+        op.attributes[LATE] = UnitAttr()
+    soon = [op for op in loads if op not in late]
+    ordered: list[Operation] = [*soon, *late]
+    done = 0
+    for loaded, left in ((soon, pending + bool(late)), (late, pending)):
+        places = range(done, len(rest))
+        place = next((p for p in places if any(b in loaded for b in reads(rest[p]))), None)
+        if place is not None:
+            ordered += with_barriers(rest[done:place], Stage.INVARIANT, Hazards())
+            ordered.append(BarrierOp(Stage.INVARIANT.value, left))
+            done = place
+    return [*ordered, *with_barriers(rest[done:], Stage.INVARIANT, Hazards())]
+
+
+def read_after_product(
+    loads: list[threadblock.LoadOp], rest: list[Operation]
+) -> list[threadblock.LoadOp]:
+    """The tiles in shared memory that the first product, and what comes before it, do not read."""
+    products = [place for place, op in enumerate(rest) if isinstance(op, threadblock.MatmulOp)]
+    if not products:
+        return []
+    before = {buffer for op in rest[: products[0] + 1] for buffer in reads(op)}
+    return [op for op in loads if in_shared(op.result) and op not in before]
 
 
 def loop_part(ops: list[Operation], stages: int) -> list[Operation]:
@@ -345,7 +372,8 @@ def schedule(graph: kernel.GraphDefinedOp, stages: int, *, pipelined: bool) -> N
     else:
         loop = loop_part(parts[Stage.LOOP], stages)
         held = [op for op in loop if HELD in op.attributes]
-        invariant = invariant_part(parts[Stage.INVARIANT], stages - 1 if loop else 0, held)
+        pending = stages - 1 if loop else 0
+        invariant = invariant_part(parts[Stage.INVARIANT], pending, held, looped=bool(loop))
     post = post_part(parts[Stage.POST], bool(loop))
     for op in list(block.ops):
         op.detach()

@@ -14,7 +14,7 @@ from mirage_mlir.passes.lowering.context import KernelContext, buffer_bytes, is_
 from mirage_mlir.passes.lowering.copies import copy_to_shared
 from mirage_mlir.passes.lowering.emitter import Index
 from mirage_mlir.passes.lowering.reduction import Reduction, layout_read_by
-from mirage_mlir.passes.lowering.tiles import ZERO_PADDING, reduced_sides
+from mirage_mlir.passes.lowering.tiles import LATE, ZERO_PADDING, reduced_sides
 from mirage_mlir.passes.lowering.views import view_of
 from mirage_mlir.passes.schedule_threadblock import ROTATION
 
@@ -128,9 +128,10 @@ def start_loads(ctx: KernelContext, given: Collection[SSAValue] | None, *, leads
         staged = [op for op in staged if op not in early]
     else:
         stay_late = stay
-    copy(ctx, stay_late, 0, 0)
-    if stay:
-        ctx.emit.insert(nvvm.CpAsyncCommitGroupOp())
+    for apart in (False, True):
+        copy(ctx, [op for op in stay_late if (LATE in op.attributes) == apart], 0, 0)
+        if any((LATE in op.attributes) == apart for op in stay):
+            ctx.emit.insert(nvvm.CpAsyncCommitGroupOp())
     for turn in turns if looped else ():
         copy(ctx, staged, turn, turn)
         ctx.emit.insert(nvvm.CpAsyncCommitGroupOp())

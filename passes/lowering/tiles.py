@@ -44,6 +44,9 @@ IN_SCRATCH = "sums_in_scratch"
 PART = "part"
 """On such a sum: its number among those of the graph."""
 
+LATE = "late"
+"""On a load of a tile that stays: it is waited for apart, once a product runs on others."""
+
 MAX_CLUSTER = 8
 """Blocks of a cluster that every sm_90 takes (PTX ISA, section "Cluster of Cooperative Thread
 Arrays")."""

@@ -14,9 +14,10 @@ from lowering_cases import (
     split_linear,
     transposed_linear,
 )
-from xdsl.dialects.builtin import DenseArrayBase, ModuleOp
+from xdsl.dialects.builtin import DenseArrayBase, IntegerAttr, ModuleOp, i64
 
 from mirage_mlir.dialects import threadblock
+from mirage_mlir.dialects.layout import BarrierOp
 from mirage_mlir.dialects.nvvm_wgmma import (
     RegistersForm,
     WgmmaCommitOp,
@@ -144,3 +145,16 @@ def test_threads_work_while_a_product_runs():
     assert names.index(WgmmaFenceOp.name) < start
     assert names[start:end].count("arith.mulf") > 0, "squares for the norm"
     assert "nvvm.mbarrier.arrive" in [op.name for op in kernels.walk()]
+
+
+def test_a_product_starts_when_its_own_tiles_have_come():
+    module = schedule(attention_without_loop(Heads(1, 64, 64, 32, 64, 32, 2)))
+    (graph,) = graphs_of(module)
+    ops = list(graph.body.block.ops)
+    loads = [op for op in ops if isinstance(op, threadblock.LoadOp)]
+    assert ["late" in op.attributes for op in loads] == [False, False, True]
+    waits = [op for op in ops if isinstance(op, BarrierOp) and op.pending is not None]
+    first, second = products_of(module)
+    soon, late, *_ = waits
+    assert (soon.pending, late.pending) == (IntegerAttr(1, i64), IntegerAttr(0, i64))
+    assert ops.index(soon) < ops.index(first) < ops.index(late) < ops.index(second)
