@@ -5,13 +5,15 @@ Our kernels against PyTorch, torch.compile, SDPA, Triton and libraries, program 
     python benchmarks/kernels/run.py --only ntrans,lora          those whose names contain a word
     python benchmarks/kernels/run.py --quick                     fewer replays, no torch.compile
     python benchmarks/kernels/run.py --results DIR --top-k 16
+    python benchmarks/kernels/run.py --pack                      packed constants too
     python benchmarks/kernels/run.py --show FILE                 the table of a result
 
 Every program is searched, with nothing said about it but its operators; the best candidates in the
 model are verified, compiled, compared with float64 and timed, and the fastest that is right is
 taken, as `mirage-opt --profile` does. Then, per case, ours and all peers are compared with float64
-(ours with its output poisoned) and timed in turn. Where weights are marked constant the compiler
-may prepare them once.
+(ours with its output poisoned) and timed in turn. With `--pack` ours is timed twice, the second
+time with kernels that read packed copies of the weights, which the first call makes; bars are for
+the better.
 
 The table says how much of the fastest peer's time ours takes, and the bars: what it must and what
 it should be. Where the floor (the bytes that must be moved at the rate of a large copy, or the

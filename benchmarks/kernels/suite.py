@@ -20,13 +20,16 @@ from peers.peer import Call, Inputs, Peer, Setting, prepared
 from peers.table import COMPILED, compile_peers, peers_of, random_inputs, use_caches
 
 import mirage_mlir as mi
+from mirage_mlir.driver.compile import CompiledFunction, compile_function
 from mirage_mlir.driver.options import Options
 from mirage_mlir.driver.profile import Timed, Timings, this_machine
+from mirage_mlir.driver.source import alone
 from mirage_mlir.graph.target import target_named
 from mirage_mlir.runtime.files import write_whole
 from mirage_mlir.worker import WorkerError, Workers, workers
 
-OURS = "mirage"
+OURS, PACKED = "mirage", "mirage, packed"
+"""Our kernel, and the same one reading packed constants."""
 
 TOLERANCE = {"f16": 5e-4, "bf16": 4e-3, "f32": 1e-5}
 """The largest relative error in the 2-norm that counts as right."""
@@ -64,6 +67,7 @@ def parse(about: str) -> argparse.Namespace:
     parser.add_argument("--time-limit", type=float, help="seconds for each search")
     parser.add_argument("--jobs", type=int, default=cores, help="to search and compile with")
     parser.add_argument("--peer-jobs", type=int, default=max(1, cores // 2), help="for peers")
+    parser.add_argument("--pack", action="store_true", help="time packed constants too")
     parser.add_argument("--show", type=Path, help="print the table of a result, time nothing")
     parser.add_argument("--budget", type=float, default=1e9, help="seconds to start cases in")
     parser.add_argument(
@@ -115,10 +119,11 @@ class Suite:
         sets = [random_inputs(torch, case) for _ in range(set_count(case))]
         calls: dict[str, tuple[Call, Sequence[Inputs]]] = {}
         errors, problems = dict[str, float](), dict[str, str]()
+        kernels = {} if timings.best is None else self.kernels(case, timings.best)
+        for name, kernel in kernels.items():
+            errors[name] = max(self.error(case, kernel) for _ in range(CHECKS))
+            calls[name] = (kernel, sets)
         if timings.best is not None:
-            kernel = kernel_of(case, timings.best)
-            errors[OURS] = max(self.error(case, kernel) for _ in range(CHECKS))
-            calls[OURS] = (kernel, sets)
             row |= about(timings.best)
         for peer in self.peers(case):
             try:
@@ -132,19 +137,31 @@ class Suite:
         row |= {"errors": errors, "problems": problems}
         right = {name: call for name, call in calls.items() if is_right(case, name, errors[name])}
         row |= self.times(right)
+        for kernel in kernels.values():
+            kernel.release()
         del sets, calls, right
         torch.cuda.empty_cache()
         return row
+
+    def kernels(self, case: Case, best: Timed) -> dict[str, mi.CompiledKernel]:
+        """What was found, and where asked for and possible the same with packed constants."""
+        assert best.compiled is not None
+        found = {OURS: kernel_of(case, best.compiled)}
+        if self.arguments.pack:
+            module, name = alone(best.offer.function), best.compiled.name
+            packed = compile_function(module, name, best.compiled.code.target, pack=True)
+            if packed.code.packed:
+                found[PACKED] = kernel_of(case, packed)
+        return found
 
     def times(self, calls: Mapping[str, tuple[Call, Sequence[Inputs]]]) -> dict[str, Any]:
         """Microseconds of all implementations, and how ours stands."""
         graphs = {name: gpu.capture(self.torch, call, sets) for name, (call, sets) in calls.items()}
         microseconds = gpu.replayed(self.torch, graphs, self.replays)
-        others = {name: time for name, time in microseconds.items() if name != OURS}
+        others = {name: time for name, time in microseconds.items() if name not in (OURS, PACKED)}
         best = min(others, key=lambda name: others[name], default=None)
-        ratio = None
-        if best is not None and OURS in microseconds:
-            ratio = microseconds[OURS] / others[best]
+        ours = [microseconds[name] for name in (OURS, PACKED) if name in microseconds]
+        ratio = None if best is None or not ours else min(ours) / others[best]
         return {"microseconds": microseconds, "best_peer": best, "ratio": ratio}
 
     def error(self, case: Case, kernel: mi.CompiledKernel) -> float:
@@ -205,14 +222,12 @@ def set_count(case: Case) -> int:
 
 def is_right(case: Case, name: str, error: float) -> bool:
     """Whether a result counts."""
-    allowed = TOLERANCE[case.dtype] * (1.0 if name == OURS else PEER_TOLERANCE)
+    allowed = TOLERANCE[case.dtype] * (1.0 if name in (OURS, PACKED) else PEER_TOLERANCE)
     return error <= allowed
 
 
-def kernel_of(case: Case, timed: Timed) -> mi.CompiledKernel:
-    """The kernel that was found, as a user has it."""
-    compiled = timed.compiled
-    assert compiled is not None
+def kernel_of(case: Case, compiled: CompiledFunction) -> mi.CompiledKernel:
+    """A kernel as a user has it."""
     return mi.CompiledKernel(
         mi.Artifact(
             name=compiled.name,
@@ -243,8 +258,8 @@ def about(timed: Timed) -> dict[str, Any]:
 def header() -> str:
     """The names of the columns of `line`."""
     return (
-        f"{'case':34}{'ours':>8}{'peer':>8}  {'which':22}{'ratio':>6}{'must':>6}{'aim':>6}"
-        f"{'/floor':>8}{'error':>9}"
+        f"{'case':34}{'ours':>8}{'packed':>8}{'peer':>8}  {'which':22}{'ratio':>6}{'must':>6}"
+        f"{'aim':>6}{'/floor':>8}{'error':>9}"
     )
 
 
@@ -253,7 +268,10 @@ def line(row: Mapping[str, Any]) -> str:
     name = f"{row['program']} {row['label']} {row['dtype']}"
     times: Mapping[str, float] = row["microseconds"]
     ours, best = times.get(OURS), row["best_peer"]
-    cells = f"{name:34}{number(ours):>8}{number(times.get(best)):>8}  {best or '-':22}"
+    packed = times.get(PACKED)
+    cells = f"{name:34}{number(ours):>8}{number(packed):>8}{number(times.get(best)):>8}"
+    cells += f"  {best or '-':22}"
+    ours = min(ours, packed) if ours and packed else ours
     over = ours / row["floor_us"] if ours and row["floor_us"] > LATENCY_BOUND * 1e6 else None
     verdict = "" if met(row, "must") else "  MISSED"
     error = row["errors"].get(OURS)

@@ -39,6 +39,16 @@ class CompiledKernel:
         """Write the kernel to one file, which `mirage_mlir.load` reads."""
         self.artifact.save(path)
 
+    def release(self) -> None:
+        """
+        Give back packed copies of constants, which may change now; the next call makes new ones.
+
+        No call may be running, and no CUDA graph of one may be replayed afterwards.
+        """
+        for code in self._loaded.values():
+            code.release()
+        self._held.clear()
+
     @property
     def ugraph(self) -> str:
         """The uGraph that was found, as text in the kernel and threadblock dialects."""

@@ -107,6 +107,11 @@ def test_a_constant_that_was_packed_is_held(torch: FakeTorch) -> None:
     del activations, weights
     assert of_activations() is None
     assert of_weights() is not None
+    kernel.release()
+    assert of_weights() is None
+    assert driver.freed == driver.allocated
+    kernel(x(), w())
+    assert len(driver.allocated) == 3
 
 
 def test_given_output(kernel: CompiledKernel, driver: FakeDriver, torch: FakeTorch) -> None:
