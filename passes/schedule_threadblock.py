@@ -23,10 +23,12 @@ from mirage_mlir.dialects.threadblock import Stage
 from mirage_mlir.graph.layout import round_up
 from mirage_mlir.graph.schedule import (
     PRODUCER_WARPS,
+    Array,
     choose_stages,
     pipeline_stages,
     producer_warps,
     side_by_side,
+    turns_ahead,
 )
 from mirage_mlir.graph.target import target_named
 from mirage_mlir.passes.lowering.context import (
@@ -47,6 +49,9 @@ from mirage_mlir.passes.lowering.tiles import (
 STAGES = "stages"
 
 ROTATION = "rotation"
+
+AHEAD = "ahead"
+"""On a graph with producers: turns whose tiles may be on their way, but at the start."""
 
 LARGEST_ALIGNMENT = 1024
 """Bytes that a tile starts at a multiple of: eight lines of the widest swizzle."""
@@ -426,6 +431,10 @@ class ScheduleThreadblockPass(ModulePass):
         for graph in [g for g in op.walk() if isinstance(g, kernel.GraphDefinedOp)]:
             pipelined = copies and is_pipelined(graph)
             schedule(graph, self.stages_of(graph, pipelined), pipelined=pipelined)
+            if pipelined:
+                turns, share = prod(graph.loop_sizes), int(self.share_of(graph))
+                ahead = turns_ahead(turn_bytes(graph), turns, share)
+                graph.attributes[AHEAD] = IntegerAttr(ahead, i64)
 
     def stages_of(self, graph: kernel.GraphDefinedOp, pipelined: bool) -> int:
         """Buffers of each tile that the loop of `graph` loads."""
@@ -435,8 +444,12 @@ class ScheduleThreadblockPass(ModulePass):
         if not pipelined:
             return choose_stages(size, turns)
         target = target_named(self.target)
-        share = side_by_side(prod(graph.grid_sizes), prod(cluster_sizes(graph)), target)
-        if producers_of(graph) > PRODUCER_WARPS:
-            # One block takes all registers.
-            share = np.ones_like(share)
+        share = self.share_of(graph)
         return int(pipeline_stages(size, other_bytes(graph), turns, share, target))
+
+    def share_of(self, graph: kernel.GraphDefinedOp) -> Array:
+        """Blocks of a pipelined `graph` that each multiprocessor gets."""
+        target = target_named(self.target)
+        share = side_by_side(prod(graph.grid_sizes), prod(cluster_sizes(graph)), target)
+        # Where producers give registers away one block takes all of them.
+        return np.ones_like(share) if producers_of(graph) > PRODUCER_WARPS else share

@@ -43,6 +43,7 @@ from mirage_mlir.passes.lowering.tensor_loads import map_of
 from mirage_mlir.passes.lowering.tiles import block_threads
 from mirage_mlir.passes.lowering.views import view_of
 from mirage_mlir.passes.plan_memory import MBARRIER_OFFSET, int_attribute
+from mirage_mlir.passes.schedule_threadblock import AHEAD
 
 PATIENCE = 10_000_000
 """Nanoseconds that one try of a wait takes at most; the wait itself goes on."""
@@ -226,10 +227,16 @@ class Producer:
     def refill(self) -> None:
         """The copies of the other turns."""
         ctx, emit = self.ctx, self.ctx.emit
+        ahead = int_attribute(ctx.graph, AHEAD)
 
         def body(number: SSAValue, _: list[SSAValue]) -> list[SSAValue]:
             turn = emit.add(number, self.first_turns)
             slot = emit.rem(turn, ctx.stages)
+            if ahead < ctx.stages:
+                # What was filled at first is used up, then no more is on its way than needed.
+                before = emit.add(number, self.first_turns - ahead)
+                come = full_barrier(ctx, emit.rem(before, ctx.stages))
+                wait(ctx, come, parity_of(ctx, before))
             # The phase that ends when the turn before in this buffer has been read.
             wait(ctx, empty_barrier(ctx, slot), emit.exclusive_or(parity_of(ctx, turn), 1))
             self.expect(slot)
