@@ -95,6 +95,8 @@ class LoadedCode:
         # back; list.pop and list.append are atomic, so threads never share a frame.
         self._frames: list[list[_Frame]] = []
         self._packed = PackedMemory(code.packed, driver) if code.packed else None
+        self.packed_inputs = tuple(each.tensor.index for each in code.packed)
+        """The inputs that the first call with them packs, and that may not change or move then."""
         # Counters of blocks, by stream and capture: kernels that run at the same time share none.
         self._counters: dict[tuple[int, int, int], int] = {}
         # Encoded tensor maps, by their number and the address of the tensor.
@@ -118,11 +120,6 @@ class LoadedCode:
             return
         with self._driver.use_device(self._device):
             self._launch_all(inputs, outputs, scratch, stream)
-
-    @property
-    def packed_inputs(self) -> tuple[int, ...]:
-        """The inputs that the first call with them packs, and that may not change or move then."""
-        return tuple(each.tensor.index for each in self._code.packed)
 
     def release(self) -> None:
         """Give back the memory of packed inputs, which may change now; nothing may be running."""
