@@ -143,7 +143,7 @@ class Planner:
 
     def whole(self, program: Program) -> list[BlockGraph]:
         """The graphs of one kernel for the program that is planned, with all tile sizes."""
-        search = Search(program, self.target, self.limits, self.report)
+        search = Search(program, self.target, self.limits, self.report, self.limits.bound)
         self._graphs[program.key()] = search.run()
         self._explored[program.key()] = search.explored
         return self._graphs[program.key()]
@@ -391,7 +391,7 @@ def search_kernels(
     planner = Planner(program, target, limits, report)
     graphs = planner.whole(program)
     found = [in_one_kernel(program, graph) for graph in graphs]
-    planner.bound = ALLOWANCE * graphs[0].seconds if graphs else float("inf")
+    planner.bound = min(limits.bound, ALLOWANCE * graphs[0].seconds if graphs else float("inf"))
     several: list[KernelPlan] = []
     forms = planner.forms(graphs) if limits.max_kernels > 1 else []
     for kernels in range(2, limits.max_kernels + 1):

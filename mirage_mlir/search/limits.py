@@ -23,6 +23,8 @@ class Limits:
     candidates: int = 16
     max_kernels: int = 4
     """Kernels that a plan may have, besides that of each operator alone."""
+    bound: float = float("inf")
+    """Seconds: plans that take longer need not be found."""
     parts: tuple[int, ...] = PARTS
     """Numbers of blocks over which a kernel may leave a sum open."""
     coarse: bool = False

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from math import inf
 from time import perf_counter
 
 from xdsl.context import Context
@@ -119,13 +120,20 @@ class Optimizer:
             return self._in_pieces()
         if not piece.results:
             return []
-        large = len(list(piece.program.operations())) > MAX_CUT_OPERATORS
-        kernels = self.pieces.plans(piece, 1 if large else self.limits.max_kernels)
-        plans = [Plan(self.function, (planned,), self.proofs.compare) for planned in kernels]
+        if len(list(piece.program.operations())) > MAX_CUT_OPERATORS:
+            found = self._in_pieces()
+            best = min((plan.seconds for plan in found), default=inf)
+            # One kernel is bound from below before it is searched for.
+            return found + self._planned_whole(piece, 1, min(alone, best))
+        plans = self._planned_whole(piece, self.limits.max_kernels)
         # A search that left something out may have missed what two smaller ones find.
         best = min((plan.seconds for plan in plans), default=alone)
         missed = bool(self.report.cut) and best > MUCH * alone
-        return plans + self._in_pieces() if large or missed or not plans else plans
+        return plans + self._in_pieces() if missed or not plans else plans
+
+    def _planned_whole(self, piece: Piece, max_kernels: int, most: float = inf) -> list[Plan]:
+        kernels = self.pieces.plans(piece, max_kernels, most)
+        return [Plan(self.function, (planned,), self.proofs.compare) for planned in kernels]
 
     def _in_pieces(self) -> list[Plan]:
         """The function cut in pieces, each of which is planned by itself."""

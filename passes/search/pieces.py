@@ -41,11 +41,15 @@ class PieceSearch:
     """What one kernel takes with the best of all tile sizes, where that is known."""
     _alone: dict[object, list[BlockGraph]] = field(default_factory=dict[object, list[BlockGraph]])
 
-    def plans(self, piece: Piece, max_kernels: int) -> list[PlannedKernel]:
-        """The plans for a piece, the fastest in the model first; may be empty."""
+    def plans(self, piece: Piece, max_kernels: int, most: float = inf) -> list[PlannedKernel]:
+        """
+        The plans for a piece, the fastest in the model first; may be empty.
+
+        If it was not searched before, plans that take longer than `most` need not be among them.
+        """
         if join_seconds(piece, self.target) == inf:
             return []
-        self.search([piece], max_kernels)
+        self.search([piece], max_kernels, most)
         found = self._plans[piece.program.key(), max_kernels]
         plans = [planned(piece, plan, self.target) for plan in found]
         return sorted(plans, key=lambda plan: plan.seconds)
@@ -60,15 +64,19 @@ class PieceSearch:
             return one
         return None
 
-    def search(self, pieces: Iterable[Piece], max_kernels: int) -> None:
-        """Find the plans of pieces, of several at the same time where the limits allow that."""
+    def search(self, pieces: Iterable[Piece], max_kernels: int, most: float = inf) -> None:
+        """
+        Find the plans of pieces, of several at the same time where the limits allow that.
+
+        Plans that take longer than `most` need not be found.
+        """
         programs = {
             (piece.program.key(), max_kernels): piece.program
             for piece in pieces
             if join_seconds(piece, self.target) < inf
         }
         new = [key for key in programs if key not in self._plans]
-        limits = replace(self.limits, max_kernels=max_kernels)
+        limits = replace(self.limits, max_kernels=max_kernels, bound=most)
         found = search_all([programs[key] for key in new], self.target, limits)
         for key, searched in zip(new, found, strict=True):
             self._plans[key] = searched.plans
