@@ -190,8 +190,8 @@ class PlanMemoryPass(ModulePass):
         %x = threadblock.load %a grid_map [_] loop_map [1] {layout = shared, smem_offset = 0 : i64}
 
     Tiles share memory when a barrier lies between the last use of one and the first of the other;
-    tensors share scratch when no kernel needs both. Plans are the smallest there are for up to
-    seven buffers (see `mirage_mlir.graph.memory_plan`).
+    tensors share scratch when no kernel needs both. Plans are the smallest there are, for many
+    buffers unless a search takes too long (see `mirage_mlir.graph.memory_plan`).
 
     Fails where a block would need more shared memory than the target has.
     """
