@@ -49,7 +49,15 @@ def linear(rows: str, weights: str, view: str = "", tile: str = "32x192", kind: 
 TRANSPOSE = """%v = kernel.transpose %w {permutation = array<i64: 1, 0>}
             : (tensor<768x192xf16>) -> tensor<192x768xf16>"""
 
+
+def with_two_loops(text: str) -> str:
+    """The same with a loop in a loop, both of which cut the depth."""
+    one = text.replace("loop [6]", "loop [2, 3]")
+    return one.replace("loop_map [1]", "loop_map [1, 1]").replace("loop_map [0]", "loop_map [0, 0]")
+
+
 PROGRAMS = {
+    "two loops": with_two_loops(linear("192", "192x768")),
     "three panels of a tile": linear("192", "192x768"),
     "bf16": linear("192", "192x768", kind="bf16"),
     "the last turn has few rows": linear("168", "168x768"),
