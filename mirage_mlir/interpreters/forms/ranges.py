@@ -9,9 +9,19 @@ under a sum over the index a bracket is a shorter sum.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from fractions import Fraction
 from typing import NamedTuple
 
-from mirage_mlir.interpreters.forms.terms import Atom, Factor, Form, Place, Variable, variables_of
+from mirage_mlir.interpreters.forms.terms import (
+    FIRST_FIXED,
+    Atom,
+    Factor,
+    Form,
+    Monomial,
+    Place,
+    Variable,
+    variables_of,
+)
 
 KIND = "range"
 """Of atoms that are brackets."""
@@ -114,4 +124,62 @@ def moved_to(form: Form, variable: Variable, index: Variable, start: int) -> For
 
     return tuple(
         (tuple(f._replace(places=tuple(map(moved, f.places))) for f in m), c) for m, c in form
+    )
+
+
+def range_of_sum(monomial: Monomial, variable: Variable) -> Range:
+    """The range of an index that a bound variable is, if it is one at all; see `summed_over`."""
+    start = 0
+    for p in (p for f in monomial for p in f.places if variable in p.digits):
+        before = p.digits[: p.digits.index(variable)]
+        if len(p.digits) > 1:
+            start = (before[-1].number - FIRST_FIXED) * variable.size if _fixed_last(before) else 0
+            break
+        start = p.offset
+    return Range(start, start + variable.size)
+
+
+def summed_over(
+    monomial: Monomial, variable: Variable, index: Variable, start: int
+) -> list[Factor] | None:
+    """
+    What a monomial sums over a variable, with `index` for `start` more than the variable.
+
+    Such a variable is the only digit of a place, or it is a whole digit, or the lower part of one
+    whose upper part is fixed. None where it is something else.
+    """
+
+    def moved(p: Place) -> Place | None:
+        if variable not in p.digits:
+            return p
+        if p.limit:
+            return None
+        if len(p.digits) == 1:
+            return Place((index,), 0, p.offset - start) if p.stride == 1 else None
+        at = p.digits.index(variable)
+        before, size, here = p.digits[:at], variable.size, 0
+        if _fixed_last(before):
+            here = (before[-1].number - FIRST_FIXED) * variable.size
+            before, size = before[:-1], before[-1].size * variable.size
+        digits = (*before, index._replace(size=size), *p.digits[at + 1 :])
+        return p._replace(digits=digits) if here == start else None
+
+    factors: list[Factor] = []
+    for f in monomial:
+        places = [moved(p) for p in f.places]
+        if None in places:
+            return None
+        factors.append(f._replace(places=tuple(p for p in places if p is not None)))
+    return factors
+
+
+def _fixed_last(digits: Sequence[Variable]) -> bool:
+    return bool(digits) and digits[-1].fixed
+
+
+def cancel(ranges: Sequence[tuple[Range, Fraction]]) -> bool:
+    """Whether coefficients of ranges add up to zero at each index."""
+    ends = sorted({end for each, _ in ranges for end in each})
+    return all(
+        not sum(c for each, c in ranges if each.start <= start < each.stop) for start in ends[:-1]
     )

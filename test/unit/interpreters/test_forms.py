@@ -255,3 +255,68 @@ def test_reshapes_that_do_not_fit(parse: Parse, start: int, *, equal: bool) -> N
     """48 = 6 * 8 = 4 * 12: no digits suit both; then parts are taken, and joined to others."""
     text = MISFIT.replace("FROM", str(start))
     assert prove(*parse(in_full(text))).proved == equal
+
+
+RANGES = """
+func.func @f(%x: F4x8, %w: F8x12, %c: F4) -> F4x3x1 {
+  %y = kernel.matmul %x, %w : (F4x8, F8x12) -> F4x12
+  %h = kernel.reshape %y : (F4x12) -> F4x3x4
+  %m = kernel.mul %h, %c : (F4x3x4, F4) -> F4x3x4
+  %r = kernel.reduce_sum %m {dims = array<i64: 2>} : (F4x3x4) -> F4x3x1
+  func.return %r : F4x3x1
+}
+func.func @g(%x: F4x8, %w: F8x12, %c: F4) -> F4x3x1 {
+  %h = kernel.reshape %w : (F8x12) -> F8x3x4
+  %a = kernel.slice %h {offsets = array<i64: 0, 0, 0>, sizes = array<i64: 8, 3, 2>,
+    strides = array<i64: 1, 1, 1>} : (F8x3x4) -> F8x3x2
+  %b = kernel.slice %h {offsets = array<i64: 0, 0, FROM>, sizes = array<i64: 8, 3, 2>,
+    strides = array<i64: 1, 1, 1>} : (F8x3x4) -> F8x3x2
+  %p = kernel.slice %c {offsets = array<i64: 0>, sizes = array<i64: 2>,
+    strides = array<i64: 1>} : (F4) -> F2
+  %q = kernel.slice %c {offsets = array<i64: 2>, sizes = array<i64: 2>,
+    strides = array<i64: 1>} : (F4) -> F2
+  %d = kernel.mul %a, %p : (F8x3x2, F2) -> F8x3x2
+  %e = kernel.mul %b, %q : (F8x3x2, F2) -> F8x3x2
+  %i = kernel.reduce_sum %d {dims = array<i64: 2>} : (F8x3x2) -> F8x3x1
+  %j = kernel.reduce_sum %e {dims = array<i64: 2>} : (F8x3x2) -> F8x3x1
+  %k = kernel.add %i, %j : (F8x3x1, F8x3x1) -> F8x3x1
+  %l = kernel.reshape %k : (F8x3x1) -> F8x3
+  %m = kernel.matmul %x, %l : (F4x8, F8x3) -> F4x3
+  %r = kernel.reshape %m : (F4x3) -> F4x3x1
+  func.return %r : F4x3x1
+}
+func.func @h(%x: F4x8, %w: F8x12) -> F4x12 {
+  %r = kernel.matmul %x, %w : (F4x8, F8x12) -> F4x12
+  func.return %r : F4x12
+}
+func.func @i(%x: F4x8, %w: F8x12) -> F4x12 {
+  %a = kernel.slice %x {offsets = array<i64: 0, 0>, sizes = array<i64: 4, 5>,
+    strides = array<i64: 1, 1>} : (F4x8) -> F4x5
+  %b = kernel.slice %w {offsets = array<i64: 0, 0>, sizes = array<i64: 5, 12>,
+    strides = array<i64: 1, 1>} : (F8x12) -> F5x12
+  %c = kernel.slice %x {offsets = array<i64: 0, START>, sizes = array<i64: 4, 3>,
+    strides = array<i64: 1, 1>} : (F4x8) -> F4x3
+  %d = kernel.slice %w {offsets = array<i64: START, 0>, sizes = array<i64: 3, 12>,
+    strides = array<i64: 1, 1>} : (F8x12) -> F3x12
+  %p = kernel.matmul %a, %b : (F4x5, F5x12) -> F4x12
+  %q = kernel.matmul %c, %d : (F4x3, F3x12) -> F4x12
+  %r = kernel.add %p, %q : (F4x12, F4x12) -> F4x12
+  func.return %r : F4x12
+}
+"""
+
+
+@pytest.mark.parametrize(("offset", "start", "equal"), [(2, 5, True), (1, 4, False), (0, 0, False)])
+def test_sums_over_ranges(parse: Parse, offset: int, start: int, *, equal: bool) -> None:
+    """A sum is those over parts of its index, of equal lengths within heads or of others."""
+    text = RANGES.replace("FROM", str(offset)).replace("START", str(start))
+    heads, halves, whole, parts = parse(in_full(text))
+    assert prove(heads, halves).proved == equal
+    assert prove(whole, parts).proved == equal
+
+
+def test_a_large_program_is_itself(parse: Parse) -> None:
+    """A decoder layer, whose forms are too large to compare, has one form for one operator."""
+    text = (UGRAPHS[0].parents[1] / "workloads" / "llama3_decoder_layer.mlir").read_text()
+    (layer,) = parse(text)
+    assert prove(layer, layer.clone()).proved
