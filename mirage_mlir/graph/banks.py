@@ -128,6 +128,8 @@ class Spread:
 
     def traffic(self, shared: SharedLayout, item: int) -> Traffic:
         """What one such access of a whole tile asks for."""
+        if self.down:
+            return self.exchanged.traffic(shared.transposed(), item)
         width = self.width
         together = self._together(shared, width, item)
         step = 1 if self.broadcast[1] else together
@@ -147,6 +149,22 @@ class Spread:
         if shared.copies > 1:
             aligned = gcd(aligned, shared.size)
         return min(aligned, PIECE_BYTES // item)
+
+    @property
+    def down(self) -> bool:
+        """Whether a thread reads neighbouring rows at once, and not columns."""
+        return not self.writes and self.layout.down > 1
+
+    @property
+    def exchanged(self) -> "Spread":
+        """The same seen with rows and columns exchanged."""
+        (rows, columns), (same_rows, same_columns), (row, column) = (
+            self.shape,
+            self.broadcast,
+            self.start,
+        )
+        layout, same = self.layout.transposed(), (same_columns, same_rows)
+        return Spread(layout, (columns, rows), same, self.writes, (column, row))
 
     @property
     def width(self) -> int:

@@ -88,6 +88,19 @@ class RegisterLayout:
         return 1
 
     @property
+    def down(self) -> int:
+        """Consecutive rows that consecutive slots hold, of one column."""
+        if self.slots and self.slots[-1][1:] == (1, 0):
+            return self.slots[-1][0]
+        return 1
+
+    def transposed(self) -> "RegisterLayout":
+        """The same threads and slots, rows and columns exchanged."""
+        threads = tuple((column, row) for row, column in self.threads)
+        slots = tuple((count, column, row) for count, row, column in self.slots)
+        return RegisterLayout(threads, slots, self.parts)
+
+    @property
     def size(self) -> int:
         """Threads that the layout addresses."""
         return 1 << len(self.threads)

@@ -1,6 +1,6 @@
 """Reading a tile from wherever it lives into registers, and writing registers to memory."""
 
-from math import gcd, prod
+from math import gcd
 
 from xdsl.dialects import arith
 from xdsl.dialects.builtin import f32
@@ -8,7 +8,12 @@ from xdsl.ir import SSAValue
 
 from mirage_mlir.dialects import kernel, nvvm_hopper, threadblock
 from mirage_mlir.dialects.layout import GlobalAttr, RegistersAttr, layout_of
-from mirage_mlir.graph.layout import RegisterLayout, SharedLayout, largest_power_of_two_divisor
+from mirage_mlir.graph.layout import (
+    RegisterLayout,
+    SharedLayout,
+    as_matrix,
+    largest_power_of_two_divisor,
+)
 from mirage_mlir.passes.lowering.addresses import shared_place
 from mirage_mlir.passes.lowering.context import (
     Extent,
@@ -43,7 +48,9 @@ def fetch(
         assert slots_held is not None, "assign-layouts moves what other threads hold"
         return [ctx.registers[value][slot] for slot in slots_held]
     # Where the last piece of a row is cut off, its elements are read one by one.
-    width = gcd(layout.vector, shape[-1])
+    rows, columns = as_matrix(shape)
+    down = gcd(layout.down, shape[-2]) if len(shape) > 1 else 1
+    width = down if down > 1 else gcd(layout.vector, columns)
     places = layout.offsets
     slots: list[SSAValue] = []
     spans = layout.spans()
@@ -51,14 +58,14 @@ def fetch(
     read: dict[tuple[Index, ...], list[SSAValue]] = {}
     for first in range(0, len(places), width):
         row, column = ctx.at(layout, places[first])
-        if spans[0] > prod(shape[:-1]):
-            row = ctx.emit.least(row, prod(shape[:-1]) - 1)
-        if spans[1] > shape[-1]:
-            column = ctx.emit.least(column, shape[-1] - width)
+        if spans[0] > rows:
+            row = ctx.emit.least(row, rows - down)
+        if spans[1] > columns:
+            column = ctx.emit.least(column, columns - width // down)
         key = tuple(ctx.indices(shape, row, column, own))
         if key not in read:
             from_memory = read_global if isinstance(attribute, GlobalAttr) else read_shared
-            read[key] = from_memory(ctx, value, shape, row, column, width)
+            read[key] = from_memory(ctx, value, shape, row, column, width, down=down > 1)
         slots += read[key]
     return slots
 
@@ -83,8 +90,10 @@ def read_shared(
     row: Index,
     column: Index,
     width: int,
+    *,
+    down: bool = False,
 ) -> list[SSAValue]:
-    """`width` neighbours of a tile in shared memory, the copies combined."""
+    """`width` neighbours of a tile in shared memory, the copies combined; rows where `down`."""
     emit = ctx.emit
     own = threadblock.shape_of(value)
     layout = shared_layout(value)
@@ -92,14 +101,15 @@ def read_shared(
     at = (ctx.row_of(indices, own), indices[-1])
     element = buffer_element(buffer_of(value))
     item = byte_width(element)
-    together = shared_width(layout, own, width, item)
-    count = 1 if own[-1] == 1 and shape[-1] > 1 else width
+    together = shared_width(layout, own, width, item, down=down)
+    count = 1 if is_repeated(own, shape, down=down) else width
     bases = cluster_pointers(ctx, value, layout.blocks)
     parts: list[list[SSAValue]] = []
     for base, copy in ((base, copy) for base in bases for copy in range(layout.copies)):
         part: list[SSAValue] = []
         for start in range(0, count, together):
-            offset, plus = shared_place(ctx, layout, item, at, (0, start))
+            more = (start, 0) if down else (0, start)
+            offset, plus = shared_place(ctx, layout, item, at, more)
             pointer = emit.pointer(base, offset, element, plus + copy * layout.size)
             part += emit.load(pointer, element, together)
         parts.append(part)
@@ -124,12 +134,24 @@ def combine(ctx: KernelContext, lhs: SSAValue, rhs: SSAValue, kind: str) -> SSAV
     return ctx.emit.result(operation(lhs, rhs))
 
 
-def shared_width(layout: SharedLayout, shape: tuple[int, ...], width: int, item: int) -> int:
-    """Neighbouring columns that one access to shared memory may take."""
-    if layout.column != 1 or shape[-1] == 1:
+def is_repeated(own: tuple[int, ...], shape: tuple[int, ...], *, down: bool) -> bool:
+    """Whether neighbours of a tile of `shape` are all one element of a tile of shape `own`."""
+    if down:
+        return (own[-2] if len(own) > 1 else 1) == 1 and shape[-2] > 1
+    return own[-1] == 1 and shape[-1] > 1
+
+
+def shared_width(
+    layout: SharedLayout, shape: tuple[int, ...], width: int, item: int, *, down: bool = False
+) -> int:
+    """Neighbouring columns, or rows where `down`, that one access to shared memory may take."""
+    lines, run = as_matrix(shape)
+    if down:
+        layout, lines, run = layout.transposed(), run, lines
+    if layout.column != 1 or run == 1:
         return 1
     aligned = gcd(width, layout.size) if layout.copies > 1 else width
-    if prod(shape[:-1]) > 1:
+    if lines > 1:
         aligned = gcd(aligned, layout.row)
     return min(aligned, WIDEST_ACCESS // item)
 
@@ -142,8 +164,15 @@ def global_width(
     return aligned_run(ctx.view(op), threadblock.shape_of(value), width)
 
 
-def aligned_run(view: TensorView, shape: tuple[int, ...], width: int) -> int:
-    """Of `width` neighbouring columns of a tile of `view`, those that one access may take."""
+def aligned_run(view: TensorView, shape: tuple[int, ...], width: int, *, down: bool = False) -> int:
+    """Of `width` columns of a tile of `view`, or rows, how many one access may take."""
+    if down:
+        # Rows and columns exchanged.
+        last = len(shape) - 1
+        order = (*range(last - 1), last, last - 1)
+        shape = tuple(shape[dim] for dim in order)
+        sizes, strides = ([side[dim] for dim in order] for side in (view.shape, view.strides))
+        view = TensorView(view.root, tuple(sizes), tuple(strides), view.offset)
     if view.strides[-1] != 1 or shape[-1] == 1:
         return 1
     common = gcd(width, shape[-1], view.shape[-1], view.offset or width)
@@ -154,9 +183,12 @@ def aligned_run(view: TensorView, shape: tuple[int, ...], width: int) -> int:
     return largest_power_of_two_divisor(common, WIDEST_ACCESS // item)
 
 
-def clamp(ctx: KernelContext, indices: list[Index], extents: Extents, width: int) -> list[Index]:
-    """`indices` moved back to where `width` columns exist."""
-    widths = [1] * (len(indices) - 1) + [width]
+def clamp(
+    ctx: KernelContext, indices: list[Index], extents: Extents, width: int, *, down: bool = False
+) -> list[Index]:
+    """`indices` moved back to where `width` columns, or rows where `down`, exist."""
+    widths = [1] * len(indices)
+    widths[-2 if down else -1] = width
     return [
         ctx.emit.least(index, ctx.emit.sub(extent.limit, size)) if extent else index
         for index, extent, size in zip(indices, extents, widths, strict=True)
@@ -170,8 +202,10 @@ def read_global(
     row: Index,
     column: Index,
     width: int,
+    *,
+    down: bool = False,
 ) -> list[SSAValue]:
-    """`width` neighbours of a tile that stayed in device memory."""
+    """`width` neighbours of a tile that stayed in device memory; rows where `down`."""
     op = value.owner
     assert isinstance(op, threadblock.LoadOp)
     emit, view = ctx.emit, ctx.view(op)
@@ -179,12 +213,16 @@ def read_global(
     element = threadblock.tile_type(value).element_type
     base = ctx.tile_pointer(op, ctx.turns)
     extents = ctx.extents(value)
-    count = 1 if own[-1] == 1 and shape[-1] > 1 else width
-    together = global_width(ctx, op, count)
+    count = 1 if is_repeated(own, shape, down=down) else width
+    # What is repeated may have no such dim.
+    down = down and count > 1
+    together = aligned_run(view, own, count, down=down)
     read: list[SSAValue] = []
     for start in range(0, count, together):
-        indices = ctx.indices(shape, row, emit.add(column, start), own)
-        indices = clamp(ctx, indices, extents, together)
+        more = (start, 0) if down else (0, start)
+        place = (emit.add(row, more[0]), emit.add(column, more[1]))
+        indices = ctx.indices(shape, *place, own)
+        indices = clamp(ctx, indices, extents, together, down=down)
         offset: Index = 0
         for index, stride in zip(indices, view.strides, strict=True):
             offset = emit.add(offset, emit.mul(index, stride))

@@ -52,8 +52,8 @@ BARRIER_COST = 30 * PASS_COST
 MINIMUM_GAIN = 0.1
 """Of all costs, that another layout than the usual one must gain: what is counted is not all."""
 
-ROWS_FIRST = (1, 2, 4, 8, 16, 32)
-"""Threads of a warp that may lie along rows."""
+FIRST = (1, 2, 4, 8, 16, 32)
+"""Threads of a warp that may lie along rows before others lie along columns, or the converse."""
 
 
 def leading(op: thread.GraphOp) -> SSAValue | None:
@@ -156,8 +156,15 @@ class RegisterLayouts:
         """The layouts that a free thread graph may have, the present one first."""
         shape, widest = threadblock.shape_of(op.results[0]), widest_run(self.graph)
         found = [registers_of(op.results[0])]
-        for rows, run in product(ROWS_FIRST, (widest, widest // 2, 1)):
-            found.append(blocked(shape, self.tiles.threads, run, rows_first=rows))
+        threads = self.tiles.threads
+        for first, run in product(FIRST, (widest, widest // 2, 1)):
+            found.append(blocked(shape, threads, run, rows_first=first))
+        rows, columns = as_matrix(shape)
+        if len(shape) > 1 and rows == shape[-2]:
+            # Runs of rows; of several matrices they would end with each.
+            for first in FIRST:
+                along = blocked((columns, rows), threads, widest, rows_first=first)
+                found.append(along.transposed())
         return list(dict.fromkeys(found))
 
     def price(self, group: Group, layout: RegisterLayout) -> int:
@@ -261,7 +268,15 @@ def device_cost(
         view.strides[dim - missing] if dim >= missing and own[dim - missing] > 1 else 0
         for dim in range(len(shape))
     )
-    together = aligned_run(view, own, spread.width)
+    if not spread.down:
+        together = aligned_run(view, own, spread.width)
+    else:
+        # Reading rows: the same with the sides exchanged.
+        repeated = strides[-2] == 0
+        spread = spread.exchanged
+        together = 1 if repeated else aligned_run(view, own, spread.width, down=True)
+        shape = (*shape[:-2], shape[-1], shape[-2])
+        strides = (*strides[:-2], strides[-1], strides[-2])
     asked = device_traffic(spread, DeviceTile(shape, strides, item, together))
     cost = asked.sectors * SECTOR_COST + asked.lines * LINE_COST
     return cost + asked.instructions * INSTRUCTION_COST

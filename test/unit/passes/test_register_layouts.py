@@ -3,15 +3,20 @@
 import lowering_tiles as tiles
 import pytest
 from lowered_kernels import check, graphs_of
+from small_graphs import ALL, Program
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
 
-from mirage_mlir.dialects import thread
+from mirage_mlir.dialects import kernel, thread
+from mirage_mlir.dialects import threadblock as tb
 from mirage_mlir.dialects.layout import ConvertLayoutOp
+from mirage_mlir.graph.banks import traffic
 from mirage_mlir.graph.layout import RegisterLayout
 from mirage_mlir.passes.assign_layouts import AssignLayoutsPass
 from mirage_mlir.passes.fuse_thread_graphs import FuseThreadGraphsPass
+from mirage_mlir.passes.lowering.context import shared_layout
 from mirage_mlir.passes.lowering.register_layouts import registers_of
+from mirage_mlir.passes.lowering.tile_layouts import TileLayouts
 
 
 def layouts(module: ModuleOp) -> list[RegisterLayout]:
@@ -59,3 +64,61 @@ def test_a_change_needs_no_conversion() -> None:
 def test_kernels_of_few_rows(rows: int) -> None:
     check(tiles.layer_norm(2 * rows, 640, rows, "f16"))
     check(tiles.softmax(rows, 1000, rows))
+
+
+def by_threads(keys: int, depth: int, tile: tuple[int, int], kind: str = "f16") -> ModuleOp:
+    """A product of one row with the transposed matrix of keys, element by element."""
+    p = Program(f"{keys}x{depth}x{kind}", f"{depth}x1x{kind}")
+    matrix, row = p.inputs
+    with p.graph([-(-keys // tile[0])], [-(-depth // tile[1])]) as g:
+        seen = g.add(tb.TransposeOp(g.load(matrix, tile, [0], [1]), [1, 0]))
+        factor = g.load(row, (tile[1], 1), [ALL], [0])
+        scores = g.add(tb.ReduceSumOp(g.add(tb.MulOp(seen, factor)), [0]))
+        g.store(g.add(tb.AccumulateOp(scores, "sum")), f"1x{keys}xf32", [1])
+    return p.finish(*g.results)
+
+
+def test_threads_read_runs_of_rows() -> None:
+    """Neighbours lie along the rows of what is multiplied: each thread reads eight at once."""
+    module = by_threads(128, 256, (64, 128))
+    (layout,) = layouts(module)
+    assert layout.down == 8
+    (graph,) = graphs_of(module)
+    tiles_of = TileLayouts(graph, tb.stages(graph))
+    for op in (op for op in graph.body.block.ops if isinstance(op, tb.LoadOp)):
+        for use in tiles_of.uses(op):
+            assert traffic(use.access, shared_layout(op.result), 2, use.transposed).conflicts == 0
+
+
+@pytest.mark.parametrize("target", ["sm_80", "H200"])
+@pytest.mark.parametrize(
+    ("keys", "depth", "tile", "kind"),
+    [(128, 256, (64, 128), "f16"), (70, 100, (32, 24), "f16"), (40, 96, (20, 48), "f32")],
+)
+def test_products_by_threads(
+    keys: int, depth: int, tile: tuple[int, int], kind: str, target: str
+) -> None:
+    check(by_threads(keys, depth, tile, kind), target=target)
+
+
+def sums_of_columns(rows: int, columns: int) -> ModuleOp:
+    """Of a tensor seen through a transpose, which the kernel reads where it lies."""
+    p = Program(f"{rows}x{columns}xf16", f"{columns}x1xf16")
+    x, factor = p.inputs
+    turned = p.view(kernel.TransposeOp(x, [1, 0]))
+    with p.graph([-(-rows // 16)]) as g:
+        tile = g.load(turned, (columns, 16), [1])
+        product = g.add(tb.MulOp(tile, g.load(factor, (columns, 1), [ALL])))
+        g.store(g.add(tb.ReduceSumOp(product, [0])), f"1x{rows}xf32", [1])
+    return p.finish(*g.results)
+
+
+def test_runs_of_rows_in_device_memory() -> None:
+    (layout,) = layouts(sums_of_columns(64, 64))
+    assert layout.down == 8
+
+
+@pytest.mark.parametrize("shape", [(64, 64), (40, 72), (33, 20), (24, 68)])
+def test_columns_of_device_memory(shape: tuple[int, int]) -> None:
+    """Also where no tile divides the columns, or no run of 16 bytes."""
+    check(sums_of_columns(*shape))
