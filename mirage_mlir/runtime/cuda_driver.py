@@ -304,8 +304,9 @@ class CudaDriver:
             [narrow(1) for _ in tensor_map.dims],
             member("Interleave", "INTERLEAVE", "NONE"),
             member("Swizzle", "SWIZZLE", swizzle),
-            # Rows of a tile are parts of long rows: what lies beside them is wanted soon.
-            member("L2promotion", "L2_PROMOTION", "L2_256B"),
+            # Only what is asked for: with 256 bytes at a time, of weights of 117 MB, a product took
+            # 29.1 us on an H200, so 27.4.
+            member("L2promotion", "L2_PROMOTION", "NONE"),
             # Zero outside the tensor.
             member("FloatOOBfill", "FLOAT_OOB_FILL", "NONE"),
         ]

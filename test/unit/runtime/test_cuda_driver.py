@@ -51,7 +51,7 @@ class Bindings(ModuleType):
         CU_TENSOR_MAP_SWIZZLE_64B="64 bytes",
         CU_TENSOR_MAP_SWIZZLE_128B="128 bytes",
     )
-    CUtensorMapL2promotion = SimpleNamespace(CU_TENSOR_MAP_L2_PROMOTION_L2_256B="256 bytes")
+    CUtensorMapL2promotion = SimpleNamespace(CU_TENSOR_MAP_L2_PROMOTION_NONE="as asked")
     CUtensorMapFloatOOBfill = SimpleNamespace(CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE="zeros")
     cuuint64_t = cuuint32_t = int
 
@@ -204,7 +204,7 @@ def test_encode(
     assert CudaDriver().encode(tensor_map, 0x7000) == bytes(range(128))
     sizes = ([4096, 16], [8192], [64, 16], [1, 1])
     assert bindings.named("cuTensorMapEncodeTiled") == [
-        (named[0], 2, 0x7020, *sizes, "no interleave", named[1], "256 bytes", "zeros")
+        (named[0], 2, 0x7020, *sizes, "no interleave", named[1], "as asked", "zeros")
     ]
 
 
