@@ -115,19 +115,24 @@ def run_thread_graph(ctx: KernelContext, op: thread.GraphOp) -> None:
     assert isinstance(attribute, RegistersAttr)
     layout, shape = attribute.layout, threadblock.shape_of(result)
     columns = [fetch(ctx, value, layout, shape) for value in op.operands]
-    slots: list[list[Scalar]] = [[] for _ in op.results]
+    rows = [run_slot(ctx, op, columns, slot) for slot in range(len(layout.offsets))]
+    for value, held in zip(op.results, zip(*rows, strict=True), strict=True):
+        ctx.registers[value] = list(held)
+
+
+def run_slot(
+    ctx: KernelContext, op: thread.GraphOp, columns: list[list[Scalar]], slot: int
+) -> list[Scalar]:
+    """One slot of each of `op`'s results, from the slots of each of its operands."""
     block = op.body.block
-    for slot in range(len(layout.offsets)):
-        scalars: dict[SSAValue, Scalar] = {
-            argument: column[slot] for argument, column in zip(block.args, columns, strict=True)
-        }
-        stored = 0
-        for inner in block.ops:
-            if isinstance(inner, thread.StoreOp):
-                slots[stored].append(scalars[inner.operands[0]])
-                stored += 1
-                continue
-            arguments = [scalars[value] for value in inner.operands]
-            scalars[inner.results[0]] = evaluate(ctx, inner, arguments)
-    for value, held in zip(op.results, slots, strict=True):
-        ctx.registers[value] = held
+    scalars: dict[SSAValue, Scalar] = {
+        argument: column[slot] for argument, column in zip(block.args, columns, strict=True)
+    }
+    stored: list[Scalar] = []
+    for inner in block.ops:
+        if isinstance(inner, thread.StoreOp):
+            stored.append(scalars[inner.operands[0]])
+            continue
+        arguments = [scalars[value] for value in inner.operands]
+        scalars[inner.results[0]] = evaluate(ctx, inner, arguments)
+    return stored

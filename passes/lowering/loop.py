@@ -22,6 +22,7 @@ from mirage_mlir.passes.lowering.pipeline import await_tiles, release_tiles
 from mirage_mlir.passes.lowering.reduction import NEUTRAL, accumulate, rescaled
 from mirage_mlir.passes.lowering.rescaling import Stabiliser, StateKey, lowest, state_key
 from mirage_mlir.passes.lowering.tiles import HELD, PRODUCERS, STATE, adds_into
+from mirage_mlir.passes.lowering.trails import Trail, find_trails, total_of
 from mirage_mlir.passes.lowering.units import multiplied_by_groups
 from mirage_mlir.passes.lowering.wgmma import Product, finish, start
 
@@ -98,6 +99,8 @@ class Loop:
         ops = self.ops if PRODUCERS in ctx.graph.attributes else self.start_turn(turn)
         totals: dict[Operation, list[SSAValue]] = {}
         started: dict[Operation, Product] = {}
+        trails = find_trails(ops)
+        later = {graph for trail in trails.values() for graph in trail.graphs}
         for op in ops:
             if isinstance(op, BarrierOp | ReleaseTilesOp):
                 totals |= self.finished(started)
@@ -105,17 +108,39 @@ class Loop:
                 await_tiles(ctx, turn)
             elif isinstance(op, ReleaseTilesOp):
                 release_tiles(ctx)
-            elif op in carried:
-                assert isinstance(op, threadblock.AccumulateOp)
-                total = self.run_accumulate(op, carried[op])
-                if isinstance(total, Product):
-                    started[op] = total
-                else:
-                    totals[op] = total
-            elif not isinstance(op, threadblock.AccumulateOp):
+            elif isinstance(op, threadblock.MatmulOp) and op in trails:
+                total = total_of(op)
+                started[total] = self.start_with(trails[op], total, carried[total])
+            elif isinstance(op, threadblock.AccumulateOp):
+                if op in carried and op not in started and op not in totals:
+                    self.add_up(op, carried[op], totals, started)
+            elif op not in later:
                 run_operation(ctx, op)
         totals |= self.finished(started)
         return list(chain.from_iterable(totals[op] for op in self.accumulators))
+
+    def add_up(
+        self,
+        op: threadblock.AccumulateOp,
+        carried: list[SSAValue],
+        totals: dict[Operation, list[SSAValue]],
+        started: dict[Operation, Product],
+    ) -> None:
+        """Add what a turn has for the accumulator `op`, or start to."""
+        total = self.run_accumulate(op, carried)
+        if isinstance(total, Product):
+            started[op] = total
+        else:
+            totals[op] = total
+
+    def start_with(
+        self, trail: Trail, op: threadblock.AccumulateOp, carried: list[SSAValue]
+    ) -> Product:
+        """Start a product that is added to `op`, piece by piece as its left side is computed."""
+        self.ctx.emit.location = op.location
+        if op.rescale is not None:
+            carried, _ = rescaled(self.ctx, op, carried, [])
+        return start(self.ctx, trail.product, carried, trail.begin(self.ctx).compute)
 
     def finished(self, started: dict[Operation, Product]) -> dict[Operation, list[SSAValue]]:
         """The accumulators whose products were `started`, which are waited for: none are left."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 from xdsl.dialects import arith, llvm
@@ -38,6 +38,9 @@ from mirage_mlir.passes.lowering.context import KernelContext, shared_layout
 from mirage_mlir.passes.lowering.emitter import Emitter, Index
 from mirage_mlir.passes.lowering.fragments import packed_fragments
 from mirage_mlir.passes.lowering.tiles import SWAPPED, WARPS, matmul_sizes
+
+STEPS_TOGETHER = 2
+"""Steps of a product whose left side is made meanwhile, between two fences."""
 
 SLOTS_PER_STEP = 4
 """Sums that a thread has of 64 rows and 8 columns."""
@@ -159,18 +162,17 @@ class Sides:
     """
 
     left: Operand | None
-    fragments: list[list[list[SSAValue]]]
+    fragments: dict[int, list[list[SSAValue]]]
     right: Operand
 
 
 def sides_of(ctx: KernelContext, op: threadblock.MatmulOp, part: GroupTile) -> Sides:
-    """The operands of `op` from where the warp group's part starts."""
+    """The operands of `op` from where the warp group's part starts; of registers none yet."""
     first, second = (1, 0) if SWAPPED in op.attributes else (0, 1)
     right = operand(ctx, op, second, part.outer[1], part.depth)
     if isinstance(layout_of(op.operands[first]), RegistersAttr):
-        steps = range(part.steps)
-        return Sides(None, [registers_of_step(ctx, op, part, step) for step in steps], right)
-    return Sides(operand(ctx, op, first, part.outer[0], part.depth), [], right)
+        return Sides(None, {}, right)
+    return Sides(operand(ctx, op, first, part.outer[0], part.depth), {}, right)
 
 
 def registers_of_step(
@@ -186,8 +188,18 @@ def registers_of_step(
     ]
 
 
-def start(ctx: KernelContext, op: threadblock.MatmulOp, added: list[SSAValue] | None) -> Product:
-    """Start the product `op`; it is added to the slots `added` where given."""
+def start(
+    ctx: KernelContext,
+    op: threadblock.MatmulOp,
+    added: list[SSAValue] | None,
+    compute: Callable[[int, int], None] | None = None,
+) -> Product:
+    """
+    Start the product `op`; it is added to the slots `added` where given.
+
+    With `compute` its left side, in registers, is not there yet: called with the number of row
+    tiles and a step it makes what that step takes. Some steps run while those behind are made.
+    """
     emit = ctx.emit
     emit.location = op.location
     part = group_tile(ctx, op)
@@ -196,8 +208,15 @@ def start(ctx: KernelContext, op: threadblock.MatmulOp, added: list[SSAValue] | 
     places = [(row, first) for row in range(part.row_tiles) for first in firsts]
     widths = [min(MAX_COLUMNS, part.columns - first) for _, first in places]
     sums = initial_sums(emit, widths, added)
-    emit.insert(WgmmaFenceOp())
+    together = part.steps if compute is None else STEPS_TOGETHER
     for step in range(part.steps):
+        if step % together == 0:
+            for each in range(step, min(part.steps, step + together)):
+                if compute is not None:
+                    compute(part.row_tiles, each)
+                if sides.left is None:
+                    sides.fragments[each] = registers_of_step(ctx, op, part, each)
+            emit.insert(WgmmaFenceOp())
         adds = added is not None or step > 0
         for number, place in enumerate(places):
             form = RegistersForm(widths[number], element_name(op), False, adds)

@@ -9,15 +9,20 @@ from lowering_cases import (
     Linear,
     gated_mlp,
     invariant_product,
+    matmul,
     plain_linear,
     rmsnorm_linear,
     split_linear,
+    total,
     transposed_linear,
 )
+from small_graphs import ALL
+from xdsl.dialects import gpu
 from xdsl.dialects.builtin import DenseArrayBase, IntegerAttr, ModuleOp, i64
 
 from mirage_mlir.dialects import threadblock
 from mirage_mlir.dialects.layout import BarrierOp
+from mirage_mlir.dialects.nvvm import Ex2Op
 from mirage_mlir.dialects.nvvm_wgmma import (
     RegistersForm,
     WgmmaCommitOp,
@@ -158,3 +163,38 @@ def test_a_product_starts_when_its_own_tiles_have_come():
     soon, late, *_ = waits
     assert (soon.pending, late.pending) == (IntegerAttr(1, i64), IntegerAttr(0, i64))
     assert ops.index(soon) < ops.index(first) < ops.index(late) < ops.index(second)
+
+
+def exponentials_between(kernels: gpu.ModuleOp) -> list[int]:
+    """How many exponentials are computed between each two products of registers in the loop."""
+    blocks = {op.parent for op in kernels.walk() if RegistersForm.of(op)}
+    (block,) = blocks
+    assert block is not None
+    counts: list[int] = []
+    for op in block.ops:
+        if RegistersForm.of(op):
+            counts.append(0)
+        elif isinstance(op, Ex2Op) and counts:
+            counts[-1] += 1
+    return counts[:-1]
+
+
+def test_weights_are_computed_while_others_are_multiplied():
+    kernels = check(attention(Heads(1, 128, 128, 32, 128, 64)))
+    # Four steps of 16 keys, two at a time: 8 weights of each step are a thread's.
+    assert exponentials_between(kernels) == [0, 16, 0]
+
+
+def test_values_that_threads_write_are_waited_for_first():
+    # The second operand is not there before a barrier, in front of the sum.
+    s = Heads(1, 64, 64, 32, 64, 32)
+    p, tensors = s.program()
+    with p.graph(s.grid, [s.turns]) as g:
+        q, k, v = s.tiles(g, tensors)
+        weights = g.add(threadblock.ExpOp(g.add(threadblock.ScaleOp(matmul(g, q, k), 0.01))))
+        values = g.cast(g.add(threadblock.ScaleOp(v, 0.5)), s.kind)
+        product = total(g, matmul(g, g.cast(weights, s.kind), values))
+        g.store(product, f"{s.heads}x{s.queries}x{s.depth}xf32", [0, 1, ALL])
+    module = p.finish(*g.results)
+    assert len(groups_of(module)) == 2
+    check(module)

@@ -1,0 +1,137 @@
+"""Left sides of products that are computed in pieces, while the pieces before are multiplied."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from xdsl.ir import Operation, SSAValue
+
+from mirage_mlir.dialects import thread, threadblock
+from mirage_mlir.dialects.layout import (
+    AwaitTilesOp,
+    BarrierOp,
+    RegistersAttr,
+    ReleaseTilesOp,
+    layout_of,
+)
+from mirage_mlir.passes.lowering.access import fetch, held_slots
+from mirage_mlir.passes.lowering.context import KernelContext
+from mirage_mlir.passes.lowering.elementwise import run_slot
+from mirage_mlir.passes.lowering.tiles import adds_into
+from mirage_mlir.passes.lowering.units import multiplied_by_groups
+
+MEETINGS = (BarrierOp, AwaitTilesOp, ReleaseTilesOp)
+"""What a thread may not compute its tiles after instead of before."""
+
+SLOTS_OF_TILE = 4
+"""Of a thread in 8 columns of its rows; one step along the depth takes two such tiles."""
+
+
+@dataclass(frozen=True)
+class Trail:
+    """
+    Thread graphs that lead to the left side of a product, each by the result of the one before.
+
+    Args:
+        graphs: in program order; all in one layout, so that a slot needs but its own.
+        product: is added to an accumulator of the loop.
+    """
+
+    graphs: tuple[thread.GraphOp, ...]
+    product: threadblock.MatmulOp
+
+    def begin(self, ctx: KernelContext) -> TrailSlots:
+        """Fetch what the graphs read; no slot is computed yet."""
+        columns: list[list[list[SSAValue]]] = []
+        for graph in self.graphs:
+            attribute = layout_of(graph.results[0])
+            assert isinstance(attribute, RegistersAttr)
+            layout, shape = attribute.layout, threadblock.shape_of(graph.results[0])
+            columns.append([])
+            for value in graph.operands:
+                found = ctx.registers.get(value) if value.owner in self.graphs else None
+                columns[-1].append(fetch(ctx, value, layout, shape) if found is None else found)
+            # Filled in slot by slot: the next graph reads this very list.
+            nothing = ctx.emit.zero(threadblock.tile_type(graph.results[0]).element_type)
+            ctx.registers[graph.results[0]] = [nothing] * len(layout.offsets)
+        return TrailSlots(ctx, self, columns)
+
+
+@dataclass(frozen=True)
+class TrailSlots:
+    """
+    The slots of a trail's results while they are computed.
+
+    Args:
+        columns: what each graph reads, by operand and slot.
+    """
+
+    ctx: KernelContext
+    trail: Trail
+    columns: list[list[list[SSAValue]]]
+
+    def compute(self, row_tiles: int, step: int) -> None:
+        """Compute the slots that the product takes in one step along its depth."""
+        registers = self.ctx.registers
+        count = len(registers[self.trail.product.lhs]) // row_tiles
+        wide = 2 * SLOTS_OF_TILE
+        for row in range(row_tiles):
+            first = row * count + step * wide
+            for slot in range(first, first + wide):
+                for graph, columns in zip(self.trail.graphs, self.columns, strict=True):
+                    (found,) = run_slot(self.ctx, graph, columns, slot)
+                    registers[graph.results[0]][slot] = found
+
+
+def find_trails(ops: Sequence[Operation]) -> dict[threadblock.MatmulOp, Trail]:
+    """The trails among the operations of one turn, in order, by their products."""
+    trails: dict[threadblock.MatmulOp, Trail] = {}
+    for place, op in enumerate(ops):
+        if not isinstance(op, threadblock.MatmulOp) or not multiplied_by_groups(op):
+            continue
+        if not adds_into(op.result) or not isinstance(layout_of(op.lhs), RegistersAttr):
+            continue
+        total = ops.index(total_of(op))
+        if any(isinstance(other, MEETINGS) for other in ops[place:total]):
+            continue  # What the product reads is there only then.
+        graphs = leading_to(op.lhs)
+        while graphs and not nothing_between(ops[:place], graphs):
+            graphs = graphs[1:]
+        if graphs:
+            trails[op] = Trail(tuple(graphs), op)
+    return trails
+
+
+def total_of(product: threadblock.MatmulOp) -> threadblock.AccumulateOp:
+    """The accumulator to which alone a product is added."""
+    (use,) = product.result.uses
+    assert isinstance(use.operation, threadblock.AccumulateOp)
+    return use.operation
+
+
+def leading_to(value: SSAValue) -> list[thread.GraphOp]:
+    """The thread graphs with one result, all in the layout of `value`, that it is computed by."""
+    graph = value.owner
+    if not isinstance(graph, thread.GraphOp) or len(graph.results) != 1:
+        return []
+    attribute = layout_of(value)
+    assert isinstance(attribute, RegistersAttr)
+    shape = threadblock.shape_of(value)
+    own = list(range(len(attribute.layout.offsets)))
+    for operand in graph.operands:
+        if isinstance(operand.owner, thread.GraphOp) and layout_of(operand) == attribute:
+            if held_slots(operand, attribute.layout, shape) == own:
+                return [*leading_to(operand), graph]
+    return [graph]
+
+
+def nothing_between(ops: Sequence[Operation], graphs: Sequence[thread.GraphOp]) -> bool:
+    """Whether of `ops`, from the first of `graphs` on, only these use their results."""
+    if any(graph not in ops for graph in graphs):
+        return False
+    behind = ops[ops.index(graphs[0]) :]
+    results = [graph.results[0] for graph in graphs]
+    return all(
+        op in graphs or not any(value in results for value in op.operands) for op in behind
+    ) and not any(isinstance(op, MEETINGS) for op in behind)
