@@ -61,13 +61,19 @@ RULES: Rules = {
 }
 
 PARTING = (
+    llvm.InlineAsmOp,
     nvvm.BarWarpSyncOp,
+    nvvm_hopper.FenceProxyOp,
     nvvm_hopper.MBarrierInitOp,
     nvvm_wgmma.WgmmaCommitOp,
     nvvm_wgmma.WgmmaFenceOp,
+    nvvm_wgmma.WgmmaMmaAsyncOp,
     nvvm_wgmma.WgmmaWaitOp,
 )
-"""Operations of kernels in which not only all threads of a block meet; and named barriers."""
+"""
+Operations of kernels for which it does not do to know when all threads of a block met last; named
+barriers are others.
+"""
 
 GRID_AXES = 3
 
