@@ -24,10 +24,11 @@ from mirage_mlir.passes.lowering.context import (
     is_staged,
 )
 from mirage_mlir.passes.lowering.emitter import byte_width
+from mirage_mlir.passes.lowering.order import in_shared, spreads
 from mirage_mlir.passes.lowering.parts import ARRIVAL, WORD, bytes_of_parts, tiles_of
 from mirage_mlir.passes.lowering.tiles import IN_SCRATCH, PRODUCERS, ZERO_PADDING
 from mirage_mlir.passes.lowering.views import view_of
-from mirage_mlir.passes.schedule_threadblock import STAGES, in_shared, spreads
+from mirage_mlir.passes.schedule_threadblock import STAGES
 
 SMEM_BYTES = "smem_bytes"
 MBARRIER_OFFSET = "mbarrier_offset"

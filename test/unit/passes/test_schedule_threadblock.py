@@ -15,8 +15,9 @@ from mirage_mlir.dialects.layout import AwaitTilesOp, BarrierOp, ReleaseTilesOp
 from mirage_mlir.passes.assign_layouts import AssignLayoutsPass
 from mirage_mlir.passes.fuse_thread_graphs import FuseThreadGraphsPass
 from mirage_mlir.passes.lowering.context import is_staged
+from mirage_mlir.passes.lowering.order import reads
 from mirage_mlir.passes.lowering.tiles import PRODUCERS
-from mirage_mlir.passes.schedule_threadblock import ScheduleThreadblockPass, reads
+from mirage_mlir.passes.schedule_threadblock import ScheduleThreadblockPass
 
 LINEAR = Linear(16, 192, 96, 16, 64, 48)
 HEADS = Heads(2, 16, 192, 32, 16, 64)

@@ -1,0 +1,255 @@
+"""The order of a block's work before, in and after the loop, and the barriers that it takes."""
+
+from dataclasses import dataclass, field
+
+from xdsl.dialects.builtin import UnitAttr
+from xdsl.ir import Operation, SSAValue
+
+from mirage_mlir.dialects import kernel, threadblock
+from mirage_mlir.dialects.layout import (
+    AwaitTilesOp,
+    BarrierOp,
+    ReleaseTilesOp,
+    SharedAttr,
+    layout_of,
+)
+from mirage_mlir.dialects.parts import LeavePartOp
+from mirage_mlir.dialects.threadblock import Stage
+from mirage_mlir.passes.lowering.context import buffer_of, is_staged
+from mirage_mlir.passes.lowering.tiles import LATE, adds_into
+
+
+def in_shared(value: SSAValue) -> bool:
+    """Whether a tile lives in shared memory."""
+    return isinstance(layout_of(value), SharedAttr)
+
+
+def reads(op: Operation) -> list[Operation]:
+    """The buffers in shared memory that `op` reads."""
+    if isinstance(op, threadblock.TransposeOp) or is_added(op):
+        return []
+    operands = [*op.operands]
+    if isinstance(op, threadblock.AccumulateOp) and isinstance(op.value.owner, Operation):
+        # A product is computed where it is added.
+        operands += op.value.owner.operands if is_added(op.value.owner) else ()
+    return [buffer_of(v) for v in operands if layout_of(v) is not None and in_shared(v)]
+
+
+def is_added(op: Operation) -> bool:
+    """Whether `op` is a product that the matrix unit adds to an accumulator."""
+    return isinstance(op, threadblock.MatmulOp) and adds_into(op.result)
+
+
+def writes(op: Operation) -> list[Operation]:
+    """The buffer that `op` itself writes; loads are waited for, not ordered here."""
+    if isinstance(op, threadblock.LoadOp | threadblock.TransposeOp):
+        return []
+    return [op] if any(in_shared(result) for result in op.results) else []
+
+
+def spreads(op: Operation) -> bool:
+    """Whether other blocks of the cluster read what `op` writes to shared memory."""
+    return any(
+        isinstance(layout := layout_of(result), SharedAttr) and layout.layout.blocks > 1
+        for result in op.results
+    )
+
+
+@dataclass
+class Hazards:
+    """Buffers touched since all threads last met."""
+
+    written: set[Operation] = field(default_factory=set[Operation])
+    read: set[Operation] = field(default_factory=set[Operation])
+
+    def conflict(self, op: Operation) -> bool:
+        """Whether `op` must wait for what other threads do."""
+        return any(buffer in self.written for buffer in reads(op)) or any(
+            buffer in self.written or buffer in self.read for buffer in writes(op)
+        )
+
+    def add(self, op: Operation) -> None:
+        """Remember what `op` touches."""
+        self.written.update(writes(op))
+        self.read.update(reads(op))
+
+    def clear(self) -> None:
+        """All threads have met."""
+        self.written.clear()
+        self.read.clear()
+
+
+def with_barriers(ops: list[Operation], stage: Stage, hazards: Hazards) -> list[Operation]:
+    """
+    `ops` with a barrier in front of each that reads or overwrites what others touched.
+
+    `hazards` are those in front of `ops`, then those behind them.
+    """
+    ordered: list[Operation] = []
+    # Written for other blocks, which a barrier of this block does not stop.
+    parts: set[Operation] = set()
+    for op in ops:
+        cluster = any(buffer in parts for buffer in reads(op))
+        if cluster or hazards.conflict(op):
+            ordered.append(BarrierOp(stage.value, cluster=cluster))
+            hazards.clear()
+            parts = set() if cluster else parts
+        hazards.add(op)
+        parts.update(buffer for buffer in writes(op) if spreads(buffer))
+        ordered.append(op)
+    return ordered
+
+
+def invariant_part(
+    ops: list[Operation], pending: int, held: list[Operation], *, looped: bool
+) -> list[Operation]:
+    """What happens before the loop, with a wait for the loads that it, or who holds them, reads."""
+    ordered = in_invariant_order(ops, pending, looped=looped)
+    if not held:
+        return ordered
+    waits = any(isinstance(op, BarrierOp) and op.pending is not None for op in ordered)
+    return [*ordered, BarrierOp(Stage.INVARIANT.value, None if waits else pending)]
+
+
+def in_invariant_order(
+    ops: list[Operation], pending: int, *, looped: bool = True
+) -> list[Operation]:
+    """
+    What happens before the loop, with a wait for the loads that it reads itself.
+
+    Where there is no loop, a product starts when its own tiles have come: what only later
+    operations read may come while it runs.
+    """
+    loads = [op for op in ops if isinstance(op, threadblock.LoadOp)]
+    rest = [op for op in ops if op not in loads]
+    late = [] if looped else read_after_product(loads, rest)
+    for op in late:
+        op.attributes[LATE] = UnitAttr()
+    soon = [op for op in loads if op not in late]
+    ordered: list[Operation] = [*soon, *late]
+    done = 0
+    for loaded, left in ((soon, pending + bool(late)), (late, pending)):
+        places = range(done, len(rest))
+        place = next((p for p in places if any(b in loaded for b in reads(rest[p]))), None)
+        if place is not None:
+            ordered += with_barriers(rest[done:place], Stage.INVARIANT, Hazards())
+            ordered.append(BarrierOp(Stage.INVARIANT.value, left))
+            done = place
+    return [*ordered, *with_barriers(rest[done:], Stage.INVARIANT, Hazards())]
+
+
+def read_after_product(
+    loads: list[threadblock.LoadOp], rest: list[Operation]
+) -> list[threadblock.LoadOp]:
+    """The tiles in shared memory that the first product, and what comes before it, do not read."""
+    products = [place for place, op in enumerate(rest) if isinstance(op, threadblock.MatmulOp)]
+    if not products:
+        return []
+    before = {buffer for op in rest[: products[0] + 1] for buffer in reads(op)}
+    return [op for op in loads if in_shared(op.result) and op not in before]
+
+
+def loop_part(ops: list[Operation], stages: int) -> list[Operation]:
+    """One turn: all threads meet when its tiles have come and the oldest buffers are free."""
+    if not ops:
+        return []
+    meet = BarrierOp(Stage.LOOP.value, max(0, stages - 2))
+    loads = [op for op in ops if isinstance(op, threadblock.LoadOp)]
+    # Products of loaded tiles first: the matrix units work while threads do the rest.
+    products = [op for op in ops if of_loaded_tiles(op)]
+    rest = [op for op in ops if op not in loads and op not in products]
+    return [meet, *loads, *with_barriers([*products, *rest], Stage.LOOP, Hazards())]
+
+
+def pipelined_loop(ops: list[Operation], graph: kernel.GraphDefinedOp) -> list[Operation]:
+    """
+    One turn where producers copy its tiles: warps wait for those, not for each other.
+
+    They meet only where one reads or overwrites what others of them touched, in this turn or in
+    the one before.
+    """
+    loads = [op for op in ops if isinstance(op, threadblock.LoadOp)]
+    products = [op for op in ops if of_loaded_tiles(op)]
+    rest = [op for op in ops if op not in loads and op not in products]
+    carried = Hazards()
+    while True:
+        behind = Hazards(set(carried.written), set(carried.read))
+        body = with_barriers([*products, *rest], Stage.LOOP, behind)
+        if behind.written <= carried.written and behind.read <= carried.read:
+            break
+        carried.written |= behind.written
+        carried.read |= behind.read
+    last = max(
+        (place for place, op in enumerate(body) if any(is_staged(b, graph) for b in reads(op))),
+        default=-1,
+    )
+    return [*loads, AwaitTilesOp(), *body[: last + 1], ReleaseTilesOp(), *body[last + 1 :]]
+
+
+def before_pipeline(ops: list[Operation]) -> list[Operation]:
+    """What happens before such a loop, at whose top nobody meets."""
+    ordered = in_invariant_order(ops, 0)
+    meetings = [op for op in ordered if isinstance(op, BarrierOp)]
+    loads = any(isinstance(op, threadblock.LoadOp) and in_shared(op.result) for op in ops)
+    if loads and all(op.pending is None for op in meetings):
+        return [*ordered, BarrierOp(Stage.INVARIANT.value, 0)]
+    behind = ordered[ordered.index(meetings[-1]) + 1 :] if meetings else ordered
+    return [*ordered, BarrierOp(Stage.INVARIANT.value)] if any(map(writes, behind)) else ordered
+
+
+def of_loaded_tiles(op: Operation) -> bool:
+    """Whether `op` multiplies tiles as they were loaded, or adds up such a product."""
+    if isinstance(op, threadblock.AccumulateOp):
+        # What is computed in the turn, as the maximum that a sum is brought to, comes later.
+        if op.rescale is not None and not isinstance(op.rescale.owner, threadblock.LoadOp):
+            return False
+        return isinstance(op.value.owner, threadblock.MatmulOp) and of_loaded_tiles(op.value.owner)
+    if not isinstance(op, threadblock.MatmulOp | threadblock.TransposeOp):
+        return False
+    sources = [value.owner for value in op.operands]
+    return all(
+        isinstance(source, threadblock.LoadOp)
+        or (isinstance(source, threadblock.TransposeOp) and of_loaded_tiles(source))
+        for source in sources
+    )
+
+
+def leading_to_parts(ops: list[Operation]) -> list[Operation]:
+    """Those of `ops` that make parts for other blocks, and what these are made of."""
+    chosen = {op for op in ops if isinstance(op, threadblock.AccumulateOp) or spreads(op)}
+    for op in reversed(ops):
+        if op in chosen:
+            chosen.update(
+                value.owner for value in op.operands if isinstance(value.owner, Operation)
+            )
+    return [op for op in ops if op in chosen]
+
+
+def post_part(ops: list[Operation], after_loop: bool) -> list[Operation]:
+    """What follows the loop, or what comes before sums across blocks where there is none."""
+    if any(isinstance(op, LeavePartOp) for op in ops):
+        return through_scratch(ops)
+    # Parts that go to other blocks come first: then all of them meet once.
+    sums = leading_to_parts(ops)
+    ops = [*sums, *(op for op in ops if op not in sums)]
+    first: list[Operation] = []
+    if after_loop and any(writes(op) for op in ops):
+        first = [BarrierOp(Stage.POST.value)]
+    elif not after_loop and any(isinstance(op, threadblock.AccumulateOp) for op in ops):
+        first = [BarrierOp(Stage.POST.value, 0)]
+    return [*first, *with_barriers(ops, Stage.POST, Hazards())]
+
+
+def through_scratch(ops: list[Operation]) -> list[Operation]:
+    """What each block does until it has left its parts, and what the last one does with them."""
+    chosen: set[Operation] = {op for op in ops if isinstance(op, LeavePartOp)}
+    for op in reversed(ops):
+        if op in chosen:
+            chosen.update(v.owner for v in op.operands if isinstance(v.owner, Operation))
+    leading = [op for op in ops if op in chosen]
+    return [
+        BarrierOp(Stage.POST.value, 0),
+        *with_barriers(leading, Stage.POST, Hazards()),
+        BarrierOp(Stage.POST.value, cluster=True),
+        *with_barriers([op for op in ops if op not in chosen], Stage.POST, Hazards()),
+    ]
