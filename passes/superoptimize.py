@@ -75,7 +75,7 @@ class Candidate:
     function: FuncOp
     plan: Plan
     alone: bool
-    """Whether it has each operator alone: the last candidate, and the program as it was written."""
+    """Whether it has each operator alone: the program as it was written."""
     report: SearchReport
     """What the search did; it describes the candidate that was asked for last."""
 
@@ -92,7 +92,7 @@ def candidates(
     """
     Functions that may replace `function`, which is left alone: the fastest in the model first.
 
-    The last has each operator alone.
+    Those after the one with each operator alone are slower in the model, and for timing only.
 
     Raises:
         ValueError: there is no such target.
@@ -118,7 +118,7 @@ def verified(
     function: FuncOp, target: str = "H200", effort: Effort | None = None
 ) -> Iterator[Candidate]:
     """
-    The candidates that are proved; the last also where nothing speaks against it.
+    The candidates that are proved; each operator alone also where nothing speaks against it.
 
     Raises:
         ValueError: there is no such target.

@@ -2,8 +2,9 @@
 From graphs that a search offers to one that is proved, compiled and fit to run.
 
 The first offer that compiles without spilled registers and passes verification is taken; why those
-before it were not is remembered. The last offer, each operator alone, is the program as it was
+before it were not is remembered. The offer with each operator alone is the program as it was
 written: it is taken even where verification cannot decide, and never where it finds a difference.
+Offers after it are slower in the model.
 """
 
 from collections.abc import Callable, Iterator
@@ -26,7 +27,7 @@ class Offer:
 
     function: func.FuncOp
     alone: bool
-    """It has each operator alone, and is the last."""
+    """It has each operator alone."""
     search: SearchReport
     """What was searched, and what the model says of this offer."""
     timing: tuple[str, ...] = ()
@@ -60,7 +61,7 @@ class Chooser:
     source: Iterator[Offer]
     """The offers, best first."""
     most: int
-    """How many are tried, besides the last."""
+    """How many are tried, besides each operator alone."""
     seconds: Seconds
     progress: Progress
     proofs: dict[str, EquivalenceReport] = field(default_factory=dict[str, EquivalenceReport])
