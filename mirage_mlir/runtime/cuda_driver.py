@@ -90,10 +90,6 @@ class Driver(Protocol):
         """Wait until the device has done all that was asked of it."""
         ...
 
-    def is_capturing(self, stream: int) -> bool:
-        """Whether a graph is being captured from `stream`."""
-        ...
-
     def capture(self, stream: int) -> int:
         """The number of the graph that is being captured from `stream`, 0 where none is."""
         ...
@@ -251,10 +247,6 @@ class CudaDriver:
     def synchronize(self) -> None:
         """Wait until the device has done all that was asked of it."""
         self._call(self.bindings.cuCtxSynchronize)
-
-    def is_capturing(self, stream: int) -> bool:
-        """Whether a graph is being captured from `stream`."""
-        return int(self._call(self.bindings.cuStreamIsCapturing, stream)) != 0
 
     def encode(self, tensor_map: TensorMap, address: int) -> bytes:
         """

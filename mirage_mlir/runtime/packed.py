@@ -106,7 +106,7 @@ class PackedMemory:
         return [self._copies[key] for key in keys]
 
     def _make(self, keys: Sequence[tuple[int, int]], stream: int) -> None:
-        if self._driver.is_capturing(stream):
+        if self._driver.capture(stream):
             raise CudaError(
                 "constant inputs are packed in the first call that has them, which cannot be "
                 "captured into a CUDA graph: call the kernel once with them before"

@@ -39,6 +39,8 @@ class Bindings(ModuleType):
         CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES="dynamic shared"
     )
     CUstreamCaptureMode = SimpleNamespace(CU_STREAM_CAPTURE_MODE_RELAXED="relaxed")
+    CUstreamCaptureStatus = SimpleNamespace(CU_STREAM_CAPTURE_STATUS_ACTIVE="active")
+    CUstream_flags = SimpleNamespace(CU_STREAM_NON_BLOCKING="non-blocking")
     CUtensorMapDataType = SimpleNamespace(
         CU_TENSOR_MAP_DATA_TYPE_FLOAT16="f16",
         CU_TENSOR_MAP_DATA_TYPE_BFLOAT16="bf16",
@@ -71,7 +73,9 @@ class Bindings(ModuleType):
             "cuCtxPopCurrent": "context",
             "cuTensorMapEncodeTiled": EncodedMap(),
             "cuMemAlloc": 0x7000,
-            "cuStreamIsCapturing": 1,
+            "cuStreamCreate": "own stream",
+            "cuStreamGetCaptureInfo": None,
+            "cuStreamSynchronize": None,
         }
         self.attributes = {"major": 9, "minor": 0, "shared": 232448}
 
@@ -163,6 +167,41 @@ def test_a_refused_launch(bindings: Bindings, monkeypatch: pytest.MonkeyPatch) -
         CudaDriver().launch(Function("function"), (1, 1, 1), 32, 0, 0, 0)
 
 
+def captures(monkeypatch: pytest.MonkeyPatch, bindings: Bindings, *info: object) -> None:
+    """Let `info` be what CUDA says of the stream 77."""
+
+    def answer(stream: int) -> tuple[object, ...]:
+        assert stream == 77
+        return info
+
+    monkeypatch.setattr(bindings, "cuStreamGetCaptureInfo", answer, raising=False)
+
+
+@pytest.mark.parametrize(("state", "number"), [("active", 5), ("none", 0)])
+def test_which_graph_is_captured(
+    bindings: Bindings, monkeypatch: pytest.MonkeyPatch, state: str, number: int
+) -> None:
+    captures(monkeypatch, bindings, OK, state, 5, "graph", [], 0)
+    assert CudaDriver().capture(77) == number
+
+
+def test_a_capture_that_cannot_be_asked_for(
+    bindings: Bindings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    captures(monkeypatch, bindings, INVALID_CONTEXT, None, None, None, None, None)
+    with pytest.raises(CudaError, match="asking for a capture failed"):
+        CudaDriver().capture(77)
+
+
+def test_zeroed_memory(bindings: Bindings) -> None:
+    """It is zero when the call returns, and no capture notices."""
+    assert CudaDriver().zeroed(64) == 0x7000
+    assert bindings.named("cuMemsetD8Async") == [(0x7000, 0, 64, "own stream")]
+    calls = [str(name) for name, *_ in bindings.calls]
+    assert calls.index("cuMemsetD8Async") < calls.index("cuStreamSynchronize")
+    assert bindings.named("cuThreadExchangeStreamCaptureMode") == [("relaxed",), ("global",)]
+
+
 def test_memory(bindings: Bindings) -> None:
     driver = CudaDriver()
     assert driver.allocate(256) == 0x7000
@@ -177,13 +216,6 @@ def test_memory(bindings: Bindings) -> None:
     assert (source, size) == (0x7000, 16)
     assert bindings.named("cuMemFree") == [(0x7000,)]
     assert len(bindings.named("cuCtxSynchronize")) == 1
-
-
-def test_a_stream_that_is_captured(bindings: Bindings) -> None:
-    assert CudaDriver().is_capturing(77)
-    bindings.results["cuStreamIsCapturing"] = 0
-    assert not CudaDriver().is_capturing(77)
-    assert bindings.named("cuStreamIsCapturing") == [(77,), (77,)]
 
 
 @pytest.mark.parametrize(

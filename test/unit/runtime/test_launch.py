@@ -150,12 +150,12 @@ def test_nothing_is_packed_while_a_graph_is_captured() -> None:
     driver = FakeDriver(memory={2000: weights(0), 4000: weights(1)})
     loaded = LoadedCode(code_with_packed(), driver, 0, [1])
     loaded.launch([1000, 2000], [3000], 0, 7)
-    driver.capturing = True
+    driver.captures = {7: 1}
     loaded.launch([1000, 2000], [3000], 0, 7)
     with pytest.raises(CudaError, match="call the kernel once with them before"):
         loaded.launch([1000, 4000], [3000], 0, 7)
     assert len(driver.launches) == 4
-    driver.capturing = False
+    driver.captures = {}
     loaded.launch([1000, 4000], [3000], 0, 7)
     assert len(driver.allocated) == 2
 
