@@ -21,8 +21,8 @@ from mirage_mlir.passes.search.printed import printed
 from mirage_mlir.passes.search.views import is_strided_view
 
 MOST_AT_ONCE = 5
-"""Pieces of a plan that are compared as one program: with two norms and attention, a comparison
-takes seconds."""
+"""Pieces of a plan that are compared as one program: of more, normal forms are too large to be
+compared, and square roots too many for all their arguments to be squares in a test."""
 
 
 @dataclass
