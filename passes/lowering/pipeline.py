@@ -41,6 +41,7 @@ from mirage_mlir.passes.lowering.packing import (
 )
 from mirage_mlir.passes.lowering.tensor_loads import map_of
 from mirage_mlir.passes.lowering.tiles import block_threads
+from mirage_mlir.passes.lowering.units import read_by_threads
 from mirage_mlir.passes.lowering.views import view_of
 from mirage_mlir.passes.plan_memory import MBARRIER_OFFSET, int_attribute
 from mirage_mlir.passes.schedule_threadblock import AHEAD
@@ -156,8 +157,16 @@ def await_tiles(ctx: KernelContext, turn: Index) -> None:
 
 
 def release_tiles(ctx: KernelContext) -> None:
-    """Say that this warp has read the tiles of the present turn."""
+    """
+    Say that this warp has read the tiles of the present turn.
+
+    An arrival orders what threads read before what threads write, but not before what copies
+    write, which go another way to shared memory: without the fence copies overtook `ldmatrix` on
+    an H200 where three blocks shared a multiprocessor.
+    """
     emit = ctx.emit
+    if any(read_by_threads(op.result) for op in staged_loads(ctx)):
+        emit.insert(nvvm_hopper.FenceProxyOp())
     emit.insert(nvvm.BarWarpSyncOp(emit.i32(-1)))
     with emit.when(emit.equal(ctx.lane, 0)):
         emit.insert(nvvm_hopper.MBarrierArriveOp(empty_barrier(ctx, ctx.slot)))

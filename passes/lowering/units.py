@@ -139,6 +139,17 @@ def read_by_groups(value: SSAValue) -> bool:
     )
 
 
+def read_by_threads(value: SSAValue) -> bool:
+    """Whether threads read a tile, or what is a view of it: all but products of warp groups do."""
+    users = [use.operation for use in value.uses]
+    return any(
+        read_by_threads(user.result)
+        if isinstance(user, threadblock.TransposeOp)
+        else not multiplied_by_groups(user)
+        for user in users
+    )
+
+
 def written_for_groups(graph: kernel.GraphDefinedOp) -> bool:
     """
     Whether threads write what warp groups multiply.
