@@ -35,6 +35,9 @@ from mirage_mlir.graph.layout import (
 Array = NDArray[np.int64]
 Mask = NDArray[np.bool_]
 
+MAX_COUNTED = 128
+"""Instructions of warps that are looked at one by one, for each access of a thread's run."""
+
 BANKS, WORD_BYTES = 32, 4
 GROUP_BYTES = BANKS * WORD_BYTES
 
@@ -139,6 +142,7 @@ class Spread:
         active = np.broadcast_to(active, at.shape)
         lanes = (-1, WARP_THREADS)
         total = count((at * item).reshape(lanes), step * item, active.reshape(lanes))
+        total *= self.repeats
         return total * shared.copies if not self.writes else total
 
     def _together(self, shared: SharedLayout, width: int, item: int) -> int:
@@ -171,6 +175,18 @@ class Spread:
         """Neighbouring columns that a thread has; of those that it reads all exist, or none."""
         return self.layout.vector if self.writes else gcd(self.layout.vector, self.shape[1])
 
+    @property
+    def repeats(self) -> int:
+        """
+        How often all slots are as many as `places` has.
+
+        Slots are a few steps repeated: of a large tile the first ones stand for all.
+        """
+        warps = ceil_div(self.layout.size, WARP_THREADS)
+        slots = ceil_div(len(self.layout.offsets), self.width)
+        most = max(1, MAX_COUNTED // warps)
+        return next(n for n in range(1, slots + 1) if slots % n == 0 and slots // n <= most)
+
     @cached_property
     def places(self) -> tuple[Array, Array, Mask]:
         """Row, column and whether there is work, for each slot and warp, and each lane."""
@@ -183,6 +199,7 @@ class Spread:
         idle = sum(1 << bit for bit in layout.replica_bits) if self.writes else 0
         first = (threads & idle) == 0
         slots = np.array(layout.offsets[::width], np.int64).reshape(-1, 2)
+        slots = slots[: len(slots) // self.repeats]
         rows = (slots[:, :1] + row).reshape(-1, WARP_THREADS)
         columns = (slots[:, 1:] + column).reshape(-1, WARP_THREADS)
         inside = (rows < self.shape[0]) & (columns < self.shape[1])

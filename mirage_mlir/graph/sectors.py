@@ -56,9 +56,9 @@ def device_traffic(spread: Spread, tile: DeviceTile) -> DeviceTraffic:
     places = (base + pieces * tile.strides[-1]) * tile.item
     asked = np.where(active, places, -LINE_BYTES).reshape(-1, WARP_THREADS)
     return DeviceTraffic(
-        int((asked >= 0).any(axis=1).sum()),
-        distinct(asked // SECTOR_BYTES),
-        distinct(asked // LINE_BYTES),
+        int((asked >= 0).any(axis=1).sum()) * spread.repeats,
+        distinct(asked // SECTOR_BYTES) * spread.repeats,
+        distinct(asked // LINE_BYTES) * spread.repeats,
     )
 
 

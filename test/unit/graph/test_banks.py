@@ -161,3 +161,11 @@ def test_parts_of_a_sum_are_all_read() -> None:
     whole, parts = SharedLayout(32, 1, 512), SharedLayout(32, 1, 512, copies=4)
     read = Spread(blocked((16, 32), 128, 4), (16, 32))
     assert traffic(read, parts, 4) == traffic(read, whole, 4) * 4
+
+
+def test_some_slots_of_a_large_tile_stand_for_all() -> None:
+    """Twice the rows are twice the passes, however many of them are looked at."""
+    small, large = (Spread(blocked((rows, 512), 64), (rows, 512)) for rows in (64, 128))
+    assert (small.repeats, large.repeats) == (1, 2)
+    for shared in (SharedLayout(516, 1, 516 * 128), SharedLayout(1, 128, 512 * 128)):
+        assert traffic(large, shared, 2) == traffic(small, shared, 2) * 2
