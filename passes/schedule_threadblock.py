@@ -14,13 +14,16 @@ from mirage_mlir.dialects import kernel, threadblock
 from mirage_mlir.dialects.layout import (
     AwaitTilesOp,
     BarrierOp,
+    RegistersAttr,
     ReleaseTilesOp,
+    layout_of,
 )
 from mirage_mlir.dialects.parts import LeavePartOp
 from mirage_mlir.dialects.threadblock import Stage
 from mirage_mlir.graph.layout import round_up
 from mirage_mlir.graph.schedule import (
     FOLLOWER_BYTES,
+    MAX_REGISTERS,
     PRODUCER_WARPS,
     Array,
     choose_stages,
@@ -49,6 +52,7 @@ from mirage_mlir.passes.lowering.tiles import (
     block_threads,
     cluster_sizes,
 )
+from mirage_mlir.passes.lowering.units import multiplied_by_groups
 
 STAGES = "stages"
 
@@ -56,6 +60,10 @@ ROTATION = "rotation"
 
 AHEAD = "ahead"
 """On a graph with producers: turns whose tiles may be on their way, but at the start."""
+
+BESIDE_SUMS = 56
+"""Registers of a thread for what is not a product's sum: with 96 sums and more to choose from,
+ptxas uses 151 in all."""
 
 LARGEST_ALIGNMENT = 1024
 """Bytes that a tile starts at a multiple of: eight lines of the widest swizzle."""
@@ -135,8 +143,16 @@ def is_followed(graph: kernel.GraphDefinedOp) -> bool:
 
 def producers_of(graph: kernel.GraphDefinedOp) -> int:
     """Warps that copy the tiles of the loop."""
-    products = any(isinstance(op, threadblock.MatmulOp) for op in graph.body.block.ops)
-    return producer_warps(block_threads(graph), products=products)
+    products = [op for op in graph.body.block.ops if isinstance(op, threadblock.MatmulOp)]
+    return producer_warps(block_threads(graph), BESIDE_SUMS + sum(map(registers_for, products)))
+
+
+def registers_for(op: threadblock.MatmulOp) -> int:
+    """Registers of a thread for the sums of a product; single warps hold operands as well."""
+    attribute = layout_of(op.result)
+    if not multiplied_by_groups(op) or not isinstance(attribute, RegistersAttr):
+        return MAX_REGISTERS - BESIDE_SUMS
+    return len(attribute.layout.offsets)
 
 
 def schedule(graph: kernel.GraphDefinedOp, stages: int, *, pipelined: bool) -> None:

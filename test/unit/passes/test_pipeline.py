@@ -4,11 +4,14 @@ import lowering_cases as cases
 import pytest
 from lowered_kernels import check
 from lowering_cases import Linear
+from small_graphs import ALL, Program
 from xdsl.dialects import llvm
-from xdsl.dialects.builtin import IntegerAttr
+from xdsl.dialects.builtin import IntegerAttr, TensorType, f16
 
-from mirage_mlir.dialects import nvvm_hopper
+from mirage_mlir.dialects import kernel, nvvm_hopper
+from mirage_mlir.dialects import threadblock as tb
 from mirage_mlir.graph import schedule
+from mirage_mlir.passes import schedule_threadblock
 
 LINEAR = Linear(13, 512, 48, 16, 32, 48)
 """Sixteen turns; three rows of each left tile do not exist."""
@@ -34,11 +37,15 @@ def test_no_more_on_its_way_than_needed(stages: int, monkeypatch: pytest.MonkeyP
     assert waits == [2, 3]
 
 
-@pytest.mark.parametrize(("rows", "threads", "launched"), [(16, 128, 160), (16, 256, 384)])
-def test_more_than_four_warps_get_the_registers_of_producers(
-    rows: int, threads: int, launched: int
+@pytest.mark.parametrize(
+    ("threads", "beside", "launched"), [(128, 100, 160), (256, 100, 288), (256, 168, 384)]
+)
+def test_where_registers_are_few_producers_give_theirs(
+    threads: int, beside: int, launched: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    kernels = check(cases.rmsnorm_linear(LINEAR._replace(rows=rows)), threads=threads)
+    monkeypatch.setattr(schedule_threadblock, "BESIDE_SUMS", beside)
+    linear = LINEAR._replace(rows=16, n=64, columns=64)
+    kernels = check(cases.rmsnorm_linear(linear), threads=threads)
     (function,) = [op for op in kernels.walk() if isinstance(op, llvm.FuncOp)]
     assert function.attributes["mirage.threads"] == IntegerAttr(launched, 64)
     given = [op for op in kernels.walk() if isinstance(op, nvvm_hopper.SetMaxRegisterOp)]
