@@ -4,6 +4,7 @@ import random
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from graphlib import TopologicalSorter
+from itertools import product
 from typing import Any
 
 import pytest
@@ -238,6 +239,26 @@ def test_closed_downwards(name: str, expansion_limit: int) -> None:
         if closure.has(value) or rng.random() < 0.03:
             pool.append(value)
     assert found > 5
+
+
+@pytest.mark.parametrize("name", PROGRAMS)
+@pytest.mark.parametrize("expansion_limit", [1, 4])
+def test_sums_that_are_ruled_out_at_a_glance(name: str, expansion_limit: int) -> None:
+    """None of them is in the closure; of those that are not, most are seen to be at once."""
+    builder, closure = read(name, expansion_limit=expansion_limit)
+    nf = builder.nf
+    pool = [*builder.inputs.values(), *builder.values, *(c.poly for c in closure.constants)]
+    products = [nf.mul(a, b) for a, b in product(pool, repeat=2)]
+    values = list(dict.fromkeys([*pool, *filter(closure.has, products)]))
+    outside = ruled_out = 0
+    for a, b in product([value for value in values if value is not None], repeat=2):
+        for sign, value in ((1, nf.add(a, b)), (-1, nf.sub(a, b))):
+            if closure.has(value):
+                assert closure.may_add(a, b, sign)
+            else:
+                outside += 1
+                ruled_out += not closure.may_add(a, b, sign)
+    assert ruled_out > outside // 2
 
 
 def test_rejects() -> None:

@@ -50,6 +50,21 @@ def test_candidates(name: str) -> None:
     assert not report.cut
 
 
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_bound(name: str) -> None:
+    """What is faster than a bound is found all the same, and nothing if all is slower."""
+    program = resolve(PROGRAMS[name]())
+    everything = found(PROGRAMS[name]())
+    bound = everything[len(everything) // 2].seconds
+    searched = SearchReport()
+    fast = search(program, H200, Limits(), searched, bound)
+    wanted = [graph.seconds for graph in everything if graph.seconds < bound]
+    assert [graph.seconds for graph in fast][: len(wanted)] == wanted
+    nothing = SearchReport()
+    assert search(program, H200, Limits(), nothing, 0.9 * H200.launch) == []
+    assert nothing.values == 0
+
+
 def test_rmsnorm_linear() -> None:
     """X is loaded once, there are two sums over the loop, and the division follows it."""
     graph = found(rmsnorm_linear())[0]

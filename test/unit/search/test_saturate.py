@@ -1,11 +1,12 @@
 """The hypergraph of a configuration: sound, closed, and bounded."""
 
 from collections.abc import Callable
+from itertools import product
 
 import pytest
 from search_programs import PROGRAMS, lora, rmsnorm_linear
 
-from mirage_mlir.expr.heads import GRID, LOOP, Poly
+from mirage_mlir.expr.heads import GRID, LOOP, TILE, Poly
 from mirage_mlir.search import saturate
 from mirage_mlir.search.axes import resolve
 from mirage_mlir.search.config import Configuration, one_kernel_configurations
@@ -68,6 +69,24 @@ def test_every_edge_makes_its_value(name: str) -> None:
                 if form != value.form:
                     assert edge.kind in (Kind.MUL, Kind.MATMUL)
                     assert key_of(algebra.forms, form) == key_of(algebra.forms, value.form)
+
+
+@pytest.mark.parametrize("expansion_limit", [1, 4])
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_products_that_are_ruled_out_at_a_glance(name: str, expansion_limit: int) -> None:
+    """No product of two values, nor a sum of it over a part of an axis, is in the closure."""
+    program = resolve(PROGRAMS[name]())
+    algebra = Algebra.of(program, expansion_limit)
+    *_, configuration = one_kernel_configurations(program)
+    values = [value.form for value in Saturation(algebra, configuration).run().values]
+    forms = algebra.forms
+    for a, b in product(dict.fromkeys(values), repeat=2):
+        if not algebra.may_multiply(a, b):
+            value = forms.mul(a, b)
+            assert not algebra.closure.has(value)
+            for axis in program.sizes:
+                assert not algebra.closure.has(forms.bind(value, axis, LOOP))
+                assert not algebra.closure.has(forms.bind(value, axis, TILE))
 
 
 @pytest.mark.parametrize("name", PROGRAMS)
