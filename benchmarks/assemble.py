@@ -26,6 +26,8 @@ from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 
+from machine import described
+
 from mirage_mlir.driver.compile import CompiledFunction
 from mirage_mlir.driver.options import DEFAULT_CHIPS, Options
 from mirage_mlir.driver.source import functions, parse_program
@@ -130,7 +132,12 @@ def write(outcomes: Sequence[Outcome], folder: Path) -> None:
     """Write what became of all programs."""
     folder.mkdir(parents=True, exist_ok=True)
     path = folder / f"{datetime.now(UTC).date().isoformat()}.json"
-    path.write_text(json.dumps([asdict(outcome) for outcome in outcomes], indent=1) + "\n")
+    content = {
+        "environment": described(),
+        "most_spilled": MOST_SPILLED,
+        "programs": [asdict(outcome) for outcome in outcomes],
+    }
+    path.write_text(json.dumps(content, indent=1) + "\n")
     print(f"written to {path}")
 
 
