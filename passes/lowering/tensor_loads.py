@@ -1,5 +1,7 @@
 """Loads of the loop that tensor copies fetch, and the tiles that these write."""
 
+from math import prod
+
 from xdsl.dialects.builtin import StringAttr
 
 from mirage_mlir.dialects import kernel, threadblock
@@ -9,6 +11,7 @@ from mirage_mlir.graph.tensor_map import SWIZZLES, TensorMap, tensor_map
 from mirage_mlir.passes.lowering.context import (
     COPY,
     TENSOR_COPY,
+    cuts,
     is_staged,
     shared_layout,
 )
@@ -23,12 +26,24 @@ def map_of(op: threadblock.LoadOp) -> TensorMap | None:
 
 def boxes_of(op: threadblock.LoadOp, swizzle: int) -> TensorMap | None:
     """The boxes that make the tile of a load with a swizzle, None where none do."""
-    if ZERO_PADDING in op.attributes:
-        return None
     view, shape = view_of(op.source), threadblock.shape_of(op.result)
+    # Of what is repeated along a dim copies do not know where it ends.
+    repeated = [dim for dim, step in enumerate(view.strides) if not step and view.shape[dim] > 1]
+    if ZERO_PADDING in op.attributes or any(reaches_past(op, dim) for dim in repeated):
+        return None
     run_dim = len(shape) - (1 if shared_layout(op.result).column == 1 else 2)
     item = item_bytes(op.result)
     return tensor_map(view.shape, view.strides, view.offset, shape, item, run_dim, swizzle)
+
+
+def reaches_past(op: threadblock.LoadOp, dim: int) -> bool:
+    """Whether some block or turn loads what lies past the end of a dim."""
+    graph = op.parent_op()
+    assert isinstance(graph, kernel.GraphDefinedOp)
+    grid, loops = cuts(op, dim)
+    parts = prod(graph.loop_sizes[loop] for loop in loops)
+    parts *= graph.grid_sizes[grid] if grid is not None else 1
+    return parts * threadblock.shape_of(op.result)[dim] > kernel.shape_of(op.source)[dim]
 
 
 def boxed_layouts(op: threadblock.LoadOp) -> list[SharedLayout]:
