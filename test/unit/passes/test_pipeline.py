@@ -4,12 +4,10 @@ import lowering_cases as cases
 import pytest
 from lowered_kernels import check
 from lowering_cases import Linear
-from small_graphs import ALL, Program
 from xdsl.dialects import llvm
-from xdsl.dialects.builtin import IntegerAttr, TensorType, f16
+from xdsl.dialects.builtin import IntegerAttr
 
-from mirage_mlir.dialects import kernel, nvvm_hopper
-from mirage_mlir.dialects import threadblock as tb
+from mirage_mlir.dialects import nvvm_hopper
 from mirage_mlir.graph import schedule
 from mirage_mlir.passes import schedule_threadblock
 
