@@ -170,6 +170,10 @@ class AssignLayoutsPass(ModulePass):
     On a chip with tensor copies these fetch the loop's tiles where alignment allows (`copy =
     "tensor"`); such tiles have no padding. Warp groups multiply where a tile fills them.
 
+    On a chip with warp group products (`wgmma`) four warps multiply tiles of 64 rows (`unit =
+    "wgmma"`; `warps` counts groups then), or of few rows and 64 columns (`swapped`), straight from
+    swizzled tiles in shared memory; what they take from another product stays in registers.
+
     Fails on an operation that has no place in a kernel, such as a product of several matrices.
     """
 
