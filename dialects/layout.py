@@ -30,9 +30,10 @@ from xdsl.irdl import (
     traits_def,
 )
 from xdsl.traits import Pure
+from xdsl.utils.exceptions import VerifyException
 
 from mirage_mlir.diagnostics import invalid
-from mirage_mlir.graph.layout import RegisterLayout, SharedLayout
+from mirage_mlir.graph.layout import SWIZZLES, RegisterLayout, SharedLayout
 
 LAYOUT = "layout"
 """Name of the attribute; an operation that makes a tile has one."""
@@ -95,6 +96,13 @@ class SharedAttr(ParametrizedAttribute):
             IntegerAttr(layout.swizzle, i64),
             IntegerAttr(layout.panel, i64),
         )
+
+    def verify(self) -> None:
+        swizzle, panel = self.swizzle.value.data, self.panel.value.data
+        if swizzle not in (0, *SWIZZLES):
+            raise VerifyException(f"lines are swizzled in {SWIZZLES} bytes or not, not {swizzle}")
+        if bool(swizzle) != bool(panel):
+            raise VerifyException(f"panels of {panel} elements, but lines of {swizzle} bytes")
 
     @property
     def layout(self) -> SharedLayout:

@@ -23,6 +23,7 @@ from mirage_mlir.graph.layout import (
     MMA_ROWS,
     PIECE_BYTES,
     SWIZZLE_SHIFT,
+    SWIZZLES,
     WARP_THREADS,
     RegisterLayout,
     SharedLayout,
@@ -349,8 +350,6 @@ def traffic(access: Access, shared: SharedLayout, item: int, transposed: bool = 
 
 PADDINGS = (0, 4, 16, 32)
 """Bytes after each line: 4 shifts the next by a bank, 16 by a piece, 32 by eight f32."""
-
-SWIZZLES = (128, 64, 32)
 
 
 def candidates(

@@ -24,6 +24,9 @@ MMA_ROWS, MMA_COLUMNS, MMA_DEPTH = 16, 8, 16
 PIECE_BYTES = 16
 """What a swizzle keeps whole, and one lane's run of `ldmatrix` and of the widest access."""
 
+SWIZZLES = (128, 64, 32)
+"""Bytes of a line that a swizzle permutes, widest first."""
+
 SWIZZLED_LINES, SWIZZLE_SHIFT = 8, 3
 """After eight lines a swizzle repeats; the bits that change others lie three places above them."""
 

@@ -12,6 +12,8 @@ from dataclasses import dataclass
 from itertools import product
 from math import prod
 
+from mirage_mlir.graph.layout import SWIZZLES
+
 MAX_RANK = 5
 MAX_BOX = 256
 """Elements of a box along each dim."""
@@ -24,9 +26,6 @@ SHARED_ALIGNMENT = 128
 
 MAX_SIZE, MAX_STRIDE = 1 << 32, 1 << 40
 """Elements along a dim at most; bytes that a stride must stay below."""
-
-SWIZZLES = (128, 64, 32)
-"""Bytes of a line that a swizzle permutes, widest first."""
 
 MAX_BOXES = 32
 """Boxes of one tile: a thread starts one copy after the other, each takes some instructions."""

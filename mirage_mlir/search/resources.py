@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from mirage_mlir.graph.layout import SWIZZLED_LINES, WARP_THREADS
+from mirage_mlir.graph.layout import SWIZZLED_LINES, SWIZZLES, WARP_THREADS
 from mirage_mlir.graph.schedule import (
     ACCUMULATORS_PER_THREAD,
     BYTES_IN_FLIGHT,
@@ -26,7 +26,7 @@ from mirage_mlir.graph.schedule import (
     pipeline_stages,
     side_by_side,
 )
-from mirage_mlir.graph.tensor_map import SHARED_ALIGNMENT, SWIZZLES
+from mirage_mlir.graph.tensor_map import SHARED_ALIGNMENT
 from mirage_mlir.graph.wgmma import GROUP_THREADS
 from mirage_mlir.search.chains import Chain, Warps, find_chains, shared
 from mirage_mlir.search.extract import Derivation

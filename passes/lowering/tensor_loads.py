@@ -6,8 +6,8 @@ from xdsl.dialects.builtin import StringAttr
 
 from mirage_mlir.dialects import kernel, threadblock
 from mirage_mlir.dialects.layout import SharedAttr, layout_of, set_layout
-from mirage_mlir.graph.layout import SharedLayout, as_matrix, swizzled_tile
-from mirage_mlir.graph.tensor_map import SWIZZLES, TensorMap, tensor_map
+from mirage_mlir.graph.layout import SWIZZLES, SharedLayout, as_matrix, swizzled_tile
+from mirage_mlir.graph.tensor_map import TensorMap, tensor_map
 from mirage_mlir.passes.lowering.context import (
     COPY,
     TENSOR_COPY,
