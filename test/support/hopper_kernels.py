@@ -121,6 +121,7 @@ class CopyKernel:
     meets: bool = True
     expects: bool = True
     releases: bool = True
+    fences: bool = True
     swizzle: int = 128
     row: int = 0
     column: int = 0
@@ -186,6 +187,8 @@ class CopyKernel:
 
     def release(self, me: SSAValue, slot: SSAValue) -> None:
         """Say that this warp has read a buffer."""
+        if self.fences:
+            nvvm_hopper.FenceProxyOp()
         if self.syncs_warp:
             nvvm.BarWarpSyncOp(number(-1))
         if self.releases:

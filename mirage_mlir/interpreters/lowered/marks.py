@@ -3,7 +3,7 @@
 import numpy as np
 from xdsl.ir import Operation
 
-from mirage_mlir.interpreters.lowered.clocks import WARP_THREADS, Clocks
+from mirage_mlir.interpreters.lowered.clocks import FENCED, ORDINARY, WARP_THREADS, Clocks
 from mirage_mlir.interpreters.lowered.encoding import Array
 
 NOBODY = -1
@@ -107,8 +107,38 @@ class Readers:
                 late[party] &= ~self._known(int(party), rows, found[party], stamps[party])
         return np.asarray(late)
 
+    def before_copy(self, at: Array, thread: int, met: Array) -> tuple[Array, Array]:
+        """
+        What a thread that starts a copy does not know of earlier readings; parties x n x size each.
+
+        Returns:
+            The readings that may not be over, and those of threads that no fence followed.
+        """
+        stamps, found = self.stamp[:, at], self.column[:, at]
+        late, bare = np.zeros(stamps.shape, np.bool_), np.zeros(stamps.shape, np.bool_)
+        for party in np.flatnonzero(stamps.any(axis=(1, 2))).tolist():
+            over, fenced = (
+                self._known_to(sense, thread, party, found[party], stamps[party])
+                for sense in (ORDINARY, FENCED)
+            )
+            if party < self.warps:
+                own = found[party] == thread % self.clocks.threads
+                over |= own | (stamps[party] <= met)
+                bare[party] = over & ~fenced
+            late[party] = ~over
+        return late, bare
+
+    def _known_to(self, sense: int, thread: int, party: int, found: Array, stamps: Array) -> Array:
+        """Which readings of one party one thread knows of, in one sense."""
+        known, several = self.clocks.known[sense, thread], found == SEVERAL
+        lanes = known[party * self.span : (party + 1) * self.span]
+        alone = stamps <= known[np.where(several, 0, found)]
+        if party >= self.warps:
+            return np.asarray(alone)
+        return np.asarray((several & (stamps <= lanes.min())) | (~several & alone))
+
     def _known(self, party: int, rows: Array, found: Array, stamps: Array) -> Array:
-        known = self.clocks.known[0]
+        known = self.clocks.known[ORDINARY]
         alone = np.where(found == SEVERAL, 0, found)
         single = stamps <= known[rows, alone]
         if party >= self.warps:

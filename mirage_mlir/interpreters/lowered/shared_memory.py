@@ -43,9 +43,10 @@ class SharedMemory:
     Of two accesses to one byte by different threads, one of them a write, the later thread must
     know that the earlier one is over (see `Clocks`). An asynchronous copy writes from when it
     starts until its thread has waited for it, and is a write of that thread then. A matrix load is
-    a read by all lanes of the warp. Bulk copies and products of warp groups see what threads wrote
-    only after a fence of the writer; they are over when who comes next knows it from their barrier
-    or wait. Other blocks may read, and only barriers of the cluster order that.
+    a read by all lanes of the warp. Bulk copies and products of warp groups are ordered after what
+    threads read and wrote only by a fence of these threads; they are over when who comes next knows
+    it from their barrier or wait. Other blocks may read, and only barriers of the cluster order
+    that.
 
     Args:
         size: bytes of one block.
@@ -194,7 +195,7 @@ class SharedMemory:
         at, own = access.bytes(self.size), self._columns(access)
         self._require_copied(access, at, "write what another copies to")
         self._require_shown(access, at, self.clocks.known[:, thread], own, "copy over")
-        self._require_read(access, at, own)
+        self._require_read_before_copy(access, at, thread)
         site, stamp = self.sites.number(access.op), AGENT_TIME + self.clocks.now
         self.writers.mark(at, column, stamp, site)
         self.readers.clear(at)
@@ -330,6 +331,24 @@ class SharedMemory:
             self._report(FaultKind.RACE, access, late[party], what, sites)
         if self.blocks > 1 and (lent := self.lent[at]).any():
             self._report(FaultKind.RACE, access, lent, "write what another block reads")
+
+    def _require_read_before_copy(self, access: Access, at: Array, thread: int) -> None:
+        """
+        Nobody reads what a copy writes, and fences came after what threads have read.
+
+        An arrival orders reads before writes of threads only: copies go another way, and overtook
+        matrix loads on an H200.
+        """
+        late, bare = self.readers.before_copy(at, thread, self._met(access))
+        for wrong, what in (
+            (late, "copy over what another reads"),
+            (bare, "copy over what was read with no fence of the proxies after it"),
+        ):
+            for party in np.flatnonzero(wrong.any(axis=(1, 2))):
+                sites = self.readers.site[party]
+                self._report(FaultKind.RACE, access, wrong[party], what, sites)
+        if self.blocks > 1 and (lent := self.lent[at]).any():
+            self._report(FaultKind.RACE, access, lent, "copy over what another block reads")
 
     def _require_shown(
         self, access: Access, at: Array, known: Array, own: Array | None, verb: str

@@ -60,6 +60,7 @@ MUTANTS = {
     "reads the other buffer": (replace(RIGHT, slot_shift=1), INCOMPLETE),
     "arrives before it reads": (replace(RIGHT, arrives_early=True), RACE),
     "arrives before other lanes read": (replace(RIGHT, syncs_warp=False), RACE),
+    "copies may overtake what it reads": (replace(RIGHT, fences=False), RACE),
     "too few arrivals": (replace(RIGHT, arrivals=1), DEADLOCK),
     "too many arrivals": (replace(RIGHT, arrivals=3), DEADLOCK),
     "expects too few bytes": (replace(RIGHT, bytes_expected=512), FaultKind.BARRIER),
