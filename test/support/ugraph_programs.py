@@ -23,13 +23,10 @@ FOLDER = Path(__file__).parents[1] / "ugraphs"
 NAMES = sorted(path.stem for path in FOLDER.glob("*.mlir"))
 
 CLUSTERED = {"attention_across", "rmsnorm_linear_split_k"}
-"""Those with sums across blocks, which need clusters."""
+"""Those with sums across blocks: of clusters on sm_90a, through device memory on sm_80."""
 
-LOWERED = {
-    "sm_90a": NAMES,
-    "sm_80": [name for name in NAMES if name not in CLUSTERED],
-}
-"""What can be compiled, by chip."""
+CHIPS = ("sm_90a", "sm_80")
+"""What all can be compiled for."""
 
 DEEP = 1 / 64
 """The scale of a weight of some thousand rows, which keeps products near 1."""

@@ -6,12 +6,11 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 from numpy_reference import TOLERANCE, error
-from ugraph_programs import CLUSTERED, FOLDER, LOWERED, NAMES, PROGRAMS, path_of
+from ugraph_programs import CHIPS, CLUSTERED, FOLDER, NAMES, PROGRAMS, path_of
 from xdsl.dialects import gpu
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.dialects.func import FuncOp
 
-from mirage_mlir.diagnostics import PassFailure
 from mirage_mlir.dialects import kernel
 from mirage_mlir.driver.compile import compile_function
 from mirage_mlir.driver.source import (
@@ -80,9 +79,8 @@ def test_values(name: str) -> None:
         assert error(result, wanted) <= tolerance(function)
 
 
-@pytest.mark.parametrize(
-    ("name", "chip"), [(name, chip) for chip, names in LOWERED.items() for name in names]
-)
+@pytest.mark.parametrize("chip", CHIPS)
+@pytest.mark.parametrize("name", NAMES)
 def test_machine_code(name: str, chip: str) -> None:
     """Every kernel is assembled, and keeps its values in registers."""
     module = module_of(name)
@@ -94,9 +92,10 @@ def test_machine_code(name: str, chip: str) -> None:
         assert launch.shared_bytes <= SHARED_MEMORY[chip]
     assert compiled.assembled.spill_bytes == 0
     assert compiled.assembled.stack_bytes == 0
+    assert (compiled.code.counter_bytes > 0) == (chip == "sm_80" and name in CLUSTERED)
 
 
-@pytest.mark.parametrize("name", LOWERED["sm_90a"])
+@pytest.mark.parametrize("name", NAMES)
 def test_kernels(name: str) -> None:
     """The lowered kernels, thread by thread: first and last block, or all blocks of two kernels."""
     function = function_named(module_of(name), "ugraph")
@@ -114,11 +113,3 @@ def test_kernels(name: str) -> None:
         written = ~np.isnan(result)
         assert written.sum() > result.size // (x * y * z)
         assert error(result[written], wanted[written]) <= tolerance(function)
-
-
-@pytest.mark.parametrize("name", sorted(CLUSTERED))
-def test_not_lowered(name: str) -> None:
-    """What a chip does not have is said at the operation that asks for it."""
-    reason = "sums across blocks, which sm_80 has no clusters"
-    with pytest.raises(PassFailure, match=rf"{name}\.mlir:\d+:\d+: .*{reason}"):
-        compile_function(module_of(name), "ugraph", "sm_80")
