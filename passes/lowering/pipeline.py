@@ -129,14 +129,10 @@ def empty_barrier(ctx: KernelContext, slot: Index) -> SSAValue:
     return ctx.emit.pointer(ctx.shared, at, i8, start)
 
 
-def initialise(ctx: KernelContext) -> None:
-    """Make the barriers, for asynchronous copies too; one thread does."""
-    emit = ctx.emit
-    warps = block_threads(ctx.graph) // WARP_THREADS
-    for slot in range(ctx.stages):
-        emit.insert(nvvm_hopper.MBarrierInitOp(full_barrier(ctx, slot), emit.i32(1)))
-        emit.insert(nvvm_hopper.MBarrierInitOp(empty_barrier(ctx, slot), emit.i32(warps)))
-    emit.insert(nvvm_hopper.FenceMBarrierInitOp())
+def initialise(ctx: KernelContext, barriers: Sequence[SSAValue], arrivals: int) -> None:
+    """Make barriers that take so many arrivals; one thread does."""
+    for barrier in barriers:
+        ctx.emit.insert(nvvm_hopper.MBarrierInitOp(barrier, ctx.emit.i32(arrivals)))
 
 
 def wait(ctx: KernelContext, barrier: SSAValue, parity: Index) -> None:
@@ -206,9 +202,14 @@ class Producer:
 
     def start(self) -> None:
         """Make the barriers, and fill the buffers with what is there already."""
-        initialise(self.ctx)
+        ctx = self.ctx
+        initialise(ctx, [full_barrier(ctx, slot) for slot in range(ctx.stages)], 1)
+        ctx.emit.insert(nvvm_hopper.FenceMBarrierInitOp())
         if self.early:
             self.fill(self.early, expecting=True)
+        # Only threads use these, once the block has met: copies need not wait for them.
+        warps = block_threads(ctx.graph) // WARP_THREADS
+        initialise(ctx, [empty_barrier(ctx, slot) for slot in range(ctx.stages)], warps)
 
     def run(self) -> None:
         """Fill the buffers with the rest, then each anew as soon as it is empty."""

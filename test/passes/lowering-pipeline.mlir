@@ -25,10 +25,11 @@
 // NVVM-SAME:    nvvm.maxntid = array<i32: 160>
 // NVVM-SAME:    mirage.threads = 160 : i64
 // NVVM-SAME:    mirage.arguments = ["input:0", "input:1", "output:0", "map:0", "map:1"]
-// NVVM-COUNT-6:   nvvm.mbarrier.init
+// NVVM-COUNT-3:   nvvm.mbarrier.init
 // NVVM:           nvvm.fence.mbarrier.init
 // NVVM:           nvvm.mbarrier.arrive.expect_tx
 // NVVM:           nvvm.cp.async.bulk.tensor
+// NVVM-COUNT-3:   nvvm.mbarrier.init
 // NVVM:           "nvvm.barrier"() <{operandSegmentSizes = array<i32: 0, 0, 0>}>
 // NVVM:           grid_dep_action wait
 // NVVM:           nvvm.cp.async.bulk.tensor
