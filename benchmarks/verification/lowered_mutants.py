@@ -12,7 +12,7 @@ barrier behind a loop whose last turn read other buffers than those that are use
 for other numbers of turns); the end of a group of copies or products that becomes one with the
 next, for which the same operation waits, and a wait that the next one includes; barriers of buffers
 that no later turn fills again, with what arrives there; the barrier of a warp's lanes where only
-the matrix unit has read; and fences of proxies where nothing, or nothing new, was written.
+the matrix unit has read; and fences of proxies where nothing new was written, or no copy follows.
 """
 
 from __future__ import annotations
