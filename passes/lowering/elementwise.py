@@ -13,6 +13,7 @@ from mirage_mlir.dialects.layout import RegistersAttr, layout_of
 from mirage_mlir.passes.lowering.access import fetch
 from mirage_mlir.passes.lowering.context import KernelContext
 from mirage_mlir.passes.lowering.emitter import Emitter
+from mirage_mlir.passes.lowering.tiles import MERGES
 
 LOG2_E = 1.4426950408889634
 LN_2 = 0.6931471805599453
@@ -85,10 +86,16 @@ EXPANSIONS: dict[type[Operation], Callable[..., Scalar]] = {
 """Functions that have no instruction of their own."""
 
 
+def _merges(op: Operation) -> bool:
+    """Whether both sides of a difference may be the maximum of nothing: large, but no infinity."""
+    graph = op.parent_op()
+    return graph is not None and MERGES in graph.attributes
+
+
 def evaluate(ctx: KernelContext, op: Operation, arguments: list[Scalar]) -> Scalar:
     """One scalar operation of a thread graph."""
     emit = ctx.emit
-    if isinstance(op, math.ExpOp) and ctx.is_half:
+    if isinstance(op, math.ExpOp) and ctx.is_half and not _merges(op):
         difference = arguments[0].owner
         if isinstance(difference, arith.SubfOp):
             return _exp_of_difference(emit, difference)

@@ -95,14 +95,15 @@ def _sum_turns(op: threadblock.AccumulateOp, largest: dict[SSAValue, SSAValue]) 
     block = op.parent_block()
     assert block is not None
     rescale = op.rescale
+    own = threadblock.AccumulateOp(op.value, op.kind.data, (), rescale)
+    own.location = op.location
+    block.insert_op_before(own, op)
     if rescale is not None and rescale not in largest:
+        # Behind the sum, which keeps this maximum in any case.
         maximum = threadblock.AccumulateOp(rescale, "max")
         maximum.location = op.location
         block.insert_op_before(maximum, op)
         largest[rescale] = maximum.result
-    own = threadblock.AccumulateOp(op.value, op.kind.data, (), rescale)
-    own.location = op.location
-    block.insert_op_before(own, op)
     op.operands[0] = own.result
     if rescale is not None:
         op.operands[1] = largest[rescale]

@@ -10,6 +10,7 @@ import pytest
 from attention_cases import Heads
 from lowered_kernels import check, lower
 from lowering_cases import Linear
+from random_attention import AttentionMaker
 from xdsl.dialects import arith, gpu, llvm
 from xdsl.dialects.builtin import IntegerAttr, ModuleOp, i32
 from xdsl.ir import Operation
@@ -27,6 +28,7 @@ HEADS = {
     "usual": Heads(1, 16, 256, 16, 16, 64, 2),
     "ragged": Heads(1, 6, 150, 16, 8, 32, 3),
     "empty-blocks": Heads(1, 8, 70, 16, 8, 32, 4),
+    "empty-block-of-four-warps": Heads(1, 8, 70, 16, 8, 64, 3),
     "empty-turns": Heads(1, 8, 70, 16, 8, 16, 2),
     "many-blocks": Heads(1, 8, 300, 8, 8, 16, 17),
     "f32": Heads(1, 3, 30, 8, 3, 8, 2, "f32"),
@@ -60,6 +62,13 @@ def test_attention_whose_maxima_are_asked_for(name: str) -> None:
 )
 def test_attention_without_a_loop(s: Heads) -> None:
     check(attention.attention_without_loop(s._replace(keys=s.blocks * s.step - 1)), target="A100")
+
+
+@pytest.mark.parametrize("seed", [1, 8, 17, 33, 56])
+def test_random_attention(seed: int) -> None:
+    made = AttentionMaker(seed).make()
+    kernels = check(made, target="A100", order=seed)
+    assert "mirage.counter_bytes" in kernels.attributes
 
 
 @pytest.mark.parametrize("name", SUMS)
