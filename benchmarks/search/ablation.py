@@ -70,21 +70,28 @@ def saturated(seconds: float) -> dict[str, Any]:
     }
 
 
-def without(part: type, name: str, replacement: object, seconds: float) -> dict[str, Any]:
-    """The same with an attribute of a class replaced."""
-    original = getattr(part, name)
+def without(part: type, seconds: float, **replacements: object) -> dict[str, Any]:
+    """The same with attributes of a class replaced."""
+    originals = {name: getattr(part, name) for name in replacements}
     most, saturate.MAX_VALUES = saturate.MAX_VALUES, 1 << 30
-    setattr(part, name, replacement)
+    for name, replacement in replacements.items():
+        setattr(part, name, replacement)
     try:
         return saturated(seconds)
     finally:
-        setattr(part, name, original)
+        for name, original in originals.items():
+            setattr(part, name, original)
         saturate.MAX_VALUES = most
 
 
 def keep_all(closure: Closure, poly: int | None) -> bool:
     """Stands for `Closure.has`: every value may be of use."""
     return poly is not None
+
+
+def may_be(closure: Closure, a: int, b: int, sign: int) -> bool:
+    """Stands for `Closure.may_add`: every sum may be of use."""
+    return True
 
 
 def same(ring: Ring, poly: int) -> int:
@@ -127,8 +134,8 @@ def main() -> None:
     options = parser.parse_args()
     parts = {
         "the search": saturated(options.seconds),
-        "no fingerprints": without(Ring, "representative", same, options.seconds),
-        "no closure": without(Closure, "has", keep_all, options.seconds),
+        "no fingerprints": without(Ring, options.seconds, representative=same),
+        "no closure": without(Closure, options.seconds, has=keep_all, may_add=may_be),
     }
     for name, part in parts.items():
         print(name, part, flush=True)
