@@ -95,7 +95,7 @@ H200 = Target(
     barrier=0.06e-6,
     tensor_copies=True,
     pipeline_rate=4.4e12,
-    pipeline_rate_of_one=5e10,
+    pipeline_rate_of_one=4.7e10,
     warpgroup_products=True,
 )
 
@@ -124,7 +124,7 @@ H100 = Target(
     barrier=0.10e-6,
     tensor_copies=True,
     pipeline_rate=3.1e12,
-    pipeline_rate_of_one=4.6e10,
+    pipeline_rate_of_one=4.3e10,
     warpgroup_products=True,
 )
 

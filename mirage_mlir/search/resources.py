@@ -209,10 +209,11 @@ class Resources:
         rows, columns = self._lines(value, tensor)
         line = columns * item
         swizzle = np.select([line % width == 0 for width in SWIZZLES], list(SWIZZLES), 0)
-        # One line meets no other.
-        swizzle = np.where(rows > 1, swizzle, 0)
+        # One line meets no other; a longer one than a box has panels nevertheless.
+        single = (rows == 1) & (columns <= MAX_BOX)
+        swizzle = np.where(single, 0, swizzle)
         # Panels start at whole swizzles of eight lines.
-        rows = np.where((rows > 1) & (line > swizzle), round_up(rows, SWIZZLED_LINES), rows)
+        rows = np.where(~single & (line > swizzle), round_up(rows, SWIZZLED_LINES), rows)
         alignment = np.maximum(SWIZZLED_LINES * swizzle, SHARED_ALIGNMENT)
         fits = (line % VECTOR == 0) & (self.contiguous(tensor)[1] == VECTOR)
         return np.ceil(rows * line / alignment) * alignment, fits

@@ -1,5 +1,7 @@
 """Loops that blocks share: where that pays, where it may not be, and what it costs."""
 
+from math import prod
+
 import numpy as np
 import pytest
 from search_programs import rmsnorm_linear
@@ -41,9 +43,11 @@ def test_few_columns() -> None:
 
 
 def test_many_columns() -> None:
-    """Where every multiprocessor has columns of its own, meeting costs more than it gains."""
-    program = resolve(rmsnorm_linear(16, 4096, 6144))
-    assert search(program, H200, Limits(), SearchReport())[0].across == ()
+    """The more columns there are for the multiprocessors, the fewer blocks meet for each."""
+    many = search(resolve(rmsnorm_linear(16, 4096, 12288)), H200, Limits(), SearchReport())[0]
+    few = search(resolve(rmsnorm_linear(16, 4096, 512)), H200, Limits(), SearchReport())[0]
+    shares = [prod(graph.blocks[axis] for axis in graph.across) for graph in (many, few)]
+    assert shares[0] <= 2 < shares[1]
 
 
 def test_each_output_is_stored_once() -> None:
