@@ -26,7 +26,7 @@ from mirage_mlir.graph.schedule import (
     pipeline_stages,
     side_by_side,
 )
-from mirage_mlir.graph.tensor_map import SHARED_ALIGNMENT
+from mirage_mlir.graph.tensor_map import MAX_BOX, SHARED_ALIGNMENT
 from mirage_mlir.graph.wgmma import GROUP_THREADS
 from mirage_mlir.search.chains import Chain, Warps, find_chains, shared
 from mirage_mlir.search.extract import Derivation
