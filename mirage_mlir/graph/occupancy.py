@@ -4,9 +4,9 @@ How many blocks of a kernel a multiprocessor holds at a time.
 Source: CUDA's occupancy calculator (`cuda_occupancy.h`), for compute capabilities 8.0 and 9.0.
 """
 
+from mirage_mlir.graph.layout import WARP_THREADS, ceil_div, round_up
+from mirage_mlir.graph.schedule import RESERVED_BYTES
 from mirage_mlir.graph.target import Target
-
-WARP = 32
 
 REGISTER_UNIT = 256
 """Registers that a warp gets at once."""
@@ -16,9 +16,6 @@ WARP_UNIT = 4
 
 SHARED_UNIT = 128
 """Bytes of shared memory that a block gets at once."""
-
-RESERVED = 1024
-"""Bytes of shared memory that the hardware takes for each block."""
 
 
 def resident_blocks(target: Target, threads: int, registers: int, shared_bytes: int) -> int:
@@ -31,15 +28,15 @@ def resident_blocks(target: Target, threads: int, registers: int, shared_bytes: 
         registers: of a thread, 32 bits each.
         shared_bytes: of a block, static and dynamic together.
     """
-    warps = -(-threads // WARP)
-    of_warp = -(-max(1, registers) * WARP // REGISTER_UNIT) * REGISTER_UNIT
+    warps = ceil_div(threads, WARP_THREADS)
+    of_warp = round_up(max(1, registers) * WARP_THREADS, REGISTER_UNIT)
     room = target.registers_per_multiprocessor // of_warp // WARP_UNIT * WARP_UNIT
-    of_block = -(-(shared_bytes + RESERVED) // SHARED_UNIT) * SHARED_UNIT
+    of_block = round_up(shared_bytes + RESERVED_BYTES, SHARED_UNIT)
     if shared_bytes > target.shared_per_block:
         return 0
     return min(
         target.blocks_per_multiprocessor,
-        target.threads_per_multiprocessor // (warps * WARP),
+        target.threads_per_multiprocessor // (warps * WARP_THREADS),
         room // warps,
         target.shared_per_multiprocessor // of_block,
     )

@@ -38,6 +38,10 @@ MIN_THREADS, MATRIX_THREADS, MAX_THREADS = 32, 128, 512
 REGISTERS, MAX_REGISTERS, REGISTERS_STEP = 65536, 255, 8
 """Of a block, of a thread, and what those of a thread are a multiple of: on all our chips."""
 
+MAX_FRAGMENT_REGISTERS = 144
+"""Registers of a thread for the sums of all products of a chain, of which one takes another's
+result from registers; the rest of 255 holds operands, addresses and elements that are worked on."""
+
 MAX_EXCHANGE_BYTES = 48 * 1024
 """Parts of a sum that warps may exchange through shared memory: more would cost occupancy."""
 

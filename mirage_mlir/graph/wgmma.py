@@ -18,15 +18,31 @@ from mirage_mlir.graph.layout import (
     SharedLayout,
     ceil_div,
 )
-from mirage_mlir.graph.schedule import MAX_EXCHANGE_BYTES
+from mirage_mlir.graph.schedule import (
+    GROUP_WARPS,
+    MAX_EXCHANGE_BYTES,
+    MAX_FRAGMENT_REGISTERS,
+    most_registers,
+    registers_of_consumers,
+)
 
-UNIT_WARPS, UNIT_ROWS, UNIT_DEPTH = 4, 64, 16
+UNIT_ROWS, UNIT_DEPTH = 64, 16
 
-GROUP_THREADS = UNIT_WARPS * WARP_THREADS
+GROUP_THREADS = GROUP_WARPS * WARP_THREADS
+
+GROUP_COUNTS = (1, 2, 4)
+"""Warp groups of a block whose products are all in chains: 512 threads have 128 registers each."""
+
+GROUPS_IN_FLIGHT = 2
+"""Warp groups that a multiprocessor needs: while one waits for its product, another computes."""
 
 MAX_SUMS = 128
 """Of one product in a thread: half of its registers; operands of other products, addresses and
 elements of other tiles need the rest."""
+
+OTHER_REGISTERS = 32
+"""Of a thread, for other than the sums of a chain, where a large block leaves it fewer than 255: of
+64 rows and 128 keys, with 96 sums, ptxas uses 126."""
 
 COLUMN_STEP, MAX_COLUMNS = 8, 256
 """The columns of one product are a multiple of the first, and at most the second."""
@@ -182,6 +198,16 @@ class Side:
         pitch = self.swizzle // ITEM_BYTES
         part, count = (depth, groups[2]) if self.along_depth else (outer, groups[1])
         return count == 1 or part % pitch == 0 or pitch % part == 0
+
+
+def registers_for_chain(groups: int, *, looped: bool) -> int:
+    """
+    Registers of a thread for the sums of a chain's products, in a block of so many warp groups.
+
+    Beside a loop (`looped`) there may be other warps, which copy its tiles.
+    """
+    registers = registers_of_consumers if looped else most_registers
+    return min(MAX_FRAGMENT_REGISTERS, registers(groups * GROUP_THREADS) - OTHER_REGISTERS)
 
 
 def choose_groups(

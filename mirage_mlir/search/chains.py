@@ -12,15 +12,11 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from mirage_mlir.graph.schedule import MAX_EXCHANGE_BYTES
+from mirage_mlir.graph.schedule import MAX_EXCHANGE_BYTES, MAX_FRAGMENT_REGISTERS
 from mirage_mlir.search.hypergraph import Edge
 from mirage_mlir.search.instantiate import Array
 from mirage_mlir.search.program import Kind
 from mirage_mlir.search.tiling import Tiling
-
-MAX_FRAGMENT_REGISTERS = 144
-"""Registers of a thread for the results of all products of a chain; the rest of 255 holds
-operands, addresses and copies of elements that are worked on."""
 
 ELEMENTWISE = (Kind.ADD, Kind.SUB, Kind.MUL, Kind.DIV, Kind.MAX, Kind.FUNCTION, Kind.INVERSE)
 

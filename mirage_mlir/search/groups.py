@@ -10,8 +10,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mirage_mlir.graph.schedule import MAX_EXCHANGE_BYTES
-from mirage_mlir.graph.wgmma import COLUMN_STEP, GROUP_THREADS, MAX_SUMS, UNIT_DEPTH, UNIT_ROWS
-from mirage_mlir.search.chains import MAX_FRAGMENT_REGISTERS, Chain, Shared, Warps
+from mirage_mlir.graph.wgmma import (
+    COLUMN_STEP,
+    GROUP_COUNTS,
+    GROUP_THREADS,
+    GROUPS_IN_FLIGHT,
+    ITEM_BYTES,
+    MAX_SUMS,
+    UNIT_DEPTH,
+    UNIT_ROWS,
+    registers_for_chain,
+)
+from mirage_mlir.search.chains import Chain, Shared, Warps
 from mirage_mlir.search.hypergraph import Edge
 from mirage_mlir.search.instantiate import Array
 from mirage_mlir.search.tiling import Tiling, round_up
@@ -19,16 +29,6 @@ from mirage_mlir.search.tiling import Tiling, round_up
 GROUP_WORK = 0.55
 """What an operation of a warp group counts for, in those of `mma.sync`: on an H200 the first reach
 790e12 in a second, and single kernels of the second half of that."""
-
-MAX_GROUPS, GROUPS_IN_FLIGHT = 4, 2
-"""Warp groups of a block at most, and that a multiprocessor needs: while one waits for its product
-another computes."""
-
-BLOCK_REGISTERS, OTHER_REGISTERS = 65536, 56
-"""Registers that one block can have, and those of a thread for other than sums."""
-
-ITEM_BYTES = 2
-"""Of an element of an operand."""
 
 
 @dataclass(frozen=True)
@@ -65,7 +65,7 @@ def group_counts(tiling: Tiling, edges: Mapping[int, Edge], chains: Sequence[Cha
     most = np.ceil(tiling.mesh.blocks / tiling.target.multiprocessors)
     wanted = np.where(most <= 1, GROUPS_IN_FLIGHT, 1)
     count = tiling.zero
-    for groups in (1 << k for k in range(MAX_GROUPS.bit_length())):
+    for groups in GROUP_COUNTS:
         fits = tiling.one > 0
         for chain in chains:
             fits &= group_chain(tiling, edges, chain, tiling.one * groups).fits
@@ -93,10 +93,11 @@ def group_chain(tiling: Tiling, edges: Mapping[int, Edge], chain: Chain, groups:
     possible = (rows % UNIT_ROWS == 0) & (keys % UNIT_DEPTH == 0) & (depth % UNIT_DEPTH == 0)
     for width in widths:
         possible &= width % UNIT_DEPTH == 0
-    per_thread = BLOCK_REGISTERS / np.maximum(groups * GROUP_THREADS, 1) - OTHER_REGISTERS
-    limit = np.minimum(MAX_FRAGMENT_REGISTERS, per_thread)
+    looped = bool(mesh.turns)
+    limits = [float(registers_for_chain(count, looped=looped)) for count in GROUP_COUNTS]
+    limit = np.select([groups == count for count in GROUP_COUNTS], limits, 0.0)
     across = np.full_like(rows, np.inf)
-    for split in (1 << k for k in range(MAX_GROUPS.bit_length())):
+    for split in GROUP_COUNTS:
         down = groups / split
         registers = rows / (UNIT_ROWS * down) * (keys / split + total) * UNIT_ROWS / GROUP_THREADS
         fits = possible & (down >= 1) & (rows % (UNIT_ROWS * np.maximum(down, 1)) == 0)

@@ -18,39 +18,27 @@ from mirage_mlir.graph.layout import (
     mma_result,
 )
 from mirage_mlir.graph.schedule import (
+    GROUP_WARPS,
     MATRIX_THREADS,
     MAX_EXCHANGE_BYTES,
-    most_registers,
-    registers_of_consumers,
+    MAX_FRAGMENT_REGISTERS,
 )
 from mirage_mlir.graph.target import Target
 from mirage_mlir.graph.wgmma import (
+    GROUP_COUNTS,
     GROUP_THREADS,
+    GROUPS_IN_FLIGHT,
     UNIT_DEPTH,
     UNIT_ROWS,
-    UNIT_WARPS,
+    registers_for_chain,
     wgmma_result,
 )
 from mirage_mlir.passes.lowering.tiles import has_half_operands, matmul_sizes
 
 Warps = tuple[int, int, int]
 
-MAX_FRAGMENT_REGISTERS = 144
-"""Registers of a thread for the results of both products; the rest of 255 holds operands,
-addresses and copies of elements that are worked on."""
-
-OTHER_REGISTERS = 32
-"""Of a thread, where a large block leaves it fewer than 255: of 64 rows and 128 keys, with 96
-results, ptxas uses 126."""
-
-MAX_GROUPS = 4
-"""Warp groups of a block: 512 threads have 128 registers each."""
-
 LINE = 64
 """Elements of the longest line of a swizzled tile; those of others divide it."""
-
-GROUPS_IN_FLIGHT = 2
-"""Warp groups that a multiprocessor needs: while one waits for its product, another computes."""
 
 
 @dataclass(frozen=True)
@@ -132,8 +120,8 @@ def threads_of_chains(graph: kernel.GraphDefinedOp, target: Target) -> int | Non
         if prod(graph.grid_sizes) <= target.multiprocessors:
             wanted = max(wanted, GROUPS_IN_FLIGHT)
         fitting: list[int] = []
-        for count in (1 << k for k in range(MAX_GROUPS.bit_length())):
-            chains = find_chains(graph, count * UNIT_WARPS, groups=True)
+        for count in GROUP_COUNTS:
+            chains = find_chains(graph, count * GROUP_WARPS, groups=True)
             if all(op in chains and chains[op].groups for op in products):
                 fitting.append(count * GROUP_THREADS)
         if fitting:
@@ -151,14 +139,12 @@ def choose_group_chain(
     operands = [*first.operands, *(op.rhs for op in others)]
     if rows % UNIT_ROWS or any(size % UNIT_DEPTH for size in (keys, depth, *widths)):
         return None
-    if warps % UNIT_WARPS or not all(may_be_multiplied(value) for value in operands):
+    if warps % GROUP_WARPS or not all(may_be_multiplied(value) for value in operands):
         return None
-    count = warps // UNIT_WARPS
+    count = warps // GROUP_WARPS
     graph = first.parent_op()
     assert isinstance(graph, kernel.GraphDefinedOp)
-    # Beside a loop other warps may copy its tiles.
-    registers = registers_of_consumers if graph.loop_sizes else most_registers
-    limit = min(MAX_FRAGMENT_REGISTERS, registers(count * GROUP_THREADS) - OTHER_REGISTERS)
+    limit = registers_for_chain(count, looped=bool(graph.loop_sizes))
     for across in (1 << k for k in range(count.bit_length())):
         down, part = count // across, keys // across
         if rows % (UNIT_ROWS * down) or part % UNIT_DEPTH:

@@ -319,12 +319,6 @@ class Emitter:
         """Member `index` of a struct."""
         return self.result(llvm.ExtractValueOp(_member(index), container, kind))
 
-    def assembly(
-        self, text: str, constraints: str, operands: Sequence[SSAValue], kind: Attribute
-    ) -> SSAValue:
-        """The result of one PTX instruction that NVVM has no operation for."""
-        return self.result(llvm.InlineAsmOp(text, constraints, operands, [kind]))
-
 
 @cache
 def _member(index: int) -> DenseArrayBase[IntegerType]:

@@ -15,13 +15,13 @@ from mirage_mlir.graph.layout import (
     round_up,
     swizzled_tile,
 )
+from mirage_mlir.graph.schedule import GROUP_WARPS
 from mirage_mlir.graph.tensor_map import widest_swizzle
 from mirage_mlir.graph.wgmma import (
     COLUMN_STEP,
     ITEM_BYTES,
     UNIT_DEPTH,
     UNIT_ROWS,
-    UNIT_WARPS,
     Groups,
     Side,
     choose_groups,
@@ -67,7 +67,7 @@ def choose_unit(op: threadblock.MatmulOp, warps: int, summed: bool) -> Unit | No
     computes the transposed product: then rows come in units of 8.
     """
     rows, columns, depth = matmul_sizes(op)
-    if warps % UNIT_WARPS or depth % UNIT_DEPTH or not has_half_operands(op):
+    if warps % GROUP_WARPS or depth % UNIT_DEPTH or not has_half_operands(op):
         return None
     sides = [side_of(op, index) for index in (0, 1)]
     swapped = rows % UNIT_ROWS != 0
@@ -77,7 +77,7 @@ def choose_unit(op: threadblock.MatmulOp, warps: int, summed: bool) -> Unit | No
     first, second = sides
     if first is None or second is None or rows % UNIT_ROWS or columns % COLUMN_STEP:
         return None
-    groups = choose_groups((rows, columns, depth), (first, second), warps // UNIT_WARPS, summed)
+    groups = choose_groups((rows, columns, depth), (first, second), warps // GROUP_WARPS, summed)
     if groups is None:
         return None
     down, across, deep = groups

@@ -22,6 +22,7 @@ from mirage_mlir.dialects.nvvm_wgmma import (
     pinned,
 )
 from mirage_mlir.graph.layout import ceil_div
+from mirage_mlir.graph.schedule import GROUP_WARPS
 from mirage_mlir.graph.wgmma import (
     ADDRESS_MASK,
     ADDRESS_UNIT,
@@ -30,7 +31,6 @@ from mirage_mlir.graph.wgmma import (
     MAX_COLUMNS,
     UNIT_DEPTH,
     UNIT_ROWS,
-    UNIT_WARPS,
     OperandTile,
     operand_tile,
 )
@@ -113,7 +113,7 @@ def group_tile(ctx: KernelContext, op: threadblock.MatmulOp) -> GroupTile:
     tall = ceil_div(ceil_div(rows, heights[0]), down) * heights[0]
     wide = ceil_div(ceil_div(columns, heights[1]), across) * heights[1]
     steps = depth // UNIT_DEPTH // deep
-    group = emit.div(ctx.warp, UNIT_WARPS)
+    group = emit.div(ctx.warp, GROUP_WARPS)
     above = emit.div(group, across)
     row = emit.mul(emit.div(above, deep), tall) if down > 1 else 0
     column = emit.mul(emit.rem(group, across), wide) if across > 1 else 0
