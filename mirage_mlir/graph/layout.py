@@ -30,9 +30,6 @@ SWIZZLES = (128, 64, 32)
 SWIZZLED_LINES, SWIZZLE_SHIFT = 8, 3
 """After eight lines a swizzle repeats; the bits that change others lie three places above them."""
 
-BANK_GROUPS = 8
-"""`ldmatrix` reads 8 rows of 16 bytes at once; 8 groups of 4 banks serve them in one pass."""
-
 
 @dataclass(frozen=True)
 class RegisterLayout:
@@ -312,20 +309,15 @@ def padded_pitch(columns: int, item_bytes: int) -> int:
     """
     Elements between rows in shared memory, so that eight rows of 16 bytes meet no bank twice.
 
-    The pitch is an odd number of 16-byte pieces: then the pieces of eight neighbouring rows fall
-    in eight different groups of banks. Tiles with rows shorter than one piece are not padded.
+    The pitch is an odd number of 16-byte pieces: then the pieces of eight neighbouring rows, which
+    `ldmatrix` reads at once, fall in eight different groups of 4 banks. Tiles with rows shorter
+    than one piece are not padded.
     """
     row_bytes = columns * item_bytes
     if row_bytes < 16:
         return columns
     pieces = ceil_div(row_bytes, 16)
     return (pieces + (pieces % 2 == 0)) * 16 // item_bytes
-
-
-def ldmatrix_conflicts(pitch: int, item_bytes: int) -> int:
-    """Extra passes that reading eight rows of 16 bytes takes, 0 for none."""
-    groups = [(row * pitch * item_bytes // 16) % BANK_GROUPS for row in range(8)]
-    return max(groups.count(group) for group in groups) - 1
 
 
 def shared_tile(

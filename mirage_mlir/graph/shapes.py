@@ -57,14 +57,6 @@ def broadcast(lhs: Sequence[int], rhs: Sequence[int]) -> Shape:
     return tuple(b if a == 1 else a for a, b in zip(left, right, strict=True))
 
 
-def broadcast_all(shapes: Sequence[Sequence[int]]) -> Shape:
-    """The shape to which all `shapes` broadcast together."""
-    result: Shape = ()
-    for shape in shapes:
-        result = broadcast(result, shape)
-    return result
-
-
 def broadcast_to(shape: Sequence[int], target: Sequence[int]) -> Shape:
     """`target`, if a tensor of `shape` broadcasts to it."""
     if len(shape) > len(target):

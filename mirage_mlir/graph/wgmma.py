@@ -7,7 +7,6 @@ time. Source: PTX ISA 8.6, "Asynchronous warpgroup level matrix instructions", i
 CUTLASS, `include/cute/arch/mma_sm90_desc.hpp`.
 """
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 from mirage_mlir.graph.layout import (
@@ -141,12 +140,6 @@ class OperandTile:
         line, at = (outer, depth) if self.along_depth else (depth, outer)
         return at // self.pitch * self.panel + line * self.pitch + at % self.pitch
 
-    def can_start(self, outer: int, count: int) -> bool:
-        """Whether `count` places of the outer side from `outer` on are what one descriptor says."""
-        if self.along_depth:
-            return outer % SWIZZLED_LINES == 0
-        return outer % self.pitch == 0 or outer % self.pitch + count <= self.pitch
-
 
 def operand_tile(layout: SharedLayout, *, depth_along_columns: bool) -> OperandTile | None:
     """
@@ -162,22 +155,6 @@ def operand_tile(layout: SharedLayout, *, depth_along_columns: bool) -> OperandT
     if layout.panel % (SWIZZLED_LINES * layout.swizzle // ITEM_BYTES):
         return None
     return OperandTile(layout.swizzle, layout.panel, (layout.column == 1) == depth_along_columns)
-
-
-def decode(descriptor: int) -> tuple[int, OperandTile]:
-    """
-    The address in bytes, and the tile, that a descriptor speaks of.
-
-    Of a tile whose neighbours lie along the depth the panel is not known (0).
-    """
-    kind = descriptor >> SWIZZLE_SHIFT & 3
-    swizzle = next(each for each, number in SWIZZLE_KINDS.items() if number == kind)
-    leading = descriptor >> LEADING_SHIFT & ADDRESS_MASK
-    address = (descriptor & ADDRESS_MASK) * ADDRESS_UNIT
-    if leading == 1:
-        return address, OperandTile(swizzle, 0, along_depth=True)
-    panel = leading * ADDRESS_UNIT // ITEM_BYTES
-    return address, OperandTile(swizzle, panel, along_depth=False)
 
 
 @dataclass(frozen=True)
@@ -250,33 +227,3 @@ def choose_groups(
         if best is None or (key, groups) < best:
             best = (key, groups)
     return None if best is None else best[1]
-
-
-def swizzled_address(address: int, swizzle: int) -> int:
-    """Where the byte that lies at `address` before the swizzle lies after it."""
-    return address ^ address >> 3 & (swizzle - 1) & ~15
-
-
-def fragment_addresses(
-    descriptor: int, count: int, *, along_depth: bool
-) -> Sequence[Sequence[int]]:
-    """
-    The address in bytes of each element that an instruction reads, by outer place and depth.
-
-    Args:
-        descriptor: the instruction's.
-        count: places of the outer side: 64 of A, the columns of B.
-        along_depth: whether neighbours lie along the depth, as the instruction says.
-    """
-    address, tile = decode(descriptor)
-    stride = (descriptor >> STRIDE_SHIFT & ADDRESS_MASK) * ADDRESS_UNIT
-    leading = (descriptor >> LEADING_SHIFT & ADDRESS_MASK) * ADDRESS_UNIT
-
-    def at(outer: int, depth: int) -> int:
-        line, along = (outer, depth) if along_depth else (depth, outer)
-        atoms, inner = divmod(line, SWIZZLED_LINES)
-        panels, rest = divmod(along, tile.pitch)
-        plain = address + atoms * stride + panels * leading + inner * tile.swizzle
-        return swizzled_address(plain + rest * ITEM_BYTES, tile.swizzle)
-
-    return [[at(outer, depth) for depth in range(UNIT_DEPTH)] for outer in range(count)]

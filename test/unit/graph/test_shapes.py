@@ -34,17 +34,6 @@ def test_broadcast(lhs: tuple[int, ...], rhs: tuple[int, ...]) -> None:
         assert shapes.broadcast(lhs, rhs) == expected
 
 
-@given(st.lists(any_shape, max_size=4))
-def test_broadcast_all(operands: list[tuple[int, ...]]) -> None:
-    try:
-        expected = np.broadcast_shapes(*operands)
-    except ValueError:
-        with pytest.raises(ShapeError, match="cannot broadcast"):
-            shapes.broadcast_all(operands)
-    else:
-        assert shapes.broadcast_all(operands) == expected
-
-
 @given(any_shape, any_shape)
 def test_broadcast_to(shape: tuple[int, ...], target: tuple[int, ...]) -> None:
     try:

@@ -1,18 +1,23 @@
 """Warp groups: where sums are, and that descriptors say where tiles' elements are."""
 
+from collections.abc import Sequence
 from itertools import product
 
 import pytest
 
-from mirage_mlir.graph.layout import SharedLayout, swizzled_tile
+from mirage_mlir.graph.layout import SWIZZLED_LINES, SharedLayout, swizzled_tile
 from mirage_mlir.graph.wgmma import (
+    ADDRESS_MASK,
     ADDRESS_UNIT,
     ITEM_BYTES,
+    LEADING_SHIFT,
+    STRIDE_SHIFT,
+    SWIZZLE_KINDS,
+    SWIZZLE_SHIFT,
     UNIT_DEPTH,
+    OperandTile,
     Side,
     choose_groups,
-    decode,
-    fragment_addresses,
     operand_tile,
     wgmma_result,
 )
@@ -67,6 +72,59 @@ def of_outer(layout: SharedLayout, outer: int, depth: int) -> int:
     return ITEM_BYTES * layout.offset(outer, depth, ITEM_BYTES)
 
 
+def can_start(tile: OperandTile, outer: int, count: int) -> bool:
+    """Whether `count` places of the outer side from `outer` on are what one descriptor says."""
+    if tile.along_depth:
+        return outer % SWIZZLED_LINES == 0
+    return outer % tile.pitch == 0 or outer % tile.pitch + count <= tile.pitch
+
+
+def decode(descriptor: int) -> tuple[int, OperandTile]:
+    """
+    The address in bytes, and the tile, that a descriptor speaks of.
+
+    Of a tile whose neighbours lie along the depth the panel is not known (0).
+    """
+    kind = descriptor >> SWIZZLE_SHIFT & 3
+    swizzle = next(each for each, number in SWIZZLE_KINDS.items() if number == kind)
+    leading = descriptor >> LEADING_SHIFT & ADDRESS_MASK
+    address = (descriptor & ADDRESS_MASK) * ADDRESS_UNIT
+    if leading == 1:
+        return address, OperandTile(swizzle, 0, along_depth=True)
+    panel = leading * ADDRESS_UNIT // ITEM_BYTES
+    return address, OperandTile(swizzle, panel, along_depth=False)
+
+
+def swizzled_address(address: int, swizzle: int) -> int:
+    """Where the byte that lies at `address` before the swizzle lies after it."""
+    return address ^ address >> 3 & (swizzle - 1) & ~15
+
+
+def fragment_addresses(
+    descriptor: int, count: int, *, along_depth: bool
+) -> Sequence[Sequence[int]]:
+    """
+    The address in bytes of each element that an instruction reads, by outer place and depth.
+
+    Args:
+        descriptor: the instruction's.
+        count: places of the outer side: 64 of A, the columns of B.
+        along_depth: whether neighbours lie along the depth, as the instruction says.
+    """
+    address, tile = decode(descriptor)
+    stride = (descriptor >> STRIDE_SHIFT & ADDRESS_MASK) * ADDRESS_UNIT
+    leading = (descriptor >> LEADING_SHIFT & ADDRESS_MASK) * ADDRESS_UNIT
+
+    def at(outer: int, depth: int) -> int:
+        line, along = (outer, depth) if along_depth else (depth, outer)
+        atoms, inner = divmod(line, SWIZZLED_LINES)
+        panels, rest = divmod(along, tile.pitch)
+        plain = address + atoms * stride + panels * leading + inner * tile.swizzle
+        return swizzled_address(plain + rest * ITEM_BYTES, tile.swizzle)
+
+    return [[at(outer, depth) for depth in range(UNIT_DEPTH)] for outer in range(count)]
+
+
 @pytest.mark.parametrize("columns_first", [False, True])
 @pytest.mark.parametrize("swizzle", [32, 64, 128])
 @pytest.mark.parametrize(("outer", "depth", "count"), [(64, 64, 64), (128, 32, 64), (64, 128, 8)])
@@ -79,7 +137,7 @@ def test_descriptors_say_where_elements_are(
     assert tile.along_depth == (not columns_first)
     base = 16 * 1024
     for first, step in product(range(0, outer, count), range(0, depth, UNIT_DEPTH)):
-        if not tile.can_start(first, count):
+        if not can_start(tile, first, count):
             continue
         address = base + ITEM_BYTES * tile.start(first, step)
         found = fragment_addresses(
