@@ -49,6 +49,9 @@ COLUMN_STEP, MAX_COLUMNS = 8, 256
 ITEM_BYTES = 2
 """Of an element of both operands, f16 or bf16."""
 
+LONGEST_LINE = 64
+"""Elements of the longest line of a swizzled tile; those of others divide it."""
+
 ADDRESS_UNIT = 16
 """Bytes in which descriptors count."""
 

@@ -16,6 +16,7 @@ from mirage_mlir.graph.wgmma import (
     GROUP_THREADS,
     GROUPS_IN_FLIGHT,
     ITEM_BYTES,
+    LONGEST_LINE,
     MAX_SUMS,
     UNIT_DEPTH,
     UNIT_ROWS,
@@ -102,6 +103,9 @@ def group_chain(tiling: Tiling, edges: Mapping[int, Edge], chain: Chain, groups:
         registers = rows / (UNIT_ROWS * down) * (keys / split + total) * UNIT_ROWS / GROUP_THREADS
         fits = possible & (down >= 1) & (rows % (UNIT_ROWS * np.maximum(down, 1)) == 0)
         fits &= (keys % (UNIT_DEPTH * split) == 0) & (registers <= limit)
+        # Each group starts at a whole line, or all share one.
+        part = np.maximum(keys / split, 1)
+        fits &= (part % LONGEST_LINE == 0) | (LONGEST_LINE % part == 0)
         if split > 1:
             fits &= split * rows * widest * 4 <= 2 * MAX_EXCHANGE_BYTES
         across = np.where(fits & np.isinf(across), float(split), across)

@@ -28,6 +28,7 @@ from mirage_mlir.graph.wgmma import (
     GROUP_COUNTS,
     GROUP_THREADS,
     GROUPS_IN_FLIGHT,
+    LONGEST_LINE,
     UNIT_DEPTH,
     UNIT_ROWS,
     registers_for_chain,
@@ -36,9 +37,6 @@ from mirage_mlir.graph.wgmma import (
 from mirage_mlir.passes.lowering.tiles import has_half_operands, matmul_sizes
 
 Warps = tuple[int, int, int]
-
-LINE = 64
-"""Elements of the longest line of a swizzled tile; those of others divide it."""
 
 
 @dataclass(frozen=True)
@@ -150,7 +148,7 @@ def choose_group_chain(
         if rows % (UNIT_ROWS * down) or part % UNIT_DEPTH:
             continue
         # Each group starts at a whole line of 64, or all share one.
-        if part % LINE and LINE % part:
+        if part % LONGEST_LINE and LONGEST_LINE % part:
             continue
         sums = rows // (UNIT_ROWS * down) * (part + sum(widths)) * UNIT_ROWS // GROUP_THREADS
         parts = across * rows * max(widths) * 4
