@@ -168,13 +168,14 @@ class AssignLayoutsPass(ModulePass):
     depth only where the sum is accumulated.
 
     On a chip with tensor copies these fetch the loop's tiles where alignment allows (`copy =
-    "tensor"`); such tiles have no padding. Warp groups multiply where a tile fills them.
+    "tensor"`); such tiles have no padding. On one with products of warp groups (`wgmma`) four warps
+    multiply tiles of 64 rows (`unit = "wgmma"`; `warps` counts groups then), or of few rows and 64
+    columns (`swapped`), straight from swizzled tiles in shared memory; what they take from another
+    product stays in registers. Sums across more blocks than a cluster has are taken apart: each
+    block leaves its part in device memory (`threadblock.leave_part`), the last one adds them up.
 
-    On a chip with warp group products (`wgmma`) four warps multiply tiles of 64 rows (`unit =
-    "wgmma"`; `warps` counts groups then), or of few rows and 64 columns (`swapped`), straight from
-    swizzled tiles in shared memory; what they take from another product stays in registers.
-
-    Fails on an operation that has no place in a kernel, such as a product of several matrices.
+    Fails on an operation that has no place in a kernel, such as a product of several matrices, and
+    where a block that is not the last would need such a sum.
     """
 
     name = "assign-layouts"

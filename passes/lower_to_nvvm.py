@@ -242,7 +242,11 @@ class LowerToNvvmPass(ModulePass):
           llvm.func @f_kernel_0(...) attributes {nvvm.kernel, mirage.grid = ..., ...}
         }
 
-    Fails on operators outside a kernel, and on results that no kernel writes.
+    What a call needs besides, where there is any: `mirage.counter_bytes`, `mirage.tensor_maps`,
+    `mirage.packings`.
+
+    Fails on operators outside a kernel, on results that no kernel writes, and on clusters for a
+    chip that has none.
     """
 
     name = "lower-to-nvvm"
@@ -253,6 +257,9 @@ class LowerToNvvmPass(ModulePass):
     pack: bool = False
     """Read constant inputs from copies that hold one tile after the other, where the loop's tiles
     are fetched by tensor copies. Who launches the kernels makes the copies: `mirage.packings`."""
+
+    def __post_init__(self) -> None:
+        target_named(self.target)
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         """Replace every function of the module."""

@@ -117,6 +117,7 @@ def int_attribute(op: Operation, name: str) -> int:
 
 def plan_shared(graph: kernel.GraphDefinedOp, limit: int) -> None:
     """Write the offset of each buffer, and the bytes of all together."""
+    count = int_attribute(graph, STAGES)
     buffers, times = buffers_of(graph), barrier_times(graph)
     stages = threadblock.stages(graph)
     plan = plan_memory([lifetime(op, graph, times, stages) for op in buffers], alignment=128)
@@ -125,7 +126,7 @@ def plan_shared(graph: kernel.GraphDefinedOp, limit: int) -> None:
         # Barriers of the pipeline are in use all the time.
         start = round_up(size, MBARRIER_BYTES)
         graph.attributes[MBARRIER_OFFSET] = IntegerAttr(start, i64)
-        size = start + mbarrier_bytes(int_attribute(graph, STAGES))
+        size = start + mbarrier_bytes(count)
     if IN_SCRATCH in graph.attributes:
         start = round_up(size, WORD)
         graph.attributes[ARRIVAL] = IntegerAttr(start, i64)
@@ -191,8 +192,10 @@ class PlanMemoryPass(ModulePass):
         %x = threadblock.load %a grid_map [_] loop_map [1] {layout = shared, smem_offset = 0 : i64}
 
     Tiles share memory when a barrier lies between the last use of one and the first of the other;
-    tensors share scratch when no kernel needs both. Plans are the smallest there are, for many
-    buffers unless a search takes too long (see `mirage_mlir.graph.memory_plan`).
+    tensors share scratch when no kernel needs both. Parts of sums across blocks that are no cluster
+    lie in scratch too, and counters of such blocks (`counter_bytes`) in memory that is 0 between
+    calls. Barriers of tensor copies lie behind the tiles. Plans are the smallest there are, for
+    many buffers unless a search takes too long (see `mirage_mlir.graph.memory_plan`).
 
     Fails where a block would need more shared memory than the target has.
     """
@@ -201,6 +204,9 @@ class PlanMemoryPass(ModulePass):
 
     target: str = "sm_80"
     """Whose shared memory is the limit; the default fits every target."""
+
+    def __post_init__(self) -> None:
+        target_named(self.target)
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         """Visit every kernel and every function of the module."""

@@ -10,6 +10,7 @@ from xdsl.dialects.builtin import DenseArrayBase, IntegerAttr, ModuleOp, i64
 from xdsl.ir import Operation, SSAValue
 from xdsl.passes import ModulePass
 
+from mirage_mlir.diagnostics import fail
 from mirage_mlir.dialects import kernel, threadblock
 from mirage_mlir.dialects.layout import (
     AwaitTilesOp,
@@ -49,6 +50,7 @@ from mirage_mlir.passes.lowering.order import (
 from mirage_mlir.passes.lowering.tiles import (
     HELD,
     PRODUCERS,
+    THREADS,
     block_threads,
     cluster_sizes,
 )
@@ -202,8 +204,12 @@ class ScheduleThreadblockPass(ModulePass):
 
     A barrier stands where a thread reads, or overwrites, what another wrote or still reads. Loads
     are `cp.async` by all threads, and the barrier at the top of the loop also waits for the turn's
-    tiles; or one warp does nothing but start tensor copies, and the others wait for these, each
-    for itself. The number of buffers follows from the bytes that should be on their way.
+    tiles; or producers, warps that do nothing else, start tensor copies, and the others wait for
+    these, each for itself. There is one such warp, or four where those that compute need the
+    registers that a group can give away. Buffers of `cp.async` are as many as keep enough bytes on
+    their way; those of tensor copies take the memory that there is.
+
+    Fails on a graph without layouts.
     """
 
     name = "schedule-threadblock"
@@ -212,15 +218,19 @@ class ScheduleThreadblockPass(ModulePass):
     """Buffers of each tile that the loop loads; chosen by their size where not given."""
 
     target: str = "sm_80"
-    """The GPU; only where it has tensor copies is there a warp that starts them."""
+    """The GPU, or its instruction set; only where it has tensor copies are there producers."""
 
     def __post_init__(self) -> None:
         target_named(self.target)
+        if self.stages is not None and self.stages < 2:
+            raise ValueError(f"stages is at least 2, not {self.stages}")
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         """Visit every `kernel.graph_defined` of the module."""
         copies = target_named(self.target).tensor_copies
         for graph in [g for g in op.walk() if isinstance(g, kernel.GraphDefinedOp)]:
+            if THREADS not in graph.attributes:
+                fail(graph, "has no layouts; run assign-layouts first")
             pipelined = copies and is_pipelined(graph)
             schedule(graph, self.stages_of(graph, pipelined), pipelined=pipelined)
             if pipelined:
@@ -232,7 +242,7 @@ class ScheduleThreadblockPass(ModulePass):
         """Buffers of each tile that the loop of `graph` loads."""
         turns, size = prod(graph.loop_sizes), turn_bytes(graph)
         if self.stages:
-            return min(turns, max(2, self.stages))
+            return min(turns, self.stages)
         if not pipelined:
             return choose_stages(size, turns)
         target = target_named(self.target)

@@ -61,3 +61,48 @@ func.func @several(%x: tensor<2x16x64xf16>, %w: tensor<2x64x16xf16>) -> tensor<2
   } : (tensor<2x16x64xf16>, tensor<2x64x16xf16>) -> tensor<2x16x16xf32>
   func.return %o : tensor<2x16x16xf32>
 }
+
+// -----
+
+// Shared memory has two sides to be seen from.
+func.func @permuted(%x: tensor<2x16x64xf16>) -> tensor<16x2x64xf16> {
+  %o = kernel.graph_defined ins(%x) grid [1] {
+  ^bb0(%a: tensor<2x16x64xf16>):
+    %t = threadblock.load %a grid_map [_] : (tensor<2x16x64xf16>) -> !threadblock.tile<2x16x64xf16>
+    // expected-error @+1 {{'threadblock.transpose' op permutes dims as (1, 0, 2); only rows and columns can be exchanged}}
+    %u = threadblock.transpose %t {permutation = array<i64: 1, 0, 2>} : (!threadblock.tile<2x16x64xf16>) -> !threadblock.tile<16x2x64xf16>
+    threadblock.store %u grid_map [_] : !threadblock.tile<16x2x64xf16>
+  } : (tensor<2x16x64xf16>) -> tensor<16x2x64xf16>
+  func.return %o : tensor<16x2x64xf16>
+}
+
+// -----
+
+// A block has one cluster.
+func.func @two_ways(%x: tensor<16x64xf32>) -> (tensor<16x1xf32>, tensor<1x64xf32>) {
+  %o, %q = kernel.graph_defined ins(%x) grid [2, 2] {
+  ^bb0(%a: tensor<16x64xf32>):
+    %t = threadblock.load %a grid_map [1, 0] : (tensor<16x64xf32>) -> !threadblock.tile<8x32xf32>
+    %r = threadblock.reduce_sum %t {dims = array<i64: 1>} : (!threadblock.tile<8x32xf32>) -> !threadblock.tile<8x1xf32>
+    %s = threadblock.reduce_sum %t {dims = array<i64: 0>} : (!threadblock.tile<8x32xf32>) -> !threadblock.tile<1x32xf32>
+    %b = threadblock.accumulate %r across [0] : (!threadblock.tile<8x1xf32>) -> !threadblock.tile<8x1xf32>
+    // expected-error @+1 {{'threadblock.accumulate' op sums across grid axes [1], an earlier one [0]}}
+    %c = threadblock.accumulate %s across [1] : (!threadblock.tile<1x32xf32>) -> !threadblock.tile<1x32xf32>
+    threadblock.store %b grid_map [_, 0] : !threadblock.tile<8x1xf32>
+    threadblock.store %c grid_map [1, _] : !threadblock.tile<1x32xf32>
+  } : (tensor<16x64xf32>) -> (tensor<16x1xf32>, tensor<1x64xf32>)
+  func.return %o, %q : tensor<16x1xf32>, tensor<1x64xf32>
+}
+
+// -----
+
+// A caller gets memory of its own for each result.
+func.func @twice(%x: tensor<16x64xf32>) -> (tensor<16x64xf32>, tensor<16x64xf32>) {
+  %o = kernel.graph_defined ins(%x) grid [1] {
+  ^bb0(%a: tensor<16x64xf32>):
+    %t = threadblock.load %a grid_map [_] : (tensor<16x64xf32>) -> !threadblock.tile<16x64xf32>
+    threadblock.store %t grid_map [_] : !threadblock.tile<16x64xf32>
+  } : (tensor<16x64xf32>) -> tensor<16x64xf32>
+  // expected-error @+1 {{'func.return' op result 1 is the same tensor as an earlier one}}
+  func.return %o, %o : tensor<16x64xf32>, tensor<16x64xf32>
+}

@@ -78,3 +78,9 @@
 
 // expected-error @+1 {{Expected '='}}
 "test.op"() {shape = #nvvm.shape<m = 16, n 8, k = 16>} : () -> ()
+
+// -----
+
+%p, %i = "test.op"() : () -> (!llvm.ptr<1>, i32)
+// expected-error @+1 {{counts on the device in order, and does not do (15, 2, 'device')}}
+%c = "llvm.atomicrmw"(%p, %i) <{bin_op = 15 : i64, ordering = 2 : i64, syncscope = "device"}> : (!llvm.ptr<1>, i32) -> i32
