@@ -86,7 +86,7 @@ def bytes_of_block(graph: kernel.GraphDefinedOp) -> int:
     for op in graph.body.block.ops:
         if isinstance(op, threadblock.LoadOp):
             kind = threadblock.tile_type(op.result)
-            turns = prod(graph.loop_sizes) if is_staged(op, graph) else 1
+            turns = prod(graph.loop_sizes) if is_staged(op) else 1
             total += turns * prod(kind.get_shape()) * byte_width(kind.element_type)
     return total
 

@@ -21,7 +21,7 @@ from mirage_mlir.dialects.layout import (
 )
 from mirage_mlir.dialects.parts import LeavePartOp
 from mirage_mlir.dialects.threadblock import Stage
-from mirage_mlir.graph.layout import round_up
+from mirage_mlir.graph.layout import ceil_div, round_up
 from mirage_mlir.graph.schedule import (
     FOLLOWER_BYTES,
     MAX_REGISTERS,
@@ -77,7 +77,7 @@ each row. On an H200 groups of 4 to 16 were equally fast, 5 % faster than all in
 
 def turn_bytes(graph: kernel.GraphDefinedOp) -> int:
     """Bytes of shared memory that one turn of the loop loads."""
-    return sum(buffer_bytes(op) for op in graph.body.block.ops if is_staged(op, graph))
+    return sum(buffer_bytes(op) for op in graph.body.block.ops if is_staged(op))
 
 
 def other_bytes(graph: kernel.GraphDefinedOp) -> int:
@@ -88,7 +88,7 @@ def other_bytes(graph: kernel.GraphDefinedOp) -> int:
         for op in graph.body.block.ops
         if not isinstance(op, threadblock.TransposeOp)
         and any(in_shared(result) and stages[result] != Stage.POST for result in op.results)
-        and not is_staged(op, graph)
+        and not is_staged(op)
     )
 
 
@@ -121,9 +121,9 @@ def rotate(graph: kernel.GraphDefinedOp) -> None:
     Sums and maxima do not care about the order of their turns; the caches do: blocks that ask for
     one line at one time queue for it.
     """
-    groups = -(-graph.grid_sizes[0] // BLOCKS_IN_STEP)
-    loads = [op for op in graph.body.block.ops if isinstance(op, threadblock.LoadOp)]
-    common = [op for op in loads if is_staged(op, graph) and op.grid_map.get_values()[0] < 0]
+    groups = ceil_div(graph.grid_sizes[0], BLOCKS_IN_STEP)
+    ops = graph.body.block.ops
+    common = [op for op in ops if is_staged(op) and op.grid_map.get_values()[0] < 0]
     if len(graph.loop_sizes) == 1 and groups > 1 and common:
         step = max(1, graph.loop_sizes[0] // groups)
         graph.attributes[ROTATION] = DenseArrayBase.from_list(i64, [BLOCKS_IN_STEP, step])
@@ -131,7 +131,7 @@ def rotate(graph: kernel.GraphDefinedOp) -> None:
 
 def is_pipelined(graph: kernel.GraphDefinedOp) -> bool:
     """Whether tensor copies, which one thread starts, fetch all tiles of the loop."""
-    staged = [op for op in graph.body.block.ops if is_staged(op, graph)]
+    staged = [op for op in graph.body.block.ops if is_staged(op)]
     return bool(staged) and all(is_tensor_copy(op) for op in staged)
 
 
@@ -165,7 +165,7 @@ def schedule(graph: kernel.GraphDefinedOp, stages: int, *, pipelined: bool) -> N
     for op in block.ops:
         parts[stage_of(op, stage_map, looped=has_later_part(graph))].append(op)
     if pipelined:
-        loop = pipelined_loop(parts[Stage.LOOP], graph)
+        loop = pipelined_loop(parts[Stage.LOOP])
         invariant = before_pipeline(parts[Stage.INVARIANT])
         graph.attributes[PRODUCERS] = IntegerAttr(producers_of(graph), i64)
     else:

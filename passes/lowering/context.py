@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from functools import cached_property
 from math import prod
+from typing import TypeGuard
 
 from xdsl.dialects import arith
 from xdsl.dialects.builtin import IntegerAttr, StringAttr, f16, f32, i8, i64
@@ -357,7 +358,7 @@ class KernelContext:
         offset = op.attributes.get(SMEM_OFFSET)
         assert isinstance(offset, IntegerAttr), "plan-memory places every buffer"
         at: Index = offset.value.data
-        if is_staged(op, self.graph):
+        if is_staged(op):
             turn = self.slot if slot is None else slot
             at = self.emit.add(self.emit.mul(turn, buffer_bytes(op)), at)
         return self.emit.pointer(self.shared, at, i8)
@@ -385,11 +386,18 @@ def buffer_of(value: SSAValue) -> Operation:
     return buffer_of(op.input) if isinstance(op, threadblock.TransposeOp) else op
 
 
-def is_staged(op: Operation, graph: kernel.GraphDefinedOp) -> bool:
-    """Whether the loop keeps several buffers of what `op` loads."""
-    if not isinstance(op, threadblock.LoadOp):
-        return False
-    return any(dim >= 0 for dim in op.loop_map.get_values())
+def tiles_along(op: threadblock.LoadOp, dim: int) -> int:
+    """The tiles into which the grid and the loops cut a dim of what `op` loads."""
+    graph = op.parent_op()
+    assert isinstance(graph, kernel.GraphDefinedOp)
+    axis, loops = cuts(op, dim)
+    blocks = graph.grid_sizes[axis] if axis is not None else 1
+    return blocks * prod(graph.loop_sizes[loop] for loop in loops)
+
+
+def is_staged(op: Operation) -> TypeGuard[threadblock.LoadOp]:
+    """Whether `op` loads what the loop keeps several buffers of."""
+    return isinstance(op, threadblock.LoadOp) and any(dim >= 0 for dim in op.loop_map.get_values())
 
 
 def buffer_element(op: Operation) -> Attribute:

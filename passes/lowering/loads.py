@@ -45,7 +45,7 @@ def rotated(ctx: KernelContext, turn: Index) -> Index:
 def staged_loads(ctx: KernelContext) -> list[threadblock.LoadOp]:
     """The loads of tiles of which the loop keeps several buffers."""
     ops = ctx.graph.body.block.ops
-    return [op for op in ops if isinstance(op, threadblock.LoadOp) and is_staged(op, ctx.graph)]
+    return [op for op in ops if is_staged(op)]
 
 
 def stay_loads(ctx: KernelContext) -> list[threadblock.LoadOp]:
@@ -55,7 +55,7 @@ def stay_loads(ctx: KernelContext) -> list[threadblock.LoadOp]:
         for op in ctx.graph.body.block.ops
         if isinstance(op, threadblock.LoadOp)
         and isinstance(layout_of(op.result), SharedAttr)
-        and not is_staged(op, ctx.graph)
+        and not is_staged(op)
     ]
 
 
@@ -83,7 +83,7 @@ def clear_padding(ctx: KernelContext) -> bool:
 def clear(ctx: KernelContext, op: Operation) -> None:
     """Zero all buffers of one tile, a word for each thread and turn."""
     emit = ctx.emit
-    count = ctx.stages if is_staged(op, ctx.graph) else 1
+    count = ctx.stages if is_staged(op) else 1
     words = count * buffer_bytes(op) // 4
 
     def turn(number: SSAValue, _: list[SSAValue]) -> list[SSAValue]:

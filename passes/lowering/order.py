@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from xdsl.dialects.builtin import UnitAttr
 from xdsl.ir import Operation, SSAValue
 
-from mirage_mlir.dialects import kernel, threadblock
+from mirage_mlir.dialects import threadblock
 from mirage_mlir.dialects.layout import (
     AwaitTilesOp,
     BarrierOp,
@@ -161,7 +161,7 @@ def loop_part(ops: list[Operation], stages: int) -> list[Operation]:
     return [meet, *loads, *with_barriers([*products, *rest], Stage.LOOP, Hazards())]
 
 
-def pipelined_loop(ops: list[Operation], graph: kernel.GraphDefinedOp) -> list[Operation]:
+def pipelined_loop(ops: list[Operation]) -> list[Operation]:
     """
     One turn where producers copy its tiles: warps wait for those, not for each other.
 
@@ -180,7 +180,7 @@ def pipelined_loop(ops: list[Operation], graph: kernel.GraphDefinedOp) -> list[O
         carried.written |= behind.written
         carried.read |= behind.read
     last = max(
-        (place for place, op in enumerate(body) if any(is_staged(b, graph) for b in reads(op))),
+        (place for place, op in enumerate(body) if any(is_staged(b) for b in reads(op))),
         default=-1,
     )
     return [*loads, AwaitTilesOp(), *body[: last + 1], ReleaseTilesOp(), *body[last + 1 :]]

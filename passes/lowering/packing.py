@@ -15,7 +15,13 @@ from xdsl.ir import SSAValue
 from mirage_mlir.dialects import kernel, threadblock
 from mirage_mlir.graph.packing import Packing
 from mirage_mlir.graph.tensor_map import TensorMap, tensor_map
-from mirage_mlir.passes.lowering.context import KernelContext, cuts, is_staged, shared_layout
+from mirage_mlir.passes.lowering.context import (
+    KernelContext,
+    cuts,
+    is_staged,
+    shared_layout,
+    tiles_along,
+)
 from mirage_mlir.passes.lowering.emitter import Index
 from mirage_mlir.passes.lowering.tensor_loads import map_of
 from mirage_mlir.passes.lowering.views import view_of
@@ -24,22 +30,10 @@ PACKED = "packed"
 """On a load by tensor copies: it reads a packed copy of its tensor."""
 
 
-def graph_of(op: threadblock.LoadOp) -> kernel.GraphDefinedOp:
-    """The graph that a load is in."""
-    graph = op.parent_op()
-    assert isinstance(graph, kernel.GraphDefinedOp)
-    return graph
-
-
 def mark_packed(graph: kernel.GraphDefinedOp, constants: Collection[SSAValue]) -> None:
     """Let the loop's loads of `constants`, all by tensor copies, read packed copies of them."""
     for op in graph.body.block.ops:
-        if (
-            isinstance(op, threadblock.LoadOp)
-            and is_staged(op, graph)
-            and view_of(op.source).root in constants
-            and packing_of(op) is not None
-        ):
+        if is_staged(op) and view_of(op.source).root in constants and packing_of(op) is not None:
             op.attributes[PACKED] = UnitAttr()
 
 
@@ -51,18 +45,10 @@ def packing_of(op: threadblock.LoadOp) -> Packing | None:
     """
     view, boxes = view_of(op.source), map_of(op)
     assert boxes is not None, "assign-layouts asks first"
-    graph, tile = graph_of(op), threadblock.shape_of(op.result)
-    by_grid: list[int] = []
-    by_loop: list[int] = []
-    counts: list[int] = []
-    for dim in range(len(tile)):
-        axis, loops = cuts(op, dim)
-        count = graph.grid_sizes[axis] if axis is not None else 1
-        for loop in loops:
-            count *= graph.loop_sizes[loop]
-        counts.append(count)
-        (by_loop if loops else by_grid).append(dim)
-    by_loop.sort(key=lambda dim: cuts(op, dim)[1])
+    tile = threadblock.shape_of(op.result)
+    loops = [cuts(op, dim)[1] for dim in range(len(tile))]
+    by_grid = [dim for dim, cut in enumerate(loops) if not cut]
+    by_loop = sorted((dim for dim, cut in enumerate(loops) if cut), key=loops.__getitem__)
     run_dim, panel = boxes.axes[0], boxes.box[0]
     layout = shared_layout(op.result)
     packing = Packing(
@@ -70,7 +56,7 @@ def packing_of(op: threadblock.LoadOp) -> Packing | None:
         tuple(view.shape),
         tuple(view.strides),
         tuple(tile),
-        tuple(counts),
+        tuple(tiles_along(op, dim) for dim in range(len(tile))),
         (*by_grid, *by_loop),
         run_dim,
         panel,

@@ -29,7 +29,7 @@ from mirage_mlir.graph.layout import WARP_THREADS
 from mirage_mlir.graph.packing import Packing
 from mirage_mlir.graph.schedule import MBARRIER_BYTES
 from mirage_mlir.graph.tensor_map import BoxStart, TensorMap, box_starts
-from mirage_mlir.passes.lowering.context import KernelContext, shared_layout
+from mirage_mlir.passes.lowering.context import KernelContext, is_staged, shared_layout
 from mirage_mlir.passes.lowering.emitter import Index
 from mirage_mlir.passes.lowering.loads import staged_loads, turns_of, wait_for_kernel_in_front
 from mirage_mlir.passes.lowering.packing import (
@@ -111,9 +111,7 @@ def mapped(op: threadblock.LoadOp) -> MappedTensor:
 
 def mapped_tensors(graph: kernel.GraphDefinedOp) -> list[MappedTensor]:
     """The tensor maps that a kernel with producers takes, each once."""
-    loads = [op for op in graph.body.block.ops if isinstance(op, threadblock.LoadOp)]
-    staged = [op for op in loads if any(dim >= 0 for dim in op.loop_map.get_values())]
-    return list(dict.fromkeys(map(mapped, staged)))
+    return list(dict.fromkeys(mapped(op) for op in graph.body.block.ops if is_staged(op)))
 
 
 def full_barrier(ctx: KernelContext, slot: Index) -> SSAValue:

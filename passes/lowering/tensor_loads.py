@@ -1,7 +1,5 @@
 """Loads of the loop that tensor copies fetch, and the tiles that these write."""
 
-from math import prod
-
 from xdsl.dialects.builtin import StringAttr
 
 from mirage_mlir.dialects import kernel, threadblock
@@ -11,9 +9,9 @@ from mirage_mlir.graph.tensor_map import TensorMap, tensor_map
 from mirage_mlir.passes.lowering.context import (
     COPY,
     TENSOR_COPY,
-    cuts,
     is_staged,
     shared_layout,
+    tiles_along,
 )
 from mirage_mlir.passes.lowering.tiles import ZERO_PADDING, item_bytes
 from mirage_mlir.passes.lowering.views import view_of
@@ -38,12 +36,8 @@ def boxes_of(op: threadblock.LoadOp, swizzle: int) -> TensorMap | None:
 
 def reaches_past(op: threadblock.LoadOp, dim: int) -> bool:
     """Whether some block or turn loads what lies past the end of a dim."""
-    graph = op.parent_op()
-    assert isinstance(graph, kernel.GraphDefinedOp)
-    grid, loops = cuts(op, dim)
-    parts = prod(graph.loop_sizes[loop] for loop in loops)
-    parts *= graph.grid_sizes[grid] if grid is not None else 1
-    return parts * threadblock.shape_of(op.result)[dim] > kernel.shape_of(op.source)[dim]
+    size = threadblock.shape_of(op.result)[dim]
+    return tiles_along(op, dim) * size > kernel.shape_of(op.source)[dim]
 
 
 def boxed_layouts(op: threadblock.LoadOp) -> list[SharedLayout]:
@@ -68,9 +62,7 @@ def use_tensor_copies(graph: kernel.GraphDefinedOp) -> None:
     loads = [
         op
         for op in graph.body.block.ops
-        if isinstance(op, threadblock.LoadOp)
-        and is_staged(op, graph)
-        and isinstance(layout_of(op.result), SharedAttr)
+        if is_staged(op) and isinstance(layout_of(op.result), SharedAttr)
     ]
     found = [boxed_layouts(op) for op in loads]
     if not loads or not all(found):

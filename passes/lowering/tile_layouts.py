@@ -175,7 +175,7 @@ class TileLayouts:
         size = round_up(layout.size * layout.copies * item, layout.alignment)
         cost = size // BYTES_AT_COST
         cost += sum(self.access_cost(op, layout, use) for use in uses)
-        return Option(cost, size if is_staged(op, self.graph) else 0)
+        return Option(cost, size if is_staged(op) else 0)
 
     def access_cost(self, op: Operation, layout: SharedLayout, use: Use) -> int:
         """What an access of `op`'s tile costs in a layout."""

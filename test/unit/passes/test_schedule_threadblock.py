@@ -95,7 +95,7 @@ def test_tiles_are_read_between_await_and_release(name: str) -> None:
     ops: list[Operation] = list(graph.body.block.ops)
     (start,) = [place for place, op in enumerate(ops) if isinstance(op, AwaitTilesOp)]
     (end,) = [place for place, op in enumerate(ops) if isinstance(op, ReleaseTilesOp)]
-    readers = [place for place, op in enumerate(ops) if any(is_staged(b, graph) for b in reads(op))]
+    readers = [place for place, op in enumerate(ops) if any(is_staged(b) for b in reads(op))]
     assert readers
     assert start < min(readers)
     assert max(readers) == end - 1
