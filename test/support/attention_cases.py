@@ -224,7 +224,7 @@ def jointly_shifted(s: Heads) -> ModuleOp:
         scores = g.add(tb.ScaleOp(matmul(g, qt, kt), s.depth**-0.5))
         both = [scores, g.add(tb.ScaleOp(scores, -0.5))]
         maxima = [g.add(tb.ReduceMaxOp(each, [2])) for each in both]
-        largest = g.add(tb.MaxOp(*maxima))
+        largest = g.add(tb.MaxOp(maxima[0], maxima[1]))
         product = rescaled(g, matmul(g, wt, vt), largest, s.blocks > 1)
         for each in both:
             weights = g.add(tb.ExpOp(g.add(tb.SubOp(each, largest))))
