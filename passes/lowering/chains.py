@@ -34,6 +34,7 @@ from mirage_mlir.graph.wgmma import (
     registers_for_chain,
     wgmma_result,
 )
+from mirage_mlir.passes.lowering.context import buffer_of
 from mirage_mlir.passes.lowering.tiles import has_half_operands, matmul_sizes
 
 Warps = tuple[int, int, int]
@@ -159,10 +160,7 @@ def choose_group_chain(
 
 def may_be_multiplied(value: SSAValue) -> bool:
     """Whether a tile is one that warp groups can read: reductions are kept in f32."""
-    op = value.owner
-    if isinstance(op, threadblock.TransposeOp):
-        return may_be_multiplied(op.input)
-    return not isinstance(op, threadblock.ReduceSumOp | threadblock.ReduceMaxOp)
+    return not isinstance(buffer_of(value), threadblock.ReduceSumOp | threadblock.ReduceMaxOp)
 
 
 def choose_chain(

@@ -51,13 +51,17 @@ from mirage_mlir.passes.lowering.tiles import (
 )
 from mirage_mlir.passes.lowering.views import view_of
 from mirage_mlir.passes.plan_memory import SMEM_BYTES, int_attribute
-from mirage_mlir.passes.schedule_threadblock import STAGES, has_later_part, stage_of
+from mirage_mlir.passes.schedule_threadblock import (
+    LARGEST_ALIGNMENT,
+    STAGES,
+    has_later_part,
+    stage_of,
+)
 
 SHARED_SYMBOL = "smem"
 
 POINTER_ALIGNMENT = 16
 """Bytes to which every tensor's address is aligned; the runtime refuses others."""
-
 
 GENERIC = llvm.LLVMPointerType()
 
@@ -317,5 +321,5 @@ def shared_memory_symbol() -> llvm.GlobalOp:
     """The block's shared memory, whose size the launch gives."""
     kind = llvm.LLVMArrayType(0, i8)
     return llvm.GlobalOp(
-        kind, SHARED_SYMBOL, "external", addr_space=3, alignment=1024, body=Region()
+        kind, SHARED_SYMBOL, "external", addr_space=3, alignment=LARGEST_ALIGNMENT, body=Region()
     )
