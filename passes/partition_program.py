@@ -12,7 +12,7 @@ from xdsl.passes import ModulePass
 from xdsl.rewriter import InsertPoint, Rewriter
 
 from mirage_mlir.dialects import kernel
-from mirage_mlir.graph.target import target_named
+from mirage_mlir.graph.target import DEFAULT_TARGET, target_named
 from mirage_mlir.passes.search.check import check
 from mirage_mlir.passes.search.inline import is_partitioned
 from mirage_mlir.passes.search.normalise import normalise
@@ -56,7 +56,7 @@ class PartitionProgramPass(ModulePass):
 
     name = "partition-program"
 
-    target: str = "H200"
+    target: str = DEFAULT_TARGET
     """The GPU to cut for: H200, H100, A100, or an instruction set (sm_90a, sm_80)."""
 
     max_operators: int = MAX_OPERATORS

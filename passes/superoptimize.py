@@ -23,7 +23,7 @@ from xdsl.rewriter import Rewriter
 
 from mirage_mlir.diagnostics import fail, remark
 from mirage_mlir.dialects import kernel
-from mirage_mlir.graph.target import target_named
+from mirage_mlir.graph.target import DEFAULT_TARGET, target_named
 from mirage_mlir.interpreters.equivalence import EquivalenceReport, Verdict, check_equivalence
 from mirage_mlir.interpreters.report import note_comparison
 from mirage_mlir.interruption import deferred
@@ -87,7 +87,7 @@ class Candidate:
 
 
 def candidates(
-    function: FuncOp, target: str = "H200", effort: Effort | None = None
+    function: FuncOp, target: str = DEFAULT_TARGET, effort: Effort | None = None
 ) -> Iterator[Candidate]:
     """
     Functions that may replace `function`, which is left alone: the fastest in the model first.
@@ -115,7 +115,7 @@ def candidates(
 
 
 def verified(
-    function: FuncOp, target: str = "H200", effort: Effort | None = None
+    function: FuncOp, target: str = DEFAULT_TARGET, effort: Effort | None = None
 ) -> Iterator[Candidate]:
     """
     The candidates that are proved; each operator alone also where nothing speaks against it.
@@ -172,7 +172,7 @@ class SuperoptimizePass(ModulePass):
 
     name = "superoptimize"
 
-    target: str = "H200"
+    target: str = DEFAULT_TARGET
     """The GPU to search for: H200, H100, A100, or an instruction set (sm_90a, sm_80)."""
 
     time_limit: float | None = None

@@ -23,9 +23,10 @@ from xdsl.utils.exceptions import DiagnosticException
 
 from mirage_mlir.api.arguments import dims_of, fill, finite, sizes_of
 from mirage_mlir.dialects import kernel
-from mirage_mlir.driver.options import DEFAULT_CHIPS, DEFAULT_TARGET, Options
+from mirage_mlir.driver.options import DEFAULT_CHIPS, Options
 from mirage_mlir.driver.profile import optimize
 from mirage_mlir.driver.types import element_attribute, element_type_of_attribute
+from mirage_mlir.graph.target import DEFAULT_TARGET
 from mirage_mlir.passes.search.effort import MAX_KERNELS
 from mirage_mlir.passes.search.precision import AS_F32
 from mirage_mlir.runtime.element_types import ElementType, element_type_of

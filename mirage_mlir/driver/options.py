@@ -2,14 +2,12 @@
 
 from dataclasses import dataclass
 
-from mirage_mlir.graph.target import target_named
+from mirage_mlir.graph.target import DEFAULT_TARGET, target_named
 from mirage_mlir.passes.search.effort import MAX_KERNELS, Effort
 from mirage_mlir.passes.search.precision import AS_F32, check_precision
 
 DEFAULT_CHIPS = ("sm_90a", "sm_80")
 """The instruction sets that a result has machine code for, the most capable first."""
-
-DEFAULT_TARGET = "H200"
 
 
 @dataclass(frozen=True)

@@ -163,6 +163,10 @@ TARGETS: Mapping[str, Target] = {
 """What a user may write as target; the instruction sets stand for the GPU they are meant for."""
 
 
+DEFAULT_TARGET = "H200"
+"""What programs are searched for, and compiled for, where nobody says."""
+
+
 def target_named(name: str) -> Target:
     """
     The row of the GPU or instruction set `name`.

@@ -7,11 +7,9 @@ from xdsl.dialects import func, gpu
 from xdsl.dialects.builtin import ModuleOp, StringAttr
 
 from mirage_mlir.diagnostics import fail
-from mirage_mlir.graph.target import target_named
+from mirage_mlir.graph.target import DEFAULT_TARGET, target_named
 from mirage_mlir.passes.pipelines import lowering_passes
 from mirage_mlir.verification import verify
-
-DEFAULT_TARGET = "H200"
 
 
 @dataclass(frozen=True)

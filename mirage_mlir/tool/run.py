@@ -151,6 +151,10 @@ class _Run:
 def _session(command: CommandLine) -> "Session | None":
     """What reports, writes artifacts and times, when the command line asks for one of them."""
     if not command.report and command.artifacts is None and not command.profile:
+        if command.pack:
+            raise UsageError(
+                "--pack is for --report, --artifacts and --profile; for -t write {pack=true}"
+            )
         return None
     # Imported here: it brings the lowering and the bindings, which few runs need.
     from mirage_mlir.driver.session import Profiling, Session

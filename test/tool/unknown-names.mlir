@@ -7,6 +7,7 @@
 // RUN: not mirage-opt %s --lower-riscv-func="insert-exit-syscall=maybe" 2>&1 | filecheck %s --check-prefix=BOOL
 // RUN: not mirage-opt %s -t nope 2>&1 | filecheck %s --check-prefix=TARGET
 // RUN: not mirage-opt %s --cse='a b=' 2>&1 | filecheck %s --check-prefix=SYNTAX
+// RUN: not mirage-opt %s --pack -t cubin 2>&1 | filecheck %s --check-prefix=PACK
 // RUN: not mirage-opt %s %s 2>&1 | filecheck %s --check-prefix=FILES
 
 // FLAG:   mirage-opt: error: unknown argument '--canonicalise'; did you mean '--canonicalize'?
@@ -17,5 +18,6 @@
 // BOOL:   mirage-opt: error: option 'insert-exit-syscall' of 'lower-riscv-func' takes true or false, not 'maybe'
 // TARGET: mirage-opt: error: unknown target 'nope'; there are {{.*}}irdl{{.*}}mlir
 // SYNTAX: mirage-opt: error: --cse: expected a value at column 5 of 'a b='
+// PACK:   mirage-opt: error: --pack is for --report, --artifacts and --profile; for -t write {pack=true}
 // FILES:  mirage-opt: error: unknown argument '{{.*}}unknown-names.mlir'
 builtin.module {}
