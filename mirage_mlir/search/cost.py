@@ -22,7 +22,8 @@ from mirage_mlir.search.resources import (
     VECTOR,
     Mask,
     Resources,
-    waits,
+    operand_waits,
+    reduction_waits,
 )
 from mirage_mlir.search.tiling import Tiling, item_bytes
 
@@ -334,8 +335,9 @@ class CostModel:
         first = waves * self.resources.staged / target.dram_rate_of_one
         last = np.where(mesh.iterations > 1, compute / mesh.iterations, 0.0)
         overlapped = overlapped + np.where(pipelined, LAST_TURN * last, first + last)
-        waiting = waves * waits(self.resources) * target.barrier / hidden
-        waiting = waiting * np.where(pipelined, PIPELINE_WAITS, 1.0)
+        reduced = reduction_waits(self.resources) * np.where(pipelined, PIPELINE_WAITS, 1.0)
+        waiting = reduced + operand_waits(self.resources)
+        waiting = waves * waiting * target.barrier / hidden
         waiting = waiting + np.where(mesh.shares > 1, self._exchange_seconds(waves), 0.0)
         # A warp that does nothing else asks while the kernel in front ends.
         answer = np.where(pipelined, -PIPELINE_LAUNCH, self._first_answer(at_once))

@@ -5,7 +5,7 @@ The passes assign-layouts and schedule-threadblock decide; this is how they do, 
 combinations of tile sizes at once and close enough to tell which of them fit and which are fast.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 
 import numpy as np
 from numpy.typing import NDArray
@@ -490,16 +490,22 @@ class Resources:
         return total
 
 
-def waits(resources: Resources, kinds: Sequence[Kind] = REDUCTIONS) -> Array:
-    """Barriers of one block, besides that of each turn: reductions and computed operands."""
-    total = resources.tiling.one * 0
+def reduction_waits(resources: Resources) -> Array:
+    """What the reductions of one block wait, in barriers."""
+    total = resources.tiling.zero
     for value, edge in resources.edges.items():
-        if edge.kind in kinds:
+        if edge.kind in REDUCTIONS:
             total = total + REDUCTION_WAITS * resources.tiling.turns(value)
     for value in resources.shifted:
         # Where a chain keeps the exp in registers each warp has a maximum of its own.
         kept = resources.kept.get(value, np.bool_(False))
         total = total + np.where(kept, 0, REDUCTION_WAITS) * resources.tiling.turns(value)
+    return total
+
+
+def operand_waits(resources: Resources) -> Array:
+    """Barriers before matrix units read what threads computed, of one block."""
+    total = resources.tiling.zero
     for operand, stored in resources.materialised():
         total = total + stored * resources.tiling.turns(operand)
     return total
