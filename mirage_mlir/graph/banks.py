@@ -22,14 +22,12 @@ from mirage_mlir.graph.layout import (
     MMA_DEPTH,
     MMA_ROWS,
     PIECE_BYTES,
-    SWIZZLE_SHIFT,
     SWIZZLES,
     WARP_THREADS,
     RegisterLayout,
     SharedLayout,
     ceil_div,
     round_up,
-    swizzle_mask,
     swizzled_tile,
 )
 
@@ -72,16 +70,6 @@ class Traffic:
 
     def __mul__(self, times: int) -> "Traffic":
         return Traffic(self.instructions * times, self.passes * times, self.least * times)
-
-
-def offsets(layout: SharedLayout, rows: Array, columns: Array, item: int) -> Array:
-    """`SharedLayout.offset` of many elements."""
-    if not layout.swizzle:
-        return rows * layout.row + columns * layout.column
-    lines, at = (rows, columns) if layout.column == 1 else (columns, rows)
-    pitch = layout.swizzle // item
-    plain = at // pitch * layout.panel + lines * pitch + at % pitch
-    return plain ^ plain >> SWIZZLE_SHIFT & swizzle_mask(layout.swizzle) // item
 
 
 def count(addresses: Array, size: int, active: Mask | None = None) -> Traffic:
@@ -139,7 +127,7 @@ class Spread:
         step = 1 if self.broadcast[1] else together
         rows, columns, active = self.places
         pieces = np.arange(0, 1 if self.broadcast[1] else width, step)[:, None, None]
-        at = offsets(shared, rows + self.start[0], columns + self.start[1] + pieces, item)
+        at = shared.offset(rows + self.start[0], columns + self.start[1] + pieces, item)
         active = np.broadcast_to(active, at.shape)
         lanes = (-1, WARP_THREADS)
         total = count((at * item).reshape(lanes), step * item, active.reshape(lanes))
@@ -232,7 +220,7 @@ class Fragments:
     def traffic(self, shared: SharedLayout, item: int) -> Traffic:
         """What one such reading of a whole tile asks for."""
         rows, columns = self._halves(shared) if item == 2 else self._words()
-        at = offsets(shared, rows, columns, item)
+        at = shared.offset(rows, columns, item)
         size = PIECE_BYTES if item == 2 else WORD_BYTES
         others = self.warps[0] if self.right else self.warps[1]
         return count(at * item, size) * others
@@ -309,7 +297,7 @@ class Pieces:
         active = line < self.lines
         line = np.minimum(line, self.lines - 1)
         rows, columns = (line, at) if shared.column == 1 else (at, line)
-        places = offsets(shared, rows, columns, item).reshape(-1, WARP_THREADS)
+        places = shared.offset(rows, columns, item).reshape(-1, WARP_THREADS)
         return count(places * item, self.piece * item, active.reshape(-1, WARP_THREADS))
 
 

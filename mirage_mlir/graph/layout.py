@@ -12,6 +12,13 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import product
 from math import prod
+from typing import TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+Places = TypeVar("Places", int, NDArray[np.int64])
+"""Indices of one element, or of many."""
 
 Position = tuple[int, int]
 """Row and column, in elements."""
@@ -205,7 +212,7 @@ class SharedLayout:
             lines = self.size // run if run else 0
         return (lines, run) if self.column == 1 else (run, lines)
 
-    def offset(self, row: int, column: int, item: int) -> int:
+    def offset(self, row: Places, column: Places, item: int) -> Places:
         """Elements from the start of a copy to an element of `item` bytes."""
         if not self.swizzle:
             return row * self.row + column * self.column

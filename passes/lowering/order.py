@@ -214,15 +214,13 @@ def of_loaded_tiles(op: Operation) -> bool:
     )
 
 
-def leading_to_parts(ops: list[Operation]) -> list[Operation]:
-    """Those of `ops` that make parts for other blocks, and what these are made of."""
-    chosen = {op for op in ops if isinstance(op, threadblock.AccumulateOp) or spreads(op)}
+def leading_to(ops: list[Operation], chosen: set[Operation]) -> list[Operation]:
+    """Those of `ops` that are `chosen`, and what these are made of."""
+    found = set(chosen)
     for op in reversed(ops):
-        if op in chosen:
-            chosen.update(
-                value.owner for value in op.operands if isinstance(value.owner, Operation)
-            )
-    return [op for op in ops if op in chosen]
+        if op in found:
+            found.update(value.owner for value in op.operands if isinstance(value.owner, Operation))
+    return [op for op in ops if op in found]
 
 
 def post_part(ops: list[Operation], after_loop: bool) -> list[Operation]:
@@ -230,7 +228,8 @@ def post_part(ops: list[Operation], after_loop: bool) -> list[Operation]:
     if any(isinstance(op, LeavePartOp) for op in ops):
         return through_scratch(ops)
     # Parts that go to other blocks come first: then all of them meet once.
-    sums = leading_to_parts(ops)
+    parts = {op for op in ops if isinstance(op, threadblock.AccumulateOp) or spreads(op)}
+    sums = leading_to(ops, parts)
     ops = [*sums, *(op for op in ops if op not in sums)]
     first: list[Operation] = []
     if after_loop and any(writes(op) for op in ops):
@@ -242,14 +241,10 @@ def post_part(ops: list[Operation], after_loop: bool) -> list[Operation]:
 
 def through_scratch(ops: list[Operation]) -> list[Operation]:
     """What each block does until it has left its parts, and what the last one does with them."""
-    chosen: set[Operation] = {op for op in ops if isinstance(op, LeavePartOp)}
-    for op in reversed(ops):
-        if op in chosen:
-            chosen.update(v.owner for v in op.operands if isinstance(v.owner, Operation))
-    leading = [op for op in ops if op in chosen]
+    leading = leading_to(ops, {op for op in ops if isinstance(op, LeavePartOp)})
     return [
         BarrierOp(Stage.POST.value, 0),
         *with_barriers(leading, Stage.POST, Hazards()),
         BarrierOp(Stage.POST.value, cluster=True),
-        *with_barriers([op for op in ops if op not in chosen], Stage.POST, Hazards()),
+        *with_barriers([op for op in ops if op not in leading], Stage.POST, Hazards()),
     ]

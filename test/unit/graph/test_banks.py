@@ -17,7 +17,6 @@ from mirage_mlir.graph.banks import (
     Traffic,
     candidates,
     count,
-    offsets,
     traffic,
 )
 from mirage_mlir.graph.layout import (
@@ -69,7 +68,7 @@ def test_a_swizzle_gives_each_element_a_place_of_its_own(
     row, column = (
         np.array(side) for side in zip(*product(range(rows), range(columns)), strict=True)
     )
-    places = offsets(layout, row, column, item)
+    places = layout.offset(row, column, item)
     assert len(set(places.tolist())) == rows * columns
     assert places.max() < layout.size
     assert all(a >= b for a, b in zip(layout.room, (rows, columns), strict=True))
