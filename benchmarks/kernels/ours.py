@@ -45,14 +45,15 @@ def search(program: str, target: str, count: int, time_limit: float | None) -> S
     return Searched(found, perf_counter() - start)
 
 
-def reference(name: str, inputs: Sequence[AnyArray]) -> list[AnyArray]:
-    """The outputs of the case `name` in float64, by PyTorch on the GPU."""
+def reference(key: str, inputs: Sequence[AnyArray]) -> list[AnyArray]:
+    """The outputs of the case with `key` in float64, by PyTorch on the GPU."""
     import gpu
-    from peers.torch_programs import PROGRAMS, tuple_of
+    from peers.table import function_of
+    from peers.torch_programs import tuple_of
 
     torch = gpu.torch_module()
     tensors = [torch.from_numpy(array.copy()).cuda().double() for array in inputs]
-    results: Any = PROGRAMS[case_named(name).program](*tensors)
+    results: Any = function_of(case_named(key), wide=True)(*tensors)
     found: list[AnyArray] = [tensor.cpu().numpy() for tensor in tuple_of(results)]
     del tensors, results
     torch.cuda.empty_cache()
@@ -61,4 +62,4 @@ def reference(name: str, inputs: Sequence[AnyArray]) -> list[AnyArray]:
 
 def program_of(case: Case, searched: Searched) -> Program:
     """What is timed."""
-    return Program(case.text(), searched.candidates, partial(reference, case.name))
+    return Program(case.text(), searched.candidates, partial(reference, case.key))

@@ -29,6 +29,8 @@ class Given:
     mean: float = 0.0
     constant: bool = False
     """A weight: it never changes between calls."""
+    dtype: str = ""
+    """Where it is not that of the case."""
 
 
 Tensors = Sequence[mi.Tensor]
@@ -39,10 +41,10 @@ Build = Callable[[mi.KernelGraph, Tensors], Tensors]
 
 @dataclass(frozen=True)
 class Bar:
-    """How much of the fastest peer's time a kernel may take."""
+    """How much of the fastest peer's time a kernel may take, if that is known."""
 
-    must: float
-    aim: float
+    must: float | None
+    aim: float | None
 
 
 @dataclass(frozen=True)
@@ -56,7 +58,17 @@ class Case:
     outputs: tuple[tuple[int, ...], ...]
     flops: float
     bar: Bar
-    build: Build
+    build: Build | str
+    """Makes the program; or the program itself, as MLIR."""
+    result_types: tuple[str, ...] = ()
+    """Of the outputs, where they are not `dtype`."""
+    file: str = ""
+    """Where it was read from."""
+
+    @property
+    def key(self) -> str:
+        """What `case_named` finds it by."""
+        return self.file or self.name
 
     @property
     def name(self) -> str:
@@ -66,15 +78,24 @@ class Case:
     @property
     def bytes(self) -> int:
         """What one call must move: inputs and outputs, once."""
-        shapes = [given.shape for given in self.inputs] + list(self.outputs)
-        return ITEM_BYTES[self.dtype] * sum(map(prod, shapes))
+        read = [(given.shape, given.dtype or self.dtype) for given in self.inputs]
+        written = zip(self.outputs, self.output_types, strict=True)
+        return sum(prod(shape) * ITEM_BYTES[dtype] for shape, dtype in (*read, *written))
+
+    @property
+    def output_types(self) -> tuple[str, ...]:
+        """The element type of each output."""
+        return self.result_types or (self.dtype,) * len(self.outputs)
 
     def text(self, *, constants: bool = True) -> str:
         """The program as MLIR."""
+        if isinstance(self.build, str):
+            return self.build
         return text_of(self.graph(constants=constants).to_module())
 
     def graph(self, *, constants: bool = True) -> mi.KernelGraph:
         """The program; without `constants` no input is marked as a weight."""
+        assert not isinstance(self.build, str), "a program from a file is text"
         graph = mi.new_kernel_graph(self.program)
         tensors = [
             graph.new_input(
@@ -371,7 +392,11 @@ def _attention(dtype: str) -> Iterator[Case]:
 
 
 def case_named(name: str) -> Case:
-    """The case of that name, in any element type."""
+    """The case with that key, in any element type."""
+    from kernels.workload_files import SEPARATOR, case_at
+
+    if SEPARATOR in name:
+        return case_at(name)
     cases = (case for dtype in FLOATS[:2] for case in table(dtype))
     return next(case for case in cases if case.name == name)
 

@@ -6,6 +6,7 @@ Our kernels against PyTorch, torch.compile, SDPA, Triton and libraries, program 
     python benchmarks/kernels/run.py --quick                     fewer replays, no torch.compile
     python benchmarks/kernels/run.py --results DIR --top-k 16
     python benchmarks/kernels/run.py --pack                      packed constants too
+    python benchmarks/kernels/run.py --workloads F.mlir DIR      programs in files instead
     python benchmarks/kernels/run.py --show FILE                 the table of a result
 
 Every program is searched, with nothing said about it but its operators; the best candidates in the
@@ -14,6 +15,10 @@ taken, as `mirage-opt --profile` does. Then, per case, ours and all peers are co
 (ours with its output poisoned) and timed in turn. With `--pack` ours is timed twice, the second
 time with kernels that read packed copies of the weights, which the first call makes; bars are for
 the better.
+
+The peers of programs in files are made from the operators: PyTorch, one call each; torch.compile of
+that; and SDPA, where a softmax stands between two products. There are no bars, and ours is right
+if it is as near to float64 as PyTorch, operator by operator, is.
 
 The table says how much of the fastest peer's time ours takes, and the bars: what it must and what
 it should be. Where the floor (the bytes that must be moved at the rate of a large copy, or the

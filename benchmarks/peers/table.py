@@ -15,44 +15,62 @@ from typing import Any, cast
 import gpu
 from kernels.programs import Case, case_named
 from peers.attention import decode_peers, paper_peers
+from peers.from_program import has_attention, torch_text
 from peers.linear import fused_lora, split_k
 from peers.peer import Call, Inputs, Peer, Setting, prepared
 from peers.rows import rmsnorm_peers, triton_ntrans
+
+from mirage_mlir.driver.source import functions, parse_program
 
 COMPILED = "compile"
 """The name of torch.compile among the peers."""
 
 
-def eager(program: str) -> Callable[[Setting], Call]:
+def function_of(case: Case, *, wide: bool = False, sdpa: bool = False) -> Call:
+    """
+    A case as a torch function, which a program from a file is made into.
+
+    With `wide` it computes in the element type of its inputs, with `sdpa` attention is one call.
+    """
+    from peers.torch_programs import PROGRAMS, functional, torch
+
+    if not isinstance(case.build, str):
+        return PROGRAMS[case.program]
+    (function,) = functions(parse_program(case.build, case.program))
+    names: dict[str, Any] = {"torch": torch, "functional": functional}
+    exec(torch_text(function, wide=wide, sdpa=sdpa), names)
+    return names["program"]
+
+
+def eager(case: Case, *, sdpa: bool = False) -> Callable[[Setting], Call]:
     """PyTorch, operator by operator."""
 
     def build(setting: Setting) -> Call:
-        from peers.torch_programs import PROGRAMS
-
-        return PROGRAMS[program]
+        return function_of(case, sdpa=sdpa)
 
     return build
 
 
-def compiled(program: str) -> Callable[[Setting], Call]:
+def compiled(case: Case) -> Callable[[Setting], Call]:
     """torch.compile with the most tuning that a CUDA graph allows."""
 
     def build(setting: Setting) -> Call:
-        from peers.torch_programs import PROGRAMS
-
         torch = setting.torch
         torch._dynamo.reset()
         mode = "max-autotune-no-cudagraphs"
-        call = torch.compile(PROGRAMS[program], dynamic=False, fullgraph=True, mode=mode)
+        call = torch.compile(function_of(case), dynamic=False, fullgraph=True, mode=mode)
         call(*setting.sets[0])
         return call
 
     return build
 
 
-def own_peers(program: str) -> list[Peer]:
+def own_peers(case: Case) -> list[Peer]:
     """Those that exist for some programs only."""
-    match program:
+    if isinstance(case.build, str):
+        (function,) = functions(parse_program(case.build, case.program))
+        return [Peer("sdpa", eager(case, sdpa=True))] if has_attention(function) else []
+    match program := case.program:
         case "rmsnorm_linear":
             return [split_k(norm=True)]
         case "matmul":
@@ -73,22 +91,28 @@ def own_peers(program: str) -> list[Peer]:
             return []
 
 
-def peers_of(program: str) -> list[Peer]:
+def peers_of(case: Case) -> list[Peer]:
     """All of them."""
     return [
-        Peer("eager", eager(program)),
-        Peer(COMPILED, compiled(program), slow_to_build=True),
-        *own_peers(program),
+        Peer("eager", eager(case)),
+        Peer(COMPILED, compiled(case), slow_to_build=True),
+        *own_peers(case),
     ]
 
 
 def random_inputs(torch: Any, case: Case) -> Inputs:
     """Fresh random inputs on the GPU."""
-    dtype = {"f16": torch.float16, "bf16": torch.bfloat16, "f32": torch.float32}[case.dtype]
     return [
-        torch.empty(given.shape, dtype=dtype, device="cuda").normal_(given.mean, given.spread)
+        torch.empty(
+            given.shape, dtype=dtype_of(torch, given.dtype or case.dtype), device="cuda"
+        ).normal_(given.mean, given.spread)
         for given in case.inputs
     ]
+
+
+def dtype_of(torch: Any, name: str) -> Any:
+    """An element type as torch has it."""
+    return {"f16": torch.float16, "bf16": torch.bfloat16, "f32": torch.float32}[name]
 
 
 # Compiling, in other processes
@@ -105,21 +129,21 @@ def compile_peers(task: tuple[str, bool]) -> list[str]:
     """
     Compile the peers of a case, so that it is done when they are timed; returns problems.
 
-    The task is the name of the case, and whether torch.compile is among its peers.
+    The task is the key of the case, and whether torch.compile is among its peers.
     """
-    name, with_compile = task
-    case = case_named(name)
+    key, with_compile = task
+    case = case_named(key)
     torch = gpu.torch_module()
     _tune_one_at_a_time()
     problems: list[str] = []
     inputs = random_inputs(torch, case)
-    for peer in peers_of(case.program):
+    for peer in peers_of(case):
         if peer.slow_to_build and (with_compile or peer.name != COMPILED):
             try:
                 peer.build(Setting(torch, prepared(peer, [inputs]), compile_only=True))
             # It is said when the peer is timed; here it must not end the process.
             except Exception as error:
-                problems.append(f"{name} {peer.name}: {str(error)[:200]}")
+                problems.append(f"{case.name} {peer.name}: {str(error)[:200]}")
     del inputs
     torch.cuda.empty_cache()
     return problems

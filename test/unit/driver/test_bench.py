@@ -121,3 +121,11 @@ def test_strided_tensors() -> None:
     data = encode(np.arange(8, dtype=np.float32), ElementType.F16)
     spec = TensorSpec("x", (2, 3), ElementType.F16, (1, 2))
     assert decode_tensor(data, spec).tolist() == [[0, 2, 4], [1, 3, 5]]
+
+
+def test_errors_where_the_program_has_no_numbers() -> None:
+    """What the logarithm of a negative number becomes says nothing; all else does."""
+    exact = np.array([np.nan, 3.0, -4.0])
+    assert relative_error(np.array([7.0, 3.0, -4.0]), exact) == 0.0
+    assert relative_error(np.array([np.nan, 3.0, -3.0]), exact) == 0.2
+    assert math.isnan(relative_error(np.array([0.0, np.nan, -4.0]), exact))

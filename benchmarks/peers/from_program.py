@@ -1,0 +1,220 @@
+"""
+Programs of the kernel dialect as PyTorch: one call for each operator, as a user would write them.
+
+The function is made as Python text, so that torch.compile sees ordinary code:
+
+    def program(a0, a1):
+        v0 = functional.rms_norm(a0, (4096,), None, 1e-05)
+        v1 = torch.matmul(v0, a1)
+        return v1
+
+With `wide` it computes in the element type of its inputs: what is right, on float64. With `sdpa` a
+softmax between two products becomes one call of `scaled_dot_product_attention`. A result that
+would be a view is copied: a kernel has to write it, too.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+
+from xdsl.dialects.builtin import StringAttr
+from xdsl.dialects.func import FuncOp, ReturnOp
+from xdsl.ir import Operation, SSAValue
+
+from mirage_mlir.dialects import kernel
+from mirage_mlir.interpreters.operators import (
+    element_type_of,
+    integer,
+    integers,
+    mnemonic,
+    number,
+    shape_of,
+)
+
+DTYPES = {"f16": "torch.float16", "bf16": "torch.bfloat16", "f32": "torch.float32"}
+
+SAME_NAME = frozenset("exp log square sqrt rsqrt sigmoid relu tanh add sub mul div matmul".split())
+"""Operators that torch has a function for under the same name."""
+
+VIEWS = ("transpose", "reshape", "broadcast", "slice", "cast")
+"""Operators whose results may share memory with their operand in torch."""
+
+Texts = Sequence[str]
+
+
+class NoTorch(Exception):
+    """A program has an operation that is not an operator on tensors."""
+
+
+def torch_text(function: FuncOp, *, wide: bool = False, sdpa: bool = False) -> str:
+    """The definition of a torch function called `program`; raises `NoTorch`."""
+    block = function.body.block
+    names: dict[SSAValue, str] = {value: f"a{number}" for number, value in enumerate(block.args)}
+    needed: set[SSAValue] = set()
+    lines: list[str] = []
+    for number_, op in enumerate(block.ops):
+        names.update((result, f"v{number_}") for result in op.results)
+    for op in reversed(list(block.ops)):
+        if isinstance(op, ReturnOp):
+            needed.update(op.operands)
+            lines.append("return " + ", ".join(_result(value, names) for value in op.operands))
+        elif needed.intersection(op.results):
+            scores = _scores(op) if sdpa else None
+            operands = list(op.operands) if scores is None else scores.operands(op)
+            needed.update(operands)
+            texts = [names[operand] for operand in operands]
+            call = _call(op, texts, wide) if scores is None else _attention(op, texts, scores)
+            lines.append(f"{names[op.results[0]]} = {call}")
+    head = f"def program({', '.join(names[value] for value in block.args)}):"
+    return "\n    ".join([head, *reversed(lines)]) + "\n"
+
+
+def has_attention(function: FuncOp) -> bool:
+    """Whether there is a softmax between two products."""
+    return any(_scores(op) is not None for op in function.body.block.ops)
+
+
+def _result(value: SSAValue, names: Mapping[SSAValue, str]) -> str:
+    """A returned value, in memory of its own."""
+    owner = value.owner
+    view = isinstance(owner, Operation) and mnemonic(owner) in VIEWS
+    return f"{names[value]}.contiguous()" if view else names[value]
+
+
+def _call(op: Operation, operands: Texts, wide: bool) -> str:
+    """The expression of one operator."""
+    name = mnemonic(op)
+    if name in SAME_NAME:
+        kinds = {element_type_of(value.type) for value in (*op.operands, *op.results)}
+        call = f"torch.{name}({', '.join(operands)})"
+        return call if len(kinds) == 1 else call + _cast(op, wide)
+    if name == "cast":
+        return operands[0] + _cast(op, wide)
+    if name == "constant":
+        kind = "torch.float64" if wide else DTYPES[element_type_of(op.results[0].type)]
+        value, shape = float(number(op, "value")), shape_of(op.results[0])
+        return f'torch.full({shape}, {value}, dtype={kind}, device="cuda")'
+    if (write := _OPERATORS.get(name)) is not None:
+        return write(op, operands)
+    raise NoTorch(f"'{op.name}' is no operator on tensors")
+
+
+def _cast(op: Operation, wide: bool) -> str:
+    """What brings a value into the element type of the result."""
+    return "" if wide else f".to({DTYPES[element_type_of(op.results[0].type)]})"
+
+
+# Operators
+
+
+def _norm(name: str, parameters: int) -> Callable[[Operation, Texts], str]:
+    def write(op: Operation, operands: Texts) -> str:
+        x, *given = operands
+        given += ["None"] * (parameters - len(given))
+        shape, eps = shape_of(op.operands[0])[-1:], float(number(op, "eps"))
+        return f"functional.{name}({x}, {shape}, {', '.join(given)}, {eps})"
+
+    return write
+
+
+def _reduction(name: str) -> Callable[[Operation, Texts], str]:
+    return lambda op, x: f"torch.{name}({x[0]}, {integers(op, 'dims')}, keepdim=True)"
+
+
+def _gelu(op: Operation, operands: Texts) -> str:
+    approximate = op.properties["approximate"]
+    assert isinstance(approximate, StringAttr)
+    return f'functional.gelu({operands[0]}, approximate="{approximate.data}")'
+
+
+def _clamp(op: Operation, operands: Texts) -> str:
+    low, high = (float(number(op, name)) for name in ("min", "max"))
+    return f"torch.clamp({operands[0]}, {low}, {high})"
+
+
+def _repeat(op: Operation, operands: Texts) -> str:
+    times = [1] * len(shape_of(op.operands[0]))
+    times[integer(op, "dim")] = integer(op, "times")
+    return f"{operands[0]}.repeat({tuple(times)})"
+
+
+def _slice(op: Operation, operands: Texts) -> str:
+    bounds = zip(*(integers(op, name) for name in ("offsets", "sizes", "strides")), strict=True)
+    parts = [f"{start}:{start + (size - 1) * by + 1}:{by}" for start, size, by in bounds]
+    return f"{operands[0]}[{', '.join(parts)}]"
+
+
+_OPERATORS: Mapping[str, Callable[[Operation, Texts], str]] = {
+    "broadcast": lambda op, x: f"{x[0]}.expand({shape_of(op.results[0])})",
+    "clamp": _clamp,
+    "concat": lambda op, x: f"torch.cat([{', '.join(x)}], {integer(op, 'dim')})",
+    "gelu": _gelu,
+    "layer_norm": _norm("layer_norm", 2),
+    "max": lambda op, x: f"torch.maximum({x[0]}, {x[1]})",
+    "pow": lambda op, x: f"torch.pow({x[0]}, {float(number(op, 'exponent'))})",
+    "reduce_max": _reduction("amax"),
+    "reduce_mean": _reduction("mean"),
+    "reduce_sum": _reduction("sum"),
+    "repeat": _repeat,
+    "repeat_interleave": lambda op, x: (
+        f"{x[0]}.repeat_interleave({integer(op, 'times')}, {integer(op, 'dim')})"
+    ),
+    "reshape": lambda op, x: f"{x[0]}.reshape({shape_of(op.results[0])})",
+    "rms_norm": _norm("rms_norm", 1),
+    "scale": lambda op, x: f"{x[0]} * {float(number(op, 'factor'))}",
+    "silu": lambda op, x: f"functional.silu({x[0]})",
+    "slice": _slice,
+    "softmax": lambda op, x: f"torch.softmax({x[0]}, {integer(op, 'dim')})",
+    "transpose": lambda op, x: f"{x[0]}.permute({integers(op, 'permutation')})",
+}
+
+
+# Attention
+
+
+@dataclass(frozen=True)
+class _Scores:
+    """What `softmax(scale * query @ keys + mask)` is made of; keys are transposed."""
+
+    query: SSAValue
+    keys: SSAValue
+    scale: float
+    mask: SSAValue | None
+
+    def operands(self, product: Operation) -> list[SSAValue]:
+        """What the call takes: query, keys, values, and the mask if there is one."""
+        found = [self.query, self.keys, product.operands[1]]
+        return found if self.mask is None else [*found, self.mask]
+
+
+def _scores(op: Operation) -> _Scores | None:
+    """What `op`, a product of softmax and values, is made of; None where it is none."""
+    if not isinstance(op, kernel.MatmulOp) or not isinstance(op.lhs.owner, kernel.SoftmaxOp):
+        return None
+    scores, rank = op.lhs.owner.input, len(shape_of(op.lhs))
+    if op.lhs.owner.dim.value.data != rank - 1:
+        return None
+    mask, scale = None, 1.0
+    if isinstance(scores.owner, kernel.AddOp):
+        scores, mask = scores.owner.lhs, scores.owner.rhs
+    if isinstance(scores.owner, kernel.ScaleOp):
+        scores, scale = scores.owner.input, float(number(scores.owner, "factor"))
+    product = scores.owner
+    if not isinstance(product, kernel.MatmulOp):
+        return None
+    leading = {shape_of(value)[:-2] for value in (product.lhs, product.rhs, op.rhs)}
+    alike = len({element_type_of(v.type) for v in (*product.operands, *op.operands)}) == 1
+    if len(leading) > 1 or rank > 4 or not alike:
+        return None
+    return _Scores(product.lhs, product.rhs, scale, mask)
+
+
+def _attention(op: Operation, operands: Texts, scores: _Scores) -> str:
+    """One call for softmax and both products; its fused kernels take four dimensions."""
+    added = 4 - len(shape_of(op.results[0]))
+    query, keys, values, *mask = (f"{operand}{'[None]' * added}" for operand in operands)
+    return (
+        f"functional.scaled_dot_product_attention({query}, {keys}.transpose(-1, -2), {values}, "
+        f"attn_mask={mask[0] if mask else None}, scale={scores.scale}){'[0]' * added}"
+    )

@@ -1,0 +1,118 @@
+"""Programs from files as cases, and as PyTorch."""
+
+from pathlib import Path
+
+import pytest
+from kernels.programs import Case, case_named
+from kernels.suite import line, met
+from kernels.workload_files import cases_in
+from peers.from_program import NoTorch, has_attention, torch_text
+from xdsl.dialects.func import FuncOp
+
+from mirage_mlir.driver.source import functions, parse_program
+
+WORKLOADS = Path(__file__).parents[1] / "workloads"
+
+MIXED = """
+func.func @mixed(%x: tensor<8x16xf16>, %w: tensor<16x4xf16> {kernel.constant}) -> tensor<8x4xf32> {
+  %0 = kernel.matmul %x, %w : (tensor<8x16xf16>, tensor<16x4xf16>) -> tensor<8x4xf32>
+  func.return %0 : tensor<8x4xf32>
+}
+func.func @views(%x: tensor<6x4xf32>) -> (tensor<4x3xf32>, tensor<6x4xf32>) {
+  %0 = kernel.slice %x {offsets = array<i64: 1, 0>, sizes = array<i64: 3, 4>,
+    strides = array<i64: 2, 1>} : (tensor<6x4xf32>) -> tensor<3x4xf32>
+  %1 = kernel.transpose %0 {permutation = array<i64: 1, 0>}
+    : (tensor<3x4xf32>) -> tensor<4x3xf32>
+  %2 = kernel.clamp %x {min = -1.0 : f32, max = 2.0 : f32} : (tensor<6x4xf32>) -> tensor<6x4xf32>
+  func.return %1, %2 : tensor<4x3xf32>, tensor<6x4xf32>
+}
+"""
+
+
+def function_in(text: str, number: int = 0) -> FuncOp:
+    return functions(parse_program(text, "test"))[number]
+
+
+def test_cases(tmp_path: Path) -> None:
+    (tmp_path / "good.mlir").write_text(MIXED)
+    (tmp_path / "bad.mlir").write_text("func.func @bad(%x: tensor<2xf16>) { kernel.nothing }")
+    (mixed, views), problems = cases_in([tmp_path])
+    assert len(problems) == 1
+    assert problems[0].startswith(f"{tmp_path}/bad.mlir: ")
+    assert mixed.name == "good mixed f16"
+    assert mixed.bytes == 2 * (8 * 16 + 16 * 4) + 4 * 8 * 4
+    assert mixed.flops == 2 * 8 * 4 * 16
+    assert [given.constant for given in mixed.inputs] == [False, True]
+    assert mixed.inputs[1].spread == 0.25
+    assert mixed.output_types == ("f32",)
+    assert views.dtype == "f32"
+    assert views.outputs == ((4, 3), (6, 4))
+    # In another process, the key must do.
+    assert case_named(views.key) == views
+    assert list(functions(parse_program(views.text(), "case"))[0].body.block.args)
+
+
+def test_there_is_no_bar() -> None:
+    (case,), _ = cases_in([WORKLOADS / "linear.mlir"])
+    row = {
+        "program": case.program,
+        "label": case.label,
+        "dtype": case.dtype,
+        "microseconds": {"mirage": 20.0, "eager": 10.0},
+        "best_peer": "eager",
+        "ratio": 2.0,
+        "must": case.bar.must,
+        "aim": case.bar.aim,
+        "floor_us": 1.0,
+        "errors": {"mirage": 2e-4},
+    }
+    assert met(row, "must")
+    assert "MISSED" not in line(row)
+    assert not met(row | {"ratio": None}, "must")
+
+
+def test_as_pytorch() -> None:
+    assert torch_text(function_in(MIXED)) == (
+        "def program(a0, a1):\n    v0 = torch.matmul(a0, a1).to(torch.float32)\n    return v0\n"
+    )
+    assert torch_text(function_in(MIXED), wide=True) == (
+        "def program(a0, a1):\n    v0 = torch.matmul(a0, a1)\n    return v0\n"
+    )
+    assert torch_text(function_in(MIXED, 1)) == (
+        "def program(a0):\n"
+        "    v0 = a0[1:6:2, 0:4:1]\n"
+        "    v1 = v0.permute((1, 0))\n"
+        "    v2 = torch.clamp(a0, -1.0, 2.0)\n"
+        "    return v1.contiguous(), v2\n"
+    )
+
+
+def test_attention_as_one_call() -> None:
+    function = function_in((WORKLOADS / "attention.mlir").read_text())
+    assert has_attention(function)
+    assert torch_text(function, sdpa=True) == (
+        "def program(a0, a1, a2):\n"
+        "    v2 = functional.scaled_dot_product_attention(a0[None], a1[None].transpose(-1, -2), "
+        "a2[None], attn_mask=None, scale=1.0)[0]\n"
+        "    return v2\n"
+    )
+    assert "torch.softmax(v0, 2)" in torch_text(function)
+    assert not has_attention(function_in((WORKLOADS / "softmax.mlir").read_text()))
+
+
+def all_cases() -> list[Case]:
+    return cases_in([WORKLOADS])[0]
+
+
+def test_all_workloads_are_python() -> None:
+    assert len(all_cases()) >= 38
+    for case in all_cases():
+        function = function_in(case.text())
+        for wide in (False, True):
+            compile(torch_text(function, wide=wide, sdpa=wide), case.name, "exec")
+
+
+def test_what_is_no_operator() -> None:
+    ugraphs = WORKLOADS.parent / "ugraphs" / "rmsnorm_linear.mlir"
+    with pytest.raises(NoTorch, match="graph_defined"):
+        torch_text(functions(parse_program(ugraphs.read_text(), "ugraph"))[-1])
