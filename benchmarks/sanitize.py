@@ -1,12 +1,14 @@
 """
 Run compiled kernels under compute-sanitizer's four tools.
 
-    python benchmarks/sanitize.py                    our workloads: usual shapes, odd ones, uGraphs
+    python benchmarks/sanitize.py                    our workloads: each kind of kernel, small
     python benchmarks/sanitize.py f.mirage g.mirage  these artifacts
     python benchmarks/sanitize.py --tools racecheck --only ragged
 
 Each tool runs one process that launches every artifact once, on random inputs, with CUDA's driver
-bindings and numpy alone: the sanitizer slows down everything that a process does on the GPU.
+bindings and numpy alone: the sanitizer slows down everything that a process does on the GPU. The
+tools run side by side. Artifacts that end in `.sm_80` hold PTX for GPUs of that generation, which
+the driver compiles for the one here.
 Every tensor is an allocation of its own and of its exact size, so that memcheck sees the first
 byte beyond it; outputs are not initialised and are read back, so that initcheck sees an element
 that no kernel wrote.
@@ -17,9 +19,12 @@ import os
 import shutil
 import subprocess
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from time import perf_counter
 from typing import Any
 
 import numpy as np
@@ -37,6 +42,12 @@ SPREAD = 0.25
 
 FOUND = 9
 """The exit code that the sanitizer is told to give when it finds something."""
+
+LAUNCHING = "launching "
+"""What the process says in front of an artifact's name."""
+
+SHOWN = 24
+"""Lines of what a tool says of one artifact: its first finding, and a part of the second."""
 
 WHERE = ("/usr/local/cuda/bin", "/opt/cuda/bin")
 """Folders to look for compute-sanitizer in, after PATH."""
@@ -115,7 +126,7 @@ def launch_all(paths: Sequence[Path]) -> int:
     device = Device()
     with device.driver.use_device(0):
         for path in paths:
-            print(f"{path.name} ...", flush=True)
+            print(f"{LAUNCHING}{path.name} ...", flush=True)
             launch_once(path, device)
     print("all launched", flush=True)
     return 0
@@ -129,17 +140,27 @@ def sanitizer() -> str:
     return found
 
 
-def run_tool(tool: str, paths: Sequence[Path]) -> bool:
-    """Run one tool over all artifacts; whether it found nothing."""
-    command = [sanitizer(), "--tool", tool, "--error-exitcode", str(FOUND), "--print-limit", "20"]
+def run_tool(tool: str, paths: Sequence[Path]) -> tuple[bool, str]:
+    """Run one tool over all artifacts; whether it found nothing, and what to say."""
+    command = [sanitizer(), "--tool", tool, "--error-exitcode", str(FOUND), "--print-limit", "1000"]
     command += [sys.executable, __file__, "--run", *map(str, paths)]
-    result = subprocess.run(command, capture_output=True, text=True)
+    start = perf_counter()
+    result = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+    seconds = perf_counter() - start
     clean = result.returncode == 0 and "all launched" in result.stdout
-    print(f"{tool:10} {'clean' if clean else f'FAILED (exit code {result.returncode})'}")
-    if not clean:
-        print("\n".join((result.stdout + result.stderr).splitlines()[-60:]))
-    sys.stdout.flush()
-    return clean
+    verdict = "clean" if clean else f"FAILED (exit code {result.returncode})"
+    lines = [f"{tool:10} {verdict}, {seconds:.0f} s"]
+    return clean, "\n".join(lines if clean else [*lines, *failures(result.stdout)])
+
+
+def failures(output: str) -> Iterator[str]:
+    """What a tool said of each artifact that it found something in, the start of it."""
+    for part in output.split(LAUNCHING)[1:]:
+        name, *lines = part.splitlines()
+        said = [line for line in lines if line not in ("", "all launched")]
+        if said:
+            yield f"  {name.removesuffix(' ...')}"
+            yield from (f"    {line}" for line in said[:SHOWN])
 
 
 def save(built: Built, folder: Path) -> Path:
@@ -173,8 +194,11 @@ def main() -> int:
             chosen = [work for work in sanitized_workloads() if arguments.only in work.name]
             paths = [save(built, Path(folder)) for built in build_all(chosen, arguments.jobs)]
         print(f"{len(paths)} artifacts: {', '.join(path.stem for path in paths)}", flush=True)
-        clean = [run_tool(tool, paths) for tool in arguments.tools.split(",")]
-    return 0 if all(clean) else 1
+        tools: list[str] = arguments.tools.split(",")
+        with ThreadPoolExecutor(len(tools)) as pool:
+            found = list(pool.map(partial(run_tool, paths=paths), tools))
+    print("\n".join(text for _, text in found))
+    return 0 if all(clean for clean, _ in found) else 1
 
 
 if __name__ == "__main__":

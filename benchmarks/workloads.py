@@ -5,20 +5,30 @@ from __future__ import annotations
 
 import multiprocessing
 import os
+import sys
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from time import perf_counter
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 import mirage_mlir as mi
+
+if TYPE_CHECKING:
+    from kernels.programs import Case
+    from xdsl.dialects.builtin import ModuleOp
+
+    from mirage_mlir.driver.compile import CompiledFunction
+    from mirage_mlir.runtime.artifact import TargetCode
 
 EPS = 1e-5
 
 UGRAPHS = Path(__file__).parent.parent / "test" / "ugraphs"
 
-NOT_LOWERED = ("attention_across", "rmsnorm_linear_split_k")
-"""uGraphs with sums across blocks, which sm_80 has no clusters for."""
+NEWEST = "sm_90a"
+"""The chip whose machine code the GPUs run that results are taken on."""
+
+sys.path.append(str(Path(__file__).parent.parent / "test" / "support"))
 
 
 class Workload(Protocol):
@@ -85,24 +95,118 @@ class UGraph:
         return mi.compile_file(self.path, "ugraph")
 
 
+@dataclass(frozen=True)
+class Small:
+    """
+    A small uGraph for one kind of kernel.
+
+    For a GPU of another generation, `sm_80`, its kernels are kept as PTX, which the driver of any
+    later one compiles: so that they run here at all.
+    """
+
+    kind: str
+    """In `test/support/kernel_kinds.py`."""
+    chip: str
+
+    @property
+    def name(self) -> str:
+        """Such as `gated_mlp.sm_90a`."""
+        return f"{self.kind}.{self.chip}"
+
+    def compile(self) -> mi.CompiledKernel:
+        """Compile."""
+        from kernel_kinds import KINDS
+
+        kind = KINDS[self.kind]
+        return compiled_kind(kind.module(), self.chip, pack=bool(kind.constants))
+
+
+@dataclass(frozen=True)
+class Searched:
+    """A program in MLIR; the search's first choice."""
+
+    name: str
+    text: str
+
+    def compile(self) -> mi.CompiledKernel:
+        """Search, verify, compile."""
+        from mirage_mlir.driver.options import Options
+        from mirage_mlir.driver.source import functions, parse_program
+        from mirage_mlir.driver.superoptimize import superoptimize_function
+
+        module = parse_program(self.text, self.name)
+        (function,) = functions(module)
+        options = Options(chips=(NEWEST,))
+        made = superoptimize_function(module, function.sym_name.data, options)
+        return mi.CompiledKernel(made.artifact)
+
+
+def compiled_kind(module: ModuleOp, chip: str, *, pack: bool = False) -> mi.CompiledKernel:
+    """The function `f` of uGraphs; as PTX for every later GPU too, where that is not `sm_90a`."""
+    from mirage_mlir.driver.as_written import compile_as_written
+
+    artifact, (compiled,) = compile_as_written(module, "f", (chip,), pack=pack)
+    if chip == NEWEST:
+        return mi.CompiledKernel(artifact)
+    return mi.CompiledKernel(replace(artifact, targets=(portable(compiled),)))
+
+
+def portable(compiled: CompiledFunction) -> TargetCode:
+    """
+    Code that a GPU of compute capability 9.0 takes, whatever chip it was compiled for.
+
+    The driver tells PTX, which ends with a zero, from machine code by itself.
+    """
+    return replace(compiled.code, target="sm_90", cubin=compiled.ptx.encode() + b"\0")
+
+
 def sanitized_workloads() -> list[Workload]:
-    """What must be clean under the sanitizer: usual shapes, odd ones, uGraphs by hand."""
-    shapes = [
-        (1, 4096, 4096),
-        (2, 4096, 6144),
-        (8, 4096, 4096),
-        (16, 4096, 6144),
-        (3, 2560, 1003),
-        (1, 896, 4864),
-        (16, 4100, 6100),
-    ]
+    """
+    What must be clean under the sanitizer.
+
+    Each kind of kernel that is built, for both generations of GPUs; uGraphs by hand; what the
+    search makes of usual shapes and odd ones.
+    """
+    from kernel_kinds import CHIPS, KINDS
+
     found: list[Workload] = [
-        RmsNormLinear(*shape, dtype) for shape in shapes for dtype in ("f16", "bf16")
+        Small(name, chip)
+        for name, kind in KINDS.items()
+        for chip in CHIPS
+        if kind.marks_on(chip) is not None
     ]
-    found += [
-        UGraph(path) for path in sorted(UGRAPHS.glob("*.mlir")) if path.stem not in NOT_LOWERED
+    found += [UGraph(path) for path in sorted(UGRAPHS.glob("*.mlir"))]
+    shapes = [(1, 4096, 4096), (16, 4096, 6144), (3, 2560, 1003), (1, 896, 4864), (16, 4100, 6100)]
+    found += [RmsNormLinear(*shape, "f16") for shape in shapes]
+    found.append(RmsNormLinear(8, 4096, 4096, "bf16"))
+    return [*found, *(searched(case) for case in searched_cases())]
+
+
+def searched(case: Case) -> Searched:
+    """The program of a case."""
+    return Searched(case.name.replace(" ", "_"), case.text())
+
+
+def searched_cases() -> list[Case]:
+    """Programs whose blocks the search cuts, some of sizes that no tile divides."""
+    from kernels import programs
+    from kernels.programs import Bar
+
+    bar = Bar(1.0, 1.0)
+    return [
+        programs.add_rmsnorm_linear(5, 520, 264, "f16", bar),
+        programs.layernorm_linear(7, 520, 136, "f16", bar),
+        programs.layernorm_linear(16, 1024, 512, "bf16", bar),
+        programs.linear_bias_gelu(3, 251, 127, "f16", bar),
+        programs.gated_mlp(16, 512, 1000, "f16", bar),
+        programs.lora(13, 256, 509, 16, "f16", bar),
+        programs.matmul(9, 384, 257, "f32", bar),
+        programs.ntrans(1, 509, "f16", bar),
+        programs.rmsnorm(127, 1000, "f32", bar),
+        programs.rmsnorm(61, 1023, "bf16", bar),
+        programs.attention("qknorm_gqa", 1, 2, 256, "f16", bar),
+        programs.grouped_decode(1, 1024, "f16", bar),
     ]
-    return found
 
 
 @dataclass(frozen=True)

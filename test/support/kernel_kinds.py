@@ -1,0 +1,278 @@
+"""
+One small program for each kind of kernel that the lowering builds.
+
+Ones and primes are among their sizes, so that tiles are ragged: what tensor copies fill with zero,
+and what is masked where zero is not neutral. `marks` are what the PTX must have; without them a
+kind would not be what it is called.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
+
+import attention_cases as attention
+import lowering_cases as linear
+import lowering_tiles as tiles
+from attention_cases import Heads
+from lowering_cases import Linear
+from small_graphs import ALL, Program
+from xdsl.dialects import func
+from xdsl.dialects.builtin import ArrayAttr, DictionaryAttr, ModuleOp, UnitAttr
+
+from mirage_mlir.dialects import threadblock as tb
+
+CHIPS = ("sm_90a", "sm_80")
+
+TENSOR_COPY, WARP_GROUP, CLUSTER = "cp.async.bulk.tensor", "wgmma.mma_async", "mapa"
+FOLLOWS, FEWER_REGISTERS = "griddepcontrol.wait", "setmaxnreg"
+COPY, MATRIX_LOAD, PRODUCT = "cp.async.c", "ldmatrix", "mma.sync"
+COUNTER, TF32 = "atom.", "tf32"
+
+
+@dataclass(frozen=True)
+class Kind:
+    """
+    A program of one or more kernels, as a uGraph.
+
+    Args:
+        make: the module of its only function, `f`.
+        marks: words of the PTX for sm_90a.
+        others: the same for sm_80; None where it is not compiled for that.
+        constants: inputs that never change, which are packed.
+    """
+
+    make: Callable[[], ModuleOp]
+    marks: tuple[str, ...]
+    others: tuple[str, ...] | None = (PRODUCT,)
+    constants: tuple[int, ...] = ()
+
+    def marks_on(self, chip: str) -> tuple[str, ...] | None:
+        """Words of the PTX for a chip."""
+        return self.marks if chip == "sm_90a" else self.others
+
+    def module(self) -> ModuleOp:
+        """The program, with its constants marked."""
+        module = self.make()
+        (function,) = [op for op in module.body.block.ops if isinstance(op, func.FuncOp)]
+        mark = DictionaryAttr({"kernel.constant": UnitAttr()})
+        given = range(len(function.body.block.args))
+        if self.constants:
+            function.arg_attrs = ArrayAttr(
+                [mark if number in self.constants else DictionaryAttr({}) for number in given]
+            )
+        return module
+
+
+def rows(make: Callable[[], ModuleOp], *marks: str) -> Kind:
+    """A kernel without products."""
+    return Kind(make, marks, ())
+
+
+def product_of_threads(depth: int, columns: int, step: int, width: int) -> ModuleOp:
+    """One row times a matrix, by multiplications and sums along the columns of tiles."""
+    p = Program(f"{depth}x1xf16", f"{depth}x{columns}xf16")
+    x, w = p.inputs
+    with p.graph([-(-columns // width)], [-(-depth // step)]) as g:
+        xt = g.load(x, (step, 1), [ALL], [0])
+        wt = g.load(w, (step, width), [1], [0])
+        sums = g.add(tb.ReduceSumOp(g.add(tb.MulOp(xt, wt)), [0]))
+        g.store(linear.total(g, sums), f"1x{columns}xf16", [1])
+    return p.finish(*g.results)
+
+
+PRODUCTS = {
+    "product_of_threads": rows(partial(product_of_threads, 256, 192, 64, 64)),
+    "product_of_threads_primes": rows(partial(product_of_threads, 257, 191, 64, 64)),
+    "rmsnorm_linear": Kind(
+        partial(linear.rmsnorm_linear, Linear(16, 256, 192, 16, 64, 64)),
+        (TENSOR_COPY, WARP_GROUP),
+        (COPY, MATRIX_LOAD, PRODUCT),
+    ),
+    "rmsnorm_linear_primes": Kind(
+        partial(linear.rmsnorm_linear, Linear(17, 101, 53, 16, 32, 32)), (MATRIX_LOAD, PRODUCT)
+    ),
+    "rmsnorm_linear_zero_filled": Kind(
+        partial(linear.rmsnorm_linear, Linear(13, 200, 104, 16, 64, 48)), (TENSOR_COPY,)
+    ),
+    "rmsnorm_linear_one_row": Kind(
+        partial(linear.rmsnorm_linear, Linear(1, 384, 96, 1, 128, 32)), (TENSOR_COPY,), ()
+    ),
+    "rmsnorm_linear_bf16": Kind(
+        partial(linear.rmsnorm_linear, Linear(40, 80, 24, 40, 16, 24, "bf16")), (PRODUCT,)
+    ),
+    "linear_tiny": Kind(partial(linear.biased_linear, Linear(5, 20, 7, 5, 10, 7)), (), ()),
+    "linear_128_rows": Kind(
+        partial(linear.plain_linear, Linear(128, 64, 72, 128, 64, 32)), (WARP_GROUP,)
+    ),
+    "linear_many_sums": Kind(
+        partial(linear.gated_mlp, Linear(64, 256, 256, 64, 64, 128)),
+        (WARP_GROUP, TENSOR_COPY),
+    ),
+    "linear_transposed": Kind(
+        partial(
+            linear.transposed_linear,
+            Linear(64, 192, 64, 64, 64, 64),
+            computed=False,
+            views=True,
+        ),
+        (WARP_GROUP,),
+    ),
+    "linear_computed_transposed": Kind(
+        partial(
+            linear.transposed_linear, Linear(16, 96, 24, 16, 32, 24), computed=True, views=False
+        ),
+        (PRODUCT,),
+    ),
+    "linear_bias_relu": Kind(
+        partial(linear.biased_linear, Linear(16, 192, 88, 16, 64, 32)), (TENSOR_COPY,)
+    ),
+    "linear_batched": Kind(
+        partial(linear.batched_linear, 3, Linear(19, 72, 40, 16, 32, 32)), (PRODUCT,)
+    ),
+    "linear_two_loops": Kind(partial(linear.two_loops, 16, (3, 100), 48, 32), (PRODUCT,)),
+    "gated_mlp": Kind(
+        partial(linear.gated_mlp, Linear(16, 256, 192, 16, 64, 64)), (WARP_GROUP, TENSOR_COPY)
+    ),
+    "gated_mlp_ragged": Kind(
+        partial(linear.gated_mlp, Linear(7, 136, 88, 8, 64, 64)), (WARP_GROUP, TENSOR_COPY)
+    ),
+    "gated_mlp_primes": Kind(
+        partial(linear.gated_mlp, Linear(7, 131, 89, 8, 64, 32, "bf16")), (PRODUCT,)
+    ),
+    "lora": Kind(
+        partial(linear.lora, Linear(16, 256, 128, 16, 64, 64), 16),
+        (WARP_GROUP, TENSOR_COPY, FEWER_REGISTERS),
+    ),
+    "lora_primes": Kind(
+        partial(linear.lora, Linear(11, 103, 61, 16, 32, 32), 13), (MATRIX_LOAD, PRODUCT)
+    ),
+    "linear_f32": Kind(
+        partial(linear.linear_in, None, Linear(16, 96, 72, 16, 32, 24, "f32")), (PRODUCT, TF32)
+    ),
+    "linear_tf32": Kind(
+        partial(linear.linear_in, "tf32", Linear(16, 96, 72, 16, 32, 24, "f32")), (PRODUCT, TF32)
+    ),
+    "linear_tf32_primes": Kind(
+        partial(linear.linear_in, "tf32", Linear(17, 101, 53, 16, 32, 32, "f32")),
+        (PRODUCT, TF32),
+    ),
+    "rmsnorm_linear_f32": Kind(
+        partial(linear.rmsnorm_linear, Linear(13, 101, 37, 16, 32, 32, "f32")), (PRODUCT, TF32)
+    ),
+    "packed": Kind(
+        partial(linear.rmsnorm_linear, Linear(16, 384, 384, 16, 32, 192)),
+        (WARP_GROUP, TENSOR_COPY),
+        (PRODUCT,),
+        constants=(1,),
+    ),
+    "packed_ragged": Kind(
+        partial(linear.gated_mlp, Linear(8, 168, 320, 8, 32, 192)),
+        (WARP_GROUP, TENSOR_COPY),
+        (PRODUCT,),
+        constants=(1, 2),
+    ),
+}
+
+SUMS = {
+    "split_k": Kind(
+        partial(linear.split_linear, Linear(16, 512, 128, 16, 64, 64), 2, more=False),
+        (CLUSTER, TENSOR_COPY),
+        (COUNTER,),
+    ),
+    "split_k_then_more": Kind(
+        partial(linear.split_linear, Linear(5, 100, 20, 5, 10, 20), 5, more=True),
+        (CLUSTER,),
+        (COUNTER,),
+    ),
+    "split_k_roots": Kind(
+        partial(linear.split_roots, Linear(16, 256, 48, 16, 32, 48), 4), (CLUSTER,), (COUNTER,)
+    ),
+    "split_k_f32": Kind(
+        partial(linear.split_linear, Linear(4, 40, 6, 4, 8, 6, "f32"), 2, more=True),
+        (CLUSTER,),
+        (COUNTER,),
+    ),
+    "sixteen_blocks": Kind(
+        partial(linear.split_linear, Linear(16, 1024, 32, 16, 32, 32), 16, more=False),
+        (COUNTER,),
+        (COUNTER,),
+    ),
+    "sums_across": Kind(partial(tiles.sums_across, 17, 64, 2, 8), (CLUSTER,), (COUNTER,)),
+    "sums_after_the_loop": Kind(
+        partial(attention.sums_after_the_loop, Linear(16, 128, 64, 16, 32, 16), 4),
+        (CLUSTER,),
+        # Blocks that share a sum store tiles of their own.
+        None,
+    ),
+}
+
+ATTENTION = {
+    "attention": Kind(
+        partial(attention.attention, Heads(2, 64, 256, 64, 64, 64)), (WARP_GROUP, TENSOR_COPY)
+    ),
+    "attention_ragged": Kind(
+        partial(attention.attention, Heads(1, 50, 100, 32, 64, 32, 1, "bf16")),
+        (WARP_GROUP, TENSOR_COPY),
+    ),
+    "attention_primes": Kind(
+        partial(attention.attention, Heads(2, 13, 151, 23, 13, 64)), (MATRIX_LOAD, PRODUCT)
+    ),
+    "attention_one_query": Kind(partial(attention.attention, Heads(1, 1, 100, 16, 1, 64)), (), ()),
+    "attention_tiny": Kind(partial(attention.attention, Heads(2, 5, 41, 9, 3, 7)), (), ()),
+    "attention_f32": Kind(partial(attention.attention, Heads(1, 3, 20, 8, 3, 8, 1, "f32")), (), ()),
+    "attention_many_queries": Kind(
+        partial(attention.attention, Heads(1, 128, 192, 64, 128, 64)),
+        (WARP_GROUP, TENSOR_COPY),
+    ),
+    "attention_across": Kind(
+        partial(attention.attention, Heads(2, 64, 512, 64, 64, 64, 4)),
+        (WARP_GROUP, CLUSTER),
+        (COUNTER,),
+    ),
+    "attention_across_ragged": Kind(
+        partial(attention.attention, Heads(1, 6, 150, 16, 8, 32, 3)), (CLUSTER,), (COUNTER,)
+    ),
+    "attention_across_empty_blocks": Kind(
+        partial(attention.attention, Heads(1, 8, 70, 16, 8, 32, 4)), (CLUSTER,), (COUNTER,)
+    ),
+    "attention_across_many": Kind(
+        partial(attention.attention, Heads(1, 8, 300, 8, 8, 16, 17)), (COUNTER,), (COUNTER,)
+    ),
+    "attention_across_no_loop": Kind(
+        partial(attention.attention_without_loop, Heads(1, 64, 64, 32, 64, 32, 2)),
+        (WARP_GROUP, CLUSTER),
+        (COUNTER,),
+    ),
+    "attention_two_kernels": Kind(
+        partial(attention.split_attention, Heads(2, 64, 512, 64, 64, 64, 4)),
+        (WARP_GROUP, TENSOR_COPY, FOLLOWS),
+    ),
+    "attention_two_kernels_ragged": Kind(
+        partial(attention.split_attention, Heads(1, 6, 150, 16, 8, 32, 3)), (FOLLOWS,)
+    ),
+    "attention_two_sorts_of_scores": Kind(
+        partial(attention.jointly_shifted, Heads(1, 64, 64, 32, 64, 32)), (WARP_GROUP,)
+    ),
+    "attention_maxima_asked_for": Kind(
+        partial(attention.observed_attention, Heads(1, 8, 70, 16, 8, 16, 2)),
+        (CLUSTER,),
+        (COUNTER,),
+    ),
+    "attention_merged": rows(partial(attention.merged_at_once, Heads(2, 8, 0, 16, 1, 0, 16), 5)),
+}
+
+ROWS = {
+    "softmax": rows(partial(tiles.softmax, 33, 256, 2)),
+    "softmax_primes": rows(partial(tiles.softmax, 13, 1009, 2, "bf16")),
+    "layer_norm": rows(partial(tiles.layer_norm, 9, 512, 2, "f16")),
+    "layer_norm_f32_primes": rows(partial(tiles.layer_norm, 7, 509, 2, "f32")),
+    "softmax_sums": rows(partial(attention.softmax_sums, 5, 33, 7)),
+    "largest_of_columns": rows(partial(tiles.reduction, (23, 37), [0], "max", cut=1)),
+    "looped_maximum": rows(partial(tiles.looped_reduction, (40, 100), 32, 1, [1], ("max", "max"))),
+    "transposes": rows(partial(tiles.transposes, 40, 24, (20, 12), "f16")),
+    "joined_product": Kind(partial(tiles.joined_product, 16, (40, 24), 32, 2), (PRODUCT,)),
+    "chain_of_kernels": Kind(partial(tiles.chain, 16, 64, 32, "f16"), (FOLLOWS,)),
+    "views_between": rows(tiles.views_between, FOLLOWS),
+}
+
+KINDS: dict[str, Kind] = {**PRODUCTS, **SUMS, **ATTENTION, **ROWS}
