@@ -37,6 +37,9 @@ class Target:
     blocks_per_multiprocessor: int
     cluster_blocks: int
     """Blocks that can add up their sums through each other's shared memory; 0 if none can."""
+    sharing_blocks: int
+    """Blocks that may share a loop: beyond those of a cluster their sums go through device memory,
+    and with more than 16 the last block takes longer to add up than the others to walk."""
     multiprocessors_in_clusters: int
     """That have a block each before some get two, when clusters have four blocks and more: those
     of a cluster are neighbours, and some multiprocessors have too few."""
@@ -81,6 +84,7 @@ H200 = Target(
     threads_per_multiprocessor=2048,
     blocks_per_multiprocessor=32,
     cluster_blocks=8,
+    sharing_blocks=8,
     multiprocessors_in_clusters=120,
     # Fitted to RMSNorm and a linear layer, 255 tilings: 13 % mean error.
     dram_rate=4.2e12,
@@ -110,6 +114,7 @@ H100 = Target(
     threads_per_multiprocessor=2048,
     blocks_per_multiprocessor=32,
     cluster_blocks=8,
+    sharing_blocks=8,
     multiprocessors_in_clusters=120,
     # 90 % of the data sheet's 3.35e12, as row kernels reach it.
     dram_rate=3.0e12,
@@ -139,6 +144,7 @@ A100 = Target(
     threads_per_multiprocessor=2048,
     blocks_per_multiprocessor=32,
     cluster_blocks=0,
+    sharing_blocks=16,
     multiprocessors_in_clusters=0,
     # 90 % of the data sheet's 1.555e12 (the 40 GB card).
     dram_rate=1.4e12,

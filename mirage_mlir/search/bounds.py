@@ -24,7 +24,7 @@ def least_in_one_kernel(program: Program, target: Target) -> float:
     }
     written = sum(_bytes(program, output.axes, output.element_type) for output in program.outputs)
     together = (sum(whole.values()) + written) / target.dram_rate
-    shares = max((count for count in SHARES if count <= target.cluster_blocks), default=1)
+    shares = max((count for count in SHARES if count <= target.sharing_blocks), default=1)
     own = sum(
         _bytes(program, tuple(_walked(program, tensor.node)), tensor.element_type)
         for tensor in program.inputs

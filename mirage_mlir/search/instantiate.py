@@ -32,8 +32,8 @@ FINE_TILES = (
 )
 """Sizes that the best graphs are tried with."""
 
-SHARES = (2, 4, 8)
-"""Blocks that may share a loop: sizes that clusters have on every GPU that has clusters."""
+SHARES = (2, 4, 8, 16)
+"""Blocks that may share a loop: up to 8 are a cluster on every GPU that has clusters."""
 
 PARTS = (2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64)
 """Blocks over which a sum may be left open: a second kernel adds up what they store."""
@@ -135,7 +135,7 @@ def share_counts(program: Program, configuration: Configuration, target: Target)
     room = len(configuration.grid) < MAX_GRID_AXES and len(configuration.loop) == 1
     if not room or configuration.loop[0] in (*program.batch, *configuration.grid):
         return [1]
-    return [1, *(count for count in SHARES if count <= target.cluster_blocks)]
+    return [1, *(count for count in SHARES if count <= target.sharing_blocks)]
 
 
 def _thinned(choices: list[list[int]], most: int) -> list[list[int]]:

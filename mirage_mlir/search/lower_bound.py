@@ -63,6 +63,10 @@ class _LeastResources(Resources):
         """Nothing: sums may be folded."""
         return self.tiling.zero
 
+    def part_bytes(self) -> Array:
+        """As little."""
+        return self.tiling.zero
+
     def _threads(self) -> Array:
         multiplies = any(edge.kind is Kind.MATMUL for edge in self.edges.values())
         return self.tiling.one * float(MATRIX_THREADS if multiplies else MIN_THREADS)

@@ -475,7 +475,9 @@ class Resources:
         if not any(self.tiling.in_loop(value) for value in self.products):
             # The tiles that are multiplied give way.
             alone = np.maximum(alone - held, 0.0)
-        return np.where(self.tiling.mesh.shares > 1, np.maximum(alone, self.handed_over()), alone)
+        shares = self.tiling.mesh.shares
+        clustered = (shares > 1) & (shares <= self.tiling.target.cluster_blocks)
+        return np.where(clustered, np.maximum(alone, self.handed_over()), alone)
 
     def handed_over(self) -> Array:
         """Bytes of sums that a block holds ready for the blocks that share its loop."""
@@ -488,6 +490,15 @@ class Resources:
                 columns = self.tiling.mesh.tiles[axes[-1]] if axes else self.tiling.one
                 total = total + np.maximum(parts, 4 * volume + LINE_PADDING * volume / columns)
         return total
+
+    def part_bytes(self) -> Array:
+        """Bytes of sums that a block leaves in device memory for the last that shares its loop."""
+        kept = (
+            value
+            for value, edge in self.edges.items()
+            if edge.kind in ACCUMULATIONS and not self._folded(value)
+        )
+        return sum((4 * self.tiling.volume(value) for value in kept), start=self.tiling.zero)
 
 
 def reduction_waits(resources: Resources) -> Array:

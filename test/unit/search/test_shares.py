@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from search_programs import rmsnorm_linear
 
-from mirage_mlir.graph.target import A100, H200
+from mirage_mlir.graph.target import A100, H200, Target
 from mirage_mlir.search.axes import resolve
 from mirage_mlir.search.builder import ProgramBuilder
 from mirage_mlir.search.config import Configuration
@@ -27,19 +27,25 @@ Tiles = tuple[int, int, int]
 """The depth and the columns of a tile, and the blocks that share the depth."""
 
 
-def test_few_columns() -> None:
-    """1024 columns do not fill the GPU: blocks share the depth, as far as there are clusters."""
+@pytest.mark.parametrize("target", [A100, H200], ids=lambda target: target.name)
+def test_few_columns(target: Target) -> None:
+    """1024 columns do not fill the GPU: blocks share the depth, in clusters or without."""
     program = resolve(rmsnorm_linear(16, 4096, 1024))
-    best = search(program, H200, Limits(), SearchReport())[0]
+    best = search(program, target, Limits(), SearchReport())[0]
     assert best.configuration == SPLIT
     assert best.grid == ("k", "j")
     assert best.across == (1,)
-    assert best.blocks[1] in (2, 4, 8)
+    assert 1 < best.blocks[1] <= target.sharing_blocks
     assert best.tiles["j"] * best.turns[0] * best.blocks[1] >= 4096
     assert str(best) == f"grid{{k}} loop{{j}} across {best.blocks[1]} blocks"
-    for candidate in search(program, A100, Limits(), SearchReport()):
-        assert candidate.across == ()
-        assert "across" not in str(candidate)
+
+
+def test_the_last_block_reads_the_parts_of_all() -> None:
+    """Without clusters: sixteen blocks pay where a sum is small, and not where it is large."""
+    small = [modelled(16, 256, (64, 16, shares), A100) for shares in (1, 4, 16)]
+    assert small == sorted(small, reverse=True)
+    large = [modelled(64, 1024, (64, 256, shares), A100) for shares in (1, 4, 16)]
+    assert large[1] < min(large[0], large[2])
 
 
 def test_many_columns() -> None:
@@ -70,7 +76,7 @@ def test_every_block_has_a_part(depth: int) -> None:
     assert np.all((mesh.shares - 1) * share < depth)
 
 
-def modelled(rows: int, columns: int, tiles: Tiles) -> float:
+def modelled(rows: int, columns: int, tiles: Tiles, target: Target = H200) -> float:
     """Microseconds of RMSNorm and a linear layer of 4096 inputs, the faster of its graphs."""
     program = resolve(rmsnorm_linear(rows, 4096, columns))
     algebra = Algebra.of(program)
@@ -81,7 +87,7 @@ def modelled(rows: int, columns: int, tiles: Tiles) -> float:
     assert goal is not None
     deep, wide, shares = tiles
     tiling = Tiling(
-        program, algebra, graph, H200, mesh_of(program, SPLIT, [[wide], [deep]], [shares])
+        program, algebra, graph, target, mesh_of(program, SPLIT, [[wide], [deep]], [shares])
     )
     graphs = Extraction(graph, [goal], lambda _, edge: float(edge.kind is Kind.MATMUL), 8).run()
     return min(float(CostModel(tiling, one).seconds()[0]) for one in graphs) * 1e6
