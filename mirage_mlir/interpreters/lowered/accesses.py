@@ -40,9 +40,18 @@ class Access(NamedTuple):
         return self._replace(threads=self.threads[chosen], start=self.start[chosen], blocks=blocks)
 
 
+class Watcher(Checker):
+    """A checker that is told of every access."""
+
+    def see(self, access: Access) -> None:
+        """An access, as it is about to happen."""
+
+
 def inside(access: Access, limit: int, name: str, checker: Checker) -> Array:
     """Which accesses lie within `limit` bytes; others, and misaligned ones, are reported."""
-    outside = (access.start < 0) | (access.start + access.size > limit)
+    if isinstance(checker, Watcher):
+        checker.see(access)
+    outside = ~within(access, limit)
     if outside.any():
         which = int(np.argmax(outside))
         first = int(access.start[which])
@@ -56,6 +65,11 @@ def inside(access: Access, limit: int, name: str, checker: Checker) -> Array:
         message = f"has thread {thread} access {access.size} bytes from byte {first} of {name}"
         checker.report(FaultKind.MISALIGNED, access.op, message)
     return ~outside
+
+
+def within(access: Access, limit: int) -> Array:
+    """Which accesses lie within `limit` bytes."""
+    return (access.start >= 0) & (access.start + access.size <= limit)
 
 
 def first_wrong(access: Access, wrong: Array) -> tuple[int, int, int]:

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from mirage_mlir.interpreters.lowered.accesses import Access, inside
+from mirage_mlir.interpreters.lowered.accesses import Access, inside, within
 from mirage_mlir.interpreters.lowered.clocks import Clocks
 from mirage_mlir.interpreters.lowered.device_memory import DeviceBuffer
 from mirage_mlir.interpreters.lowered.encoding import POISON, Array
@@ -114,7 +114,7 @@ class HandedBuffer(DeviceBuffer):
 
     def write(self, access: Access, data: Array) -> None:
         super().write(access, data)
-        found = access.only(inside(access, len(self.data), self.name, self.checker))
+        found = access.only(within(access, len(self.data)))
         never = np.full(len(found.threads), -1)
         self.handover.written.append(Written(self, found.threads, found.bytes(), never))
 

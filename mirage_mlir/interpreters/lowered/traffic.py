@@ -1,0 +1,128 @@
+"""What the kernels ask of memory while they run: passes of the banks, sectors of device memory."""
+
+from collections import Counter
+from dataclasses import dataclass, field
+
+import numpy as np
+from xdsl.dialects import llvm
+from xdsl.ir import Operation
+
+from mirage_mlir.dialects import nvvm
+from mirage_mlir.dialects.nvvm_attributes import CLUSTER_SHARED
+from mirage_mlir.graph.banks import Mask, count
+from mirage_mlir.graph.layout import PIECE_BYTES, WARP_THREADS, ceil_div
+from mirage_mlir.graph.sectors import LINE_BYTES, SECTOR_BYTES, distinct
+from mirage_mlir.interpreters.lowered.accesses import Access, Watcher
+from mirage_mlir.interpreters.lowered.encoding import Array
+
+SHARED_ACCESSES: dict[type[Operation], str] = {
+    llvm.LoadOp: "load",
+    llvm.StoreOp: "store",
+    nvvm.LdMatrixOp: "ldmatrix",
+    nvvm.CpAsyncSharedGlobalOp: "cp.async",
+}
+"""What threads do with shared memory; tensor copies and products of warp groups are not theirs."""
+
+DEVICE_ACCESSES: dict[type[Operation], str] = {
+    llvm.LoadOp: "load",
+    llvm.StoreOp: "store",
+    nvvm.CpAsyncSharedGlobalOp: "cp.async",
+}
+
+REMOTE = "load of the cluster"
+"""A load from the shared memory of one of the cluster's blocks, the own one among them."""
+
+
+def numbers() -> Counter[str]:
+    """One for each sort of access."""
+    return Counter()
+
+
+@dataclass
+class Asked:
+    """
+    What the instructions of warps of one kernel asked for, by what they are.
+
+    Args:
+        instructions: of warps, that access shared memory.
+        passes: of the banks of shared memory.
+        least: passes without conflicts.
+        sectors: of device memory, of 32 bytes.
+        fewest: sectors that the bytes would fill.
+    """
+
+    instructions: Counter[str] = field(default_factory=numbers)
+    passes: Counter[str] = field(default_factory=numbers)
+    least: Counter[str] = field(default_factory=numbers)
+    sectors: Counter[str] = field(default_factory=numbers)
+    fewest: Counter[str] = field(default_factory=numbers)
+
+
+@dataclass
+class TrafficWatcher(Watcher):
+    """
+    Counts what kernels ask for, by their names.
+
+    Each access of the interpreter is one instruction of every warp that has an active thread.
+    """
+
+    kernels: dict[str, Asked] = field(default_factory=dict[str, Asked])
+    _of: dict[Operation, Asked] = field(default_factory=dict[Operation, Asked])
+
+    def asked_by(self, op: Operation) -> Asked:
+        """Where what an operation asks for is counted."""
+        if op not in self._of:
+            inside = op.parent_op()
+            while not isinstance(inside, llvm.FuncOp):
+                assert inside is not None
+                inside = inside.parent_op()
+            self._of[op] = self.kernels.setdefault(inside.sym_name.data, Asked())
+        return self._of[op]
+
+    def see(self, access: Access) -> None:
+        """Count one access."""
+        table = DEVICE_ACCESSES if access.blocks is None else SHARED_ACCESSES
+        name = table.get(type(access.op))
+        if name is None or not len(access.threads):
+            return
+        asked = self.asked_by(access.op)
+        for start in range(0, access.size, PIECE_BYTES):
+            part = access._replace(start=access.start + start)
+            places, active = by_warps(part)
+            if access.blocks is None:
+                see_device(asked, name, places, active, access.size)
+            else:
+                see_shared(asked, name_of(access, name), places, active, access.size)
+
+
+def see_shared(asked: Asked, name: str, places: Array, active: Mask, size: int) -> None:
+    """Count an access of shared memory."""
+    traffic = count(places, min(size, PIECE_BYTES), active)
+    asked.passes[name] += traffic.passes
+    asked.least[name] += traffic.least
+    asked.instructions[name] += traffic.instructions
+
+
+def see_device(asked: Asked, name: str, places: Array, active: Mask, size: int) -> None:
+    """Count an access of device memory."""
+    places = np.where(active, places, -LINE_BYTES)
+    asked.sectors[name] += distinct(places // SECTOR_BYTES)
+    size = min(size, PIECE_BYTES)
+    bytes_of_each = [len(np.unique(row[row >= 0])) * size for row in places]
+    asked.fewest[name] += sum(ceil_div(number, SECTOR_BYTES) for number in bytes_of_each)
+
+
+def name_of(access: Access, name: str) -> str:
+    """What a load or store of shared memory is called."""
+    op = access.op
+    return REMOTE if isinstance(op, llvm.LoadOp) and op.ptr.type == CLUSTER_SHARED else name
+
+
+def by_warps(access: Access) -> tuple[Array, Mask]:
+    """First bytes and which lanes are active, n warps x 32."""
+    warps, lanes = access.threads // WARP_THREADS, access.threads % WARP_THREADS
+    places = np.zeros((int(warps.max(initial=-1)) + 1, WARP_THREADS), np.int64)
+    active = np.zeros(places.shape, np.bool_)
+    places[warps, lanes] = access.start
+    active[warps, lanes] = True
+    return places, active
