@@ -18,6 +18,7 @@ from mirage_mlir.graph.schedule import (
     MATRIX_THREADS,
     MAX_BUFFER_BYTES,
     MAX_EXCHANGE_BYTES,
+    MAX_REGISTERS,
     MAX_THREADS,
     MIN_THREADS,
     PRODUCER_WARPS,
@@ -38,8 +39,8 @@ from mirage_mlir.search.tiling import Tiling, item_bytes, round_up
 
 Mask = NDArray[np.bool_]
 
-VECTOR = 16
-"""Bytes that a thread copies at once, where addresses are multiples of it."""
+VECTOR, REGISTER = 16, 4
+"""Bytes that a thread copies at once, where addresses are multiples of it, and of a register."""
 
 MAX_LIVE_PER_THREAD = 96
 """Elements in f32 that a thread keeps; of its 255 registers others hold addresses and copies."""
@@ -89,6 +90,7 @@ class Resources:
         self.rescaled = self._rescaled()
         """The sums over the loop that every turn brings to a new maximum."""
         self.live = self._live()
+        self.asked = self._asked()
         self.kept: dict[int, Mask] = {}
         """For operands of matrix units that may stay in registers, where they do."""
         self.chains = self._chains()
@@ -110,7 +112,8 @@ class Resources:
     def fits(self) -> Mask:
         """Which combinations a block has the registers and the shared memory for."""
         shared = self.shared <= self.tiling.target.shared_per_block
-        return shared & (self.live <= MAX_LIVE_PER_THREAD * self.threads) & self._reducible()
+        kept = self.live <= MAX_LIVE_PER_THREAD * self.threads
+        return shared & kept & self._askable() & self._reducible()
 
     def resident(self) -> Array:
         """Blocks that run on one multiprocessor at a time."""
@@ -118,7 +121,8 @@ class Resources:
         if self.products:
             registers = self.live + OTHERS_BESIDE_PRODUCTS * self.threads
         else:
-            registers = COPIES_OF_LIVE * self.live + OTHER_REGISTERS * self.threads
+            registers = np.maximum(COPIES_OF_LIVE * self.live, self.asked)
+            registers = registers + OTHER_REGISTERS * self.threads
         threads = self.threads + np.where(self.pipelined, PRODUCER_WARPS * WARP_THREADS, 0)
         # All threads of a kernel have as many registers.
         registers = registers * (threads / self.threads)
@@ -281,6 +285,22 @@ class Resources:
             self.edges[user].kind in ACCUMULATIONS and self._folded(user)
             for user in self.uses[value]
         )
+
+    def _askable(self) -> Mask:
+        """Whether threads have registers for all that they ask for."""
+        room = self.tiling.target.registers_per_multiprocessor - OTHER_REGISTERS * self.threads
+        most = (MAX_REGISTERS - OTHER_REGISTERS) * self.threads
+        return self.asked <= np.minimum(room, most)
+
+    def _asked(self) -> Array:
+        """Registers of all threads for tiles that are read where they are used: all at once."""
+        asked = self.tiling.zero
+        for value, edge in self.edges.items():
+            if edge.kind is Kind.INPUT and not self.in_shared(value):
+                tensor = self.tiling.program.inputs[edge.source]
+                item, (_, vector) = item_bytes(tensor.element_type), self.contiguous(tensor)
+                asked = asked + self.tiling.volume(value) * item / np.minimum(vector, REGISTER)
+        return asked
 
     def _reducible(self) -> Mask:
         """
