@@ -7,7 +7,7 @@ import multiprocessing
 import os
 import sys
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from time import perf_counter
 from typing import TYPE_CHECKING, Protocol
@@ -16,10 +16,6 @@ import mirage_mlir as mi
 
 if TYPE_CHECKING:
     from kernels.programs import Case
-    from xdsl.dialects.builtin import ModuleOp
-
-    from mirage_mlir.driver.compile import CompiledFunction
-    from mirage_mlir.runtime.artifact import TargetCode
 
 EPS = 1e-5
 
@@ -115,10 +111,9 @@ class Small:
 
     def compile(self) -> mi.CompiledKernel:
         """Compile."""
-        from kernel_kinds import KINDS
+        from kernel_kinds import compiled
 
-        kind = KINDS[self.kind]
-        return compiled_kind(kind.module(), self.chip, pack=bool(kind.constants))
+        return mi.CompiledKernel(compiled(self.kind, self.chip, NEWEST))
 
 
 @dataclass(frozen=True)
@@ -139,25 +134,6 @@ class Searched:
         options = Options(chips=(NEWEST,))
         made = superoptimize_function(module, function.sym_name.data, options)
         return mi.CompiledKernel(made.artifact)
-
-
-def compiled_kind(module: ModuleOp, chip: str, *, pack: bool = False) -> mi.CompiledKernel:
-    """The function `f` of uGraphs; as PTX for every later GPU too, where that is not `sm_90a`."""
-    from mirage_mlir.driver.as_written import compile_as_written
-
-    artifact, (compiled,) = compile_as_written(module, "f", (chip,), pack=pack)
-    if chip == NEWEST:
-        return mi.CompiledKernel(artifact)
-    return mi.CompiledKernel(replace(artifact, targets=(portable(compiled),)))
-
-
-def portable(compiled: CompiledFunction) -> TargetCode:
-    """
-    Code that a GPU of compute capability 9.0 takes, whatever chip it was compiled for.
-
-    The driver tells PTX, which ends with a zero, from machine code by itself.
-    """
-    return replace(compiled.code, target="sm_90", cubin=compiled.ptx.encode() + b"\0")
 
 
 def sanitized_workloads() -> list[Workload]:

@@ -129,6 +129,32 @@ def test_second_device(torch: Any, kernel: mi.CompiledKernel) -> None:
     assert close(output.cpu().numpy(), x, w)
 
 
+def test_tensors_that_nobody_keeps(torch: Any, kernel: mi.CompiledKernel) -> None:
+    """Inputs and outputs are given up while the stream is busy; what comes then may lie there."""
+    x, w = arrays()
+    given = on_torch(torch, x, w)
+    kernel(*given)
+    torch.cuda._sleep(50_000_000)
+    kept: list[Any] = []
+    for number in range(40):
+        output = kernel(given[0] * 1, given[1] * 1)
+        if number % 8 == 0:
+            kept.append(output)
+        del output
+        torch.empty_like(given[1]).fill_(float("nan"))
+    assert all(close(output.cpu().numpy(), x, w) for output in kept)
+
+
+def test_every_element_is_written(torch: Any, kernel: mi.CompiledKernel) -> None:
+    """Whatever the output held before: not a number, or infinity."""
+    x, w = arrays()
+    given = on_torch(torch, x, w)
+    for poison in (float("nan"), float("inf"), -0.0):
+        out = torch.full((SHAPE[0], SHAPE[2]), poison, dtype=torch.float16, device="cuda")
+        assert kernel(*given, out=out) is out
+        assert close(out.cpu().numpy(), x, w)
+
+
 def test_cupy(cupy: Any, kernel: mi.CompiledKernel) -> None:
     x, w = arrays()
     output = kernel(cupy.asarray(x), cupy.asarray(w))

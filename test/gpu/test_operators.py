@@ -3,16 +3,22 @@
 import random
 from typing import Any
 
+import gpu_prepared
 import pytest
-from gpu_runs import chip_here, run_guarded
+from gpu_runs import run_guarded
 from numpy_reference import TOLERANCE, error
-from operators import OPERATORS, TYPES, Operator
+from operators import OPERATORS, TYPES
+
+import mirage_mlir as mi
+
+BY_NAME = {operator.name: operator for operator in OPERATORS}
 
 
+@pytest.mark.prepared(gpu_prepared.operator, "name", "element_type")
 @pytest.mark.parametrize("element_type", TYPES)
-@pytest.mark.parametrize("operator", OPERATORS, ids=lambda operator: operator.name)
-def test_values(torch: Any, operator: Operator, element_type: str) -> None:
-    kernel = operator.graph(element_type).superoptimize(compile_for=[chip_here()])
+@pytest.mark.parametrize("name", BY_NAME)
+def test_values(torch: Any, name: str, element_type: str, prepared: bytes) -> None:
+    operator, kernel = BY_NAME[name], mi.CompiledKernel(mi.Artifact.from_bytes(prepared))
     seed = random.randrange(1 << 32)
     inputs = operator.inputs(element_type, seed)
     (output,) = run_guarded(torch, kernel, inputs)

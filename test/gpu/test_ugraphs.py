@@ -3,17 +3,19 @@
 import random
 from typing import Any
 
+import gpu_prepared
 import pytest
-from gpu_runs import chip_here, run_guarded
+from gpu_runs import run_guarded
 from numpy_reference import TOLERANCE, error
-from ugraph_programs import NAMES, PROGRAMS, path_of
+from ugraph_programs import NAMES, PROGRAMS
 
 import mirage_mlir as mi
 
 
+@pytest.mark.prepared(gpu_prepared.ugraph, "name")
 @pytest.mark.parametrize("name", NAMES)
-def test_values(torch: Any, name: str) -> None:
-    kernel = mi.compile_file(path_of(name), "ugraph", compile_for=[chip_here()])
+def test_values(torch: Any, name: str, prepared: bytes) -> None:
+    kernel = mi.CompiledKernel(mi.Artifact.from_bytes(prepared))
     specs = kernel.artifact.inputs
     program = PROGRAMS[name]
     seed = random.randrange(1 << 32)

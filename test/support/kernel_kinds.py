@@ -7,7 +7,7 @@ kind would not be what it is called.
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 
 import attention_cases as attention
@@ -20,6 +20,9 @@ from xdsl.dialects import func
 from xdsl.dialects.builtin import ArrayAttr, DictionaryAttr, ModuleOp, UnitAttr
 
 from mirage_mlir.dialects import threadblock as tb
+from mirage_mlir.driver.as_written import compile_as_written
+from mirage_mlir.driver.compile import CompiledFunction
+from mirage_mlir.runtime.artifact import Artifact, TargetCode
 
 CHIPS = ("sm_90a", "sm_80")
 
@@ -276,3 +279,20 @@ ROWS = {
 }
 
 KINDS: dict[str, Kind] = {**PRODUCTS, **SUMS, **ATTENTION, **ROWS}
+
+
+def compiled(name: str, chip: str, here: str) -> Artifact:
+    """A kind of kernel for a chip; as PTX where the GPU here is another."""
+    kind = KINDS[name]
+    artifact, (made,) = compile_as_written(kind.module(), "f", (chip,), pack=bool(kind.constants))
+    return artifact if chip == here else replace(artifact, targets=(portable(made),))
+
+
+def portable(made: CompiledFunction) -> TargetCode:
+    """
+    Code for one chip as PTX, which the driver of any later GPU compiles.
+
+    It says that it is for the generation of the one here. The driver tells PTX, which ends with a
+    zero, from machine code by itself.
+    """
+    return replace(made.code, target="sm_90", cubin=made.ptx.encode() + b"\0")
