@@ -41,6 +41,7 @@ from mirage_mlir.passes.lowering.loop import Loop
 from mirage_mlir.passes.lowering.operations import meet_block, meet_cluster, run_all
 from mirage_mlir.passes.lowering.parts import arrive
 from mirage_mlir.passes.lowering.pipeline import Producer, mapped_tensors
+from mirage_mlir.passes.lowering.raster import launched_grid, place_in_grid
 from mirage_mlir.passes.lowering.tiles import (
     CLUSTER_SHARES,
     IN_SCRATCH,
@@ -111,10 +112,11 @@ class KernelFunction:
         self.block_threads = threads = int_attribute(graph, THREADS)
         thread_index = self.emit.result(nvvm.ThreadIdXOp())
         block_ids = (nvvm.BlockIdXOp, nvvm.BlockIdYOp, nvvm.BlockIdZOp)
-        blocks: list[Index] = [
+        ids: list[Index] = [
             self.emit.result(block()) if size > 1 else 0
-            for block, size in zip(block_ids, graph.grid_sizes, strict=False)
+            for block, size in zip(block_ids, launched_grid(graph), strict=True)
         ]
+        blocks = place_in_grid(self.emit, graph, ids)
         self.ctx = KernelContext(
             graph,
             self.emit,
@@ -246,12 +248,11 @@ class KernelFunction:
     def function(self, name: str, arguments: Sequence[str]) -> llvm.FuncOp:
         """The finished function, with what a launch must know in its attributes."""
         graph = self.graph
-        grid = [*graph.grid_sizes, 1, 1][:3]
         launched = self.block_threads + self.producers * WARP_THREADS
         attributes: dict[str, Attribute] = {
             "nvvm.kernel": UnitAttr(),
             "nvvm.maxntid": DenseArrayBase.from_list(i32, [launched]),
-            "mirage.grid": DenseArrayBase.from_list(i64, grid),
+            "mirage.grid": DenseArrayBase.from_list(i64, launched_grid(graph)),
             "mirage.threads": IntegerAttr(launched, i64),
             "mirage.smem_bytes": IntegerAttr(int_attribute(graph, SMEM_BYTES), i64),
             "mirage.arguments": ArrayAttr([StringAttr(argument) for argument in arguments]),

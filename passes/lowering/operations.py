@@ -14,6 +14,7 @@ from mirage_mlir.passes.lowering.elementwise import run_thread_graph
 from mirage_mlir.passes.lowering.emitter import Condition
 from mirage_mlir.passes.lowering.matmul import multiply
 from mirage_mlir.passes.lowering.parts import leave_part, total_of_parts
+from mirage_mlir.passes.lowering.quads import gathered
 from mirage_mlir.passes.lowering.reduction import (
     NEUTRAL,
     layout_read_by,
@@ -130,6 +131,7 @@ def run_store(ctx: KernelContext, op: threadblock.StoreOp) -> None:
     element = threadblock.tile_type(op.tile).element_type
     if slots[0].type != element:
         slots = [ctx.emit.result(arith.TruncFOp(as_f32(ctx, value), element)) for value in slots]
+    slots, layout = gathered(ctx, op, slots, layout)
     with ctx.emit.when(stores_for_all(ctx, op)):
         write_global(ctx, op, slots, layout)
 

@@ -1,0 +1,55 @@
+"""The order in which the blocks of a grid start, so that those that run together read the same."""
+
+from math import prod
+
+from mirage_mlir.dialects import kernel, threadblock
+from mirage_mlir.graph.raster import choose_panel
+from mirage_mlir.passes.lowering.context import buffer_bytes, is_staged
+from mirage_mlir.passes.lowering.emitter import Emitter, Index
+from mirage_mlir.passes.lowering.tiles import cluster_sizes
+
+MAX_BLOCKS_BEHIND = 65535
+"""Blocks along each axis of a grid but the first (CUDA's limit)."""
+
+TOGETHER = 132
+"""Blocks that run at a time: one on each multiprocessor of an H200. An A100 has 108 of them."""
+
+
+def panel_of(graph: kernel.GraphDefinedOp) -> int:
+    """
+    Blocks along the first axis that start before those of the next place on the second axis.
+
+    All of them where the order of the grid is as good. Those of a cluster stay together.
+    """
+    first, *others = graph.grid_sizes
+    if not others:
+        return first
+    along = [0, 0]
+    for op in graph.body.block.ops:
+        if isinstance(op, threadblock.LoadOp) and is_staged(op):
+            cut = [dim >= 0 for dim in op.grid_map.get_values()]
+            if cut[0] != cut[1]:
+                along[cut[1]] += buffer_bytes(op)
+    step = cluster_sizes(graph)[0]
+    panel = choose_panel((first, others[0]), (along[0], along[1]), TOGETHER, step)
+    return panel if first // panel * prod(others[1:]) <= MAX_BLOCKS_BEHIND else first
+
+
+def launched_grid(graph: kernel.GraphDefinedOp) -> list[int]:
+    """The grid as it is launched: panels are the slowest part of the last axis."""
+    first, *others = graph.grid_sizes
+    panel = panel_of(graph)
+    if panel == first:
+        return [*graph.grid_sizes, 1, 1][:3]
+    return [panel, others[0], first // panel * prod(others[1:])]
+
+
+def place_in_grid(emit: Emitter, graph: kernel.GraphDefinedOp, ids: list[Index]) -> list[Index]:
+    """The block's place on each axis of `graph`'s grid, by its three indices in the launch."""
+    first, *others = graph.grid_sizes
+    panel = panel_of(graph)
+    if panel == first:
+        return ids[: len(graph.grid_sizes)]
+    size = prod(others[1:])
+    start = emit.mul(emit.div(ids[2], size), panel)
+    return [emit.add(start, ids[0]), ids[1], emit.rem(ids[2], size)][: len(graph.grid_sizes)]

@@ -1,0 +1,84 @@
+"""What large products need: wide stores of their sums, and an order of blocks."""
+
+from collections.abc import Callable
+
+import pytest
+from lowered_kernels import check, graphs_of, schedule
+from lowering_cases import Linear, biased_linear, gated_mlp, matmul, plain_linear, total
+from small_graphs import ALL, Program
+from xdsl.dialects.builtin import DenseArrayBase, ModuleOp
+from xdsl.dialects.llvm import StoreOp
+from xdsl.ir import Operation
+
+from mirage_mlir.dialects.nvvm import ShflSyncOp
+from mirage_mlir.passes.lowering import raster
+
+
+def stores_of(kernels: Operation) -> list[int | None]:
+    """The bytes to which each store is aligned."""
+    return [
+        None if op.alignment is None else op.alignment.value.data
+        for op in kernels.walk()
+        if isinstance(op, StoreOp)
+    ]
+
+
+@pytest.mark.parametrize(
+    ("make", "target"),
+    [
+        (lambda: plain_linear(Linear(64, 64, 64, 64, 64, 32)), "sm_90a"),
+        (lambda: plain_linear(Linear(64, 64, 96, 64, 64, 96, "bf16")), "sm_90a"),
+        (lambda: gated_mlp(Linear(64, 64, 64, 64, 32, 32)), "sm_90a"),
+        (lambda: plain_linear(Linear(16, 64, 128, 16, 64, 128, "bf16")), "sm_80"),
+        # Rows that tiles do not divide, and columns of which some do not exist.
+        (lambda: biased_linear(Linear(50, 64, 104, 64, 32, 64)), "sm_90a"),
+        (lambda: plain_linear(Linear(21, 64, 104, 16, 64, 128)), "sm_80"),
+    ],
+)
+def test_lanes_store_sixteen_bytes(make: Callable[[], ModuleOp], target: str):
+    kernels = check(make(), target=target)
+    assert any(isinstance(op, ShflSyncOp) for op in kernels.walk())
+    assert set(stores_of(kernels)) == {16}
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        # Rows of 36 bytes are not aligned to 16; three tiles of 8 columns are not four.
+        lambda: plain_linear(Linear(16, 64, 18, 16, 64, 18)),
+        lambda: plain_linear(Linear(64, 64, 24, 64, 64, 24)),
+    ],
+)
+def test_others_store_as_they_are(make: Callable[[], ModuleOp]):
+    kernels = check(make())
+    assert not any(isinstance(op, ShflSyncOp) for op in kernels.walk())
+
+
+def linear_of_parts(batch: int, s: Linear) -> ModuleOp:
+    """A product of each of several matrices, which are the last axis of the grid."""
+    p = Program(f"{batch}x{s.type_of('mk')}", f"{batch}x{s.type_of('kn')}")
+    x, w = p.inputs
+    with p.graph([*s.grid, batch], [s.turns]) as g:
+        xt = g.load(x, (1, s.rows, s.depth), [ALL, 1, 0], [2])
+        wt = g.load(w, (1, s.depth, s.columns), [2, ALL, 0], [1])
+        g.store(total(g, matmul(g, xt, wt)), f"{batch}x{s.type_of('mn')}", [2, 1, 0])
+    return p.finish(*g.results)
+
+
+@pytest.mark.parametrize(
+    ("make", "launched"),
+    [
+        (lambda: biased_linear(Linear(48, 32, 64, 16, 16, 16)), [2, 3, 2]),
+        (lambda: linear_of_parts(2, Linear(48, 32, 64, 16, 16, 16)), [2, 3, 4]),
+    ],
+)
+def test_blocks_start_in_panels(
+    make: Callable[[], ModuleOp], launched: list[int], monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setattr(raster, "TOGETHER", 4)
+    (graph,) = graphs_of(schedule(make()))
+    assert raster.launched_grid(graph) == launched
+    kernels = check(make())
+    (grid,) = (each for op in kernels.walk() if (each := op.attributes.get("mirage.grid")))
+    assert isinstance(grid, DenseArrayBase)
+    assert list(grid.get_values()) == launched
