@@ -13,14 +13,12 @@ from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Operation
 
-from mirage_mlir.dialects import nvvm, threadblock
+from mirage_mlir.dialects import threadblock
 from mirage_mlir.dialects.layout import ConvertLayoutOp, SharedAttr, layout_of
 from mirage_mlir.graph.banks import Access as TileAccess
-from mirage_mlir.graph.banks import Fragments, Pieces, count, traffic
-from mirage_mlir.graph.layout import WARP_THREADS
+from mirage_mlir.graph.banks import Fragments, Pieces, traffic
 from mirage_mlir.interpreters.lowered import run_kernels
-from mirage_mlir.interpreters.lowered.accesses import Access
-from mirage_mlir.interpreters.lowered.shared_memory import SharedMemory
+from mirage_mlir.interpreters.lowered.traffic import TrafficWatcher
 from mirage_mlir.passes.assign_layouts import AssignLayoutsPass
 from mirage_mlir.passes.fuse_thread_graphs import FuseThreadGraphsPass
 from mirage_mlir.passes.lowering.context import buffer_element, is_tensor_copy, shared_layout
@@ -89,46 +87,30 @@ def item_of(op: Operation) -> int:
     return byte_width(buffer_element(op))
 
 
-def measured(module: ModuleOp, monkeypatch: pytest.MonkeyPatch) -> Counter[type[Operation]]:
-    """Passes of the banks by what asks for them, while the kernels run."""
-    found: Counter[type[Operation]] = Counter()
-
-    def counted(name: str) -> None:
-        original = getattr(SharedMemory, name)
-
-        def method(self: SharedMemory, access: Access, *rest: object) -> object:
-            warps, lanes = access.threads // WARP_THREADS, access.threads % WARP_THREADS
-            places = np.zeros((warps.max(initial=0) + 1, WARP_THREADS), np.int64)
-            active = np.zeros(places.shape, np.bool_)
-            places[warps, lanes] = access.start
-            active[warps, lanes] = True
-            found[type(access.op)] += count(places, access.size, active).passes
-            return original(self, access, *rest)
-
-        monkeypatch.setattr(SharedMemory, name, method)
-
-    for name in ("read_matrices", "start_copy"):
-        counted(name)
+def measured(module: ModuleOp) -> Counter[str]:
+    """Passes of the banks by what asks for them, while the kernel runs."""
     for step in (ScheduleThreadblockPass(), PlanMemoryPass("H200")):
         step.apply(Context(), module)
     inputs = draw(function_of(module))
-    run_kernels(emit(module), inputs)
-    return found
+    watcher = TrafficWatcher()
+    run_kernels(emit(module), inputs, checker=watcher)
+    (asked,) = watcher.kernels.values()
+    return asked.passes
 
 
 @pytest.mark.parametrize("name", CASES)
-def test_the_kernels_do_what_was_counted(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_kernels_do_what_was_counted(name: str) -> None:
     """Matrix loads and copies of all blocks, thread by thread."""
     module = laid_out(CASES[name](), "sm_80")
     (graph,) = graphs_of(module)
     blocks = int(np.prod(graph.grid_sizes))
     matrices, copies = (blocks * predicted(module, kind) for kind in (Fragments, Pieces))
-    found = measured(module, monkeypatch)
+    found = measured(module)
     if "f32" not in name:
-        assert found[nvvm.LdMatrixOp] == matrices
+        assert found["ldmatrix"] == matrices
     if name not in ("odd", "ragged"):
         # Pieces below 4 bytes are no asynchronous copies.
-        assert found[nvvm.CpAsyncSharedGlobalOp] == copies
+        assert found["cp.async"] == copies
 
 
 @pytest.mark.parametrize("target", ["sm_80", "sm_90a"])
