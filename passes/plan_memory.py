@@ -21,6 +21,7 @@ from mirage_mlir.passes.lowering.context import (
     SMEM_OFFSET,
     buffer_alignment,
     buffer_bytes,
+    buffer_count,
     is_staged,
 )
 from mirage_mlir.passes.lowering.emitter import byte_width
@@ -90,7 +91,7 @@ def lifetime(
     op: Operation, graph: kernel.GraphDefinedOp, times: Times, stages: dict[SSAValue, Stage]
 ) -> Buffer:
     """How much memory `op` needs, and from when to when."""
-    count = int_attribute(graph, STAGES) if is_staged(op) else 1
+    count = int_attribute(graph, STAGES) if is_staged(op) else buffer_count(op)
     first, last = times.spread(op, stages[op.results[0]] == Stage.LOOP)
     if isinstance(op, threadblock.LoadOp) or ZERO_PADDING in op.attributes:
         first = 0

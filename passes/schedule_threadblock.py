@@ -6,7 +6,7 @@ from math import prod
 
 import numpy as np
 from xdsl.context import Context
-from xdsl.dialects.builtin import DenseArrayBase, IntegerAttr, ModuleOp, i64
+from xdsl.dialects.builtin import DenseArrayBase, IntegerAttr, ModuleOp, UnitAttr, i64
 from xdsl.ir import Operation, SSAValue
 from xdsl.passes import ModulePass
 
@@ -36,10 +36,12 @@ from mirage_mlir.graph.schedule import (
 from mirage_mlir.graph.target import target_named
 from mirage_mlir.passes.lowering.context import (
     buffer_bytes,
+    buffer_count,
     is_staged,
     is_tensor_copy,
 )
 from mirage_mlir.passes.lowering.order import (
+    alternating,
     before_pipeline,
     in_shared,
     invariant_part,
@@ -48,6 +50,7 @@ from mirage_mlir.passes.lowering.order import (
     post_part,
 )
 from mirage_mlir.passes.lowering.tiles import (
+    ALTERNATES,
     HELD,
     PRODUCERS,
     THREADS,
@@ -70,6 +73,9 @@ ptxas uses 151 in all."""
 LARGEST_ALIGNMENT = 1024
 """Bytes that a tile starts at a multiple of: eight lines of the widest swizzle."""
 
+ENOUGH_STAGES = 4
+"""Buffers of the loop's tiles that are left where what it computes has two of its own."""
+
 BLOCKS_IN_STEP = 8
 """Neighbouring blocks that run through the loop side by side: together they read long runs of
 each row. On an H200 groups of 4 to 16 were equally fast, 5 % faster than all in step."""
@@ -84,7 +90,7 @@ def other_bytes(graph: kernel.GraphDefinedOp) -> int:
     """Bytes of shared memory that other tiles take while the loop runs, in whole swizzles."""
     stages = threadblock.stages(graph)
     return sum(
-        round_up(buffer_bytes(op), LARGEST_ALIGNMENT)
+        buffer_count(op) * round_up(buffer_bytes(op), LARGEST_ALIGNMENT)
         for op in graph.body.block.ops
         if not isinstance(op, threadblock.TransposeOp)
         and any(in_shared(result) and stages[result] != Stage.POST for result in op.results)
@@ -232,11 +238,27 @@ class ScheduleThreadblockPass(ModulePass):
             if THREADS not in graph.attributes:
                 fail(graph, "has no layouts; run assign-layouts first")
             pipelined = copies and is_pipelined(graph)
+            if pipelined:
+                self.alternate(graph)
             schedule(graph, self.stages_of(graph, pipelined), pipelined=pipelined)
             if pipelined:
                 turns, share = prod(graph.loop_sizes), int(self.share_of(graph))
                 ahead = turns_ahead(turn_bytes(graph), turns, share)
                 graph.attributes[AHEAD] = IntegerAttr(ahead, i64)
+
+    def alternate(self, graph: kernel.GraphDefinedOp) -> None:
+        """Keep two buffers of what the loop writes where turns meet less often so."""
+        stage_map = threadblock.stages(graph)
+        ops = [
+            op for op in graph.body.block.ops if stage_of(op, stage_map, looped=True) == Stage.LOOP
+        ]
+        before = self.stages_of(graph, True)
+        found = alternating(ops)
+        for op in found:
+            op.attributes[ALTERNATES] = UnitAttr()
+        if self.stages_of(graph, True) < min(before, ENOUGH_STAGES):
+            for op in found:
+                del op.attributes[ALTERNATES]
 
     def stages_of(self, graph: kernel.GraphDefinedOp, pipelined: bool) -> int:
         """Buffers of each tile that the loop of `graph` loads."""

@@ -257,7 +257,12 @@ def largest_power_of_two_divisor(value: int, limit: int) -> int:
 
 
 def blocked(
-    shape: tuple[int, ...], threads: int, widest: int = 8, *, rows_first: int = 1
+    shape: tuple[int, ...],
+    threads: int,
+    widest: int = 8,
+    *,
+    rows_first: int = 1,
+    most_across: int | None = None,
 ) -> RegisterLayout:
     """
     Threads along columns first, each with the widest run of columns that divides them.
@@ -267,12 +272,15 @@ def blocked(
         threads: of the block or cluster; above a power of two they repeat what others have.
         widest: run of columns, in elements; 8 are 16 bytes of f16.
         rows_first: threads along the rows before any others go along columns, a power of two.
+        most_across: threads along the columns, a power of two; where not given as many as there
+            are columns for.
     """
     rows, columns = as_matrix(shape)
     vector = largest_power_of_two_divisor(columns, widest)
     count, threads = threads, 1 << (threads.bit_length() - 1)
     first = min(threads, rows_first, power_of_two_at_least(rows))
     across = min(threads // first, power_of_two_at_least(ceil_div(columns, vector)))
+    across = min(across, most_across or across)
     down = min(threads // across, power_of_two_at_least(rows))
     along: list[Position] = [(1 << k, 0) for k in range(down.bit_length() - 1)]
     bits = along[: first.bit_length() - 1]

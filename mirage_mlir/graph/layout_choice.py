@@ -41,10 +41,22 @@ class Problem:
     pairs: tuple[Pair, ...] = ()
     limit: int | None = None
 
-    def cost(self, choice: Sequence[int]) -> int:
-        """What a choice of an option for each tile costs."""
-        alone = sum(options[i].cost for options, i in zip(self.tiles, choice, strict=True))
-        return alone + sum(costs[choice[a]][choice[b]] for a, b, costs in self.pairs)
+    def cost(self, choice: Sequence[int], part: Sequence[int] | None = None) -> int:
+        """What a choice of an option for each tile costs; only what the tiles of a `part` do."""
+        tiles = range(len(self.tiles)) if part is None else part
+        alone = sum(self.tiles[tile][choice[tile]].cost for tile in tiles)
+        return alone + sum(costs[choice[a]][choice[b]] for a, b, costs in self.pairs if a in tiles)
+
+    def parts(self) -> list[list[int]]:
+        """The tiles in groups that no cost of two tiles connects, each in ascending order."""
+        group = list(range(len(self.tiles)))
+        for a, b, _ in self.pairs:
+            old, new = group[b], group[a]
+            group = [new if each == old else each for each in group]
+        return [
+            [tile for tile in range(len(group)) if group[tile] == number]
+            for number in dict.fromkeys(group)
+        ]
 
     def settled(self, start: int) -> "Problem":
         """The problem with only the first option of each tile from `start` on."""

@@ -24,6 +24,7 @@ from mirage_mlir.graph.layout import (
 from mirage_mlir.graph.tensor_map import SHARED_ALIGNMENT
 from mirage_mlir.passes.lowering.emitter import Condition, Emitter, Index, byte_width
 from mirage_mlir.passes.lowering.rescaling import Stabiliser, StateKey
+from mirage_mlir.passes.lowering.tiles import ALTERNATES
 from mirage_mlir.passes.lowering.views import TensorView, view_of
 
 SMEM_OFFSET = "smem_offset"
@@ -61,6 +62,7 @@ class KernelContext:
         stages: buffers of each tile that the loop loads.
         turns: index of the present turn of each loop.
         slot: which of the `stages` buffers the present turn reads.
+        parity: whether the present turn is an odd one, 0 or 1.
         registers: the slots of each tile that lives in registers, in the order of its layout.
         fetched: tiles in device memory that were read ahead, by layout and shape.
         held: fragments of left sides that stay in registers through the loop, of products, by
@@ -79,6 +81,7 @@ class KernelContext:
     stages: int
     turns: list[Index] = field(default_factory=list[Index])
     slot: Index = 0
+    parity: Index = 0
     registers: dict[SSAValue, list[SSAValue]] = field(
         default_factory=dict[SSAValue, list[SSAValue]]
     )
@@ -361,6 +364,8 @@ class KernelContext:
         if is_staged(op):
             turn = self.slot if slot is None else slot
             at = self.emit.add(self.emit.mul(turn, buffer_bytes(op)), at)
+        elif ALTERNATES in op.attributes:
+            at = self.emit.add(self.emit.mul(self.parity, buffer_bytes(op)), at)
         return self.emit.pointer(self.shared, at, i8)
 
 
@@ -419,6 +424,11 @@ def buffer_bytes(op: Operation) -> int:
     layout = shared_layout(op.results[0])
     item = byte_width(buffer_element(op))
     return round_up(layout.size * layout.copies * item, buffer_alignment(op))
+
+
+def buffer_count(op: Operation) -> int:
+    """Buffers of a tile in shared memory that is no loaded one of the loop."""
+    return 2 if ALTERNATES in op.attributes else 1
 
 
 def buffer_alignment(op: Operation) -> int:

@@ -1,8 +1,10 @@
 """The loop of a kernel: what it carries from turn to turn, and one turn."""
 
 from collections.abc import Sequence
+from functools import cached_property
 from itertools import chain
 from math import prod
+from typing import TypeGuard
 
 from xdsl.ir import Operation, SSAValue
 
@@ -18,6 +20,7 @@ from mirage_mlir.passes.lowering.context import KernelContext
 from mirage_mlir.passes.lowering.loads import copy, copy_turn, staged_loads, turns_of
 from mirage_mlir.passes.lowering.matmul import hold, multiply
 from mirage_mlir.passes.lowering.operations import run_operation
+from mirage_mlir.passes.lowering.order import is_group_product, reads, writes
 from mirage_mlir.passes.lowering.pipeline import await_tiles, release_tiles
 from mirage_mlir.passes.lowering.reduction import NEUTRAL, accumulate, rescaled
 from mirage_mlir.passes.lowering.rescaling import Stabiliser, StateKey, lowest, state_key
@@ -42,6 +45,7 @@ class Loop:
         self.sums = [op for op in ops if isinstance(op, threadblock.AccumulateOp)]
         self.accumulators = [op for op in self.sums if STATE not in op.attributes]
         self.counts = [slots_of(op) for op in self.accumulators]
+        self.running: dict[threadblock.MatmulOp, Product] = {}
 
     def run(self) -> None:
         """Emit it; accumulators, and the maxima that they are relative to, are carried."""
@@ -96,18 +100,20 @@ class Loop:
         ctx = self.ctx
         ctx.turns = turns_of(ctx, turn)
         ctx.slot = ctx.emit.rem(turn, ctx.stages)
+        ctx.parity = ctx.emit.bits(turn, 1)
         ops = self.ops if PRODUCERS in ctx.graph.attributes else self.start_turn(turn)
         totals: dict[Operation, list[SSAValue]] = {}
         started: dict[Operation, Product] = {}
         trails = find_trails(ops)
         later = {graph for trail in trails.values() for graph in trail.graphs}
         for op in ops:
-            if isinstance(op, BarrierOp | ReleaseTilesOp):
-                totals |= self.finished(started)
+            self.wait_for_products(op, totals, started)
             if isinstance(op, AwaitTilesOp):
                 await_tiles(ctx, turn)
             elif isinstance(op, ReleaseTilesOp):
-                release_tiles(ctx)
+                release_tiles(ctx, op)
+            elif is_alone(op):
+                self.running[op] = start(ctx, op, None)
             elif isinstance(op, threadblock.MatmulOp) and op in trails:
                 total = total_of(op)
                 started[total] = self.start_with(trails[op], total, carried[total])
@@ -118,6 +124,20 @@ class Loop:
                 run_operation(ctx, op)
         totals |= self.finished(started)
         return list(chain.from_iterable(totals[op] for op in self.accumulators))
+
+    def wait_for_products(
+        self,
+        op: Operation,
+        totals: dict[Operation, list[SSAValue]],
+        started: dict[Operation, Product],
+    ) -> None:
+        """Wait for the products of warp groups that `op` needs, or must not run beside."""
+        meets = isinstance(op, BarrierOp) and not self.run_through_meetings
+        if isinstance(op, ReleaseTilesOp) or meets:
+            totals |= self.finished(started)
+            self.take()
+        elif self.running.keys() & needed_by(op):
+            self.take()
 
     def add_up(
         self,
@@ -147,6 +167,18 @@ class Loop:
         done = {op: finish(self.ctx.emit, product) for op, product in started.items()}
         started.clear()
         return done
+
+    def take(self) -> None:
+        """Wait for the products whose results threads use: none are left."""
+        for op, product in self.running.items():
+            self.ctx.registers[op.result] = finish(self.ctx.emit, product)
+        self.running.clear()
+
+    @cached_property
+    def run_through_meetings(self) -> bool:
+        """Whether products run on while all threads meet: nothing that they read is rewritten."""
+        written = {op for op in self.ops if writes(op)}
+        return not any(written & set(reads(op)) for op in self.ops if is_group_product(op))
 
     def start_turn(self, turn: SSAValue) -> Sequence[Operation]:
         """Wait for the turn's tiles, and start the loads of a later turn; what is left to do."""
@@ -181,6 +213,19 @@ class Loop:
             run = start if multiplied_by_groups(product) else multiply
             return run(ctx, product, carried)
         return accumulate(ctx, op, carried)
+
+
+def is_alone(op: Operation) -> TypeGuard[threadblock.MatmulOp]:
+    """Whether `op` is a product of warp groups that is not added to a sum."""
+    return multiplied_by_groups(op) and not adds_into(op.results[0])
+
+
+def needed_by(op: Operation) -> set[Operation]:
+    """What `op`, or the product that it adds to a sum, takes."""
+    found = {value.owner for value in op.operands if isinstance(value.owner, Operation)}
+    for each in [each for each in found if is_group_product(each)]:
+        found.update(value.owner for value in each.operands if isinstance(value.owner, Operation))
+    return found
 
 
 def slots_of(op: threadblock.AccumulateOp) -> int:

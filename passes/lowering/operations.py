@@ -8,6 +8,7 @@ from xdsl.ir import Operation
 from mirage_mlir.dialects import nvvm, nvvm_hopper, thread, threadblock
 from mirage_mlir.dialects.layout import BarrierOp, ConvertLayoutOp
 from mirage_mlir.dialects.parts import LeavePartOp
+from mirage_mlir.dialects.threadblock import Stage
 from mirage_mlir.passes.lowering.access import as_f32, fetch, write_global, write_shared
 from mirage_mlir.passes.lowering.context import KernelContext, shared_layout
 from mirage_mlir.passes.lowering.elementwise import run_thread_graph
@@ -21,7 +22,14 @@ from mirage_mlir.passes.lowering.reduction import (
     part_of_sum,
     reduce,
 )
-from mirage_mlir.passes.lowering.tiles import PART, PRODUCERS, adds_into, block_threads, summed_axes
+from mirage_mlir.passes.lowering.tiles import (
+    FENCED,
+    PART,
+    PRODUCERS,
+    adds_into,
+    block_threads,
+    summed_axes,
+)
 from mirage_mlir.passes.lowering.units import written_for_groups
 
 CONSUMERS_BARRIER = 1
@@ -69,7 +77,8 @@ def run_barrier(ctx: KernelContext, op: BarrierOp) -> None:
     """Wait for asynchronous loads where asked, then for all threads."""
     if op.pending is not None:
         ctx.emit.insert(nvvm.CpAsyncWaitGroupOp(op.pending.value.data))
-    if written_for_groups(ctx.graph):
+    in_turn = op.stage.data == Stage.LOOP.value and op.pending is None
+    if FENCED in op.attributes or (not in_turn and written_for_groups(ctx.graph)):
         ctx.emit.insert(nvvm_hopper.FenceProxyOp())
     if op.cluster is not None:
         meet_cluster(ctx)

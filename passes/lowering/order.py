@@ -16,7 +16,14 @@ from mirage_mlir.dialects.layout import (
 from mirage_mlir.dialects.parts import LeavePartOp
 from mirage_mlir.dialects.threadblock import Stage
 from mirage_mlir.passes.lowering.context import buffer_of, is_staged
-from mirage_mlir.passes.lowering.tiles import LATE, adds_into
+from mirage_mlir.passes.lowering.tiles import (
+    ALTERNATES,
+    FENCED,
+    LATE,
+    ZERO_PADDING,
+    adds_into,
+)
+from mirage_mlir.passes.lowering.units import multiplied_by_groups, read_by_groups
 
 
 def in_shared(value: SSAValue) -> bool:
@@ -91,7 +98,10 @@ def with_barriers(ops: list[Operation], stage: Stage, hazards: Hazards) -> list[
     for op in ops:
         cluster = any(buffer in parts for buffer in reads(op))
         if cluster or hazards.conflict(op):
-            ordered.append(BarrierOp(stage.value, cluster=cluster))
+            meeting = BarrierOp(stage.value, cluster=cluster)
+            if stage == Stage.LOOP and any(map(is_for_groups, hazards.written)):
+                meeting.attributes[FENCED] = UnitAttr()
+            ordered.append(meeting)
             hazards.clear()
             parts = set() if cluster else parts
         hazards.add(op)
@@ -171,19 +181,108 @@ def pipelined_loop(ops: list[Operation]) -> list[Operation]:
     loads = [op for op in ops if isinstance(op, threadblock.LoadOp)]
     products = [op for op in ops if of_loaded_tiles(op)]
     rest = [op for op in ops if op not in loads and op not in products]
+    rest = beside_products([*products, *rest])
     carried = Hazards()
     while True:
         behind = Hazards(set(carried.written), set(carried.read))
-        body = with_barriers([*products, *rest], Stage.LOOP, behind)
-        if behind.written <= carried.written and behind.read <= carried.read:
+        body = with_barriers(rest, Stage.LOOP, behind)
+        # The next turn has other buffers, and the one after that comes behind a meeting of all.
+        written = {op for op in behind.written if ALTERNATES not in op.attributes}
+        read = {op for op in behind.read if ALTERNATES not in op.attributes}
+        if written <= carried.written and read <= carried.read:
             break
-        carried.written |= behind.written
-        carried.read |= behind.read
-    last = max(
-        (place for place, op in enumerate(body) if any(is_staged(b) for b in reads(op))),
-        default=-1,
-    )
-    return [*loads, AwaitTilesOp(), *body[: last + 1], ReleaseTilesOp(), *body[last + 1 :]]
+        carried.written |= written
+        carried.read |= read
+    return [*loads, AwaitTilesOp(), *released(body)]
+
+
+def beside_products(ops: list[Operation]) -> list[Operation]:
+    """
+    One turn's `ops` in the order in which threads work while warp groups' products run.
+
+    Behind a product whose result threads use comes all that does not wait for it. Sums of what is
+    in registers come last: nobody waits for them.
+    """
+    sums = [op for op in ops if is_plain_sum(op)]
+    first = next((op for op in ops if multiplied_by_groups(op) and not is_added(op)), None)
+    if first is None:
+        return [*(op for op in ops if op not in sums), *sums]
+    leading = leading_to(ops, {first})
+    waiting = {first}
+    for op in ops:
+        if any(value.owner in waiting for value in op.operands):
+            waiting.add(op)
+    rest = [op for op in ops if op not in waiting and op not in leading and op not in sums]
+    behind = [op for op in ops if op in waiting and op is not first and op not in sums]
+    return [*leading, *rest, *behind, *sums]
+
+
+def is_plain_sum(op: Operation) -> bool:
+    """Whether `op` adds up what threads have in registers."""
+    plain = isinstance(op, threadblock.AccumulateOp) and not adds_into(op.value)
+    return plain and not reads(op)
+
+
+def is_for_groups(op: Operation) -> bool:
+    """Whether warp groups multiply what `op` writes to shared memory."""
+    return read_by_groups(op.results[0])
+
+
+def released(body: list[Operation]) -> list[Operation]:
+    """
+    A turn's `body`, with the release of its tiles behind the last reading of them.
+
+    What threads do without meeting comes in front of it where products of warp groups run
+    meanwhile. Where all have met since threads read tiles, the fence is there already.
+    """
+    reading = [place for place, op in enumerate(body) if any(map(is_staged, reads(op)))]
+    last = max(reading, default=-1)
+    if any(map(is_group_product, body)):
+        meetings = (place for place, op in enumerate(body) if isinstance(op, BarrierOp))
+        last = next((place for place in meetings if place > last), len(body)) - 1
+    release = ReleaseTilesOp()
+    plain = [place for place in reading if not is_group_product(body[place])]
+    since = range(max(plain, default=-1) + 1, last + 1)
+    meeting = next((body[place] for place in since if isinstance(body[place], BarrierOp)), release)
+    if plain:
+        meeting.attributes[FENCED] = UnitAttr()
+    return [*body[: last + 1], release, *body[last + 1 :]]
+
+
+def is_group_product(op: Operation) -> bool:
+    """Whether warp groups compute a product in `op`, alone or added to a sum."""
+    if isinstance(op, threadblock.AccumulateOp) and adds_into(op.value):
+        op = maker(op.value)
+    return multiplied_by_groups(op)
+
+
+def maker(value: SSAValue) -> Operation:
+    """The operation that makes a tile of the loop."""
+    assert isinstance(value.owner, Operation)
+    return value.owner
+
+
+def alternating(ops: list[Operation]) -> list[Operation]:
+    """
+    What a pipelined loop of `ops` should keep two buffers of, for turns to meet less often.
+
+    With one buffer all threads meet before it is written anew, and again before it is read.
+    """
+    found = [
+        op for op in ops if writes(op) and not spreads(op) and ZERO_PADDING not in op.attributes
+    ]
+    before = count_meetings(ops)
+    for op in found:
+        op.attributes[ALTERNATES] = UnitAttr()
+    fewer = count_meetings(ops) < before
+    for op in found:
+        del op.attributes[ALTERNATES]
+    return found if fewer else []
+
+
+def count_meetings(ops: list[Operation]) -> int:
+    """How often all threads meet in one turn of a pipelined loop of `ops`."""
+    return sum(isinstance(op, BarrierOp) for op in pipelined_loop(ops))
 
 
 def before_pipeline(ops: list[Operation]) -> list[Operation]:

@@ -25,6 +25,7 @@ from xdsl.dialects.builtin import (
 from xdsl.ir import SSAValue
 
 from mirage_mlir.dialects import kernel, nvvm, nvvm_hopper, threadblock
+from mirage_mlir.dialects.layout import ReleaseTilesOp
 from mirage_mlir.graph.layout import WARP_THREADS
 from mirage_mlir.graph.packing import Packing
 from mirage_mlir.graph.schedule import MBARRIER_BYTES
@@ -40,8 +41,7 @@ from mirage_mlir.passes.lowering.packing import (
     packing_of,
 )
 from mirage_mlir.passes.lowering.tensor_loads import map_of
-from mirage_mlir.passes.lowering.tiles import block_threads
-from mirage_mlir.passes.lowering.units import read_by_threads
+from mirage_mlir.passes.lowering.tiles import FENCED, block_threads
 from mirage_mlir.passes.lowering.views import view_of
 from mirage_mlir.passes.plan_memory import MBARRIER_OFFSET, int_attribute
 from mirage_mlir.passes.schedule_threadblock import AHEAD
@@ -150,16 +150,16 @@ def await_tiles(ctx: KernelContext, turn: Index) -> None:
     wait(ctx, full_barrier(ctx, ctx.slot), parity_of(ctx, turn))
 
 
-def release_tiles(ctx: KernelContext) -> None:
+def release_tiles(ctx: KernelContext, op: ReleaseTilesOp) -> None:
     """
     Say that this warp has read the tiles of the present turn.
 
     An arrival orders what threads read before what threads write, but not before what copies
-    write, which go another way to shared memory: without the fence copies overtook `ldmatrix` on
-    an H200 where three blocks shared a multiprocessor.
+    write, which go another way to shared memory: without the fence, here or in a meeting since
+    then, copies overtook `ldmatrix` on an H200 where three blocks shared a multiprocessor.
     """
     emit = ctx.emit
-    if any(read_by_threads(op.result) for op in staged_loads(ctx)):
+    if FENCED in op.attributes:
         emit.insert(nvvm_hopper.FenceProxyOp())
     emit.insert(nvvm.BarWarpSyncOp(emit.i32(-1)))
     with emit.when(emit.equal(ctx.lane, 0)):

@@ -2,7 +2,7 @@
 
 from math import prod
 
-from xdsl.dialects import arith
+from xdsl.dialects import arith, math
 from xdsl.dialects.builtin import f32
 from xdsl.ir import SSAValue
 
@@ -80,8 +80,16 @@ def fold(
     folded: dict[Position, SSAValue] = {}
     for (row, column), value in zip(layout.offsets, slots, strict=True):
         kept = (0 if sides[0] else row, 0 if sides[1] else column)
-        folded[kept] = combine(ctx, folded[kept], value, kind) if kept in folded else value
+        folded[kept] = add_in(ctx, folded[kept], value, kind) if kept in folded else value
     return folded
+
+
+def add_in(ctx: KernelContext, total: SSAValue, value: SSAValue, kind: str) -> SSAValue:
+    """The sum, or the maximum; a product is added in one instruction, without its rounding."""
+    product = value.owner
+    if kind == "sum" and isinstance(product, arith.MulfOp) and value.type == f32:
+        return ctx.emit.result(math.FmaOp(product.lhs, product.rhs, total))
+    return combine(ctx, total, value, kind)
 
 
 def reduced_lane_bits(layout: RegisterLayout, sides: tuple[bool, bool]) -> list[int]:
@@ -199,8 +207,7 @@ def accumulate(
     slots = addends(ctx, op)
     if op.rescale is not None:
         carried, slots = rescaled(ctx, op, carried, slots)
-    operation = arith.AddfOp if kind == "sum" else arith.MaximumfOp
-    totals = [ctx.emit.result(operation(a, b)) for a, b in zip(carried, slots, strict=True)]
+    totals = [add_in(ctx, a, b, kind) for a, b in zip(carried, slots, strict=True)]
     if op.rescale is not None and is_running(op.rescale):
         return totals
     exists = ctx.exists(op.value)

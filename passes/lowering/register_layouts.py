@@ -7,15 +7,22 @@ may be far apart. Each tile whose layout nothing else decides, with all that fol
 choice; it is made together with the layouts of the tiles in shared memory that are read or written.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import product
+from math import prod
 
 from xdsl.ir import Operation, SSAValue
 
 from mirage_mlir.dialects import kernel, thread, threadblock
-from mirage_mlir.dialects.layout import GlobalAttr, RegistersAttr, layout_of
-from mirage_mlir.graph.banks import Spread
+from mirage_mlir.dialects.layout import (
+    ConvertLayoutOp,
+    GlobalAttr,
+    RegistersAttr,
+    SharedAttr,
+    layout_of,
+)
+from mirage_mlir.graph.banks import GROUP_BYTES, Spread
 from mirage_mlir.graph.layout import (
     WARP_THREADS,
     RegisterLayout,
@@ -26,7 +33,8 @@ from mirage_mlir.graph.layout import (
 )
 from mirage_mlir.graph.layout_choice import Option, Pair, Problem, choose
 from mirage_mlir.graph.sectors import DeviceTile, device_traffic
-from mirage_mlir.passes.lowering.access import aligned_run
+from mirage_mlir.passes.lowering.access import aligned_run, held_slots
+from mirage_mlir.passes.lowering.context import shared_layout
 from mirage_mlir.passes.lowering.reduction import Reduction, reduced_lane_bits
 from mirage_mlir.passes.lowering.tile_layouts import PASS_COST, TileLayouts, Use
 from mirage_mlir.passes.lowering.tiles import (
@@ -54,6 +62,9 @@ MINIMUM_GAIN = 0.1
 
 FIRST = (1, 2, 4, 8, 16, 32)
 """Threads of a warp that may lie along rows before others lie along columns, or the converse."""
+
+FEW = (1, 2, 4)
+"""Threads that may share a row that is reduced: they exchange less than many, and read longer."""
 
 
 def leading(op: thread.GraphOp) -> SSAValue | None:
@@ -101,14 +112,17 @@ class RegisterLayouts:
         if not groups:
             return {}
         group_of = {op: number for number, group in enumerate(groups) for op in group.members}
-        loaded = [op for op in self.graph.body.block.ops if self.tiles.has_choice(op)]
-        layouts = [self.tiles.options(op) for op in loaded]
+        loaded = [op for op in self.graph.body.block.ops if is_shared(op)]
+        layouts = [self.layouts_of(op) for op in loaded]
         priced: list[tuple[Option, ...]] = []
         pairs: list[Pair] = []
         for number, (op, options) in enumerate(zip(loaded, layouts, strict=True)):
             uses = list(self.tiles.uses(op))
             fixed = [use for use in uses if use.by not in group_of]
-            priced.append(tuple(self.tiles.price(op, layout, fixed) for layout in options))
+            if len(options) == 1:
+                priced.append((Option(0),))
+            else:
+                priced.append(tuple(self.tiles.price(op, layout, fixed) for layout in options))
             for use in uses:
                 if use.by in group_of:
                     place = group_of[use.by]
@@ -117,21 +131,40 @@ class RegisterLayouts:
         for group in groups:
             priced.append(tuple(Option(self.price(group, each)) for each in group.options))
         pairs += self.conversions(groups, group_of, len(loaded))
-        chosen = self.choice(Problem(tuple(priced), tuple(pairs)), len(loaded))
+        looped = [self.tiles.times(group.first) > 1 for group in groups]
+        chosen = self.choice(Problem(tuple(priced), tuple(pairs)), len(loaded), looped)
         return {
             group.first: group.options[index]
             for group, index in zip(groups, chosen, strict=True)
             if index
         }
 
+    def layouts_of(self, op: Operation) -> list[SharedLayout]:
+        """The layouts that a tile in shared memory may have: warp groups read it in one only."""
+        return (
+            self.tiles.options(op) if self.tiles.has_choice(op) else [shared_layout(op.results[0])]
+        )
+
     @staticmethod
-    def choice(problem: Problem, first: int) -> tuple[int, ...]:
-        """The options of all tiles from the `first` on: the present ones if little is gained."""
+    def choice(problem: Problem, first: int, looped: Sequence[bool]) -> tuple[int, ...]:
+        """
+        The options of all tiles from the `first` on: the present ones if little is gained.
+
+        What is gained in the loop is compared with what the same tiles cost, else with all costs:
+        `looped` says of each of these tiles whether it is there.
+        """
         best, present = choose(problem), choose(problem.settled(first))
         assert best is not None, "without a limit every choice fits"
         assert present is not None, "without a limit every choice fits"
-        gain = problem.cost(present) - problem.cost(best)
-        return (best if gain > MINIMUM_GAIN * problem.cost(present) else present)[first:]
+        chosen = list(present)
+        for part in problem.parts():
+            before = problem.cost(present, part)
+            within = part if any(looped[tile - first] for tile in part if tile >= first) else None
+            least = MINIMUM_GAIN * problem.cost(present, within)
+            if before - problem.cost(best, part) > least:
+                for tile in part:
+                    chosen[tile] = best[tile]
+        return tuple(chosen[first:])
 
     def groups(self) -> list[Group]:
         """The free graphs, each with all operations that take its layout."""
@@ -159,6 +192,9 @@ class RegisterLayouts:
         threads = self.tiles.threads
         for first, run in product(FIRST, (widest, widest // 2, 1)):
             found.append(blocked(shape, threads, run, rows_first=first))
+        if is_reduced_along_rows(op):
+            for first, few in product(FIRST, FEW):
+                found.append(blocked(shape, threads, widest, rows_first=first, most_across=few))
         rows, columns = as_matrix(shape)
         if len(shape) > 1 and rows == shape[-2]:
             # Runs of rows; of several matrices they would end with each.
@@ -176,7 +212,7 @@ class RegisterLayouts:
             if isinstance(op, thread.GraphOp):
                 cost += len(layout.offsets) * warps * INSTRUCTION_COST
                 for value in op.operands:
-                    cost += self.reading(op, value, layout)
+                    cost += self.reading(op, value, layout) + self.moving(op, value, layout, group)
             total += cost * self.tiles.times(op)
             for use in op.results[0].uses:
                 total += self.using(use.operation, layout) * self.tiles.times(use.operation)
@@ -191,6 +227,17 @@ class RegisterLayouts:
         sides = broadcast_sides(own, shape) or (False, False)
         spread = Spread(layout, as_matrix(shape), sides)
         return device_cost(spread, shape, own, view_of(load.source), item_bytes(value))
+
+    def moving(
+        self, op: thread.GraphOp, value: SSAValue, layout: RegisterLayout, group: Group
+    ) -> int:
+        """What it costs to move scalars that others hold, which all rows or columns share."""
+        shape = threadblock.shape_of(op.results[0])
+        if not isinstance(layout_of(value), RegistersAttr) or made_by(value) in group.members:
+            return 0
+        if broadcast_sides(threadblock.shape_of(value), shape) in (None, (False, False)):
+            return 0
+        return conversion_cost(value) if held_slots(value, layout, shape) is None else 0
 
     def using(self, user: Operation, layout: RegisterLayout) -> int:
         """What it costs to store or to reduce a tile in a layout."""
@@ -242,14 +289,39 @@ class RegisterLayouts:
                 other = group_of.get(value.owner) if isinstance(value.owner, Operation) else None
                 if other is None or other == group_of[op]:
                     continue
-                size = item_bytes(value) * as_matrix(threadblock.shape_of(value))[0]
-                size *= as_matrix(threadblock.shape_of(value))[1]
-                cost = (BARRIER_COST + 2 * size // 128 * PASS_COST) * self.tiles.times(op)
+                cost = conversion_cost(value) * self.tiles.times(op)
                 table = tuple(
                     tuple(0 if a == b else cost for b in groups[other].options)
                     for a in groups[group_of[op]].options
                 )
                 yield first + group_of[op], first + other, table
+
+
+def is_shared(op: Operation) -> bool:
+    """Whether `op` makes a tile in shared memory that threads read or write as they like."""
+    made = isinstance(op, threadblock.LoadOp | ConvertLayoutOp | threadblock.ConcatOp)
+    return made and isinstance(layout_of(op.results[0]), SharedAttr)
+
+
+def is_reduced_along_rows(op: Operation) -> bool:
+    """Whether only sums, or maxima, over whole rows use what `op` makes."""
+    users = [use.operation for use in op.results[0].uses]
+    sides = [reduced_sides(user) for user in users if isinstance(user, Reduction)]
+    return bool(sides) and len(sides) == len(users) and all(s == (False, True) for s in sides)
+
+
+def made_by(value: SSAValue) -> object:
+    """What makes a tile, or the tile that it is a reduction of."""
+    owner = value.owner
+    while isinstance(owner, Reduction):
+        owner = owner.input.owner
+    return owner
+
+
+def conversion_cost(value: SSAValue) -> int:
+    """What it costs to take a tile from some threads to others."""
+    size = item_bytes(value) * prod(threadblock.shape_of(value))
+    return BARRIER_COST + 2 * ceil_div(size, GROUP_BYTES) * PASS_COST
 
 
 def registers_of(value: SSAValue) -> RegisterLayout:

@@ -47,6 +47,13 @@ PART = "part"
 LATE = "late"
 """On a load of a tile that stays: it is waited for apart, once a product runs on others."""
 
+ALTERNATES = "alternates"
+"""On what the loop writes to shared memory: odd turns have a buffer of their own."""
+
+FENCED = "fenced"
+"""On a meeting in the loop, or a release: copies or warp groups, which go another way to shared
+memory than threads, rely on what threads did there."""
+
 MAX_CLUSTER = 8
 """Blocks of a cluster that every sm_90 takes (PTX ISA, section "Cluster of Cooperative Thread
 Arrays")."""
