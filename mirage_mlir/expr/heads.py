@@ -93,8 +93,13 @@ class Maximum:
 
     @property
     def partial(self) -> Mapping[str, int]:
-        """Axes that are bound in part, with their bound bits."""
-        return {axis: bits for _, masks in self.terms for axis, bits in masks if axis in self.axes}
+        """Axes that are bound in part, with their bound bits; another term may lack them whole."""
+        return {
+            axis: bits
+            for _, masks in self.terms
+            for axis, bits in masks
+            if axis in self.axes and bits != FULL
+        }
 
 
 Head: TypeAlias = Input | Size | Function | Parenthesis | Maximum

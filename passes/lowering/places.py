@@ -29,7 +29,7 @@ from mirage_mlir.graph.layout import (
     shared_tile,
 )
 from mirage_mlir.passes.lowering.context import buffer_of
-from mirage_mlir.passes.lowering.tiles import ZERO_PADDING, item_bytes, widest_run
+from mirage_mlir.passes.lowering.tiles import ZERO_PADDING, item_bytes, matmul_sizes, widest_run
 
 
 def shared_for(value: SSAValue, *, columns_first: bool = False) -> SharedLayout:
@@ -137,7 +137,10 @@ class TilePlaces:
             self.want_common(value)
         attribute = layout_of(value)
         if isinstance(attribute, SharedAttr) and attribute.layout.whole:
-            return
+            # A depth of one must be padded with zeros: scalars side by side leave no room for them.
+            scalars = attribute.layout.row == attribute.layout.column
+            if not (scalars and isinstance(op, threadblock.MatmulOp) and matmul_sizes(op)[2] == 1):
+                return
         if isinstance(attribute, GlobalAttr) and not isinstance(
             op, threadblock.MatmulOp | threadblock.TransposeOp
         ):

@@ -142,6 +142,22 @@ def test_functions_by_definition(nf: NormalForm) -> None:
     assert nf.function("clamp[-1, 1]", x) != nf.function("clamp[-1, 2]", x)
 
 
+def test_a_whole_maximum_and_a_value_with_its_axis(nf: NormalForm) -> None:
+    """`max(max_i x, y[i])` is bound in no part: a function may be taken of it, and its maximum."""
+    x, y = nf.input("x", "i"), nf.input("y", "i")
+    both = nf.maximum(nf.bind_max(x, "i", FULL), y)
+    assert both is not None
+    assert not nf.is_partial(both)
+    assert nf.function("gelu", both) is not None
+    assert nf.add(both, y) is not None
+    whole = nf.maximum(nf.bind_max(x, "i", FULL), nf.bind_max(y, "i", FULL))
+    assert nf.bind_max(both, "i", FULL) == whole
+    part = nf.bind_max(both, "i", TILE)
+    assert part is not None
+    assert nf.is_partial(part)
+    assert nf.bind_max(part, "i", LOOP | GRID) == nf.bind_max(both, "i", TILE | LOOP | GRID)
+
+
 def test_maximum_is_a_lattice(nf: NormalForm) -> None:
     x, y, z = nf.input("x", "ik"), nf.input("y", "i"), nf.input("z", "k")
     assert nf.maximum(x, nf.maximum(y, z)) == nf.maximum(nf.maximum(z, x), y)
