@@ -1,0 +1,39 @@
+"""Kernels that the search made of random programs, and that were lowered wrong."""
+
+import pytest
+from lowered_kernels import check
+
+from mirage_mlir.driver.source import parse_program
+
+SCALARS_AS_A_ROW = """
+func.func @ugraph(%x: tensor<8x3xf32>, %y: tensor<4x8x3xf32>) -> tensor<8x4xf32> {
+  %0 = kernel.graph_defined ins(%x, %y) grid [1] loop [3] {
+  ^bb0(%1: tensor<8x3xf32>, %2: tensor<4x8x3xf32>):
+    %3 = threadblock.load %1 grid_map [_] loop_map [1]
+      : (tensor<8x3xf32>) -> !threadblock.tile<8x1xf32>
+    %4 = threadblock.load %2 grid_map [_] loop_map [2]
+      : (tensor<4x8x3xf32>) -> !threadblock.tile<4x8x1xf32>
+    %5 = threadblock.reduce_sum %4 {dims = array<i64: 1>}
+      : (!threadblock.tile<4x8x1xf32>) -> !threadblock.tile<4x1x1xf32>
+    %6 = threadblock.transpose %5 {permutation = array<i64: 1, 2, 0>}
+      : (!threadblock.tile<4x1x1xf32>) -> !threadblock.tile<1x1x4xf32>
+    %7 = threadblock.matmul %3, %6
+      : (!threadblock.tile<8x1xf32>, !threadblock.tile<1x1x4xf32>) -> !threadblock.tile<1x8x4xf32>
+    %8 = threadblock.accumulate %7 : (!threadblock.tile<1x8x4xf32>) -> !threadblock.tile<1x8x4xf32>
+    %9 = threadblock.transpose %8 {permutation = array<i64: 1, 0, 2>}
+      : (!threadblock.tile<1x8x4xf32>) -> !threadblock.tile<8x1x4xf32>
+    threadblock.store %9 grid_map [_] : !threadblock.tile<8x1x4xf32>
+  } : (tensor<8x3xf32>, tensor<4x8x3xf32>) -> tensor<8x1x4xf32>
+  %10 = kernel.reshape %0 : (tensor<8x1x4xf32>) -> tensor<8x4xf32>
+  func.return %10 : tensor<8x4xf32>
+}
+"""
+"""Of a depth of one there is nothing but the scalars: zeros below them have no room."""
+
+PROGRAMS = {"scalars-as-a-row": SCALARS_AS_A_ROW}
+
+
+@pytest.mark.parametrize("target", ["H200", "A100"])
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_kernels(name: str, target: str) -> None:
+    check(parse_program(PROGRAMS[name], name), target=target)
