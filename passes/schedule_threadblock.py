@@ -40,6 +40,7 @@ from mirage_mlir.passes.lowering.context import (
     is_staged,
     is_tensor_copy,
 )
+from mirage_mlir.passes.lowering.multicast import share_loads
 from mirage_mlir.passes.lowering.order import (
     alternating,
     before_pipeline,
@@ -239,6 +240,7 @@ class ScheduleThreadblockPass(ModulePass):
                 fail(graph, "has no layouts; run assign-layouts first")
             pipelined = copies and is_pipelined(graph)
             if pipelined:
+                share_loads(graph)
                 self.alternate(graph)
             schedule(graph, self.stages_of(graph, pipelined), pipelined=pipelined)
             if pipelined:

@@ -48,6 +48,7 @@ from mirage_mlir.passes.lowering.tiles import (
     PRODUCERS,
     THREADS,
     cluster_sizes,
+    shares_tiles,
     stores_apart,
 )
 from mirage_mlir.passes.lowering.views import view_of
@@ -180,7 +181,10 @@ class KernelFunction:
         first = emit.equal(ctx.warp, consumers)
         with emit.when(first), emit.when(emit.equal(ctx.lane, 0)):
             producer.start()
-        emit.insert(nvvm.BarrierOp())
+        if shares_tiles(self.graph):
+            meet_cluster(ctx)
+        else:
+            emit.insert(nvvm.BarrierOp())
         several = self.producers > PRODUCER_WARPS
         with emit.when(emit.negate(emit.less(ctx.warp, consumers))):
             if several:

@@ -13,6 +13,7 @@ from xdsl.dialects.builtin import (
 from xdsl.ir import SSAValue
 
 from mirage_mlir.dialects import kernel, threadblock
+from mirage_mlir.graph.multicast import partial_copy
 from mirage_mlir.graph.packing import Packing
 from mirage_mlir.graph.tensor_map import TensorMap, tensor_map
 from mirage_mlir.passes.lowering.context import (
@@ -24,6 +25,7 @@ from mirage_mlir.passes.lowering.context import (
 )
 from mirage_mlir.passes.lowering.emitter import Index
 from mirage_mlir.passes.lowering.tensor_loads import map_of
+from mirage_mlir.passes.lowering.tiles import MULTICAST
 from mirage_mlir.passes.lowering.views import view_of
 
 PACKED = "packed"
@@ -63,7 +65,14 @@ def packing_of(op: threadblock.LoadOp) -> Packing | None:
     )
     repeated = any(n > 1 and s == 0 for n, s in zip(view.shape, view.strides, strict=True))
     apart = layout.size != packing.tile_lines * panel
-    return None if repeated or apart or packed_boxes(packing, boxes) is None else packing
+    packed = packed_boxes(packing, boxes)
+    if repeated or apart or packed is None:
+        return None
+    parts = op.attributes.get(MULTICAST)
+    if isinstance(parts, IntegerAttr):
+        shared = partial_copy(packed, packed_tile(packing), parts.value.data)
+        return None if shared is None else packing
+    return packing
 
 
 def packed_tile(packing: Packing) -> tuple[int, int]:

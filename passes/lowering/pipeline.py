@@ -27,12 +27,20 @@ from xdsl.ir import SSAValue
 from mirage_mlir.dialects import kernel, nvvm, nvvm_hopper, threadblock
 from mirage_mlir.dialects.layout import ReleaseTilesOp
 from mirage_mlir.graph.layout import WARP_THREADS
+from mirage_mlir.graph.multicast import PartialCopy, partial_copy
 from mirage_mlir.graph.packing import Packing
 from mirage_mlir.graph.schedule import MBARRIER_BYTES
 from mirage_mlir.graph.tensor_map import BoxStart, TensorMap, box_starts
 from mirage_mlir.passes.lowering.context import KernelContext, is_staged, shared_layout
 from mirage_mlir.passes.lowering.emitter import Index
 from mirage_mlir.passes.lowering.loads import staged_loads, turns_of, wait_for_kernel_in_front
+from mirage_mlir.passes.lowering.multicast import (
+    in_block,
+    is_writer,
+    own_rank,
+    share_of,
+    writers,
+)
 from mirage_mlir.passes.lowering.packing import (
     PACKED,
     packed_boxes,
@@ -41,7 +49,7 @@ from mirage_mlir.passes.lowering.packing import (
     packing_of,
 )
 from mirage_mlir.passes.lowering.tensor_loads import map_of
-from mirage_mlir.passes.lowering.tiles import FENCED, block_threads
+from mirage_mlir.passes.lowering.tiles import FENCED, MULTICAST, block_threads, shares_tiles
 from mirage_mlir.passes.lowering.views import view_of
 from mirage_mlir.passes.plan_memory import MBARRIER_OFFSET, int_attribute
 from mirage_mlir.passes.schedule_threadblock import AHEAD
@@ -68,6 +76,7 @@ class MappedTensor:
         boxes: what copies fetch.
         tile: what boxes make together, in elements.
         packing: how the tensor was rewritten, where the copies read that.
+        part: what each block copies, where a cluster shares the tile.
     """
 
     root: SSAValue
@@ -75,6 +84,7 @@ class MappedTensor:
     boxes: TensorMap
     tile: tuple[int, ...]
     packing: Packing | None = None
+    part: PartialCopy | None = None
 
     def describe(self, name: str) -> DictionaryAttr:
         """What the launch must know; `name` says which tensor it is."""
@@ -102,11 +112,16 @@ def mapped(op: threadblock.LoadOp) -> MappedTensor:
     view, boxes, tile = view_of(op.source), map_of(op), threadblock.shape_of(op.result)
     assert boxes is not None, "assign-layouts asks first"
     packing = packing_of(op) if PACKED in op.attributes else None
-    if packing is None:
-        return MappedTensor(view.root, view.offset * boxes.element, boxes, tile)
-    packed = packed_boxes(packing, boxes)
-    assert packed is not None, "it would not be marked"
-    return MappedTensor(view.root, 0, packed, packed_tile(packing), packing)
+    offset = view.offset * boxes.element
+    if packing is not None:
+        packed = packed_boxes(packing, boxes)
+        assert packed is not None, "it would not be marked"
+        boxes, tile, offset = packed, packed_tile(packing), 0
+    if MULTICAST not in op.attributes:
+        return MappedTensor(view.root, offset, boxes, tile, packing)
+    part = partial_copy(boxes, tile, int_attribute(op, MULTICAST))
+    assert part is not None, "it would not be marked"
+    return MappedTensor(view.root, offset, part.boxes, tile, packing, part)
 
 
 def mapped_tensors(graph: kernel.GraphDefinedOp) -> list[MappedTensor]:
@@ -152,7 +167,7 @@ def await_tiles(ctx: KernelContext, turn: Index) -> None:
 
 def release_tiles(ctx: KernelContext, op: ReleaseTilesOp) -> None:
     """
-    Say that this warp has read the tiles of the present turn.
+    Say that this warp has read the tiles of the present turn, to all blocks that write there.
 
     An arrival orders what threads read before what threads write, but not before what copies
     write, which go another way to shared memory: without the fence, here or in a meeting since
@@ -162,6 +177,12 @@ def release_tiles(ctx: KernelContext, op: ReleaseTilesOp) -> None:
     if FENCED in op.attributes:
         emit.insert(nvvm_hopper.FenceProxyOp())
     emit.insert(nvvm.BarWarpSyncOp(emit.i32(-1)))
+    if shares_tiles(ctx.graph):
+        # Each of the first lanes tells one block.
+        with emit.when(is_writer(ctx, ctx.lane)):
+            barrier = in_block(ctx, empty_barrier(ctx, ctx.slot), ctx.lane)
+            emit.insert(nvvm_hopper.MBarrierArriveOp(barrier))
+        return
     with emit.when(emit.equal(ctx.lane, 0)):
         emit.insert(nvvm_hopper.MBarrierArriveOp(empty_barrier(ctx, ctx.slot)))
 
@@ -206,16 +227,22 @@ class Producer:
         if self.early:
             self.fill(self.early, expecting=True)
         # Only threads use these, once the block has met: copies need not wait for them.
-        warps = block_threads(ctx.graph) // WARP_THREADS
+        warps = block_threads(ctx.graph) // WARP_THREADS * writers(ctx.graph)
         initialise(ctx, [empty_barrier(ctx, slot) for slot in range(ctx.stages)], warps)
 
     def run(self) -> None:
-        """Fill the buffers with the rest, then each anew as soon as it is empty."""
+        """
+        Fill the buffers with the rest, then each anew as soon as it is empty.
+
+        At first each block of a cluster fills its own buffers, and need not know of the others.
+        """
         late = [op for op in self.loads if op not in self.early]
         wait_for_kernel_in_front(self.ctx, self.given, leads=self.leads)
         if late:
             self.fill(late, expecting=not self.early)
         self.refill()
+        if shares_tiles(self.ctx.graph):
+            self.stay()
 
     def is_given(self, op: threadblock.LoadOp) -> bool:
         """Whether what `op` loads is there when the kernel starts."""
@@ -248,11 +275,23 @@ class Producer:
             # The phase that ends when the turn before in this buffer has been read.
             wait(ctx, empty_barrier(ctx, slot), emit.exclusive_or(parity_of(ctx, turn), 1))
             self.expect(slot)
-            self.copy(self.loads, turn, slot)
+            self.copy(self.loads, turn, slot, shared=True)
             return []
 
         if self.turns > self.first_turns:
             emit.loop(self.turns - self.first_turns, [], body)
+
+    def stay(self) -> None:
+        """Wait until all blocks have read all: no block may leave while others arrive there."""
+        ctx, emit = self.ctx, self.ctx.emit
+
+        def body(number: SSAValue, _: list[SSAValue]) -> list[SSAValue]:
+            turn = emit.add(number, self.turns - self.first_turns)
+            barrier = empty_barrier(ctx, emit.rem(turn, ctx.stages))
+            wait(ctx, barrier, parity_of(ctx, turn))
+            return []
+
+        emit.loop(self.first_turns, [], body)
 
     def expect(self, slot: Index) -> None:
         """Say how many bytes make a buffer full."""
@@ -264,15 +303,24 @@ class Producer:
         barrier = full_barrier(self.ctx, slot)
         emit.insert(nvvm_hopper.MBarrierArriveExpectTxOp(barrier, emit.i32(count)))
 
-    def copy(self, loads: Sequence[threadblock.LoadOp], turn: Index, slot: Index) -> None:
-        """Start the copies of one turn into one buffer."""
+    def copy(
+        self,
+        loads: Sequence[threadblock.LoadOp],
+        turn: Index,
+        slot: Index,
+        *,
+        shared: bool = False,
+    ) -> None:
+        """Start the copies of one turn into one buffer, or into that of all blocks that share."""
         turns = turns_of(self.ctx, turn)
         for op in loads:
             self.ctx.emit.location = op.location
-            self.copy_tile(op, turns, slot)
+            self.copy_tile(op, turns, slot, shared=shared and MULTICAST in op.attributes)
 
-    def copy_tile(self, op: threadblock.LoadOp, turns: list[Index], slot: Index) -> None:
-        """Start the copies of one tile, box by box."""
+    def copy_tile(
+        self, op: threadblock.LoadOp, turns: list[Index], slot: Index, *, shared: bool
+    ) -> None:
+        """Start the copies of one tile, or of the block's part of it, box by box."""
         ctx, emit = self.ctx, self.ctx.emit
         tensor = mapped(op)
         if tensor.packing is None:
@@ -280,20 +328,27 @@ class Producer:
         else:
             origin = packed_origin(ctx, op, tensor.packing, turns)
         hint = cache_hint(op, ctx.graph)
-        for start in box_starts(tensor.boxes, tensor.tile):
+        starts, mask = box_starts(tensor.boxes, tensor.tile), None
+        buffer = ctx.shared_pointer(op.result, slot)
+        if shared and (part := tensor.part) is not None:
+            share, starts = share_of(ctx, op), [*part.first]
+            mask, along = share.mask, part.boxes.axes[part.axis]
+            origin[along] = emit.add(origin[along], emit.mul(share.number, part.span))
+            step = box_offset(op, part.boxes, BoxStart((), part.lines, part.run))
+            buffer = emit.pointer(buffer, emit.mul(share.number, step), i8)
+            buffer = in_block(ctx, buffer, own_rank(ctx))
+        for start in starts:
             coordinates = [
                 emit.i32(emit.add(origin[axis], step))
                 for axis, step in zip(tensor.boxes.axes, start.coordinates, strict=True)
             ]
-            target = emit.pointer(
-                ctx.shared_pointer(op.result, slot), box_offset(op, tensor.boxes, start), i8
-            )
             copy = nvvm_hopper.CpAsyncBulkTensorLoadOp(
-                target,
+                emit.pointer(buffer, box_offset(op, tensor.boxes, start), i8),
                 self.maps[tensor],
                 coordinates,
                 full_barrier(ctx, slot),
                 None if hint is None else emit.i64(hint),
+                mask,
             )
             emit.insert(copy)
 

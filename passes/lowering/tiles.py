@@ -44,6 +44,9 @@ IN_SCRATCH = "sums_in_scratch"
 PART = "part"
 """On such a sum: its number among those of the graph."""
 
+MULTICAST = "multicast"
+"""On a load by tensor copies: blocks of the cluster that load the tile, each a part for all."""
+
 LATE = "late"
 """On a load of a tile that stays: it is waited for apart, once a product runs on others."""
 
@@ -236,9 +239,20 @@ def split_warp_bits(layout: RegisterLayout, rows: bool, columns: bool) -> list[i
 
 
 def cluster_sizes(graph: kernel.GraphDefinedOp) -> tuple[int, ...]:
-    """Blocks of a cluster along each grid axis: all of an axis that is summed across."""
+    """
+    Blocks of a cluster along each grid axis: all of an axis that is summed across.
+
+    Or those that share the tiles that they load.
+    """
+    if shares_tiles(graph):
+        return graph.cluster_sizes
     axes = () if IN_SCRATCH in graph.attributes else summed_axes(graph)
     return tuple(n if axis in axes else 1 for axis, n in enumerate(graph.grid_sizes))
+
+
+def shares_tiles(graph: kernel.GraphDefinedOp) -> bool:
+    """Whether blocks of a cluster copy tiles to each other."""
+    return any(MULTICAST in op.attributes for op in graph.body.block.ops)
 
 
 def stores_apart(graph: kernel.GraphDefinedOp) -> bool:

@@ -36,9 +36,10 @@ class Clocks:
     Args:
         detailed: whether any threads but all of a block ever meet; if not, only the times at which
             those met are kept.
+        joint: whether blocks tell each other by barriers of their own what they have done.
     """
 
-    def __init__(self, threads: int, blocks: int, *, detailed: bool) -> None:
+    def __init__(self, threads: int, blocks: int, *, detailed: bool, joint: bool = False) -> None:
         self.threads, self.detailed = threads, detailed
         self.now = 1
         self.met: Array = np.zeros(blocks, np.int32)
@@ -49,6 +50,10 @@ class Clocks:
         rows = threads * blocks if detailed else 0
         self.known: Array = np.zeros((2, rows, threads + AGENTS), np.int32)
         """Up to which time each thread (row) knows what each column did, in both senses."""
+        self.abroad: Array | None = None
+        """The same of the columns of all blocks (third axis), its own apart, which `known` has."""
+        if joint:
+            self.abroad = np.zeros((2, rows, blocks, threads + AGENTS), np.int32)
         self._warps_know: Array | None = None
         self._warps_known: Array | None = None
 
@@ -96,17 +101,41 @@ class Clocks:
             together = self.known[:, group].max(axis=1)
             together[ORDINARY, group % self.threads] = self.now
             self.known[:, group] = together[:, None]
+            if self.abroad is not None:
+                self.abroad[:, group] = self.abroad[:, group].max(axis=1)[:, None]
+        self._forget()
+
+    def meet_cluster(self, threads: Array) -> None:
+        """Those of the blocks' threads meet, who have met in each block."""
+        if self.abroad is None:
+            return
+        whole = self.abroad[:, threads].max(axis=1)
+        blocks = threads // self.threads
+        for block in np.unique(blocks):
+            own = threads[blocks == block]
+            whole[:, block] = np.maximum(whole[:, block], self.known[:, own].max(axis=1))
+        self.abroad[:, threads] = whole[:, None]
+        self.known[:, threads] = whole[:, blocks]
+        self.tick()
         self._forget()
 
     def release(self, thread: int) -> Array:
         """What a thread knows, and that it has come so far."""
         self.known[ORDINARY, thread, thread % self.threads] = self.tick()
         self._forget()
-        return self.known[:, thread]
+        if self.abroad is None:
+            return self.known[:, thread]
+        clock = self.abroad[:, thread].copy()
+        clock[:, thread // self.threads] = self.known[:, thread]
+        return clock
 
     def acquire(self, threads: Array, clock: Array) -> None:
         """Threads learn what others released."""
-        self.known[:, threads] = np.maximum(self.known[:, threads], clock[:, None])
+        own = clock[:, None]
+        if self.abroad is not None:
+            self.abroad[:, threads] = np.maximum(self.abroad[:, threads], clock[:, None])
+            own = clock[:, threads // self.threads]
+        self.known[:, threads] = np.maximum(self.known[:, threads], own)
         self._forget()
 
     def learn(self, threads: Array, agents: Array | int, time: int) -> None:
@@ -123,6 +152,13 @@ class Clocks:
         self._warps_know = self._warps_known = None
 
     # What is known
+
+    def of_block(self, thread: int, block: int) -> Array:
+        """Up to which time a thread knows what each column of a block did, in both senses."""
+        if thread // self.threads == block:
+            return np.asarray(self.known[:, thread])
+        assert self.abroad is not None, "no barrier of another block was used"
+        return np.asarray(self.abroad[:, thread, block])
 
     def is_over(self, thread: int, column: int, time: int) -> bool:
         """Whether a thread knows that what another one of its block did at `time` is over."""

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from xdsl.dialects.builtin import IntegerType, VectorType, bf16, f16, f32, i8, i32, i64
+from xdsl.dialects.builtin import IntegerType, VectorType, bf16, f16, f32, i8, i16, i32, i64
 from xdsl.ir import Attribute
 from xdsl.utils.hints import isa
 
@@ -24,6 +24,7 @@ POISON = 0xFF
 DTYPES: dict[Attribute, type[np.generic]] = {
     IntegerType(1): np.bool_,
     i8: np.int8,
+    i16: np.int16,
     i32: np.int32,
     i64: np.int64,
     f16: np.float16,

@@ -18,6 +18,7 @@ from xdsl.ir import Attribute, Operation
 from xdsl.utils.hints import isa
 
 from mirage_mlir.dialects import nvvm, nvvm_hopper, nvvm_wgmma
+from mirage_mlir.dialects.nvvm_attributes import CLUSTER_SHARED
 from mirage_mlir.interpreters.lowered import (
     arithmetic,
     atomics,
@@ -115,6 +116,14 @@ def tensor_types(op: Operation, name: str) -> list[TensorType[Attribute]]:
             raise unsupported(op, f"has {attribute} in '{name}'")
         found.append(attribute)
     return found
+
+
+def is_told_to_others(op: Operation) -> bool:
+    """Whether barriers of other blocks count what `op` does."""
+    if isinstance(op, nvvm_hopper.MBarrierArriveOp):
+        return op.addr.type == CLUSTER_SHARED
+    is_copy = isinstance(op, nvvm_hopper.CpAsyncBulkTensorLoadOp)
+    return is_copy and op.multicast_mask is not None
 
 
 class Device:
@@ -245,6 +254,7 @@ class Kernel:
             isinstance(op, PARTING) or (isinstance(op, nvvm.BarrierOp) and op.operands)
             for op in function.walk()
         )
+        self.joint = any(is_told_to_others(op) for op in function.walk())
         follows = "mirage.follows" in function.attributes
         self.given = device.given(function) if follows else None
 
@@ -276,7 +286,9 @@ class Kernel:
         """Run the blocks of a cluster; their shared memory starts as nobody knows what."""
         self.checker.place = f"block {blocks[0]} of {self.name}"
         size, count = self.shared_bytes, len(blocks)
-        shared = SharedMemory(size, self.threads, count, self.checker, detailed=self.parts)
+        shared = SharedMemory(
+            size, self.threads, count, self.checker, detailed=self.parts, joint=self.joint
+        )
         state = Flow(blocks, shared, RULES, given=self.given, handover=self.handover)
         body = self.function.body.block
         state.values.update(zip(body.args, self.arguments, strict=True))

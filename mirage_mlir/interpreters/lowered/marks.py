@@ -107,9 +107,17 @@ class Readers:
                 late[party] &= ~self._known(int(party), rows, found[party], stamps[party])
         return np.asarray(late)
 
-    def before_copy(self, at: Array, thread: int, met: Array) -> tuple[Array, Array]:
+    def before_copy(
+        self, at: Array, known: Array, own_column: int, met: Array
+    ) -> tuple[Array, Array]:
         """
         What a thread that starts a copy does not know of earlier readings; parties x n x size each.
+
+        Args:
+            at: the bytes, n x size.
+            known: what the thread knows of the block, in both senses, 2 x columns.
+            own_column: that of the thread; NOBODY if it is of another block.
+            met: when all threads met, n x 1.
 
         Returns:
             The readings that may not be over, and those of threads that no fence followed.
@@ -118,19 +126,19 @@ class Readers:
         late, bare = np.zeros(stamps.shape, np.bool_), np.zeros(stamps.shape, np.bool_)
         for party in np.flatnonzero(stamps.any(axis=(1, 2))).tolist():
             over, fenced = (
-                self._known_to(sense, thread, party, found[party], stamps[party])
+                self._known_to(known[sense], party, found[party], stamps[party])
                 for sense in (ORDINARY, FENCED)
             )
             if party < self.warps:
-                own = found[party] == thread % self.clocks.threads
+                own = found[party] == own_column
                 over |= own | (stamps[party] <= met)
                 bare[party] = over & ~fenced
             late[party] = ~over
         return late, bare
 
-    def _known_to(self, sense: int, thread: int, party: int, found: Array, stamps: Array) -> Array:
+    def _known_to(self, known: Array, party: int, found: Array, stamps: Array) -> Array:
         """Which readings of one party one thread knows of, in one sense."""
-        known, several = self.clocks.known[sense, thread], found == SEVERAL
+        several = found == SEVERAL
         lanes = known[party * self.span : (party + 1) * self.span]
         alone = stamps <= known[np.where(several, 0, found)]
         if party >= self.warps:

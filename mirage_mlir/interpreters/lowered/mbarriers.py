@@ -5,7 +5,7 @@ from xdsl.ir import Operation, SSAValue
 
 from mirage_mlir.dialects import nvvm_hopper
 from mirage_mlir.interpreters.lowered.accesses import Access
-from mirage_mlir.interpreters.lowered.clocks import WARP_THREADS
+from mirage_mlir.interpreters.lowered.clocks import ORDINARY, WARP_THREADS
 from mirage_mlir.interpreters.lowered.faults import FaultKind, unsupported
 from mirage_mlir.interpreters.lowered.flow import Flow, Rules, Wait
 from mirage_mlir.interpreters.lowered.shared_memory import NAME, SharedMemory
@@ -17,21 +17,19 @@ MAX_COUNT = (1 << 20) - 1
 """Arrivals, and bytes, of a phase (PTX ISA, mbarrier)."""
 
 
-def byte_of(state: Flow, op: Operation, value: SSAValue, thread: int) -> int:
-    """The byte of its block's shared memory that a thread's pointer points to."""
+def place_of(state: Flow, value: SSAValue, thread: int) -> tuple[int, int]:
+    """The block, and the byte of its shared memory, that a thread's pointer points to."""
     pointer = state.pointer(value)
     assert isinstance(pointer.memory, SharedMemory)
     assert pointer.blocks is not None
-    if pointer.blocks[thread] != thread // state.shared.threads:
-        raise unsupported(op, "reaches a barrier of another block, which no lowered kernel does")
-    return int(pointer.offset[thread])
+    return int(pointer.blocks[thread]), int(pointer.offset[thread])
 
 
 def run_init(state: Flow, op: Operation) -> None:
     """Each active thread makes a barrier."""
     assert isinstance(op, nvvm_hopper.MBarrierInitOp)
     for thread in state.here.tolist():
-        byte, block = byte_of(state, op, op.addr, thread), thread // state.shared.threads
+        block, byte = place_of(state, op.addr, thread)
         count = int(state.array(op.count)[thread])
         if not 0 < count <= MAX_COUNT:
             message = f"makes a barrier for {count} arrivals, not 1 to {MAX_COUNT}"
@@ -59,15 +57,27 @@ def barrier_of(
     state: Flow, op: Operation, address: SSAValue, thread: int
 ) -> TransactionBarrier | None:
     """The barrier to which a thread's pointer points; None after a fault was reported."""
-    byte = byte_of(state, op, address, thread)
-    barrier = state.transactions.get((thread // state.shared.threads, byte))
+    block, byte = place_of(state, address, thread)
+    return barrier_at(state, op, block, byte, thread)
+
+
+def barrier_at(
+    state: Flow, op: Operation, block: int, byte: int, thread: int
+) -> TransactionBarrier | None:
+    """The barrier at a byte of a block that a thread uses; None after a fault was reported."""
+    barrier = state.transactions.get((block, byte))
     if barrier is None:
         name = state.shared.name_of(thread)
         message = f"has {name} take byte {byte} of {NAME} for a barrier, which nothing made it"
         state.checker.report(FaultKind.UNINITIALISED, op, message)
         return None
-    maker = barrier.thread % state.shared.threads
-    if not state.shared.clocks.is_over(thread, maker, barrier.made):
+    clocks = state.shared.clocks
+    maker = barrier.thread % clocks.threads
+    if thread // clocks.threads == block:
+        made = clocks.is_over(thread, maker, barrier.made)
+    else:
+        made = bool(clocks.of_block(thread, block)[ORDINARY, maker] >= barrier.made)
+    if not made:
         name = state.shared.name_of(thread)
         message = f"has {name} use {barrier.name} when it may not be made yet"
         state.checker.report(FaultKind.RACE, op, message, barrier.op)
@@ -87,7 +97,8 @@ def run_arrive(state: Flow, op: Operation) -> None:
         barrier = barrier_of(state, op, address, thread)
         if barrier is not None:
             arrive(state, op, barrier, thread, int(expected[thread]))
-    state.values[op.res] = np.zeros(state.size, np.int64)
+    if op.res is not None:
+        state.values[op.res] = np.zeros(state.size, np.int64)
 
 
 def arrive(
@@ -103,7 +114,10 @@ def arrive(
             f"expects {barrier.expected + expected} bytes, of which {MAX_COUNT} can be counted"
         )
         state.checker.report(FaultKind.BARRIER, op, message)
-    barrier.arrive(state.shared.clocks, thread, expected)
+    clocks = state.shared.clocks
+    if thread // clocks.threads != barrier.thread // clocks.threads:
+        barrier.visits[thread] = clocks.now
+    barrier.arrive(clocks, thread, expected)
     require_bytes(state, op, barrier)
 
 
@@ -160,6 +174,13 @@ def require_over(state: Flow, op: Operation) -> None:
         if barrier.last_copy > clocks.known[0, own, barrier.agent].max():
             message = f"ends before a copy that {barrier.name} counts was waited for"
             state.checker.report(FaultKind.INCOMPLETE, op, message, barrier.op)
+        for visitor, time in barrier.visits.items():
+            column = visitor % clocks.threads
+            assert clocks.abroad is not None
+            if clocks.abroad[ORDINARY, own, visitor // clocks.threads, column].max() < time:
+                name = state.shared.name_of(visitor)
+                message = f"ends block {block} of the cluster while {name} may arrive there"
+                state.checker.report(FaultKind.RACE, op, message, barrier.op)
 
 
 RULES: Rules = {

@@ -140,6 +140,7 @@ def meet_cluster(state: Flow) -> None:
     for block in range(len(state.blocks)):
         own = slice(block * threads, (block + 1) * threads)
         state.shared.meet(block, np.flatnonzero(present[own]))
+    state.shared.clocks.meet_cluster(np.flatnonzero(present))
     state.shared.show()
     state.meeting[present] = -1
 

@@ -87,6 +87,7 @@ FUNCTIONS: dict[type[Operation], Callable[..., Array]] = {
     arith.XOrIOp: np.bitwise_xor,
     arith.MinSIOp: np.minimum,
     arith.ExtUIOp: _zero_extended,
+    arith.TruncIOp: np.asarray,
     arith.SelectOp: np.where,
     arith.AddfOp: np.add,
     arith.SubfOp: np.subtract,

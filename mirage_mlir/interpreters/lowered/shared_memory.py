@@ -52,15 +52,22 @@ class SharedMemory:
         size: bytes of one block.
         threads: of one block.
         blocks: of the cluster.
-        detailed: see `Clocks`.
+        detailed, joint: see `Clocks`.
     """
 
     def __init__(
-        self, size: int, threads: int, blocks: int, checker: Checker, *, detailed: bool = False
+        self,
+        size: int,
+        threads: int,
+        blocks: int,
+        checker: Checker,
+        *,
+        detailed: bool = False,
+        joint: bool = False,
     ) -> None:
         self.size, self.threads, self.blocks = size, threads, blocks
         self.checker = checker
-        self.clocks = Clocks(threads, blocks, detailed=detailed)
+        self.clocks = Clocks(threads, blocks, detailed=detailed, joint=joint)
         total = size * blocks
         self.data = np.full(total, POISON, np.uint8)
         self.written = np.zeros(total, np.bool_)
@@ -186,16 +193,22 @@ class SharedMemory:
         Put bytes there by a bulk copy; returns its stamp.
 
         Args:
-            access: its pieces, n x size bytes.
+            access: its pieces, n x size bytes, in one block's memory.
             data: the bytes.
             thread: which started it.
             column: of the transaction barrier that counts the bytes.
         """
         valid, _, access = self._started(access)
-        at, own = access.bytes(self.size), self._columns(access)
+        if not valid.any():
+            return 0
+        assert access.blocks is not None
+        at, block = access.bytes(self.size), int(access.blocks[0])
+        known, own = self.clocks.of_block(thread, block), NOBODY
+        if thread // self.threads == block:
+            own = thread % self.threads
         self._require_copied(access, at, "write what another copies to")
-        self._require_shown(access, at, self.clocks.known[:, thread], own, "copy over")
-        self._require_read_before_copy(access, at, thread)
+        self._require_shown(access, at, known, own, "copy over")
+        self._require_read_before_copy(access, at, known, own)
         site, stamp = self.sites.number(access.op), AGENT_TIME + self.clocks.now
         self.writers.mark(at, column, stamp, site)
         self.readers.clear(at)
@@ -332,14 +345,16 @@ class SharedMemory:
         if self.blocks > 1 and (lent := self.lent[at]).any():
             self._report(FaultKind.RACE, access, lent, "write what another block reads")
 
-    def _require_read_before_copy(self, access: Access, at: Array, thread: int) -> None:
+    def _require_read_before_copy(self, access: Access, at: Array, known: Array, own: int) -> None:
         """
         Nobody reads what a copy writes, and fences came after what threads have read.
 
         An arrival orders reads before writes of threads only: copies go another way, and overtook
         matrix loads on an H200.
         """
-        late, bare = self.readers.before_copy(at, thread, self._met(access))
+        # When the threads of its block met another block's thread need not know.
+        met = self._met(access) if own != NOBODY else np.zeros((len(at), 1), np.int32)
+        late, bare = self.readers.before_copy(at, known, own, met)
         for wrong, what in (
             (late, "copy over what another reads"),
             (bare, "copy over what was read with no fence of the proxies after it"),
@@ -351,7 +366,7 @@ class SharedMemory:
             self._report(FaultKind.RACE, access, lent, "copy over what another block reads")
 
     def _require_shown(
-        self, access: Access, at: Array, known: Array, own: Array | None, verb: str
+        self, access: Access, at: Array, known: Array, own: int | None, verb: str
     ) -> None:
         """
         What was written is over, and a fence has shown it to copies and products.
@@ -360,7 +375,7 @@ class SharedMemory:
             access: which pieces are used.
             at: their bytes.
             known: what the starting threads know, in both senses, 2 x columns.
-            own: the starting thread.
+            own: the column of the starting thread.
             verb: what is done to the bytes.
         """
         stamps, columns = self.writers.stamp[at], self.writers.column[at]

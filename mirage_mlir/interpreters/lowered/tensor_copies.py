@@ -18,7 +18,7 @@ from mirage_mlir.interpreters.lowered.device_memory import DeviceBuffer
 from mirage_mlir.interpreters.lowered.encoding import Array
 from mirage_mlir.interpreters.lowered.faults import FaultKind, unsupported
 from mirage_mlir.interpreters.lowered.flow import Flow, Rules
-from mirage_mlir.interpreters.lowered.mbarriers import barrier_of, byte_of, require_bytes
+from mirage_mlir.interpreters.lowered.mbarriers import barrier_at, place_of, require_bytes
 from mirage_mlir.interpreters.lowered.shared_memory import NAME
 from mirage_mlir.interpreters.lowered.values import TensorMap
 
@@ -29,6 +29,9 @@ BOX_ALIGNMENT = 128
 """Bytes to which a box in shared memory is aligned."""
 
 MAX_RANK, MAX_SIDE = 5, 256
+
+MAX_MASK = (1 << 16) - 1
+"""Of blocks of a cluster."""
 
 SWIZZLES = (0, 32, 64, 128)
 
@@ -57,8 +60,8 @@ def run_copy(state: Flow, op: Operation) -> None:
     assert isinstance(op, nvvm_hopper.CpAsyncBulkTensorLoadOp)
     if op.mode.data != TensorCopyMode.TILE or op.im2col_offsets:
         raise unsupported(op, "copies no box")
-    if op.multicast_mask is not None or op.predicate is not None:
-        raise unsupported(op, "copies to several blocks or to none, which no lowered kernel does")
+    if op.predicate is not None:
+        raise unsupported(op, "copies to a block or to none, which no lowered kernel does")
     tensor = state.values[op.descriptor]
     if not isinstance(tensor, TensorMap):
         raise unsupported(op, "has a descriptor that is no parameter of the kernel")
@@ -70,7 +73,19 @@ def run_copy(state: Flow, op: Operation) -> None:
     for thread in state.here.tolist():
         start = [int(places[thread]) for places in coordinates]
         data = read_box(state, op, tensor, thread, start)
-        write_box(state, op, tensor, thread, data)
+        for block in receivers(state, op, thread):
+            write_box(state, op, tensor, thread, data, block)
+
+
+def receivers(state: Flow, op: nvvm_hopper.CpAsyncBulkTensorLoadOp, thread: int) -> list[int]:
+    """The blocks of the cluster that get what a thread copies."""
+    if op.multicast_mask is None:
+        return [thread // state.shared.threads]
+    mask = int(state.array(op.multicast_mask)[thread]) & MAX_MASK
+    if not mask or mask >> len(state.blocks):
+        message = f"copies to blocks {mask:#b} of a cluster of {len(state.blocks)}"
+        state.checker.report(FaultKind.OUT_OF_BOUNDS, op, message)
+    return [block for block in range(len(state.blocks)) if mask >> block & 1]
 
 
 def read_box(state: Flow, op: Operation, tensor: TensorMap, thread: int, start: list[int]) -> Array:
@@ -95,11 +110,16 @@ def read_box(state: Flow, op: Operation, tensor: TensorMap, thread: int, start: 
     return data
 
 
-def write_box(state: Flow, op: Operation, tensor: TensorMap, thread: int, data: Array) -> None:
-    """Start to write a box, whose bytes the barrier counts."""
+def write_box(
+    state: Flow, op: Operation, tensor: TensorMap, thread: int, data: Array, block: int
+) -> None:
+    """Start to write a box to a block's memory, whose bytes the barrier there counts."""
     assert isinstance(op, nvvm_hopper.CpAsyncBulkTensorLoadOp)
     shared = state.shared
-    byte, barrier = byte_of(state, op, op.dst, thread), barrier_of(state, op, op.mbar, thread)
+    (home, byte), (_, place) = (place_of(state, each, thread) for each in (op.dst, op.mbar))
+    if home != thread // shared.threads:
+        raise unsupported(op, "starts from another block's memory, which no lowered kernel does")
+    barrier = barrier_at(state, op, block, place, thread)
     if barrier is None:
         return
     name = shared.name_of(thread)
@@ -112,8 +132,8 @@ def write_box(state: Flow, op: Operation, tensor: TensorMap, thread: int, data: 
         return
     pieces = data.reshape(-1, PIECE)
     starts = swizzled(byte + PIECE * np.arange(len(pieces)), tensor.swizzle)
-    threads = np.full(len(pieces), thread)
-    access = Access(op, threads, starts, PIECE, PIECE, threads // shared.threads)
+    threads, blocks = np.full(len(pieces), thread), np.full(len(pieces), block)
+    access = Access(op, threads, starts, PIECE, PIECE, blocks)
     stamp = shared.write_box(access, pieces, thread, barrier.agent)
     barrier.copy(shared.clocks, data.size, stamp)
     require_bytes(state, op, barrier)

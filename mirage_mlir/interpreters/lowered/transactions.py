@@ -50,6 +50,8 @@ class TransactionBarrier:
     """The stamp of the last copy."""
     clock: Array | None = None
     """What all who arrived so far knew."""
+    visits: dict[int, int] = field(default_factory=dict[int, int])
+    """When threads of other blocks arrived last."""
     phases: list[Phase] = field(default_factory=list[Phase])
 
     def __post_init__(self) -> None:

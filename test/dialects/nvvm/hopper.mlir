@@ -35,3 +35,10 @@ nvvm.fence.mbarrier.init
 "nvvm.fence.proxy"() <{kind = #nvvm.proxy_kind<async.shared>, space = #nvvm.shared_space<cta>}> : () -> ()
 "nvvm.griddepcontrol"() <{kind = #nvvm<grid_dep_action wait>}> : () -> ()
 "nvvm.setmaxregister"() <{regCount = 232 : i32, action = #nvvm<action increase>}> : () -> ()
+
+// To several blocks of a cluster, and to a barrier of another block.
+%m = "test.op"() : () -> i16
+// CHECK:      "nvvm.cp.async.bulk.tensor.shared.cluster.global"(%a, %d, %i, %i, %s, %m) <{mode = #nvvm.tma_load_mode<tile>, isCTAOnly = false, operandSegmentSizes = array<i32: 1, 1, 2, 1, 0, 1, 0, 0>}> : (!llvm.ptr<7>, !llvm.ptr, i32, i32, !llvm.ptr<3>, i16) -> ()
+// CHECK-NEXT: "nvvm.mbarrier.arrive"(%a) <{scope = #nvvm.mem_scope<cta>, relaxed = false}> : (!llvm.ptr<7>) -> ()
+"nvvm.cp.async.bulk.tensor.shared.cluster.global"(%a, %d, %i, %i, %s, %m) <{mode = #nvvm.tma_load_mode<tile>, isCTAOnly = false, operandSegmentSizes = array<i32: 1, 1, 2, 1, 0, 1, 0, 0>}> : (!llvm.ptr<7>, !llvm.ptr, i32, i32, !llvm.ptr<3>, i16) -> ()
+"nvvm.mbarrier.arrive"(%a) <{scope = #nvvm.mem_scope<cta>, relaxed = false}> : (!llvm.ptr<7>) -> ()
