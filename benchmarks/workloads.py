@@ -161,33 +161,25 @@ def sanitized_workloads() -> list[Workload]:
 LARGE = (
     "rmsnorm_linear b16_n4096",
     "layernorm_linear b8",
-    "matmul b1_n4096",
     "gated_mlp b16_n14336",
     "lora b16_k4096_r16",
     "gqa_paper b1",
     "gqa_paper b8",
     "mha_paper b1",
-    "mqa_paper b8",
     "qknorm_gqa b1",
     "qknorm_gqa b8",
     "gqa_llama70b b8_s4096",
     "ntrans b8",
-    "rmsnorm 32768x4096",
 )
 """Cases of the table of kernels whose shared memory is looked at."""
 
 
 def bank_workloads() -> list[Workload]:
     """Each kind of kernel, small, and some of the programs that are timed."""
-    from kernel_kinds import CHIPS, KINDS
+    from kernel_kinds import KINDS
     from kernels.programs import case_named
 
-    found: list[Workload] = [
-        Small(name, chip)
-        for name, kind in KINDS.items()
-        for chip in CHIPS
-        if kind.marks_on(chip) is not None
-    ]
+    found: list[Workload] = [Small(name, NEWEST) for name in KINDS]
     return [*found, *(searched(case_named(f"{name} f16")) for name in LARGE)]
 
 

@@ -47,13 +47,17 @@ def test_pages_of_ncu() -> None:
     assert [(row["Kernel Name"], row["c.sum"]) for row in rows] == [("first", "3"), ("second", "6")]
 
 
-def test_agreement_is_of_all_sorts() -> None:
+def test_agreement() -> None:
     should = Expected("first", True, {"load": Access(2, 8, 4), "store": Access(1, 1, 1)})
     has = Measured("first", {"load": Access(2, 8, 8), "store": Access(1, 1, 1)})
     assert bank_conflicts.agree(should, has), "the least is counted in another way there"
     assert not bank_conflicts.agree(should, Measured("first", {"load": Access(2, 8, 4)}))
     more = Measured("first", {**has.accesses, "ldmatrix": Access(1, 4, 4)})
     assert not bank_conflicts.agree(should, more)
+    merged = {"load": Access(1, 4, 2), "store": Access(1, 1, 1)}
+    assert bank_conflicts.agree(should, Measured("first", merged))
+    merged["load"] = Access(1, 6, 1)
+    assert not bank_conflicts.agree(should, Measured("first", merged)), "more conflicts"
     lines = "\n".join(bank_conflicts.lines_of("f", should, None))
     assert "8 passes, 4 conflicts" in lines
 
