@@ -23,6 +23,7 @@ from mirage_mlir.passes.lowering.chains import (
     find_chains,
     threads_of_chains,
 )
+from mirage_mlir.passes.lowering.joined import join_products
 from mirage_mlir.passes.lowering.parts import use_scratch
 from mirage_mlir.passes.lowering.places import (
     NoCommonMaximum,
@@ -103,6 +104,7 @@ def assign_given(
     if target.tensor_copies:
         use_tensor_copies(graph)
     swizzle_operands(graph)
+    join_products(graph)
     return assignment
 
 

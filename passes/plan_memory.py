@@ -11,7 +11,7 @@ from xdsl.passes import ModulePass
 
 from mirage_mlir.diagnostics import fail
 from mirage_mlir.dialects import kernel, threadblock
-from mirage_mlir.dialects.layout import AwaitTilesOp, BarrierOp
+from mirage_mlir.dialects.layout import AwaitTilesOp, BarrierOp, ConvertLayoutOp
 from mirage_mlir.dialects.threadblock import Stage
 from mirage_mlir.graph.layout import round_up
 from mirage_mlir.graph.memory_plan import Buffer, plan_memory
@@ -22,9 +22,13 @@ from mirage_mlir.passes.lowering.context import (
     buffer_alignment,
     buffer_bytes,
     buffer_count,
+    buffer_element,
+    first_line,
     is_staged,
+    shared_layout,
 )
 from mirage_mlir.passes.lowering.emitter import byte_width
+from mirage_mlir.passes.lowering.joined import place_of as joined_place
 from mirage_mlir.passes.lowering.order import in_shared, spreads
 from mirage_mlir.passes.lowering.parts import ARRIVAL, WORD, bytes_of_parts, tiles_of
 from mirage_mlir.passes.lowering.tiles import IN_SCRATCH, PRODUCERS, ZERO_PADDING
@@ -84,6 +88,7 @@ def buffers_of(graph: kernel.GraphDefinedOp) -> list[Operation]:
         for op in graph.body.block.ops
         if not isinstance(op, threadblock.TransposeOp)
         and any(in_shared(result) for result in op.results)
+        and not first_line(op)
     ]
 
 
@@ -136,7 +141,20 @@ def plan_shared(graph: kernel.GraphDefinedOp, limit: int) -> None:
         fail(graph, f"needs {size} bytes of shared memory, a block has at most {limit}")
     for op, offset in zip(buffers, plan.offsets, strict=True):
         op.attributes[SMEM_OFFSET] = IntegerAttr(offset, i64)
+    for op in graph.body.block.ops:
+        if isinstance(op, ConvertLayoutOp) and first_line(op):
+            op.attributes[SMEM_OFFSET] = IntegerAttr(offset_in(op, buffers), i64)
     graph.attributes[SMEM_BYTES] = IntegerAttr(size, i64)
+
+
+def offset_in(op: Operation, buffers: list[Operation]) -> int:
+    """Where a tile lies that has some lines of the buffer of another one."""
+    place = joined_place(op)
+    assert place is not None
+    owner = next(each for each in buffers if joined_place(each) == (place[0], 0))
+    line = max(shared_layout(op.results[0]).row, shared_layout(op.results[0]).column)
+    size = byte_width(buffer_element(op))
+    return int_attribute(owner, SMEM_OFFSET) + place[1] * line * size
 
 
 def returned(function: func.FuncOp) -> list[SSAValue]:

@@ -28,6 +28,7 @@ from mirage_mlir.graph.schedule import (
     PRODUCER_WARPS,
     Array,
     choose_stages,
+    mbarrier_bytes,
     pipeline_stages,
     producer_warps,
     side_by_side,
@@ -258,7 +259,10 @@ class ScheduleThreadblockPass(ModulePass):
         found = alternating(ops)
         for op in found:
             op.attributes[ALTERNATES] = UnitAttr()
-        if self.stages_of(graph, True) < min(before, ENOUGH_STAGES):
+        stages = self.stages_of(graph, True)
+        needed = stages * turn_bytes(graph) + other_bytes(graph) + mbarrier_bytes(stages)
+        room = target_named(self.target).shared_per_block
+        if stages < min(before, ENOUGH_STAGES) or needed > room:
             for op in found:
                 del op.attributes[ALTERNATES]
 

@@ -17,6 +17,12 @@ from mirage_mlir.dialects.layout import (
     layout_of,
 )
 from mirage_mlir.passes.lowering.context import KernelContext
+from mirage_mlir.passes.lowering.joined import (
+    joined_slots,
+    split_slots,
+    sums_with,
+    unit_columns,
+)
 from mirage_mlir.passes.lowering.loads import copy, copy_turn, staged_loads, turns_of
 from mirage_mlir.passes.lowering.matmul import hold, multiply
 from mirage_mlir.passes.lowering.operations import run_operation
@@ -46,6 +52,7 @@ class Loop:
         self.accumulators = [op for op in self.sums if STATE not in op.attributes]
         self.counts = [slots_of(op) for op in self.accumulators]
         self.running: dict[threadblock.MatmulOp, Product] = {}
+        self.waiting: set[Operation] = set()
 
     def run(self) -> None:
         """Emit it; accumulators, and the maxima that they are relative to, are carried."""
@@ -119,7 +126,7 @@ class Loop:
                 started[total] = self.start_with(trails[op], total, carried[total])
             elif isinstance(op, threadblock.AccumulateOp):
                 if op in carried and op not in started and op not in totals:
-                    self.add_up(op, carried[op], totals, started)
+                    self.add_up(op, carried, totals, started)
             elif op not in later:
                 run_operation(ctx, op)
         totals |= self.finished(started)
@@ -142,16 +149,36 @@ class Loop:
     def add_up(
         self,
         op: threadblock.AccumulateOp,
-        carried: list[SSAValue],
+        carried: dict[threadblock.AccumulateOp, list[SSAValue]],
         totals: dict[Operation, list[SSAValue]],
         started: dict[Operation, Product],
     ) -> None:
         """Add what a turn has for the accumulator `op`, or start to."""
-        total = self.run_accumulate(op, carried)
+        sums = sums_with(op, self.ops)
+        if len(sums) > 1:
+            # They stand side by side.
+            if all(each is op or each in self.waiting for each in sums):
+                self.waiting.clear()
+                started[sums[0]] = self.start_joined(sums, carried)
+            else:
+                self.waiting.add(op)
+            return
+        total = self.run_accumulate(op, carried[op])
         if isinstance(total, Product):
             started[op] = total
         else:
             totals[op] = total
+
+    def start_joined(
+        self,
+        sums: list[threadblock.AccumulateOp],
+        carried: dict[threadblock.AccumulateOp, list[SSAValue]],
+    ) -> Product:
+        """Start the product that is added to several accumulators at once."""
+        first = sums[0].value.owner
+        assert isinstance(first, threadblock.MatmulOp)
+        slots = joined_slots(sums, [carried[op] for op in sums])
+        return start(self.ctx, first, slots, columns=unit_columns(sums))
 
     def start_with(
         self, trail: Trail, op: threadblock.AccumulateOp, carried: list[SSAValue]
@@ -164,7 +191,11 @@ class Loop:
 
     def finished(self, started: dict[Operation, Product]) -> dict[Operation, list[SSAValue]]:
         """The accumulators whose products were `started`, which are waited for: none are left."""
-        done = {op: finish(self.ctx.emit, product) for op, product in started.items()}
+        done: dict[Operation, list[SSAValue]] = {}
+        for op, product in started.items():
+            assert isinstance(op, threadblock.AccumulateOp)
+            slots, sums = finish(self.ctx.emit, product), sums_with(op, self.ops)
+            done |= split_slots(sums, slots) if len(sums) > 1 else {op: slots}
         started.clear()
         return done
 

@@ -16,6 +16,7 @@ from mirage_mlir.dialects.layout import (
 from mirage_mlir.dialects.parts import LeavePartOp
 from mirage_mlir.dialects.threadblock import Stage
 from mirage_mlir.passes.lowering.context import buffer_of, is_staged
+from mirage_mlir.passes.lowering.joined import brought_together
 from mirage_mlir.passes.lowering.tiles import (
     ALTERNATES,
     FENCED,
@@ -168,7 +169,8 @@ def loop_part(ops: list[Operation], stages: int) -> list[Operation]:
     # Products of loaded tiles first: the matrix units work while threads do the rest.
     products = [op for op in ops if of_loaded_tiles(op)]
     rest = [op for op in ops if op not in loads and op not in products]
-    return [meet, *loads, *with_barriers([*products, *rest], Stage.LOOP, Hazards())]
+    ordered = brought_together([*products, *rest])
+    return [meet, *loads, *with_barriers(ordered, Stage.LOOP, Hazards())]
 
 
 def pipelined_loop(ops: list[Operation]) -> list[Operation]:
@@ -181,7 +183,7 @@ def pipelined_loop(ops: list[Operation]) -> list[Operation]:
     loads = [op for op in ops if isinstance(op, threadblock.LoadOp)]
     products = [op for op in ops if of_loaded_tiles(op)]
     rest = [op for op in ops if op not in loads and op not in products]
-    rest = beside_products([*products, *rest])
+    rest = brought_together(beside_products([*products, *rest]))
     carried = Hazards()
     while True:
         behind = Hazards(set(carried.written), set(carried.read))

@@ -190,7 +190,7 @@ class RegisterLayouts:
         shape, widest = threadblock.shape_of(op.results[0]), widest_run(self.graph)
         found = [registers_of(op.results[0])]
         threads = self.tiles.threads
-        for first, run in product(FIRST, (widest, widest // 2, 1)):
+        for first, run in product(FIRST, (widest, widest // 2, widest // 4, 1)):
             found.append(blocked(shape, threads, run, rows_first=first))
         if is_reduced_along_rows(op):
             for first, few in product(FIRST, FEW):

@@ -50,6 +50,10 @@ MULTICAST = "multicast"
 LATE = "late"
 """On a load of a tile that stays: it is waited for apart, once a product runs on others."""
 
+JOINED = "joined"
+"""On products that warp groups compute as one, and on their left sides: the number of the group,
+and the line of their common buffer from which on this one lies."""
+
 ALTERNATES = "alternates"
 """On what the loop writes to shared memory: odd turns have a buffer of their own."""
 

@@ -193,9 +193,13 @@ def start(
     op: threadblock.MatmulOp,
     added: list[SSAValue] | None,
     compute: Callable[[int, int], None] | None = None,
+    columns: int | None = None,
 ) -> Product:
     """
     Start the product `op`; it is added to the slots `added` where given.
+
+    With `columns` the unit has as many: those of products that are computed as one, the first of
+    which is `op`.
 
     With `compute` its left side, in registers, is not there yet: called with the number of row
     tiles and a step it makes what that step takes. Some steps run while those behind are made.
@@ -203,6 +207,8 @@ def start(
     emit = ctx.emit
     emit.location = op.location
     part = group_tile(ctx, op)
+    if columns is not None:
+        part = replace(part, columns=columns)
     sides = sides_of(ctx, op, part)
     firsts = range(0, part.columns, MAX_COLUMNS)
     places = [(row, first) for row in range(part.row_tiles) for first in firsts]

@@ -1,0 +1,169 @@
+"""
+Products of few rows with one right side, which warp groups compute as one.
+
+A unit takes 64 columns of the right side as its rows, and as its columns the rows of the left side,
+8 at a time: what it reads of the right side counts, not how many these are. So left sides that
+threads write lie one behind the other, each from a multiple of 8 lines on, and one product has all.
+"""
+
+from collections.abc import Sequence
+
+from xdsl.dialects.builtin import DenseArrayBase, i64
+from xdsl.ir import Operation, SSAValue
+
+from mirage_mlir.dialects import kernel, threadblock
+from mirage_mlir.dialects.layout import (
+    ConvertLayoutOp,
+    RegistersAttr,
+    SharedAttr,
+    layout_of,
+    set_layout,
+)
+from mirage_mlir.graph.layout import round_up, swizzled_tile
+from mirage_mlir.graph.wgmma import COLUMN_STEP, ITEM_BYTES, MAX_COLUMNS, MAX_SUMS
+from mirage_mlir.passes.lowering.tiles import JOINED, SWAPPED, WARPS, adds_into, matmul_sizes
+from mirage_mlir.passes.lowering.units import multiplied_by_groups
+
+
+def join_products(graph: kernel.GraphDefinedOp) -> None:
+    """Let left sides of products of one right side share a buffer where that is possible."""
+    found: dict[tuple[SSAValue, tuple[int, ...], int], list[threadblock.MatmulOp]] = {}
+    for op in graph.body.block.ops:
+        if isinstance(op, threadblock.MatmulOp) and can_be_joined(op):
+            warps = op.attributes[WARPS]
+            assert isinstance(warps, DenseArrayBase)
+            key = (op.rhs, tuple(int(n) for n in warps.get_values()), swizzle_of(op))
+            found.setdefault(key, []).append(op)
+    number = 0
+    for (_, _, swizzle), ops in found.items():
+        columns = sum(lines_of(op) for op in ops)
+        slots = sum(len(registers_of(op.result)) for op in ops)
+        if len(ops) == 1 or columns > MAX_COLUMNS or slots > MAX_SUMS:
+            continue
+        start = 0
+        for op in ops:
+            layout = swizzled_tile(columns, matmul_sizes(op)[2], ITEM_BYTES, swizzle)
+            for each in (op, op.lhs.owner):
+                assert isinstance(each, Operation)
+                each.attributes[JOINED] = DenseArrayBase.from_list(i64, [number, start])
+            assert isinstance(op.lhs.owner, Operation)
+            set_layout(op.lhs.owner, SharedAttr.of(layout))
+            start += lines_of(op)
+        number += 1
+
+
+def can_be_joined(op: threadblock.MatmulOp) -> bool:
+    """Whether threads write the few rows of a product of the loop, for it alone."""
+    if not multiplied_by_groups(op) or SWAPPED not in op.attributes or not adds_into(op.result):
+        return False
+    warps = op.attributes[WARPS]
+    assert isinstance(warps, DenseArrayBase)
+    attribute = layout_of(op.lhs)
+    if not isinstance(op.lhs.owner, ConvertLayoutOp) or not isinstance(attribute, SharedAttr):
+        return False
+    (use,) = op.result.uses
+    alone = len(list(op.lhs.uses)) == 1 and len(use.operation.operands) == 1
+    return alone and attribute.layout.column == 1 and int(warps.get_values()[0]) == 1
+
+
+def swizzle_of(op: threadblock.MatmulOp) -> int:
+    """Bytes of a line of the left side."""
+    attribute = layout_of(op.lhs)
+    assert isinstance(attribute, SharedAttr)
+    return attribute.layout.swizzle
+
+
+def lines_of(op: threadblock.MatmulOp) -> int:
+    """Lines of the left side in shared memory: the unit's columns."""
+    return round_up(matmul_sizes(op)[0], COLUMN_STEP)
+
+
+def registers_of(value: SSAValue) -> Sequence[object]:
+    """The slots of a tile in registers."""
+    attribute = layout_of(value)
+    assert isinstance(attribute, RegistersAttr)
+    return attribute.layout.offsets
+
+
+def place_of(op: Operation) -> tuple[int, int] | None:
+    """The number of an operation's group and where its lines start; None where it is in none."""
+    place = op.attributes.get(JOINED)
+    if not isinstance(place, DenseArrayBase):
+        return None
+    number, start = (int(value) for value in place.get_values())
+    return number, start
+
+
+def sums_with(
+    op: threadblock.AccumulateOp, ops: Sequence[Operation]
+) -> list[threadblock.AccumulateOp]:
+    """Of `ops` the sums whose products are computed with that of `op`, by the lines they take."""
+    found: dict[int, threadblock.AccumulateOp] = {}
+    own = _place_of_product(op)
+    if own is None:
+        return [op]
+    for other in ops:
+        place = _place_of_product(other)
+        if place is not None and place[0] == own[0]:
+            assert isinstance(other, threadblock.AccumulateOp)
+            found[place[1]] = other
+    return [found[start] for start in sorted(found)]
+
+
+def _place_of_product(op: Operation) -> tuple[int, int] | None:
+    if not isinstance(op, threadblock.AccumulateOp) or not isinstance(op.value.owner, Operation):
+        return None
+    return place_of(op.value.owner)
+
+
+def brought_together(ops: list[Operation]) -> list[Operation]:
+    """`ops` with the sums of a joined product side by side, where the last of them stands."""
+    ordered = list(ops)
+    for op in ops:
+        if isinstance(op, threadblock.AccumulateOp) and len(sums := sums_with(op, ops)) > 1:
+            last = max(sums, key=ops.index)
+            for each in sums:
+                if each is not last:
+                    ordered.remove(each)
+                    ordered.insert(ordered.index(last), each)
+    return ordered
+
+
+def unit_rows(op: threadblock.AccumulateOp) -> int:
+    """How often a warp group has 64 columns of the tile: each has all lines, slot after slot."""
+    attribute = layout_of(op.result)
+    assert isinstance(attribute, RegistersAttr)
+    return attribute.layout.slots[0][0]
+
+
+def joined_slots(
+    sums: Sequence[threadblock.AccumulateOp], slots: Sequence[list[SSAValue]]
+) -> list[SSAValue]:
+    """The slots of the joined product, of those of its sums."""
+    count = unit_rows(sums[0])
+    parts = [len(each) // count for each in slots]
+    return [
+        value
+        for row in range(count)
+        for each, part in zip(slots, parts, strict=True)
+        for value in each[row * part : (row + 1) * part]
+    ]
+
+
+def split_slots(
+    sums: Sequence[threadblock.AccumulateOp], slots: list[SSAValue]
+) -> dict[Operation, list[SSAValue]]:
+    """The slots of each sum, of those of the joined product."""
+    count, rest = unit_rows(sums[0]), iter(slots)
+    parts = [len(registers_of(op.result)) // count for op in sums]
+    found: dict[Operation, list[SSAValue]] = {op: [] for op in sums}
+    for _ in range(count):
+        for op, part in zip(sums, parts, strict=True):
+            found[op] += [next(rest) for _ in range(part)]
+    return found
+
+
+def unit_columns(sums: Sequence[threadblock.AccumulateOp]) -> int:
+    """The unit's columns in the joined product."""
+    products = [op.value.owner for op in sums]
+    return sum(lines_of(op) for op in products if isinstance(op, threadblock.MatmulOp))
