@@ -56,6 +56,8 @@ from mirage_mlir.dialects.nvvm_attributes import (
     MmaShapeAttr,
     MultiplicandType,
     MultiplicandTypeAttr,
+    PrefetchLevel,
+    PrefetchLevelAttr,
     ProxyKindAttr,
     RegisterActionAttr,
     SharedSpaceAttr,
@@ -192,6 +194,21 @@ class BarWarpSyncOp(IRDLOperation):
 
     def __init__(self, mask: SSAValue | Operation) -> None:
         super().__init__(operands=[mask])
+
+
+@irdl_op_definition
+class PrefetchOp(IRDLOperation):
+    """Have L2 fetch the line of 128 bytes that holds `addr`; nothing is read or ordered by it."""
+
+    name = "nvvm.prefetch"
+
+    addr = operand_def(GLOBAL)
+    level = prop_def(PrefetchLevelAttr, prop_name="cacheLevel")
+
+    def __init__(self, addr: SSAValue | Operation) -> None:
+        super().__init__(
+            operands=[addr], properties={"cacheLevel": PrefetchLevelAttr(PrefetchLevel.L2)}
+        )
 
 
 @irdl_op_definition
@@ -498,6 +515,7 @@ Nvvm = Dialect(
         MapClusterAddressOp,
         MemoryBarrierOp,
         MmaSyncOp,
+        PrefetchOp,
         RcpApproxFtzOp,
         SetMaxRegisterOp,
         ShflSyncOp,
@@ -515,6 +533,7 @@ Nvvm = Dialect(
         MemoryScopeAttr,
         MmaShapeAttr,
         MultiplicandTypeAttr,
+        PrefetchLevelAttr,
         ProxyKindAttr,
         RegisterActionAttr,
         RoundingModeAttr,

@@ -52,6 +52,12 @@ class GridDependency(StrEnum):
     LAUNCH_DEPENDENTS = "launch_dependents"
 
 
+class PrefetchLevel(StrEnum):
+    """The cache that a prefetch fills."""
+
+    L2 = "L2"
+
+
 class RegisterAction(StrEnum):
     """Whether a warp group takes registers from the block's pool or gives some back."""
 
@@ -125,6 +131,13 @@ class GridDependencyAttr(EnumAttribute[GridDependency], SpacedOpaqueSyntaxAttrib
     """`#nvvm<grid_dep_action wait>`."""
 
     name = "nvvm.grid_dep_action"
+
+
+@irdl_attr_definition
+class PrefetchLevelAttr(EnumAttribute[PrefetchLevel], SpacedOpaqueSyntaxAttribute):
+    """`#nvvm<prefetch_cache_level L2>`."""
+
+    name = "nvvm.prefetch_cache_level"
 
 
 @irdl_attr_definition

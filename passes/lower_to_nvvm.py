@@ -148,7 +148,9 @@ class FunctionLowering:
                 arguments.append(f"counters:{int_attribute(graph, COUNTERS_OFFSET)}")
             # After the last kernel comes the first one of the next call.
             leads = self.starts_early(self.graphs[(number + 1) % len(self.graphs)])
-            function = KernelFunction(graph, self.given(number), leads=leads)
+            # Those behind the first read all inputs before they wait: it must have waited then.
+            at_once = number > 0 or len(self.graphs) == 1
+            function = KernelFunction(graph, self.given(number), leads=leads, at_once=at_once)
             for tensor in function.mapped:
                 key = (tensor, self.mapped_memory(tensor, scratch))
                 arguments.append(f"map:{maps.setdefault(key, len(maps))}")

@@ -30,6 +30,7 @@ from mirage_mlir.passes.lowering.context import KernelContext
 from mirage_mlir.passes.lowering.emitter import Emitter, Index
 from mirage_mlir.passes.lowering.loads import (
     clear_padding,
+    let_next_start,
     read_ahead,
     start_loads,
     start_stay,
@@ -41,6 +42,7 @@ from mirage_mlir.passes.lowering.loop import Loop
 from mirage_mlir.passes.lowering.operations import meet_block, meet_cluster, run_all
 from mirage_mlir.passes.lowering.parts import arrive
 from mirage_mlir.passes.lowering.pipeline import Producer, mapped_tensors
+from mirage_mlir.passes.lowering.prefetch import prefetch_inputs
 from mirage_mlir.passes.lowering.raster import launched_grid, place_in_grid
 from mirage_mlir.passes.lowering.tiles import (
     CLUSTER_SHARES,
@@ -88,6 +90,7 @@ class KernelFunction:
         given: the tensors that are there when the kernel starts, which may be before the kernel in
             front has ended; None where it starts after that.
         leads: whether the next kernel may start before this one has ended.
+        at_once: whether it may even before this one has waited for the one in front.
     """
 
     def __init__(
@@ -96,10 +99,12 @@ class KernelFunction:
         given: Collection[SSAValue] | None = None,
         *,
         leads: bool = False,
+        at_once: bool = False,
     ) -> None:
         self.graph = graph
         self.given = given
         self.leads = leads
+        self.at_once = leads and at_once and PRODUCERS not in graph.attributes
         self.roots = roots_of(graph)
         self.is_pipelined = PRODUCERS in graph.attributes
         self.producers = int_attribute(graph, PRODUCERS) if self.is_pipelined else 0
@@ -152,9 +157,13 @@ class KernelFunction:
         if self.is_pipelined:
             self.run_with_producer()
         else:
+            if self.at_once:
+                let_next_start(self.ctx)
+            if self.given is not None:
+                prefetch_inputs(self.ctx, self.given)
             if clear_padding(self.ctx):
                 self.emit.insert(nvvm.BarrierOp())
-            start_loads(self.ctx, self.given, leads=self.leads)
+            start_loads(self.ctx, self.given, leads=self.leads and not self.at_once)
             read_ahead(self.ctx, self.before)
             self.run_stages()
         self.emit.insert(llvm.ReturnOp())
@@ -200,6 +209,8 @@ class KernelFunction:
     def consume(self) -> None:
         """Emit what the warps do that compute; they touch device memory before or after a loop."""
         ctx = self.ctx
+        if self.given is not None:
+            prefetch_inputs(ctx, self.given)
         if clear_padding(ctx):
             meet_block(ctx)
 

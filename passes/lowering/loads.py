@@ -103,7 +103,12 @@ def wait_for_kernel_in_front(
     if given is not None:
         ctx.emit.insert(nvvm_hopper.GridDependencyOp("wait"))
     if leads:
-        ctx.emit.insert(nvvm_hopper.GridDependencyOp("launch_dependents"))
+        let_next_start(ctx)
+
+
+def let_next_start(ctx: KernelContext) -> None:
+    """Let the kernel behind this one start once all blocks have got here."""
+    ctx.emit.insert(nvvm_hopper.GridDependencyOp("launch_dependents"))
 
 
 def start_loads(ctx: KernelContext, given: Collection[SSAValue] | None, *, leads: bool) -> None:

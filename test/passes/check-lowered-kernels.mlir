@@ -5,7 +5,7 @@
 // CHECK: llvm.func @linear_kernel_0
 
 // A kernel for an input that is a row shorter than it thinks.
-// BOUNDS: error: 'llvm.load' op has thread {{[0-9]+}} access bytes 702 to 703 of input:1, which has 702 in block (0, 0, 0) of linear_kernel_0 (out of bounds)
+// BOUNDS: error: 'nvvm.prefetch' op has thread {{[0-9]+}} access bytes 702 to 702 of input:1, which has 702 in block (0, 0, 0) of linear_kernel_0 (out of bounds)
 func.func @linear(%x: tensor<3x40xf16>, %w: tensor<40x9xf16>) -> tensor<3x9xf16> {
   %o = kernel.graph_defined ins(%x, %w) grid [1] loop [3] {
   ^bb0(%xa: tensor<3x40xf16>, %wa: tensor<40x9xf16>):

@@ -51,6 +51,18 @@ def inside(access: Access, limit: int, name: str, checker: Checker) -> Array:
     """Which accesses lie within `limit` bytes; others, and misaligned ones, are reported."""
     if isinstance(checker, Watcher):
         checker.see(access)
+    reached = in_bounds(access, limit, name, checker)
+    odd = access.start % access.alignment != 0
+    if odd.any():
+        which = int(np.argmax(odd))
+        thread, first = access.threads[which], access.start[which]
+        message = f"has thread {thread} access {access.size} bytes from byte {first} of {name}"
+        checker.report(FaultKind.MISALIGNED, access.op, message)
+    return reached
+
+
+def in_bounds(access: Access, limit: int, name: str, checker: Checker) -> Array:
+    """Which accesses lie within `limit` bytes; others are reported."""
     outside = ~within(access, limit)
     if outside.any():
         which = int(np.argmax(outside))
@@ -58,12 +70,6 @@ def inside(access: Access, limit: int, name: str, checker: Checker) -> Array:
         span = f"bytes {first} to {first + access.size - 1}"
         message = f"has thread {access.threads[which]} access {span} of {name}, which has {limit}"
         checker.report(FaultKind.OUT_OF_BOUNDS, access.op, message)
-    odd = access.start % access.alignment != 0
-    if odd.any():
-        which = int(np.argmax(odd))
-        thread, first = access.threads[which], access.start[which]
-        message = f"has thread {thread} access {access.size} bytes from byte {first} of {name}"
-        checker.report(FaultKind.MISALIGNED, access.op, message)
     return ~outside
 
 

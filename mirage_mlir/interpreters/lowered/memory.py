@@ -8,6 +8,7 @@ from xdsl.ir import Operation
 
 from mirage_mlir.dialects import nvvm, nvvm_hopper
 from mirage_mlir.dialects.nvvm_attributes import CLUSTER_SHARED
+from mirage_mlir.interpreters.lowered.accesses import Access, in_bounds
 from mirage_mlir.interpreters.lowered.device_memory import DeviceBuffer
 from mirage_mlir.interpreters.lowered.encoding import (
     POISON,
@@ -100,6 +101,19 @@ def run_copy(state: Flow, op: Operation) -> None:
     target.memory.start_copy(access, data, state.groups[here])
 
 
+def run_prefetch(state: Flow, op: Operation) -> None:
+    """
+    The address must be one of the tensor's; nothing is read.
+
+    So it may come before the kernel in front has ended, even where that writes there.
+    """
+    assert isinstance(op, nvvm.PrefetchOp)
+    source = state.pointer(op.addr)
+    assert isinstance(source.memory, DeviceBuffer)
+    access = Access(op, state.here, source.offset[state.here], 1, 1)
+    in_bounds(access, len(source.memory.data), source.memory.name, source.memory.checker)
+
+
 def run_commit(state: Flow, op: Operation) -> None:
     """Close each thread's group of copies."""
     state.groups[state.active] += 1
@@ -119,6 +133,7 @@ RULES: Rules = {
     llvm.StoreOp: run_store,
     nvvm.CpAsyncCommitGroupOp: run_commit,
     nvvm.CpAsyncSharedGlobalOp: run_copy,
+    nvvm.PrefetchOp: run_prefetch,
     nvvm.CpAsyncWaitGroupOp: run_wait,
     nvvm_hopper.MapClusterAddressOp: run_map,
 }

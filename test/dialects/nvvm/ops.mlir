@@ -28,6 +28,9 @@
 "nvvm.barrier"(%i, %i) <{operandSegmentSizes = array<i32: 1, 1, 0>}> : (i32, i32) -> ()
 nvvm.bar.warp.sync %i : i32
 
+// CHECK-NEXT: "nvvm.prefetch"(%p) <{cacheLevel = #nvvm<prefetch_cache_level L2>}> : (!llvm.ptr<1>) -> ()
+"nvvm.prefetch"(%p) <{cacheLevel = #nvvm<prefetch_cache_level L2>}> : (!llvm.ptr<1>) -> ()
+
 // CHECK-NEXT: "nvvm.cp.async.shared.global"(%s, %p) <{size = 16 : i32, modifier = #nvvm<load_cache_modifier cg>}> : (!llvm.ptr<3>, !llvm.ptr<1>) -> ()
 // CHECK-NEXT: "nvvm.cp.async.shared.global"(%s, %p, %i) <{size = 4 : i32, modifier = #nvvm<load_cache_modifier ca>}> : (!llvm.ptr<3>, !llvm.ptr<1>, i32) -> ()
 // CHECK-NEXT: nvvm.cp.async.commit.group

@@ -160,7 +160,7 @@ def test_tiles_from_the_wrong_place(which: int) -> None:
 def test_a_smaller_input() -> None:
     kernels = lower(cases.rmsnorm_linear(RAGGED))
     kernels.attributes["mirage.inputs"] = ArrayAttr([tensor("3x100xf16"), tensor("99x50xf16")])
-    assert faults(kernels) == [BOUNDS]
+    assert set(faults(kernels)) == {BOUNDS}
 
 
 def test_a_larger_result() -> None:

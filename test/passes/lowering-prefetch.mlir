@@ -1,0 +1,56 @@
+// What a kernel asks L2 for, and when it lets the next one start.
+// RUN: mirage-opt %s --fuse-thread-graphs --assign-layouts="target=sm_90a" --schedule-threadblock="target=sm_90a" --plan-memory="target=sm_90a" --lower-to-nvvm="target=sm_90a" | filecheck %s
+// RUN: mirage-opt %s --fuse-thread-graphs --assign-layouts="target=sm_80" --schedule-threadblock="target=sm_80" --plan-memory="target=sm_80" --lower-to-nvvm="target=sm_80" | filecheck %s --check-prefix=A100
+// RUN: mirage-opt %s --fuse-thread-graphs --assign-layouts="target=sm_90a" --schedule-threadblock="target=sm_90a" --plan-memory="target=sm_90a" --lower-to-nvvm="target=sm_90a" --check-lowered-kernels 2>&1 | filecheck %s --check-prefix=RIGHT
+
+// RIGHT: @alone: 1 kernel runs without a fault
+// RIGHT: @two: 2 kernels run without a fault
+
+// A100-NOT: nvvm.prefetch
+
+// Rows of 100 f16 are two lines each, of which six rows have 12; the last block has but five rows:
+// the interpreter says that nobody asks for what there is not.
+// CHECK-LABEL: llvm.func @alone_kernel_0
+// CHECK:         grid_dep_action launch_dependents
+// CHECK:         nvvm.prefetch
+// CHECK-NOT:     nvvm.prefetch
+// CHECK:         grid_dep_action wait
+// CHECK-NOT:     launch_dependents
+// CHECK:         llvm.return
+func.func @alone(%x: tensor<17x100xf16>) -> tensor<17x100xf16> {
+  %o = kernel.graph_defined ins(%x) grid [3] {
+  ^bb0(%0: tensor<17x100xf16>):
+    %1 = threadblock.load %0 grid_map [0] : (tensor<17x100xf16>) -> !threadblock.tile<6x100xf16>
+    %2 = threadblock.exp %1 : (!threadblock.tile<6x100xf16>) -> !threadblock.tile<6x100xf16>
+    threadblock.store %2 grid_map [0] : !threadblock.tile<6x100xf16>
+  } : (tensor<17x100xf16>) -> tensor<17x100xf16>
+  func.return %o : tensor<17x100xf16>
+}
+
+// The second kernel reads inputs before it waits: the first one lets it start only when it has
+// waited itself. What the first one wrote needs no prefetch.
+// CHECK-LABEL: llvm.func @two_kernel_0
+// CHECK:         nvvm.prefetch
+// CHECK:         grid_dep_action wait
+// CHECK:         grid_dep_action launch_dependents
+// CHECK-LABEL: llvm.func @two_kernel_1
+// CHECK:         grid_dep_action launch_dependents
+// CHECK:         nvvm.prefetch
+// CHECK-NOT:     nvvm.prefetch
+// CHECK:         grid_dep_action wait
+func.func @two(%x: tensor<4x64xf32>, %y: tensor<4x64xf32>) -> tensor<4x64xf32> {
+  %a = kernel.graph_defined ins(%x) grid [4] {
+  ^bb0(%0: tensor<4x64xf32>):
+    %1 = threadblock.load %0 grid_map [0] : (tensor<4x64xf32>) -> !threadblock.tile<1x64xf32>
+    %2 = threadblock.exp %1 : (!threadblock.tile<1x64xf32>) -> !threadblock.tile<1x64xf32>
+    threadblock.store %2 grid_map [0] : !threadblock.tile<1x64xf32>
+  } : (tensor<4x64xf32>) -> tensor<4x64xf32>
+  %o = kernel.graph_defined ins(%a, %y) grid [4] {
+  ^bb0(%0: tensor<4x64xf32>, %1: tensor<4x64xf32>):
+    %2 = threadblock.load %0 grid_map [0] : (tensor<4x64xf32>) -> !threadblock.tile<1x64xf32>
+    %3 = threadblock.load %1 grid_map [0] : (tensor<4x64xf32>) -> !threadblock.tile<1x64xf32>
+    %4 = threadblock.mul %2, %3 : (!threadblock.tile<1x64xf32>, !threadblock.tile<1x64xf32>) -> !threadblock.tile<1x64xf32>
+    threadblock.store %4 grid_map [0] : !threadblock.tile<1x64xf32>
+  } : (tensor<4x64xf32>, tensor<4x64xf32>) -> tensor<4x64xf32>
+  func.return %o : tensor<4x64xf32>
+}
