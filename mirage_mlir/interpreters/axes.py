@@ -164,8 +164,11 @@ def split(axis: Axis, sizes: tuple[int, ...]) -> tuple[tuple[Axis, ...], Index]:
     """
     labels = axis.labels.reshape(sizes)
     axes: list[Axis] = []
-    for dim in range(len(sizes)):
-        rows = np.moveaxis(labels, dim, 0).reshape(sizes[dim], -1)
+    for dim, size in enumerate(sizes):
+        rows = np.moveaxis(labels, dim, 0).reshape(size, -1)
+        if rows.shape[1] == 1:
+            axes.append(make_axis(rows[:, 0]).axis)
+            continue
         numbers: dict[bytes, int] = {}
         rank = [numbers.setdefault(row.tobytes(), len(numbers)) for row in rows]
         axes.append(make_axis(np.array(rank, np.int32)).axis)
