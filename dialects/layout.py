@@ -24,6 +24,7 @@ from xdsl.irdl import (
     irdl_attr_definition,
     irdl_op_definition,
     operand_def,
+    opt_operand_def,
     opt_prop_def,
     prop_def,
     result_def,
@@ -146,20 +147,26 @@ def set_layout(op: Operation, layout: Layout) -> None:
 
 @irdl_op_definition
 class ConvertLayoutOp(IRDLOperation):
-    """The same tile in another place: the `layout` attribute says where."""
+    """
+    The same tile in another place: the `layout` attribute says where.
+
+    Of a sum that lies in several blocks of a cluster each part may be `relative` to the block's own
+    maximum; who reads the tile brings all parts to the largest.
+    """
 
     T: ClassVar = VarConstraint("T", AnyAttr())
 
     name = "threadblock.convert_layout"
 
     input = operand_def(T)
+    maxima = opt_operand_def()
     result = result_def(T)
 
     traits = traits_def(Pure())
-    assembly_format = "$input attr-dict `:` type($input)"
+    assembly_format = "$input (`relative` $maxima^ `:` type($maxima))? attr-dict `:` type($input)"
 
-    def __init__(self, input: SSAValue):
-        super().__init__(operands=[input], result_types=[input.type])
+    def __init__(self, input: SSAValue, maxima: SSAValue | None = None):
+        super().__init__(operands=[input, maxima], result_types=[input.type])
 
 
 STAGE_NAMES = ("invariant", "loop", "post")

@@ -154,7 +154,8 @@ def is_followed(graph: kernel.GraphDefinedOp) -> bool:
 def producers_of(graph: kernel.GraphDefinedOp) -> int:
     """Warps that copy the tiles of the loop."""
     products = [op for op in graph.body.block.ops if isinstance(op, threadblock.MatmulOp)]
-    return producer_warps(block_threads(graph), BESIDE_SUMS + sum(map(registers_for, products)))
+    needed = min(MAX_REGISTERS, BESIDE_SUMS + sum(map(registers_for, products)))
+    return producer_warps(block_threads(graph), needed)
 
 
 def registers_for(op: threadblock.MatmulOp) -> int:

@@ -22,9 +22,11 @@ from mirage_mlir.passes.lowering.context import (
     buffer_element,
     buffer_of,
     cuts,
+    maxima_of,
     shared_layout,
 )
 from mirage_mlir.passes.lowering.emitter import Index, byte_width
+from mirage_mlir.passes.lowering.rescaling import exp_of_difference, scaled
 from mirage_mlir.passes.lowering.tiles import broadcast_sides
 from mirage_mlir.passes.lowering.views import TensorView
 
@@ -94,6 +96,26 @@ def read_shared(
     down: bool = False,
 ) -> list[SSAValue]:
     """`width` neighbours of a tile in shared memory, the copies combined; rows where `down`."""
+    kind = shared_layout(value).combine
+    parts = read_blocks(ctx, value, shape, row, column, width, down=down)
+    maxima = maxima_of(value)
+    if maxima is not None:
+        tops = read_blocks(ctx, maxima, shape, row, column, width, down=down)
+        parts = weighed(ctx, parts, tops)
+    return combined(ctx, parts, kind)
+
+
+def read_blocks(
+    ctx: KernelContext,
+    value: SSAValue,
+    shape: tuple[int, ...],
+    row: Index,
+    column: Index,
+    width: int,
+    *,
+    down: bool,
+) -> list[list[SSAValue]]:
+    """What `read_shared` brings together, of each block, whose copies are combined."""
     emit = ctx.emit
     own = threadblock.shape_of(value)
     layout = shared_layout(value)
@@ -103,20 +125,45 @@ def read_shared(
     item = byte_width(element)
     together = shared_width(layout, own, width, item, down=down)
     count = 1 if is_repeated(own, shape, down=down) else width
-    bases = cluster_pointers(ctx, value, layout.blocks)
-    parts: list[list[SSAValue]] = []
-    for base, copy in ((base, copy) for base in bases for copy in range(layout.copies)):
-        part: list[SSAValue] = []
-        for start in range(0, count, together):
-            more = (start, 0) if down else (0, start)
-            offset, plus = shared_place(ctx, layout, item, at, more)
-            pointer = emit.pointer(base, offset, element, plus + copy * layout.size)
-            part += emit.load(pointer, element, together)
-        parts.append(part)
-    combined = parts[0]
+    blocks: list[list[SSAValue]] = []
+    for base in cluster_pointers(ctx, value, layout.blocks):
+        parts: list[list[SSAValue]] = []
+        for copy in range(layout.copies):
+            parts.append([])
+            for start in range(0, count, together):
+                more = (start, 0) if down else (0, start)
+                offset, plus = shared_place(ctx, layout, item, at, more)
+                pointer = emit.pointer(base, offset, element, plus + copy * layout.size)
+                parts[-1] += emit.load(pointer, element, together)
+        blocks.append(combined(ctx, parts, layout.combine) * (width // count))
+    return blocks
+
+
+def combined(ctx: KernelContext, parts: list[list[SSAValue]], kind: str) -> list[SSAValue]:
+    """The sums, or the maxima, of what the parts have at each place."""
+    total = parts[0]
     for part in parts[1:]:
-        combined = [combine(ctx, a, b, layout.combine) for a, b in zip(combined, part, strict=True)]
-    return combined * (width // count)
+        total = [combine(ctx, a, b, kind) for a, b in zip(total, part, strict=True)]
+    return total
+
+
+def weighed(
+    ctx: KernelContext, parts: list[list[SSAValue]], maxima: list[list[SSAValue]]
+) -> list[list[SSAValue]]:
+    """The blocks' `parts`, relative to the maximum of each, brought to the largest of these."""
+    tops: dict[tuple[SSAValue, ...], SSAValue] = {}
+    factors: dict[tuple[SSAValue, SSAValue], SSAValue] = {}
+    result: list[list[SSAValue]] = [[] for _ in parts]
+    for values, own in zip(zip(*parts, strict=True), zip(*maxima, strict=True), strict=True):
+        # Neighbours have one maximum, as a rule.
+        if own not in tops:
+            (tops[own],) = combined(ctx, [[each] for each in own], "max")
+        for block, (value, maximum) in enumerate(zip(values, own, strict=True)):
+            pair = (maximum, tops[own])
+            if pair not in factors:
+                factors[pair] = exp_of_difference(ctx.emit, *pair)
+            result[block] += scaled(ctx.emit, [value], [factors[pair]])
+    return result
 
 
 def cluster_pointers(ctx: KernelContext, value: SSAValue, blocks: int) -> list[SSAValue]:

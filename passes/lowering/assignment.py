@@ -62,6 +62,7 @@ from mirage_mlir.passes.lowering.tiles import (
     RUNNING,
     STATE,
     WARPS,
+    WIDEST_RUN_BYTES,
     accumulator_of,
     blocks_across,
     broadcast_sides,
@@ -83,6 +84,11 @@ MAX_HELD_FRAGMENTS = 8
 queries of 128 elements."""
 
 
+Maxima = tuple[SSAValue, SSAValue | None, SSAValue | None]
+"""A thread's own maxima in registers; in shared memory those of all warps, where these have their
+own, and those of each block of a cluster, where there are several."""
+
+
 @dataclass
 class LayoutAssignment(TilePlaces):
     """
@@ -95,7 +101,8 @@ class LayoutAssignment(TilePlaces):
         common: stabilisers that must be the same in all warps, and those of the turn alone.
         given: layouts of thread graphs that are free to have any, by their numbers.
         free: those that were met.
-        states: the maxima that sums are merged by: a thread's own, and those of all.
+        states: the maxima that sums are merged by.
+        maxima_of_blocks: those that the blocks' parts of a sum are relative to.
     """
 
     target: Target
@@ -104,13 +111,10 @@ class LayoutAssignment(TilePlaces):
     common: set[Operation]
     given: dict[int, RegisterLayout]
     free: list[thread.GraphOp] = field(default_factory=list[thread.GraphOp])
-    states: dict[tuple[SSAValue, RegisterLayout, tuple[int, ...]], tuple[SSAValue, SSAValue]] = (
-        field(
-            default_factory=dict[
-                tuple[SSAValue, RegisterLayout, tuple[int, ...]], tuple[SSAValue, SSAValue]
-            ]
-        )
+    states: dict[tuple[SSAValue, RegisterLayout, tuple[int, ...]], Maxima] = field(
+        default_factory=dict[tuple[SSAValue, RegisterLayout, tuple[int, ...]], Maxima]
     )
+    maxima_of_blocks: dict[Operation, SSAValue] = field(default_factory=dict[Operation, SSAValue])
 
     def run(self) -> None:
         """Visit every operation; new conversions are placed in front of the one that asks."""
@@ -235,7 +239,7 @@ class LayoutAssignment(TilePlaces):
             after = result.owner
         if layout.partial > 1 or (blocks_across(op) > 1 and folded is None):
             shared = replace(shared_from(op.result, layout), combine=op.kind.data)
-            self.spread(result, shared, blocks_across(op), after)
+            self.spread(result, shared, blocks_across(op), after, self.maxima_of_blocks.get(op))
 
     def sum_of_parts(self, op: threadblock.AccumulateOp) -> None:
         """Each thread of the last block has of the total what it had of its block's part."""
@@ -248,7 +252,11 @@ class LayoutAssignment(TilePlaces):
         self.graph.body.block.insert_op_before(leave, op)
 
     def merged(self, op: threadblock.AccumulateOp, layout: RegisterLayout) -> SSAValue:
-        """The sum `op` in `layout`, brought to the maximum of all warps and blocks."""
+        """
+        The sum `op` in `layout`, brought to the maximum of all warps of the block.
+
+        Who reads the parts of several blocks brings these together.
+        """
         assert op.rescale is not None
         computed = op.rescale
         state = self.state_of(op, computed, layout)
@@ -258,7 +266,11 @@ class LayoutAssignment(TilePlaces):
         key = (op.rescale, state, across)
         if key not in self.states:
             self.states[key] = self.maxima(op, computed, state)
-        own, top = self.states[key]
+        own, top, of_blocks = self.states[key]
+        if of_blocks is not None:
+            self.maxima_of_blocks[op] = of_blocks
+        if top is None:
+            return op.result
         graph = merging_graph(op.result, own, top)
         graph.location = op.location
         graph.attributes[MERGES] = UnitAttr()
@@ -290,8 +302,8 @@ class LayoutAssignment(TilePlaces):
 
     def maxima(
         self, op: threadblock.AccumulateOp, computed: SSAValue, state: RegisterLayout
-    ) -> tuple[SSAValue, SSAValue]:
-        """The maximum over a thread's own turns, in registers, and the one of all, in shared."""
+    ) -> Maxima:
+        """What the maxima of a thread's own turns are, and those of warps and blocks."""
         stabiliser, across = op.rescale, list(op.across.get_values())
         assert stabiliser is not None
         own = next(
@@ -317,7 +329,15 @@ class LayoutAssignment(TilePlaces):
         own.attributes[STATE] = UnitAttr()
         set_layout(own, RegistersAttr.of(state))
         shared = replace(scalars_from(state), combine="max")
-        return own.result, self.spread(own.result, shared, blocks_across(own), own)
+        found, after, top, of_blocks = own.result, own, None, None
+        if state.partial > 1:
+            found = top = self.convert(found, shared, after=after)
+            assert isinstance(top.owner, Operation)
+            after = top.owner
+        if (blocks := blocks_across(own)) > 1:
+            layout = replace(shared, copies=1, blocks=blocks)
+            of_blocks = self.convert(found, layout, after=after)
+        return own.result, top, of_blocks
 
     def folded(self, op: threadblock.AccumulateOp, layout: RegisterLayout) -> RegisterLayout | None:
         """What a thread must keep when all that follows is a reduction over rows or columns."""
@@ -347,8 +367,15 @@ class LayoutAssignment(TilePlaces):
             if parts:
                 self.relative[op.result] = op.result
             return set_layout(op, RegistersAttr.of(layout.reduced(rows, columns, parts)))
-        blocks = blocks_across(accumulator_of(op.input)) if is_folded(op.input) else 1
+        total = accumulator_of(op.input)
+        blocks = blocks_across(total) if is_folded(op.input) else 1
+        maxima = self.maxima_of_blocks.get(total) if isinstance(total, Operation) else None
         shared_after = self.sharing > 1 and self.stages[op.result] == Stage.POST
+        if not split and blocks > 1 and maxima is not None:
+            reduced = layout.reduced(rows, columns)
+            set_layout(op, RegistersAttr.of(reduced))
+            self.spread(op.result, scalars_from(reduced), blocks, op, maxima)
+            return None
         if not split and blocks == 1 and not shared_after:
             if op.input in self.relative:
                 self.relative[op.result] = self.relative[op.input]
@@ -361,7 +388,8 @@ class LayoutAssignment(TilePlaces):
         layout = SharedLayout(across, 1, down * across, 1 << len(split), kind)
         if blocks > 1 and split:
             set_layout(op, SharedAttr.of(layout))
-            self.convert(op.result, replace(layout, copies=1, blocks=blocks), after=op)
+            layout = replace(layout, copies=1, blocks=blocks)
+            self.convert(op.result, layout, after=op, maxima=maxima)
         else:
             set_layout(op, SharedAttr.of(replace(layout, blocks=blocks)))
 
@@ -375,9 +403,12 @@ class LayoutAssignment(TilePlaces):
         """In the layout of an operand of the same shape that is in registers, if there is one."""
         shape = threadblock.shape_of(op.results[0])
         threads = self.threads * self.shared_by(op)
-        # A cluster has many threads: give each of them something rather than few a wide piece.
         run = widest_run(self.graph)
-        widest = run if threads == self.threads else max(2, min(run, prod(shape) // threads))
+        widest = run
+        if threads > self.threads:
+            # A cluster has many threads: give each of them something rather than few a wide piece.
+            # Parts are f32: one access.
+            widest = max(2, min(run, WIDEST_RUN_BYTES // 4, prod(shape) // threads))
         layout = blocked(shape, threads, largest_power_of_two_divisor(widest, run))
         if (value := leading(op)) is not None:
             layout = registers_of(value)

@@ -391,6 +391,11 @@ def buffer_of(value: SSAValue) -> Operation:
     return buffer_of(op.input) if isinstance(op, threadblock.TransposeOp) else op
 
 
+def maxima_of(value: SSAValue) -> SSAValue | None:
+    """The maxima that each block's part of a tile is relative to; None where there are none."""
+    return value.owner.maxima if isinstance(value.owner, ConvertLayoutOp) else None
+
+
 def tiles_along(op: threadblock.LoadOp, dim: int) -> int:
     """The tiles into which the grid and the loops cut a dim of what `op` loads."""
     graph = op.parent_op()

@@ -40,6 +40,7 @@ from mirage_mlir.passes.lowering.loads import (
 )
 from mirage_mlir.passes.lowering.loop import Loop
 from mirage_mlir.passes.lowering.operations import meet_block, meet_cluster, run_all
+from mirage_mlir.passes.lowering.order import reads
 from mirage_mlir.passes.lowering.parts import arrive
 from mirage_mlir.passes.lowering.pipeline import Producer, mapped_tensors
 from mirage_mlir.passes.lowering.prefetch import prefetch_inputs
@@ -249,15 +250,20 @@ class KernelFunction:
             meet_cluster(ctx)
             return
         rank = self.emit.result(nvvm_hopper.ClusterBlockRankOp())
+        # No block ends while another may read its shared memory.
         if CLUSTER_SHARES in self.graph.attributes:
             before = self.emit.mul(rank, ctx.threads)
             ctx.thread = self.emit.i32(self.emit.add(ctx.thread, before))
             ctx.threads *= prod(cluster_sizes(self.graph))
+            last = max((place + 1 for place, op in enumerate(rest) if reads(op)), default=0)
+            run_all(ctx, rest[:last])
+            # What is stored meanwhile nobody waits for.
+            self.emit.insert(nvvm_hopper.ClusterArriveOp())
+            run_all(ctx, rest[last:])
+            self.emit.insert(nvvm_hopper.ClusterWaitOp())
+            return
+        with self.emit.when(self.emit.equal(rank, 0)):
             run_all(ctx, rest)
-        else:
-            with self.emit.when(self.emit.equal(rank, 0)):
-                run_all(ctx, rest)
-        # No block ends while another may read its shared memory.
         meet_cluster(ctx)
 
     def function(self, name: str, arguments: Sequence[str]) -> llvm.FuncOp:

@@ -30,7 +30,7 @@ from mirage_mlir.passes.lowering.tiles import (
     block_threads,
     summed_axes,
 )
-from mirage_mlir.passes.lowering.units import written_for_groups
+from mirage_mlir.passes.lowering.units import multiplied_by_groups, written_for_groups
 
 CONSUMERS_BARRIER = 1
 """The number of the barrier at which the threads that compute meet; at 0 all of a block do."""
@@ -78,12 +78,21 @@ def run_barrier(ctx: KernelContext, op: BarrierOp) -> None:
     if op.pending is not None:
         ctx.emit.insert(nvvm.CpAsyncWaitGroupOp(op.pending.value.data))
     in_turn = op.stage.data == Stage.LOOP.value and op.pending is None
-    if FENCED in op.attributes or (not in_turn and written_for_groups(ctx.graph)):
+    fenced = not in_turn and written_for_groups(ctx.graph) and may_precede_groups(op)
+    if fenced or FENCED in op.attributes:
         ctx.emit.insert(nvvm_hopper.FenceProxyOp())
     if op.cluster is not None:
         meet_cluster(ctx)
     else:
         meet_block(ctx)
+
+
+def may_precede_groups(op: BarrierOp) -> bool:
+    """Whether a product of warp groups follows, in this turn of the loop or another."""
+    following = op.next_op
+    while following is not None and not multiplied_by_groups(following):
+        following = following.next_op
+    return following is not None or op.stage.data == Stage.LOOP.value
 
 
 def meet_block(ctx: KernelContext) -> None:

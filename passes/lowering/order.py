@@ -9,13 +9,14 @@ from mirage_mlir.dialects import threadblock
 from mirage_mlir.dialects.layout import (
     AwaitTilesOp,
     BarrierOp,
+    ConvertLayoutOp,
     ReleaseTilesOp,
     SharedAttr,
     layout_of,
 )
 from mirage_mlir.dialects.parts import LeavePartOp
 from mirage_mlir.dialects.threadblock import Stage
-from mirage_mlir.passes.lowering.context import buffer_of, is_staged
+from mirage_mlir.passes.lowering.context import buffer_of, is_staged, maxima_of
 from mirage_mlir.passes.lowering.joined import brought_together
 from mirage_mlir.passes.lowering.tiles import (
     ALTERNATES,
@@ -36,10 +37,12 @@ def reads(op: Operation) -> list[Operation]:
     """The buffers in shared memory that `op` reads."""
     if isinstance(op, threadblock.TransposeOp) or is_added(op):
         return []
-    operands = [*op.operands]
+    operands = [op.input] if isinstance(op, ConvertLayoutOp) else [*op.operands]
     if isinstance(op, threadblock.AccumulateOp) and isinstance(op.value.owner, Operation):
         # A product is computed where it is added.
         operands += op.value.owner.operands if is_added(op.value.owner) else ()
+    # Who reads parts that are relative to maxima reads these too.
+    operands += [maxima for maxima in map(maxima_of, operands) if maxima is not None]
     return [buffer_of(v) for v in operands if layout_of(v) is not None and in_shared(v)]
 
 
@@ -324,6 +327,26 @@ def leading_to(ops: list[Operation], chosen: set[Operation]) -> list[Operation]:
     return [op for op in ops if op in found]
 
 
+def by_barriers(ops: list[Operation]) -> list[Operation]:
+    """
+    `ops` in the order of how many barriers each must wait for: sums that are not made of each other
+    share these. Stores keep their order, for it says which result each makes.
+    """
+    waits: dict[Operation, int] = {}
+    stored = 0
+    for op in ops:
+        buffers = reads(op)
+        before = [waits[buffer] + 1 for buffer in buffers if buffer in waits]
+        owners = [value.owner for value in op.operands]
+        before += [waits[each] for each in owners if isinstance(each, Operation) and each in waits]
+        if isinstance(op, threadblock.StoreOp):
+            before.append(stored)
+        waits[op] = max(before, default=0)
+        if isinstance(op, threadblock.StoreOp):
+            stored = waits[op]
+    return sorted(ops, key=waits.__getitem__)
+
+
 def post_part(ops: list[Operation], after_loop: bool) -> list[Operation]:
     """What follows the loop, or what comes before sums across blocks where there is none."""
     if any(isinstance(op, LeavePartOp) for op in ops):
@@ -331,7 +354,7 @@ def post_part(ops: list[Operation], after_loop: bool) -> list[Operation]:
     # Parts that go to other blocks come first: then all of them meet once.
     parts = {op for op in ops if isinstance(op, threadblock.AccumulateOp) or spreads(op)}
     sums = leading_to(ops, parts)
-    ops = [*sums, *(op for op in ops if op not in sums)]
+    ops = [*by_barriers(sums), *by_barriers([op for op in ops if op not in sums])]
     first: list[Operation] = []
     if after_loop and any(writes(op) for op in ops):
         first = [BarrierOp(Stage.POST.value)]

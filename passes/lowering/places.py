@@ -29,7 +29,7 @@ from mirage_mlir.graph.layout import (
     shared_tile,
 )
 from mirage_mlir.passes.lowering.context import buffer_of
-from mirage_mlir.passes.lowering.tiles import ZERO_PADDING, item_bytes, matmul_sizes, widest_run
+from mirage_mlir.passes.lowering.tiles import ZERO_PADDING, blocked_run, item_bytes, matmul_sizes
 
 
 def shared_for(value: SSAValue, *, columns_first: bool = False) -> SharedLayout:
@@ -123,7 +123,7 @@ class TilePlaces:
         attribute = layout_of(value)
         if isinstance(attribute, RegistersAttr):
             return attribute.layout
-        return blocked(threadblock.shape_of(value), self.threads, widest_run(self.graph))
+        return blocked(threadblock.shape_of(value), self.threads, blocked_run(self.graph, value))
 
     def whole(self, op: Operation, index: int) -> None:
         """Make sure that operand `index` is no partial sum."""
@@ -161,11 +161,12 @@ class TilePlaces:
         *,
         before: Operation | None = None,
         after: Operation | None = None,
+        maxima: SSAValue | None = None,
     ) -> SSAValue:
         """`value` in shared memory, written once however often it is asked for."""
         key = (value, str(layout))
         if key not in self.converted:
-            op = ConvertLayoutOp(value)
+            op = ConvertLayoutOp(value, maxima)
             source = value.owner
             assert isinstance(source, Operation)
             op.location = source.location
@@ -180,18 +181,24 @@ class TilePlaces:
         return self.converted[key]
 
     def spread(
-        self, value: SSAValue, layout: SharedLayout, blocks: int, after: Operation
+        self,
+        value: SSAValue,
+        layout: SharedLayout,
+        blocks: int,
+        after: Operation,
+        maxima: SSAValue | None = None,
     ) -> SSAValue:
         """
         `value` in shared memory, where the blocks of a cluster see each other's parts.
 
         The warps of a block bring theirs together first: reading another block's memory is slow.
+        The parts of blocks are relative to the `maxima` of each where these are given.
         """
         if blocks > 1 and layout.copies > 1:
             value = self.convert(value, layout, after=after)
             assert isinstance(value.owner, Operation)
             layout, after = replace(layout, copies=1), value.owner
-        return self.convert(value, replace(layout, blocks=blocks), after=after)
+        return self.convert(value, replace(layout, blocks=blocks), after=after, maxima=maxima)
 
     def want_common(self, value: SSAValue) -> NoReturn:
         """Start again with one maximum for all warps, of the turn alone."""

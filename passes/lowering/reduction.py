@@ -23,13 +23,13 @@ from mirage_mlir.passes.lowering.rescaling import LOWEST, Stabiliser, scaled, st
 from mirage_mlir.passes.lowering.tiles import (
     RUNNING,
     STATE,
+    blocked_run,
     broadcast_sides,
     folding_sides,
     is_folded,
     is_running,
     reduced_sides,
     split_warp_bits,
-    widest_run,
 )
 
 NEUTRAL = {"sum": 0.0, "max": float("-inf")}
@@ -50,7 +50,7 @@ def layout_read_by(ctx: KernelContext, value: SSAValue) -> RegisterLayout:
     attribute = layout_of(value)
     if isinstance(attribute, RegistersAttr):
         return attribute.layout
-    return blocked(threadblock.shape_of(value), ctx.threads, widest_run(ctx.graph))
+    return blocked(threadblock.shape_of(value), ctx.threads, blocked_run(ctx.graph, value))
 
 
 def mask(

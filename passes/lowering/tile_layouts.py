@@ -42,11 +42,11 @@ from mirage_mlir.passes.lowering.tiles import (
     THREADS,
     WARPS,
     ZERO_PADDING,
+    blocked_run,
     broadcast_sides,
     exchanges_sides,
     matmul_sizes,
     reduced_sides,
-    widest_run,
 )
 from mirage_mlir.passes.lowering.units import multiplied_by_groups, read_by_groups
 
@@ -239,7 +239,7 @@ class TileLayouts:
                 shape = threadblock.shape_of(user.results[0])
                 sides = broadcast_sides(threadblock.shape_of(value), shape) or (False, False)
                 return Spread(layout.layout, as_matrix(shape), sides)
-            case threadblock.AccumulateOp() if index > 0:
+            case threadblock.AccumulateOp() | ConvertLayoutOp() if index > 0:
                 return None
             case threadblock.ReduceSumOp() | threadblock.ReduceMaxOp():
                 return None if reduced_sides(user) is None else self.plain(value)
@@ -255,7 +255,7 @@ class TileLayouts:
         attribute = layout_of(value)
         if isinstance(attribute, RegistersAttr):
             return attribute.layout
-        return blocked(threadblock.shape_of(value), self.threads, widest_run(self.graph))
+        return blocked(threadblock.shape_of(value), self.threads, blocked_run(self.graph, value))
 
 
 def maker(value: SSAValue) -> Operation:

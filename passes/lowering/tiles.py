@@ -88,6 +88,11 @@ def widest_run(graph: kernel.GraphDefinedOp) -> int:
     return WIDEST_RUN_BYTES * 8 // min(tensor.element_type.bitwidth for tensor in tensors)
 
 
+def blocked_run(graph: kernel.GraphDefinedOp, value: SSAValue) -> int:
+    """The same of a tile that is read from shared memory: more than one access would meet banks."""
+    return min(widest_run(graph), WIDEST_RUN_BYTES // item_bytes(value))
+
+
 def has_half_operands(op: threadblock.MatmulOp) -> bool:
     """Whether the operands are f16 or bf16: fragments that `ldmatrix` loads, in one product."""
     return item_bytes(op.lhs) == 2

@@ -2,7 +2,8 @@
 // RUN: mirage-opt %s --fuse-thread-graphs --assign-layouts --schedule-threadblock --plan-memory --lower-to-nvvm="target=sm_90a" | filecheck %s --check-prefix=NVVM
 
 // Four blocks add up their parts of a product: each keeps its own in shared memory, all meet once,
-// and each thread of the cluster then combines what it stores.
+// and each thread of the cluster then combines what it stores. No block waits for the stores of
+// others before it ends.
 // CHECK-LABEL: func.func @split
 // CHECK:         attributes {threads = 128 : i64, cluster_shares
 // CHECK:         threadblock.convert_layout {{.*}}, 4 : i64, "sum", 1 : i64, 0 : i64, 0 : i64>
@@ -16,7 +17,8 @@
 // NVVM-NEXT:      "nvvm.cluster.wait"
 // NVVM:           nvvm.mapa
 // NVVM:           "nvvm.cluster.arrive"
-// NVVM-NEXT:      "nvvm.cluster.wait"
+// NVVM:           llvm.store {{.*}} !llvm.ptr<1>
+// NVVM:           "nvvm.cluster.wait"
 // NVVM-NEXT:      llvm.return
 func.func @split(%x: tensor<16x512xf16>, %w: tensor<512x96xf16>) -> tensor<16x96xf16> {
   %o = kernel.graph_defined ins(%x, %w) grid [2, 4] loop [2] {
@@ -34,4 +36,43 @@ func.func @split(%x: tensor<16x512xf16>, %w: tensor<512x96xf16>) -> tensor<16x96
     threadblock.store %c grid_map [1, _] : !threadblock.tile<16x48xf16>
   } : (tensor<16x512xf16>, tensor<512x96xf16>) -> tensor<16x96xf16>
   func.return %o : tensor<16x96xf16>
+}
+
+// Sums of exponentials, relative to the maximum of each block: the maxima, the sums and the parts of
+// the product are there when all meet once, and who reads them weighs them.
+// CHECK-LABEL: func.func @online
+// CHECK:         %[[M:.*]] = threadblock.convert_layout {{.*}}, 1 : i64, "max", 2 : i64, 0 : i64, 0 : i64>
+// CHECK-NOT:     cluster
+// CHECK-DAG:     %[[S:.*]] = threadblock.convert_layout %{{.*}} relative %[[M]] : !threadblock.tile<16x1xf32>
+// CHECK-DAG:     %[[P:.*]] = threadblock.convert_layout %{{.*}} relative %[[M]] : !threadblock.tile<16x1xf32>
+// CHECK:         threadblock.barrier "post" cluster
+// CHECK-NEXT:    thread.graph ins(
+// CHECK-NOT:     threadblock.barrier
+
+// NVVM:         llvm.func @online_kernel_0
+// NVVM:           "nvvm.cluster.wait"
+// NVVM:           llvm.load {{.*}} : !llvm.ptr<7> -> vector<4xf32>
+// NVVM:           nvvm.ex2
+// NVVM:           "nvvm.cluster.arrive"
+// NVVM:           llvm.store {{.*}} !llvm.ptr<1>
+func.func @online(%q: tensor<16x64xf16>, %k: tensor<64x512xf16>, %v: tensor<512x64xf16>) -> tensor<16x64xf16> {
+  %o = kernel.graph_defined ins(%q, %k, %v) grid [1, 2] loop [4] {
+  ^bb0(%qa: tensor<16x64xf16>, %ka: tensor<64x512xf16>, %va: tensor<512x64xf16>):
+    %qt = threadblock.load %qa grid_map [0, _] loop_map [_] : (tensor<16x64xf16>) -> !threadblock.tile<16x64xf16>
+    %kt = threadblock.load %ka grid_map [_, 1] loop_map [1] : (tensor<64x512xf16>) -> !threadblock.tile<64x64xf16>
+    %vt = threadblock.load %va grid_map [_, 0] loop_map [0] : (tensor<512x64xf16>) -> !threadblock.tile<64x64xf16>
+    %s = threadblock.matmul %qt, %kt : (!threadblock.tile<16x64xf16>, !threadblock.tile<64x64xf16>) -> !threadblock.tile<16x64xf32>
+    %m = threadblock.reduce_max %s {dims = array<i64: 1>} : (!threadblock.tile<16x64xf32>) -> !threadblock.tile<16x1xf32>
+    %d = threadblock.sub %s, %m : (!threadblock.tile<16x64xf32>, !threadblock.tile<16x1xf32>) -> !threadblock.tile<16x64xf32>
+    %e = threadblock.exp %d : (!threadblock.tile<16x64xf32>) -> !threadblock.tile<16x64xf32>
+    %l = threadblock.reduce_sum %e {dims = array<i64: 1>} : (!threadblock.tile<16x64xf32>) -> !threadblock.tile<16x1xf32>
+    %p = threadblock.cast %e : (!threadblock.tile<16x64xf32>) -> !threadblock.tile<16x64xf16>
+    %pv = threadblock.matmul %p, %vt : (!threadblock.tile<16x64xf16>, !threadblock.tile<64x64xf16>) -> !threadblock.tile<16x64xf32>
+    %ls = threadblock.accumulate %l across [1] rescale %m : (!threadblock.tile<16x1xf32>, !threadblock.tile<16x1xf32>) -> !threadblock.tile<16x1xf32>
+    %os = threadblock.accumulate %pv across [1] rescale %m : (!threadblock.tile<16x64xf32>, !threadblock.tile<16x1xf32>) -> !threadblock.tile<16x64xf32>
+    %z = threadblock.div %os, %ls : (!threadblock.tile<16x64xf32>, !threadblock.tile<16x1xf32>) -> !threadblock.tile<16x64xf32>
+    %c = threadblock.cast %z : (!threadblock.tile<16x64xf32>) -> !threadblock.tile<16x64xf16>
+    threadblock.store %c grid_map [0, _] : !threadblock.tile<16x64xf16>
+  } : (tensor<16x64xf16>, tensor<64x512xf16>, tensor<512x64xf16>) -> tensor<16x64xf16>
+  func.return %o : tensor<16x64xf16>
 }

@@ -1,7 +1,9 @@
 """Barriers of a block, of some of its warps, of one warp and of a cluster."""
 
 import numpy as np
+from xdsl.dialects import llvm
 from xdsl.ir import Operation
+from xdsl.traits import Pure
 
 from mirage_mlir.dialects import nvvm, nvvm_hopper
 from mirage_mlir.interpreters.lowered.clocks import WARP_THREADS
@@ -22,6 +24,8 @@ NAMED_BARRIERS = 16
 
 CLUSTER = NAMED_BARRIERS
 """Stands for the barrier of the cluster."""
+
+SHARED_POINTERS = (nvvm.SHARED, nvvm_hopper.CLUSTER_SHARED)
 
 EVERYONE = -1
 """The mask of all lanes."""
@@ -103,17 +107,31 @@ def run_warp_barrier(state: Flow, op: Operation) -> None:
 
 
 def run_cluster_arrive(state: Flow, op: Operation) -> None:
-    """Threads of the cluster arrive together; what they do before they wait is not known."""
+    """Threads of the cluster arrive; until they wait they leave shared memory alone."""
     require_cluster(state, op)
-    waits = op.next_op
-    if not isinstance(waits, nvvm_hopper.ClusterWaitOp):
+    between = op.next_op
+    while between is not None and not isinstance(between, nvvm_hopper.ClusterWaitOp):
+        if any(touches_shared(inner) for inner in between.walk()):
+            raise unsupported(between, "uses shared memory where the cluster may be past a barrier")
+        between = between.next_op
+    if between is None:
         raise unsupported(op, "is not followed by its wait, as in each lowered kernel")
+
+
+def touches_shared(op: Operation) -> bool:
+    """Whether `op` reads or writes shared memory, or waits for who does."""
+    pointers = [value.type for value in op.operands if isinstance(value.type, llvm.LLVMPointerType)]
+    known = isinstance(op, llvm.GEPOp) or op.has_trait(Pure)
+    return isinstance(op, WAITS) or (not known and any(p in SHARED_POINTERS for p in pointers))
 
 
 def run_cluster_wait(state: Flow, op: Operation) -> Wait | None:
     """All threads of the cluster that have not ended have met."""
     require_cluster(state, op)
-    if not isinstance(op.prev_op, nvvm_hopper.ClusterArriveOp):
+    before = op.prev_op
+    while before is not None and not isinstance(before, nvvm_hopper.ClusterArriveOp):
+        before = before.prev_op
+    if before is None:
         raise unsupported(op, "waits for threads that have not arrived")
     if not state.shared.clocks.detailed:
         state.shared.cluster_barrier()
