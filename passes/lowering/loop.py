@@ -30,7 +30,7 @@ from mirage_mlir.passes.lowering.order import is_group_product, reads, writes
 from mirage_mlir.passes.lowering.pipeline import await_tiles, release_tiles
 from mirage_mlir.passes.lowering.reduction import NEUTRAL, accumulate, rescaled
 from mirage_mlir.passes.lowering.rescaling import Stabiliser, StateKey, lowest, state_key
-from mirage_mlir.passes.lowering.tiles import HELD, PRODUCERS, STATE, adds_into
+from mirage_mlir.passes.lowering.tiles import HELD, PRODUCERS, STATE, adds_into, is_running
 from mirage_mlir.passes.lowering.trails import Trail, find_trails, total_of
 from mirage_mlir.passes.lowering.units import multiplied_by_groups
 from mirage_mlir.passes.lowering.wgmma import Product, finish, start
@@ -49,7 +49,9 @@ class Loop:
         self.ops = ops
         self.turns = prod(ctx.graph.loop_sizes)
         self.sums = [op for op in ops if isinstance(op, threadblock.AccumulateOp)]
-        self.accumulators = [op for op in self.sums if STATE not in op.attributes]
+        ctx.turns = turns_of(ctx, 0)
+        self.states = [op for op in self.sums if is_state(ctx, op)]
+        self.accumulators = [op for op in self.sums if op not in self.states]
         self.counts = [slots_of(op) for op in self.accumulators]
         self.running: dict[threadblock.MatmulOp, Product] = {}
         self.waiting: set[Operation] = set()
@@ -77,12 +79,11 @@ class Loop:
         for op, values in self.split(results).items():
             ctx.registers[op.result] = values
         self.take_maxima(keys, results[len(carried) :])
-        for op in self.sums:
-            if STATE in op.attributes:
-                attribute = layout_of(op.result)
-                assert isinstance(attribute, RegistersAttr)
-                state = ctx.stabilisers[op.value, attribute.layout]
-                ctx.registers[op.result] = state.maxima
+        for op in self.states:
+            attribute = layout_of(op.result)
+            assert isinstance(attribute, RegistersAttr)
+            state = ctx.stabilisers[op.value, attribute.layout]
+            ctx.registers[op.result] = state.maxima
 
     def take_maxima(self, keys: Sequence[StateKey], values: list[SSAValue]) -> list[SSAValue]:
         """Give the stabilisers of sums the maxima so far; what is left of `values`."""
@@ -244,6 +245,17 @@ class Loop:
             run = start if multiplied_by_groups(product) else multiply
             return run(ctx, product, carried)
         return accumulate(ctx, op, carried)
+
+
+def is_state(ctx: KernelContext, op: threadblock.AccumulateOp) -> bool:
+    """Whether `op` is the maximum of all turns that is kept for other sums in any case."""
+    if STATE in op.attributes:
+        return True
+    running = op.kind.data == "max" and is_running(op.value) and not op.across.get_values()
+    if not running or layout_of(op.result) != layout_of(op.value):
+        return False
+    # Of no turns at all it would be -inf.
+    return ctx.exists(op.value) is True
 
 
 def is_alone(op: Operation) -> TypeGuard[threadblock.MatmulOp]:
