@@ -21,7 +21,7 @@ from xdsl.passes import ModulePass
 
 from mirage_mlir.diagnostics import fail
 from mirage_mlir.dialects import kernel, threadblock
-from mirage_mlir.graph.schedule import is_spread, side_by_side
+from mirage_mlir.graph.schedule import even_bytes, is_spread, side_by_side
 from mirage_mlir.graph.target import Target, target_named
 from mirage_mlir.passes.lowering.context import is_staged
 from mirage_mlir.passes.lowering.emitter import byte_width
@@ -154,7 +154,10 @@ class FunctionLowering:
             for tensor in function.mapped:
                 key = (tensor, self.mapped_memory(tensor, scratch))
                 arguments.append(f"map:{maps.setdefault(key, len(maps))}")
-            block.add_op(function.run(f"{name}_kernel_{number}", arguments))
+            emitted = function.run(f"{name}_kernel_{number}", arguments)
+            if more := self.even_bytes(graph):
+                emitted.attributes["mirage.even_bytes"] = IntegerAttr(more, i64)
+            block.add_op(emitted)
         module = gpu.ModuleOp.build(
             properties={"sym_name": StringAttr(name)}, regions=[Region(block)]
         )
@@ -197,6 +200,14 @@ class FunctionLowering:
         share = side_by_side(prod(graph.grid_sizes), 1, self.target)
         spread = is_spread(int_attribute(graph, SMEM_BYTES), share, self.target)
         return PRODUCERS in graph.attributes and bool(spread)
+
+    def even_bytes(self, graph: kernel.GraphDefinedOp) -> int:
+        """Shared memory that a launch asks for so that the blocks are spread evenly, 0 for none."""
+        if len(self.graphs) == 1 or not self.starts_early(graph):
+            return 0
+        cluster = prod(cluster_sizes(graph))
+        share = side_by_side(prod(graph.grid_sizes), cluster, self.target)
+        return even_bytes(int(share), self.target)
 
     def constants(self) -> list[int]:
         """The inputs that never change between calls."""

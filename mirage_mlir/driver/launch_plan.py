@@ -151,11 +151,13 @@ def counter_bytes_of(kernels: gpu.ModuleOp) -> int:
 def _launch(kernel: llvm.FuncOp) -> Launch:
     arguments = _attribute(kernel, "mirage.arguments")
     assert isa(arguments, ArrayAttr[StringAttr])
+    even = "mirage.even_bytes"
+    asked = _integer(kernel, even) if even in kernel.attributes else 0
     return Launch(
         kernel=kernel.sym_name.data,
         grid=cast(tuple[int, int, int], _integers(_attribute(kernel, "mirage.grid"))),
         threads=_integer(kernel, "mirage.threads"),
-        shared_bytes=_integer(kernel, "mirage.smem_bytes"),
+        shared_bytes=max(_integer(kernel, "mirage.smem_bytes"), asked),
         arguments=tuple(Argument.parse(argument.data) for argument in arguments),
         follows="mirage.follows" in kernel.attributes,
     )

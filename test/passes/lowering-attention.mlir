@@ -61,11 +61,12 @@ func.func @decode(%q: tensor<2x8x32xf16>, %k: tensor<2x32x512xf16>, %v: tensor<2
 // -----
 
 // Two kernels. The second may start while the first one runs, and waits before it reads; both do the
-// same from call to call, as neither has much to do for a block.
-// NVVM-LABEL: llvm.func @two_kernel_0{{.*}}mirage.follows
+// same from call to call, as neither has much to do for a block. Their launches ask for so much shared
+// memory that a multiprocessor has one block at most.
+// NVVM-LABEL: llvm.func @two_kernel_0{{.*}}mirage.follows{{.*}}mirage.even_bytes = 115840 : i64
 // NVVM:         "nvvm.griddepcontrol"() <{kind = #nvvm<grid_dep_action wait>}>
 // NVVM-NEXT:    "nvvm.griddepcontrol"() <{kind = #nvvm<grid_dep_action launch_dependents>}>
-// NVVM-LABEL: llvm.func @two_kernel_1{{.*}}mirage.follows
+// NVVM-LABEL: llvm.func @two_kernel_1{{.*}}mirage.follows{{.*}}mirage.even_bytes = 115840 : i64
 // NVVM:         "nvvm.griddepcontrol"() <{kind = #nvvm<grid_dep_action wait>}>
 func.func @two(%x: tensor<64x64xf16>) -> tensor<64x64xf16> {
   %y = kernel.graph_defined ins(%x) grid [4] {

@@ -1,6 +1,7 @@
 """Reading tensor maps off a lowered module."""
 
 from xdsl.dialects import gpu
+from xdsl.dialects.builtin import IntegerAttr, i64
 
 from mirage_mlir.driver.launch_plan import launches_of, packed_of, tensor_maps_of
 from mirage_mlir.driver.source import parse_program
@@ -60,3 +61,12 @@ def test_kernels_that_read_packed_inputs() -> None:
 def test_kernels_without() -> None:
     assert tensor_maps_of(kernels_with("")) == ()
     assert packed_of(kernels_with("")) == ()
+
+
+def test_shared_memory_that_spreads_blocks() -> None:
+    for asked, expected in ((512, 1024), (45696, 45696)):
+        kernels = kernels_with("")
+        (kernel,) = kernels.body.block.ops
+        kernel.attributes["mirage.even_bytes"] = IntegerAttr(asked, i64)
+        (launch,) = launches_of(kernels)
+        assert launch.shared_bytes == expected
