@@ -14,6 +14,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from hashlib import blake2b
+from math import prod
 from typing import NamedTuple
 from weakref import WeakValueDictionary
 
@@ -22,6 +24,9 @@ from numpy.typing import NDArray
 
 Labels = NDArray[np.int32]
 Index = NDArray[np.intp]
+
+MANY = 1 << 18
+"""Indices of an axis from which on its labels are sorted and kept as seldom as possible."""
 
 CACHED = 1024
 """Derived axes kept; a verification makes some dozens."""
@@ -76,10 +81,12 @@ class Refinement(NamedTuple):
 _AXES: WeakValueDictionary[bytes, Axis] = WeakValueDictionary()
 
 
-def _interned(labels: Labels, first: Index) -> Axis:
-    key = labels.tobytes()
+def _interned(labels: Labels, first: Index, counts: NDArray[np.int64] | None = None) -> Axis:
+    labels = np.ascontiguousarray(labels)
+    key = labels.tobytes() if len(labels) <= MANY else blake2b(labels.data).digest()
     if (axis := _AXES.get(key)) is None:
-        counts = np.bincount(labels, minlength=len(first)).astype(np.int64)
+        if counts is None:
+            counts = np.bincount(labels, minlength=len(first)).astype(np.int64)
         axis = _AXES[key] = Axis(labels, first, counts)
     return axis
 
@@ -98,12 +105,39 @@ def uniform(size: int) -> Axis:
 
 def make_axis(labels: NDArray[np.integer]) -> Selection:
     """The axis of any labels, and the label of each of its classes."""
+    if len(labels) > MANY and labels.min() >= 0 and (most := int(labels.max())) < MANY:
+        return _axis_of_few(labels, most + 1)
     values, first, inverse = np.unique(labels, return_index=True, return_inverse=True)
     order = np.argsort(first, kind="stable")
     rank = np.empty(len(order), np.int32)
     rank[order] = np.arange(len(order), dtype=np.int32)
     axis = _interned(rank[inverse].astype(np.int32), first[order])
     return Selection(axis, values[order].astype(np.intp))
+
+
+def _axis_of_few(labels: NDArray[np.integer], most: int) -> Selection:
+    """The same for labels below `most`, far fewer than there are: to sort those takes minutes."""
+    counts, first, place = (
+        np.zeros(most, np.int64),
+        np.zeros(most, np.intp),
+        np.zeros(most, np.intp),
+    )
+    for start in range(0, len(labels), MANY):
+        part = labels[start : start + MANY]
+        found = np.bincount(part, minlength=most)
+        new = (found > 0) & (counts == 0)
+        if new.any():
+            # Of several values for one place the last one stays, which is the first in `part`.
+            place[part[::-1]] = np.arange(start + len(part), start, -1) - 1
+            first[new] = place[new]
+        counts += found
+    values = np.flatnonzero(counts)
+    values = values[np.argsort(first[values])]
+    rank = np.empty(most, np.int32)
+    rank[values] = np.arange(len(values), dtype=np.int32)
+    ordered = labels if (rank[values] == values).all() else rank[labels]
+    axis = _interned(ordered.astype(np.int32, copy=False), first[values], counts[values])
+    return Selection(axis, values.astype(np.intp))
 
 
 def special(size: int, positions: Sequence[int]) -> Axis:
@@ -147,9 +181,10 @@ def merge(axes: tuple[Axis, ...]) -> Selection:
 
     The classes taken number the combinations of classes, the last one running fastest.
     """
-    labels = np.zeros(1, np.int64)
+    few = prod(axis.classes for axis in axes) < 1 << 31
+    labels = np.zeros(1, np.int32 if few else np.int64)
     for axis in axes:
-        labels = (labels[:, None] * axis.classes + axis.labels).reshape(-1)
+        labels = (labels[:, None] * labels.dtype.type(axis.classes) + axis.labels).reshape(-1)
     return make_axis(labels)
 
 

@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from mirage_mlir.interpreters import axes as axes_module
 from mirage_mlir.interpreters import views
 from mirage_mlir.interpreters.axes import Axis, distinct, make_axis, refine, special, uniform
 from mirage_mlir.interpreters.field_domain import FieldDomain, Pairs
@@ -170,3 +171,18 @@ def test_a_repeating_tensor_is_small() -> None:
     product = laboratory.domain.matmul(x, y)
     assert product.shape == (16, 6144)
     assert product.array.p.shape == (2, 1, 2)
+
+
+def test_axes_of_many_indices(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Labels that are not sorted make the axis that sorting makes."""
+    random = np.random.default_rng(0)
+    for labels in (random.integers(0, 9, 1000) * 3, np.arange(1000) // 100, np.full(700, 5)):
+        sorted_, taken = make_axis(labels)
+        with monkeypatch.context() as patch:
+            patch.setattr(axes_module, "MANY", 64)
+            counted, also_taken = make_axis(labels)
+        assert counted is not sorted_
+        np.testing.assert_array_equal(counted.labels, sorted_.labels)
+        np.testing.assert_array_equal(counted.first, sorted_.first)
+        np.testing.assert_array_equal(counted.counts, sorted_.counts)
+        np.testing.assert_array_equal(also_taken, taken)
