@@ -86,3 +86,11 @@ def test_layouts_of_a_tile_and_of_threads(
     problem = Problem((tiles, threads), ((0, 1, read),))
     everything = [range(len(options)) for options in problem.tiles]
     assert choose(problem) == solve(problem, everything) == best(problem)
+
+
+def test_parts_that_share_no_cost_are_apart() -> None:
+    tiles = ((Option(1), Option(2)), (Option(3), Option(4)), (Option(5), Option(6)))
+    problem = Problem(tiles, ((2, 0, ((0, 7), (7, 0))),))
+    assert problem.parts() == [[0, 2], [1]]
+    assert [problem.cost((0, 1, 1), part) for part in problem.parts()] == [1 + 6 + 7, 4]
+    assert problem.cost((0, 1, 1)) == 1 + 4 + 6 + 7
