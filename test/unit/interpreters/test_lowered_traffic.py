@@ -1,5 +1,6 @@
 """What kernels ask of memory, counted while they run."""
 
+import attention_cases
 import lowering_cases as cases
 import lowering_tiles as tiles
 from lowered_kernels import lower
@@ -55,3 +56,11 @@ def test_kernels_are_counted_apart() -> None:
     assert len(found) == 5
     (last,) = [each for name, each in found.items() if name.endswith("4")]
     assert "ldmatrix" not in last.passes, "it adds two tensors"
+
+
+def test_parts_in_f32_fill_their_sectors() -> None:
+    """Inputs are f16, of which a thread has eight neighbours; of f32 it stores four."""
+    heads = attention_cases.Heads(1, 16, 512, 64, 16, 256)
+    first, _ = asked(attention_cases.split_attention(heads)).values()
+    assert first.sectors["store"] == first.fewest["store"]
+    assert first.passes["load"] == first.least["load"]
