@@ -88,6 +88,20 @@ def turn_bytes(graph: kernel.GraphDefinedOp) -> int:
     return sum(buffer_bytes(op) for op in graph.body.block.ops if is_staged(op))
 
 
+def unshared_bytes(graph: kernel.GraphDefinedOp) -> int:
+    """
+    Bytes that one turn loads; of those that several blocks load, one block's share.
+
+    Device memory is asked for what is shared once.
+    """
+    total = 0
+    for op in filter(is_staged, graph.body.block.ops):
+        assert isinstance(op, threadblock.LoadOp)
+        cuts = zip(op.grid_map.get_values(), graph.grid_sizes, strict=True)
+        total += buffer_bytes(op) // prod(blocks for dim, blocks in cuts if dim < 0)
+    return total
+
+
 def other_bytes(graph: kernel.GraphDefinedOp) -> int:
     """Bytes of shared memory that other tiles take while the loop runs, in whole swizzles."""
     stages = threadblock.stages(graph)
@@ -247,7 +261,7 @@ class ScheduleThreadblockPass(ModulePass):
             schedule(graph, self.stages_of(graph, pipelined), pipelined=pipelined)
             if pipelined:
                 turns, share = prod(graph.loop_sizes), int(self.share_of(graph))
-                ahead = turns_ahead(turn_bytes(graph), turns, share)
+                ahead = turns_ahead(unshared_bytes(graph), turns, share)
                 graph.attributes[AHEAD] = IntegerAttr(ahead, i64)
 
     def alternate(self, graph: kernel.GraphDefinedOp) -> None:

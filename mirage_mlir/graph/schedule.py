@@ -202,7 +202,7 @@ def turns_ahead(turn_bytes: int, turns: int, share: int) -> int:
     Turns of a loop of which the tiles may be on their way, once the first buffers are used up.
 
     Args:
-        turn_bytes: of the tiles of one turn.
+        turn_bytes: of the tiles of one turn, as far as they come from device memory.
         turns: of the loop.
         share: blocks that each multiprocessor gets.
     """

@@ -139,11 +139,19 @@ def share_counts(program: Program, configuration: Configuration, target: Target)
 
 
 def _thinned(choices: list[list[int]], most: int) -> list[list[int]]:
-    """Leave out every second size of the longest list until few enough combinations are left."""
+    """
+    Leave out every second size of the longest list until few enough combinations are left.
+
+    Sizes that a first look tries stay as long as there are others: what it found is among them,
+    and matrix units and swizzles like powers of two.
+    """
     while np.prod([len(sizes) for sizes in choices], dtype=float) > most:
         longest = max(range(len(choices)), key=lambda index: len(choices[index]))
         sizes = choices[longest]
-        choices[longest] = sorted({*sizes[::2], sizes[-1]})
+        others = [size for size in sizes[:-1] if size not in COARSE_TILES] or sizes[:-1]
+        choices[longest] = [size for size in sizes if size not in others[1::2]]
+        if choices[longest] == sizes:
+            break
     return choices
 
 

@@ -1,6 +1,6 @@
 """The loop of a kernel: what it carries from turn to turn, and one turn."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import cached_property
 from itertools import chain
 from math import prod
@@ -16,7 +16,9 @@ from mirage_mlir.dialects.layout import (
     ReleaseTilesOp,
     layout_of,
 )
+from mirage_mlir.dialects.nvvm_wgmma import WgmmaWaitOp
 from mirage_mlir.passes.lowering.context import KernelContext
+from mirage_mlir.passes.lowering.emitter import Emitter
 from mirage_mlir.passes.lowering.joined import (
     joined_slots,
     split_slots,
@@ -27,13 +29,20 @@ from mirage_mlir.passes.lowering.loads import copy, copy_turn, staged_loads, tur
 from mirage_mlir.passes.lowering.matmul import hold, multiply
 from mirage_mlir.passes.lowering.operations import run_operation
 from mirage_mlir.passes.lowering.order import is_group_product, reads, writes
-from mirage_mlir.passes.lowering.pipeline import await_tiles, release_tiles
+from mirage_mlir.passes.lowering.pipeline import await_tiles, release_tiles, tell_producers
 from mirage_mlir.passes.lowering.reduction import NEUTRAL, accumulate, rescaled
 from mirage_mlir.passes.lowering.rescaling import Stabiliser, StateKey, lowest, state_key
-from mirage_mlir.passes.lowering.tiles import HELD, PRODUCERS, STATE, adds_into, is_running
+from mirage_mlir.passes.lowering.tiles import (
+    HELD,
+    PRODUCERS,
+    STATE,
+    adds_into,
+    is_running,
+    shares_tiles,
+)
 from mirage_mlir.passes.lowering.trails import Trail, find_trails, total_of
 from mirage_mlir.passes.lowering.units import multiplied_by_groups
-from mirage_mlir.passes.lowering.wgmma import Product, finish, start
+from mirage_mlir.passes.lowering.wgmma import Product, finish, finished_sums, start, sums_of
 
 
 class Loop:
@@ -71,13 +80,19 @@ class Loop:
         def body(turn: SSAValue, values: list[SSAValue]) -> list[SSAValue]:
             rest = self.take_maxima(keys, values[len(carried) :])
             assert not rest
-            totals = self.run_turn(turn, self.split(values))
+            run_turn = self.run_turn_ahead if self.is_ahead else self.run_turn
+            totals = run_turn(turn, self.split(values))
             return [*totals, *chain.from_iterable(ctx.stabilisers[k].maxima for k in keys)]
 
         results = emit.loop(self.turns, [*carried, *chain.from_iterable(maxima)], body)
         ctx.turns = turns_of(ctx, 0)
         for op, values in self.split(results).items():
-            ctx.registers[op.result] = values
+            ahead = self.is_ahead and is_group_product(op)
+            ctx.registers[op.result] = finished_sums(emit, values) if ahead else values
+        if self.is_ahead and shares_tiles(ctx.graph):
+            # Nobody fills them again, but producers of other blocks wait before they leave.
+            ctx.slot = (self.turns - 1) % ctx.stages
+            tell_producers(ctx)
         self.take_maxima(keys, results[len(carried) :])
         for op in self.states:
             attribute = layout_of(op.result)
@@ -132,6 +147,61 @@ class Loop:
                 run_operation(ctx, op)
         totals |= self.finished(started)
         return list(chain.from_iterable(totals[op] for op in self.accumulators))
+
+    @cached_property
+    def is_ahead(self) -> bool:
+        """
+        Whether a turn's products run on while those of the next turn are started.
+
+        So it is where nothing in the loop asks for their sums, and warps do not meet in it.
+        """
+        products = [op for op in self.ops if isinstance(op, threadblock.MatmulOp)]
+        return (
+            PRODUCERS in self.ctx.graph.attributes
+            and bool(products)
+            and all(multiplied_by_groups(op) and adds_into(op.result) for op in products)
+            and all(op.rescale is None for op in self.accumulators)
+            and not any(isinstance(op, BarrierOp) for op in self.ops)
+            and not find_trails(self.ops)
+        )
+
+    def run_turn_ahead(
+        self, turn: SSAValue, carried: dict[threadblock.AccumulateOp, list[SSAValue]]
+    ) -> list[SSAValue]:
+        """
+        One turn whose products are not waited for; the accumulators after it.
+
+        Those of the turn before are, once this turn's are started: the matrix units always have
+        work. Then the tiles of that turn are released.
+        """
+        ctx, emit = self.ctx, self.ctx.emit
+        ctx.turns = turns_of(ctx, turn)
+        ctx.slot = slot = emit.rem(turn, ctx.stages)
+        ctx.parity = emit.bits(turn, 1)
+        await_tiles(ctx, turn)
+        totals: dict[Operation, list[SSAValue]] = {}
+        started: dict[Operation, Product] = {}
+        for op in filter(is_group_product, self.accumulators):
+            self.add_up(op, carried, totals, started)
+        emit.insert(WgmmaWaitOp(len(started)))
+        totals |= self.totals_of(started, sums_of)
+        with emit.when(emit.less(0, turn)):
+            ctx.slot = emit.rem(emit.add(turn, ctx.stages - 1), ctx.stages)
+            self.release()
+        ctx.slot = slot
+        for op in self.ops:
+            if isinstance(op, threadblock.AccumulateOp):
+                if op in carried and op not in totals:
+                    self.add_up(op, carried, totals, {})
+            elif not isinstance(op, AwaitTilesOp | ReleaseTilesOp):
+                run_operation(ctx, op)
+        return list(chain.from_iterable(totals[op] for op in self.accumulators))
+
+    def release(self) -> None:
+        """Release the tiles of the turn whose buffers are the present ones."""
+        for op in self.ops:
+            if isinstance(op, ReleaseTilesOp):
+                release_tiles(self.ctx, op)
 
     def wait_for_products(
         self,
@@ -192,13 +262,22 @@ class Loop:
 
     def finished(self, started: dict[Operation, Product]) -> dict[Operation, list[SSAValue]]:
         """The accumulators whose products were `started`, which are waited for: none are left."""
-        done: dict[Operation, list[SSAValue]] = {}
-        for op, product in started.items():
-            assert isinstance(op, threadblock.AccumulateOp)
-            slots, sums = finish(self.ctx.emit, product), sums_with(op, self.ops)
-            done |= split_slots(sums, slots) if len(sums) > 1 else {op: slots}
+        done = self.totals_of(started, finish)
         started.clear()
         return done
+
+    def totals_of(
+        self,
+        started: dict[Operation, Product],
+        take: Callable[[Emitter, Product], list[SSAValue]],
+    ) -> dict[Operation, list[SSAValue]]:
+        """The accumulators to which products were `started`, by what `take` makes of these."""
+        found: dict[Operation, list[SSAValue]] = {}
+        for op, product in started.items():
+            assert isinstance(op, threadblock.AccumulateOp)
+            slots, sums = take(self.ctx.emit, product), sums_with(op, self.ops)
+            found |= split_slots(sums, slots) if len(sums) > 1 else {op: slots}
+        return found
 
     def take(self) -> None:
         """Wait for the products whose results threads use: none are left."""

@@ -177,6 +177,12 @@ def release_tiles(ctx: KernelContext, op: ReleaseTilesOp) -> None:
     if FENCED in op.attributes:
         emit.insert(nvvm_hopper.FenceProxyOp())
     emit.insert(nvvm.BarWarpSyncOp(emit.i32(-1)))
+    tell_producers(ctx)
+
+
+def tell_producers(ctx: KernelContext) -> None:
+    """Arrive, for this warp, at the barriers that say that the present buffers are empty."""
+    emit = ctx.emit
     if shares_tiles(ctx.graph):
         # Each of the first lanes tells one block.
         with emit.when(is_writer(ctx, ctx.lane)):

@@ -287,11 +287,21 @@ def fields_of(emit: Emitter, sums: SSAValue, columns: int) -> list[SSAValue]:
     return [emit.field(sums, number, f32) for number in range(slots_in(columns))]
 
 
-def finish(emit: Emitter, product: Product) -> list[SSAValue]:
-    """The slots of a product that was started, once the units have computed them."""
-    emit.insert(WgmmaWaitOp(0))
+def sums_of(emit: Emitter, product: Product) -> list[SSAValue]:
+    """The slots of a product that was started, for the products that will be added to them."""
     slots: list[SSAValue] = []
     for sums, width in zip(product.sums, product.widths, strict=True):
-        done = emit.result(pinned(fields_of(emit, sums, width)))
-        slots += fields_of(emit, done, width)
+        slots += fields_of(emit, sums, width)
     return slots
+
+
+def finish(emit: Emitter, product: Product) -> list[SSAValue]:
+    """The slots of a product that was started, once the units have computed them."""
+    return finished_sums(emit, sums_of(emit, product))
+
+
+def finished_sums(emit: Emitter, slots: Sequence[SSAValue]) -> list[SSAValue]:
+    """The same slots once all products are over."""
+    emit.insert(WgmmaWaitOp(0))
+    done = emit.result(pinned(slots))
+    return [emit.field(done, number, f32) for number in range(len(slots))]

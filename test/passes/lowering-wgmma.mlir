@@ -5,16 +5,17 @@
 // SINGLE-NOT: unit = "wgmma"
 
 // Few rows: the columns of the tile are the unit's rows. The squares are computed while the product
-// runs, and the tiles are released after both.
+// runs, which is waited for in the next turn; then the tiles of both are released.
 // CHECK-LABEL: func.func @few_rows
 // CHECK:         threadblock.matmul {{.*}} {unit = "wgmma", warps = array<i64: 1, 1, 1>, swapped, layout = #threadblock.registers<array<i64: 2, 0, 4, 0, 0, 1, 0, 2, 0, 4, 0, 16, 0, 32>, array<i64: 1, 0, 64, 2, 8, 0, 2, 0, 8, 2, 1, 0>, 0 : i64>}
 // NVVM:         llvm.func @few_rows_kernel_0
 // NVVM:           nvvm.wgmma.fence.aligned
 // NVVM:           "nvvm.wgmma.mma_async"{{.*}}m = 64, n = 16, k = 16{{.*}}scaleD = #nvvm.wgmma_scale_out<one>{{.*}}layoutA = #nvvm.mma_layout<col>, layoutB = #nvvm.mma_layout<col>
 // NVVM:           nvvm.wgmma.commit.group.sync.aligned
+// NVVM:           "nvvm.wgmma.wait.group.sync.aligned"() <{group = 1 : i64}>
+// NVVM:           "nvvm.mbarrier.arrive"
 // NVVM:           arith.mulf
 // NVVM:           "nvvm.wgmma.wait.group.sync.aligned"() <{group = 0 : i64}>
-// NVVM:           "nvvm.mbarrier.arrive"
 func.func @few_rows(%x: tensor<16x512xf16>, %w: tensor<512x128xf16>) -> tensor<16x128xf16> {
   %o = kernel.graph_defined ins(%x, %w) grid [2] loop [4] {
   ^bb0(%xa: tensor<16x512xf16>, %wa: tensor<512x128xf16>):

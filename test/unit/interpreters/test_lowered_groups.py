@@ -145,11 +145,22 @@ def test_threads_work_while_a_product_runs():
     kernels = check(rmsnorm_linear(Linear(16, 256, 64, 16, 64, 64)))
     (loop,) = {op.parent for op in kernels.walk() if isinstance(op, WgmmaCommitOp)}
     assert loop is not None
-    names = [op.name for op in loop.ops]
+    ops = list(loop.ops)
+    names = [op.name for op in ops]
     start, end = names.index(WgmmaCommitOp.name), names.index(WgmmaWaitOp.name)
-    assert names.index(WgmmaFenceOp.name) < start
-    assert names[start:end].count("arith.mulf") > 0, "squares for the norm"
+    assert names.index(WgmmaFenceOp.name) < start < end
+    wait = ops[end]
+    assert isinstance(wait, WgmmaWaitOp)
+    assert wait.group.value.data == 1, "only the product of the turn before is over"
+    assert names[end:].count("arith.mulf") > 0, "squares for the norm"
     assert "nvvm.mbarrier.arrive" in [op.name for op in kernels.walk()]
+
+
+def test_two_products_run_into_the_next_turn():
+    kernels = check(gated_mlp(Linear(64, 256, 64, 64, 64, 64)))
+    waits = [op.group.value.data for op in kernels.walk() if isinstance(op, WgmmaWaitOp)]
+    assert waits[0] == 2
+    assert set(waits[1:]) == {0}
 
 
 def test_a_product_starts_when_its_own_tiles_have_come():

@@ -118,13 +118,13 @@ def give_mask(copy: nvvm_hopper.CpAsyncBulkTensorLoadOp, mask: int) -> None:
 def arrive_at_home(kernels: gpu.ModuleOp) -> None:
     """Threads tell their own block twice that they have read, and the other never."""
     arrivals = [op for op in kernels.walk() if isinstance(op, nvvm_hopper.MBarrierArriveOp)]
-    (address,) = [op.addr.owner for op in arrivals]
-    assert isinstance(address, nvvm_hopper.MapClusterAddressOp)
-    rank = nvvm_hopper.ClusterBlockRankOp()
-    block = address.parent
-    assert block is not None
-    block.insert_op_before(rank, address)
-    address.operands[1] = rank.res
+    for address in [op.addr.owner for op in arrivals]:
+        assert isinstance(address, nvvm_hopper.MapClusterAddressOp)
+        rank = nvvm_hopper.ClusterBlockRankOp()
+        block = address.parent
+        assert block is not None
+        block.insert_op_before(rank, address)
+        address.operands[1] = rank.res
 
 
 def release_for_few(kernels: gpu.ModuleOp) -> None:
