@@ -74,6 +74,7 @@ from mirage_mlir.passes.lowering.tiles import (
     matmul_sizes,
     reduced_sides,
     split_warp_bits,
+    stored_run,
     widest_run,
 )
 from mirage_mlir.passes.lowering.units import Unit, assign_unit, choose_unit
@@ -403,7 +404,8 @@ class LayoutAssignment(TilePlaces):
         """In the layout of an operand of the same shape that is in registers, if there is one."""
         shape = threadblock.shape_of(op.results[0])
         threads = self.threads * self.shared_by(op)
-        run = widest_run(self.graph)
+        # What is stored in wider elements would be stored in halves of sectors.
+        run = stored_run(op) or widest_run(self.graph)
         widest = run
         if threads > self.threads:
             # A cluster has many threads: give each of them something rather than few a wide piece.

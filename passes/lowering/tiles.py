@@ -93,6 +93,14 @@ def blocked_run(graph: kernel.GraphDefinedOp, value: SSAValue) -> int:
     return min(widest_run(graph), WIDEST_RUN_BYTES // item_bytes(value))
 
 
+def stored_run(op: thread.GraphOp) -> int | None:
+    """Neighbouring elements of a result that is only stored: one access; else None."""
+    (result,) = op.results[:1]
+    if all(isinstance(use.operation, threadblock.StoreOp) for use in result.uses):
+        return WIDEST_RUN_BYTES // item_bytes(result)
+    return None
+
+
 def has_half_operands(op: threadblock.MatmulOp) -> bool:
     """Whether the operands are f16 or bf16: fragments that `ldmatrix` loads, in one product."""
     return item_bytes(op.lhs) == 2
