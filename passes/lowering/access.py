@@ -55,7 +55,7 @@ def fetch(
     width = down if down > 1 else gcd(layout.vector, columns)
     places = layout.offsets
     slots: list[SSAValue] = []
-    spans = layout.spans()
+    spans = ctx.spans(layout)
     own = threadblock.shape_of(value)
     read: dict[tuple[Index, ...], list[SSAValue]] = {}
     for first in range(0, len(places), width):

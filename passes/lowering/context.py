@@ -63,6 +63,9 @@ class KernelContext:
         turns: index of the present turn of each loop.
         slot: which of the `stages` buffers the present turn reads.
         parity: whether the present turn is an odd one, 0 or 1.
+        ahead: rows and columns from where a thread's part of a tile starts to the piece of it that
+            is worked on.
+        whole: the layout of which that piece has but some slots.
         registers: the slots of each tile that lives in registers, in the order of its layout.
         fetched: tiles in device memory that were read ahead, by layout and shape.
         held: fragments of left sides that stay in registers through the loop, of products, by
@@ -82,6 +85,8 @@ class KernelContext:
     turns: list[Index] = field(default_factory=list[Index])
     slot: Index = 0
     parity: Index = 0
+    ahead: tuple[Index, Index] = (0, 0)
+    whole: RegisterLayout | None = None
     registers: dict[SSAValue, list[SSAValue]] = field(
         default_factory=dict[SSAValue, list[SSAValue]]
     )
@@ -310,7 +315,7 @@ class KernelContext:
         emit = self.emit
         row, column = self.at(layout, place)
         rows, columns = prod(shape[:-1]), shape[-1]
-        spans = layout.spans()
+        spans = self.spans(layout)
         conditions: list[Condition] = []
         if spans[0] > rows:
             conditions.append(emit.less(row, rows))
@@ -328,7 +333,12 @@ class KernelContext:
     def at(self, layout: RegisterLayout, place: Position) -> tuple[Index, Index]:
         """Row and column of the slot with offset `place`."""
         row, column = self.position(layout)
+        row, column = self.emit.add(row, self.ahead[0]), self.emit.add(column, self.ahead[1])
         return self.emit.add(row, place[0]), self.emit.add(column, place[1])
+
+    def spans(self, layout: RegisterLayout) -> tuple[int, int]:
+        """Rows and columns that a layout addresses: the whole one, where it is a piece of one."""
+        return (self.whole or layout).spans()
 
     # --- memory
 

@@ -14,6 +14,7 @@ from mirage_mlir.passes.lowering.context import KernelContext, buffer_bytes, is_
 from mirage_mlir.passes.lowering.copies import copy_to_shared
 from mirage_mlir.passes.lowering.emitter import Index
 from mirage_mlir.passes.lowering.reduction import Reduction, layout_read_by
+from mirage_mlir.passes.lowering.streams import find_streams
 from mirage_mlir.passes.lowering.tiles import LATE, ZERO_PADDING, reduced_sides
 from mirage_mlir.passes.lowering.views import view_of
 from mirage_mlir.passes.schedule_threadblock import ROTATION
@@ -163,7 +164,10 @@ def read_ahead(ctx: KernelContext, ops: Sequence[Operation]) -> None:
     the loop.
     """
     left = MAX_READ_AHEAD
+    streamed = {graph for stream in find_streams(ops) for graph in stream.graphs}
     for op in ops:
+        if op in streamed:
+            continue
         if isinstance(op, thread.GraphOp):
             shape = threadblock.shape_of(op.results[0])
         elif isinstance(op, Reduction) and reduced_sides(op) is not None:

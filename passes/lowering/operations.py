@@ -2,34 +2,26 @@
 
 from collections.abc import Sequence
 
-from xdsl.dialects import arith
 from xdsl.ir import Operation
 
 from mirage_mlir.dialects import nvvm, nvvm_hopper, thread, threadblock
 from mirage_mlir.dialects.layout import BarrierOp, ConvertLayoutOp
 from mirage_mlir.dialects.parts import LeavePartOp
 from mirage_mlir.dialects.threadblock import Stage
-from mirage_mlir.passes.lowering.access import as_f32, fetch, write_global, write_shared
+from mirage_mlir.passes.lowering.access import fetch, write_shared
 from mirage_mlir.passes.lowering.context import KernelContext, shared_layout
 from mirage_mlir.passes.lowering.elementwise import run_thread_graph
-from mirage_mlir.passes.lowering.emitter import Condition
 from mirage_mlir.passes.lowering.matmul import multiply
 from mirage_mlir.passes.lowering.parts import leave_part, total_of_parts
-from mirage_mlir.passes.lowering.quads import gathered
 from mirage_mlir.passes.lowering.reduction import (
     NEUTRAL,
     layout_read_by,
     part_of_sum,
     reduce,
 )
-from mirage_mlir.passes.lowering.tiles import (
-    FENCED,
-    PART,
-    PRODUCERS,
-    adds_into,
-    block_threads,
-    summed_axes,
-)
+from mirage_mlir.passes.lowering.stores import store_slots
+from mirage_mlir.passes.lowering.streams import Stream, StreamPieces, find_streams
+from mirage_mlir.passes.lowering.tiles import FENCED, PART, PRODUCERS, adds_into, block_threads
 from mirage_mlir.passes.lowering.units import multiplied_by_groups, written_for_groups
 
 CONSUMERS_BARRIER = 1
@@ -37,9 +29,14 @@ CONSUMERS_BARRIER = 1
 
 
 def run_all(ctx: KernelContext, ops: Sequence[Operation]) -> None:
-    """Emit `ops` one after the other."""
+    """Emit `ops` one after the other; streams where their first operation is."""
+    streams: dict[Operation, Stream] = {s.graphs[0]: s for s in find_streams(ops)}
+    streamed = {op for stream in streams.values() for op in (*stream.graphs, *stream.stores)}
     for op in ops:
-        run_operation(ctx, op)
+        if op in streams:
+            StreamPieces(ctx, streams[op]).run()
+        elif op not in streamed:
+            run_operation(ctx, op)
 
 
 def run_operation(ctx: KernelContext, op: Operation) -> None:
@@ -142,23 +139,6 @@ def run_concat(ctx: KernelContext, op: threadblock.ConcatOp) -> None:
 
 
 def run_store(ctx: KernelContext, op: threadblock.StoreOp) -> None:
-    """Write a tile to its tensor, rounded to the tensor's element type."""
+    """Write a tile to its tensor."""
     layout = layout_read_by(ctx, op.tile)
-    shape = threadblock.shape_of(op.tile)
-    slots = fetch(ctx, op.tile, layout, shape)
-    element = threadblock.tile_type(op.tile).element_type
-    if slots[0].type != element:
-        slots = [ctx.emit.result(arith.TruncFOp(as_f32(ctx, value), element)) for value in slots]
-    slots, layout = gathered(ctx, op, slots, layout)
-    with ctx.emit.when(stores_for_all(ctx, op)):
-        write_global(ctx, op, slots, layout)
-
-
-def stores_for_all(ctx: KernelContext, op: threadblock.StoreOp) -> Condition:
-    """Whether the block is the first of those that hold the same tile: the others need not."""
-    replicated = [
-        block
-        for axis, block in enumerate(ctx.blocks)
-        if op.grid_map.get_values()[axis] < 0 and axis not in summed_axes(ctx.graph)
-    ]
-    return ctx.emit.all([ctx.emit.equal(block, 0) for block in replicated])
+    store_slots(ctx, op, fetch(ctx, op.tile, layout, threadblock.shape_of(op.tile)), layout)
