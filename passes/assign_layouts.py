@@ -23,6 +23,7 @@ from mirage_mlir.passes.lowering.chains import (
     find_chains,
     threads_of_chains,
 )
+from mirage_mlir.passes.lowering.deferred import defer_reductions
 from mirage_mlir.passes.lowering.joined import join_products
 from mirage_mlir.passes.lowering.parts import use_scratch
 from mirage_mlir.passes.lowering.places import (
@@ -65,6 +66,7 @@ def choose_threads(graph: kernel.GraphDefinedOp, target: Target) -> int:
 
 def assign(graph: kernel.GraphDefinedOp, target: Target, cluster_blocks: int) -> None:
     """Give `graph` its threads and each of its operations a layout."""
+    defer_reductions(graph)
     use_scratch(graph, cluster_blocks)
     given = graph.attributes.get(THREADS)
     threads = given.value.data if isinstance(given, IntegerAttr) else choose_threads(graph, target)

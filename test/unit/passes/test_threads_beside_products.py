@@ -97,6 +97,16 @@ def test_two_threads_share_a_row_that_is_summed() -> None:
     assert columns == [8]
 
 
+def test_threads_bring_their_sums_together_once() -> None:
+    """Behind the loop: in a turn each adds up what it has of a row."""
+    ops = ops_of(schedule(normed_attention(SMALL)))
+    release = next(place for place, op in enumerate(ops) if isinstance(op, ReleaseTilesOp))
+    late = [op for op in ops[release:] if isinstance(op, tb.ReduceSumOp)]
+    assert [op.input.owner.name for op in late if isinstance(op.input.owner, Operation)] == [
+        "threadblock.accumulate"
+    ]
+
+
 @pytest.mark.parametrize("target", ["sm_80", "H200"])
 @pytest.mark.parametrize(
     ("rows", "columns", "depth", "kind"),
