@@ -10,12 +10,16 @@ from mirage_mlir.dialects.layout import GlobalAttr, layout_of
 from mirage_mlir.graph.layout import ceil_div
 from mirage_mlir.graph.sectors import LINE_BYTES
 from mirage_mlir.passes.lowering.context import KernelContext, is_staged
-from mirage_mlir.passes.lowering.emitter import Index, byte_width
+from mirage_mlir.passes.lowering.emitter import Condition, Index, byte_width
 from mirage_mlir.passes.lowering.loads import turns_of
 from mirage_mlir.passes.lowering.views import view_of
 
 MOST_LINES = 16
 """Lines that a thread asks for: more than a multiprocessor can have on its way need no help."""
+
+FIRST_BLOCKS = 2048
+"""Along the first axis of the grid: those behind them start when others end, and wait for nothing.
+On an H200, 132 multiprocessors with 16 blocks each."""
 
 
 def prefetch_inputs(ctx: KernelContext, given: Collection[SSAValue]) -> None:
@@ -25,14 +29,29 @@ def prefetch_inputs(ctx: KernelContext, given: Collection[SSAValue]) -> None:
     That has no other effect, so it may be done even where that kernel writes them. What is `given`
     and goes to shared memory is loaded at once; what a kernel of this program wrote, L2 has.
     """
-    left = MOST_LINES
-    for op, turn in first_tiles(ctx):
-        root = view_of(op.source).root
-        loaded = root in given and not isinstance(layout_of(op.result), GlobalAttr)
-        if loaded or not isinstance(root, BlockArgument):
-            continue
-        if (left := left - prefetch_tile(ctx, op, turn, left)) <= 0:
-            return
+    left, first = MOST_LINES, ctx.graph.grid_sizes[0] <= FIRST_BLOCKS
+    with ctx.emit.when(first or ctx.emit.less(ctx.blocks[0], FIRST_BLOCKS)):
+        for op, turn in first_tiles(ctx):
+            root = view_of(op.source).root
+            loaded = root in given and not isinstance(layout_of(op.result), GlobalAttr)
+            if loaded or not isinstance(root, BlockArgument):
+                continue
+            with ctx.emit.when(asks_for_all(ctx, op)):
+                left -= prefetch_tile(ctx, op, turn, left)
+            if left <= 0:
+                return
+
+
+def asks_for_all(ctx: KernelContext, op: threadblock.LoadOp) -> Condition:
+    """
+    Whether the block is the first of those that read the same tile.
+
+    When all blocks asked for the lines of a weight of 8 KB, RMSNorm of 32,768 rows took 204 us on
+    an H200 where it takes 128: L2 hands out a line to one after the other.
+    """
+    cuts = op.grid_map.get_values()
+    shared = [block for axis, block in enumerate(ctx.blocks) if axis < len(cuts) and cuts[axis] < 0]
+    return ctx.emit.all([ctx.emit.equal(block, 0) for block in shared])
 
 
 def first_tiles(ctx: KernelContext) -> Iterator[tuple[threadblock.LoadOp, int]]:

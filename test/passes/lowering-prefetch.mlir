@@ -4,6 +4,7 @@
 // RUN: mirage-opt %s --fuse-thread-graphs --assign-layouts="target=sm_90a" --schedule-threadblock="target=sm_90a" --plan-memory="target=sm_90a" --lower-to-nvvm="target=sm_90a" --check-lowered-kernels 2>&1 | filecheck %s --check-prefix=RIGHT
 
 // RIGHT: @alone: 1 kernel runs without a fault
+// RIGHT: @shared: 1 kernel runs without a fault
 // RIGHT: @two: 2 kernels run without a fault
 
 // A100-NOT: nvvm.prefetch
@@ -25,6 +26,25 @@ func.func @alone(%x: tensor<17x100xf16>) -> tensor<17x100xf16> {
     threadblock.store %2 grid_map [0] : !threadblock.tile<6x100xf16>
   } : (tensor<17x100xf16>) -> tensor<17x100xf16>
   func.return %o : tensor<17x100xf16>
+}
+
+// All blocks read the row of factors: the first one asks for it.
+// CHECK-LABEL: llvm.func @shared_kernel_0
+// CHECK:         %[[BLOCK:.*]] = nvvm.read.ptx.sreg.ctaid.x
+// CHECK:         nvvm.prefetch
+// CHECK:         %[[FIRST:.*]] = arith.cmpi eq, %[[BLOCK]], %{{.*}} : i32
+// CHECK-NEXT:    scf.if %[[FIRST]]
+// CHECK:         nvvm.prefetch
+// CHECK:         grid_dep_action wait
+func.func @shared(%x: tensor<8x64xf32>, %g: tensor<64xf32>) -> tensor<8x64xf32> {
+  %o = kernel.graph_defined ins(%x, %g) grid [8] {
+  ^bb0(%0: tensor<8x64xf32>, %1: tensor<64xf32>):
+    %2 = threadblock.load %0 grid_map [0] : (tensor<8x64xf32>) -> !threadblock.tile<1x64xf32>
+    %3 = threadblock.load %1 grid_map [_] : (tensor<64xf32>) -> !threadblock.tile<64xf32>
+    %4 = threadblock.mul %2, %3 : (!threadblock.tile<1x64xf32>, !threadblock.tile<64xf32>) -> !threadblock.tile<1x64xf32>
+    threadblock.store %4 grid_map [0] : !threadblock.tile<1x64xf32>
+  } : (tensor<8x64xf32>, tensor<64xf32>) -> tensor<8x64xf32>
+  func.return %o : tensor<8x64xf32>
 }
 
 // The second kernel reads inputs before it waits: the first one lets it start only when it has
