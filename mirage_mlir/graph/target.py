@@ -67,6 +67,8 @@ class Target:
     """Bytes that are read from device memory in a second where tensor copies do nothing else."""
     pipeline_rate_of_one: float = 0.0
     """The same when one multiprocessor asks."""
+    pipeline_l2_rate_of_one: float = 0.0
+    """Bytes that tensor copies of one multiprocessor get from L2 in a second."""
     warpgroup_products: bool = False
     """Whether four warps together multiply tiles in shared memory (`wgmma`)."""
 
@@ -100,6 +102,7 @@ H200 = Target(
     tensor_copies=True,
     pipeline_rate=4.4e12,
     pipeline_rate_of_one=4.7e10,
+    pipeline_l2_rate_of_one=8e10,
     warpgroup_products=True,
 )
 
@@ -130,6 +133,7 @@ H100 = Target(
     tensor_copies=True,
     pipeline_rate=3.1e12,
     pipeline_rate_of_one=4.3e10,
+    pipeline_l2_rate_of_one=8e10,
     warpgroup_products=True,
 )
 

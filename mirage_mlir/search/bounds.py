@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from math import prod
 
 from mirage_mlir.graph.target import Target
-from mirage_mlir.search.cost import IDLE_LATENCY
+from mirage_mlir.search.cost import least_reading, least_start
 from mirage_mlir.search.instantiate import SHARES
 from mirage_mlir.search.program import Axes, Program
 from mirage_mlir.search.tiling import item_bytes
@@ -23,15 +23,15 @@ def least_in_one_kernel(program: Program, target: Target) -> float:
         for tensor in program.inputs
     }
     written = sum(_bytes(program, output.axes, output.element_type) for output in program.outputs)
-    together = (sum(whole.values()) + written) / target.dram_rate
+    together = sum(whole.values()) + written
     shares = max((count for count in SHARES if count <= target.sharing_blocks), default=1)
     own = sum(
         _bytes(program, tuple(_walked(program, tensor.node)), tensor.element_type)
         for tensor in program.inputs
     )
     # What is on its way when the first answer comes fits into shared memory.
-    alone = (own / shares - target.shared_per_multiprocessor) / target.dram_rate_of_one
-    return target.launch + IDLE_LATENCY + max(together, alone)
+    alone = own / shares - target.shared_per_multiprocessor
+    return least_start(target) + least_reading(target, together, alone)
 
 
 def _walked(program: Program, node: int) -> Sequence[str]:

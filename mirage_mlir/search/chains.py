@@ -27,6 +27,9 @@ ROWS, COLUMNS, DEPTH = 16, 8, 16
 """Of one instruction of the matrix unit."""
 
 
+NO_GROUPS = np.bool_(False)
+
+
 @dataclass(frozen=True)
 class Warps:
     """How warps share a product: the instructions of all of them, and the bytes that they read."""
@@ -35,6 +38,8 @@ class Warps:
     read: Array
     exchange: Array
     """Bytes of shared memory through which parts of the sum meet."""
+    grouped: NDArray[np.bool_] | np.bool_ = NO_GROUPS
+    """Whether they are warp groups'."""
 
 
 @dataclass(frozen=True)

@@ -12,6 +12,7 @@ from functools import partial
 
 import numpy as np
 
+from mirage_mlir.graph.target import Target
 from mirage_mlir.search.extract import Derivation
 from mirage_mlir.search.hypergraph import Edge, Hypergraph
 from mirage_mlir.search.instantiate import Array
@@ -62,6 +63,10 @@ bytes one by one, and rounds them. Not fitted to anything that was timed."""
 BUSY_THREADS = 512
 """Threads that keep the arithmetic units of a multiprocessor busy."""
 
+WARPS_BUSY, GROUPS_BUSY = 2, 4
+"""How many times fewer keep the matrix units busy: one warp group is enough, as tiles of 64 by 128
+elements on each multiprocessor of an H200 showed."""
+
 IDLE_LATENCY = 0.2e-6
 """Seconds that the first answer of an idle memory adds to an empty kernel: most of it passes while
 the kernel before ends. This, the waits of reductions and the registers of kernels without
@@ -85,22 +90,67 @@ PARTS_MEETING = 1.5e-6
 the last one to find that it is: a fence, two barriers, an atomic operation and an answer of L2, one
 after the other. Not fitted to anything that was timed."""
 
-APART = 0.15
-"""How much of the shorter of copying and computing does not overlap with the other in a loop where
-all threads do both; nothing where a warp of its own starts the copies."""
+EXCHANGE_RATE = 1.5e10
+"""Bytes that a block reads in a second from the shared memory of others of its cluster."""
 
-LAST_TURN, PIPELINE_BARRIER, PIPELINE_WAITS = 0.15, 0.4, 0.1
-"""What the last turn's work, a turn's meeting and the waits of reductions take where a warp of its
-own starts the copies, as a part of what they take elsewhere: warps do not wait for each other then,
-and the next kernel's copies run meanwhile."""
+APART, ALL_APART, PIPELINE_APART = 0.15, 0.7, 0.5
+"""How much of the shorter of copying and computing does not overlap with the other in a loop where
+all threads do both, where there is no loop, and where a warp of its own starts all copies at once;
+nothing where it starts those of a loop."""
+
+LAST_TURN, PIPELINE_WAITS = 0.15, 0.1
+"""What the last turn's work and the waits of reductions take where a warp of its own starts the
+copies, as a part of what they take elsewhere: warps do not wait for each other then, and the next
+kernel's copies run meanwhile."""
+
+COPY_TURN, COPY_BOX = 60e-9, 33e-9
+"""Seconds from one turn of the loop to the next where the copies limit it, whatever their bytes:
+for the barriers, and for each box. Products of one row took 126 to 163 ns in each turn, of two and
+of three boxes, where tiles were small."""
+
+TOGETHER = 4
+"""Power by which bytes and turns add up to the time of copies: turns that take three fourths of
+what the bytes take cost 7 % more, as timed."""
 
 PIPELINE_LAUNCH = 0.2e-6
 """Seconds less of a launch where the first copies start while the kernel in front ends."""
 
-READ_AGAIN = 0.25
-"""Part of the repeated reads of a tensor larger than L2 that go to device memory."""
+AGAIN = 0.6
+"""What reading from L2 by tensor copies takes, as a part of what it takes alone, where device
+memory is read meanwhile: matrices that two rows of blocks read took 2 to 5 us more than one."""
+
+READ_AGAIN, PIPELINE_READ_AGAIN = 0.25, 0.05
+"""Part of the repeated reads of a tensor larger than L2 that go to device memory; less by tensor
+copies, as the blocks of a product start in panels."""
+
+EARLY_BYTES, EARLY_START = 96 * 1024, 0.5e-6
+"""Bytes that a block reads up to which a kernel without a producer starts while the one in front
+runs, and what is saved so: second kernels of attention took 1.1 us where they started late 1.6."""
+
+UNCHAINED_TURN, UNCHAINED_ELEMENT = 0.3e-6, 0.25e-9
+"""Seconds of a turn, and for each element, where a product's operand made of another product's
+result goes through shared memory, with a maximum of the whole block: 8 by 32 elements took 0.2 to
+0.5 us more, 40 by 350 some 3 us."""
+
+CHAIN_START, CHAIN_TURN = 0.6e-6, 0.06e-6
+"""Seconds of a block whose products take each other's results, once and in each turn: one waits for
+the other, and in the end sums of several warps come together. Attention on an H200 took 0.8 us more
+than its bytes with four turns, 1.2 with eight."""
 
 HEAVY = (Kind.DIV, Kind.INVERSE, Kind.FUNCTION)
+
+
+def least_start(target: Target) -> float:
+    """Seconds that every kernel takes, whatever it does."""
+    least = min(-PIPELINE_LAUNCH, IDLE_LATENCY - EARLY_START)
+    return target.launch + (least if target.tensor_copies else IDLE_LATENCY)
+
+
+def least_reading(target: Target, together: float, alone: float = 0.0) -> float:
+    """Seconds that reading so many bytes takes at least: all blocks together, and one alone."""
+    rate = max(target.dram_rate, target.pipeline_rate)
+    rate_of_one = max(target.dram_rate_of_one, target.pipeline_rate_of_one)
+    return max(together / rate, alone / max(rate_of_one, target.pipeline_l2_rate_of_one))
 
 
 def _touched(run: Array, unit: int) -> Array:
@@ -251,11 +301,13 @@ class CostModel:
         waste = tiling.once(("waste", tensor.node), lambda: _waste(run))
         traffic = tile * turns * tiling.mesh.blocks
         whole = tiling.whole(tensor.axes) * item
-        again = READ_AGAIN if whole > 0.7 * target.l2_bytes else 0.0
+        again: Array | float = 0.0
+        if whole > 0.7 * target.l2_bytes:
+            again = np.where(self.resources.pipelined, PIPELINE_READ_AGAIN, READ_AGAIN)
         self.dram = self.dram + (whole + again * np.maximum(traffic - whole, 0.0)) * waste
         if not self.resources.in_shared(value):
             # The blocks of a multiprocessor find a small tensor in L1 after the first.
-            traffic = np.minimum(traffic, np.maximum(whole * target.multiprocessors, whole))
+            traffic = np.minimum(traffic, whole * target.multiprocessors)
         self.l2 = self.l2 + traffic * waste
         pieces = tile / vector * turns
         if tiling.in_loop(value):
@@ -326,32 +378,64 @@ class CostModel:
         most = np.ceil(mesh.blocks / self._multiprocessors())
         at_once = np.minimum(resident, most)
         waves = np.ceil(most / resident)
+        pipelined, looped = self.resources.pipelined, mesh.iterations > 1
         memory = self._memory_seconds(at_once, most)
-        looped = np.where(mesh.iterations > 1, mesh.iterations, 0.0)
+        if pipelined.any():
+            memory = np.where(pipelined, self._with_turns(memory, waves), memory)
         hidden = np.minimum(at_once, 4.0)
-        pipelined = self.resources.pipelined
-        meeting = target.barrier * np.where(pipelined, PIPELINE_BARRIER, 1.0) / hidden
-        compute = self._compute_seconds(at_once, most) + waves * looped * meeting
+        meeting = np.where(pipelined | ~looped, 0.0, target.barrier / hidden)
+        compute = self._compute_seconds(at_once, most) + waves * mesh.iterations * meeting
+        reduced = reduction_waits(self.resources) * np.where(pipelined, PIPELINE_WAITS, 1.0)
+        waiting = (reduced + operand_waits(self.resources)) * target.barrier
+        chained = self._chain_seconds() + self._unchained_seconds()
+        waiting = waves * (waiting / hidden + chained)
         # A loop overlaps its copies with its work; without one only other blocks do.
-        apart = np.where(mesh.iterations > 1, APART, np.maximum(APART, 0.7 / at_once))
-        apart = np.where(pipelined, 0.0, apart)
+        compute = compute + np.where(looped, 0.0, waiting)
+        apart = self._apart(at_once, most, waves)
         overlapped = np.maximum(memory, compute) + apart * np.minimum(memory, compute)
         # The first tile comes before any work, and the last turn's work after all tiles.
         first = waves * self.resources.staged / target.dram_rate_of_one
-        last = np.where(mesh.iterations > 1, compute / mesh.iterations, 0.0)
+        last = np.where(looped, compute / mesh.iterations, 0.0)
         overlapped = overlapped + np.where(pipelined, LAST_TURN * last, first + last)
-        reduced = reduction_waits(self.resources) * np.where(pipelined, PIPELINE_WAITS, 1.0)
-        waiting = reduced + operand_waits(self.resources)
-        waiting = waves * waiting * target.barrier / hidden
-        waiting = waiting + np.where(mesh.shares > 1, self._exchange_seconds(waves), 0.0)
-        # A warp that does nothing else asks while the kernel in front ends.
-        answer = np.where(pipelined, -PIPELINE_LAUNCH, self._first_answer(at_once))
-        started = target.launch + answer + most * BLOCK_START
-        return started + overlapped + waiting
+        exchanged = np.where(mesh.shares > 1, self._exchange_seconds(waves), 0.0)
+        started = self._start_seconds() + waves * BLOCK_START
+        return started + overlapped + np.where(looped, waiting, 0.0) + exchanged
 
-    def _first_answer(self, at_once: Array) -> Array:
-        """How long the first request of a kernel waits."""
-        return self._latency(at_once)
+    def _apart(self, at_once: Array, most: Array, waves: Array) -> Array:
+        """How much of the shorter of copying and computing comes apart from the other."""
+        pipelined, looped = self.resources.pipelined, self.tiling.mesh.iterations > 1
+        # Blocks that start together wait together.
+        rounds = np.where(at_once > 1, waves, 1.0)
+        return np.where(
+            pipelined,
+            np.where(looped, 0.0, PIPELINE_APART / rounds),
+            np.where(looped, APART, ALL_APART / rounds),
+        )
+
+    def _chain_seconds(self) -> Array | float:
+        """What products wait for each other where they are chains."""
+        if not self.resources.chains:
+            return 0.0
+        return CHAIN_START + CHAIN_TURN * self.tiling.mesh.iterations
+
+    def _unchained_seconds(self) -> Array:
+        """What a block waits where products take others' results from shared memory, in a loop."""
+        waits = self.tiling.zero
+        for operand, stored in self.resources.materialised():
+            if operand in self.resources.kept and self.tiling.in_loop(operand):
+                each = UNCHAINED_TURN + UNCHAINED_ELEMENT * self.tiling.volume(operand)
+                waits = waits + stored * each * self.tiling.turns(operand)
+        return waits
+
+    def _start_seconds(self) -> Array:
+        """From the end of the kernel in front to the first tile that is there."""
+        target = self.tiling.target
+        answer = np.full_like(self.l2, IDLE_LATENCY)
+        if target.tensor_copies:
+            early = self.l2 <= EARLY_BYTES * self.tiling.mesh.blocks
+            answer = np.where(early, IDLE_LATENCY - EARLY_START, answer)
+        # A warp that does nothing else asks while the kernel in front ends.
+        return target.launch + np.where(self.resources.pipelined, -PIPELINE_LAUNCH, answer)
 
     def _latency(self, at_once: Array) -> Array:
         """From the first request to its answer, which waits for what all ask for at the start."""
@@ -359,18 +443,6 @@ class CostModel:
         active = np.minimum(self.tiling.mesh.blocks, target.multiprocessors)
         queued = active * self._in_flight(at_once) / target.dram_rate
         return np.minimum(target.dram_latency, IDLE_LATENCY + queued)
-
-    def _dram_rate(self) -> Array:
-        """Bytes that all multiprocessors together read from device memory in a second."""
-        target = self.tiling.target
-        pipelined = self.resources.pipelined
-        return np.where(pipelined, target.pipeline_rate, target.dram_rate)
-
-    def _rate_of_one(self) -> Array:
-        """Bytes that one multiprocessor reads in a second at most."""
-        target = self.tiling.target
-        pipelined = self.resources.pipelined
-        return np.where(pipelined, target.pipeline_rate_of_one, target.dram_rate_of_one)
 
     def _in_flight(self, at_once: Array) -> Array:
         """Bytes that a multiprocessor has asked for and not yet got."""
@@ -406,14 +478,14 @@ class CostModel:
     def _cluster_seconds(self, waves: Array) -> Array:
         """Clusters meet, and each part of a sum crosses from one multiprocessor to another."""
         mesh = self.tiling.mesh
-        handed_over = mesh.blocks * self.resources.handed_over()
+        read = self.resources.handed_over() * (1 - 1 / mesh.shares) / EXCHANGE_RATE
         pipelined, others = self.resources.pipelined, mesh.shares - 2
         meeting = np.where(
             pipelined,
             PIPELINE_MEETING + PIPELINE_MEETING_OF_MORE * others,
             MEETING + MEETING_OF_MORE * others,
         )
-        return waves * meeting + handed_over / self.tiling.target.l2_rate
+        return waves * (meeting + read)
 
     def _memory_seconds(self, at_once: Array, most: Array) -> Array:
         """
@@ -423,20 +495,40 @@ class CostModel:
         """
         target, blocks = self.tiling.target, self.tiling.mesh.blocks
         again = np.maximum(self.l2 - self.dram, 0.0)
-        together = self.dram / self._dram_rate() + again / target.l2_rate
-        flight = self._in_flight(at_once)
-        rate = np.minimum(self._rate_of_one(), flight / self._latency(at_once))
-        # The first answers are waited for anyway, but where nobody waits for them.
-        first = np.where(self.resources.pipelined, 0.0, flight)
-        asked_later = np.maximum(most * self.l2 / blocks - first, 0.0)
-        return np.maximum(together, asked_later / rate)
+        together = self.dram / target.dram_rate + again / target.l2_rate
+        flight, latency = self._in_flight(at_once), self._latency(at_once)
+        answered = flight / latency
+        rate = np.minimum(target.dram_rate_of_one, answered)
+        asked_later = np.maximum(most * self.l2 / blocks - flight, 0.0)
+        seconds = np.maximum(together, latency - IDLE_LATENCY + asked_later / rate)
+        if not self.resources.pipelined.any():
+            return seconds
+        return np.where(self.resources.pipelined, self._pipeline_seconds(most, answered), seconds)
+
+    def _pipeline_seconds(self, most: Array, answered: Array) -> Array:
+        """The same where tensor copies do nothing else, and nobody waits for the first answers."""
+        target = self.tiling.target
+        each = most / self.tiling.mesh.blocks
+        rate = np.minimum(target.pipeline_rate_of_one, answered)
+        l2_rate = np.minimum(target.pipeline_l2_rate_of_one, answered)
+        first = np.minimum(self.dram, self.l2)
+        alone = np.maximum(each * first / rate, each * self.l2 / l2_rate)
+        again = (self.l2 - first) / (target.pipeline_l2_rate_of_one * target.multiprocessors)
+        return np.maximum(self.dram / target.pipeline_rate + AGAIN * again, alone)
+
+    def _with_turns(self, memory: Array, waves: Array) -> Array:
+        """What the bytes take, and the producer's turns."""
+        looped = waves * self.tiling.mesh.iterations
+        turns = looped * (COPY_TURN + COPY_BOX * self.resources.boxes)
+        return (memory**TOGETHER + turns**TOGETHER) ** (1 / TOGETHER)
 
     def _compute_seconds(self, at_once: Array, most: Array) -> Array:
         """Seconds of arithmetic of the multiprocessor with the most blocks."""
         target = self.tiling.target
         busy = self._busy(at_once)
         share = most * target.multiprocessors
-        matrix = self.matrix / (target.matrix_rate * np.minimum(1.0, 2 * busy))
+        enough = GROUPS_BUSY if target.warpgroup_products else WARPS_BUSY
+        matrix = self.matrix / (target.matrix_rate * np.minimum(1.0, enough * busy))
         scalar = self.scalar / (target.scalar_rate * busy)
         return share * np.maximum(matrix, np.maximum(scalar, self.shared / target.shared_rate))
 

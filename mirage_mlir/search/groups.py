@@ -25,11 +25,19 @@ from mirage_mlir.graph.wgmma import (
 from mirage_mlir.search.chains import Chain, Shared, Warps
 from mirage_mlir.search.hypergraph import Edge
 from mirage_mlir.search.instantiate import Array
+from mirage_mlir.search.program import Kind
 from mirage_mlir.search.tiling import Tiling, round_up
 
 GROUP_WORK = 0.55
 """What an operation of a warp group counts for, in those of `mma.sync`: on an H200 the first reach
 790e12 in a second, and single kernels of the second half of that."""
+
+
+SHORT_LINES = 1.1
+"""How much longer a product takes for each operand whose lines are not 128 bytes long."""
+
+SHORTEST_LINE = 16
+"""Elements of the shortest line of a swizzled tile."""
 
 
 @dataclass(frozen=True)
@@ -40,9 +48,53 @@ class Grouped:
     warps: Warps
 
 
-def group_product(sides: tuple[Array, Array, Array], threads: Array, *, summed: bool) -> Grouped:
+@dataclass(frozen=True)
+class Operand:
     """
-    A product alone, by the rows, columns and depth of its tiles.
+    How a tile lies that warp groups multiply.
+
+    Args:
+        run: elements that lie side by side.
+        along_depth: whether they are those of the depth.
+    """
+
+    run: Array
+    along_depth: bool
+
+    @property
+    def fits(self) -> NDArray[np.bool_]:
+        """Whether it can be swizzled, which units ask for."""
+        return self.run % SHORTEST_LINE == 0
+
+    def starts_lines(self, outer: Array, depth: Array, groups: tuple[Array, Array]) -> Array:
+        """Whether the part of each group starts at a line, or all lie in one (see `Side`)."""
+        line = np.gcd(np.maximum(self.run, 1).astype(np.int64), LONGEST_LINE)
+        part, count = (depth, groups[1]) if self.along_depth else (outer, groups[0])
+        part = np.maximum(part, 1)
+        return (count == 1) | (part % line == 0) | (line % part == 0)
+
+
+def operand_tile(tiling: Tiling, edges: Mapping[int, Edge], value: int, summed: str) -> Operand:
+    """How the operand `value` of a product lies, whose depth is the axis `summed`."""
+    edge, mesh = edges[value], tiling.mesh
+    if edge.kind is not Kind.INPUT:
+        # What a block computes it stores as it is wanted.
+        return Operand(mesh.tiles[summed], along_depth=True)
+    for axis, stride in tiling.program.inputs[edge.source].by_stride()[:1]:
+        if stride == 1 and axis in tiling.axes(value):
+            return Operand(mesh.tiles[axis], axis == summed)
+    return Operand(tiling.one, along_depth=False)
+
+
+def group_product(
+    sides: tuple[Array, Array, Array],
+    operands: tuple[Operand, Operand],
+    threads: Array,
+    *,
+    summed: bool,
+) -> Grouped:
+    """
+    A product alone, by the rows, columns and depth of its tiles: what `choose_groups` chooses.
 
     Where the rows are no multiple of a unit's and the columns are, the unit computes it transposed.
     """
@@ -51,20 +103,36 @@ def group_product(sides: tuple[Array, Array, Array], threads: Array, *, summed: 
     high = np.where(normal, rows, columns)
     wide = round_up(np.where(normal, columns, rows), COLUMN_STEP)
     groups = threads / GROUP_THREADS
-    parts = high * wide * 4
-    apart = (high % (UNIT_ROWS * groups) != 0) & (wide % (COLUMN_STEP * groups) != 0)
-    may = summed & (depth % (UNIT_DEPTH * groups) == 0) & (groups * parts <= MAX_EXCHANGE_BYTES)
-    fits = (high % UNIT_ROWS == 0) & (depth % UNIT_DEPTH == 0) & (~apart | may)
-    fits &= (high * wide <= MAX_SUMS * threads) & (groups >= 1)
-    read = (high / UNIT_ROWS) * (UNIT_ROWS + wide) * depth * ITEM_BYTES
+    possible = (high % UNIT_ROWS == 0) & operands[0].fits & operands[1].fits
+    best, exchange = np.full_like(rows, np.inf), np.zeros_like(rows)
+    for down, across in ((d, a) for d in GROUP_COUNTS for a in GROUP_COUNTS):
+        deep = groups / (down * across)
+        height, width, inner = high / down, wide / across, depth / np.maximum(deep, 1)
+        parts = np.where(deep > 1, deep * high * wide * 4, 0.0)
+        fits = possible & (deep >= 1) & (inner % UNIT_DEPTH == 0)
+        fits &= (height % UNIT_ROWS == 0) & (width % COLUMN_STEP == 0)
+        fits &= (deep <= 1) | (summed & (parts <= MAX_EXCHANGE_BYTES))
+        fits &= height * width <= MAX_SUMS * GROUP_THREADS
+        for number, operand in enumerate(operands):
+            is_high = normal if number == 0 else ~normal
+            outer = np.where(is_high, height, width)
+            fits &= operand.starts_lines(outer, inner, (np.where(is_high, down, across), deep))
+        read = groups * (height / UNIT_ROWS) * (UNIT_ROWS + width) * inner * ITEM_BYTES
+        better = fits & (read < best)
+        best, exchange = np.where(better, read, best), np.where(better, parts, exchange)
+    fits = np.isfinite(best)
     work = GROUP_WORK * 2 * high * wide * depth
-    return Grouped(fits, Warps(work, read, np.where(apart, groups * parts, 0.0)))
+    for operand in operands:
+        work = np.where(operand.run % LONGEST_LINE == 0, work, SHORT_LINES * work)
+    return Grouped(fits, Warps(work, np.where(fits, best, 0.0), exchange, fits))
 
 
 def group_counts(tiling: Tiling, edges: Mapping[int, Edge], chains: Sequence[Chain]) -> Array:
     """Warp groups of a block whose products are all in chains; 0 where they cannot be."""
     most = np.ceil(tiling.mesh.blocks / tiling.target.multiprocessors)
-    wanted = np.where(most <= 1, GROUPS_IN_FLIGHT, 1)
+    wanted = np.where(most <= 1, float(GROUPS_IN_FLIGHT), 1.0)
+    for chain in chains:
+        wanted = np.maximum(wanted, _chain_rows(tiling, edges, chain) // UNIT_ROWS)
     count = tiling.zero
     for groups in GROUP_COUNTS:
         fits = tiling.one > 0
@@ -72,6 +140,12 @@ def group_counts(tiling: Tiling, edges: Mapping[int, Edge], chains: Sequence[Cha
             fits &= group_chain(tiling, edges, chain, tiling.one * groups).fits
         count = np.where(fits & (count < wanted), float(groups), count)
     return count
+
+
+def _chain_rows(tiling: Tiling, edges: Mapping[int, Edge], chain: Chain) -> Array:
+    """The rows of all products of a chain."""
+    summed = edges[chain.others[0]].axis
+    return tiling.extent([axis for axis in tiling.axes(chain.first) if axis != summed])
 
 
 def group_chain(tiling: Tiling, edges: Mapping[int, Edge], chain: Chain, groups: Array) -> Shared:
@@ -85,13 +159,18 @@ def group_chain(tiling: Tiling, edges: Mapping[int, Edge], chain: Chain, groups:
     assert summed is not None
     assert first.axis is not None
     own, mesh = tiling.axes(chain.first), tiling.mesh
-    rows = tiling.extent([axis for axis in own if axis != summed])
+    rows = _chain_rows(tiling, edges, chain)
     keys, depth = mesh.tiles[summed], mesh.tiles[first.axis]
     widths = [
         tiling.extent([a for a in tiling.axes(other) if a not in own]) for other in chain.others
     ]
     total, widest = sum(widths, start=tiling.zero), np.maximum.reduce(widths)
     possible = (rows % UNIT_ROWS == 0) & (keys % UNIT_DEPTH == 0) & (depth % UNIT_DEPTH == 0)
+    for value in (chain.first, *chain.others):
+        for operand in edges[value].operands:
+            summed_over = edges[value].axis
+            assert summed_over is not None
+            possible &= operand_tile(tiling, edges, operand, summed_over).fits
     for width in widths:
         possible &= width % UNIT_DEPTH == 0
     looped = bool(mesh.turns)
@@ -117,9 +196,11 @@ def group_chain(tiling: Tiling, edges: Mapping[int, Edge], chain: Chain, groups:
             GROUP_WORK * 2 * rows * keys * depth,
             heights * (UNIT_ROWS + keys) * depth * ITEM_BYTES,
             tiling.zero,
+            fits,
         )
     }
     for other, width in zip(chain.others, widths, strict=True):
         work = GROUP_WORK * 2 * rows * keys * width
-        found[other] = Warps(work, heights * keys * width * ITEM_BYTES, parts * width)
+        read = heights * keys * width * ITEM_BYTES
+        found[other] = Warps(work, read, parts * width, fits)
     return Shared(fits, found)

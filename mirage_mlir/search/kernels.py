@@ -16,7 +16,7 @@ import numpy as np
 from mirage_mlir.graph.target import Target
 from mirage_mlir.search.block_graph import BlockGraph
 from mirage_mlir.search.bounds import least_in_one_kernel
-from mirage_mlir.search.cost import IDLE_LATENCY
+from mirage_mlir.search.cost import least_reading, least_start
 from mirage_mlir.search.cuts import Cut, cuts
 from mirage_mlir.search.engine import Explored, Search
 from mirage_mlir.search.forms import with_fewer_products
@@ -81,7 +81,7 @@ def least_seconds(program: Program, target: Target) -> float:
             elements *= 1 if axis is None else program.sizes[axis]
         stored += elements * item_bytes(output.element_type)
     bytes_moved = sum(moved.values()) + stored
-    return target.launch + IDLE_LATENCY + bytes_moved / target.dram_rate
+    return least_start(target) + least_reading(target, bytes_moved)
 
 
 @dataclass
@@ -377,7 +377,7 @@ def stored(cut: Cut) -> int:
 
 def least_seconds_of_any(target: Target) -> float:
     """A lower bound on the time of any kernel."""
-    return target.launch + IDLE_LATENCY
+    return least_start(target)
 
 
 def search_kernels(

@@ -48,6 +48,10 @@ class _LeastResources(Resources):
         shared = self.shared <= self.tiling.target.shared_per_block
         return shared & (self.live <= MAX_LIVE_PER_THREAD * MAX_THREADS) & self._reducible()
 
+    def _sharing_threads(self, threads: Array) -> Array:
+        """Only those that compute: more of them round up to less."""
+        return self.threads
+
     def materialised(self) -> Iterator[tuple[int, Array]]:
         """None: each may stay in registers."""
         return iter(())
@@ -113,12 +117,16 @@ class _LeastCost(CostModel):
         # Another value may want the tile in shared memory.
         pass
 
-    def _first_answer(self, at_once: Array) -> Array:
+    def _latency(self, at_once: Array) -> Array:
         # Where other operations leave room for one block and one turn, less is asked for at first.
         target = self.tiling.target
         active = np.minimum(self.tiling.mesh.blocks, target.multiprocessors)
         asked = active * np.maximum(self.resources.staged + self.asked_at_once, SECTOR)
         return np.minimum(target.dram_latency, IDLE_LATENCY + asked / target.dram_rate)
+
+    def _apart(self, at_once: Array, most: Array, waves: Array) -> Array:
+        """More blocks may follow each other than these need."""
+        return super()._apart(np.full_like(at_once, 2.0), most, most)
 
     def _busy(self, at_once: Array) -> Array:
         return self.tiling.one

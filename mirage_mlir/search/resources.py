@@ -27,11 +27,11 @@ from mirage_mlir.graph.schedule import (
     pipeline_stages,
     side_by_side,
 )
-from mirage_mlir.graph.tensor_map import MAX_BOX, SHARED_ALIGNMENT
+from mirage_mlir.graph.tensor_map import MAX_BOX, MAX_BOXES, SHARED_ALIGNMENT
 from mirage_mlir.graph.wgmma import GROUP_THREADS
 from mirage_mlir.search.chains import Chain, Warps, find_chains, shared
 from mirage_mlir.search.extract import Derivation
-from mirage_mlir.search.groups import group_chain, group_counts, group_product
+from mirage_mlir.search.groups import group_chain, group_counts, group_product, operand_tile
 from mirage_mlir.search.hypergraph import Edge
 from mirage_mlir.search.instantiate import Array
 from mirage_mlir.search.program import Input, Kind
@@ -45,6 +45,10 @@ VECTOR, REGISTER = 16, 4
 MAX_LIVE_PER_THREAD = 96
 """Elements in f32 that a thread keeps; of its 255 registers others hold addresses and copies."""
 
+MAX_LIVE_BESIDE_PRODUCER = 136
+"""The same where warp groups multiply and a producer copies, which leaves others 240 registers: all
+sums that a warp group may have in a thread, and a few elements more."""
+
 OTHER_REGISTERS, OTHERS_BESIDE_PRODUCTS = 20, 48
 """Registers of a thread for addresses, and for the fragments of matrix units where there are."""
 
@@ -56,6 +60,9 @@ OTHER_BYTES = 2048
 
 LINE_PADDING = 32
 """Bytes after each line of a tile of f32 that threads write, so that they meet in no bank."""
+
+ENOUGH_STAGES = 4
+"""Buffers of the loop's tiles that are left where what it computes has two of its own."""
 
 REDUCTION_WAITS = 4
 """What a reduction over a block waits, in barriers: lanes, warps, and the way through shared
@@ -71,6 +78,7 @@ def chosen(where: Mask, some: Warps, others: Warps) -> Warps:
         np.where(where, some.flops, others.flops),
         np.where(where, some.read, others.read),
         np.where(where, some.exchange, others.exchange),
+        np.where(where, some.grouped, others.grouped),
     )
 
 
@@ -104,15 +112,21 @@ class Resources:
             self._chain(chain)
         self.pipelined = self._pipelined()
         """Where tensor copies, which a warp of its own starts, fetch the tiles of the loop."""
+        self.boxes = self._boxes()
+        """Copies that it starts in each turn."""
         self.staged = self._staged_bytes()
         self.held, self.made = self._held_bytes(), self._made_bytes()
         self.stages = self._stages()
+        self._alternate()
         self.shared = self._shared_bytes()
 
     def fits(self) -> Mask:
         """Which combinations a block has the registers and the shared memory for."""
         shared = self.shared <= self.tiling.target.shared_per_block
-        kept = self.live <= MAX_LIVE_PER_THREAD * self.threads
+        most = MAX_LIVE_PER_THREAD
+        if self.tiling.target.warpgroup_products and self.products:
+            most = np.where(self._grouped(), MAX_LIVE_BESIDE_PRODUCER, most)
+        kept = self.live <= most * self.threads
         return shared & kept & self._askable() & self._reducible()
 
     def resident(self) -> Array:
@@ -124,8 +138,7 @@ class Resources:
             registers = np.maximum(COPIES_OF_LIVE * self.live, self.asked)
             registers = registers + OTHER_REGISTERS * self.threads
         threads = self.threads + np.where(self.pipelined, PRODUCER_WARPS * WARP_THREADS, 0)
-        # All threads of a kernel have as many registers.
-        registers = registers * (threads / self.threads)
+        registers = registers * self._sharing_threads(threads) / self.threads
         resident = np.minimum.reduce(
             [
                 np.floor(target.shared_per_multiprocessor / (self.shared + RESERVED_BYTES)),
@@ -134,6 +147,14 @@ class Resources:
             ]
         )
         return np.clip(resident, 1, target.blocks_per_multiprocessor)
+
+    def _sharing_threads(self, threads: Array) -> Array:
+        """
+        Threads that have as many registers as those that compute.
+
+        A multiprocessor's quarters have a fourth of them each, and warps go round.
+        """
+        return np.where(self.pipelined, round_up(threads, MATRIX_THREADS), threads)
 
     # Which tiles are where
 
@@ -203,12 +224,12 @@ class Resources:
         columns = self.tiling.extent(inner)
         return self.tiling.volume(value) / columns, columns
 
-    def _boxed_bytes(self, value: int, tensor: Input) -> tuple[Array, Array]:
-        """A tile as tensor copies write it, and where they can."""
+    def _boxed_bytes(self, value: int, tensor: Input) -> tuple[Array, Array, Array]:
+        """A tile as tensor copies write it, where they can, and how many boxes it is."""
         key = ("boxed bytes", value, tensor.node)
         return self.tiling.once(key, lambda: self._boxed_tile(value, tensor))
 
-    def _boxed_tile(self, value: int, tensor: Input) -> tuple[Array, Array]:
+    def _boxed_tile(self, value: int, tensor: Input) -> tuple[Array, Array, Array]:
         item = item_bytes(tensor.element_type)
         rows, columns = self._lines(value, tensor)
         line = columns * item
@@ -216,11 +237,12 @@ class Resources:
         # One line meets no other; a longer one than a box has panels nevertheless.
         single = (rows == 1) & (columns <= MAX_BOX)
         swizzle = np.where(single, 0, swizzle)
+        boxes = np.where(single, 1, line / np.maximum(swizzle, 1)) * np.ceil(rows / MAX_BOX)
         # Panels start at whole swizzles of eight lines.
         rows = np.where(~single & (line > swizzle), round_up(rows, SWIZZLED_LINES), rows)
         alignment = np.maximum(SWIZZLED_LINES * swizzle, SHARED_ALIGNMENT)
         fits = (line % VECTOR == 0) & (self.contiguous(tensor)[1] == VECTOR)
-        return np.ceil(rows * line / alignment) * alignment, fits
+        return np.ceil(rows * line / alignment) * alignment, fits & (boxes <= MAX_BOXES), boxes
 
     # Shifts
 
@@ -285,6 +307,11 @@ class Resources:
             self.edges[user].kind in ACCUMULATIONS and self._folded(user)
             for user in self.uses[value]
         )
+
+    def _grouped(self) -> Mask:
+        """Whether warp groups compute all products."""
+        every = [warps.grouped for warps in self.products.values()]
+        return np.logical_and.reduce(np.broadcast_arrays(self.pipelined, *every), axis=0)
 
     def _askable(self) -> Mask:
         """Whether threads have registers for all that they ask for."""
@@ -379,7 +406,9 @@ class Resources:
     def _warps(self, value: int, edge: Edge) -> Warps:
         """Warps along rows, columns and depth with the fewest instructions for each."""
         sides = tuple(self.tiling.axes(operand) for operand in edge.operands)
-        key = ("warps", sides, edge.axis, self.is_summed(value), self.threads.tobytes())
+        inputs = tuple(self.edges[operand].source for operand in edge.operands)
+        threads = self.threads.tobytes()
+        key = ("warps", sides, inputs, edge.axis, self.is_summed(value), threads)
         return self.tiling.once(key, lambda: self._alone(value, edge))
 
     def _alone(self, value: int, edge: Edge) -> Warps:
@@ -387,7 +416,10 @@ class Resources:
         warps = self._best_warps(value, edge)
         if not self.tiling.target.warpgroup_products or self.tiling.program.operand_type == "f32":
             return warps
-        grouped = group_product(self._sides(edge), self.threads, summed=self.is_summed(value))
+        assert edge.axis is not None
+        left, right = (operand_tile(self.tiling, self.edges, o, edge.axis) for o in edge.operands)
+        summed = self.is_summed(value)
+        grouped = group_product(self._sides(edge), (left, right), self.threads, summed=summed)
         return chosen(grouped.fits, grouped.warps, warps)
 
     def _best_warps(self, value: int, edge: Edge) -> Warps:
@@ -430,6 +462,10 @@ class Resources:
             return np.zeros_like(self.tiling.one, np.bool_)
         return np.logical_and.reduce([self._boxed_bytes(v, t)[1] for v, t in loads], axis=0)
 
+    def _boxes(self) -> Array:
+        loads = self._loads() if self.pipelined.any() else []
+        return sum((self._boxed_bytes(v, t)[2] for v, t in loads), start=self.tiling.zero)
+
     def _staged_bytes(self) -> Array:
         """One buffer of each tile that the loop loads."""
         loads = self._loads()
@@ -449,6 +485,19 @@ class Resources:
         other = self.held + self.made
         many = pipeline_stages(self.staged, other, mesh.iterations, share, target)
         return np.where(self.pipelined, many, few)
+
+    def _alternate(self) -> None:
+        """Two buffers of what the loop computes, where these leave enough for what it loads."""
+        if not self.pipelined.any() or not self.made.any():
+            return
+        once, stages = self.made, self.stages
+        self.made = 2 * once
+        self.stages = self._stages()
+        room = self.staged * self.stages + self.held + self.made + OTHER_BYTES
+        enough = (self.stages >= np.minimum(stages, ENOUGH_STAGES)) & self.pipelined
+        enough &= room <= self.tiling.target.shared_per_block
+        self.made = np.where(enough, self.made, once)
+        self.stages = np.where(enough, self.stages, stages)
 
     def _few_stages(self) -> Array:
         """The fewest buffers that keep enough bytes on their way."""

@@ -26,11 +26,11 @@ def added(size: int) -> ProgramBuilder:
 def test_weights_are_read_once() -> None:
     """50 MB of weights: no faster than memory, and no slower than the first prototype."""
     seconds = best(rmsnorm_linear()).seconds
-    assert 4096 * 6144 * 2 / H200.dram_rate < seconds < 21e-6
+    assert 4096 * 6144 * 2 / H200.pipeline_rate < seconds < 21e-6
 
 
 def test_small_kernels_cost_their_start() -> None:
-    assert H200.launch < best(added(64)).seconds < 4e-6
+    assert 0.5 * H200.launch < best(added(64)).seconds < 4e-6
     assert best(lora()).seconds < 8e-6
     assert best(ntrans()).seconds < 8e-6
 

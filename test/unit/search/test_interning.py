@@ -20,11 +20,11 @@ from mirage_mlir.search.saturate import Saturation
 from mirage_mlir.search.values import Algebra
 
 
-def sum_of_linears(rows: int = 64) -> ProgramBuilder:
+def sum_of_linears(rows: int = 64, depth: int = 512, columns: int = 256) -> ProgramBuilder:
     """`x (u + v) + y (u + v)`."""
     b = ProgramBuilder()
-    x, y = b.input((rows, 512)), b.input((rows, 512))
-    s = b.binary(Kind.ADD, b.input((512, 256)), b.input((512, 256)))
+    x, y = b.input((rows, depth)), b.input((rows, depth))
+    s = b.binary(Kind.ADD, b.input((depth, columns)), b.input((depth, columns)))
     b.output(b.binary(Kind.ADD, b.matmul(x, s), b.matmul(y, s)))
     return b
 
@@ -54,7 +54,7 @@ def test_one_product_of_two_sums() -> None:
 
 def test_the_search_takes_it() -> None:
     """One product instead of two, where products take the time."""
-    best, *_ = search(resolve(sum_of_linears(4096)), H200, Limits(), SearchReport())
+    best, *_ = search(resolve(sum_of_linears(4096, 4096, 4096)), H200, Limits(), SearchReport())
     assert kinds(best)[Kind.MATMUL] == 1
     assert kinds(best)[Kind.ADD] == 2
 
