@@ -214,11 +214,13 @@ class LayoutAssignment(TilePlaces):
             op.attributes[HELD] = UnitAttr()
         set_layout(op, RegistersAttr.of(mma_result(rows, columns, warps)))
 
-    @staticmethod
-    def is_held(op: threadblock.MatmulOp, chain: Chain) -> bool:
+    def is_held(self, op: threadblock.MatmulOp, chain: Chain) -> bool:
         """Whether the left side of `op` lies in registers as the matrix unit takes it."""
-        attribute = layout_of(op.lhs)
-        if source_of(op.lhs) is None or not isinstance(attribute, RegistersAttr):
+        attribute, source = layout_of(op.lhs), source_of(op.lhs)
+        # The first product of a chain may follow one that is in none, and lies as if it were.
+        if source is None or self.chains.get(source) is not chain:
+            return False
+        if not isinstance(attribute, RegistersAttr):
             return False
         return attribute.layout == left_layout(op, chain)
 
