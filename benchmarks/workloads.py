@@ -176,12 +176,41 @@ LARGE = (
 """Cases of the table of kernels whose shared memory is looked at, and that must be clean."""
 
 
+ALIKE = (
+    "rmsnorm_linear_bf16",
+    "linear_tiny",
+    "linear_two_loops",
+    "gated_mlp_ragged",
+    "gated_mlp_primes",
+    "lora_primes",
+    "linear_tf32",
+    "packed_ragged",
+    "split_k_f32",
+    "sixteen_blocks",
+    "attention_ragged",
+    "attention_one_query",
+    "attention_tiny",
+    "attention_f32",
+    "attention_across_ragged",
+    "attention_across_empty_blocks",
+    "attention_across_many",
+    "attention_maxima_asked_for",
+    "softmax_primes",
+    "layer_norm_f32_primes",
+    "softmax_sums",
+    "looped_maximum",
+    "chain_of_kernels",
+    "views_between",
+)
+"""Kinds of kernels whose accesses are like those of others."""
+
+
 def bank_workloads() -> list[Workload]:
-    """Each kind of kernel, small, and some of the programs that are timed."""
+    """Kinds of kernels, small, and some of the programs that are timed."""
     from kernel_kinds import KINDS
     from kernels.programs import case_named
 
-    found: list[Workload] = [Small(name, NEWEST) for name in KINDS]
+    found: list[Workload] = [Small(name, NEWEST) for name in KINDS if name not in ALIKE]
     return [*found, *(searched(case_named(f"{name} f16")) for name in LARGE)]
 
 

@@ -27,7 +27,7 @@ from mirage_mlir.runtime.artifact import Artifact, TargetCode
 CHIPS = ("sm_90a", "sm_80")
 
 TENSOR_COPY, WARP_GROUP, CLUSTER = "cp.async.bulk.tensor", "wgmma.mma_async", "mapa"
-FOLLOWS, FEWER_REGISTERS = "griddepcontrol.wait", "setmaxnreg"
+FOLLOWS = "griddepcontrol.wait"
 COPY, MATRIX_LOAD, PRODUCT = "cp.async.c", "ldmatrix", "mma.sync"
 COUNTER, TF32 = "atom.", "tf32"
 
@@ -144,7 +144,7 @@ PRODUCTS = {
     ),
     "lora": Kind(
         partial(linear.lora, Linear(16, 256, 128, 16, 64, 64), 16),
-        (WARP_GROUP, TENSOR_COPY, FEWER_REGISTERS),
+        (WARP_GROUP, TENSOR_COPY),
     ),
     "lora_primes": Kind(
         partial(linear.lora, Linear(11, 103, 61, 16, 32, 32), 13), (MATRIX_LOAD, PRODUCT)

@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 from xdsl.dialects import llvm
+from xdsl.dialects.builtin import IntegerAttr
 from xdsl.ir import Operation
 
 from mirage_mlir.dialects import nvvm
@@ -30,7 +31,7 @@ DEVICE_ACCESSES: dict[type[Operation], str] = {
 }
 
 REMOTE = "load of the cluster"
-"""A load from the shared memory of one of the cluster's blocks, the own one among them."""
+"""A load from the shared memory of any block of the cluster; counted where that is the own one."""
 
 
 def numbers() -> Counter[str]:
@@ -44,6 +45,7 @@ class Asked:
     What the instructions of warps of one kernel asked for, by what they are.
 
     Args:
+        threads: of a block.
         instructions: of warps, that access shared memory.
         passes: of the banks of shared memory.
         least: passes without conflicts.
@@ -51,6 +53,7 @@ class Asked:
         fewest: sectors that the bytes would fill.
     """
 
+    threads: int
     instructions: Counter[str] = field(default_factory=numbers)
     passes: Counter[str] = field(default_factory=numbers)
     least: Counter[str] = field(default_factory=numbers)
@@ -76,7 +79,10 @@ class TrafficWatcher(Watcher):
             while not isinstance(inside, llvm.FuncOp):
                 assert inside is not None
                 inside = inside.parent_op()
-            self._of[op] = self.kernels.setdefault(inside.sym_name.data, Asked())
+            threads = inside.attributes["mirage.threads"]
+            assert isinstance(threads, IntegerAttr)
+            fresh = Asked(threads.value.data)
+            self._of[op] = self.kernels.setdefault(inside.sym_name.data, fresh)
         return self._of[op]
 
     def see(self, access: Access) -> None:
@@ -86,13 +92,14 @@ class TrafficWatcher(Watcher):
         if name is None or not len(access.threads):
             return
         asked = self.asked_by(access.op)
+        if (blocks := access.blocks) is not None:
+            name = name_of(access, name)
+            access = access.only(blocks == access.threads // asked.threads)
         for start in range(0, access.size, PIECE_BYTES):
             part = access._replace(start=access.start + start)
             places, active = by_warps(part)
-            if access.blocks is None:
-                see_device(asked, name, places, active, access.size)
-            else:
-                see_shared(asked, name_of(access, name), places, active, access.size)
+            see_one = see_device if blocks is None else see_shared
+            see_one(asked, name, places, active, access.size)
 
 
 def see_shared(asked: Asked, name: str, places: Array, active: Mask, size: int) -> None:
