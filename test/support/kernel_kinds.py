@@ -14,10 +14,18 @@ import attention_cases as attention
 import lowering_cases as linear
 import lowering_tiles as tiles
 from attention_cases import Heads
+from lowered_kernels import graphs_of
 from lowering_cases import Linear
 from small_graphs import ALL, Program
 from xdsl.dialects import func
-from xdsl.dialects.builtin import ArrayAttr, DictionaryAttr, ModuleOp, UnitAttr
+from xdsl.dialects.builtin import (
+    ArrayAttr,
+    DenseArrayBase,
+    DictionaryAttr,
+    ModuleOp,
+    UnitAttr,
+    i64,
+)
 
 from mirage_mlir.dialects import threadblock as tb
 from mirage_mlir.driver.as_written import compile_as_written
@@ -27,7 +35,7 @@ from mirage_mlir.runtime.artifact import Artifact, TargetCode
 CHIPS = ("sm_90a", "sm_80")
 
 TENSOR_COPY, WARP_GROUP, CLUSTER = "cp.async.bulk.tensor", "wgmma.mma_async", "mapa"
-FOLLOWS = "griddepcontrol.wait"
+FOLLOWS, MULTICAST = "griddepcontrol.wait", "multicast::cluster"
 COPY, MATRIX_LOAD, PRODUCT = "cp.async.c", "ldmatrix", "mma.sync"
 COUNTER, TF32 = "atom.", "tf32"
 
@@ -83,6 +91,14 @@ def product_of_threads(depth: int, columns: int, step: int, width: int) -> Modul
     return p.finish(*g.results)
 
 
+def in_clusters(case: Linear, *cluster: int) -> ModuleOp:
+    """RMSNorm and a product; clusters span columns along the grid's first axis, then rows."""
+    module = linear.rmsnorm_linear(case)
+    for graph in graphs_of(module):
+        graph.cluster = DenseArrayBase.from_list(i64, cluster)
+    return module
+
+
 PRODUCTS = {
     "product_of_threads": rows(partial(product_of_threads, 256, 192, 64, 64)),
     "product_of_threads_primes": rows(partial(product_of_threads, 257, 191, 64, 64)),
@@ -104,6 +120,15 @@ PRODUCTS = {
         partial(linear.rmsnorm_linear, Linear(40, 80, 24, 40, 16, 24, "bf16")), (PRODUCT,)
     ),
     "linear_tiny": Kind(partial(linear.biased_linear, Linear(5, 20, 7, 5, 10, 7)), (), ()),
+    "shared_left_sides": Kind(
+        partial(in_clusters, Linear(64, 2048, 128, 64, 64, 32), 4, 1), (MULTICAST,)
+    ),
+    "shared_right_sides": Kind(
+        partial(in_clusters, Linear(128, 2048, 256, 64, 64, 128), 1, 2), (MULTICAST, WARP_GROUP)
+    ),
+    "shared_tiles_ragged": Kind(
+        partial(in_clusters, Linear(100, 1992, 56, 64, 64, 32), 2, 2), (MULTICAST,)
+    ),
     "linear_128_rows": Kind(
         partial(linear.plain_linear, Linear(128, 64, 72, 128, 64, 32)), (WARP_GROUP,)
     ),
@@ -265,6 +290,10 @@ ATTENTION = {
 }
 
 ROWS = {
+    "long_rows": rows(partial(tiles.elementwise, (70, 3000), (40, 3000), [0], (3000,), "f16")),
+    "long_rows_primes": rows(
+        partial(tiles.elementwise, (9, 5003), (9, 5003), [0], (9, 5003), "bf16")
+    ),
     "softmax": rows(partial(tiles.softmax, 33, 256, 2)),
     "softmax_primes": rows(partial(tiles.softmax, 13, 1009, 2, "bf16")),
     "layer_norm": rows(partial(tiles.layer_norm, 9, 512, 2, "f16")),
