@@ -220,6 +220,30 @@ class AwaitTilesOp(IRDLOperation):
 
 
 @irdl_op_definition
+class AwaitTileOp(IRDLOperation):
+    """
+    Wait until a tile that stays while the block runs has arrived; threads need not meet for that.
+
+    In front of its first reader, in a graph with `producers`. `stage` says on which side of the
+    loop it stands.
+    """
+
+    name = "threadblock.await_tile"
+
+    stage = prop_def(StringAttr)
+    tile = operand_def(AnyAttr())
+
+    assembly_format = "$stage $tile attr-dict `:` type($tile)"
+
+    def __init__(self, stage: str, tile: SSAValue) -> None:
+        super().__init__(operands=[tile], properties={"stage": StringAttr(stage)})
+
+    def verify_(self) -> None:
+        if self.stage.data not in STAGE_NAMES:
+            raise invalid(self, f"stands in stage '{self.stage.data}', not {STAGE_NAMES}")
+
+
+@irdl_op_definition
 class ReleaseTilesOp(IRDLOperation):
     """This warp has read what it needs of the turn's tiles: their buffers may be filled anew."""
 

@@ -92,6 +92,7 @@ from mirage_mlir.dialects.common import (
 )
 from mirage_mlir.dialects.kernel import GraphDefinedOp
 from mirage_mlir.dialects.layout import (
+    AwaitTileOp,
     AwaitTilesOp,
     BarrierOp,
     ConvertLayoutOp,
@@ -586,7 +587,7 @@ Threadblock = Dialect(
     [
         *(*GRAPH_OPS, *BINARY_OPS, *FUNCTION_OPS, *PARAMETRIC_OPS, *VIEW_OPS),
         *(MatmulOp, ReduceSumOp, ReduceMaxOp, ConstantOp, ConvertLayoutOp),
-        *(BarrierOp, AwaitTilesOp, ReleaseTilesOp, LeavePartOp),
+        *(BarrierOp, AwaitTileOp, AwaitTilesOp, ReleaseTilesOp, LeavePartOp),
     ],
     [TileType, RegistersAttr, SharedAttr, GlobalAttr],
 )

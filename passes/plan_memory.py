@@ -23,6 +23,7 @@ from mirage_mlir.passes.lowering.context import (
     buffer_bytes,
     buffer_count,
     buffer_element,
+    copied_stays,
     first_line,
     is_staged,
     shared_layout,
@@ -37,7 +38,8 @@ from mirage_mlir.passes.schedule_threadblock import STAGES
 
 SMEM_BYTES = "smem_bytes"
 MBARRIER_OFFSET = "mbarrier_offset"
-"""Where a pipeline's barriers lie: one for each stage that says full, then as many for empty."""
+"""Where a pipeline's barriers lie: one for each stage that says full, then as many for empty, and
+one for each tile that stays."""
 SCRATCH_OFFSET = "scratch_offset"
 SCRATCH_BYTES = "scratch_bytes"
 
@@ -132,7 +134,7 @@ def plan_shared(graph: kernel.GraphDefinedOp, limit: int) -> None:
         # Barriers of the pipeline are in use all the time.
         start = round_up(size, MBARRIER_BYTES)
         graph.attributes[MBARRIER_OFFSET] = IntegerAttr(start, i64)
-        size = start + mbarrier_bytes(count)
+        size = start + mbarrier_bytes(count) + len(copied_stays(graph)) * MBARRIER_BYTES
     if IN_SCRATCH in graph.attributes:
         start = round_up(size, WORD)
         graph.attributes[ARRIVAL] = IntegerAttr(start, i64)

@@ -13,6 +13,7 @@ from xdsl.passes import ModulePass
 from mirage_mlir.diagnostics import fail
 from mirage_mlir.dialects import kernel, threadblock
 from mirage_mlir.dialects.layout import (
+    AwaitTileOp,
     AwaitTilesOp,
     BarrierOp,
     RegistersAttr,
@@ -50,6 +51,7 @@ from mirage_mlir.passes.lowering.order import (
     loop_part,
     pipelined_loop,
     post_part,
+    with_awaits,
 )
 from mirage_mlir.passes.lowering.tiles import (
     ALTERNATES,
@@ -116,7 +118,7 @@ def other_bytes(graph: kernel.GraphDefinedOp) -> int:
 
 def stage_of(op: Operation, stages: dict[SSAValue, Stage], *, looped: bool) -> Stage:
     """The stage in which `op` runs: that of its result; stores come last."""
-    if isinstance(op, BarrierOp):
+    if isinstance(op, BarrierOp | AwaitTileOp):
         return Stage(op.stage.data)
     if isinstance(op, AwaitTilesOp | ReleaseTilesOp):
         return Stage.LOOP
@@ -197,11 +199,13 @@ def schedule(graph: kernel.GraphDefinedOp, stages: int, *, pipelined: bool) -> N
         pending = stages - 1 if loop else 0
         invariant = invariant_part(parts[Stage.INVARIANT], pending, held, looped=bool(loop))
     post = post_part(parts[Stage.POST], bool(loop))
+    if pipelined:
+        invariant, post = with_awaits(invariant, loop, post)
     for op in list(block.ops):
         op.detach()
     ordered = [*invariant, *loop, *post]
     for meeting, follower in pairwise([*ordered, graph]):
-        if isinstance(meeting, BarrierOp | AwaitTilesOp | ReleaseTilesOp):
+        if isinstance(meeting, BarrierOp | AwaitTileOp | AwaitTilesOp | ReleaseTilesOp):
             meeting.location = follower.location
     block.add_ops(ordered)
     graph.attributes[STAGES] = IntegerAttr(stages, i64)

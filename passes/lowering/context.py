@@ -24,7 +24,7 @@ from mirage_mlir.graph.layout import (
 from mirage_mlir.graph.tensor_map import SHARED_ALIGNMENT
 from mirage_mlir.passes.lowering.emitter import Condition, Emitter, Index, byte_width
 from mirage_mlir.passes.lowering.rescaling import Stabiliser, StateKey
-from mirage_mlir.passes.lowering.tiles import ALTERNATES, JOINED
+from mirage_mlir.passes.lowering.tiles import ALTERNATES, JOINED, PRODUCERS
 from mirage_mlir.passes.lowering.views import TensorView, view_of
 
 SMEM_OFFSET = "smem_offset"
@@ -418,6 +418,20 @@ def tiles_along(op: threadblock.LoadOp, dim: int) -> int:
 def is_staged(op: Operation) -> TypeGuard[threadblock.LoadOp]:
     """Whether `op` loads what the loop keeps several buffers of."""
     return isinstance(op, threadblock.LoadOp) and any(dim >= 0 for dim in op.loop_map.get_values())
+
+
+def is_stay(op: Operation) -> TypeGuard[threadblock.LoadOp]:
+    """Whether `op` loads a tile that stays in shared memory while the block runs."""
+    if not isinstance(op, threadblock.LoadOp) or is_staged(op):
+        return False
+    return isinstance(layout_of(op.result), SharedAttr)
+
+
+def copied_stays(graph: kernel.GraphDefinedOp) -> list[threadblock.LoadOp]:
+    """The loads of tiles that stay which a producer has copied, each with a barrier of its own."""
+    if PRODUCERS not in graph.attributes:
+        return []
+    return [op for op in graph.body.block.ops if is_stay(op) and is_tensor_copy(op)]
 
 
 def buffer_element(op: Operation) -> Attribute:

@@ -7,10 +7,16 @@ from xdsl.dialects.builtin import DenseArrayBase, i32
 from xdsl.ir import Operation, SSAValue
 
 from mirage_mlir.dialects import nvvm, nvvm_hopper, thread, threadblock
-from mirage_mlir.dialects.layout import GlobalAttr, SharedAttr, layout_of
+from mirage_mlir.dialects.layout import GlobalAttr, layout_of
 from mirage_mlir.graph.layout import ceil_div
 from mirage_mlir.passes.lowering.access import fetch
-from mirage_mlir.passes.lowering.context import KernelContext, buffer_bytes, is_staged
+from mirage_mlir.passes.lowering.context import (
+    KernelContext,
+    buffer_bytes,
+    copied_stays,
+    is_staged,
+    is_stay,
+)
 from mirage_mlir.passes.lowering.copies import copy_to_shared
 from mirage_mlir.passes.lowering.emitter import Index
 from mirage_mlir.passes.lowering.reduction import Reduction, layout_read_by
@@ -50,14 +56,9 @@ def staged_loads(ctx: KernelContext) -> list[threadblock.LoadOp]:
 
 
 def stay_loads(ctx: KernelContext) -> list[threadblock.LoadOp]:
-    """The loads of tiles that stay in shared memory while the block runs."""
-    return [
-        op
-        for op in ctx.graph.body.block.ops
-        if isinstance(op, threadblock.LoadOp)
-        and isinstance(layout_of(op.result), SharedAttr)
-        and not is_staged(op)
-    ]
+    """The loads of tiles that stay in shared memory while the block runs, but a producer's."""
+    copied = copied_stays(ctx.graph)
+    return [op for op in ctx.graph.body.block.ops if is_stay(op) and op not in copied]
 
 
 def copy(ctx: KernelContext, loads: Sequence[threadblock.LoadOp], turn: Index, slot: Index) -> None:

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from xdsl.ir import Operation
 
 from mirage_mlir.dialects import nvvm, nvvm_hopper, thread, threadblock
-from mirage_mlir.dialects.layout import BarrierOp, ConvertLayoutOp
+from mirage_mlir.dialects.layout import AwaitTileOp, BarrierOp, ConvertLayoutOp
 from mirage_mlir.dialects.parts import LeavePartOp
 from mirage_mlir.dialects.threadblock import Stage
 from mirage_mlir.passes.lowering.access import fetch, write_shared
@@ -13,6 +13,7 @@ from mirage_mlir.passes.lowering.context import KernelContext, shared_layout
 from mirage_mlir.passes.lowering.elementwise import run_thread_graph
 from mirage_mlir.passes.lowering.matmul import multiply
 from mirage_mlir.passes.lowering.parts import leave_part, total_of_parts
+from mirage_mlir.passes.lowering.pipeline import await_tile
 from mirage_mlir.passes.lowering.reduction import (
     NEUTRAL,
     layout_read_by,
@@ -43,8 +44,8 @@ def run_operation(ctx: KernelContext, op: Operation) -> None:
     """Emit one operation of a graph."""
     ctx.emit.location = op.location
     match op:
-        case BarrierOp():
-            run_barrier(ctx, op)
+        case BarrierOp() | AwaitTileOp():
+            run_wait(ctx, op)
         case threadblock.MatmulOp() if not adds_into(op.result):
             ctx.registers[op.result] = multiply(ctx, op, None)
         case threadblock.AccumulateOp():
@@ -68,6 +69,14 @@ def run_operation(ctx: KernelContext, op: Operation) -> None:
             assert isinstance(
                 op, threadblock.LoadOp | threadblock.TransposeOp | threadblock.MatmulOp
             )
+
+
+def run_wait(ctx: KernelContext, op: BarrierOp | AwaitTileOp) -> None:
+    """Wait for other threads, or for a tile."""
+    if isinstance(op, BarrierOp):
+        run_barrier(ctx, op)
+    else:
+        await_tile(ctx, op)
 
 
 def run_barrier(ctx: KernelContext, op: BarrierOp) -> None:

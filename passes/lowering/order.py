@@ -7,6 +7,7 @@ from xdsl.ir import Operation, SSAValue
 
 from mirage_mlir.dialects import threadblock
 from mirage_mlir.dialects.layout import (
+    AwaitTileOp,
     AwaitTilesOp,
     BarrierOp,
     ConvertLayoutOp,
@@ -16,7 +17,13 @@ from mirage_mlir.dialects.layout import (
 )
 from mirage_mlir.dialects.parts import LeavePartOp
 from mirage_mlir.dialects.threadblock import Stage
-from mirage_mlir.passes.lowering.context import buffer_of, is_staged, maxima_of
+from mirage_mlir.passes.lowering.context import (
+    buffer_of,
+    is_staged,
+    is_stay,
+    is_tensor_copy,
+    maxima_of,
+)
 from mirage_mlir.passes.lowering.joined import brought_together
 from mirage_mlir.passes.lowering.tiles import (
     ALTERNATES,
@@ -292,13 +299,50 @@ def count_meetings(ops: list[Operation]) -> int:
 
 def before_pipeline(ops: list[Operation]) -> list[Operation]:
     """What happens before such a loop, at whose top nobody meets."""
-    ordered = in_invariant_order(ops, 0)
+    copied = [op for op in ops if is_stay(op) and is_tensor_copy(op)]
+    rest = [op for op in ops if op not in copied]
+    ordered = [*copied, *in_invariant_order(rest, 0)]
     meetings = [op for op in ordered if isinstance(op, BarrierOp)]
-    loads = any(isinstance(op, threadblock.LoadOp) and in_shared(op.result) for op in ops)
+    loads = any(isinstance(op, threadblock.LoadOp) and in_shared(op.result) for op in rest)
     if loads and all(op.pending is None for op in meetings):
         return [*ordered, BarrierOp(Stage.INVARIANT.value, 0)]
     behind = ordered[ordered.index(meetings[-1]) + 1 :] if meetings else ordered
     return [*ordered, BarrierOp(Stage.INVARIANT.value)] if any(map(writes, behind)) else ordered
+
+
+def with_awaits(
+    invariant: list[Operation], loop: list[Operation], post: list[Operation]
+) -> tuple[list[Operation], list[Operation]]:
+    """
+    What comes before and after a loop with a producer, with waits for the tiles that stay.
+
+    They stand in front of the first reader, or of the loop that it is in. Blocks of which only some
+    go on wait before they know that: none may end while copies are on their way to it.
+    """
+    copied = [op for op in invariant if is_stay(op) and is_tensor_copy(op)]
+    found = awaiting(invariant, copied, Stage.INVARIANT)
+    waited = {op.tile.owner for op in found if isinstance(op, AwaitTileOp)}
+    copied = [op for op in copied if op not in waited]
+    looped = [op for op in copied if any(op in reads(user) for user in loop)]
+    found += [AwaitTileOp(Stage.INVARIANT.value, op.result) for op in looped]
+    late = [op for op in copied if op not in looped]
+    if any(isinstance(op, BarrierOp) and op.cluster is not None for op in post):
+        return found, [*(AwaitTileOp(Stage.POST.value, op.result) for op in late), *post]
+    return found, awaiting(post, late, Stage.POST)
+
+
+def awaiting(
+    ops: list[Operation], copied: list[threadblock.LoadOp], stage: Stage
+) -> list[Operation]:
+    """`ops` with a wait in front of the first reader of each tile that was `copied`."""
+    ordered: list[Operation] = []
+    left = list(copied)
+    for op in ops:
+        needed = [load for load in left if load in reads(op)]
+        left = [load for load in left if load not in needed]
+        ordered += [AwaitTileOp(stage.value, load.result) for load in needed]
+        ordered.append(op)
+    return ordered
 
 
 def of_loaded_tiles(op: Operation) -> bool:

@@ -25,13 +25,19 @@ from xdsl.dialects.builtin import (
 from xdsl.ir import SSAValue
 
 from mirage_mlir.dialects import kernel, nvvm, nvvm_hopper, threadblock
-from mirage_mlir.dialects.layout import ReleaseTilesOp
+from mirage_mlir.dialects.layout import AwaitTileOp, ReleaseTilesOp
+from mirage_mlir.dialects.threadblock import Stage
 from mirage_mlir.graph.layout import WARP_THREADS
 from mirage_mlir.graph.multicast import PartialCopy, partial_copy
 from mirage_mlir.graph.packing import Packing
 from mirage_mlir.graph.schedule import MBARRIER_BYTES
 from mirage_mlir.graph.tensor_map import BoxStart, TensorMap, box_starts
-from mirage_mlir.passes.lowering.context import KernelContext, is_staged, shared_layout
+from mirage_mlir.passes.lowering.context import (
+    KernelContext,
+    copied_stays,
+    is_staged,
+    shared_layout,
+)
 from mirage_mlir.passes.lowering.emitter import Index
 from mirage_mlir.passes.lowering.loads import staged_loads, turns_of, wait_for_kernel_in_front
 from mirage_mlir.passes.lowering.multicast import (
@@ -126,7 +132,9 @@ def mapped(op: threadblock.LoadOp) -> MappedTensor:
 
 def mapped_tensors(graph: kernel.GraphDefinedOp) -> list[MappedTensor]:
     """The tensor maps that a kernel with producers takes, each once."""
-    return list(dict.fromkeys(mapped(op) for op in graph.body.block.ops if is_staged(op)))
+    stay = copied_stays(graph)
+    loads = [op for op in graph.body.block.ops if is_staged(op) or op in stay]
+    return list(dict.fromkeys(mapped(op) for op in loads if isinstance(op, threadblock.LoadOp)))
 
 
 def full_barrier(ctx: KernelContext, slot: Index) -> SSAValue:
@@ -140,6 +148,13 @@ def empty_barrier(ctx: KernelContext, slot: Index) -> SSAValue:
     at = ctx.emit.mul(slot, MBARRIER_BYTES)
     start = int_attribute(ctx.graph, MBARRIER_OFFSET) + ctx.stages * MBARRIER_BYTES
     return ctx.emit.pointer(ctx.shared, at, i8, start)
+
+
+def stay_barrier(ctx: KernelContext, op: threadblock.LoadOp) -> SSAValue:
+    """The address of the barrier that says that a tile that stays has come."""
+    number = 2 * ctx.stages + copied_stays(ctx.graph).index(op)
+    start = int_attribute(ctx.graph, MBARRIER_OFFSET) + number * MBARRIER_BYTES
+    return ctx.emit.pointer(ctx.shared, start, i8)
 
 
 def initialise(ctx: KernelContext, barriers: Sequence[SSAValue], arrivals: int) -> None:
@@ -163,6 +178,13 @@ def parity_of(ctx: KernelContext, turn: Index) -> Index:
 def await_tiles(ctx: KernelContext, turn: Index) -> None:
     """Wait until the tiles of `turn` have arrived."""
     wait(ctx, full_barrier(ctx, ctx.slot), parity_of(ctx, turn))
+
+
+def await_tile(ctx: KernelContext, op: AwaitTileOp) -> None:
+    """Wait until a tile that stays has arrived."""
+    load = op.tile.owner
+    assert isinstance(load, threadblock.LoadOp)
+    wait(ctx, stay_barrier(ctx, load), 0)
 
 
 def release_tiles(ctx: KernelContext, op: ReleaseTilesOp) -> None:
@@ -217,6 +239,7 @@ class Producer:
         self.given = given
         self.leads = leads
         self.loads = staged_loads(ctx)
+        self.stays = copied_stays(ctx.graph)
         self.turns = prod(ctx.graph.loop_sizes)
         self.first_turns = min(ctx.stages, self.turns)
 
@@ -229,9 +252,13 @@ class Producer:
         """Make the barriers, and fill the buffers with what is there already."""
         ctx = self.ctx
         initialise(ctx, [full_barrier(ctx, slot) for slot in range(ctx.stages)], 1)
+        initialise(ctx, [stay_barrier(ctx, op) for op in self.stays], 1)
         ctx.emit.insert(nvvm_hopper.FenceMBarrierInitOp())
+        given = [op for op in self.stays if self.is_given(op)]
+        self.copy_stays(given, Stage.INVARIANT)
         if self.early:
             self.fill(self.early, expecting=True)
+        self.copy_stays(given, Stage.POST)
         # Only threads use these, once the block has met: copies need not wait for them.
         warps = block_threads(ctx.graph) // WARP_THREADS * writers(ctx.graph)
         initialise(ctx, [empty_barrier(ctx, slot) for slot in range(ctx.stages)], warps)
@@ -244,8 +271,11 @@ class Producer:
         """
         late = [op for op in self.loads if op not in self.early]
         wait_for_kernel_in_front(self.ctx, self.given, leads=self.leads)
+        later = [op for op in self.stays if not self.is_given(op)]
+        self.copy_stays(later, Stage.INVARIANT)
         if late:
             self.fill(late, expecting=not self.early)
+        self.copy_stays(later, Stage.POST)
         self.refill()
         if shares_tiles(self.ctx.graph):
             self.stay()
@@ -299,14 +329,27 @@ class Producer:
 
         emit.loop(self.first_turns, [], body)
 
+    def copy_stays(self, loads: Sequence[threadblock.LoadOp], stage: Stage) -> None:
+        """Start the copies of those tiles that stay which are waited for in a stage."""
+        waits = [op for op in self.ctx.graph.body.block.ops if isinstance(op, AwaitTileOp)]
+        waited = [op.tile.owner for op in waits if op.stage.data == stage.value]
+        for op in [op for op in loads if op in waited]:
+            self.ctx.emit.location = op.location
+            barrier = stay_barrier(self.ctx, op)
+            self.expect_bytes([op], barrier)
+            self.copy_tile(op, turns_of(self.ctx, 0), 0, barrier, shared=False)
+
     def expect(self, slot: Index) -> None:
         """Say how many bytes make a buffer full."""
+        self.expect_bytes(self.loads, full_barrier(self.ctx, slot))
+
+    def expect_bytes(self, loads: Sequence[threadblock.LoadOp], barrier: SSAValue) -> None:
+        """Say how many bytes come to a barrier."""
         emit = self.ctx.emit
         count = 0
-        for op in self.loads:
+        for op in loads:
             tensor = mapped(op)
             count += len(box_starts(tensor.boxes, tensor.tile)) * tensor.boxes.box_bytes
-        barrier = full_barrier(self.ctx, slot)
         emit.insert(nvvm_hopper.MBarrierArriveExpectTxOp(barrier, emit.i32(count)))
 
     def copy(
@@ -318,13 +361,20 @@ class Producer:
         shared: bool = False,
     ) -> None:
         """Start the copies of one turn into one buffer, or into that of all blocks that share."""
-        turns = turns_of(self.ctx, turn)
+        turns, barrier = turns_of(self.ctx, turn), full_barrier(self.ctx, slot)
         for op in loads:
             self.ctx.emit.location = op.location
-            self.copy_tile(op, turns, slot, shared=shared and MULTICAST in op.attributes)
+            together = shared and MULTICAST in op.attributes
+            self.copy_tile(op, turns, slot, barrier, shared=together)
 
     def copy_tile(
-        self, op: threadblock.LoadOp, turns: list[Index], slot: Index, *, shared: bool
+        self,
+        op: threadblock.LoadOp,
+        turns: list[Index],
+        slot: Index,
+        barrier: SSAValue,
+        *,
+        shared: bool,
     ) -> None:
         """Start the copies of one tile, or of the block's part of it, box by box."""
         ctx, emit = self.ctx, self.ctx.emit
@@ -352,7 +402,7 @@ class Producer:
                 emit.pointer(buffer, box_offset(op, tensor.boxes, start), i8),
                 self.maps[tensor],
                 coordinates,
-                full_barrier(ctx, slot),
+                barrier,
                 None if hint is None else emit.i64(hint),
                 mask,
             )

@@ -10,6 +10,7 @@ from mirage_mlir.passes.lowering.context import (
     COPY,
     TENSOR_COPY,
     is_staged,
+    is_stay,
     shared_layout,
     tiles_along,
 )
@@ -58,7 +59,11 @@ def boxed_layout(op: threadblock.LoadOp, boxes: TensorMap) -> SharedLayout:
 
 
 def use_tensor_copies(graph: kernel.GraphDefinedOp) -> None:
-    """Let tensor copies fetch the tiles of the loop, if they can fetch all of them."""
+    """
+    Let tensor copies fetch the tiles of the loop, if they can fetch all of them.
+
+    Then there is a producer, which fetches what stays while the block runs too, where it can.
+    """
     loads = [
         op
         for op in graph.body.block.ops
@@ -67,6 +72,8 @@ def use_tensor_copies(graph: kernel.GraphDefinedOp) -> None:
     found = [boxed_layouts(op) for op in loads]
     if not loads or not all(found):
         return
-    for op, layouts in zip(loads, found, strict=True):
-        set_layout(op, SharedAttr.of(layouts[0]))
-        op.attributes[COPY] = StringAttr(TENSOR_COPY)
+    stay = [op for op in graph.body.block.ops if is_stay(op)]
+    for op, layouts in [*zip(loads, found, strict=True), *((op, boxed_layouts(op)) for op in stay)]:
+        if layouts:
+            set_layout(op, SharedAttr.of(layouts[0]))
+            op.attributes[COPY] = StringAttr(TENSOR_COPY)
