@@ -7,7 +7,7 @@ import pytest
 from attention_cases import Heads
 from lowering_cases import Linear
 from xdsl.context import Context
-from xdsl.dialects.builtin import ModuleOp
+from xdsl.dialects.builtin import IntegerAttr, ModuleOp
 from xdsl.ir import Operation
 
 from mirage_mlir.dialects import kernel, threadblock
@@ -17,7 +17,12 @@ from mirage_mlir.passes.fuse_thread_graphs import FuseThreadGraphsPass
 from mirage_mlir.passes.lowering.context import is_staged
 from mirage_mlir.passes.lowering.order import reads
 from mirage_mlir.passes.lowering.tiles import PRODUCERS
-from mirage_mlir.passes.schedule_threadblock import ScheduleThreadblockPass
+from mirage_mlir.passes.schedule_threadblock import (
+    AHEAD,
+    ScheduleThreadblockPass,
+    turn_bytes,
+    unshared_bytes,
+)
 
 LINEAR = Linear(16, 192, 96, 16, 64, 48)
 HEADS = Heads(2, 16, 192, 32, 16, 64)
@@ -130,3 +135,13 @@ def test_without_a_loop_nobody_produces() -> None:
     graph = scheduled(tiles.softmax(5, 33, 2), "H200")
     assert PRODUCERS not in graph.attributes
     assert not any(isinstance(op, threadblock.AccumulateOp) for op in graph.walk())
+
+
+def test_what_many_blocks_load_does_not_hold_copies_back() -> None:
+    """Of 4 x 2 blocks each left tile is loaded by 4, each right one by 2: 4096 bytes each."""
+    graph = scheduled(cases.gated_mlp(Linear(128, 640, 256, 64, 32, 64)), "sm_90a")
+    assert turn_bytes(graph) == 3 * 4096
+    assert unshared_bytes(graph) == 4096 // 4 + 2 * 4096 // 2
+    ahead = graph.attributes[AHEAD]
+    assert isinstance(ahead, IntegerAttr)
+    assert ahead.value.data == round((128 << 10) / unshared_bytes(graph))
