@@ -205,7 +205,7 @@ def pipelined_loop(ops: list[Operation]) -> list[Operation]:
             break
         carried.written |= written
         carried.read |= read
-    return [*loads, AwaitTilesOp(), *released(body)]
+    return [*loads, AwaitTilesOp(), *released(met_early(body))]
 
 
 def beside_products(ops: list[Operation]) -> list[Operation]:
@@ -227,6 +227,30 @@ def beside_products(ops: list[Operation]) -> list[Operation]:
     rest = [op for op in ops if op not in waiting and op not in leading and op not in sums]
     behind = [op for op in ops if op in waiting and op is not first and op not in sums]
     return [*leading, *rest, *behind, *sums]
+
+
+def met_early(body: list[Operation]) -> list[Operation]:
+    """
+    A turn's `body`, where threads meet before they wait for a product whose result they use.
+
+    What they make of that is the left side of another product, piece by piece while it runs: a
+    meeting in between would have them make all of it first.
+    """
+    if not any(multiplied_by_groups(op) and not is_added(op) for op in body):
+        return body
+    ordered: list[Operation] = []
+    for op in body:
+        place = len(ordered)
+        if isinstance(op, BarrierOp):
+            while place and not touches_shared(ordered[place - 1]):
+                place -= 1
+        ordered.insert(place, op)
+    return ordered
+
+
+def touches_shared(op: Operation) -> bool:
+    """Whether `op` reads or writes shared memory, or all meet in it."""
+    return isinstance(op, BarrierOp) or bool(reads(op) or writes(op))
 
 
 def is_plain_sum(op: Operation) -> bool:
