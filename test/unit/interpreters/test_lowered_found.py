@@ -30,7 +30,34 @@ func.func @ugraph(%x: tensor<8x3xf32>, %y: tensor<4x8x3xf32>) -> tensor<8x4xf32>
 """
 """Of a depth of one there is nothing but the scalars: zeros below them have no room."""
 
-PROGRAMS = {"scalars-as-a-row": SCALARS_AS_A_ROW}
+THREE_PRODUCTS = """
+func.func @ugraph(%x: tensor<8x32xf16>, %y: tensor<32x77xf16>, %z: tensor<77x128xf16>,
+    %w: tensor<128x24xf16>) -> tensor<8x24xf16> {
+  %0 = kernel.graph_defined ins(%x, %y, %z, %w) grid [1] {
+  ^bb0(%1: tensor<8x32xf16>, %2: tensor<32x77xf16>, %3: tensor<77x128xf16>, %4: tensor<128x24xf16>):
+    %5 = threadblock.load %1 grid_map [_] : (tensor<8x32xf16>) -> !threadblock.tile<8x32xf16>
+    %6 = threadblock.load %2 grid_map [_] : (tensor<32x77xf16>) -> !threadblock.tile<32x77xf16>
+    %7 = threadblock.load %3 grid_map [_] : (tensor<77x128xf16>) -> !threadblock.tile<77x128xf16>
+    %8 = threadblock.load %4 grid_map [_] : (tensor<128x24xf16>) -> !threadblock.tile<128x24xf16>
+    %9 = threadblock.matmul %5, %6
+      : (!threadblock.tile<8x32xf16>, !threadblock.tile<32x77xf16>) -> !threadblock.tile<8x77xf32>
+    %10 = threadblock.cast %9 : (!threadblock.tile<8x77xf32>) -> !threadblock.tile<8x77xf16>
+    %11 = threadblock.matmul %10, %7
+      : (!threadblock.tile<8x77xf16>, !threadblock.tile<77x128xf16>) -> !threadblock.tile<8x128xf32>
+    %12 = threadblock.cast %11 : (!threadblock.tile<8x128xf32>) -> !threadblock.tile<8x128xf16>
+    %13 = threadblock.matmul %12, %8
+      : (!threadblock.tile<8x128xf16>, !threadblock.tile<128x24xf16>) -> !threadblock.tile<8x24xf32>
+    %14 = threadblock.cast %13 : (!threadblock.tile<8x24xf32>) -> !threadblock.tile<8x24xf16>
+    threadblock.store %14 grid_map [_] : !threadblock.tile<8x24xf16>
+  } : (tensor<8x32xf16>, tensor<32x77xf16>, tensor<77x128xf16>, tensor<128x24xf16>)
+    -> tensor<8x24xf16>
+  func.return %0 : tensor<8x24xf16>
+}
+"""
+"""The first product is in no chain, since 77 columns are not shared by four warps, but lies as the
+second, which begins a chain, would leave its own left side."""
+
+PROGRAMS = {"scalars-as-a-row": SCALARS_AS_A_ROW, "three-products": THREE_PRODUCTS}
 
 
 @pytest.mark.parametrize("target", ["H200", "A100"])
