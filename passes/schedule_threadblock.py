@@ -22,7 +22,7 @@ from mirage_mlir.dialects.layout import (
 )
 from mirage_mlir.dialects.parts import LeavePartOp
 from mirage_mlir.dialects.threadblock import Stage
-from mirage_mlir.graph.layout import ceil_div, round_up
+from mirage_mlir.graph.layout import WARP_THREADS, ceil_div, round_up
 from mirage_mlir.graph.schedule import (
     FOLLOWER_BYTES,
     MAX_REGISTERS,
@@ -30,6 +30,7 @@ from mirage_mlir.graph.schedule import (
     Array,
     choose_stages,
     mbarrier_bytes,
+    most_registers,
     pipeline_stages,
     producer_warps,
     side_by_side,
@@ -57,6 +58,7 @@ from mirage_mlir.passes.lowering.tiles import (
     ALTERNATES,
     HELD,
     PRODUCERS,
+    REGISTERS,
     THREADS,
     block_threads,
     cluster_sizes,
@@ -73,6 +75,9 @@ AHEAD = "ahead"
 BESIDE_SUMS = 56
 """Registers of a thread for what is not a product's sum: with 96 sums and more to choose from,
 ptxas uses 151 in all."""
+
+FEWEST_BESIDE = 32
+"""The same where ptxas has to find room: a chain of 64 sums assembles for 96 without spills."""
 
 LARGEST_ALIGNMENT = 1024
 """Bytes that a tile starts at a multiple of: eight lines of the widest swizzle."""
@@ -174,6 +179,15 @@ def producers_of(graph: kernel.GraphDefinedOp) -> int:
     return producer_warps(block_threads(graph), needed)
 
 
+def registers_side_by_side(graph: kernel.GraphDefinedOp, share: int) -> int | None:
+    """The most of each thread with which so many blocks fit; None where that may not be enough."""
+    products = [op for op in graph.body.block.ops if isinstance(op, threadblock.MatmulOp)]
+    present = block_threads(graph) + producers_of(graph) * WARP_THREADS
+    limit = most_registers(share * present)
+    fits = FEWEST_BESIDE + sum(map(registers_for, products)) <= limit
+    return limit if share > 1 and products and fits else None
+
+
 def registers_for(op: threadblock.MatmulOp) -> int:
     """Registers of a thread for the sums of a product; single warps hold operands as well."""
     attribute = layout_of(op.result)
@@ -267,6 +281,8 @@ class ScheduleThreadblockPass(ModulePass):
                 turns, share = prod(graph.loop_sizes), int(self.share_of(graph))
                 ahead = turns_ahead(unshared_bytes(graph), turns, share)
                 graph.attributes[AHEAD] = IntegerAttr(ahead, i64)
+                if (limit := registers_side_by_side(graph, share)) is not None:
+                    graph.attributes[REGISTERS] = IntegerAttr(limit, i64)
 
     def alternate(self, graph: kernel.GraphDefinedOp) -> None:
         """Keep two buffers of what the loop writes where turns meet less often so."""

@@ -49,6 +49,7 @@ from mirage_mlir.passes.lowering.tiles import (
     CLUSTER_SHARES,
     IN_SCRATCH,
     PRODUCERS,
+    REGISTERS,
     THREADS,
     cluster_sizes,
     shares_tiles,
@@ -278,7 +279,9 @@ class KernelFunction:
             "mirage.smem_bytes": IntegerAttr(int_attribute(graph, SMEM_BYTES), i64),
             "mirage.arguments": ArrayAttr([StringAttr(argument) for argument in arguments]),
         }
-        if self.is_pipelined:
+        if REGISTERS in graph.attributes:
+            attributes["nvvm.maxnreg"] = IntegerAttr(int_attribute(graph, REGISTERS), i32)
+        elif self.is_pipelined:
             # Without it ptxas takes 96 registers for 288 threads, and spills.
             attributes["nvvm.minctasm"] = IntegerAttr(1, i32)
         if self.given is not None:

@@ -47,6 +47,9 @@ PART = "part"
 MULTICAST = "multicast"
 """On a load by tensor copies: blocks of the cluster that load the tile, each a part for all."""
 
+REGISTERS = "registers"
+"""On a graph: the most of a thread, for as many blocks as are meant to share a multiprocessor."""
+
 LATE = "late"
 """On a load of a tile that stays: it is waited for apart, once a product runs on others."""
 

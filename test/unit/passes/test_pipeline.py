@@ -2,7 +2,8 @@
 
 import lowering_cases as cases
 import pytest
-from lowered_kernels import check
+from attention_cases import Heads, attention
+from lowered_kernels import check, lower
 from lowering_cases import Linear
 from xdsl.dialects import llvm
 from xdsl.dialects.builtin import IntegerAttr
@@ -56,3 +57,32 @@ def test_registers_are_those_of_a_multiprocessor(threads: int) -> None:
     assert count % 8 == 0
     assert count * threads + schedule.FEW_REGISTERS * 128 <= 65536
     assert count > schedule.most_registers(threads + 128)
+
+
+@pytest.mark.parametrize(("heads", "limit"), [(16, 96), (8, None)])
+def test_blocks_side_by_side_share_the_registers(heads: int, limit: int | None) -> None:
+    """
+    Two blocks of nine warps have five on a quarter of a multiprocessor, which has a fourth of all.
+
+    Sixteen clusters of eight do not have a multiprocessor for each block, eight do.
+    """
+    kernels = lower(attention(Heads(heads, 64, 4096, 64, 64, 128, 8)))
+    (function,) = [op for op in kernels.walk() if isinstance(op, llvm.FuncOp)]
+    found = function.attributes.get("nvvm.maxnreg")
+    assert found == (None if limit is None else IntegerAttr(limit, 32))
+    assert ("nvvm.minctasm" in function.attributes) == (limit is None)
+
+
+def test_no_registers_are_taken_that_sums_need() -> None:
+    """A thread has 96 sums of tiles of 64 x 256, and an operand is worked on too."""
+    kernels = lower(attention(Heads(16, 64, 4096, 64, 64, 256, 8)))
+    (function,) = [op for op in kernels.walk() if isinstance(op, llvm.FuncOp)]
+    assert "nvvm.maxnreg" not in function.attributes
+
+
+def test_few_threads_have_all_registers_beside_one_producer() -> None:
+    """Single warps that multiply are given 255 each, and blocks can share a multiprocessor."""
+    kernels = lower(attention(Heads(1, 16, 512, 64, 16, 64, 2)))
+    (function,) = [op for op in kernels.walk() if isinstance(op, llvm.FuncOp)]
+    assert function.attributes["mirage.threads"] == IntegerAttr(128 + 32, 64)
+    assert not any(isinstance(op, nvvm_hopper.SetMaxRegisterOp) for op in kernels.walk())
