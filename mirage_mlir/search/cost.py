@@ -8,13 +8,14 @@ infinitely much.
 """
 
 from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
 from functools import partial
 
 import numpy as np
 
 from mirage_mlir.graph.target import Target
 from mirage_mlir.search.extract import Derivation
-from mirage_mlir.search.hypergraph import Edge, Hypergraph
+from mirage_mlir.search.hypergraph import Edge, Hypergraph, Stage
 from mirage_mlir.search.instantiate import Array
 from mirage_mlir.search.program import Axes, Input, Kind, Output
 from mirage_mlir.search.resources import (
@@ -133,8 +134,8 @@ result goes through shared memory, with a maximum of the whole block: 8 by 32 el
 0.5 us more, 40 by 350 some 3 us."""
 
 CHAIN_START, CHAIN_TURN = 0.6e-6, 0.06e-6
-"""Seconds of a block whose products take each other's results, once and in each turn: one waits for
-the other, and in the end sums of several warps come together. Attention on an H200 took 0.8 us more
+"""Seconds of a block with a product of exps of a product, once and in each turn: one waits for the
+other, and in the end sums of several warps come together. Attention on an H200 took 0.8 us more
 than its bytes with four turns, 1.2 with eight."""
 
 HEAVY = (Kind.DIV, Kind.INVERSE, Kind.FUNCTION)
@@ -173,6 +174,15 @@ def _misaligned(one: Axes, other: Axes) -> bool:
     )
 
 
+@dataclass
+class Work:
+    """What one block computes: operations, and bytes of shared memory."""
+
+    matrix: Array
+    scalar: Array
+    shared: Array
+
+
 class CostModel:
     """Costs one derivation on every combination of a tiling."""
 
@@ -185,8 +195,8 @@ class CostModel:
         zero = tiling.zero
         self.dram, self.l2 = zero, zero
         """Bytes of the whole kernel."""
-        self.matrix, self.scalar, self.shared = zero, zero, zero
-        """Operations, and bytes of shared memory, of one block."""
+        self.during, self.after = Work(zero, zero, zero), Work(zero, zero, zero)
+        """Before the loop and in it, or where there is none; and behind the loop."""
         self.asked_at_once = zero
         """Bytes that a block asks for before it waits, the loop's aside."""
         self._known_places: dict[int, Axes] = {}
@@ -197,36 +207,43 @@ class CostModel:
             self._add(value, edge)
         for value in self.resources.shifted:
             # The maximum, and its subtraction.
-            work = 2 * self.tiling.volume(value) * self.tiling.turns(value)
-            self.scalar = self.scalar + work
+            work = self._work(value)
+            work.scalar = work.scalar + 2 * self.tiling.volume(value) * self.tiling.turns(value)
         for value in self.resources.rescaled:
-            self.scalar = self.scalar + self.tiling.volume(value) * self.tiling.mesh.iterations
+            turns = self.tiling.mesh.iterations
+            self.during.scalar = self.during.scalar + self.tiling.volume(value) * turns
         for operand, stored in self.resources.materialised():
             elements = stored * self.tiling.volume(operand) * self.tiling.turns(operand)
-            self.shared = self.shared + 2 * elements
-            self.scalar = self.scalar + 2 * elements
+            work = self._work(operand)
+            work.shared = work.shared + 2 * elements
+            work.scalar = work.scalar + 2 * elements
         self._add_stores()
         fits = self.resources.fits() & self._launchable()
         return np.where(fits, self._combined(), np.inf)
 
     # One edge
 
+    def _work(self, value: int) -> Work:
+        """Where what `value` takes is counted."""
+        post = self.tiling.graph.values[value].stage is Stage.POST
+        return self.after if post else self.during
+
     def _add(self, value: int, edge: Edge) -> None:
-        work = self.tiling.volume(value) * self.tiling.turns(value)
+        elements, work = self.tiling.volume(value) * self.tiling.turns(value), self._work(value)
         if edge.kind is Kind.INPUT:
             self._add_load(value, self.tiling.program.inputs[edge.source])
         elif edge.kind is Kind.MATMUL:
             self._add_product(value, edge)
         elif edge.kind in REDUCTIONS:
             operand = edge.operands[0]
-            self.scalar = self.scalar + self.tiling.volume(operand) * self.tiling.turns(value)
+            work.scalar = work.scalar + self.tiling.volume(operand) * self.tiling.turns(value)
         elif edge.kind in ACCUMULATIONS:
             if self.resources.edges[edge.operands[0]].kind is not Kind.MATMUL:
                 turns = self.tiling.mesh.iterations
-                self.scalar = self.scalar + self.tiling.volume(value) * turns
+                self.during.scalar = self.during.scalar + self.tiling.volume(value) * turns
         elif edge.kind is not Kind.CONSTANT:
             each = (FUNCTION_WORK if edge.kind in HEAVY else 1.0) + self._read_work(edge)
-            self.scalar = self.scalar + work * each
+            work.scalar = work.scalar + elements * each
 
     def _read_work(self, edge: Edge) -> Array | float:
         """What reading the operands in shared memory takes for each element of the result."""
@@ -313,8 +330,9 @@ class CostModel:
         if tiling.in_loop(value):
             # Tensor copies find their addresses themselves.
             pieces = np.where(self.resources.pipelined, 0.0, pieces)
-        self.scalar = self.scalar + pieces * PIECE_WORK
-        self.shared = self.shared + tile * turns
+        work = self._work(value)
+        work.scalar = work.scalar + pieces * PIECE_WORK
+        work.shared = work.shared + tile * turns
         if not tiling.in_loop(value):
             self.asked_at_once = self.asked_at_once + tile
         if not self.resources.in_shared(value):
@@ -323,20 +341,22 @@ class CostModel:
     def _add_reading_again(self, value: int, pieces: Array) -> None:
         """A tile that is not in shared memory is read again where it is used again, from L1."""
         again = len(self.resources.uses[value]) - 1
-        self.scalar = self.scalar + pieces * max(0, again) * PIECE_WORK
+        work = self._work(value)
+        work.scalar = work.scalar + pieces * max(0, again) * PIECE_WORK
 
     def _add_product(self, value: int, edge: Edge) -> None:
         turns, warps = self.tiling.turns(value), self.resources.products[value]
+        work = self._work(value)
         if self.tiling.program.matrix_type == "f32":
             assert edge.axis is not None
             depth = self.tiling.mesh.tiles[edge.axis]
-            self.scalar = self.scalar + 2 * self.tiling.volume(value) * depth * turns
+            work.scalar = work.scalar + 2 * self.tiling.volume(value) * depth * turns
         elif self.tiling.program.matrix_type == "tf32":
-            self.matrix = self.matrix + TF32_WORK * warps.flops * turns
-            self.scalar = self.scalar + TF32_READ * warps.read * turns
+            work.matrix = work.matrix + TF32_WORK * warps.flops * turns
+            work.scalar = work.scalar + TF32_READ * warps.read * turns
         else:
-            self.matrix = self.matrix + warps.flops * turns
-        self.shared = self.shared + warps.read * turns + 2 * warps.exchange
+            work.matrix = work.matrix + warps.flops * turns
+        work.shared = work.shared + warps.read * turns + 2 * warps.exchange
 
     def _add_stores(self) -> None:
         outputs = self.tiling.program.computed
@@ -352,7 +372,8 @@ class CostModel:
             self.dram = self.dram + traffic * waste
             self.l2 = self.l2 + traffic * copies
             pieces = self.tiling.volume(goal) * item / np.minimum(run, VECTOR)
-            self.scalar = self.scalar + pieces * PIECE_WORK
+            work = self._work(goal)
+            work.scalar = work.scalar + pieces * PIECE_WORK
 
     def _copies(self, output: Output) -> Array:
         """Blocks that store the same part of an output."""
@@ -384,7 +405,8 @@ class CostModel:
             memory = np.where(pipelined, self._with_turns(memory, waves), memory)
         hidden = np.minimum(at_once, 4.0)
         meeting = np.where(pipelined | ~looped, 0.0, target.barrier / hidden)
-        compute = self._compute_seconds(at_once, most) + waves * mesh.iterations * meeting
+        compute = self._compute_seconds(self.during, at_once, most)
+        compute = compute + waves * mesh.iterations * meeting
         reduced = reduction_waits(self.resources) * np.where(pipelined, PIPELINE_WAITS, 1.0)
         waiting = (reduced + operand_waits(self.resources)) * target.barrier
         chained = self._chain_seconds() + self._unchained_seconds()
@@ -399,7 +421,8 @@ class CostModel:
         overlapped = overlapped + np.where(pipelined, LAST_TURN * last, first + last)
         exchanged = np.where(mesh.shares > 1, self._exchange_seconds(waves), 0.0)
         started = self._start_seconds() + waves * BLOCK_START
-        return started + overlapped + np.where(looped, waiting, 0.0) + exchanged
+        after = self._compute_seconds(self.after, at_once, most) + exchanged
+        return started + overlapped + np.where(looped, waiting, 0.0) + after
 
     def _apart(self, at_once: Array, most: Array, waves: Array) -> Array:
         """How much of the shorter of copying and computing comes apart from the other."""
@@ -413,10 +436,11 @@ class CostModel:
         )
 
     def _chain_seconds(self) -> Array | float:
-        """What products wait for each other where they are chains."""
-        if not self.resources.chains:
+        """What products wait for each other where there are exps and their maxima between them."""
+        if not self.resources.shifted or not self.resources.products:
             return 0.0
-        return CHAIN_START + CHAIN_TURN * self.tiling.mesh.iterations
+        turns = np.maximum.reduce([self.tiling.turns(value) for value in self.resources.shifted])
+        return CHAIN_START + CHAIN_TURN * turns
 
     def _unchained_seconds(self) -> Array:
         """What a block waits where products take others' results from shared memory, in a loop."""
@@ -522,15 +546,15 @@ class CostModel:
         turns = looped * (COPY_TURN + COPY_BOX * self.resources.boxes)
         return (memory**TOGETHER + turns**TOGETHER) ** (1 / TOGETHER)
 
-    def _compute_seconds(self, at_once: Array, most: Array) -> Array:
+    def _compute_seconds(self, work: Work, at_once: Array, most: Array) -> Array:
         """Seconds of arithmetic of the multiprocessor with the most blocks."""
         target = self.tiling.target
         busy = self._busy(at_once)
         share = most * target.multiprocessors
         enough = GROUPS_BUSY if target.warpgroup_products else WARPS_BUSY
-        matrix = self.matrix / (target.matrix_rate * np.minimum(1.0, enough * busy))
-        scalar = self.scalar / (target.scalar_rate * busy)
-        return share * np.maximum(matrix, np.maximum(scalar, self.shared / target.shared_rate))
+        matrix = work.matrix / (target.matrix_rate * np.minimum(1.0, enough * busy))
+        scalar = work.scalar / (target.scalar_rate * busy)
+        return share * np.maximum(matrix, np.maximum(scalar, work.shared / target.shared_rate))
 
     def _busy(self, at_once: Array) -> Array:
         """The part of a multiprocessor's arithmetic units that its threads keep busy."""
