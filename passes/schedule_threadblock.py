@@ -248,7 +248,9 @@ class ScheduleThreadblockPass(ModulePass):
     tiles; or producers, warps that do nothing else, start tensor copies, and the others wait for
     these, each for itself. There is one such warp, or four where those that compute need the
     registers that a group can give away. Buffers of `cp.async` are as many as keep enough bytes on
-    their way; those of tensor copies take the memory that there is.
+    their way; those of tensor copies take the memory that there is. What threads compute for the
+    turn of such a loop has two buffers (`alternates`) where they meet less often then, and they
+    compute what they can while warp groups multiply.
 
     Fails on a graph without layouts.
     """
