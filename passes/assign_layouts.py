@@ -175,10 +175,10 @@ class AssignLayoutsPass(ModulePass):
     "tensor"`); such tiles have no padding. On one with products of warp groups (`wgmma`) four warps
     multiply tiles of 64 rows (`unit = "wgmma"`; `warps` counts groups then), or of few rows and 64
     columns (`swapped`), straight from swizzled tiles in shared memory; what they take from another
-    product stays in registers. Of one right side several such products of few rows, whose left sides
-    threads write, are computed as one (`joined`). Sums across more blocks than a cluster has are
-    taken apart: each block leaves its part in device memory (`threadblock.leave_part`), the last one
-    adds them up. Reductions that the loop only adds up are done behind it, on the sum.
+    product stays in registers. Several such products of few rows with one right side, whose left
+    sides threads write, are computed as one (`joined`). Sums across more blocks than a cluster has
+    are taken apart: each block leaves its part in device memory (`threadblock.leave_part`), the
+    last one adds them up. Reductions that the loop only adds up are done behind it, on the sum.
 
     Fails on an operation that has no place in a kernel, such as a product of several matrices, and
     where a block that is not the last would need such a sum.
