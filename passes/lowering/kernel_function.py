@@ -289,8 +289,7 @@ class KernelFunction:
         cluster = [*cluster_sizes(graph), 1, 1][:3]
         if prod(cluster) > 1:
             attributes["nvvm.cluster_dim"] = DenseArrayBase.from_list(i32, cluster)
-        inputs = {view_of(value).root for value in graph.inputs}
-        notes = [argument_attributes(root in inputs) for root in self.roots]
+        notes = [self.argument_attributes(root) for root in self.roots]
         notes += [shared_memory_of_blocks()] * self.shared_sums
         notes += [tensor_map_attributes()] * len(self.mapped)
         function = llvm.FuncOp(
@@ -304,16 +303,22 @@ class KernelFunction:
         function.location = graph.location
         return function
 
+    def argument_attributes(self, root: SSAValue) -> DictionaryAttr:
+        """
+        What LLVM may assume of a tensor's pointer.
 
-def argument_attributes(is_input: bool) -> DictionaryAttr:
-    """What LLVM may assume of a tensor's pointer."""
-    known: dict[str, Attribute] = {
-        "llvm.noalias": UnitAttr(),
-        "llvm.align": IntegerAttr(POINTER_ALIGNMENT, i64),
-    }
-    if is_input:
-        known["llvm.readonly"] = UnitAttr()
-    return DictionaryAttr(known)
+        Of tensors that are read it makes loads of read-only memory (`ld.global.nc`) where nothing
+        else has the pointer. What the kernel in front writes changes under a kernel that starts
+        early: waiting for that kernel does not take from the multiprocessor's cache what such loads
+        left there in an earlier call. So there only what is given may be read like this.
+        """
+        known: dict[str, Attribute] = {"llvm.align": IntegerAttr(POINTER_ALIGNMENT, i64)}
+        is_read = root in {view_of(value).root for value in self.graph.inputs}
+        if not is_read or self.given is None or root in self.given:
+            known["llvm.noalias"] = UnitAttr()
+            if is_read:
+                known["llvm.readonly"] = UnitAttr()
+        return DictionaryAttr(known)
 
 
 def shared_memory_of_blocks() -> DictionaryAttr:
