@@ -89,12 +89,14 @@ class TrafficWatcher(Watcher):
         """Count one access."""
         table = DEVICE_ACCESSES if access.blocks is None else SHARED_ACCESSES
         name = table.get(type(access.op))
-        if name is None or not len(access.threads):
+        if name is None:
             return
         asked = self.asked_by(access.op)
         if (blocks := access.blocks) is not None:
             name = name_of(access, name)
             access = access.only(blocks == access.threads // asked.threads)
+        if not len(access.threads):
+            return
         for start in range(0, access.size, PIECE_BYTES):
             part = access._replace(start=access.start + start)
             places, active = by_warps(part)

@@ -3,11 +3,15 @@
 import attention_cases
 import lowering_cases as cases
 import lowering_tiles as tiles
+import numpy as np
 from lowered_kernels import lower
 from lowering_cases import Linear
+from xdsl.dialects import llvm
 from xdsl.dialects.builtin import ModuleOp
 
+from mirage_mlir.dialects.nvvm_attributes import CLUSTER_SHARED
 from mirage_mlir.interpreters.lowered import random_inputs, run_kernels
+from mirage_mlir.interpreters.lowered.accesses import Access
 from mirage_mlir.interpreters.lowered.traffic import REMOTE, Asked, TrafficWatcher
 
 
@@ -49,6 +53,19 @@ def test_other_blocks() -> None:
     (apart,) = asked(module, "A100").values()
     assert cluster.passes[REMOTE] > 0 == apart.passes[REMOTE]
     assert apart.sectors["load"] > cluster.sectors["load"]
+
+
+def test_reads_of_another_block() -> None:
+    """Threads 0 to 31 are of block 0: what they read of block 1 asks nothing of its own banks."""
+    kernels = lower(cases.split_linear(Linear(16, 256, 64, 16, 32, 64), 2, more=False))
+    loads = [op for op in kernels.walk() if isinstance(op, llvm.LoadOp)]
+    load = next(op for op in loads if op.ptr.type == CLUSTER_SHARED)
+    threads, watcher = np.arange(32), TrafficWatcher()
+    for block, passes in ((1, 0), (0, 1)):
+        access = Access(load, threads, 4 * threads, 4, 4, np.full(32, block))
+        watcher.see(access)
+        (found,) = watcher.kernels.values()
+        assert found.passes[REMOTE] == passes
 
 
 def test_kernels_are_counted_apart() -> None:
