@@ -28,6 +28,9 @@ ACROSS = {
     "empty-turns": Heads(1, 8, 70, 16, 8, 16, 2),
     "three-blocks": Heads(1, 16, 60, 40, 16, 32, 3),
     "f32": Heads(1, 3, 30, 8, 3, 8, 2, "f32"),
+    # Warps of a block have maxima of their own, and then blocks.
+    "groups": Heads(1, 64, 500, 64, 64, 128, 2),
+    "warps": Heads(1, 30, 200, 16, 32, 32, 2),
 }
 
 

@@ -48,6 +48,12 @@ PROGRAMS: dict[str, Callable[[], ModuleOp]] = {
 }
 """Programs whose kernels have several barriers."""
 
+
+def split() -> ModuleOp:
+    """Blocks of a cluster share what follows their sum."""
+    return cases.split_linear(Linear(16, 128, 32, 16, 16, 16), 4, more=False)
+
+
 RAGGED = Linear(3, 100, 50, 16, 32, 32)
 
 
@@ -104,6 +110,20 @@ def test_every_meeting_of_a_cluster_is_needed() -> None:
         assert RACE in faults(kernels)
         block.insert_ops_before([arrive, wait], follower)
     assert faults(kernels) == []
+
+
+def test_blocks_that_have_arrived_leave_shared_memory_alone() -> None:
+    """They may store what they have; others may have gone on to the kernel's end."""
+    kernels = lower(split())
+    *_, arrive = [op for op in kernels.walk() if isinstance(op, nvvm_hopper.ClusterArriveOp)]
+    mapped = next(op for op in kernels.walk() if isinstance(op, nvvm_hopper.MapClusterAddressOp))
+    assert not isinstance(arrive.next_op, nvvm_hopper.ClusterWaitOp)
+    assert faults(kernels) == []
+    block = arrive.parent
+    assert block is not None
+    arrive.detach()
+    block.insert_op_before(arrive, mapped)
+    assert "uses shared memory" in str(first_fault(kernels))
 
 
 @pytest.mark.parametrize("name", ["softmax", "invariant", "cluster"])
