@@ -258,6 +258,11 @@ class LowerToNvvmPass(ModulePass):
     What a call needs besides, where there is any: `mirage.counter_bytes`, `mirage.tensor_maps`,
     `mirage.packings`.
 
+    Products of warp groups, where nothing in the loop asks for their sums, run on while those of
+    the next turn are started (`loop`); lanes that share rows of sums exchange them for stores of 16
+    bytes (`quads`); blocks of a large grid start in panels, so that neighbours read the same tiles
+    (`raster`: `mirage.grid` is the grid as it is launched).
+
     Fails on operators outside a kernel, on results that no kernel writes, and on clusters for a
     chip that has none.
     """
