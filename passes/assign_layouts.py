@@ -54,14 +54,13 @@ def choose_threads(graph: kernel.GraphDefinedOp, target: Target) -> int:
         if threads is not None:
             return threads
         return matrix_threads([matmul_sizes(op)[:2] for op in matmuls])
-    return elementwise_threads(
-        max(
-            prod(threadblock.shape_of(value))
-            for op in graph.body.block.ops
-            for value in (*op.operands, *op.results)
-            if isinstance(value.type, threadblock.TileType)
-        )
+    largest = max(
+        prod(threadblock.shape_of(value))
+        for op in graph.body.block.ops
+        for value in (*op.operands, *op.results)
+        if isinstance(value.type, threadblock.TileType)
     )
+    return int(elementwise_threads(largest))
 
 
 def assign(graph: kernel.GraphDefinedOp, target: Target, cluster_blocks: int) -> None:

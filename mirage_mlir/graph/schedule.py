@@ -16,7 +16,6 @@ from mirage_mlir.graph.layout import (
     MMA_ROWS,
     WARP_THREADS,
     ceil_div,
-    power_of_two_at_least,
     round_up,
 )
 from mirage_mlir.graph.target import Target
@@ -107,10 +106,10 @@ MBARRIER_BYTES = 8
 """Of one transaction barrier; each buffer of a turn has two: it is full, it is empty."""
 
 
-def elementwise_threads(elements: int) -> int:
+def elementwise_threads(elements: ArrayLike) -> Array:
     """Threads of a block without matrix products, by the elements of its largest tile."""
-    threads = power_of_two_at_least(ceil_div(elements, ELEMENTS_PER_THREAD))
-    return min(MAX_THREADS, max(MIN_THREADS, threads))
+    share = np.ceil(np.asarray(elements) / ELEMENTS_PER_THREAD)
+    return np.clip(2 ** np.ceil(np.log2(share)), MIN_THREADS, MAX_THREADS)
 
 
 def matrix_threads(products: Sequence[tuple[int, int]]) -> int:

@@ -5,6 +5,7 @@ follows for all combinations of tile sizes at once).
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
@@ -64,14 +65,19 @@ class Operand:
     @property
     def fits(self) -> NDArray[np.bool_]:
         """Whether it can be swizzled, which units ask for."""
-        return self.run % SHORTEST_LINE == 0
+        return self.line > 0
 
-    def starts_lines(self, outer: Array, depth: Array, groups: tuple[Array, Array]) -> Array:
-        """Whether the part of each group starts at a line, or all lie in one (see `Side`)."""
-        line = np.gcd(np.maximum(self.run, 1).astype(np.int64), LONGEST_LINE)
-        part, count = (depth, groups[1]) if self.along_depth else (outer, groups[0])
-        part = np.maximum(part, 1)
-        return (count == 1) | (part % line == 0) | (line % part == 0)
+    @cached_property
+    def line(self) -> NDArray[np.int64]:
+        """Elements of a line, 0 where there is none."""
+        widths = (LONGEST_LINE, LONGEST_LINE // 2, SHORTEST_LINE)
+        return np.select([self.run % width == 0 for width in widths], widths, 0)
+
+    def starts_lines(self, part: Array) -> NDArray[np.bool_]:
+        """Whether the part of each group starts at a line, or several lie in one (see `Side`)."""
+        return ((part > self.line) & (part % np.maximum(self.line, 1) == 0)) | (
+            self.line % np.maximum(part, 1) == 0
+        )
 
 
 def operand_tile(tiling: Tiling, edges: Mapping[int, Edge], value: int, summed: str) -> Operand:
@@ -106,17 +112,22 @@ def group_product(
     possible = (high % UNIT_ROWS == 0) & operands[0].fits & operands[1].fits
     best, exchange = np.full_like(rows, np.inf), np.zeros_like(rows)
     for down, across in ((d, a) for d in GROUP_COUNTS for a in GROUP_COUNTS):
-        deep = groups / (down * across)
-        height, width, inner = high / down, wide / across, depth / np.maximum(deep, 1)
+        possible_now = possible & (groups >= down * across)
+        if not possible_now.any():
+            continue
+        deep = np.maximum(groups / (down * across), 1)
+        height, width, inner = high / down, wide / across, depth / deep
         parts = np.where(deep > 1, deep * high * wide * 4, 0.0)
-        fits = possible & (deep >= 1) & (inner % UNIT_DEPTH == 0)
+        fits = possible_now & (inner % UNIT_DEPTH == 0)
         fits &= (height % UNIT_ROWS == 0) & (width % COLUMN_STEP == 0)
-        fits &= (deep <= 1) | (summed & (parts <= MAX_EXCHANGE_BYTES))
+        fits &= (deep == 1) | (summed & (parts <= MAX_EXCHANGE_BYTES))
         fits &= height * width <= MAX_SUMS * GROUP_THREADS
-        for number, operand in enumerate(operands):
-            is_high = normal if number == 0 else ~normal
-            outer = np.where(is_high, height, width)
-            fits &= operand.starts_lines(outer, inner, (np.where(is_high, down, across), deep))
+        for operand, is_high in zip(operands, (normal, ~normal), strict=True):
+            if operand.along_depth:
+                fits &= (deep == 1) | operand.starts_lines(inner)
+            elif down * across > 1:
+                count, part = np.where(is_high, down, across), np.where(is_high, height, width)
+                fits &= (count == 1) | operand.starts_lines(part)
         read = groups * (height / UNIT_ROWS) * (UNIT_ROWS + width) * inner * ITEM_BYTES
         better = fits & (read < best)
         best, exchange = np.where(better, read, best), np.where(better, parts, exchange)

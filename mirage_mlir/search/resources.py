@@ -14,16 +14,15 @@ from mirage_mlir.graph.layout import SWIZZLED_LINES, SWIZZLES, WARP_THREADS
 from mirage_mlir.graph.schedule import (
     ACCUMULATORS_PER_THREAD,
     BYTES_IN_FLIGHT,
-    ELEMENTS_PER_THREAD,
+    FOLLOWER_BYTES,
     MATRIX_THREADS,
     MAX_BUFFER_BYTES,
     MAX_EXCHANGE_BYTES,
     MAX_REGISTERS,
-    MAX_THREADS,
-    MIN_THREADS,
     PRODUCER_WARPS,
     RESERVED_BYTES,
     STAGE_COUNTS,
+    elementwise_threads,
     pipeline_stages,
     side_by_side,
 )
@@ -373,8 +372,7 @@ class Resources:
         products = [edge for edge in self.edges.values() if edge.kind is Kind.MATMUL]
         if not products:
             largest = np.maximum.reduce([self.tiling.volume(value) for value in self.edges])
-            threads = 2 ** np.ceil(np.log2(np.ceil(largest / ELEMENTS_PER_THREAD)))
-            return np.clip(threads, MIN_THREADS, MAX_THREADS)
+            return elementwise_threads(largest)
         accumulators = self.tiling.zero
         for edge in products:
             rows, columns, _ = self._sides(edge)
@@ -483,6 +481,9 @@ class Resources:
         mesh, target = self.tiling.mesh, self.tiling.target
         share = side_by_side(mesh.blocks, mesh.shares, target)
         other = self.held + self.made
+        if self.tiling.program.open_sums:
+            # A kernel follows that adds up their parts.
+            other = other + FOLLOWER_BYTES
         many = pipeline_stages(self.staged, other, mesh.iterations, share, target)
         return np.where(self.pipelined, many, few)
 
