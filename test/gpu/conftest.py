@@ -2,8 +2,8 @@
 Tests that run kernels: skipped, with the reason, where there is no GPU that we compile for.
 
 A test marked `prepared(function, *names)` gets the result of `function`, called with the test's
-parameters of these names and `here`, the chip to compile for, as the fixture `prepared`. All are
-computed at once, one process per core, while the first tests run.
+parameters of these names and the keyword `here`, the chip to compile for, as the fixture
+`prepared`. All are computed at once, one process per core, while the first tests run.
 """
 
 import os

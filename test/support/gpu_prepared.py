@@ -50,7 +50,7 @@ class Prepared:
         return mi.CompiledKernel(Artifact.from_bytes(self.artifact))
 
 
-def kind(name: str, chip: str, here: str) -> Prepared:
+def kind(name: str, chip: str, *, here: str) -> Prepared:
     """A kind of kernel for a chip; as PTX where that is not the one `here`."""
     artifact, module = compiled(name, chip, here), KINDS[name].module()
     inputs = [
@@ -72,7 +72,7 @@ def normal(shape: Sequence[int], seed: int) -> NDArray[np.float32]:
     return np.random.default_rng(seed).standard_normal(tuple(shape), np.float32)
 
 
-def workload(path: Path, here: str) -> Prepared:
+def workload(path: Path, *, here: str) -> Prepared:
     """
     A program in a file, and its values as it was written, interpreted in float64.
 
@@ -111,18 +111,20 @@ def scaled_inputs(specs: Sequence[TensorSpec]) -> list[NDArray[np.float32]]:
     return arrays
 
 
-def operator(name: str, element_type: str, here: str) -> bytes:
+def operator(name: str, element_type: str, *, here: str) -> bytes:
     """The kernel of an operator."""
     (found,) = [each for each in OPERATORS if each.name == name]
     return found.graph(element_type).superoptimize(compile_for=[here]).artifact.to_bytes()
 
 
-def ugraph(name: str, here: str) -> bytes:
+def ugraph(name: str, *, here: str) -> bytes:
     """The kernels of a uGraph by hand."""
     return mi.compile_file(path_of(name), "ugraph", compile_for=[here]).artifact.to_bytes()
 
 
-def rmsnorm_linear(shape: tuple[int, int, int], dtype: str, here: str, pack: bool = False) -> bytes:
+def rmsnorm_linear(
+    shape: tuple[int, int, int], dtype: str, pack: bool = False, *, here: str
+) -> bytes:
     """The kernel for X[batch, depth] times W[depth, width], X normalized before; W is constant."""
     batch, depth, width = shape
     graph = mi.new_kernel_graph("rmsnorm_linear")
@@ -132,7 +134,7 @@ def rmsnorm_linear(shape: tuple[int, int, int], dtype: str, here: str, pack: boo
     return graph.superoptimize(compile_for=[here], pack=pack).artifact.to_bytes()
 
 
-def linear_f32(shape: tuple[int, int, int], precision: str, here: str) -> bytes:
+def linear_f32(shape: tuple[int, int, int], precision: str, *, here: str) -> bytes:
     """A product of f32, in one product of tf32 or in three."""
     batch, depth, width = shape
     graph = mi.new_kernel_graph("linear")
@@ -140,12 +142,3 @@ def linear_f32(shape: tuple[int, int, int], precision: str, here: str) -> bytes:
     w = graph.new_input(dims=(depth, width), dtype="f32", constant=True)
     graph.mark_output(graph.matmul(x, w))
     return graph.superoptimize(compile_for=[here], f32=precision).artifact.to_bytes()
-
-
-def small_product(here: str) -> bytes:
-    """`silu(x) @ w`, which tests of calls use."""
-    graph = mi.new_kernel_graph("linear")
-    x = graph.new_input(dims=(4, 512), name="x")
-    w = graph.new_input(dims=(512, 256), name="w")
-    graph.mark_output(graph.matmul(graph.silu(x), w))
-    return graph.superoptimize(compile_for=[here]).artifact.to_bytes()

@@ -51,6 +51,7 @@ class Asked:
         least: passes without conflicts.
         sectors: of device memory, of 32 bytes.
         fewest: sectors that the bytes would fill.
+        lines: of device memory, of 128 bytes.
     """
 
     threads: int
@@ -59,6 +60,7 @@ class Asked:
     least: Counter[str] = field(default_factory=numbers)
     sectors: Counter[str] = field(default_factory=numbers)
     fewest: Counter[str] = field(default_factory=numbers)
+    lines: Counter[str] = field(default_factory=numbers)
 
 
 @dataclass
@@ -116,6 +118,7 @@ def see_device(asked: Asked, name: str, places: Array, active: Mask, size: int) 
     """Count an access of device memory."""
     places = np.where(active, places, -LINE_BYTES)
     asked.sectors[name] += distinct(places // SECTOR_BYTES)
+    asked.lines[name] += distinct(places // LINE_BYTES)
     size = min(size, PIECE_BYTES)
     bytes_of_each = [len(np.unique(row[row >= 0])) * size for row in places]
     asked.fewest[name] += sum(ceil_div(number, SECTOR_BYTES) for number in bytes_of_each)
