@@ -54,6 +54,7 @@ from mirage_mlir.passes.lowering.order import (
     post_part,
     with_awaits,
 )
+from mirage_mlir.passes.lowering.raster import bytes_along
 from mirage_mlir.passes.lowering.tiles import (
     ALTERNATES,
     HELD,
@@ -148,8 +149,12 @@ def rotate(graph: kernel.GraphDefinedOp) -> None:
     Let groups of blocks start the loop apart where all of them read the same tiles.
 
     Sums and maxima do not care about the order of their turns; the caches do: blocks that ask for
-    one line at one time queue for it.
+    one line at one time queue for it. Where some blocks share what one axis cuts and others what
+    the other one does, they better ask together: on an H200 a product of 256 rows took 18.6 us
+    apart and 17.7 so.
     """
+    if all(bytes_along(graph)):
+        return
     groups = ceil_div(graph.grid_sizes[0], BLOCKS_IN_STEP)
     ops = graph.body.block.ops
     common = [op for op in ops if is_staged(op) and op.grid_map.get_values()[0] < 0]

@@ -2,7 +2,7 @@
 
 from math import prod
 
-from mirage_mlir.dialects import kernel, threadblock
+from mirage_mlir.dialects import kernel
 from mirage_mlir.graph.raster import choose_panel
 from mirage_mlir.passes.lowering.context import buffer_bytes, is_staged
 from mirage_mlir.passes.lowering.emitter import Emitter, Index
@@ -24,15 +24,21 @@ def panel_of(graph: kernel.GraphDefinedOp) -> int:
     first, *others = graph.grid_sizes
     if not others:
         return first
+    step = cluster_sizes(graph)[0]
+    panel = choose_panel((first, others[0]), bytes_along(graph), TOGETHER, step)
+    return panel if first // panel * prod(others[1:]) <= MAX_BLOCKS_BEHIND else first
+
+
+def bytes_along(graph: kernel.GraphDefinedOp) -> tuple[int, int]:
+    """Bytes of a turn's tiles that only the first axis of the grid cuts, or only the second."""
     along = [0, 0]
     for op in graph.body.block.ops:
-        if isinstance(op, threadblock.LoadOp) and is_staged(op):
-            cut = [dim >= 0 for dim in op.grid_map.get_values()]
-            if cut[0] != cut[1]:
-                along[cut[1]] += buffer_bytes(op)
-    step = cluster_sizes(graph)[0]
-    panel = choose_panel((first, others[0]), (along[0], along[1]), TOGETHER, step)
-    return panel if first // panel * prod(others[1:]) <= MAX_BLOCKS_BEHIND else first
+        if is_staged(op):
+            axes = zip(op.grid_map.get_values(), graph.grid_sizes, strict=True)
+            first, second, *_ = [*(dim >= 0 and blocks > 1 for dim, blocks in axes), False, False]
+            if first != second:
+                along[second] += buffer_bytes(op)
+    return along[0], along[1]
 
 
 def launched_grid(graph: kernel.GraphDefinedOp) -> list[int]:

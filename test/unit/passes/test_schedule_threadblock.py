@@ -19,6 +19,7 @@ from mirage_mlir.passes.lowering.order import reads
 from mirage_mlir.passes.lowering.tiles import PRODUCERS
 from mirage_mlir.passes.schedule_threadblock import (
     AHEAD,
+    ROTATION,
     ScheduleThreadblockPass,
     turn_bytes,
     unshared_bytes,
@@ -145,3 +146,10 @@ def test_what_many_blocks_load_does_not_hold_copies_back() -> None:
     ahead = graph.attributes[AHEAD]
     assert isinstance(ahead, IntegerAttr)
     assert ahead.value.data == round((128 << 10) / unshared_bytes(graph))
+
+
+@pytest.mark.parametrize(("rows", "apart"), [(16, True), (32, False)])
+def test_blocks_start_apart_where_all_read_the_same(rows: int, apart: bool) -> None:
+    """Of 12 blocks along the columns all read one left tile, or of two rows of blocks each six."""
+    graph = scheduled(cases.gated_mlp(Linear(rows, 256, 192, 16, 64, 16)), "sm_90a")
+    assert (ROTATION in graph.attributes) == apart
