@@ -43,7 +43,7 @@ from mirage_mlir.passes.lowering.context import (
     is_staged,
     is_tensor_copy,
 )
-from mirage_mlir.passes.lowering.multicast import share_loads
+from mirage_mlir.passes.lowering.multicast import form_clusters
 from mirage_mlir.passes.lowering.order import (
     alternating,
     before_pipeline,
@@ -257,6 +257,10 @@ class ScheduleThreadblockPass(ModulePass):
     turn of such a loop has two buffers (`alternates`) where they meet less often then, and they
     compute what they can while warp groups multiply.
 
+    Blocks that differ only along an axis of the grid that a tile does not depend on load the same
+    tile. Those of a cluster then copy a part each to all of them (`multicast`), where the graph has
+    clusters, `cluster [2, 1]`, or gets them here because copies take longer than products.
+
     Fails on a graph without layouts.
     """
 
@@ -281,7 +285,7 @@ class ScheduleThreadblockPass(ModulePass):
                 fail(graph, "has no layouts; run assign-layouts first")
             pipelined = copies and is_pipelined(graph)
             if pipelined:
-                share_loads(graph)
+                form_clusters(graph, target_named(self.target))
                 self.alternate(graph)
             schedule(graph, self.stages_of(graph, pipelined), pipelined=pipelined)
             if pipelined:

@@ -2,23 +2,28 @@
 
 from dataclasses import dataclass
 from functools import reduce
+from math import prod
 
 from xdsl.dialects import arith
-from xdsl.dialects.builtin import IntegerAttr, IntegerType, i64
+from xdsl.dialects.builtin import DenseArrayBase, IntegerAttr, IntegerType, i64
 from xdsl.ir import SSAValue
 
 from mirage_mlir.dialects import kernel, nvvm_hopper, threadblock
 from mirage_mlir.graph.multicast import (
+    LoopTile,
     block_mask,
+    choose_cluster,
     partial_copy,
     sharing_axes,
     sharing_blocks,
     strides_of,
 )
-from mirage_mlir.passes.lowering.context import KernelContext, is_staged
+from mirage_mlir.graph.target import Target
+from mirage_mlir.passes.lowering.context import KernelContext, buffer_bytes, is_staged
 from mirage_mlir.passes.lowering.emitter import Condition, Index
 from mirage_mlir.passes.lowering.tensor_loads import map_of
-from mirage_mlir.passes.lowering.tiles import MULTICAST, cluster_sizes, summed_axes
+from mirage_mlir.passes.lowering.tiles import MULTICAST, cluster_sizes, matmul_sizes, summed_axes
+from mirage_mlir.passes.lowering.units import multiplied_by_groups
 
 I16 = IntegerType(16)
 
@@ -26,6 +31,27 @@ I16 = IntegerType(16)
 def cut_axes(op: threadblock.LoadOp) -> tuple[int, ...]:
     """The axes of the grid that say which tile a block loads."""
     return tuple(axis for axis, dim in enumerate(op.grid_map.get_values()) if dim >= 0)
+
+
+def form_clusters(graph: kernel.GraphDefinedOp, target: Target) -> None:
+    """Let blocks of a pipelined `graph` share tiles: those of its clusters, or where that pays."""
+    chosen = graph.cluster is None
+    if chosen and not summed_axes(graph) and (sizes := found_clusters(graph, target)):
+        graph.cluster = DenseArrayBase.from_list(i64, sizes)
+    if not share_loads(graph) and chosen:
+        graph.cluster = None
+
+
+def found_clusters(graph: kernel.GraphDefinedOp, target: Target) -> tuple[int, ...]:
+    """Blocks of a cluster along each axis of the grid where that pays, else nothing."""
+    products = [op for op in graph.body.block.ops if isinstance(op, threadblock.MatmulOp)]
+    if not products or not all(map(multiplied_by_groups, products)):
+        return ()
+    tiles = [
+        LoopTile(buffer_bytes(op), cut_axes(op)) for op in graph.body.block.ops if is_staged(op)
+    ]
+    operations = sum(2.0 * prod(matmul_sizes(op)) for op in products)
+    return choose_cluster(graph.grid_sizes, tiles, operations, target)
 
 
 def share_loads(graph: kernel.GraphDefinedOp) -> bool:
@@ -103,9 +129,7 @@ def writers(graph: kernel.GraphDefinedOp) -> int:
 
 def is_writer(ctx: KernelContext, block: Index) -> Condition:
     """Whether a block of the cluster writes to the buffers of this one."""
-    emit, blocks = ctx.emit, 1
-    for size in cluster_sizes(ctx.graph):
-        blocks *= size
+    emit, blocks = ctx.emit, prod(cluster_sizes(ctx.graph))
     inside = emit.less(block, blocks)
     if writers(ctx.graph) == blocks:
         return inside
