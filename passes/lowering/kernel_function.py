@@ -43,7 +43,7 @@ from mirage_mlir.passes.lowering.operations import meet_block, meet_cluster, run
 from mirage_mlir.passes.lowering.order import reads
 from mirage_mlir.passes.lowering.parts import arrive
 from mirage_mlir.passes.lowering.pipeline import Producer, mapped_tensors
-from mirage_mlir.passes.lowering.prefetch import prefetch_inputs
+from mirage_mlir.passes.lowering.prefetch import prefetch_beside_copies, prefetch_inputs
 from mirage_mlir.passes.lowering.raster import launched_grid, place_in_grid
 from mirage_mlir.passes.lowering.tiles import (
     CLUSTER_SHARES,
@@ -212,7 +212,7 @@ class KernelFunction:
         """Emit what the warps do that compute; they touch device memory before or after a loop."""
         ctx = self.ctx
         if self.given is not None:
-            prefetch_inputs(ctx, self.given)
+            prefetch_beside_copies(ctx, self.given)
         if clear_padding(ctx):
             meet_block(ctx)
 

@@ -6,6 +6,8 @@
 // RIGHT: @alone: 1 kernel runs without a fault
 // RIGHT: @shared: 1 kernel runs without a fault
 // RIGHT: @two: 2 kernels run without a fault
+// RIGHT: @few: 1 kernel runs without a fault
+// RIGHT: @many: 1 kernel runs without a fault
 
 // A100-NOT: nvvm.prefetch
 
@@ -73,4 +75,37 @@ func.func @two(%x: tensor<4x64xf32>, %y: tensor<4x64xf32>) -> tensor<4x64xf32> {
     threadblock.store %4 grid_map [0] : !threadblock.tile<1x64xf32>
   } : (tensor<4x64xf32>, tensor<4x64xf32>) -> tensor<4x64xf32>
   func.return %o : tensor<4x64xf32>
+}
+
+// A producer copies the tiles of the loop: of few bytes L2 is asked for before it may start, of many
+// it has enough to do.
+// CHECK-LABEL: llvm.func @few_kernel_0
+// CHECK:         nvvm.prefetch
+func.func @few(%x: tensor<16x1024xf16>, %w: tensor<1024x64xf16>) -> tensor<16x64xf16> {
+  %o = kernel.graph_defined ins(%x, %w) grid [1] loop [16] {
+  ^bb0(%0: tensor<16x1024xf16>, %1: tensor<1024x64xf16>):
+    %2 = threadblock.load %0 grid_map [_] loop_map [1] : (tensor<16x1024xf16>) -> !threadblock.tile<16x64xf16>
+    %3 = threadblock.load %1 grid_map [1] loop_map [0] : (tensor<1024x64xf16>) -> !threadblock.tile<64x64xf16>
+    %4 = threadblock.matmul %2, %3 : (!threadblock.tile<16x64xf16>, !threadblock.tile<64x64xf16>) -> !threadblock.tile<16x64xf32>
+    %5 = threadblock.accumulate %4 : (!threadblock.tile<16x64xf32>) -> !threadblock.tile<16x64xf32>
+    %6 = threadblock.cast %5 : (!threadblock.tile<16x64xf32>) -> !threadblock.tile<16x64xf16>
+    threadblock.store %6 grid_map [1] : !threadblock.tile<16x64xf16>
+  } : (tensor<16x1024xf16>, tensor<1024x64xf16>) -> tensor<16x64xf16>
+  func.return %o : tensor<16x64xf16>
+}
+
+// CHECK-LABEL: llvm.func @many_kernel_0
+// CHECK-NOT:     nvvm.prefetch
+// CHECK:         llvm.return
+func.func @many(%x: tensor<16x1024xf16>, %w: tensor<1024x4096xf16>) -> tensor<16x4096xf16> {
+  %o = kernel.graph_defined ins(%x, %w) grid [16] loop [16] {
+  ^bb0(%0: tensor<16x1024xf16>, %1: tensor<1024x4096xf16>):
+    %2 = threadblock.load %0 grid_map [_] loop_map [1] : (tensor<16x1024xf16>) -> !threadblock.tile<16x64xf16>
+    %3 = threadblock.load %1 grid_map [1] loop_map [0] : (tensor<1024x4096xf16>) -> !threadblock.tile<64x256xf16>
+    %4 = threadblock.matmul %2, %3 : (!threadblock.tile<16x64xf16>, !threadblock.tile<64x256xf16>) -> !threadblock.tile<16x256xf32>
+    %5 = threadblock.accumulate %4 : (!threadblock.tile<16x256xf32>) -> !threadblock.tile<16x256xf32>
+    %6 = threadblock.cast %5 : (!threadblock.tile<16x256xf32>) -> !threadblock.tile<16x256xf16>
+    threadblock.store %6 grid_map [1] : !threadblock.tile<16x256xf16>
+  } : (tensor<16x1024xf16>, tensor<1024x4096xf16>) -> tensor<16x4096xf16>
+  func.return %o : tensor<16x4096xf16>
 }
