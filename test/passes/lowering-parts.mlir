@@ -4,7 +4,8 @@
 // RUN: mirage-opt %s --fuse-thread-graphs --assign-layouts="target=A100" --schedule-threadblock --plan-memory --lower-to-nvvm="target=A100" -t ptx | filecheck %s --check-prefix=PTX
 
 // Four blocks without a cluster: each adds up its warps' parts of the product and reduces its squares,
-// leaves both in device memory, and the last block of each group goes on with the totals.
+// leaves both in device memory, and the last block of each group goes on with the totals: its threads
+// meet once more, as few of them add up the sums of rows.
 // CHECK-LABEL: func.func @split{{.*}} attributes {counter_bytes = 16 : i64, scratch_bytes = {{[1-9][0-9]*}} : i64
 // CHECK:         sums_in_scratch
 // CHECK:         threadblock.reduce_sum
@@ -25,6 +26,7 @@
 // NVVM:           "nvvm.barrier"
 // NVVM-NEXT:      llvm.load
 // NVVM:           scf.if
+// NVVM:             "nvvm.barrier"
 // NVVM-NOT:       "nvvm.barrier"
 // NVVM:           llvm.return
 // NVVM:         mirage.counter_bytes = 16 : i64
