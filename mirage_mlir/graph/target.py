@@ -102,7 +102,7 @@ H200 = Target(
     tensor_copies=True,
     pipeline_rate=4.4e12,
     pipeline_rate_of_one=4.7e10,
-    pipeline_l2_rate_of_one=8e10,
+    pipeline_l2_rate_of_one=9e10,
     warpgroup_products=True,
 )
 
@@ -133,7 +133,7 @@ H100 = Target(
     tensor_copies=True,
     pipeline_rate=3.1e12,
     pipeline_rate_of_one=4.3e10,
-    pipeline_l2_rate_of_one=8e10,
+    pipeline_l2_rate_of_one=9e10,
     warpgroup_products=True,
 )
 

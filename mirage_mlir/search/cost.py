@@ -45,6 +45,11 @@ FUNCTION_WORK = 8.0
 PIECE_WORK = 4.0
 """Scalar operations that one copied piece (16 bytes where aligned) counts for: its address."""
 
+LEAST_PIECE, ODD_PIECE = 4, 10.0
+"""Bytes of the smallest piece that is copied to shared memory as it is, and how many of such pieces
+a smaller one counts for, which a thread loads and stores: products of 127 rows of odd lengths took
+100 us where the bytes take 10."""
+
 VECTOR_READ, SINGLE_READ = 1.0, 12.0
 """Scalar operations that an element read from shared memory counts for, where a thread reads
 neighbours at once and where it does not: its address, the load and the conversion. A product by
@@ -64,6 +69,15 @@ bytes one by one, and rounds them. Not fitted to anything that was timed."""
 BUSY_THREADS = 512
 """Threads that keep the arithmetic units of a multiprocessor busy."""
 
+PRODUCTS_BUSY, ENOUGH_BUSY = 0.6, 0.5
+"""The part of the rate that threads reach beside products of warp groups, and how many of them are
+enough for that: each has many independent elements. Attention with 256 threads took 21.7 us on an
+H200, with 512 it took 25."""
+
+WARPS_BESIDE = 0.5
+"""The same of what they reach else, where warps multiply one by one what others have multiplied:
+24 queries with 96 keys took 19.6 us, not 11."""
+
 WARPS_BUSY, GROUPS_BUSY = 2, 4
 """How many times fewer keep the matrix units busy: one warp group is enough, as tiles of 64 by 128
 elements on each multiprocessor of an H200 showed."""
@@ -81,7 +95,7 @@ MEETING, MEETING_OF_MORE = 1e-6, 0.15e-6
 """Seconds that two blocks of a cluster take to meet twice, once before they read each other's sums
 and once before the first may end, and what each further block adds."""
 
-PIPELINE_MEETING, PIPELINE_MEETING_OF_MORE = 0.27e-6, 0.25e-6
+PIPELINE_MEETING, PIPELINE_MEETING_OF_MORE = 0.27e-6, 0.1e-6
 """The same where the blocks of the next kernel start their copies meanwhile. This and the
 following are read off 260 kernels of 17 programs with products on an H200; of those with 1 to 16
 rows the model is off by 5 % on average then."""
@@ -91,7 +105,11 @@ PARTS_MEETING = 1.5e-6
 the last one to find that it is: a fence, two barriers, an atomic operation and an answer of L2, one
 after the other. Not fitted to anything that was timed."""
 
-EXCHANGE_RATE = 1.5e10
+TWO_APART, THREE_APART = 0.85, 0.05
+"""The same in such a loop with two buffers of each tile, and with three: products of tiles of 128
+by 128 and more took 50 us with two of 96 KB where 26 were enough with seven of 32 KB."""
+
+EXCHANGE_RATE = 2e10
 """Bytes that a block reads in a second from the shared memory of others of its cluster."""
 
 APART, ALL_APART, PIPELINE_APART = 0.15, 0.7, 0.5
@@ -124,16 +142,16 @@ READ_AGAIN, PIPELINE_READ_AGAIN = 0.25, 0.05
 """Part of the repeated reads of a tensor larger than L2 that go to device memory; less by tensor
 copies, as the blocks of a product start in panels."""
 
-EARLY_BYTES, EARLY_START = 96 * 1024, 0.5e-6
+EARLY_BYTES, EARLY_START = 96 * 1024, 0.8e-6
 """Bytes that a block reads up to which a kernel without a producer starts while the one in front
-runs, and what is saved so: second kernels of attention took 1.1 us where they started late 1.6."""
+runs, and what is saved so: a row of 4096 elements through three norms took 0.9 us on an H200."""
 
 UNCHAINED_TURN, UNCHAINED_ELEMENT = 0.3e-6, 0.25e-9
 """Seconds of a turn, and for each element, where a product's operand made of another product's
 result goes through shared memory, with a maximum of the whole block: 8 by 32 elements took 0.2 to
 0.5 us more, 40 by 350 some 3 us."""
 
-CHAIN_START, CHAIN_TURN = 0.6e-6, 0.06e-6
+CHAIN_START, CHAIN_TURN = 0.5e-6, 0.06e-6
 """Seconds of a block with a product of exps of a product, once and in each turn: one waits for the
 other, and in the end sums of several warps come together. Attention on an H200 took 0.8 us more
 than its bytes with four turns, 1.2 with eight."""
@@ -327,6 +345,8 @@ class CostModel:
             traffic = np.minimum(traffic, whole * target.multiprocessors)
         self.l2 = self.l2 + traffic * waste
         pieces = tile / vector * turns
+        if self.resources.in_shared(value):
+            pieces = np.where(vector < LEAST_PIECE, ODD_PIECE * pieces, pieces)
         if tiling.in_loop(value):
             # Tensor copies find their addresses themselves.
             pieces = np.where(self.resources.pipelined, 0.0, pieces)
@@ -431,9 +451,18 @@ class CostModel:
         rounds = np.where(at_once > 1, waves, 1.0)
         return np.where(
             pipelined,
-            np.where(looped, 0.0, PIPELINE_APART / rounds),
+            np.where(looped, self._apart_in_loop(), PIPELINE_APART / rounds),
             np.where(looped, APART, ALL_APART / rounds),
         )
+
+    def _apart_in_loop(self) -> Array:
+        """The same in a loop of tensor copies: a buffer is free when its product has ended."""
+        stages, turns = self.resources.stages, self.tiling.mesh.iterations
+        if self.resources.chains:
+            # These wait for their products anyway, and most of them for their bytes.
+            return np.where(turns > 2, 0.0, PIPELINE_APART * (stages <= 2))
+        two = np.where(turns > 2, TWO_APART, PIPELINE_APART)
+        return np.where(stages <= 2, two, np.where(stages <= 3, THREE_APART, 0.0))
 
     def _chain_seconds(self) -> Array | float:
         """What products wait for each other where there are exps and their maxima between them."""
@@ -558,7 +587,15 @@ class CostModel:
 
     def _busy(self, at_once: Array) -> Array:
         """The part of a multiprocessor's arithmetic units that its threads keep busy."""
-        return np.minimum(1.0, at_once * self.resources.threads / BUSY_THREADS)
+        busy = np.minimum(1.0, at_once * self.resources.threads / BUSY_THREADS)
+        if not self.resources.products:
+            return busy
+        # Each thread has many independent elements.
+        beside = PRODUCTS_BUSY * np.sqrt(np.minimum(1.0, busy / ENOUGH_BUSY))
+        alone = WARPS_BESIDE * busy if self.resources.chains else busy
+        return np.where(
+            self.resources.grouped, beside, np.where(self.resources.pipelined, alone, busy)
+        )
 
 
 def static_weights(tiling: Tiling, graph: Hypergraph) -> Iterator[dict[Edge, float]]:

@@ -29,7 +29,7 @@ from mirage_mlir.search.instantiate import Array
 from mirage_mlir.search.program import Kind
 from mirage_mlir.search.tiling import Tiling, round_up
 
-GROUP_WORK = 0.55
+GROUP_WORK = 0.48
 """What an operation of a warp group counts for, in those of `mma.sync`: on an H200 the first reach
 790e12 in a second, and single kernels of the second half of that."""
 

@@ -125,8 +125,10 @@ class _LeastCost(CostModel):
         return np.minimum(target.dram_latency, IDLE_LATENCY + asked / target.dram_rate)
 
     def _apart(self, at_once: Array, most: Array, waves: Array) -> Array:
-        """More blocks may follow each other than these need."""
-        return super()._apart(np.full_like(at_once, 2.0), most, most)
+        """More blocks may follow each other than these need, and loops have more buffers."""
+        least = super()._apart(np.full_like(at_once, 2.0), most, most)
+        looped = self.tiling.mesh.iterations > 1
+        return np.where(self.resources.pipelined & looped, 0.0, least)
 
     def _busy(self, at_once: Array) -> Array:
         return self.tiling.one

@@ -51,6 +51,9 @@ sums that a warp group may have in a thread, and a few elements more."""
 OTHER_REGISTERS, OTHERS_BESIDE_PRODUCTS = 20, 48
 """Registers of a thread for addresses, and for the fragments of matrix units where there are."""
 
+MAX_BESIDE_PRODUCTS = 112
+"""Registers of a thread for sums and for tiles that are read behind the loop, all at once."""
+
 COPIES_OF_LIVE = 1.5
 """Registers for each element that is kept where rows are reduced: what is read ahead, as well."""
 
@@ -63,7 +66,7 @@ LINE_PADDING = 32
 ENOUGH_STAGES = 4
 """Buffers of the loop's tiles that are left where what it computes has two of its own."""
 
-REDUCTION_WAITS = 4
+REDUCTION_WAITS = 3
 """What a reduction over a block waits, in barriers: lanes, warps, and the way through shared
 memory one after the other."""
 
@@ -111,6 +114,8 @@ class Resources:
             self._chain(chain)
         self.pipelined = self._pipelined()
         """Where tensor copies, which a warp of its own starts, fetch the tiles of the loop."""
+        self.grouped = self._grouped()
+        """Where warp groups compute all products beside that warp."""
         self.boxes = self._boxes()
         """Copies that it starts in each turn."""
         self.staged = self._staged_bytes()
@@ -124,7 +129,7 @@ class Resources:
         shared = self.shared <= self.tiling.target.shared_per_block
         most = MAX_LIVE_PER_THREAD
         if self.tiling.target.warpgroup_products and self.products:
-            most = np.where(self._grouped(), MAX_LIVE_BESIDE_PRODUCER, most)
+            most = np.where(self.grouped, MAX_LIVE_BESIDE_PRODUCER, most)
         kept = self.live <= most * self.threads
         return shared & kept & self._askable() & self._reducible()
 
@@ -308,12 +313,15 @@ class Resources:
         )
 
     def _grouped(self) -> Mask:
-        """Whether warp groups compute all products."""
         every = [warps.grouped for warps in self.products.values()]
         return np.logical_and.reduce(np.broadcast_arrays(self.pipelined, *every), axis=0)
 
     def _askable(self) -> Mask:
         """Whether threads have registers for all that they ask for."""
+        if self.products:
+            # Elements of 16 bits are turned into f32 beside the sums.
+            room = MAX_BESIDE_PRODUCTS * self.threads
+            return (self.asked == 0) | (self.live + 2 * self.asked <= room)
         room = self.tiling.target.registers_per_multiprocessor - OTHER_REGISTERS * self.threads
         most = (MAX_REGISTERS - OTHER_REGISTERS) * self.threads
         return self.asked <= np.minimum(room, most)
