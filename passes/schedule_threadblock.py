@@ -45,15 +45,14 @@ from mirage_mlir.passes.lowering.context import (
 )
 from mirage_mlir.passes.lowering.multicast import form_clusters
 from mirage_mlir.passes.lowering.order import (
-    alternating,
     before_pipeline,
     in_shared,
     invariant_part,
     loop_part,
-    pipelined_loop,
     post_part,
     with_awaits,
 )
+from mirage_mlir.passes.lowering.pipelined_order import alternating, pipelined_loop
 from mirage_mlir.passes.lowering.raster import bytes_along
 from mirage_mlir.passes.lowering.tiles import (
     ALTERNATES,

@@ -8,10 +8,8 @@ from xdsl.ir import Operation, SSAValue
 from mirage_mlir.dialects import threadblock
 from mirage_mlir.dialects.layout import (
     AwaitTileOp,
-    AwaitTilesOp,
     BarrierOp,
     ConvertLayoutOp,
-    ReleaseTilesOp,
     SharedAttr,
     layout_of,
 )
@@ -19,20 +17,17 @@ from mirage_mlir.dialects.parts import LeavePartOp
 from mirage_mlir.dialects.threadblock import Stage
 from mirage_mlir.passes.lowering.context import (
     buffer_of,
-    is_staged,
     is_stay,
     is_tensor_copy,
     maxima_of,
 )
 from mirage_mlir.passes.lowering.joined import brought_together
 from mirage_mlir.passes.lowering.tiles import (
-    ALTERNATES,
     FENCED,
     LATE,
-    ZERO_PADDING,
     adds_into,
 )
-from mirage_mlir.passes.lowering.units import multiplied_by_groups, read_by_groups
+from mirage_mlir.passes.lowering.units import read_by_groups
 
 
 def in_shared(value: SSAValue) -> bool:
@@ -183,142 +178,9 @@ def loop_part(ops: list[Operation], stages: int) -> list[Operation]:
     return [meet, *loads, *with_barriers(ordered, Stage.LOOP, Hazards())]
 
 
-def pipelined_loop(ops: list[Operation]) -> list[Operation]:
-    """
-    One turn where producers copy its tiles: warps wait for those, not for each other.
-
-    They meet only where one reads or overwrites what others of them touched, in this turn or in
-    the one before.
-    """
-    loads = [op for op in ops if isinstance(op, threadblock.LoadOp)]
-    products = [op for op in ops if of_loaded_tiles(op)]
-    rest = [op for op in ops if op not in loads and op not in products]
-    rest = brought_together(beside_products([*products, *rest]))
-    carried = Hazards()
-    while True:
-        behind = Hazards(set(carried.written), set(carried.read))
-        body = with_barriers(rest, Stage.LOOP, behind)
-        # The next turn has other buffers, and the one after that comes behind a meeting of all.
-        written = {op for op in behind.written if ALTERNATES not in op.attributes}
-        read = {op for op in behind.read if ALTERNATES not in op.attributes}
-        if written <= carried.written and read <= carried.read:
-            break
-        carried.written |= written
-        carried.read |= read
-    return [*loads, AwaitTilesOp(), *released(met_early(body))]
-
-
-def beside_products(ops: list[Operation]) -> list[Operation]:
-    """
-    One turn's `ops` in the order in which threads work while warp groups' products run.
-
-    Behind a product whose result threads use comes all that does not wait for it. Sums of what is
-    in registers come last: nobody waits for them.
-    """
-    sums = [op for op in ops if is_plain_sum(op)]
-    first = next((op for op in ops if multiplied_by_groups(op) and not is_added(op)), None)
-    if first is None:
-        return [*(op for op in ops if op not in sums), *sums]
-    leading = leading_to(ops, {first})
-    waiting = {first}
-    for op in ops:
-        if any(value.owner in waiting for value in op.operands):
-            waiting.add(op)
-    rest = [op for op in ops if op not in waiting and op not in leading and op not in sums]
-    behind = [op for op in ops if op in waiting and op is not first and op not in sums]
-    return [*leading, *rest, *behind, *sums]
-
-
-def met_early(body: list[Operation]) -> list[Operation]:
-    """
-    A turn's `body`, where threads meet before they wait for a product whose result they use.
-
-    What they make of that is the left side of another product, piece by piece while it runs: a
-    meeting in between would have them make all of it first.
-    """
-    if not any(multiplied_by_groups(op) and not is_added(op) for op in body):
-        return body
-    ordered: list[Operation] = []
-    for op in body:
-        place = len(ordered)
-        if isinstance(op, BarrierOp):
-            while place and not touches_shared(ordered[place - 1]):
-                place -= 1
-        ordered.insert(place, op)
-    return ordered
-
-
-def touches_shared(op: Operation) -> bool:
-    """Whether `op` reads or writes shared memory, or all meet in it."""
-    return isinstance(op, BarrierOp) or bool(reads(op) or writes(op))
-
-
-def is_plain_sum(op: Operation) -> bool:
-    """Whether `op` adds up what threads have in registers."""
-    plain = isinstance(op, threadblock.AccumulateOp) and not adds_into(op.value)
-    return plain and not reads(op)
-
-
 def is_for_groups(op: Operation) -> bool:
     """Whether warp groups multiply what `op` writes to shared memory."""
     return read_by_groups(op.results[0])
-
-
-def released(body: list[Operation]) -> list[Operation]:
-    """
-    A turn's `body`, with the release of its tiles behind the last reading of them.
-
-    What threads do without meeting comes in front of it where products of warp groups run
-    meanwhile. Where all have met since threads read tiles, the fence is there already.
-    """
-    reading = [place for place, op in enumerate(body) if any(map(is_staged, reads(op)))]
-    last = max(reading, default=-1)
-    if any(map(is_group_product, body)):
-        meetings = (place for place, op in enumerate(body) if isinstance(op, BarrierOp))
-        last = next((place for place in meetings if place > last), len(body)) - 1
-    release = ReleaseTilesOp()
-    plain = [place for place in reading if not is_group_product(body[place])]
-    since = range(max(plain, default=-1) + 1, last + 1)
-    meeting = next((body[place] for place in since if isinstance(body[place], BarrierOp)), release)
-    if plain:
-        meeting.attributes[FENCED] = UnitAttr()
-    return [*body[: last + 1], release, *body[last + 1 :]]
-
-
-def is_group_product(op: Operation) -> bool:
-    """Whether warp groups compute a product in `op`, alone or added to a sum."""
-    if isinstance(op, threadblock.AccumulateOp) and adds_into(op.value):
-        op = maker(op.value)
-    return multiplied_by_groups(op)
-
-
-def maker(value: SSAValue) -> Operation:
-    """The operation that makes a tile of the loop."""
-    assert isinstance(value.owner, Operation)
-    return value.owner
-
-
-def alternating(ops: list[Operation]) -> list[Operation]:
-    """
-    What a pipelined loop of `ops` should keep two buffers of, for turns to meet less often.
-
-    With one buffer all threads meet before it is written anew, and again before it is read.
-    """
-    found = [
-        op for op in ops if writes(op) and not spreads(op) and ZERO_PADDING not in op.attributes
-    ]
-    before = count_meetings(ops)
-    for op in found:
-        op.attributes[ALTERNATES] = UnitAttr()
-    fewer = count_meetings(ops) < before
-    for op in found:
-        del op.attributes[ALTERNATES]
-    return found if fewer else []
-
-
-def count_meetings(ops: list[Operation]) -> int:
-    """How often all threads meet in one turn of a pipelined loop of `ops`."""
-    return sum(isinstance(op, BarrierOp) for op in pipelined_loop(ops))
 
 
 def before_pipeline(ops: list[Operation]) -> list[Operation]:
