@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Literal
 
 from xdsl.dialects.builtin import BoolAttr, IntegerAttr, IntegerType, StringAttr, f32, i32, i64
+from xdsl.dialects.llvm import InlineAsmOp, LLVMStructType
 from xdsl.ir import Operation, SSAValue
 from xdsl.irdl import (
     IRDLOperation,
@@ -141,3 +142,26 @@ class AtomicCountOp(IRDLOperation):
         found = self.bin_op.value.data, self.ordering.value.data, self.syncscope.data
         if found != (ATOMIC_COUNT, ACQUIRE_AND_RELEASE, "device"):
             raise invalid(self, f"counts on the device in order, and does not do {found}")
+
+
+KEPT_WORDS = 4
+"""Words of 32 bits that `kept_load` reads: 16 bytes."""
+
+_KEPT_LOAD = "ld.global.L2::cache_hint.v4.b32 {$0, $1, $2, $3}, [$4], $5;"
+
+
+def kept_load(address: SSAValue, policy: SSAValue) -> InlineAsmOp:
+    """
+    Four words of device memory at `address`, which L2 keeps as `policy` (i64) says, as a struct.
+
+    No operation of the dialect says how long L2 keeps what is loaded. Other memory accesses do not
+    change places with it.
+    """
+    kind = LLVMStructType.from_type_list([i32] * KEPT_WORDS)
+    constraints = ",".join(["=r"] * KEPT_WORDS + ["l", "l", "~{memory}"])
+    return InlineAsmOp(_KEPT_LOAD, constraints, [address, policy], [kind], 0, has_side_effects=True)
+
+
+def is_kept_load(op: Operation) -> bool:
+    """Whether `kept_load` made `op`."""
+    return isinstance(op, InlineAsmOp) and op.asm_string.data == _KEPT_LOAD

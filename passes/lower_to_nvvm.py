@@ -150,7 +150,13 @@ class FunctionLowering:
             leads = self.starts_early(self.graphs[(number + 1) % len(self.graphs)])
             # Those behind the first read all inputs before they wait: it must have waited then.
             at_once = number > 0 or len(self.graphs) == 1
-            function = KernelFunction(graph, self.given(number), leads=leads, at_once=at_once)
+            function = KernelFunction(
+                graph,
+                self.given(number),
+                leads=leads,
+                at_once=at_once,
+                streams=self.streams(graph),
+            )
             for tensor in function.mapped:
                 key = (tensor, self.mapped_memory(tensor, scratch))
                 arguments.append(f"map:{maps.setdefault(key, len(maps))}")
@@ -183,6 +189,12 @@ class FunctionLowering:
             return None
         arguments: Sequence[SSAValue] = self.function.body.block.args
         return [arguments[index] for index in self.constants()] if number == 0 else [*arguments]
+
+    def streams(self, graph: kernel.GraphDefinedOp) -> bool:
+        """Whether more goes through a kernel than L2 holds, on a chip for which that was tried."""
+        tensors = [kernel.tensor_type(value) for value in (*graph.inputs, *graph.outputs)]
+        size = sum(prod(each.get_shape()) * each.element_type.bitwidth // 8 for each in tensors)
+        return self.chip == CLUSTER_CHIP and size > self.target.l2_bytes
 
     def starts_early(self, graph: kernel.GraphDefinedOp) -> bool:
         """

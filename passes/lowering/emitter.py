@@ -28,6 +28,8 @@ from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 from xdsl.rewriter import InsertPoint
 from xdsl.traits import Pure
 
+from mirage_mlir.dialects.nvvm_device import KEPT_WORDS, kept_load
+
 Index = int | SSAValue
 """An i32 that is known now (`int`) or when the kernel runs."""
 
@@ -301,6 +303,19 @@ class Emitter:
         alignment = width * byte_width(element)
         loaded = self.result(llvm.LoadOp(pointer, kind, alignment))
         return [self.result(vector.ExtractOp(loaded, [i], element)) for i in range(width)]
+
+    def load_kept(self, pointer: SSAValue, element: Attribute, policy: int) -> list[SSAValue]:
+        """16 bytes of neighbours from `pointer`, read at once, which L2 keeps as `policy` says."""
+        words = self.insert(kept_load(pointer, self.i64(policy))).results[0]
+        found: list[SSAValue] = []
+        for number in range(KEPT_WORDS):
+            word = self.field(words, number, i32)
+            if element == f32:
+                found.append(self.result(llvm.BitcastOp(word, f32)))
+                continue
+            pair = self.result(llvm.BitcastOp(word, VectorType(element, [2])))
+            found += [self.result(vector.ExtractOp(pair, [side], element)) for side in (0, 1)]
+        return found
 
     def store(self, pointer: SSAValue, values: Sequence[SSAValue]) -> None:
         """Write `values` side by side at `pointer`, at once."""

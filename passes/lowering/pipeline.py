@@ -32,6 +32,7 @@ from mirage_mlir.graph.multicast import PartialCopy, partial_copy
 from mirage_mlir.graph.packing import Packing
 from mirage_mlir.graph.schedule import MBARRIER_BYTES
 from mirage_mlir.graph.tensor_map import BoxStart, TensorMap, box_starts
+from mirage_mlir.passes.lowering.access import EVICT_FIRST, EVICT_LAST
 from mirage_mlir.passes.lowering.context import (
     KernelContext,
     copied_stays,
@@ -62,13 +63,6 @@ from mirage_mlir.passes.schedule_threadblock import AHEAD
 
 PATIENCE = 10_000_000
 """Nanoseconds that one try of a wait takes at most; the wait itself goes on."""
-
-EVICT_FIRST, EVICT_LAST = 0x12F0000000000000, 0x14F0000000000000
-"""
-What L2 should do with what a copy reads: drop it before other lines, or keep it.
-
-PTX calls the number opaque; these are what `createpolicy.fractional.L2` gives for the two.
-"""
 
 
 @dataclass(frozen=True)

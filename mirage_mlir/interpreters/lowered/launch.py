@@ -19,6 +19,7 @@ from xdsl.utils.hints import isa
 
 from mirage_mlir.dialects import nvvm, nvvm_hopper, nvvm_wgmma
 from mirage_mlir.dialects.nvvm_attributes import CLUSTER_SHARED
+from mirage_mlir.dialects.nvvm_device import is_kept_load
 from mirage_mlir.interpreters.lowered import (
     arithmetic,
     atomics,
@@ -251,7 +252,8 @@ class Kernel:
         ]
         self.require_aligned(device.module)
         self.parts = any(
-            isinstance(op, PARTING) or (isinstance(op, nvvm.BarrierOp) and op.operands)
+            (isinstance(op, PARTING) and not is_kept_load(op))
+            or (isinstance(op, nvvm.BarrierOp) and op.operands)
             for op in function.walk()
         )
         self.joint = any(is_told_to_others(op) for op in function.walk())

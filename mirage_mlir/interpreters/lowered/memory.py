@@ -8,6 +8,7 @@ from xdsl.ir import Operation
 
 from mirage_mlir.dialects import nvvm, nvvm_hopper
 from mirage_mlir.dialects.nvvm_attributes import CLUSTER_SHARED
+from mirage_mlir.dialects.nvvm_device import KEPT_WORDS
 from mirage_mlir.interpreters.lowered.accesses import Access, in_bounds
 from mirage_mlir.interpreters.lowered.device_memory import DeviceBuffer
 from mirage_mlir.interpreters.lowered.encoding import (
@@ -68,6 +69,15 @@ def run_load(state: Flow, op: Operation) -> None:
     data = np.full((state.size, size), POISON, np.uint8)
     data[here] = pointer.memory.read(state.access(op, pointer, here, size, alignment))
     state.values[op.dereferenced_value] = decode(data, kind)
+
+
+def run_kept_load(state: Flow, op: Operation) -> None:
+    """Four words for each active thread, as a struct."""
+    pointer, here, size = state.pointer(op.operands[0]), state.here, 4 * KEPT_WORDS
+    data = np.full((state.size, size), POISON, np.uint8)
+    data[here] = pointer.memory.read(state.access(op, pointer, here, size, size))
+    words = data.view(np.int32)
+    state.values[op.results[0]] = tuple(words[:, word].copy() for word in range(KEPT_WORDS))
 
 
 def run_store(state: Flow, op: Operation) -> None:

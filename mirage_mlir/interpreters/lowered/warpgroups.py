@@ -16,6 +16,7 @@ from xdsl.dialects.builtin import bf16, f16
 from xdsl.ir import Operation, SSAValue
 
 from mirage_mlir.dialects.nvvm_attributes import MatrixLayout, MultiplicandType
+from mirage_mlir.dialects.nvvm_device import is_kept_load
 from mirage_mlir.dialects.nvvm_hopper import SetMaxRegisterOp
 from mirage_mlir.dialects.nvvm_wgmma import (
     RegistersForm,
@@ -33,6 +34,7 @@ from mirage_mlir.interpreters.lowered.clocks import AGENT_TIME, GROUP_THREADS
 from mirage_mlir.interpreters.lowered.encoding import Array, decode
 from mirage_mlir.interpreters.lowered.faults import FaultKind, unsupported
 from mirage_mlir.interpreters.lowered.flow import Flow, Rules
+from mirage_mlir.interpreters.lowered.memory import run_kept_load
 from mirage_mlir.interpreters.lowered.shared_memory import SHARED_START
 from mirage_mlir.interpreters.lowered.tensor_copies import PIECE, swizzled
 from mirage_mlir.interpreters.lowered.values import Pending, Value
@@ -247,8 +249,13 @@ def signed(scale: WgmmaScaleInAttr) -> np.float32:
 
 
 def run_assembly(state: Flow, op: Operation) -> None:
-    """Values in registers of their own, or a product that takes its left side from registers."""
+    """
+    Values in registers of their own, a product that takes its left side from registers, or a load.
+    """
     assert isinstance(op, llvm.InlineAsmOp)
+    if is_kept_load(op):
+        run_kept_load(state, op)
+        return
     form = RegistersForm.of(op)
     if form is not None:
         run_register_product(state, op, form)

@@ -1,0 +1,45 @@
+"""What L2 keeps of what row kernels read, and that they compute the same."""
+
+from dataclasses import replace
+
+import lowering_tiles as tiles
+import pytest
+from lowered_kernels import check
+from xdsl.dialects import gpu
+
+from mirage_mlir.dialects.nvvm_device import is_kept_load
+from mirage_mlir.graph import target as targets
+from mirage_mlir.passes import lower_to_nvvm
+
+
+def kept(kernels: gpu.ModuleOp) -> int:
+    """Loads with advice for L2."""
+    return sum(map(is_kept_load, kernels.walk()))
+
+
+@pytest.fixture
+def small_l2(monkeypatch: pytest.MonkeyPatch) -> None:
+    """An H200 whose L2 holds a kilobyte: tensors that the interpreter can take stream through."""
+    known = targets.target_named
+
+    def named(name: str) -> targets.Target:
+        found = known(name)
+        return replace(found, l2_bytes=1024) if name == "H200" else found
+
+    monkeypatch.setattr(lower_to_nvvm, "target_named", named)
+
+
+@pytest.mark.usefixtures("small_l2")
+@pytest.mark.parametrize("kind", ["f16", "bf16", "f32"])
+def test_rows_that_stream_through(kind: str) -> None:
+    """Tiles that blocks read alone, in whole accesses of 16 bytes; not the factors of all rows."""
+    assert kept(check(tiles.layer_norm(13, 256, 3, kind))) > 0
+    # Of 3 x 256 elements, two or four bytes each, 64 threads read 16 bytes at a time.
+    assert kept(check(tiles.softmax(13, 256, 3, kind))) == (3 if kind == "f32" else 2)
+    assert kept(check(tiles.softmax(13, 100, 3, kind), target="A100")) == 0
+    assert kept(check(tiles.softmax(13, 101, 3, kind))) == 0
+    assert kept(check(tiles.elementwise((70, 256), (40, 256), [0], (256,), kind), threads=32)) == 0
+
+
+def test_rows_that_l2_holds() -> None:
+    assert kept(check(tiles.softmax(13, 256, 3))) == 0
