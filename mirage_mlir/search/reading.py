@@ -75,8 +75,7 @@ class Reading:
         with self.forms.lowering():
             for number, node in enumerate(self.program.nodes):
                 value = self._node(number, node)
-                assert value is not None, f"the values of a program are defined: {node}"
-                self.values.append(value)
+                self.values.append(self.undefined(number, node) if value is None else value)
 
     def stored(self, output: Output) -> Poly | None:
         """What a kernel stores for an output: sums that are left open lack the grid's bits."""
@@ -93,6 +92,10 @@ class Reading:
     def input(self, number: int, node: Node) -> Poly | None:
         """The form of an input."""
         return self.forms.input(node.name, node.present)
+
+    def undefined(self, number: int, node: Node) -> Poly:
+        """A value of its own for what is not defined, as `x / (x - x)`: no graph computes it."""
+        return self.forms.input(f"undefined {number}", node.present)
 
     def exp(self, argument: int) -> Poly | None:
         """The form of exp of the node `argument`."""

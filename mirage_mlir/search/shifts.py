@@ -166,6 +166,10 @@ class _Shifted(Reading):
         value = super().input(number, node)
         return self.forms.add(value, self._value(number)) if number in self._free else value
 
+    def undefined(self, number: int, node: Node) -> Poly:
+        """Another value with other shifts: of what is not defined, nothing stays the same."""
+        return self.forms.input(f"undefined {number} {sorted(self._free)}", node.present)
+
     def exp(self, argument: int) -> Poly | None:
         powers = self.forms.function("exp", self.values[argument])
         return self.forms.mul(powers, self._value(argument)) if argument in self._free else powers

@@ -1,0 +1,41 @@
+// Programs that hardly anybody writes on purpose have kernels nevertheless.
+// RUN: mirage-opt %s --superoptimize --split-input-file --verify-diagnostics
+// RUN: mirage-opt %s --superoptimize --split-input-file 2>/dev/null | filecheck %s
+
+// A constant depends on no input: its error is the same on inputs of all kinds.
+
+// CHECK-LABEL: @constant
+// CHECK: threadblock.constant {value = 2.000000e+00 : f32}
+func.func @constant(%x: tensor<8x16xf16>) -> (tensor<8x16xf16>, tensor<8x16xf16>) {
+  %0 = kernel.constant {value = 2.0 : f32} : tensor<8x16xf16>
+  %1 = kernel.relu %x : (tensor<8x16xf16>) -> tensor<8x16xf16>
+  func.return %0, %1 : tensor<8x16xf16>, tensor<8x16xf16>
+}
+
+// -----
+
+// What is not defined has no normal form.
+
+// CHECK-LABEL: @undefined
+// CHECK: threadblock.div
+// expected-remark @+2 {{each operator alone is not decided: 0 of 64 random tests}}
+// expected-remark @+1 {{no better graph was found}}
+func.func @undefined(%x: tensor<8x16xf32>) -> tensor<8x16xf32> {
+  %0 = kernel.sub %x, %x : (tensor<8x16xf32>, tensor<8x16xf32>) -> tensor<8x16xf32>
+  %1 = kernel.div %x, %0 : (tensor<8x16xf32>, tensor<8x16xf32>) -> tensor<8x16xf32>
+  func.return %1 : tensor<8x16xf32>
+}
+
+// -----
+
+// The maximum of a row's maximum and its elements is no part of a maximum.
+
+// CHECK-LABEL: @maxima
+// CHECK: threadblock.gelu
+// CHECK-NOT: kernel.graph_defined
+func.func @maxima(%x: tensor<40x24xf32>, %y: tensor<40x24xf32>) -> tensor<40x24xf32> {
+  %0 = kernel.reduce_max %x {dims = array<i64: 1>} : (tensor<40x24xf32>) -> tensor<40x1xf32>
+  %1 = kernel.max %0, %y : (tensor<40x1xf32>, tensor<40x24xf32>) -> tensor<40x24xf32>
+  %2 = kernel.gelu %1 : (tensor<40x24xf32>) -> tensor<40x24xf32>
+  func.return %2 : tensor<40x24xf32>
+}
