@@ -84,3 +84,21 @@
 %p, %i = "test.op"() : () -> (!llvm.ptr<1>, i32)
 // expected-error @+1 {{counts on the device in order, and does not do (15, 2, 'device')}}
 %c = "llvm.atomicrmw"(%p, %i) <{bin_op = 15 : i64, ordering = 2 : i64, syncscope = "device"}> : (!llvm.ptr<1>, i32) -> i32
+
+// -----
+
+%d, %s, %i = "test.op"() : () -> (!llvm.ptr, !llvm.ptr<3>, i32)
+// expected-error @+1 {{is for one block alone unless it has a multicast mask}}
+"nvvm.cp.async.bulk.tensor.shared.cluster.global"(%s, %d, %i, %s) <{mode = #nvvm.tma_load_mode<tile>, isCTAOnly = false, operandSegmentSizes = array<i32: 1, 1, 1, 1, 0, 0, 0, 0>}> : (!llvm.ptr<3>, !llvm.ptr, i32, !llvm.ptr<3>) -> ()
+
+// -----
+
+%d, %s, %i, %m = "test.op"() : () -> (!llvm.ptr, !llvm.ptr<3>, i32, i16)
+// expected-error @+1 {{copies to one block or to several, not to !llvm.ptr<3>}}
+"nvvm.cp.async.bulk.tensor.shared.cluster.global"(%s, %d, %i, %s, %m) <{mode = #nvvm.tma_load_mode<tile>, isCTAOnly = false, operandSegmentSizes = array<i32: 1, 1, 1, 1, 0, 1, 0, 0>}> : (!llvm.ptr<3>, !llvm.ptr, i32, !llvm.ptr<3>, i16) -> ()
+
+// -----
+
+%r = "test.op"() : () -> !llvm.ptr<7>
+// expected-error @+1 {{has a result, its phase, unless another block has the barrier}}
+%t = "nvvm.mbarrier.arrive"(%r) <{scope = #nvvm.mem_scope<cta>, relaxed = false}> : (!llvm.ptr<7>) -> i64
