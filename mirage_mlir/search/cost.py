@@ -14,6 +14,7 @@ from functools import partial
 import numpy as np
 
 from mirage_mlir.graph.target import Target
+from mirage_mlir.graph.wgmma import UNIT_ROWS
 from mirage_mlir.search.extract import Derivation
 from mirage_mlir.search.hypergraph import Edge, Hypergraph, Stage
 from mirage_mlir.search.instantiate import Array
@@ -95,7 +96,7 @@ MEETING, MEETING_OF_MORE = 1e-6, 0.15e-6
 """Seconds that two blocks of a cluster take to meet twice, once before they read each other's sums
 and once before the first may end, and what each further block adds."""
 
-PIPELINE_MEETING, PIPELINE_MEETING_OF_MORE = 0.27e-6, 0.1e-6
+PIPELINE_MEETING, PIPELINE_MEETING_OF_MORE = 0.27e-6, 0.15e-6
 """The same where the blocks of the next kernel start their copies meanwhile. This and the
 following are read off 260 kernels of 17 programs with products on an H200; of those with 1 to 16
 rows the model is off by 5 % on average then."""
@@ -145,6 +146,10 @@ copies, as the blocks of a product start in panels."""
 EARLY_BYTES, EARLY_START = 96 * 1024, 0.8e-6
 """Bytes that a block reads up to which a kernel without a producer starts while the one in front
 runs, and what is saved so: a row of 4096 elements through three norms took 0.9 us on an H200."""
+
+READING_TURN = 0.55e-6
+"""Seconds of a turn in which threads read a tile beside warp groups that multiply it: squares of
+512 rows beside a product took 40 us on an H200, the product alone 27.5."""
 
 UNCHAINED_TURN, UNCHAINED_ELEMENT = 0.3e-6, 0.25e-9
 """Seconds of a turn, and for each element, where a product's operand made of another product's
@@ -427,6 +432,7 @@ class CostModel:
         meeting = np.where(pipelined | ~looped, 0.0, target.barrier / hidden)
         compute = self._compute_seconds(self.during, at_once, most)
         compute = compute + waves * mesh.iterations * meeting
+        compute = np.maximum(compute, waves * mesh.iterations * self._reading_seconds())
         reduced = reduction_waits(self.resources) * np.where(pipelined, PIPELINE_WAITS, 1.0)
         waiting = (reduced + operand_waits(self.resources)) * target.barrier
         chained = self._chain_seconds() + self._unchained_seconds()
@@ -470,6 +476,20 @@ class CostModel:
             return 0.0
         turns = np.maximum.reduce([self.tiling.turns(value) for value in self.resources.shifted])
         return CHAIN_START + CHAIN_TURN * turns
+
+    def _reading_seconds(self) -> Array | float:
+        """What a turn takes at least where threads read what warp groups of 64 rows multiply."""
+        resources, turn = self.resources, self.tiling.zero
+        for value, edge in resources.edges.items():
+            users = [resources.edges[user] for user in resources.uses[value]]
+            products = [user for user in users if user.kind is Kind.MATMUL]
+            if edge.kind is Kind.INPUT and 0 < len(products) < len(users):
+                rows = self.tiling.extent(
+                    [axis for axis in self.tiling.axes(value) if axis != products[0].axis]
+                )
+                waits = resources.grouped & self.tiling.in_loop(value) & (rows % UNIT_ROWS == 0)
+                turn = np.where(waits, READING_TURN, turn)
+        return turn
 
     def _unchained_seconds(self) -> Array:
         """What a block waits where products take others' results from shared memory, in a loop."""

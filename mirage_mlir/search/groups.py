@@ -34,8 +34,9 @@ GROUP_WORK = 0.48
 790e12 in a second, and single kernels of the second half of that."""
 
 
-SHORT_LINES = 1.1
-"""How much longer a product takes for each operand whose lines are not 128 bytes long."""
+SHORT_LINES = 1.5
+"""How much longer a product takes with an operand whose lines are not 128 bytes long: attention
+with 80 or 96 keys 1.7 times as long as with 64 or 128."""
 
 SHORTEST_LINE = 16
 """Elements of the shortest line of a swizzled tile."""
@@ -133,8 +134,8 @@ def group_product(
         best, exchange = np.where(better, read, best), np.where(better, parts, exchange)
     fits = np.isfinite(best)
     work = GROUP_WORK * 2 * high * wide * depth
-    for operand in operands:
-        work = np.where(operand.run % LONGEST_LINE == 0, work, SHORT_LINES * work)
+    whole = np.logical_and.reduce([operand.line == LONGEST_LINE for operand in operands], axis=0)
+    work = np.where(whole, work, SHORT_LINES * work)
     return Grouped(fits, Warps(work, np.where(fits, best, 0.0), exchange, fits))
 
 
@@ -177,11 +178,14 @@ def group_chain(tiling: Tiling, edges: Mapping[int, Edge], chain: Chain, groups:
     ]
     total, widest = sum(widths, start=tiling.zero), np.maximum.reduce(widths)
     possible = (rows % UNIT_ROWS == 0) & (keys % UNIT_DEPTH == 0) & (depth % UNIT_DEPTH == 0)
+    each = np.full_like(rows, 2 * GROUP_WORK)
     for value in (chain.first, *chain.others):
         for operand in edges[value].operands:
             summed_over = edges[value].axis
             assert summed_over is not None
-            possible &= operand_tile(tiling, edges, operand, summed_over).fits
+            line = operand_tile(tiling, edges, operand, summed_over).line
+            possible &= line > 0
+            each = np.where(line < LONGEST_LINE, 2 * GROUP_WORK * SHORT_LINES, each)
     for width in widths:
         possible &= width % UNIT_DEPTH == 0
     looped = bool(mesh.turns)
@@ -204,14 +208,14 @@ def group_chain(tiling: Tiling, edges: Mapping[int, Edge], chain: Chain, groups:
     parts = np.where(fits & (across > 1), across * rows * 4, 0.0)
     found = {
         chain.first: Warps(
-            GROUP_WORK * 2 * rows * keys * depth,
+            each * rows * keys * depth,
             heights * (UNIT_ROWS + keys) * depth * ITEM_BYTES,
             tiling.zero,
             fits,
         )
     }
     for other, width in zip(chain.others, widths, strict=True):
-        work = GROUP_WORK * 2 * rows * keys * width
+        work = each * rows * keys * width
         read = heights * keys * width * ITEM_BYTES
         found[other] = Warps(work, read, parts * width, fits)
     return Shared(fits, found)
