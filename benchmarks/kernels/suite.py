@@ -379,7 +379,12 @@ def timed_cases(
             print("# the time is over")
             break
         timings = time_one(program, ready, machine, options)
-        suite.rows.append(suite.run(case, one, timings))
+        try:
+            suite.rows.append(suite.run(case, one, timings))
+        # Out of memory, say: the other cases are of interest.
+        except Exception as error:
+            print(f"! {case.name}: {' '.join(str(error).split())[:200]}", flush=True)
+            continue
         print(line(suite.rows[-1]), flush=True)
         suite.write()
     print(f"# {perf_counter() - start:.0f} s")

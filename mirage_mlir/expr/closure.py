@@ -42,6 +42,10 @@ the values of the program itself.
 MOST_PARTS = 4096
 """Parts of one monomial that are made roots, as denominators or in expanded form; 2^12."""
 
+MOST_POWERS = 16
+"""Powers of one factor that each have parts: of exp(1000 x), which is exp(x) 1000 times, only those
+that the program itself has are looked for."""
+
 COUNTED = -1
 """The number of a variable that no factor reads: its sum is a factor, the size of the axis."""
 
@@ -263,7 +267,7 @@ class Closure:
     def _powers_within(self, factor: Factor) -> list[Exponent]:
         """The powers of a factor's head that a part of it can have, with 0."""
         exponent = factor.exponent
-        if isinstance(exponent, int):
+        if isinstance(exponent, int) and abs(exponent) <= MOST_POWERS:
             sign = 1 if exponent > 0 else -1
             return [sign * e for e in range(abs(exponent) + 1)]
         steps = {e for e in self._powers.get(factor.head, ()) if 0 < e / exponent <= 1}

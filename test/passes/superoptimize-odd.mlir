@@ -39,3 +39,16 @@ func.func @maxima(%x: tensor<40x24xf32>, %y: tensor<40x24xf32>) -> tensor<40x24x
   %2 = kernel.gelu %1 : (tensor<40x24xf32>) -> tensor<40x24xf32>
   func.return %2 : tensor<40x24xf32>
 }
+
+// -----
+
+// e^(10^6 x) is e^x very many times.
+
+// CHECK-LABEL: @power
+// CHECK: threadblock.exp
+// CHECK-NOT: kernel.graph_defined
+func.func @power(%x: tensor<8x16xf32>) -> tensor<8x16xf32> {
+  %0 = kernel.scale %x {factor = 1.0e+06 : f32} : (tensor<8x16xf32>) -> tensor<8x16xf32>
+  %1 = kernel.exp %0 : (tensor<8x16xf32>) -> tensor<8x16xf32>
+  func.return %1 : tensor<8x16xf32>
+}
