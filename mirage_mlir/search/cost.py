@@ -143,9 +143,9 @@ READ_AGAIN, PIPELINE_READ_AGAIN = 0.25, 0.05
 """Part of the repeated reads of a tensor larger than L2 that go to device memory; less by tensor
 copies, as the blocks of a product start in panels."""
 
-EARLY_BYTES, EARLY_START = 96 * 1024, 0.8e-6
+EARLY_BYTES, EARLY_START = 96 * 1024, 0.65e-6
 """Bytes that a block reads up to which a kernel without a producer starts while the one in front
-runs, and what is saved so: a row of 4096 elements through three norms took 0.9 us on an H200."""
+runs, and what is saved so: second kernels of attention took 1.0 to 1.4 us on an H200."""
 
 READING_TURN = 0.55e-6
 """Seconds of a turn in which threads read a tile beside warp groups that multiply it: squares of

@@ -161,6 +161,15 @@ def _chain_rows(tiling: Tiling, edges: Mapping[int, Edge], chain: Chain) -> Arra
 
 
 def group_chain(tiling: Tiling, edges: Mapping[int, Edge], chain: Chain, groups: Array) -> Shared:
+    """As `_group_chain`, which is asked once for all graphs that have a chain."""
+    products = [edges[value] for value in (chain.first, *chain.others)]
+    operands = [edges[operand] for product in products for operand in product.operands]
+    lie = tuple((operand.kind, operand.source) for operand in operands)
+    key = ("groups", chain, tuple(product.axis for product in products), lie, groups.tobytes())
+    return tiling.once(key, lambda: _group_chain(tiling, edges, chain, groups))
+
+
+def _group_chain(tiling: Tiling, edges: Mapping[int, Edge], chain: Chain, groups: Array) -> Shared:
     """
     The split of a chain's rows and keys over warp groups with the fewest parts.
 

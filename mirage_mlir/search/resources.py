@@ -412,7 +412,8 @@ class Resources:
     def _warps(self, value: int, edge: Edge) -> Warps:
         """Warps along rows, columns and depth with the fewest instructions for each."""
         sides = tuple(self.tiling.axes(operand) for operand in edge.operands)
-        inputs = tuple(self.edges[operand].source for operand in edge.operands)
+        operands = [self.edges[operand] for operand in edge.operands]
+        inputs = tuple((operand.kind, operand.source) for operand in operands)
         threads = self.threads.tobytes()
         key = ("warps", sides, inputs, edge.axis, self.is_summed(value), threads)
         return self.tiling.once(key, lambda: self._alone(value, edge))
