@@ -319,12 +319,13 @@ def write_shared(
     element = buffer_element(buffer_of(buffer))
     start = emit.mul(ctx.bit_field(layout.part_bits), shared.size)
     whole = threadblock.shape_of(buffer)
-    width = layout.vector
+    fits = covers(shared, layout) and part is None
+    # Of elements that are written together all must be in the tile, or there must be room.
+    width = layout.vector if fits else gcd(layout.vector, shape[-1])
     item = byte_width(element)
     together = shared_width(shared, whole, width, item)
     if part is not None and part[0] == len(whole) - 1:
         together = gcd(together, part[1])
-    fits = covers(shared, layout) and part is None
     nowhere: Extents = (None,) * len(shape)
     with emit.when(ctx.is_first(layout.replica_bits)):
         for first in range(0, len(slots), width):

@@ -57,7 +57,31 @@ func.func @ugraph(%x: tensor<8x32xf16>, %y: tensor<32x77xf16>, %z: tensor<77x128
 """The first product is in no chain, since 77 columns are not shared by four warps, but lies as the
 second, which begins a chain, would leave its own left side."""
 
-PROGRAMS = {"scalars-as-a-row": SCALARS_AS_A_ROW, "three-products": THREE_PRODUCTS}
+JOINED_PRODUCT = """
+func.func @ugraph(%x: tensor<8x16xf16>, %y: tensor<16x5xf16>) -> tensor<16x5xf16> {
+  %0 = kernel.graph_defined ins(%x, %y) grid [1] {
+  ^bb0(%1: tensor<8x16xf16>, %2: tensor<16x5xf16>):
+    %3 = threadblock.load %1 grid_map [_] : (tensor<8x16xf16>) -> !threadblock.tile<8x16xf16>
+    %4 = threadblock.load %2 grid_map [_] : (tensor<16x5xf16>) -> !threadblock.tile<16x5xf16>
+    %5 = threadblock.matmul %3, %4
+      : (!threadblock.tile<8x16xf16>, !threadblock.tile<16x5xf16>) -> !threadblock.tile<8x5xf32>
+    %6 = threadblock.cast %5 : (!threadblock.tile<8x5xf32>) -> !threadblock.tile<8x5xf16>
+    %7 = threadblock.square %5 : (!threadblock.tile<8x5xf32>) -> !threadblock.tile<8x5xf32>
+    %8 = threadblock.cast %7 : (!threadblock.tile<8x5xf32>) -> !threadblock.tile<8x5xf16>
+    %9 = threadblock.concat %6, %8 {dim = 0 : i64}
+      : (!threadblock.tile<8x5xf16>, !threadblock.tile<8x5xf16>) -> !threadblock.tile<16x5xf16>
+    threadblock.store %9 grid_map [_] : !threadblock.tile<16x5xf16>
+  } : (tensor<8x16xf16>, tensor<16x5xf16>) -> tensor<16x5xf16>
+  func.return %0 : tensor<16x5xf16>
+}
+"""
+"""A thread has two columns of a product at a time, of which five are none of the next line's."""
+
+PROGRAMS = {
+    "scalars-as-a-row": SCALARS_AS_A_ROW,
+    "three-products": THREE_PRODUCTS,
+    "joined-product": JOINED_PRODUCT,
+}
 
 
 @pytest.mark.parametrize("target", ["H200", "A100"])
