@@ -16,6 +16,58 @@ import numpy as np
 from mirage_mlir.graph.target import Target
 from mirage_mlir.graph.wgmma import UNIT_ROWS
 from mirage_mlir.search.extract import Derivation
+from mirage_mlir.search.fitted import (
+    ACROSS_MOST,
+    ACROSS_READ,
+    AGAIN,
+    ALL_APART,
+    APART,
+    BLOCK_START,
+    BUSY_THREADS,
+    CHAIN_START,
+    CHAIN_TURN,
+    COPY_BOX,
+    COPY_TURN,
+    EARLY_BYTES,
+    EARLY_START,
+    ENOUGH_BUSY,
+    EXCHANGE_RATE,
+    FUNCTION_WORK,
+    GROUPS_BUSY,
+    IDLE_LATENCY,
+    LAST_TURN,
+    LEAST_PIECE,
+    LINE,
+    LINE_SHARE,
+    MAX_BLOCKS,
+    MAX_BLOCKS_BEHIND,
+    MEETING,
+    MEETING_OF_MORE,
+    ODD_PIECE,
+    PARTS_MEETING,
+    PIECE_WORK,
+    PIPELINE_APART,
+    PIPELINE_LAUNCH,
+    PIPELINE_MEETING,
+    PIPELINE_MEETING_OF_MORE,
+    PIPELINE_READ_AGAIN,
+    PIPELINE_WAITS,
+    PRODUCTS_BUSY,
+    READ_AGAIN,
+    READING_TURN,
+    SECTOR,
+    SINGLE_READ,
+    TF32_READ,
+    TF32_WORK,
+    THREE_APART,
+    TOGETHER,
+    TWO_APART,
+    UNCHAINED_ELEMENT,
+    UNCHAINED_TURN,
+    VECTOR_READ,
+    WARPS_BESIDE,
+    WARPS_BUSY,
+)
 from mirage_mlir.search.hypergraph import Edge, Hypergraph, Stage
 from mirage_mlir.search.instantiate import Array
 from mirage_mlir.search.program import Axes, Input, Kind, Output
@@ -29,137 +81,6 @@ from mirage_mlir.search.resources import (
     reduction_waits,
 )
 from mirage_mlir.search.tiling import Tiling, item_bytes
-
-SECTOR, LINE = 32, 128
-"""Bytes that device memory hands out at once, and that L2 keeps together."""
-
-LINE_SHARE = 0.25
-"""How much whole lines count beside whole sectors in the price of a short run: fitted to RMSNorm
-and a linear layer on an H200, 255 tilings (see `benchmarks/README.md`)."""
-
-MAX_BLOCKS, MAX_BLOCKS_BEHIND = 2**31, 65535
-"""Blocks along the first axis of a grid, and along each of the others."""
-
-FUNCTION_WORK = 8.0
-"""Scalar operations that a division or a transcendental function counts for."""
-
-PIECE_WORK = 4.0
-"""Scalar operations that one copied piece (16 bytes where aligned) counts for: its address."""
-
-LEAST_PIECE, ODD_PIECE = 4, 10.0
-"""Bytes of the smallest piece that is copied to shared memory as it is, and how many of such pieces
-a smaller one counts for, which a thread loads and stores: products of 127 rows of odd lengths took
-100 us where the bytes take 10."""
-
-VECTOR_READ, SINGLE_READ = 1.0, 12.0
-"""Scalar operations that an element read from shared memory counts for, where a thread reads
-neighbours at once and where it does not: its address, the load and the conversion. A product by
-threads instead of the matrix unit took 4 times as long on an H200."""
-
-ACROSS_READ, ACROSS_MOST = 0.7, 180.0
-"""Scalar operations that an element counts for where neighbouring threads read along a column of
-a tile in shared memory, for each element of such a column, and how many of them count: the threads
-of a warp spread over more rows, whose banks collide. Fitted to 12 products of one row by threads on
-an H200, columns of 32 to 256."""
-
-TF32_WORK, TF32_READ = 2.0, 1.0
-"""How much longer than a product of f16 one of tf32 takes a matrix unit (PTX ISA: half the depth in
-one instruction), and scalar operations for each byte of its operands: a thread loads elements of 4
-bytes one by one, and rounds them. Not fitted to anything that was timed."""
-
-BUSY_THREADS = 512
-"""Threads that keep the arithmetic units of a multiprocessor busy."""
-
-PRODUCTS_BUSY, ENOUGH_BUSY = 0.6, 0.5
-"""The part of the rate that threads reach beside products of warp groups, and how many of them are
-enough for that: each has many independent elements. Attention with 256 threads took 21.7 us on an
-H200, with 512 it took 25."""
-
-WARPS_BESIDE = 0.5
-"""The same of what they reach else, where warps multiply one by one what others have multiplied:
-24 queries with 96 keys took 19.6 us, not 11."""
-
-WARPS_BUSY, GROUPS_BUSY = 2, 4
-"""How many times fewer keep the matrix units busy: one warp group is enough, as tiles of 64 by 128
-elements on each multiprocessor of an H200 showed."""
-
-IDLE_LATENCY = 0.2e-6
-"""Seconds that the first answer of an idle memory adds to an empty kernel: most of it passes while
-the kernel before ends. This, the waits of reductions and the registers of kernels without
-products are read off 73 kernels of rows and elements on an H200 (1.3 to 44 us): the model is off by
-14 % on average there, by 17 % on 96 kernels with products."""
-
-BLOCK_START = 3e-8
-"""Seconds from the end of a block to the first instruction of the next one in its place."""
-
-MEETING, MEETING_OF_MORE = 1e-6, 0.15e-6
-"""Seconds that two blocks of a cluster take to meet twice, once before they read each other's sums
-and once before the first may end, and what each further block adds."""
-
-PIPELINE_MEETING, PIPELINE_MEETING_OF_MORE = 0.27e-6, 0.15e-6
-"""The same where the blocks of the next kernel start their copies meanwhile. This and the
-following are read off 260 kernels of 17 programs with products on an H200; of those with 1 to 16
-rows the model is off by 5 % on average then."""
-
-PARTS_MEETING = 1.5e-6
-"""Seconds that blocks take to leave parts of a sum in device memory and to count themselves, and
-the last one to find that it is: a fence, two barriers, an atomic operation and an answer of L2, one
-after the other. Not fitted to anything that was timed."""
-
-TWO_APART, THREE_APART = 0.85, 0.05
-"""The same in such a loop with two buffers of each tile, and with three: products of tiles of 128
-by 128 and more took 50 us with two of 96 KB where 26 were enough with seven of 32 KB."""
-
-EXCHANGE_RATE = 2e10
-"""Bytes that a block reads in a second from the shared memory of others of its cluster."""
-
-APART, ALL_APART, PIPELINE_APART = 0.15, 0.7, 0.5
-"""How much of the shorter of copying and computing does not overlap with the other in a loop where
-all threads do both, where there is no loop, and where a warp of its own starts all copies at once;
-nothing where it starts those of a loop."""
-
-LAST_TURN, PIPELINE_WAITS = 0.15, 0.1
-"""What the last turn's work and the waits of reductions take where a warp of its own starts the
-copies, as a part of what they take elsewhere: warps do not wait for each other then, and the next
-kernel's copies run meanwhile."""
-
-COPY_TURN, COPY_BOX = 60e-9, 33e-9
-"""Seconds from one turn of the loop to the next where the copies limit it, whatever their bytes:
-for the barriers, and for each box. Products of one row took 126 to 163 ns in each turn, of two and
-of three boxes, where tiles were small."""
-
-TOGETHER = 4
-"""Power by which bytes and turns add up to the time of copies: turns that take three fourths of
-what the bytes take cost 7 % more, as timed."""
-
-PIPELINE_LAUNCH = 0.2e-6
-"""Seconds less of a launch where the first copies start while the kernel in front ends."""
-
-AGAIN = 0.6
-"""What reading from L2 by tensor copies takes, as a part of what it takes alone, where device
-memory is read meanwhile: matrices that two rows of blocks read took 2 to 5 us more than one."""
-
-READ_AGAIN, PIPELINE_READ_AGAIN = 0.25, 0.05
-"""Part of the repeated reads of a tensor larger than L2 that go to device memory; less by tensor
-copies, as the blocks of a product start in panels."""
-
-EARLY_BYTES, EARLY_START = 96 * 1024, 0.65e-6
-"""Bytes that a block reads up to which a kernel without a producer starts while the one in front
-runs, and what is saved so: second kernels of attention took 1.0 to 1.4 us on an H200."""
-
-READING_TURN = 0.55e-6
-"""Seconds of a turn in which threads read a tile beside warp groups that multiply it: squares of
-512 rows beside a product took 40 us on an H200, the product alone 27.5."""
-
-UNCHAINED_TURN, UNCHAINED_ELEMENT = 0.3e-6, 0.25e-9
-"""Seconds of a turn, and for each element, where a product's operand made of another product's
-result goes through shared memory, with a maximum of the whole block: 8 by 32 elements took 0.2 to
-0.5 us more, 40 by 350 some 3 us."""
-
-CHAIN_START, CHAIN_TURN = 0.5e-6, 0.06e-6
-"""Seconds of a block with a product of exps of a product, once and in each turn: one waits for the
-other, and in the end sums of several warps come together. Attention on an H200 took 0.8 us more
-than its bytes with four turns, 1.2 with eight."""
 
 HEAVY = (Kind.DIV, Kind.INVERSE, Kind.FUNCTION)
 

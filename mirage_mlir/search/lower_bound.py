@@ -16,8 +16,9 @@ from mirage_mlir.graph.schedule import MATRIX_THREADS, MAX_THREADS, MIN_THREADS,
 from mirage_mlir.graph.target import Target
 from mirage_mlir.search.chains import Chain, Warps
 from mirage_mlir.search.config import Configuration
-from mirage_mlir.search.cost import IDLE_LATENCY, SECTOR, CostModel
+from mirage_mlir.search.cost import CostModel
 from mirage_mlir.search.extract import Derivation
+from mirage_mlir.search.fitted import IDLE_LATENCY, SECTOR
 from mirage_mlir.search.groups import GROUP_WORK
 from mirage_mlir.search.hypergraph import Edge, Hypergraph, Stage, Value
 from mirage_mlir.search.instantiate import Array, Mesh

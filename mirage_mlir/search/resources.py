@@ -500,8 +500,7 @@ class Resources:
         """Two buffers of what the loop computes, where these leave enough for what it loads."""
         if not self.pipelined.any() or not self.made.any():
             return
-        once, stages = self.made, self.stages
-        self.made = 2 * once
+        once, stages, self.made = self.made, self.stages, 2 * self.made
         self.stages = self._stages()
         room = self.staged * self.stages + self.held + self.made + OTHER_BYTES
         enough = (self.stages >= np.minimum(stages, ENOUGH_STAGES)) & self.pipelined
