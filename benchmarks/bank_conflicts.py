@@ -258,7 +258,8 @@ def add_instruction(accesses: Accesses, row: dict[str, str]) -> None:
     name = INSTRUCTIONS.get(words[0].partition(".")[0]) if words else None
     if name is None:
         return
-    found = Access(**{part: whole(row[metric]) for metric, part in BY_INSTRUCTION.items()})
+    # ncu leaves a column out where it is zero for all instructions of a kernel.
+    found = Access(**{part: whole(row.get(metric, "")) for metric, part in BY_INSTRUCTION.items()})
     if not found.passes:
         # Of device memory, or by no thread at all.
         found.instructions = 0
