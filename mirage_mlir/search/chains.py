@@ -17,29 +17,20 @@ from mirage_mlir.search.hypergraph import Edge
 from mirage_mlir.search.instantiate import Array
 from mirage_mlir.search.program import Kind
 from mirage_mlir.search.tiling import Tiling
+from mirage_mlir.search.warps import (
+    COLUMNS,
+    DEPTH,
+    INSTRUCTION,
+    LEFT_BYTES,
+    RIGHT_BYTES,
+    ROWS,
+    Warps,
+)
 
 ELEMENTWISE = (Kind.ADD, Kind.SUB, Kind.MUL, Kind.DIV, Kind.MAX, Kind.FUNCTION, Kind.INVERSE)
 
 SPLITS = ((1, 4), (1, 8), (2, 2), (2, 4), (4, 1), (4, 2), (8, 1))
 """Warps along the rows and along the keys: a block that multiplies has four or eight."""
-
-ROWS, COLUMNS, DEPTH = 16, 8, 16
-"""Of one instruction of the matrix unit."""
-
-
-NO_GROUPS = np.bool_(False)
-
-
-@dataclass(frozen=True)
-class Warps:
-    """How warps share a product: the instructions of all of them, and the bytes that they read."""
-
-    flops: Array
-    read: Array
-    exchange: Array
-    """Bytes of shared memory through which parts of the sum meet."""
-    grouped: NDArray[np.bool_] | np.bool_ = NO_GROUPS
-    """Whether they are warp groups'."""
 
 
 @dataclass(frozen=True)
@@ -144,19 +135,18 @@ def _shared(tiling: Tiling, edges: Mapping[int, Edge], chain: Chain, warps: Arra
         best = np.where(better, work, best)
         tiles, columns = np.where(better, rows, tiles), np.where(better, keys, columns)
         exchanged = np.where(better, parts / widest if across > 1 else 0.0, exchanged)
-    instruction = 2.0 * ROWS * COLUMNS * DEPTH
     found = {
         chain.first: Warps(
-            warps * tiles * columns * steps * instruction,
-            warps * steps * (tiles * 512 + columns * 256),
+            warps * tiles * columns * steps * INSTRUCTION,
+            warps * steps * (tiles * LEFT_BYTES + columns * RIGHT_BYTES),
             tiling.zero,
         )
     }
     for other, width in zip(chain.others, widths, strict=True):
         deep = np.ceil(columns / 2)
         found[other] = Warps(
-            warps * tiles * width * deep * instruction,
-            warps * deep * width * 256,
+            warps * tiles * width * deep * INSTRUCTION,
+            warps * deep * width * RIGHT_BYTES,
             exchanged * width,
         )
     return Shared(np.isfinite(best), found)

@@ -74,12 +74,12 @@ from mirage_mlir.search.program import Axes, Input, Kind, Output
 from mirage_mlir.search.resources import (
     ACCUMULATIONS,
     REDUCTIONS,
-    VECTOR,
     Mask,
     Resources,
     operand_waits,
     reduction_waits,
 )
+from mirage_mlir.search.tile_bytes import VECTOR, contiguous
 from mirage_mlir.search.tiling import Tiling, item_bytes
 
 HEAVY = (Kind.DIV, Kind.INVERSE, Kind.FUNCTION)
@@ -258,7 +258,7 @@ class CostModel:
         tiling, target = self.tiling, self.tiling.target
         item = item_bytes(tensor.element_type)
         tile, turns = tiling.volume(value) * item, tiling.turns(value)
-        run, vector = self.resources.contiguous(tensor)
+        run, vector = contiguous(tiling, tensor)
         waste = tiling.once(("waste", tensor.node), lambda: _waste(run))
         traffic = tile * turns * tiling.mesh.blocks
         whole = tiling.whole(tensor.axes) * item

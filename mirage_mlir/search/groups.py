@@ -23,16 +23,16 @@ from mirage_mlir.graph.wgmma import (
     UNIT_ROWS,
     registers_for_chain,
 )
-from mirage_mlir.search.chains import Chain, Shared, Warps
+from mirage_mlir.search.chains import Chain, Shared
 from mirage_mlir.search.hypergraph import Edge
 from mirage_mlir.search.instantiate import Array
 from mirage_mlir.search.program import Kind
 from mirage_mlir.search.tiling import Tiling, round_up
+from mirage_mlir.search.warps import Warps
 
 GROUP_WORK = 0.48
 """What an operation of a warp group counts for, in those of `mma.sync`: on an H200 the first reach
 790e12 in a second, and single kernels of the second half of that."""
-
 
 SHORT_LINES = 1.5
 """How much longer a product takes with an operand whose lines are not 128 bytes long: attention

@@ -14,7 +14,7 @@ import numpy as np
 
 from mirage_mlir.graph.schedule import MATRIX_THREADS, MAX_THREADS, MIN_THREADS, STAGE_COUNTS
 from mirage_mlir.graph.target import Target
-from mirage_mlir.search.chains import Chain, Warps
+from mirage_mlir.search.chains import Chain
 from mirage_mlir.search.config import Configuration
 from mirage_mlir.search.cost import CostModel
 from mirage_mlir.search.extract import Derivation
@@ -32,6 +32,7 @@ from mirage_mlir.search.resources import (
 )
 from mirage_mlir.search.tiling import Tiling
 from mirage_mlir.search.values import Algebra
+from mirage_mlir.search.warps import Warps
 
 UNKNOWN = Edge(Kind.CONSTANT)
 """Stands for the edge of a value that has several: a constant costs nothing."""

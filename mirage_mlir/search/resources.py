@@ -10,14 +10,13 @@ from collections.abc import Iterator
 import numpy as np
 from numpy.typing import NDArray
 
-from mirage_mlir.graph.layout import SWIZZLED_LINES, SWIZZLES, WARP_THREADS
+from mirage_mlir.graph.layout import WARP_THREADS
 from mirage_mlir.graph.schedule import (
     ACCUMULATORS_PER_THREAD,
     BYTES_IN_FLIGHT,
     FOLLOWER_BYTES,
     MATRIX_THREADS,
     MAX_BUFFER_BYTES,
-    MAX_EXCHANGE_BYTES,
     MAX_REGISTERS,
     PRODUCER_WARPS,
     RESERVED_BYTES,
@@ -26,20 +25,21 @@ from mirage_mlir.graph.schedule import (
     pipeline_stages,
     side_by_side,
 )
-from mirage_mlir.graph.tensor_map import MAX_BOX, MAX_BOXES, SHARED_ALIGNMENT
 from mirage_mlir.graph.wgmma import GROUP_THREADS
-from mirage_mlir.search.chains import Chain, Warps, find_chains, shared
+from mirage_mlir.search.chains import Chain, find_chains, shared
 from mirage_mlir.search.extract import Derivation
 from mirage_mlir.search.groups import group_chain, group_counts, group_product, operand_tile
 from mirage_mlir.search.hypergraph import Edge
 from mirage_mlir.search.instantiate import Array
 from mirage_mlir.search.program import Input, Kind
+from mirage_mlir.search.tile_bytes import boxed_tile, contiguous, padded_bytes, padded_tile
 from mirage_mlir.search.tiling import Tiling, item_bytes, round_up
+from mirage_mlir.search.warps import COLUMNS, LINE_PADDING, ROWS, Warps, chosen, warps_product
 
 Mask = NDArray[np.bool_]
 
-VECTOR, REGISTER = 16, 4
-"""Bytes that a thread copies at once, where addresses are multiples of it, and of a register."""
+REGISTER = 4
+"""Bytes of a register."""
 
 MAX_LIVE_PER_THREAD = 96
 """Elements in f32 that a thread keeps; of its 255 registers others hold addresses and copies."""
@@ -60,9 +60,6 @@ COPIES_OF_LIVE = 1.5
 OTHER_BYTES = 2048
 """Scalars of rows, and what is lost where tiles start at multiples of 1024 bytes."""
 
-LINE_PADDING = 32
-"""Bytes after each line of a tile of f32 that threads write, so that they meet in no bank."""
-
 ENOUGH_STAGES = 4
 """Buffers of the loop's tiles that are left where what it computes has two of its own."""
 
@@ -72,16 +69,6 @@ memory one after the other."""
 
 REDUCTIONS = (Kind.REDUCE_SUM, Kind.REDUCE_MAX)
 ACCUMULATIONS = (Kind.ACCUMULATE_SUM, Kind.ACCUMULATE_MAX)
-
-
-def chosen(where: Mask, some: Warps, others: Warps) -> Warps:
-    """`some` where the mask says so, else `others`."""
-    return Warps(
-        np.where(where, some.flops, others.flops),
-        np.where(where, some.read, others.read),
-        np.where(where, some.exchange, others.exchange),
-        np.where(where, some.grouped, others.grouped),
-    )
 
 
 class Resources:
@@ -185,69 +172,6 @@ class Resources:
                     one = self.tiling.one
                     yield operand, one if kept is None else np.where(kept, 0.0, one)
 
-    def contiguous(self, tensor: Input) -> tuple[Array, Array]:
-        """Bytes of a tile of `tensor` that lie side by side, and bytes copied at once."""
-        return self.tiling.once(("contiguous", tensor.node), lambda: self._contiguous(tensor))
-
-    def _contiguous(self, tensor: Input) -> tuple[Array, Array]:
-        tiling, item = self.tiling, item_bytes(tensor.element_type)
-        run = np.full_like(tiling.mesh.blocks, float(item))
-        order = tensor.by_stride()
-        expected, whole = 1, np.ones_like(run, dtype=bool)
-        for axis, stride in order:
-            if stride != expected:
-                break
-            size, tile = tiling.program.sizes[axis], tiling.mesh.tiles[axis]
-            run = np.where(whole, run * tile, run)
-            whole = whole & (tile >= size)
-            expected *= size
-        pitch = min((stride for _, stride in order if stride > 1), default=0) * item
-        vector = np.gcd(np.gcd(run.astype(np.int64), pitch), VECTOR)
-        return run, vector.astype(float)
-
-    def _padded_bytes(self, rows: Array, columns: Array, item: int) -> Array:
-        """A tile in shared memory: the rows swizzled, or an odd number of 16-byte pieces apart."""
-        # A matrix unit reads 16 columns at once.
-        pieces = np.ceil(round_up(columns, 16) * item / VECTOR)
-        swizzled = (pieces == 2) | (pieces == 4) | (pieces % 8 == 0)
-        return (pieces + (pieces % 2 == 0) * ~swizzled) * VECTOR * rows
-
-    def _tile_bytes(self, value: int, tensor: Input) -> Array:
-        key = ("tile bytes", value, tensor.node)
-        return self.tiling.once(key, lambda: self._padded_tile(value, tensor))
-
-    def _padded_tile(self, value: int, tensor: Input) -> Array:
-        rows, columns = self._lines(value, tensor)
-        return self._padded_bytes(rows, columns, item_bytes(tensor.element_type))
-
-    def _lines(self, value: int, tensor: Input) -> tuple[Array, Array]:
-        """The lines of a tile in shared memory, and the elements of each."""
-        axes = self.tiling.axes(value)
-        fastest = tensor.by_stride()[:1]
-        inner = [axis for axis, _ in fastest if axis in axes]
-        columns = self.tiling.extent(inner)
-        return self.tiling.volume(value) / columns, columns
-
-    def _boxed_bytes(self, value: int, tensor: Input) -> tuple[Array, Array, Array]:
-        """A tile as tensor copies write it, where they can, and how many boxes it is."""
-        key = ("boxed bytes", value, tensor.node)
-        return self.tiling.once(key, lambda: self._boxed_tile(value, tensor))
-
-    def _boxed_tile(self, value: int, tensor: Input) -> tuple[Array, Array, Array]:
-        item = item_bytes(tensor.element_type)
-        rows, columns = self._lines(value, tensor)
-        line = columns * item
-        swizzle = np.select([line % width == 0 for width in SWIZZLES], list(SWIZZLES), 0)
-        # One line meets no other; a longer one than a box has panels nevertheless.
-        single = (rows == 1) & (columns <= MAX_BOX)
-        swizzle = np.where(single, 0, swizzle)
-        boxes = np.where(single, 1, line / np.maximum(swizzle, 1)) * np.ceil(rows / MAX_BOX)
-        # Panels start at whole swizzles of eight lines.
-        rows = np.where(~single & (line > swizzle), round_up(rows, SWIZZLED_LINES), rows)
-        alignment = np.maximum(SWIZZLED_LINES * swizzle, SHARED_ALIGNMENT)
-        fits = (line % VECTOR == 0) & (self.contiguous(tensor)[1] == VECTOR)
-        return np.ceil(rows * line / alignment) * alignment, fits & (boxes <= MAX_BOXES), boxes
-
     # Shifts
 
     def _shifted(self) -> list[int]:
@@ -285,11 +209,8 @@ class Resources:
             for value, edge in self.edges.items()
             if edge.kind not in (Kind.INPUT, Kind.CONSTANT) and not self._folded(value)
         ]
-        sums = self.tiling.zero
-        for value, edge in self.edges.items():
-            if edge.kind in ACCUMULATIONS and not self._folded(value):
-                sums = sums + self.tiling.volume(value)
-        worst = sums
+        volumes = (self.tiling.volume(value) for value in self._kept_sums())
+        worst = sum(volumes, start=self.tiling.zero)
         for value, edge in self.edges.items():
             if edge.kind in REDUCTIONS or edge.kind is Kind.MATMUL or value in self.shifted:
                 barrier = place[value]
@@ -299,6 +220,12 @@ class Resources:
 
     def _last_use(self, value: int, place: dict[int, int]) -> int:
         return max((place[user] for user in self.uses[value]), default=place[value])
+
+    def _kept_sums(self) -> Iterator[int]:
+        """The sums and maxima over the loop of which a block keeps every element."""
+        for value, edge in self.edges.items():
+            if edge.kind in ACCUMULATIONS and not self._folded(value):
+                yield value
 
     def _folded(self, value: int) -> bool:
         """Whether a sum over the loop is reduced at once after it: a thread keeps a few numbers."""
@@ -332,7 +259,7 @@ class Resources:
         for value, edge in self.edges.items():
             if edge.kind is Kind.INPUT and not self.in_shared(value):
                 tensor = self.tiling.program.inputs[edge.source]
-                item, (_, vector) = item_bytes(tensor.element_type), self.contiguous(tensor)
+                item, (_, vector) = item_bytes(tensor.element_type), contiguous(self.tiling, tensor)
                 asked = asked + self.tiling.volume(value) * item / np.minimum(vector, REGISTER)
         return asked
 
@@ -384,10 +311,10 @@ class Resources:
         accumulators = self.tiling.zero
         for edge in products:
             rows, columns, _ = self._sides(edge)
-            accumulators = accumulators + round_up(rows, 16) * round_up(columns, 8)
+            accumulators = accumulators + round_up(rows, ROWS) * round_up(columns, COLUMNS)
         many = accumulators > ACCUMULATORS_PER_THREAD * MATRIX_THREADS
         if sum(1 + len(chain.others) for chain in self.chains) == len(products):
-            warps = self.tiling.one * (MATRIX_THREADS // 32)
+            warps = self.tiling.one * (MATRIX_THREADS // WARP_THREADS)
             for chain in self.chains:
                 many = many & ~shared(self.tiling, self.edges, chain, warps).fits
             if self.tiling.target.warpgroup_products:
@@ -410,7 +337,7 @@ class Resources:
         self.kept |= dict.fromkeys(chain.operands, fits)
 
     def _warps(self, value: int, edge: Edge) -> Warps:
-        """Warps along rows, columns and depth with the fewest instructions for each."""
+        """As `_alone`, which is asked once for all graphs that have a product."""
         sides = tuple(self.tiling.axes(operand) for operand in edge.operands)
         operands = [self.edges[operand] for operand in edge.operands]
         inputs = tuple((operand.kind, operand.source) for operand in operands)
@@ -420,7 +347,7 @@ class Resources:
 
     def _alone(self, value: int, edge: Edge) -> Warps:
         """A product that is in no chain."""
-        warps = self._best_warps(value, edge)
+        warps = warps_product(self._sides(edge), self.threads, summed=self.is_summed(value))
         if not self.tiling.target.warpgroup_products or self.tiling.program.operand_type == "f32":
             return warps
         assert edge.axis is not None
@@ -428,29 +355,6 @@ class Resources:
         summed = self.is_summed(value)
         grouped = group_product(self._sides(edge), (left, right), self.threads, summed=summed)
         return chosen(grouped.fits, grouped.warps, warps)
-
-    def _best_warps(self, value: int, edge: Edge) -> Warps:
-        rows, columns, depth = self._sides(edge)
-        steps, warps = np.ceil(depth / 16), self.threads / 32
-        best = np.full_like(rows, np.inf)
-        flops, read, exchange = best, best, best
-        for down, across in ((d, a) for d in (1, 2, 4, 8) for a in (1, 2, 4, 8) if d * a <= 8):
-            deep = np.floor(warps / (down * across))
-            row_tiles = np.ceil(np.ceil(rows / 16) / down)
-            column_tiles = np.ceil(np.ceil(columns / 8) / across)
-            parts = warps * row_tiles * column_tiles * 16 * 8 * 4
-            split = self.is_summed(value) & (steps % np.maximum(deep, 1) == 0)
-            valid = (deep == 1) | ((deep > 1) & split & (parts <= MAX_EXCHANGE_BYTES))
-            work = steps / np.maximum(deep, 1)
-            work = work * (row_tiles * column_tiles + row_tiles + column_tiles / 2)
-            better = valid & (work < best)
-            best = np.where(better, work, best)
-            each = warps * steps / np.maximum(deep, 1)
-            flops = np.where(better, each * row_tiles * column_tiles * 2 * 16 * 8 * 16, flops)
-            read = np.where(better, each * (row_tiles * 512 + column_tiles * 256), read)
-            stored = parts + warps / across * row_tiles * 16 * LINE_PADDING
-            exchange = np.where(better, np.where(deep > 1, stored, 0.0), exchange)
-        return Warps(flops, read, exchange)
 
     # Shared memory
 
@@ -467,19 +371,19 @@ class Resources:
         loads = self._loads() if self.tiling.target.tensor_copies else []
         if not loads:
             return np.zeros_like(self.tiling.one, np.bool_)
-        return np.logical_and.reduce([self._boxed_bytes(v, t)[1] for v, t in loads], axis=0)
+        return np.logical_and.reduce([boxed_tile(self.tiling, v, t).fits for v, t in loads], axis=0)
 
     def _boxes(self) -> Array:
         loads = self._loads() if self.pipelined.any() else []
-        return sum((self._boxed_bytes(v, t)[2] for v, t in loads), start=self.tiling.zero)
+        return sum((boxed_tile(self.tiling, v, t).boxes for v, t in loads), start=self.tiling.zero)
 
     def _staged_bytes(self) -> Array:
         """One buffer of each tile that the loop loads."""
         loads = self._loads()
-        padded = sum((self._tile_bytes(v, t) for v, t in loads), start=self.tiling.zero)
+        padded = sum((padded_tile(self.tiling, v, t) for v, t in loads), start=self.tiling.zero)
         if not self.pipelined.any():
             return padded
-        boxed = sum((self._boxed_bytes(v, t)[0] for v, t in loads), start=self.tiling.zero)
+        boxed = sum((boxed_tile(self.tiling, v, t).bytes for v, t in loads), start=self.tiling.zero)
         return np.where(self.pipelined, boxed, padded)
 
     def _stages(self) -> Array:
@@ -523,7 +427,7 @@ class Resources:
         held = self.tiling.zero
         for value, tensor in self._inputs():
             if not self.tiling.in_loop(value):
-                held = held + self._tile_bytes(value, tensor)
+                held = held + padded_tile(self.tiling, value, tensor)
         return held
 
     def _made_bytes(self, *, looped: bool = True) -> Array:
@@ -537,7 +441,7 @@ class Resources:
             rows = self.tiling.volume(operand) / columns
             # Either of the axes may come last.
             made = made + stored * np.maximum(
-                self._padded_bytes(rows, columns, item), self._padded_bytes(columns, rows, item)
+                padded_bytes(rows, columns, item), padded_bytes(columns, rows, item)
             )
         return made
 
@@ -560,23 +464,18 @@ class Resources:
     def handed_over(self) -> Array:
         """Bytes of sums that a block holds ready for the blocks that share its loop."""
         total = self.tiling.zero
-        for value, edge in self.edges.items():
-            if edge.kind in ACCUMULATIONS and not self._folded(value):
-                product = self.products.get(edge.operands[0])
-                parts = self.tiling.zero if product is None else product.exchange
-                axes, volume = self.tiling.axes(value), self.tiling.volume(value)
-                columns = self.tiling.mesh.tiles[axes[-1]] if axes else self.tiling.one
-                total = total + np.maximum(parts, 4 * volume + LINE_PADDING * volume / columns)
+        for value in self._kept_sums():
+            product = self.products.get(self.edges[value].operands[0])
+            parts = self.tiling.zero if product is None else product.exchange
+            axes, volume = self.tiling.axes(value), self.tiling.volume(value)
+            columns = self.tiling.mesh.tiles[axes[-1]] if axes else self.tiling.one
+            total = total + np.maximum(parts, 4 * volume + LINE_PADDING * volume / columns)
         return total
 
     def part_bytes(self) -> Array:
         """Bytes of sums that a block leaves in device memory for the last that shares its loop."""
-        kept = (
-            value
-            for value, edge in self.edges.items()
-            if edge.kind in ACCUMULATIONS and not self._folded(value)
-        )
-        return sum((4 * self.tiling.volume(value) for value in kept), start=self.tiling.zero)
+        parts = (4 * self.tiling.volume(value) for value in self._kept_sums())
+        return sum(parts, start=self.tiling.zero)
 
 
 def reduction_waits(resources: Resources) -> Array:
