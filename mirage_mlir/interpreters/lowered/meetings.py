@@ -129,9 +129,11 @@ def run_cluster_wait(state: Flow, op: Operation) -> Wait | None:
     """All threads of the cluster that have not ended have met."""
     require_cluster(state, op)
     before = op.prev_op
-    while before is not None and not isinstance(before, nvvm_hopper.ClusterArriveOp):
+    while before is not None and not isinstance(
+        before, nvvm_hopper.ClusterArriveOp | nvvm_hopper.ClusterWaitOp
+    ):
         before = before.prev_op
-    if before is None:
+    if not isinstance(before, nvvm_hopper.ClusterArriveOp):
         raise unsupported(op, "waits for threads that have not arrived")
     if not state.shared.clocks.detailed:
         state.shared.cluster_barrier()

@@ -126,6 +126,16 @@ def test_blocks_that_have_arrived_leave_shared_memory_alone() -> None:
     assert "uses shared memory" in str(first_fault(kernels))
 
 
+def test_every_wait_for_a_cluster_has_its_arrival() -> None:
+    """On a GPU a second wait after one arrival would never end."""
+    kernels = lower(split())
+    *_, wait = [op for op in kernels.walk() if isinstance(op, nvvm_hopper.ClusterWaitOp)]
+    block = wait.parent
+    assert block is not None
+    block.insert_op_after(nvvm_hopper.ClusterWaitOp(), wait)
+    assert "waits for threads that have not arrived" in str(first_fault(kernels))
+
+
 @pytest.mark.parametrize("name", ["softmax", "invariant", "cluster"])
 def test_buffers_in_one_place(name: str) -> None:
     module = schedule(PROGRAMS[name]())
