@@ -32,6 +32,7 @@ from mirage_mlir.passes.lowering.kernel_function import (
 )
 from mirage_mlir.passes.lowering.packing import described_packing, mark_packed
 from mirage_mlir.passes.lowering.pipeline import MappedTensor, described
+from mirage_mlir.passes.lowering.raster import require_launchable
 from mirage_mlir.passes.lowering.tiles import IN_SCRATCH, PRODUCERS, cluster_sizes
 from mirage_mlir.passes.lowering.views import TensorView, dense_strides, view_of
 from mirage_mlir.passes.plan_memory import (
@@ -133,6 +134,7 @@ class FunctionLowering:
         name = self.function.sym_name.data
         scratch = self.scratch_offsets()
         for graph in self.graphs:
+            require_launchable(graph)
             if prod(cluster_sizes(graph)) > 1 and self.chip != CLUSTER_CHIP:
                 fail(
                     graph,
@@ -275,8 +277,8 @@ class LowerToNvvmPass(ModulePass):
     bytes (`quads`); blocks of a large grid start in panels, so that neighbours read the same tiles
     (`raster`: `mirage.grid` is the grid as it is launched).
 
-    Fails on operators outside a kernel, on results that no kernel writes, and on clusters for a
-    chip that has none.
+    Fails on operators outside a kernel, on results that no kernel writes, on clusters for a chip
+    that has none, and on grids with more blocks along an axis than a launch takes.
     """
 
     name = "lower-to-nvvm"

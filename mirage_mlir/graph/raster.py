@@ -1,6 +1,9 @@
-"""The order of a grid's blocks: how many neighbours start before the next row of blocks does."""
+"""A grid of blocks: how many there may be, and how many start before the next row of them does."""
 
 from math import ceil
+
+MAX_BLOCKS, MAX_BLOCKS_BEHIND = 2**31 - 1, 65535
+"""Blocks along the first axis of a grid, and along each of the others (CUDA's limits)."""
 
 WORTH = 0.95
 """Of the bytes of the plain order: below it panels are used, at some arithmetic in each block."""

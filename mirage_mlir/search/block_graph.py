@@ -5,9 +5,9 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from mirage_mlir.expr.heads import Poly
+from mirage_mlir.graph.raster import MAX_BLOCKS_BEHIND
 from mirage_mlir.search.config import Configuration
 from mirage_mlir.search.extract import Derivation
-from mirage_mlir.search.fitted import MAX_BLOCKS_BEHIND
 from mirage_mlir.search.hypergraph import Edge, Hypergraph, Stage
 from mirage_mlir.search.instantiate import Instance
 from mirage_mlir.search.program import Function, Kind, Program

@@ -13,6 +13,7 @@ from functools import partial
 
 import numpy as np
 
+from mirage_mlir.graph.raster import MAX_BLOCKS, MAX_BLOCKS_BEHIND
 from mirage_mlir.graph.target import Target
 from mirage_mlir.graph.wgmma import UNIT_ROWS
 from mirage_mlir.search.extract import Derivation
@@ -39,8 +40,6 @@ from mirage_mlir.search.fitted import (
     LEAST_PIECE,
     LINE,
     LINE_SHARE,
-    MAX_BLOCKS,
-    MAX_BLOCKS_BEHIND,
     MEETING,
     MEETING_OF_MORE,
     ODD_PIECE,
@@ -337,7 +336,7 @@ class CostModel:
         long = self.tiling.zero
         for count in mesh.counts.values():
             long = long + (count > MAX_BLOCKS_BEHIND)
-        return (mesh.blocks < MAX_BLOCKS) & (long <= 1)
+        return (mesh.blocks <= MAX_BLOCKS) & (long <= 1)
 
     def _combined(self) -> Array:
         target, mesh = self.tiling.target, self.tiling.mesh

@@ -7,9 +7,6 @@ LINE_SHARE = 0.25
 """How much whole lines count beside whole sectors in the price of a short run: fitted to RMSNorm
 and a linear layer on an H200, 255 tilings (see `benchmarks/README.md`)."""
 
-MAX_BLOCKS, MAX_BLOCKS_BEHIND = 2**31, 65535
-"""Blocks along the first axis of a grid, and along each of the others."""
-
 FUNCTION_WORK = 8.0
 """Scalar operations that a division or a transcendental function counts for."""
 

@@ -2,14 +2,12 @@
 
 from math import prod
 
+from mirage_mlir.diagnostics import fail
 from mirage_mlir.dialects import kernel
-from mirage_mlir.graph.raster import choose_panel
+from mirage_mlir.graph.raster import MAX_BLOCKS, MAX_BLOCKS_BEHIND, choose_panel
 from mirage_mlir.passes.lowering.context import buffer_bytes, is_staged
 from mirage_mlir.passes.lowering.emitter import Emitter, Index
 from mirage_mlir.passes.lowering.tiles import cluster_sizes
-
-MAX_BLOCKS_BEHIND = 65535
-"""Blocks along each axis of a grid but the first (CUDA's limit)."""
 
 TOGETHER = 132
 """Blocks that run at a time: one on each multiprocessor of an H200. An A100 has 108 of them."""
@@ -48,6 +46,15 @@ def launched_grid(graph: kernel.GraphDefinedOp) -> list[int]:
     if panel == first:
         return [*graph.grid_sizes, 1, 1][:3]
     return [panel, others[0], first // panel * prod(others[1:])]
+
+
+def require_launchable(graph: kernel.GraphDefinedOp) -> None:
+    """Fail where an axis of the grid has more blocks than a launch takes."""
+    limits = (MAX_BLOCKS, MAX_BLOCKS_BEHIND, MAX_BLOCKS_BEHIND)
+    for axis, (blocks, most) in enumerate(zip(launched_grid(graph), limits, strict=True)):
+        if blocks > most:
+            message = f"has {blocks} blocks along grid axis {axis}, of which a launch takes {most}"
+            fail(graph, message, note=f"the first axis may have {MAX_BLOCKS}")
 
 
 def place_in_grid(emit: Emitter, graph: kernel.GraphDefinedOp, ids: list[Index]) -> list[Index]:

@@ -106,3 +106,18 @@ func.func @twice(%x: tensor<16x64xf32>) -> (tensor<16x64xf32>, tensor<16x64xf32>
   // expected-error @+1 {{'func.return' op result 1 is the same tensor as an earlier one}}
   func.return %o, %o : tensor<16x64xf32>, tensor<16x64xf32>
 }
+
+// -----
+
+// No launch takes as many blocks behind the first axis.
+func.func @too_many_rows(%x: tensor<8x70000xf32>) -> tensor<8x70000xf32> {
+  // expected-error @+2 {{'kernel.graph_defined' op has 70000 blocks along grid axis 1, of which a launch takes 65535}}
+  // expected-note @+1 {{the first axis may have 2147483647}}
+  %o = kernel.graph_defined ins(%x) grid [2, 70000] {
+  ^bb0(%a: tensor<8x70000xf32>):
+    %t = threadblock.load %a grid_map [0, 1] : (tensor<8x70000xf32>) -> !threadblock.tile<4x1xf32>
+    %e = threadblock.exp %t : (!threadblock.tile<4x1xf32>) -> !threadblock.tile<4x1xf32>
+    threadblock.store %e grid_map [0, 1] : !threadblock.tile<4x1xf32>
+  } : (tensor<8x70000xf32>) -> tensor<8x70000xf32>
+  func.return %o : tensor<8x70000xf32>
+}
