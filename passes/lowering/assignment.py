@@ -49,10 +49,7 @@ from mirage_mlir.passes.lowering.places import (
     shared_for,
     shared_from,
 )
-from mirage_mlir.passes.lowering.register_layouts import (
-    leading,
-    registers_of,
-)
+from mirage_mlir.passes.lowering.register_layouts import leading
 from mirage_mlir.passes.lowering.rescaling import state_layout
 from mirage_mlir.passes.lowering.stabilisers import is_free, rescaled_with
 from mirage_mlir.passes.lowering.tiles import (
@@ -73,6 +70,7 @@ from mirage_mlir.passes.lowering.tiles import (
     is_running,
     matmul_sizes,
     reduced_sides,
+    registers_of,
     split_warp_bits,
     stored_run,
     widest_run,

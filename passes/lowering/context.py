@@ -8,7 +8,7 @@ from math import prod
 from typing import TypeGuard
 
 from xdsl.dialects import arith
-from xdsl.dialects.builtin import DenseArrayBase, IntegerAttr, StringAttr, f16, f32, i8, i64
+from xdsl.dialects.builtin import IntegerAttr, StringAttr, f16, f32, i8, i64
 from xdsl.ir import Attribute, Operation, SSAValue
 
 from mirage_mlir.diagnostics import fail
@@ -24,7 +24,7 @@ from mirage_mlir.graph.layout import (
 from mirage_mlir.graph.tensor_map import SHARED_ALIGNMENT
 from mirage_mlir.passes.lowering.emitter import Condition, Emitter, Index, byte_width
 from mirage_mlir.passes.lowering.rescaling import Stabiliser, StateKey
-from mirage_mlir.passes.lowering.tiles import ALTERNATES, JOINED, PRODUCERS
+from mirage_mlir.passes.lowering.tiles import ALTERNATES, PRODUCERS, joined_place
 from mirage_mlir.passes.lowering.views import TensorView, view_of
 
 SMEM_OFFSET = "smem_offset"
@@ -466,8 +466,8 @@ def buffer_count(op: Operation) -> int:
 
 def first_line(op: Operation) -> int:
     """The line of its buffer from which on a tile lies: not the first where several share one."""
-    place = op.attributes.get(JOINED)
-    return int(place.get_values()[1]) if isinstance(place, DenseArrayBase) else 0
+    place = joined_place(op)
+    return 0 if place is None else place[1]
 
 
 def buffer_alignment(op: Operation) -> int:

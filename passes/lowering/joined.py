@@ -14,14 +14,21 @@ from xdsl.ir import Operation, SSAValue
 from mirage_mlir.dialects import kernel, threadblock
 from mirage_mlir.dialects.layout import (
     ConvertLayoutOp,
-    RegistersAttr,
     SharedAttr,
     layout_of,
     set_layout,
 )
 from mirage_mlir.graph.layout import round_up, swizzled_tile
 from mirage_mlir.graph.wgmma import COLUMN_STEP, ITEM_BYTES, MAX_COLUMNS, MAX_SUMS
-from mirage_mlir.passes.lowering.tiles import JOINED, SWAPPED, WARPS, adds_into, matmul_sizes
+from mirage_mlir.passes.lowering.tiles import (
+    JOINED,
+    SWAPPED,
+    WARPS,
+    adds_into,
+    joined_place,
+    matmul_sizes,
+    registers_of,
+)
 from mirage_mlir.passes.lowering.units import multiplied_by_groups
 
 
@@ -37,7 +44,7 @@ def join_products(graph: kernel.GraphDefinedOp) -> None:
     number = 0
     for (_, _, swizzle), ops in found.items():
         columns = sum(lines_of(op) for op in ops)
-        slots = sum(len(registers_of(op.result)) for op in ops)
+        slots = sum(len(registers_of(op.result).offsets) for op in ops)
         if len(ops) == 1 or columns > MAX_COLUMNS or slots > MAX_SUMS:
             continue
         start = 0
@@ -78,22 +85,6 @@ def lines_of(op: threadblock.MatmulOp) -> int:
     return round_up(matmul_sizes(op)[0], COLUMN_STEP)
 
 
-def registers_of(value: SSAValue) -> Sequence[object]:
-    """The slots of a tile in registers."""
-    attribute = layout_of(value)
-    assert isinstance(attribute, RegistersAttr)
-    return attribute.layout.offsets
-
-
-def place_of(op: Operation) -> tuple[int, int] | None:
-    """The number of an operation's group and where its lines start; None where it is in none."""
-    place = op.attributes.get(JOINED)
-    if not isinstance(place, DenseArrayBase):
-        return None
-    number, start = (int(value) for value in place.get_values())
-    return number, start
-
-
 def sums_with(
     op: threadblock.AccumulateOp, ops: Sequence[Operation]
 ) -> list[threadblock.AccumulateOp]:
@@ -113,7 +104,7 @@ def sums_with(
 def _place_of_product(op: Operation) -> tuple[int, int] | None:
     if not isinstance(op, threadblock.AccumulateOp) or not isinstance(op.value.owner, Operation):
         return None
-    return place_of(op.value.owner)
+    return joined_place(op.value.owner)
 
 
 def brought_together(ops: list[Operation]) -> list[Operation]:
@@ -131,9 +122,7 @@ def brought_together(ops: list[Operation]) -> list[Operation]:
 
 def unit_rows(op: threadblock.AccumulateOp) -> int:
     """How often a warp group has 64 columns of the tile: each has all lines, slot after slot."""
-    attribute = layout_of(op.result)
-    assert isinstance(attribute, RegistersAttr)
-    return attribute.layout.slots[0][0]
+    return registers_of(op.result).slots[0][0]
 
 
 def joined_slots(
@@ -155,7 +144,7 @@ def split_slots(
 ) -> dict[Operation, list[SSAValue]]:
     """The slots of each sum, of those of the joined product."""
     count, rest = unit_rows(sums[0]), iter(slots)
-    parts = [len(registers_of(op.result)) // count for op in sums]
+    parts = [len(registers_of(op.result).offsets) // count for op in sums]
     found: dict[Operation, list[SSAValue]] = {op: [] for op in sums}
     for _ in range(count):
         for op, part in zip(sums, parts, strict=True):

@@ -12,7 +12,6 @@ from mirage_mlir.dialects import nvvm, threadblock
 from mirage_mlir.dialects.layout import (
     AwaitTilesOp,
     BarrierOp,
-    RegistersAttr,
     ReleaseTilesOp,
     layout_of,
 )
@@ -39,6 +38,7 @@ from mirage_mlir.passes.lowering.tiles import (
     STATE,
     adds_into,
     is_running,
+    registers_of,
     shares_tiles,
 )
 from mirage_mlir.passes.lowering.trails import Trail, find_trails, total_of
@@ -96,9 +96,7 @@ class Loop:
             tell_producers(ctx)
         self.take_maxima(keys, results[len(carried) :])
         for op in self.states:
-            attribute = layout_of(op.result)
-            assert isinstance(attribute, RegistersAttr)
-            state = ctx.stabilisers[op.value, attribute.layout]
+            state = ctx.stabilisers[op.value, registers_of(op.result)]
             ctx.registers[op.result] = state.maxima
 
     def take_maxima(self, keys: Sequence[StateKey], values: list[SSAValue]) -> list[SSAValue]:
@@ -353,6 +351,4 @@ def needed_by(op: Operation) -> set[Operation]:
 
 def slots_of(op: threadblock.AccumulateOp) -> int:
     """Registers of an accumulator."""
-    attribute = layout_of(op.result)
-    assert isinstance(attribute, RegistersAttr)
-    return len(attribute.layout.offsets)
+    return len(registers_of(op.result).offsets)

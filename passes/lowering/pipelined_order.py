@@ -6,7 +6,7 @@ compute allow.
 """
 
 from xdsl.dialects.builtin import UnitAttr
-from xdsl.ir import Operation, SSAValue
+from xdsl.ir import Operation
 
 from mirage_mlir.dialects import threadblock
 from mirage_mlir.dialects.layout import AwaitTilesOp, BarrierOp, ReleaseTilesOp
@@ -23,7 +23,7 @@ from mirage_mlir.passes.lowering.order import (
     with_barriers,
     writes,
 )
-from mirage_mlir.passes.lowering.tiles import ALTERNATES, FENCED, ZERO_PADDING, adds_into
+from mirage_mlir.passes.lowering.tiles import ALTERNATES, FENCED, ZERO_PADDING, adds_into, maker
 from mirage_mlir.passes.lowering.units import multiplied_by_groups
 
 
@@ -129,12 +129,6 @@ def is_group_product(op: Operation) -> bool:
     if isinstance(op, threadblock.AccumulateOp) and adds_into(op.value):
         op = maker(op.value)
     return multiplied_by_groups(op)
-
-
-def maker(value: SSAValue) -> Operation:
-    """The operation that makes a tile of the loop."""
-    assert isinstance(value.owner, Operation)
-    return value.owner
 
 
 def alternating(ops: list[Operation]) -> list[Operation]:

@@ -41,6 +41,7 @@ from mirage_mlir.passes.lowering.tiles import (
     broadcast_sides,
     item_bytes,
     reduced_sides,
+    registers_of,
     split_warp_bits,
     widest_run,
 )
@@ -322,13 +323,6 @@ def conversion_cost(value: SSAValue) -> int:
     """What it costs to take a tile from some threads to others."""
     size = item_bytes(value) * prod(threadblock.shape_of(value))
     return BARRIER_COST + 2 * ceil_div(size, GROUP_BYTES) * PASS_COST
-
-
-def registers_of(value: SSAValue) -> RegisterLayout:
-    """The layout of a tile that is in registers."""
-    attribute = layout_of(value)
-    assert isinstance(attribute, RegistersAttr)
-    return attribute.layout
 
 
 def device_cost(

@@ -19,7 +19,7 @@ from mirage_mlir.passes.lowering.context import KernelContext
 from mirage_mlir.passes.lowering.elementwise import run_slot
 from mirage_mlir.passes.lowering.emitter import Index
 from mirage_mlir.passes.lowering.stores import store_slots
-from mirage_mlir.passes.lowering.tiles import item_bytes
+from mirage_mlir.passes.lowering.tiles import item_bytes, registers_of
 
 BYTES_AT_ONCE = 64
 """Of all that a thread reads before it computes: with 2,048 threads on a multiprocessor four times
@@ -61,9 +61,7 @@ class Stream:
 
 def layout_of_graph(graph: thread.GraphOp) -> RegisterLayout:
     """The layout of a thread graph's results."""
-    attribute = layout_of(graph.results[0])
-    assert isinstance(attribute, RegistersAttr)
-    return attribute.layout
+    return registers_of(graph.results[0])
 
 
 def find_streams(ops: Sequence[Operation]) -> list[Stream]:

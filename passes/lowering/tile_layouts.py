@@ -45,6 +45,7 @@ from mirage_mlir.passes.lowering.tiles import (
     blocked_run,
     broadcast_sides,
     exchanges_sides,
+    maker,
     matmul_sizes,
     reduced_sides,
 )
@@ -256,12 +257,6 @@ class TileLayouts:
         if isinstance(attribute, RegistersAttr):
             return attribute.layout
         return blocked(threadblock.shape_of(value), self.threads, blocked_run(self.graph, value))
-
-
-def maker(value: SSAValue) -> Operation:
-    """The operation that makes a tile."""
-    assert isinstance(value.owner, Operation)
-    return value.owner
 
 
 def readers(op: Operation, transposed: bool = False) -> Iterator[tuple[Operation, int, bool]]:

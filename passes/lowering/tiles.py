@@ -3,11 +3,12 @@
 from collections.abc import Sequence
 from math import prod
 
-from xdsl.dialects.builtin import Float32Type, IntegerAttr
+from xdsl.dialects.builtin import DenseArrayBase, Float32Type, IntegerAttr
 from xdsl.ir import Block, Operation, SSAValue
 
 from mirage_mlir.diagnostics import fail
 from mirage_mlir.dialects import kernel, thread, threadblock
+from mirage_mlir.dialects.layout import RegistersAttr, layout_of
 from mirage_mlir.dialects.threadblock import Stage
 from mirage_mlir.graph.layout import WARP_THREADS, RegisterLayout, as_matrix
 
@@ -67,6 +68,28 @@ memory than threads, rely on what threads did there."""
 MAX_CLUSTER = 8
 """Blocks of a cluster that every sm_90 takes (PTX ISA, section "Cluster of Cooperative Thread
 Arrays")."""
+
+
+def maker(value: SSAValue) -> Operation:
+    """The operation that makes a tile."""
+    assert isinstance(value.owner, Operation)
+    return value.owner
+
+
+def registers_of(value: SSAValue) -> RegisterLayout:
+    """The layout of a tile that is in registers."""
+    attribute = layout_of(value)
+    assert isinstance(attribute, RegistersAttr)
+    return attribute.layout
+
+
+def joined_place(op: Operation) -> tuple[int, int] | None:
+    """The number of an operation's group and where its lines start; None where it is in none."""
+    place = op.attributes.get(JOINED)
+    if not isinstance(place, DenseArrayBase):
+        return None
+    number, start = (int(value) for value in place.get_values())
+    return number, start
 
 
 def block_threads(graph: kernel.GraphDefinedOp) -> int:

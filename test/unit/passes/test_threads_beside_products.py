@@ -11,8 +11,7 @@ from xdsl.ir import Operation
 from mirage_mlir.dialects import threadblock as tb
 from mirage_mlir.dialects.layout import BarrierOp, ConvertLayoutOp, ReleaseTilesOp
 from mirage_mlir.dialects.nvvm_wgmma import WgmmaMmaAsyncOp, WgmmaWaitOp
-from mirage_mlir.passes.lowering.register_layouts import registers_of
-from mirage_mlir.passes.lowering.tiles import ALTERNATES, FENCED, JOINED
+from mirage_mlir.passes.lowering.tiles import ALTERNATES, FENCED, JOINED, registers_of
 
 
 def normed_attention(s: Heads) -> ModuleOp:
