@@ -15,7 +15,7 @@ def least_in_one_kernel(program: Program, target: Target) -> float:
     A lower bound on the seconds of one kernel.
 
     Every byte is read once, and what no block can leave to others is read by each: a grid cuts
-    axes that all outputs have, and besides them a cluster shares a loop. So a matmul whose result
+    axes that all outputs have, and besides them blocks share a loop. So a matmul whose result
     another one sums over reads all of its matrix in every block.
     """
     whole = {

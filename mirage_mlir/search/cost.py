@@ -3,8 +3,8 @@ How long a graph takes, for all combinations of tile sizes at once.
 
 A model of one kernel: what it moves through device memory, L2 and shared memory, what it
 computes, and what a block waits for in each turn of its loop. Only the order of candidates
-matters; the constants are those of the target's row. Combinations that do not fit the GPU cost
-infinitely much.
+matters; the constants are those of the target's row, and of `fitted.py`. Combinations that do not
+fit the GPU cost infinitely much.
 """
 
 from collections.abc import Iterable, Iterator
@@ -35,7 +35,9 @@ from mirage_mlir.search.fitted import (
     EXCHANGE_RATE,
     FUNCTION_WORK,
     GROUPS_BUSY,
+    HIDING_BLOCKS,
     IDLE_LATENCY,
+    KEPT_IN_L2,
     LAST_TURN,
     LEAST_PIECE,
     LINE,
@@ -262,7 +264,7 @@ class CostModel:
         traffic = tile * turns * tiling.mesh.blocks
         whole = tiling.whole(tensor.axes) * item
         again: Array | float = 0.0
-        if whole > 0.7 * target.l2_bytes:
+        if whole > KEPT_IN_L2 * target.l2_bytes:
             again = np.where(self.resources.pipelined, PIPELINE_READ_AGAIN, READ_AGAIN)
         self.dram = self.dram + (whole + again * np.maximum(traffic - whole, 0.0)) * waste
         if not self.resources.in_shared(value):
@@ -348,7 +350,7 @@ class CostModel:
         memory = self._memory_seconds(at_once, most)
         if pipelined.any():
             memory = np.where(pipelined, self._with_turns(memory, waves), memory)
-        hidden = np.minimum(at_once, 4.0)
+        hidden = np.minimum(at_once, HIDING_BLOCKS)
         meeting = np.where(pipelined | ~looped, 0.0, target.barrier / hidden)
         compute = self._compute_seconds(self.during, at_once, most)
         compute = compute + waves * mesh.iterations * meeting

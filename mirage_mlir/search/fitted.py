@@ -43,8 +43,9 @@ enough for that: each has many independent elements. Attention with 256 threads 
 H200, with 512 it took 25."""
 
 WARPS_BESIDE = 0.5
-"""The same of what they reach else, where warps multiply one by one what others have multiplied:
-24 queries with 96 keys took 19.6 us, not 11."""
+"""The part of what threads reach elsewhere, beside products of single warps that follow one another
+in a chain, where a warp of its own starts the copies: 24 queries with 96 keys took 19.6 us, not
+11."""
 
 WARPS_BUSY, GROUPS_BUSY = 2, 4
 """How many times fewer keep the matrix units busy: one warp group is enough, as tiles of 64 by 128
@@ -53,8 +54,11 @@ elements on each multiprocessor of an H200 showed."""
 IDLE_LATENCY = 0.2e-6
 """Seconds that the first answer of an idle memory adds to an empty kernel: most of it passes while
 the kernel before ends. This, the waits of reductions and the registers of kernels without
-products are read off 73 kernels of rows and elements on an H200 (1.3 to 44 us): the model is off by
-14 % on average there, by 17 % on 96 kernels with products."""
+products are read off 73 kernels of rows and elements on an H200 (1.3 to 44 us)."""
+
+HIDING_BLOCKS = 4.0
+"""Blocks of a multiprocessor that work at most while one of them waits at a barrier: as many as
+have a quarter's scheduler each. Not fitted to anything that was timed."""
 
 BLOCK_START = 3e-8
 """Seconds from the end of a block to the first instruction of the next one in its place."""
@@ -64,26 +68,27 @@ MEETING, MEETING_OF_MORE = 1e-6, 0.15e-6
 and once before the first may end, and what each further block adds."""
 
 PIPELINE_MEETING, PIPELINE_MEETING_OF_MORE = 0.27e-6, 0.15e-6
-"""The same where the blocks of the next kernel start their copies meanwhile. This and the
-following are read off 260 kernels of 17 programs with products on an H200; of those with 1 to 16
-rows the model is off by 5 % on average then."""
+"""The same where the blocks of the next kernel start their copies meanwhile. This and what else is
+said of loops with tensor copies is read off 260 kernels of 17 programs with products on an H200,
+and refitted to those that the searches took next (see `benchmarks/README.md`)."""
 
 PARTS_MEETING = 1.5e-6
 """Seconds that blocks take to leave parts of a sum in device memory and to count themselves, and
 the last one to find that it is: a fence, two barriers, an atomic operation and an answer of L2, one
 after the other. Not fitted to anything that was timed."""
 
-TWO_APART, THREE_APART = 0.85, 0.05
-"""The same in such a loop with two buffers of each tile, and with three: products of tiles of 128
-by 128 and more took 50 us with two of 96 KB where 26 were enough with seven of 32 KB."""
-
 EXCHANGE_RATE = 2e10
 """Bytes that a block reads in a second from the shared memory of others of its cluster."""
 
 APART, ALL_APART, PIPELINE_APART = 0.15, 0.7, 0.5
 """How much of the shorter of copying and computing does not overlap with the other in a loop where
-all threads do both, where there is no loop, and where a warp of its own starts all copies at once;
-nothing where it starts those of a loop."""
+all threads do both, where there is no loop, and where a warp of its own starts all copies at
+once."""
+
+TWO_APART, THREE_APART = 0.85, 0.05
+"""The same in a loop whose copies such a warp starts, with two buffers of each tile and with three;
+nothing with more. Products of tiles of 128 by 128 and more took 50 us with two of 96 KB where 26
+were enough with seven of 32 KB."""
 
 LAST_TURN, PIPELINE_WAITS = 0.15, 0.1
 """What the last turn's work and the waits of reductions take where a warp of its own starts the
@@ -106,8 +111,12 @@ AGAIN = 0.6
 """What reading from L2 by tensor copies takes, as a part of what it takes alone, where device
 memory is read meanwhile: matrices that two rows of blocks read took 2 to 5 us more than one."""
 
+KEPT_IN_L2 = 0.7
+"""Part of L2 that a tensor fills at most that is read from device memory but once: other tensors
+and results pass through the rest. Not fitted to anything that was timed."""
+
 READ_AGAIN, PIPELINE_READ_AGAIN = 0.25, 0.05
-"""Part of the repeated reads of a tensor larger than L2 that go to device memory; less by tensor
+"""Part of the repeated reads of a tensor larger than that which go to device memory; less by tensor
 copies, as the blocks of a product start in panels."""
 
 EARLY_BYTES, EARLY_START = 96 * 1024, 0.65e-6
