@@ -11,21 +11,24 @@
 // TOP:      func.func @linear__candidate_2({{.*}} attributes {mirage.rank = 2 : i64, mirage.cost = {{.*}} : f64}
 // TOP-NOT:  func.func
 
-// Another GPU, another graph, and one kernel there too.
+// A GPU without clusters.
 // A100:     kernel.graph_defined
-// A100-NOT: kernel.graph_defined
+// A100-NOT: cluster
 
 // Without time there is a result all the same.
 // TIME-COUNT-3: kernel.graph_defined
 // TIME-NOT:     kernel.graph_defined
 
-// With enough of it operators share kernels.
-// ENOUGH-COUNT-1: kernel.graph_defined
-// ENOUGH-NOT:     kernel.relu
+// With enough of it what follows the product is no kernel of its own, nor two.
+// ENOUGH:     threadblock.matmul
+// ENOUGH:     threadblock.add
+// ENOUGH-NOT: kernel.graph_defined
+// ENOUGH:     threadblock.relu
+// ENOUGH-NOT: kernel.graph_defined
 
-// VERBOSE:      superoptimize-options.mlir:32:1: remark: search of @linear for H200: 3 operators over 3 axes
+// VERBOSE:      superoptimize-options.mlir:35:1: remark: search of @linear for H200: 3 operators over 3 axes
 // VERBOSE-NEXT: remark: searched: {{[0-9]+}} configurations, {{[0-9]+}} values
-// VERBOSE-NEXT: remark: found: {{1 kernel|2 kernels}}, grid{
+// VERBOSE-NEXT: remark: found: {{[12]}} kernel{{s?}}, grid{
 // VERBOSE-NEXT: remark: modelled: {{.*}} us; each operator alone {{.*}} us
 // VERBOSE-NEXT: remark: verified: equal in 3 random tests
 // VERBOSE-NEXT: remark: time: {{.*}} verification

@@ -21,6 +21,7 @@ from mirage_mlir.search.axes import resolve
 from mirage_mlir.search.block_graph import BlockGraph
 from mirage_mlir.search.builder import ProgramBuilder
 from mirage_mlir.search.config import Configuration
+from mirage_mlir.search.cost import least_start
 from mirage_mlir.search.engine import Limits, search
 from mirage_mlir.search.hypergraph import Stage
 from mirage_mlir.search.program import Kind
@@ -61,7 +62,7 @@ def test_bound(name: str) -> None:
     wanted = [graph.seconds for graph in everything if graph.seconds < bound]
     assert [graph.seconds for graph in fast][: len(wanted)] == wanted
     nothing = SearchReport()
-    assert search(program, H200, Limits(), nothing, 0.5 * H200.launch) == []
+    assert search(program, H200, Limits(), nothing, least_start(H200)) == []
     assert nothing.values == 0
 
 

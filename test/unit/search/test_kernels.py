@@ -125,6 +125,9 @@ def test_mlp() -> None:
 def test_order_of_products() -> None:
     """The few columns first: no kernel reads or makes the product of the matrices."""
     best = found("chain")[0]
+    operations = [op for kernel in best.kernels for op in kernel.graph.operations]
+    assert sum(op.kind is Kind.MATMUL for op in operations) == 2
+    # Each product is a kernel, or two where its sum is in parts.
     assert 2 <= len(best.kernels) <= 4
     for kernel in best.kernels:
         (output,) = kernel.program.outputs
