@@ -157,7 +157,7 @@ class FunctionLowering:
                 self.given(number),
                 leads=leads,
                 at_once=at_once,
-                streams=self.streams(graph),
+                exceeds_l2=self.exceeds_l2(graph),
             )
             for tensor in function.mapped:
                 key = (tensor, self.mapped_memory(tensor, scratch))
@@ -192,7 +192,7 @@ class FunctionLowering:
         arguments: Sequence[SSAValue] = self.function.body.block.args
         return [arguments[index] for index in self.constants()] if number == 0 else [*arguments]
 
-    def streams(self, graph: kernel.GraphDefinedOp) -> bool:
+    def exceeds_l2(self, graph: kernel.GraphDefinedOp) -> bool:
         """Whether more goes through a kernel than L2 holds, on a chip for which that was tried."""
         tensors = [kernel.tensor_type(value) for value in (*graph.inputs, *graph.outputs)]
         size = sum(prod(each.get_shape()) * each.element_type.bitwidth // 8 for each in tensors)

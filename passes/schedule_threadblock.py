@@ -62,6 +62,7 @@ from mirage_mlir.passes.lowering.tiles import (
     THREADS,
     block_threads,
     cluster_sizes,
+    cut_axes,
 )
 from mirage_mlir.passes.lowering.units import multiplied_by_groups
 
@@ -102,10 +103,11 @@ def unshared_bytes(graph: kernel.GraphDefinedOp) -> int:
     Device memory is asked for what is shared once.
     """
     total = 0
-    for op in filter(is_staged, graph.body.block.ops):
-        assert isinstance(op, threadblock.LoadOp)
-        cuts = zip(op.grid_map.get_values(), graph.grid_sizes, strict=True)
-        total += buffer_bytes(op) // prod(blocks for dim, blocks in cuts if dim < 0)
+    for op in graph.body.block.ops:
+        if is_staged(op):
+            cut = cut_axes(op)
+            sharing = [n for axis, n in enumerate(graph.grid_sizes) if axis not in cut]
+            total += buffer_bytes(op) // prod(sharing)
     return total
 
 

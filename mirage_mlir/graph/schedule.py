@@ -229,7 +229,7 @@ def even_bytes(share: int, target: Target) -> int:
     A kernel that starts while the one in front runs is placed where there is room: all of it on the
     few multiprocessors that the other left free. Attention whose second kernel has 512 small blocks
     took 9.1 us on an H200 so, and 5.7 with as many on each; with more than eight there was nothing
-    to gain. 0 where so many fit anyway.
+    to gain: then it is 0, and a launch asks for what the kernel needs.
     """
     if share > MAX_EVEN_SHARE:
         return 0

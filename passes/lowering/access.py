@@ -298,7 +298,7 @@ def is_kept(ctx: KernelContext, op: threadblock.LoadOp) -> bool:
     streams, which write as soon as they have read, 3 % longer.
     """
     cuts = op.grid_map.get_values()
-    return ctx.streams and ctx.whole is None and all(dim >= 0 for dim in cuts)
+    return ctx.exceeds_l2 and ctx.whole is None and all(dim >= 0 for dim in cuts)
 
 
 def write_shared(

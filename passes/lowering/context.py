@@ -63,7 +63,7 @@ class KernelContext:
         turns: index of the present turn of each loop.
         slot: which of the `stages` buffers the present turn reads.
         parity: whether the present turn is an odd one, 0 or 1.
-        streams: whether more goes through the kernel than L2 holds, on a chip that takes advice.
+        exceeds_l2: whether more goes through the kernel than L2 holds, on a chip that takes advice.
         ahead: rows and columns from where a thread's part of a tile starts to the piece of it that
             is worked on.
         whole: the layout of which that piece has but some slots.
@@ -86,7 +86,7 @@ class KernelContext:
     turns: list[Index] = field(default_factory=list[Index])
     slot: Index = 0
     parity: Index = 0
-    streams: bool = False
+    exceeds_l2: bool = False
     ahead: tuple[Index, Index] = (0, 0)
     whole: RegisterLayout | None = None
     registers: dict[SSAValue, list[SSAValue]] = field(

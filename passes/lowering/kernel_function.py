@@ -93,7 +93,7 @@ class KernelFunction:
             front has ended; None where it starts after that.
         leads: whether the next kernel may start before this one has ended.
         at_once: whether it may even before this one has waited for the one in front.
-        streams: whether more goes through the kernel than L2 holds, on a chip that takes advice.
+        exceeds_l2: whether more goes through the kernel than L2 holds, on a chip that takes advice.
     """
 
     def __init__(
@@ -103,7 +103,7 @@ class KernelFunction:
         *,
         leads: bool = False,
         at_once: bool = False,
-        streams: bool = False,
+        exceeds_l2: bool = False,
     ) -> None:
         self.graph = graph
         self.given = given
@@ -137,7 +137,7 @@ class KernelFunction:
             self.emit.result(llvm.AddressOfOp(SHARED_SYMBOL, nvvm.SHARED)),
             int_attribute(graph, STAGES),
         )
-        self.ctx.streams = streams
+        self.ctx.exceeds_l2 = exceeds_l2
         self.ctx.turns = turns_of(self.ctx, 0)
         if self.shared_sums:
             self.ctx.parts, self.ctx.counters = self.entry.args[len(self.roots) : plain]

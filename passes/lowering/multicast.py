@@ -22,15 +22,16 @@ from mirage_mlir.graph.target import Target
 from mirage_mlir.passes.lowering.context import KernelContext, buffer_bytes, is_staged
 from mirage_mlir.passes.lowering.emitter import Condition, Index
 from mirage_mlir.passes.lowering.tensor_loads import map_of
-from mirage_mlir.passes.lowering.tiles import MULTICAST, cluster_sizes, matmul_sizes, summed_axes
+from mirage_mlir.passes.lowering.tiles import (
+    MULTICAST,
+    cluster_sizes,
+    cut_axes,
+    matmul_sizes,
+    summed_axes,
+)
 from mirage_mlir.passes.lowering.units import multiplied_by_groups
 
 I16 = IntegerType(16)
-
-
-def cut_axes(op: threadblock.LoadOp) -> tuple[int, ...]:
-    """The axes of the grid that say which tile a block loads."""
-    return tuple(axis for axis, dim in enumerate(op.grid_map.get_values()) if dim >= 0)
 
 
 def form_clusters(graph: kernel.GraphDefinedOp, target: Target) -> None:

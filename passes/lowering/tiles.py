@@ -281,6 +281,11 @@ def split_warp_bits(layout: RegisterLayout, rows: bool, columns: bool) -> list[i
     ]
 
 
+def cut_axes(op: threadblock.LoadOp) -> tuple[int, ...]:
+    """The axes of the grid that say which tile a block loads."""
+    return tuple(axis for axis, dim in enumerate(op.grid_map.get_values()) if dim >= 0)
+
+
 def cluster_sizes(graph: kernel.GraphDefinedOp) -> tuple[int, ...]:
     """
     Blocks of a cluster along each grid axis: all of an axis that is summed across.
