@@ -270,7 +270,8 @@ class LowerToNvvmPass(ModulePass):
         }
 
     What a call needs besides, where there is any: `mirage.counter_bytes`, `mirage.tensor_maps`,
-    `mirage.packings`.
+    `mirage.packings`; and what a launch asks for at least, so that blocks of a kernel that starts
+    early are spread evenly: `mirage.even_bytes` of shared memory.
 
     Products of warp groups, where nothing in the loop asks for their sums, run on while those of
     the next turn are started (`loop`); lanes that share rows of sums exchange them for stores of 16
