@@ -80,7 +80,8 @@ class Reading:
     """What was found about a trial."""
 
     error: float
-    """`||y - r|| / ||r||`, the worst of all outputs and checks; NaN where an element is one."""
+    """`||y - r|| / ||r||`, the worst of all outputs and checks; NaN where the kernel gives
+    one and the program a number."""
     tolerance: float
     """The error that is right."""
     microseconds: float
