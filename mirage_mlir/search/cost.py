@@ -7,7 +7,7 @@ matters; the constants are those of the target's row, and of `fitted.py`. Combin
 fit the GPU cost infinitely much.
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import partial
 
@@ -16,10 +16,9 @@ import numpy as np
 from mirage_mlir.graph.raster import MAX_BLOCKS, MAX_BLOCKS_BEHIND
 from mirage_mlir.graph.target import Target
 from mirage_mlir.graph.wgmma import UNIT_ROWS
+from mirage_mlir.search.element_reads import ElementReads
 from mirage_mlir.search.extract import Derivation
 from mirage_mlir.search.fitted import (
-    ACROSS_MOST,
-    ACROSS_READ,
     AGAIN,
     ALL_APART,
     APART,
@@ -57,7 +56,6 @@ from mirage_mlir.search.fitted import (
     READ_AGAIN,
     READING_TURN,
     SECTOR,
-    SINGLE_READ,
     TF32_READ,
     TF32_WORK,
     THREE_APART,
@@ -65,13 +63,12 @@ from mirage_mlir.search.fitted import (
     TWO_APART,
     UNCHAINED_ELEMENT,
     UNCHAINED_TURN,
-    VECTOR_READ,
     WARPS_BESIDE,
     WARPS_BUSY,
 )
 from mirage_mlir.search.hypergraph import Edge, Hypergraph, Stage
 from mirage_mlir.search.instantiate import Array
-from mirage_mlir.search.program import Axes, Input, Kind, Output
+from mirage_mlir.search.program import Input, Kind, Output
 from mirage_mlir.search.resources import (
     ACCUMULATIONS,
     REDUCTIONS,
@@ -111,14 +108,6 @@ def _waste(run: Array) -> Array:
     return ((1 - LINE_SHARE) * sectors + LINE_SHARE * lines) / run
 
 
-def _misaligned(one: Axes, other: Axes) -> bool:
-    """Whether two tensors have an axis at different places, counted from the last."""
-    places = {axis: place for place, axis in enumerate(reversed(one)) if axis is not None}
-    return any(
-        places.get(axis, place) != place for place, axis in enumerate(reversed(other)) if axis
-    )
-
-
 @dataclass
 class Work:
     """What one block computes: operations, and bytes of shared memory."""
@@ -144,7 +133,7 @@ class CostModel:
         """Before the loop and in it, or where there is none; and behind the loop."""
         self.asked_at_once = zero
         """Bytes that a block asks for before it waits, the loop's aside."""
-        self._known_places: dict[int, Axes] = {}
+        self.reads = ElementReads(self.resources)
 
     def seconds(self) -> Array:
         """The modelled time of every combination; infinite for those that do not fit."""
@@ -192,68 +181,7 @@ class CostModel:
 
     def _read_work(self, edge: Edge) -> Array | float:
         """What reading the operands in shared memory takes for each element of the result."""
-        read = [operand for operand in dict.fromkeys(edge.operands) if self._is_read(operand)]
-        if not read:
-            return 0.0
-        # The largest operand lies as threads read it; along its rows others may stay the same.
-        largest = max(read, key=lambda operand: len(self.tiling.axes(operand)))
-        tensor = self.tiling.program.inputs[self.resources.edges[largest].source]
-        if (axis := self._read_across(edge, tensor)) is not None:
-            column = np.minimum(self.tiling.mesh.tiles[axis], ACROSS_MOST)
-            return len(read) * VECTOR_READ + ACROSS_READ * column
-        fastest = {axis for axis, _ in tensor.by_stride()[:1]}
-        return sum(
-            VECTOR_READ if fastest.issubset(self.tiling.axes(operand)) else SINGLE_READ
-            for operand in read
-        )
-
-    def _read_across(self, edge: Edge, largest: Input) -> str | None:
-        """
-        The axis along which neighbouring threads read `largest`, where it is not its rows'.
-
-        Operands that have an axis at different places are brought into the order of the outputs'
-        axes, those that are summed last: threads that follow one another are neighbours in that.
-        """
-        places = [self._places(operand) for operand in edge.operands]
-        if not any(_misaligned(largest.axes, other) for other in places):
-            return None
-        last = self._ordered(axis for other in places for axis in other)[-1]
-        return None if last == largest.by_stride()[0][0] else last
-
-    def _places(self, value: int) -> Axes:
-        """The dimensions in which a tile lies: those of the input that it was computed from."""
-        if value not in self._known_places:
-            self._known_places[value] = self._new_places(value)
-        return self._known_places[value]
-
-    def _new_places(self, value: int) -> Axes:
-        edge = self.resources.edges[value]
-        if edge.kind is Kind.INPUT:
-            return self.tiling.program.inputs[edge.source].axes
-        present = self.tiling.axes(value)
-        first, *others = [self._places(operand) for operand in edge.operands] or [()]
-        if edge.kind is Kind.MATMUL or any(_misaligned(first, other) for other in others):
-            return self._ordered(present)
-        longest = max((first, *others), key=len)
-        merged = [
-            next((axis for axis in column if axis in present), None)
-            for column in zip(
-                *((None,) * (len(longest) - len(axes)) + axes for axes in (first, *others)),
-                strict=True,
-            )
-        ]
-        return tuple(merged)
-
-    def _ordered(self, axes: Iterable[str | None]) -> tuple[str, ...]:
-        """`axes` as the outputs have them, then the others in order of appearance."""
-        program, present = self.tiling.program, set(axes)
-        order = [axis for output in program.outputs for axis in output.axes if axis is not None]
-        return tuple(axis for axis in dict.fromkeys((*order, *program.sizes)) if axis in present)
-
-    def _is_read(self, operand: int) -> bool:
-        """Whether each element of an operand is read from shared memory."""
-        edge = self.resources.edges[operand]
-        return edge.kind is Kind.INPUT and self.resources.in_shared(operand)
+        return self.reads.work(edge)
 
     def _add_load(self, value: int, tensor: Input) -> None:
         tiling, target = self.tiling, self.tiling.target

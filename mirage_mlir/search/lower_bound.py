@@ -32,7 +32,7 @@ from mirage_mlir.search.resources import (
 )
 from mirage_mlir.search.tiling import Tiling
 from mirage_mlir.search.values import Algebra
-from mirage_mlir.search.warps import Warps
+from mirage_mlir.search.warps import COLUMNS, DEPTH, RIGHT_BYTES, Warps
 
 UNKNOWN = Edge(Kind.CONSTANT)
 """Stands for the edge of a value that has several: a constant costs nothing."""
@@ -98,7 +98,7 @@ class _LeastResources(Resources):
     def _warps(self, value: int, edge: Edge) -> Warps:
         """No padding, and nothing of the left side read, which may be in registers."""
         rows, columns, depth = self._sides(edge)
-        read = np.ceil(columns / 8) * np.ceil(depth / 16) * 256
+        read = np.ceil(columns / COLUMNS) * np.ceil(depth / DEPTH) * RIGHT_BYTES
         work = GROUP_WORK if self.tiling.target.warpgroup_products else 1.0
         return Warps(work * 2 * rows * columns * depth, read, self.tiling.zero)
 
