@@ -57,8 +57,8 @@ the kernel before ends. This, the waits of reductions and the registers of kerne
 products are read off 73 kernels of rows and elements on an H200 (1.3 to 44 us)."""
 
 HIDING_BLOCKS = 4.0
-"""Blocks of a multiprocessor that work at most while one of them waits at a barrier: as many as
-have a quarter's scheduler each. Not fitted to anything that was timed."""
+"""Blocks of a multiprocessor, at most, that hide each other's waits at barriers. An assumption: not
+fitted to anything that was timed."""
 
 BLOCK_START = 3e-8
 """Seconds from the end of a block to the first instruction of the next one in its place."""
@@ -113,7 +113,7 @@ memory is read meanwhile: matrices that two rows of blocks read took 2 to 5 us m
 
 KEPT_IN_L2 = 0.7
 """Part of L2 that a tensor fills at most that is read from device memory but once: other tensors
-and results pass through the rest. Not fitted to anything that was timed."""
+and results pass through the rest. An assumption: not fitted to anything that was timed."""
 
 READ_AGAIN, PIPELINE_READ_AGAIN = 0.25, 0.05
 """Part of the repeated reads of a tensor larger than that which go to device memory; less by tensor
