@@ -43,6 +43,7 @@ from mirage_mlir.passes.plan_memory import (
     SCRATCH_OFFSET,
     SMEM_BYTES,
     int_attribute,
+    tensor_bytes,
 )
 
 CLUSTER_CHIP = "sm_90a"
@@ -194,8 +195,7 @@ class FunctionLowering:
 
     def exceeds_l2(self, graph: kernel.GraphDefinedOp) -> bool:
         """Whether more goes through a kernel than L2 holds, on a chip for which that was tried."""
-        tensors = [kernel.tensor_type(value) for value in (*graph.inputs, *graph.outputs)]
-        size = sum(prod(each.get_shape()) * each.element_type.bitwidth // 8 for each in tensors)
+        size = sum(map(tensor_bytes, (*graph.inputs, *graph.outputs)))
         return self.chip == CLUSTER_CHIP and size > self.target.l2_bytes
 
     def starts_early(self, graph: kernel.GraphDefinedOp) -> bool:

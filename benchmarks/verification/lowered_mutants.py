@@ -22,10 +22,9 @@ from collections import Counter
 from collections.abc import Callable
 from typing import NamedTuple
 
-import numpy as np
 from all_programs import say, write
 from attention_cases import Heads, observed_attention, split_attention
-from lowered_edits import mutants
+from lowered_edits import NOT_FOUND, outcomes
 from lowered_kernels import draw, function_of, lower
 from lowering_cases import (
     Linear,
@@ -40,11 +39,7 @@ from lowering_cases import (
     transposed_linear,
 )
 from lowering_tiles import softmax, transposes
-from xdsl.dialects import gpu
 from xdsl.dialects.builtin import ModuleOp
-
-from mirage_mlir.interpreters.domain import AnyArray
-from mirage_mlir.interpreters.lowered import KernelFault, run_kernels
 
 SMALL = Linear(5, 20, 7, 0, 8, 0)
 
@@ -90,41 +85,28 @@ PROGRAMS = {
 }
 
 
-def _outcome(kernels: gpu.ModuleOp, inputs: list[AnyArray], wanted: list[AnyArray]) -> str:
-    """How a mutant is found, or that it is not."""
-    try:
-        results = run_kernels(kernels, inputs)
-    except KernelFault as fault:
-        return fault.kind.value
-    same = all(np.array_equal(a, b) for a, b in zip(results, wanted, strict=True))
-    return "not found" if same else "another result"
-
-
 def main() -> None:
     """Run the campaign."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--output", default="lowered_mutants", help="name of the report")
     options = parser.parse_args()
-    outcomes: Counter[str] = Counter()
+    counts: Counter[str] = Counter()
     by_edit: dict[str, Counter[str]] = {}
     not_found: list[str] = []
     for name, case in PROGRAMS.items():
         module = case.make()
         kernels = lower(module, case.stages)
-        inputs: list[AnyArray] = list(draw(function_of(module)))
-        wanted = run_kernels(kernels, inputs)
-        for description, mutant in mutants(kernels):
-            outcome = _outcome(mutant, inputs, wanted)
-            outcomes[outcome] += 1
+        for description, outcome in outcomes(kernels, draw(function_of(module))):
+            counts[outcome] += 1
             by_edit.setdefault(description, Counter())[outcome] += 1
-            if outcome == "not found":
+            if outcome == NOT_FOUND:
                 not_found.append(f"{name}: {description}")
-        say([name, dict(outcomes)])
+        say([name, dict(counts)])
         write(
             options.output,
             {
-                "mutants": sum(outcomes.values()),
-                "outcomes": dict(sorted(outcomes.items())),
+                "mutants": sum(counts.values()),
+                "outcomes": dict(sorted(counts.items())),
                 "edits": {edit: dict(found) for edit, found in sorted(by_edit.items())},
                 "not_found": not_found,
             },

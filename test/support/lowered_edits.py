@@ -1,14 +1,20 @@
 """Single edits of lowered kernels: what orders accesses is left out, or orders something else."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 
+import numpy as np
 from xdsl.dialects import arith, gpu
 from xdsl.dialects.builtin import IntegerAttr, i32, i64
 from xdsl.ir import Operation
 
 from mirage_mlir.dialects import nvvm, nvvm_hopper
 from mirage_mlir.dialects.nvvm_wgmma import WgmmaWaitOp
+from mirage_mlir.interpreters.domain import AnyArray
+from mirage_mlir.interpreters.lowered import KernelFault, run_kernels
+
+NOT_FOUND = "not found"
+"""The outcome of a mutant that runs without a fault and computes the same."""
 
 ORDERING = (
     "nvvm.bar.warp.sync",
@@ -58,6 +64,25 @@ def mutants(kernels: gpu.ModuleOp) -> Iterator[tuple[str, gpu.ModuleOp]]:
             mutant = kernels.clone()
             edit(list(mutant.walk())[number])
             yield f"{op.name} {description}", mutant
+
+
+def outcomes(
+    kernels: gpu.ModuleOp, inputs: Sequence[AnyArray], about: Sequence[str] = ("",)
+) -> Iterator[tuple[str, str]]:
+    """The edit of each mutant in whose description one of the words is, and how it is found."""
+    wanted = run_kernels(kernels, inputs)
+    for description, mutant in mutants(kernels):
+        if any(word in description for word in about):
+            yield description, _outcome(mutant, inputs, wanted)
+
+
+def _outcome(kernels: gpu.ModuleOp, inputs: Sequence[AnyArray], wanted: Sequence[AnyArray]) -> str:
+    try:
+        results = run_kernels(kernels, inputs)
+    except KernelFault as fault:
+        return fault.kind.value
+    same = all(np.array_equal(a, b) for a, b in zip(results, wanted, strict=True))
+    return NOT_FOUND if same else "another result"
 
 
 def _remove(op: Operation) -> None:

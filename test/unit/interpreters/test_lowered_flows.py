@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from hand_kernels import below, faults, kernel, load, number, real, shared, store, thread, when
 from hopper_kernels import CopyKernel, exclusive_or, over, plus, times
-from lowered_edits import mutants
+from lowered_edits import NOT_FOUND, outcomes
 from lowered_kernels import draw, function_of, lower
 from lowering_cases import Linear, rmsnorm_linear
 from xdsl.dialects import gpu, llvm
@@ -137,17 +137,6 @@ def test_mutants_of_a_lowered_kernel() -> None:
     """Each is found: by a fault, or by what it computes."""
     module = rmsnorm_linear(Linear(16, 384, 64, 16, 64, 64))
     kernels = lower(module, stages=3)
-    inputs = draw(function_of(module))
-    (expected,) = run_kernels(kernels, inputs)
-    missed: list[str] = []
-    count = 0
-    for description, mutant in mutants(kernels):
-        count += 1
-        try:
-            (result,) = run_kernels(mutant, inputs)
-        except KernelFault:
-            continue
-        if np.array_equal(result, expected):
-            missed.append(description)
-    assert count > 30
-    assert not missed
+    found = list(outcomes(kernels, draw(function_of(module))))
+    assert len(found) > 30
+    assert [edit for edit, outcome in found if outcome == NOT_FOUND] == []
