@@ -23,9 +23,10 @@ from xdsl.rewriter import Rewriter
 
 from mirage_mlir.diagnostics import fail, remark
 from mirage_mlir.dialects import kernel
+from mirage_mlir.equivalence import EquivalenceReport, Verdict, check_equivalence
+from mirage_mlir.equivalence.check import BUDGET
+from mirage_mlir.equivalence.collected import note_comparison
 from mirage_mlir.graph.target import DEFAULT_TARGET, target_named
-from mirage_mlir.interpreters.equivalence import EquivalenceReport, Verdict, check_equivalence
-from mirage_mlir.interpreters.report import note_comparison
 from mirage_mlir.interruption import deferred
 from mirage_mlir.passes.search.check import check
 from mirage_mlir.passes.search.effort import MAX_KERNELS, Effort
@@ -33,6 +34,7 @@ from mirage_mlir.passes.search.inline import inline_pieces, is_partitioned
 from mirage_mlir.passes.search.optimizer import Optimizer
 from mirage_mlir.passes.search.plan import FunctionWriter, Plan
 from mirage_mlir.passes.search.precision import AS_F32, ask_for, check_precision
+from mirage_mlir.passes.search.proofs import PieceProofs
 from mirage_mlir.passes.search.tiles import ArrangementError
 from mirage_mlir.progress import Progress
 from mirage_mlir.search.report import SearchReport
@@ -77,7 +79,7 @@ class Candidate:
     alone: bool
     """Whether it has each operator alone: the program as it was written."""
     report: SearchReport
-    """What the search did; it describes the candidate that was asked for last."""
+    """What the search did until then, and this candidate."""
 
     def compared(self, reference: FuncOp) -> EquivalenceReport:
         """Whether it computes what `reference` does."""
@@ -98,53 +100,71 @@ def candidates(
         ValueError: there is no such target.
         DiagnosticException: an operator has no kernel at all.
     """
-    limits = (effort or Effort()).limits()
+    effort = effort or Effort()
+    limits = effort.limits()
     report = SearchReport(function.sym_name.data, target)
     Progress.say(f"searching for @{report.function}")
-    optimizer = Optimizer(function.clone(), target_named(target), limits, report)
+    proofs = PieceProofs(effort.verify_budget)
+    optimizer = Optimizer(function.clone(), target_named(target), limits, report, proofs)
     for plan, alone in optimizer.plans():
         try:
             written = FunctionWriter(plan).write()
         except ArrangementError as error:
             remark(function, f"{plan.structure} was left out: {error}", detail=True)
             continue
-        report.kernels = plan.count
-        report.modelled, report.alone = plan.seconds, alone
-        report.structure = plan.structure
-        yield Candidate(written, plan, alone, report)
+        found = report.of_candidate(plan.count, plan.seconds, plan.structure, alone=alone)
+        found.stopped = limits.reason if limits.expired() else ""
+        yield Candidate(written, plan, alone, found)
 
 
 def verified(
-    function: FuncOp, target: str = DEFAULT_TARGET, effort: Effort | None = None
+    function: FuncOp,
+    target: str = DEFAULT_TARGET,
+    effort: Effort | None = None,
+    *,
+    unverified: bool = False,
 ) -> Iterator[Candidate]:
     """
-    The candidates that are proved; each operator alone also where nothing speaks against it.
+    The candidates that are proved or tested; with `unverified`, without any, one that is not.
 
     Raises:
         ValueError: there is no such target.
-        DiagnosticException: an operator has no kernel at all, or lost its meaning on the way.
+        DiagnosticException: an operator has no kernel at all, or no candidate is verified.
     """
+    refused: list[tuple[Candidate, EquivalenceReport]] = []
+    some = False
     for candidate in candidates(function, target, effort):
-        with candidate.report.phase("verification"):
+        report = candidate.report
+        with report.phase("verification"):
             proof = candidate.compared(function)
         note_comparison(function.sym_name.data, candidate.plan.structure, proof)
-        if _accepts(function, candidate, proof):
-            candidate.report.verification = str(proof)
+        report.verification, report.rejected = proof.headline, len(refused)
+        if proof.accepted(unverified=False):
+            some = True
             yield candidate
-
-
-def _accepts(function: FuncOp, candidate: Candidate, proof: EquivalenceReport) -> bool:
-    if proof.verdict is Verdict.EQUAL:
-        return True
-    if not candidate.alone:
-        candidate.report.rejected += 1
+            continue
+        refused.append((candidate, proof))
         structure = candidate.plan.structure
         remark(function, f"{structure} was rejected, {proof.verdict.value}: {proof}")
-        return False
-    if proof.verdict is Verdict.DIFFERENT:
-        fail(function, f"has operators whose kernels compute something else: {proof}")
-    remark(function, f"each operator alone is {proof.verdict.value}: {proof}")
-    return True
+    if not some:
+        yield _unverified(function, refused, allowed=unverified)
+
+
+def _unverified(
+    function: FuncOp, refused: Sequence[tuple[Candidate, EquivalenceReport]], *, allowed: bool
+) -> Candidate:
+    """The best candidate that may be right; an error where nobody asked for it."""
+    for candidate, proof in refused:
+        if proof.accepted(unverified=allowed):
+            remark(function, f"NOT VERIFIED, as allowed: {proof.verdict.value}: {proof}")
+            return candidate
+    reasons = dict.fromkeys(f"{proof.verdict.value}: {proof}" for _, proof in refused)
+    doubtful = [proof for _, proof in refused if proof.verdict is not Verdict.DIFFERENT]
+    fail(
+        function,
+        f"has no kernels that are verified: {'; '.join(reasons)}",
+        note="--allow-unverified returns the best one all the same" if doubtful else None,
+    )
 
 
 @dataclass(frozen=True)
@@ -163,11 +183,12 @@ class SuperoptimizePass(ModulePass):
 
     A function that calls pieces of itself, as partition-program leaves it, is written as one again.
 
-    What is found is verified before it is taken. Where nothing better is found, the result has
-    each operator as a graph of its own, and a remark says so.
+    What is found is verified before it is taken: proved by normal forms or tested, and accurate.
+    Where nothing better is found, the result has each operator as a graph of its own, and a remark
+    says so.
 
-    Fails on a target that there is not, on operations other than those of the kernel dialect, and
-    on an operator for which no kernel exists.
+    Fails on a target that there is not, on operations other than those of the kernel dialect, on
+    an operator for which no kernel exists, and where nothing that was found is verified.
     """
 
     name = "superoptimize"
@@ -190,6 +211,12 @@ class SuperoptimizePass(ModulePass):
     f32: str = AS_F32
     """What products of f32 are: 3xtf32, as precise as f32, or tf32, as if each asked for it."""
 
+    allow_unverified: bool = False
+    """Whether the best graph is returned where none is verified; reports say NOT VERIFIED."""
+
+    verify_budget: float = BUDGET
+    """Seconds that random tests of a result may take; above it normal forms have to prove it."""
+
     def __post_init__(self) -> None:
         check_precision(self.f32)
         target_named(self.target)
@@ -199,7 +226,7 @@ class SuperoptimizePass(ModulePass):
 
     def effort(self) -> Effort:
         """How much each search may do."""
-        return Effort(self.time_limit, self.max_kernels, self.jobs, self.top_k)
+        return Effort(self.time_limit, self.max_kernels, self.jobs, self.top_k, self.verify_budget)
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         """
@@ -223,7 +250,10 @@ class SuperoptimizePass(ModulePass):
         if known is not None and (result := known(self, function)) is not None:
             Rewriter.replace_op(function, result)
             return
-        best, *others = islice(verified(function, self.target, self.effort()), self.top_k)
+        found = verified(function, self.target, self.effort(), unverified=self.allow_unverified)
+        best, *others = islice(found, self.top_k)
+        if best.report.stopped:
+            remark(function, f"{best.report.stopped} ended the search: the best so far is taken")
         if best.alone and len(best.plan.kernels) > 1:
             remark(function, "no better graph was found: each operator is a kernel of its own")
         for line in best.report.lines():

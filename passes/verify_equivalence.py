@@ -8,9 +8,10 @@ from xdsl.dialects.func import FuncOp
 from xdsl.passes import ModulePass
 
 from mirage_mlir.diagnostics import fail, remark
-from mirage_mlir.interpreters import Verdict, check_equivalence
-from mirage_mlir.interpreters.equivalence import TESTS
-from mirage_mlir.interpreters.report import note_comparison
+from mirage_mlir.equivalence import Verdict, check_equivalence
+from mirage_mlir.equivalence.check import BUDGET
+from mirage_mlir.equivalence.collected import note_comparison
+from mirage_mlir.equivalence.random_tests import LANES, MOST_LANES
 
 
 @dataclass(frozen=True)
@@ -29,9 +30,9 @@ class VerifyEquivalencePass(ModulePass):
           func.return %y : tensor<4x8xf32>
         }
 
-    Output: the same module, and a remark at @g with the arguments: random tests over finite fields
-    with error bound, theorem and seed; whether the normal forms are equal, or why that is not
-    known; the rounding error. One argument is enough. `mirage-opt --verify-report=FILE` writes the
+    Output: the same module, and a remark at @g with the arguments: proved, if the normal forms are
+    equal, or why that is not known; tested, modulo random primes, with error bound, theorem and
+    seed; the rounding error. One argument is enough. `mirage-opt --verify-report=FILE` writes the
     same as JSON.
 
     Fails on functions that differ (with the first element as witness, in the fields and in f64, and
@@ -47,15 +48,18 @@ class VerifyEquivalencePass(ModulePass):
     candidate: str
     """The function that claims to compute it."""
 
-    tests: int = TESTS
-    """How many random tests over the fields must pass."""
+    tests: int = LANES
+    """Modulo how many random primes the functions are compared, at least."""
 
     seed: int = 0
     """Of all random numbers; the same seed gives the same report."""
 
+    budget: float = BUDGET
+    """Seconds that random tests may take; above it normal forms have to prove equality."""
+
     def __post_init__(self) -> None:
-        if self.tests < 1:
-            raise ValueError(f"tests is at least 1, not {self.tests}")
+        if not 1 <= self.tests <= MOST_LANES:
+            raise ValueError(f"tests is from 1 to {MOST_LANES}, not {self.tests}")
         if self.seed < 0:
             raise ValueError(f"seed is not negative, but {self.seed} is")
 
@@ -68,7 +72,7 @@ class VerifyEquivalencePass(ModulePass):
                 f"@{self.candidate} has type {candidate.function_type}, "
                 f"@{self.reference} has type {reference.function_type}",
             )
-        report = check_equivalence(reference, candidate, self.tests, self.seed)
+        report = check_equivalence(reference, candidate, self.tests, self.seed, self.budget)
         note_comparison(self.reference, self.candidate, report)
         match report.verdict:
             case Verdict.EQUAL:
@@ -80,7 +84,7 @@ class VerifyEquivalencePass(ModulePass):
             case Verdict.UNDECIDED:
                 fail(
                     candidate,
-                    f"@{self.candidate} may be @{self.reference} or not, not decided: {report}",
+                    f"@{self.candidate} may be @{self.reference} or not, not proved: {report}",
                 )
 
 

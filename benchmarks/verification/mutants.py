@@ -21,7 +21,7 @@ from float64_judge import differs
 from graph_mutants import Mutant, mutants
 from xdsl.dialects.func import FuncOp
 
-from mirage_mlir.interpreters import Verdict, check_equivalence
+from mirage_mlir.equivalence import Verdict, check_equivalence
 
 JUDGE_SEEDS = (101, 202)
 """Of float64's inputs; the verifier draws from seed 0."""

@@ -24,7 +24,7 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.dialects.func import FuncOp
 
 from mirage_mlir.driver.source import compiler_context, functions
-from mirage_mlir.interpreters import Verdict, check_equivalence
+from mirage_mlir.equivalence import Verdict, check_equivalence
 from mirage_mlir.passes.algebraic_rewrite import AlgebraicRewritePass
 
 GRAPHS = 4

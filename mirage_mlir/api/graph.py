@@ -26,6 +26,7 @@ from mirage_mlir.dialects import kernel
 from mirage_mlir.driver.options import DEFAULT_CHIPS, Options
 from mirage_mlir.driver.profile import optimize
 from mirage_mlir.driver.types import element_attribute, element_type_of_attribute
+from mirage_mlir.equivalence.check import BUDGET
 from mirage_mlir.graph.target import DEFAULT_TARGET
 from mirage_mlir.passes.search.effort import MAX_KERNELS
 from mirage_mlir.passes.search.precision import AS_F32
@@ -54,6 +55,10 @@ class SearchOptions(TypedDict, total=False):
     """Keep on disk what was found by timing, and use what was kept; yes unless given."""
     f32: str
     """What products of f32 are: 3xtf32, as precise as f32 and the default, or tf32."""
+    allow_unverified: bool
+    """Return the best graph where none is verified, with warnings; no unless given."""
+    verify_budget: float
+    """Seconds that random tests of the result may take; above it normal forms have to prove it."""
     pack: bool
     """Let kernels read copies of constant inputs, packed in the first call; no unless given."""
 
@@ -490,5 +495,7 @@ def options_of(target: str, options: SearchOptions) -> Options:
         top_k=options.get("top_k", 8),
         cache=options.get("cache", True),
         f32=options.get("f32", AS_F32),
+        allow_unverified=options.get("allow_unverified", False),
+        verify_budget=options.get("verify_budget", BUDGET),
         pack=options.get("pack", False),
     )

@@ -1,10 +1,9 @@
 """
 From graphs that a search offers to one that is proved, compiled and fit to run.
 
-The first offer that compiles without spilled registers and passes verification is taken; why those
-before it were not is remembered. The offer with each operator alone is the program as it was
-written: it is taken even where verification cannot decide, and never where it finds a difference.
-Offers after it are slower in the model.
+The first offer that compiles without spilled registers and is verified is taken; why those before
+it were not is remembered. Only where that is asked for, one that is not verified is taken where
+none is, and never one that differs from the program.
 """
 
 from collections.abc import Callable, Iterator
@@ -16,7 +15,7 @@ from xdsl.utils.exceptions import DiagnosticException
 from mirage_mlir.diagnostics import fail
 from mirage_mlir.driver.compile import CompiledFunction, Seconds, compile_function
 from mirage_mlir.driver.source import alone, text_of
-from mirage_mlir.interpreters.equivalence import EquivalenceReport, Verdict, check_equivalence
+from mirage_mlir.equivalence import EquivalenceReport, Verdict, check_equivalence
 from mirage_mlir.progress import Progress
 from mirage_mlir.search.report import SearchReport
 
@@ -68,6 +67,8 @@ class Chooser:
     """What was found about graphs, by their text: choosers for other chips may share it."""
     pack: bool = False
     """Whether kernels read packed copies of constant inputs."""
+    unverified: bool = False
+    """Whether an offer may be taken that is not verified, where none is."""
     _offers: list[Offer] = field(default_factory=list[Offer])
 
     def choose(self, chip: str) -> Choice:
@@ -79,18 +80,27 @@ class Chooser:
         """
         rejected: list[str] = []
         spilling: Choice | None = None
+        doubtful: Choice | None = None
         number = 0
         while self._has(number):
             choice = self._try(number, chip, rejected)
-            if choice is not None:
-                if not _spilled(choice):
-                    return choice
+            number += 1
+            if choice is None:
+                continue
+            if choice.proof.verdict is not Verdict.EQUAL:
+                rejected.append(f"verification: {choice.proof.verdict.value}: {choice.proof}")
+                if choice.proof.accepted(unverified=True):
+                    doubtful = doubtful or choice
+            elif _spilled(choice):
                 rejected.append(f"for {chip} it spills {_spilled(choice)} bytes of registers")
                 spilling = min(spilling or choice, choice, key=_spilled)
-            number += 1
-        if spilling is None:
+            else:
+                return choice
+        if spilling is not None:
+            return spilling
+        if doubtful is None or not self.unverified:
             fail(self.reference, f"cannot be compiled for {chip}", note="; ".join(rejected))
-        return spilling
+        return doubtful
 
     def _has(self, number: int) -> bool:
         """Whether there is an offer `number`."""
@@ -105,7 +115,7 @@ class Chooser:
         return True
 
     def _try(self, number: int, chip: str, rejected: list[str]) -> Choice | None:
-        """Offer `number` compiled; None where that or verification fails, with the reason noted."""
+        """Offer `number`, compiled and compared; None where it cannot be, with the reason noted."""
         offer = self._offers[number]
         self.progress.now(f"compiling for {chip}")
         try:
@@ -116,12 +126,7 @@ class Chooser:
             return None
         for phase, seconds in compiled.seconds.items():
             self.seconds.add(phase, seconds)
-        proof = self._proof(number)
-        as_written = offer.alone and proof.verdict is not Verdict.DIFFERENT
-        if proof.verdict is Verdict.EQUAL or as_written:
-            return Choice(offer, compiled, proof, tuple(rejected))
-        rejected.append(f"verification: {proof.verdict.value}: {proof}")
-        return None
+        return Choice(offer, compiled, self._proof(number), tuple(rejected))
 
     def _proof(self, number: int) -> EquivalenceReport:
         function = self._offers[number].function

@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 
+from mirage_mlir.equivalence.check import BUDGET
 from mirage_mlir.graph.target import DEFAULT_TARGET, target_named
 from mirage_mlir.passes.search.effort import MAX_KERNELS, Effort
 from mirage_mlir.passes.search.precision import AS_F32, check_precision
@@ -39,6 +40,10 @@ class Options:
     """Keep on disk what was found by timing, and use what was kept."""
     f32: str = AS_F32
     """What products of f32 are: 3xtf32, as precise as f32, or tf32."""
+    allow_unverified: bool = False
+    """Return the best graph where none is verified; it is marked NOT VERIFIED everywhere."""
+    verify_budget: float = BUDGET
+    """Seconds that random tests of a result may take; above it normal forms have to prove it."""
     pack: bool = False
     """Let kernels read copies of constant inputs, packed in the first call, where they can."""
 
@@ -60,4 +65,4 @@ class Options:
 
     def effort(self) -> Effort:
         """How much each search may do; raises `ValueError` for a number out of its range."""
-        return Effort(self.time_limit, self.max_kernels, self.jobs, self.top_k)
+        return Effort(self.time_limit, self.max_kernels, self.jobs, self.top_k, self.verify_budget)

@@ -14,7 +14,7 @@ def compile_report(name: str, choices: Sequence[Choice], seconds: Mapping[str, f
     for choice in choices:
         if choice.offer not in [other.offer for other in described]:
             described.append(choice)
-            search = replace(choice.offer.search, verification=str(choice.proof))
+            search = replace(choice.offer.search, verification=choice.proof.headline)
             lines += [f"  {line}" for line in (*search.lines(), *choice.offer.timing)]
     for choice in choices:
         lines += [f"  {line}" for line in kernel_lines(choice.compiled)]

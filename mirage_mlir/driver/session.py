@@ -19,9 +19,10 @@ from mirage_mlir.driver.options import Options
 from mirage_mlir.driver.profile import Machine, Profiler, this_machine
 from mirage_mlir.driver.source import alone, function_named, functions, text_of
 from mirage_mlir.driver.superoptimize import Superoptimized, superoptimize_function
+from mirage_mlir.equivalence import EquivalenceReport, Verdict
+from mirage_mlir.equivalence.collected import collect_comparisons
+from mirage_mlir.equivalence.report import Comparison
 from mirage_mlir.graph.target import target_named
-from mirage_mlir.interpreters.equivalence import EquivalenceReport, Verdict
-from mirage_mlir.interpreters.report import Comparison, collect_comparisons
 from mirage_mlir.passes.search.precision import ask_for
 from mirage_mlir.passes.superoptimize import SuperoptimizePass, collect_reports, use_known
 from mirage_mlir.runtime.artifact import Artifact
@@ -103,6 +104,8 @@ class Session:
             profile=profiling is not None,
             top_k=done.top_k,
             cache=profiling is not None and profiling.cache,
+            allow_unverified=done.allow_unverified,
+            verify_budget=done.verify_budget,
             f32=done.f32,
             pack=self._pack,
         )
@@ -124,12 +127,18 @@ class Session:
 
     def _proved(self, name: str) -> Callable[[func.FuncOp], EquivalenceReport] | None:
         """What the pass proved of its result, if that is the program as it was written."""
+        found = self._all_proved(name)
+        return found[0] if found else None
+
+    def _all_proved(self, name: str) -> list[Callable[[func.FuncOp], EquivalenceReport]]:
+        """The same for all results that it kept, in their order."""
         if len(self._passes) > 1:
-            return None
-        for one in self._comparisons:
-            if one.reference == name and one.report.verdict is Verdict.EQUAL:
-                return lambda reference, report=one.report: report
-        return None
+            return []
+        return [
+            lambda reference, report=one.report: report
+            for one in self._comparisons
+            if one.reference == name and one.report.verdict is Verdict.EQUAL
+        ]
 
     def _settle(self, function: func.FuncOp, options: Options, known: Mapping[str, Offer]) -> None:
         name = function.sym_name.data
@@ -146,6 +155,10 @@ class Session:
             if other.sym_name.data.startswith(f"{name}__candidate_")
         ]
         offers = [best, *(_offer_of(other, name, best.search) for other in others)]
+        proofs = self._all_proved(name)
+        offers[: len(proofs)] = [
+            replace(offer, compared=proof) for offer, proof in zip(offers, proofs, strict=False)
+        ]
         self._put(function, self._profiler(options).settle(self._program, name, offers))
         for other in others:
             Rewriter.erase_op(other)

@@ -10,8 +10,9 @@ from collections.abc import Sequence
 from zlib import crc32
 
 import numpy as np
+from numpy.typing import NDArray
 
-from mirage_mlir.field.modular import Residues
+Residues = NDArray[np.uint64]
 
 MULTIPLIERS = (0xBF58476D1CE4E5B9, 0x94D049BB133111EB)
 """Those of splitmix64's finalizer (Steele, Lea, Flood, OOPSLA 2014), which has full avalanche."""

@@ -7,9 +7,9 @@ from typing import Generic
 import numpy as np
 
 from mirage_mlir.interpreters import views
-from mirage_mlir.interpreters.axes import Selection, distinct, make_axis
 from mirage_mlir.interpreters.batches import Batch, Batches
 from mirage_mlir.interpreters.cuts import Cuts
+from mirage_mlir.interpreters.dims import Dim, Index, NotClosed, dim_of
 from mirage_mlir.interpreters.domain import A, AnyArray, NotInterpretable
 from mirage_mlir.interpreters.tensors import Tensor, TensorDomain
 from mirage_mlir.interpreters.tiles import Tile
@@ -55,29 +55,37 @@ class _Assembly(Generic[A]):
 
     def tensor(self, tiles: Mapping[Batch, Tile[A]]) -> Tensor[A]:
         """All tiles in their places."""
-        placed = self._placed(tiles)
-        self._align(placed)
-        result = self._concatenated({place: self._row(x) for place, x in placed.items()}, ())
-        for depth, dim in enumerate(self.cuts):
-            result = self.whole.select(result, dim, self._axis(dim, depth, placed))
-        return result
-
-    def _placed(self, tiles: Mapping[Batch, Tile[A]]) -> dict[Batch, Tensor[A]]:
-        """The valid part of tiles by the classes of the axes that the map names."""
-        placed: dict[Batch, Tensor[A]] = {}
+        rows: dict[Batch, Tensor[A]] = {}
+        places: list[dict[int, Index]] = [{} for _ in self.cuts]
         for batch, tile in tiles.items():
-            place = tuple(batch[axis] for _, axis in self.cuts.values())
-            if place not in placed:
+            key = tuple(batch[axis] for _, axis in self.cuts.values())
+            if key in rows:
                 # Blocks along the axes that the map leaves out hold the same: the verifier sees to
                 # it, and of a sum across them all got one total.
-                placed[place] = self._valid(batch, tile)
-        return placed
+                continue
+            valid = self._valid(batch, tile)
+            for depth, (dim, (size, axis)) in enumerate(self.cuts.items()):
+                found = self._stored_at(valid.dims[dim], self.batches.blocks(batch, axis), size)
+                if not np.array_equal(places[depth].setdefault(key[depth], found), found):
+                    raise NotClosed("blocks beside each other store different indices")
+            rows[key] = self._row(valid)
+        result = self._concatenated(rows, ())
+        for depth, dim in enumerate(self.cuts):
+            stored = np.concatenate([places[depth][number] for number in sorted(places[depth])])
+            order = np.argsort(stored)
+            whole = dim_of(self.shape[dim], stored[order])
+            result = self.whole.take(result, dim, whole, order)
+        return result
+
+    def _stored_at(self, dim: Dim, blocks: Sequence[int], size: int) -> Index:
+        """The indices of the result that blocks store, whose tiles have `size` indices."""
+        return (np.array(blocks)[:, None] * size + dim.indices).reshape(-1)
 
     def _valid(self, batch: Batch, tile: Tile[A]) -> Tensor[A]:
         """What of tiles lies within the tensor, of each block."""
         sizes = list(self.shape)
         for dim, (size, axis) in self.cuts.items():
-            start = self.batches.blocks(batch, axis)[0].members[0] * size
+            start = self.batches.blocks(batch, axis)[0] * size
             sizes[dim] = max(0, min(size, self.shape[dim] - start))
         if tile is None and 0 in sizes:
             tile = self.domain.constant(Fraction(0), sizes)  # beyond the end: nothing to store
@@ -96,24 +104,14 @@ class _Assembly(Generic[A]):
             stored = (array.shape[0], *extents[1:], *array.shape[len(extents) :])
             return np.broadcast_to(array, stored)
 
-        return Tensor(self.domain.rearrange(tile.array, stored), tile.axes)
-
-    def _align(self, placed: dict[Batch, Tensor[A]]) -> None:
-        """Give tiles one axis in each dimension where they lie beside each other."""
-        for dim in range(len(self.shape)):
-            rows: dict[int, list[Batch]] = {}
-            for place in placed:
-                key = place[list(self.cuts).index(dim)] if dim in self.cuts else 0
-                rows.setdefault(key, []).append(place)
-            for row in rows.values():
-                aligned = views.refined(self.domain, [placed[place] for place in row], [dim])
-                placed.update(zip(row, aligned, strict=True))
+        tile = Tensor(self.domain.spread(tile, list(self.cuts)), tile.dims)
+        return Tensor(self.domain.rearrange(tile.array, stored), tile.dims)
 
     def _row(self, x: Tensor[A]) -> Tensor[A]:
         """The tiles of a batch one after the other, along each dimension that the grid cuts."""
         lead = self.domain.lead
         order = [0]
-        for dim in range(len(x.axes)):
+        for dim in range(len(x.dims)):
             order += [1 + self.cuts[dim][1]] if dim in self.cuts else []
             order.append(lead + dim)
         rest = [axis for axis in range(1, lead) if axis not in order]
@@ -122,18 +120,17 @@ class _Assembly(Generic[A]):
             extents = [
                 array.shape[lead + dim]
                 * (array.shape[1 + self.cuts[dim][1]] if dim in self.cuts else 1)
-                for dim in range(len(x.axes))
+                for dim in range(len(x.dims))
             ]
             return array.transpose(*order, *rest).reshape(array.shape[0], *extents)
 
         array = self.domain.rearrange(x.array, rows)
         extents = self.domain.numbers.shape(array)[1:]
-        # What the places of a dimension that is cut hold is said when all are there.
-        axes = [
-            distinct(extents[dim]) if dim in self.cuts else x.axes[dim]
-            for dim in range(len(x.axes))
+        # Which indices a dimension that is cut has is said when all are there.
+        dims = [
+            Dim(extents[dim]) if dim in self.cuts else x.dims[dim] for dim in range(len(extents))
         ]
-        return Tensor(array, tuple(axes))
+        return Tensor(array, tuple(dims))
 
     def _concatenated(self, rows: Mapping[Batch, Tensor[A]], prefix: Batch) -> Tensor[A]:
         """The rows of the batches that begin with `prefix`, one after the other."""
@@ -144,15 +141,3 @@ class _Assembly(Generic[A]):
         classes = range(len(self.batches.classes[axis]))
         parts = [self._concatenated(rows, (*prefix, number)) for number in classes]
         return views.concatenate(self.whole, parts, dim)
-
-    def _axis(self, dim: int, depth: int, placed: Mapping[Batch, Tensor[A]]) -> Selection:
-        """The whole dimension, made of the groups' classes one after the other."""
-        axes = {place[depth]: tile.axes[dim] for place, tile in placed.items()}
-        pieces: dict[int, np.ndarray] = {}
-        offset = 0
-        for number, groups in enumerate(self.batches.classes[self.cuts[dim][1]]):
-            for group in groups:
-                for block in group.members:
-                    pieces[block] = axes[number].labels + offset
-                offset += axes[number].classes
-        return make_axis(np.concatenate([pieces[block] for block in sorted(pieces)]))

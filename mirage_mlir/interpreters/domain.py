@@ -12,11 +12,8 @@ S = TypeVar("S", bound=np.generic)
 
 AnyArray = NDArray[Any]
 
-Counts = NDArray[np.int64]
-"""How often each element along an axis occurs in a sum."""
-
 ElementType = Literal["f16", "bf16", "tf32", "f32", "f64"]
-"""Element types by their MLIR names; tf32 is what matrix units may make of f32."""
+"""Element types by their MLIR names; tf32 is what an MMA may make of f32."""
 
 FunctionName = Literal["exp", "log", "sqrt", "rsqrt", "sigmoid", "tanh", "erf", "gelu", "gelu_tanh"]
 """Functions of one number; `gelu_tanh` is gelu's approximation."""
@@ -30,8 +27,8 @@ class Domain(Protocol[A]):
     """
     Arrays of numbers of one kind and what can be computed with them.
 
-    The first axis of an array counts independent runs of the program (trials, input scales) and is
-    1 where all runs agree; `TensorDomain` says what the others are. Arrays broadcast as numpy does.
+    The first axis of an array counts independent runs of the program (draws, kinds of inputs) and
+    is 1 where all runs agree; `TensorDomain` says what the others are. Arrays broadcast as numpy's.
     """
 
     def shape(self, x: A) -> tuple[int, ...]:
@@ -43,7 +40,7 @@ class Domain(Protocol[A]):
         ...
 
     def concatenate(self, parts: Sequence[A], axis: int) -> A:
-        """The arrays one after the other along `axis`."""
+        """The arrays one after the other along `axis`; the others broadcast."""
         ...
 
     def constant(self, value: Fraction, rank: int) -> A:
@@ -86,20 +83,20 @@ class Domain(Protocol[A]):
         """`x ** exponent`."""
         ...
 
-    def total(self, x: A, axis: int, counts: Counts | None) -> A:
-        """The sum along `axis`, which stays with size 1; element i is there `counts[i]` times."""
+    def scale(self, x: A, factor: Fraction) -> A:
+        """`factor * x`."""
+        ...
+
+    def total(self, x: A, axis: int) -> A:
+        """The sum along `axis`, which stays with size 1; zero over nothing."""
         ...
 
     def largest(self, x: A, axis: int) -> A:
         """The maximum along `axis`, which stays with size 1 and is not empty."""
         ...
 
-    def matmul(self, x: A, y: A, counts: Counts | None) -> A:
-        """The product of the last two axes; contracted element i counts `counts[i]` times."""
-        ...
-
-    def scaled(self, x: A, count: int) -> A:
-        """The sum of `count` numbers equal to x."""
+    def matmul(self, x: A, y: A) -> A:
+        """The product of the last two axes."""
         ...
 
     def rounded(self, x: A, element_type: ElementType) -> A:

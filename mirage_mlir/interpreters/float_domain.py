@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mirage_mlir.field import products
-from mirage_mlir.interpreters.domain import AnyArray, Counts, ElementType, FunctionName, joined
+from mirage_mlir.interpreters.domain import AnyArray, ElementType, FunctionName, joined
 
 Floats = NDArray[np.floating[Any]]
 
@@ -137,24 +137,20 @@ class FloatDomain:
         with np.errstate(all="ignore"):
             return np.power(x, x.dtype.type(float(exponent)))
 
-    def total(self, x: Floats, axis: int, counts: Counts | None) -> Floats:
+    def scale(self, x: Floats, factor: Fraction) -> Floats:
         with np.errstate(all="ignore"):
-            if counts is not None:
-                x = x * _along(counts, axis, x)
+            return x * x.dtype.type(float(factor))
+
+    def total(self, x: Floats, axis: int) -> Floats:
+        with np.errstate(all="ignore"):
             return np.add.reduce(x, axis=axis, keepdims=True)
 
     def largest(self, x: Floats, axis: int) -> Floats:
         return np.maximum.reduce(x, axis=axis, keepdims=True)
 
-    def matmul(self, x: Floats, y: Floats, counts: Counts | None) -> Floats:
+    def matmul(self, x: Floats, y: Floats) -> Floats:
         with np.errstate(all="ignore"):
-            if counts is not None:
-                x = x * counts.astype(x.dtype)
             return products.matmul(x, y)
-
-    def scaled(self, x: Floats, count: int) -> Floats:
-        with np.errstate(all="ignore"):
-            return x * x.dtype.type(count)
 
     def rounded(self, x: Floats, element_type: ElementType) -> Floats:
         if not self.rounding:
@@ -168,10 +164,3 @@ class FloatDomain:
         largest = np.max(np.abs(finite), axis=tuple(range(1, x.ndim)), initial=0)
         before = self.largest_exponent
         self.largest_exponent = largest if before is None else np.fmax(before, largest)
-
-
-def _along(counts: Counts, axis: int, x: Floats) -> Floats:
-    """Counts as floats that broadcast along `axis` of x."""
-    shape = [1] * x.ndim
-    shape[axis] = len(counts)
-    return counts.astype(x.dtype).reshape(shape)

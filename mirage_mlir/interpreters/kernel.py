@@ -29,18 +29,23 @@ from mirage_mlir.interpreters.operators import (
 from mirage_mlir.interpreters.tensors import Tensor, TensorDomain
 from mirage_mlir.interpreters.threadblock import run_graph
 
+VIEWS = (
+    "broadcast",
+    "concat",
+    "repeat",
+    "repeat_interleave",
+    "reshape",
+    "slice",
+    "transpose",
+)
+"""Mnemonics of operators that move elements and compute nothing."""
+
 
 class KernelInterpreter(Generic[A]):
-    """
-    Runs functions over one domain.
+    """Runs functions over one domain; see `TensorDomain` for `sparse`."""
 
-    With `wide` only operands of matmuls and results are rounded to their element types: what the
-    most careful kernel has to round.
-    """
-
-    def __init__(self, numbers: Domain[A], *, wide: bool = False):
-        self.domain = TensorDomain(numbers)
-        self.wide = wide
+    def __init__(self, numbers: Domain[A], *, sparse: bool = False):
+        self.domain = TensorDomain(numbers, sparse=sparse)
         self._operators: dict[str, Callable[[Operation, list[Tensor[A]]], Tensor[A]]] = {
             "broadcast": self._broadcast,
             "concat": self._concat,
@@ -80,7 +85,8 @@ class KernelInterpreter(Generic[A]):
             return run_graph(self.domain, op, operands)
         (result,) = op.results
         value = self._result(op, operands)
-        if self.wide and not any(_needs_its_type(use.operation) for use in result.uses):
+        if mnemonic(op) in VIEWS:
+            # Elements of the same type are moved. (And arguments stay unmade.)
             return [value]
         return [self.domain.rounded(value, element_type_of(result.type))]
 
@@ -116,7 +122,7 @@ class KernelInterpreter(Generic[A]):
     def _layer_norm(self, op: Operation, operands: list[Tensor[A]]) -> Tensor[A]:
         """`(x - mean(x)) / sqrt(mean((x - mean(x))^2) + eps) * weight + bias`."""
         x, *parameters = operands
-        centred = self.domain.subtract(x, self.domain.mean(x, [len(x.axes) - 1]))
+        centred = self.domain.subtract(x, self.domain.mean(x, [len(x.dims) - 1]))
         result = self._scaled_to_unit(op, centred, parameters[:1])
         for bias in parameters[1:]:
             result = self.domain.add(result, bias)
@@ -125,7 +131,7 @@ class KernelInterpreter(Generic[A]):
     def _scaled_to_unit(
         self, op: Operation, x: Tensor[A], weights: Sequence[Tensor[A]]
     ) -> Tensor[A]:
-        domain, rank = self.domain, len(x.axes)
+        domain, rank = self.domain, len(x.dims)
         square = domain.mean(domain.multiply(x, x), [rank - 1])
         eps = domain.constant(number(op, "eps"), (1,) * rank)
         result = domain.divide(x, domain.function("sqrt", domain.add(square, eps)))
@@ -176,11 +182,6 @@ class KernelInterpreter(Generic[A]):
 
     def _concat(self, op: Operation, operands: list[Tensor[A]]) -> Tensor[A]:
         return views.concatenate(self.domain, operands, integer(op, "dim"))
-
-
-def _needs_its_type(user: Operation) -> bool:
-    """Whether an operation takes its operands in their element type and no wider."""
-    return isinstance(user, kernel.MatmulOp | kernel.GraphDefinedOp | ReturnOp)
 
 
 def _result_shape(op: Operation) -> tuple[int, ...]:

@@ -154,11 +154,11 @@ def _gelu(domain: TensorDomain[A], op: Operation, x: Tensor[A]) -> Tensor[A]:
 
 
 def _relu(domain: TensorDomain[A], op: Operation, x: Tensor[A]) -> Tensor[A]:
-    return domain.maximum(x, domain.constant(Fraction(0), (1,) * len(x.axes)))
+    return domain.maximum(x, domain.constant(Fraction(0), (1,) * len(x.dims)))
 
 
 def _clamp(domain: TensorDomain[A], op: Operation, x: Tensor[A]) -> Tensor[A]:
-    low, high = (domain.constant(number(op, name), (1,) * len(x.axes)) for name in ("min", "max"))
+    low, high = (domain.constant(number(op, name), (1,) * len(x.dims)) for name in ("min", "max"))
     return domain.pairwise(domain.numbers.minimum, domain.maximum(x, low), high)
 
 

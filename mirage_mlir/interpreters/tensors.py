@@ -1,33 +1,142 @@
-"""Tensors of any domain's numbers whose dimensions may repeat, and arithmetic on them."""
+"""Tensors of any domain's numbers, of which some indices are computed, and arithmetic on them."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Generic
+from functools import cached_property
+from math import prod
+from typing import Generic, Protocol, TypeVar
 
 import numpy as np
 
-from mirage_mlir.interpreters.axes import Axis, Index, Selection, distinct, part, refine, uniform
-from mirage_mlir.interpreters.domain import A, AnyArray, Counts, Domain, ElementType, FunctionName
+from mirage_mlir.interpreters.dims import Dim, Index, common, complete, dims_of, part
+from mirage_mlir.interpreters.domain import A, AnyArray, Domain, ElementType, FunctionName
+
+A_co = TypeVar("A_co", covariant=True)
+
+PANEL = 1 << 19
+"""Elements of a drawn operand of a matmul that are made at a time: some MB in each lane."""
 
 
-@dataclass(frozen=True)
 class Tensor(Generic[A]):
     """
-    A tensor of any size, stored as one element per class of each dimension.
+    A tensor: the elements at the computed indices of its dimensions.
 
-    Element (i, j) of run r is `array[r, axes[0].labels[i], axes[1].labels[j]]`.
+    An axis of the array has as many elements as its dimension has computed indices, or one where
+    the elements along it are all alike.
     """
 
-    array: A
-    axes: tuple[Axis, ...]
+    def __init__(self, array: A, dims: tuple[Dim, ...]):
+        self._array = array
+        self.dims = dims
+
+    @property
+    def array(self) -> A:
+        """The elements; the axes before the dimensions are those of `TensorDomain`."""
+        return self._array
+
+    def mapped(self, change: Callable[[A], A]) -> Tensor[A]:
+        """With each array that is read changed."""
+        return Tensor(change(self.array), self.dims)
 
     @property
     def shape(self) -> tuple[int, ...]:
         """The extents of the dimensions."""
-        return tuple(axis.size for axis in self.axes)
+        return tuple(dim.size for dim in self.dims)
+
+    @property
+    def elements(self) -> int:
+        """How many elements are computed."""
+        return prod(dim.count for dim in self.dims)
+
+
+class Source(Protocol[A_co]):
+    """Makes the elements of an argument when they are read."""
+
+    def at(self, places: Sequence[AnyArray]) -> A_co:
+        """The elements at arrays of indices, one for each dimension, behind an axis of runs."""
+        ...
+
+
+class DrawnTensor(Tensor[A]):
+    """An argument, or a view of one, whose elements are made each time that they are read."""
+
+    def __init__(
+        self,
+        source: Source[A],
+        dims: tuple[Dim, ...],
+        indices: tuple[Index, ...],
+        order: tuple[int, ...],
+    ):
+        """`indices[d]` are those that dimension d reads, in dimension `order[d]` of the source."""
+        self.dims = dims
+        self.source = source
+        self.indices = indices
+        self.order = order
+
+    @cached_property
+    def _made(self) -> A:
+        rank = len(self.dims)
+        places = [
+            index.reshape(*(len(index) if dim == other else 1 for other in range(rank)))
+            for dim, index in enumerate(self.indices)
+        ]
+        return self.at(places)
+
+    @property
+    def array(self) -> A:
+        return self._made
+
+    def at(self, places: Sequence[AnyArray]) -> A:
+        """The elements at arrays of indices of the source, given in the order of `dims`."""
+        ordered: list[AnyArray] = [np.zeros(())] * len(places)
+        for dim, place in zip(self.order, places, strict=True):
+            ordered[dim] = place
+        return self.source.at(ordered)
+
+    def mapped(self, change: Callable[[A], A]) -> DrawnTensor[A]:
+        """With each array that is read changed."""
+        return DrawnTensor(_Changed(self.source, change), self.dims, self.indices, self.order)
+
+    def transposed(self, permutation: Sequence[int]) -> DrawnTensor[A]:
+        """Dimension d of the result is dimension `permutation[d]`."""
+        return DrawnTensor(
+            self.source,
+            tuple(self.dims[dim] for dim in permutation),
+            tuple(self.indices[dim] for dim in permutation),
+            tuple(self.order[dim] for dim in permutation),
+        )
+
+    def taken(self, dim: int, new: Dim, places: Index | slice) -> DrawnTensor[A]:
+        """With a dimension replaced by one that is made of some of its indices."""
+        indices = list(self.indices)
+        indices[dim] = indices[dim][places]
+        dims = (*self.dims[:dim], new, *self.dims[dim + 1 :])
+        return DrawnTensor(self.source, dims, tuple(indices), self.order)
+
+
+@dataclass(frozen=True)
+class _Changed(Generic[A]):
+    """A source whose elements are changed when they are read."""
+
+    source: Source[A]
+    change: Callable[[A], A]
+
+    def at(self, places: Sequence[AnyArray]) -> A:
+        """See `Source`."""
+        return self.change(self.source.at(places))
+
+
+def made(x: DrawnTensor[A], most: int = PANEL) -> Tensor[A]:
+    """`x`, its elements made once if they are few."""
+    return Tensor(x.array, x.dims) if x.elements <= most else x
+
+
+def drawn(source: Source[A], dims: tuple[Dim, ...]) -> DrawnTensor[A]:
+    """An argument of these dimensions."""
+    return DrawnTensor(source, dims, tuple(dim.indices for dim in dims), tuple(range(len(dims))))
 
 
 class TensorDomain(Generic[A]):
@@ -38,31 +147,41 @@ class TensorDomain(Generic[A]):
     shape lie side by side, the first one being the domain's runs; each broadcasts as numpy's do.
     """
 
-    def __init__(self, numbers: Domain[A], lead: int = 1):
+    def __init__(self, numbers: Domain[A], lead: int = 1, *, sparse: bool = False):
+        """With `sparse` sums run over the indices that are computed: the others add zero."""
         self.numbers = numbers
         self.lead = lead
+        self.sparse = sparse
 
     # Making tensors
 
     def constant(self, value: Fraction, shape: Sequence[int]) -> Tensor[A]:
         """A tensor whose elements are all one number."""
-        return Tensor(self.numbers.constant(value, self._rank(shape)), tuple(map(uniform, shape)))
+        return Tensor(self.numbers.constant(value, self._rank(shape)), dims_of(shape))
 
     def lowest(self, shape: Sequence[int]) -> Tensor[A]:
         """A tensor of maxima over nothing."""
-        return Tensor(self.numbers.lowest(self._rank(shape)), tuple(map(uniform, shape)))
+        return Tensor(self.numbers.lowest(self._rank(shape)), dims_of(shape))
 
     def literal(self, array: A) -> Tensor[A]:
-        """A tensor in which no index repeats."""
-        return Tensor(array, tuple(map(distinct, self.numbers.shape(array)[self.lead :])))
+        """A tensor of which all indices are computed."""
+        return Tensor(array, dims_of(self.numbers.shape(array)[self.lead :]))
 
     def expanded(self, x: Tensor[A]) -> A:
-        """All elements of a tensor."""
-        array = x.array
-        for dim, axis in enumerate(x.axes):
-            if axis.repeats:
-                array = self.take(array, dim, axis.labels.astype(np.intp))
-        return array
+        """All computed elements of a tensor, also where they are alike."""
+        return self.spread(x, range(len(x.dims)))
+
+    def spread(self, x: Tensor[A], dims: Sequence[int]) -> A:
+        """The array of a tensor with alike elements written out along some dimensions."""
+        counts = {self.lead + dim: x.dims[dim].count for dim in dims}
+
+        def written_out(array: AnyArray) -> AnyArray:
+            extents: list[int] = list(array.shape)
+            for axis, count in counts.items():
+                extents[axis] = count
+            return np.broadcast_to(array, tuple(extents))
+
+        return self.rearrange(x.array, written_out)
 
     def _rank(self, shape: Sequence[int]) -> int:
         """The axes of an array but for the runs."""
@@ -74,64 +193,75 @@ class TensorDomain(Generic[A]):
         """Move elements of an array; see `Domain.rearrange`."""
         return self.numbers.rearrange(array, change)
 
-    def take(self, array: A, dim: int, classes: Index) -> A:
-        """The given classes of one dimension of a tensor's array."""
-        return self.rearrange(array, lambda x: np.take(x, classes, self.lead + dim))
+    def take(self, x: Tensor[A], dim: int, new: Dim, places: Index | slice) -> Tensor[A]:
+        """`x` with a dimension replaced by one that is made of some of its indices."""
+        if isinstance(x, DrawnTensor):
+            return x.taken(dim, new, places)
+        axis = self.lead + dim
+        dims = (*x.dims[:dim], new, *x.dims[dim + 1 :])
+        if self.extent(x, dim) != x.dims[dim].count:
+            # All alike; what has no element left is empty all the same.
+            places = slice(0, min(1, new.count))
 
-    def select(self, x: Tensor[A], dim: int, selection: Selection) -> Tensor[A]:
-        """`x` with one dimension replaced by an axis made from it."""
-        axes = (*x.axes[:dim], selection.axis, *x.axes[dim + 1 :])
-        if selection.classes is None:
-            return Tensor(x.array, axes)
-        return Tensor(self.take(x.array, dim, selection.classes), axes)
+        def taken(array: AnyArray) -> AnyArray:
+            if isinstance(places, slice):
+                return array[(slice(None),) * axis + (places,)]
+            return np.take(array, places, axis)
+
+        return Tensor(self.rearrange(x.array, taken), dims)
+
+    def extent(self, x: Tensor[A], dim: int) -> int:
+        """How many elements are stored along a dimension: all that are computed, or one."""
+        return self.numbers.shape(x.array)[self.lead + dim]
 
     def part(self, x: Tensor[A], dim: int, start: int, stop: int, stride: int = 1) -> Tensor[A]:
         """The indices start, start + stride, ... below stop of one dimension."""
-        axis = x.axes[dim]
-        if start == 0 and stop >= axis.size and stride == 1:
+        if (start, stop, stride) == (0, x.dims[dim].size, 1):
             return x
-        if axis.repeats:
-            return self.select(x, dim, part(axis, start, stop, stride))
-        taken = (slice(None),) * (self.lead + dim) + (slice(start, stop, stride),)
-        array = self.rearrange(x.array, lambda elements: elements[taken])
-        size = self.numbers.shape(array)[self.lead + dim]
-        return Tensor(array, (*x.axes[:dim], distinct(size), *x.axes[dim + 1 :]))
+        return self.take(x, dim, *part(x.dims[dim], start, stop, stride))
 
     def with_rank(self, x: Tensor[A], rank: int) -> Tensor[A]:
         """`x` with dimensions of size 1 in front, as numpy's broadcasting puts them."""
-        missing = rank - len(x.axes)
+        missing = rank - len(x.dims)
         if missing == 0:
             return x
         array = self.rearrange(
             x.array,
             lambda a: a.reshape(*a.shape[: self.lead], *(1,) * missing, *a.shape[self.lead :]),
         )
-        return Tensor(array, (distinct(1),) * missing + x.axes)
+        return Tensor(array, (Dim(1),) * missing + x.dims)
 
-    def aligned(self, x: Tensor[A], y: Tensor[A], dims: Sequence[int]) -> tuple[Tensor[A], ...]:
-        """Both with the same axis in each of `dims` in which both or neither have size 1."""
-        for dim in dims:
-            left, right = x.axes[dim], y.axes[dim]
-            if left is right or 1 in (left.size, right.size):
-                continue
-            axis, left_classes, right_classes = refine(left, right)
-            x = self.select(x, dim, Selection(axis, left_classes))
-            y = self.select(y, dim, Selection(axis, right_classes))
-        return x, y
+    def _met(self, x: Tensor[A], y: Tensor[A], dim: int) -> tuple[Tensor[A], Tensor[A], Dim]:
+        """Both with the indices of a dimension that both have; alike elements are everywhere."""
+        a, b = x.dims[dim], y.dims[dim]
+        if self._alike(x, dim):
+            return x, y, a if b.size == 1 and self._alike(y, dim) else b
+        if self._alike(y, dim):
+            return x, y, a
+        found, left, right = common(a, b)
+        x = x if left is None else self.take(x, dim, found, left)
+        y = y if right is None else self.take(y, dim, found, right)
+        return x, y, found
+
+    def _alike(self, x: Tensor[A], dim: int) -> bool:
+        """Whether one element is stored for all indices of a dimension."""
+        return x.dims[dim].kept is None and self.extent(x, dim) == 1
 
     # Arithmetic
 
     def each(self, operation: Callable[[A], A], x: Tensor[A]) -> Tensor[A]:
         """An operation on each element."""
-        return Tensor(operation(x.array), x.axes)
+        return Tensor(operation(x.array), x.dims)
 
     def pairwise(self, operation: Callable[[A, A], A], x: Tensor[A], y: Tensor[A]) -> Tensor[A]:
         """An operation on corresponding elements, broadcast as numpy does."""
-        rank = max(len(x.axes), len(y.axes))
+        rank = max(len(x.dims), len(y.dims))
         x, y = self.with_rank(x, rank), self.with_rank(y, rank)
-        x, y = self.aligned(x, y, range(rank))
-        axes = (b if a.size == 1 else a for a, b in zip(x.axes, y.axes, strict=True))
-        return Tensor(operation(x.array, y.array), tuple(axes))
+        dims: list[Dim] = []
+        for dim in range(rank):
+            x, y, found = self._met(x, y, dim)
+            dims.append(found)
+        return Tensor(operation(x.array, y.array), tuple(dims))
 
     def add(self, x: Tensor[A], y: Tensor[A]) -> Tensor[A]:
         """`x + y`."""
@@ -159,7 +289,7 @@ class TensorDomain(Generic[A]):
 
     def scale(self, x: Tensor[A], factor: Fraction) -> Tensor[A]:
         """Each element times one number."""
-        return self.multiply(x, self.constant(factor, (1,) * len(x.axes)))
+        return self.each(lambda array: self.numbers.scale(array, factor), x)
 
     def rounded(self, x: Tensor[A], element_type: ElementType) -> Tensor[A]:
         """Each element as memory of this type holds it."""
@@ -168,44 +298,67 @@ class TensorDomain(Generic[A]):
     def total(self, x: Tensor[A], dims: Sequence[int]) -> Tensor[A]:
         """The sum over dimensions, which stay with size 1; zero over none."""
         for dim in dims:
-            axis = x.axes[dim]
-            array = self.numbers.total(x.array, self.lead + dim, _counts(axis))
-            x = Tensor(array, (*x.axes[:dim], distinct(1), *x.axes[dim + 1 :]))
+            size = x.dims[dim].size
+            if not self.sparse:
+                complete(x.dims[dim], "a sum")
+            if not self._alike(x, dim) or size == 1:
+                array = self.numbers.total(x.array, self.lead + dim)
+            else:
+                array = self.numbers.scale(x.array, Fraction(size))
+            x = Tensor(array, (*x.dims[:dim], Dim(1), *x.dims[dim + 1 :]))
         return x
 
     def mean(self, x: Tensor[A], dims: Sequence[int]) -> Tensor[A]:
         """The sum over dimensions, divided by how many elements it has."""
-        count = 1
-        for dim in dims:
-            count *= x.axes[dim].size
+        count = prod(x.dims[dim].size for dim in dims)
         return self.scale(self.total(x, dims), Fraction(1, count))
 
     def largest(self, x: Tensor[A], dims: Sequence[int]) -> Tensor[A] | None:
         """The maximum over dimensions, which stay with size 1; None where there is no element."""
-        if 0 in x.shape:
+        if any(x.dims[dim].size == 0 for dim in dims):
             return None
         for dim in dims:
+            complete(x.dims[dim], "a maximum")
             array = self.numbers.largest(x.array, self.lead + dim)
-            x = Tensor(array, (*x.axes[:dim], distinct(1), *x.axes[dim + 1 :]))
+            x = Tensor(array, (*x.dims[:dim], Dim(1), *x.dims[dim + 1 :]))
         return x
 
     def matmul(self, x: Tensor[A], y: Tensor[A]) -> Tensor[A]:
         """The product of the last two dimensions; the others broadcast."""
-        rank = max(len(x.axes), len(y.axes))
-        x, y = self.with_rank(x, rank), self.with_rank(y, rank)
-        x, y = self.aligned(x, y, range(rank - 2))
-        contracted, left, right = refine(x.axes[-1], y.axes[-2])
-        x = self.select(x, rank - 1, Selection(contracted, left))
-        y = self.select(y, rank - 2, Selection(contracted, right))
-        array = self.numbers.matmul(x.array, y.array, _counts(contracted))
-        batch = (b if a.size == 1 else a for a, b in zip(x.axes[:-2], y.axes[:-2], strict=True))
-        return Tensor(array, (*batch, x.axes[-2], y.axes[-1]))
+        assert x.dims[-1].size == y.dims[-2].size
+        if not (self.sparse and x.dims[-1] == y.dims[-2]):
+            for summed in (x.dims[-1], y.dims[-2]):
+                complete(summed, "a matmul")
+        for operand, other in ((y, x), (x, y)):
+            if isinstance(operand, DrawnTensor) and operand.elements > PANEL:
+                return self._matmul_in_panels(operand, other, right=operand is y)
+        rank = max(len(x.dims), len(y.dims))
+        left, right = (
+            Tensor(self.spread(operand, [len(operand.dims) - back]), operand.dims)
+            for operand, back in ((x, 1), (y, 2))
+        )
+        left, right = self.with_rank(left, rank), self.with_rank(right, rank)
+        batch: list[Dim] = []
+        for dim in range(rank - 2):
+            left, right, found = self._met(left, right, dim)
+            batch.append(found)
+        array = self.numbers.matmul(left.array, right.array)
+        return Tensor(array, (*batch, left.dims[-2], right.dims[-1]))
 
-    def scaled(self, x: Tensor[A], count: int) -> Tensor[A]:
-        """The sum of `count` tensors equal to x."""
-        return x if count == 1 else self.each(lambda array: self.numbers.scaled(array, count), x)
-
-
-def _counts(axis: Axis) -> Counts | None:
-    """The weights of a sum over an axis, None when all are 1."""
-    return axis.counts if axis.repeats else None
+    def _matmul_in_panels(
+        self, large: DrawnTensor[A], other: Tensor[A], *, right: bool
+    ) -> Tensor[A]:
+        """The product with an operand that is made in panels of columns (rows, if it is left)."""
+        dim = len(large.dims) - (1 if right else 2)
+        count = large.dims[dim].count
+        step = max(1, PANEL // (large.elements // count))
+        parts: list[Tensor[A]] = []
+        for start in range(0, count, step):
+            places = np.arange(start, min(start + step, count))
+            panel = large.taken(dim, Dim(len(places)), places)
+            made = Tensor(panel.array, panel.dims)
+            parts.append(self.matmul(other, made) if right else self.matmul(made, other))
+        axis = len(parts[0].dims) - (1 if right else 2)
+        dims = parts[0].dims
+        array = self.numbers.concatenate([each.array for each in parts], self.lead + axis)
+        return Tensor(array, (*dims[:axis], large.dims[dim], *dims[axis + 1 :]))

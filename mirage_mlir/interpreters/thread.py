@@ -8,7 +8,7 @@ from xdsl.dialects import arith, math
 from xdsl.ir import Operation, SSAValue
 
 from mirage_mlir.dialects import thread
-from mirage_mlir.interpreters.axes import uniform
+from mirage_mlir.interpreters.dims import Dim
 from mirage_mlir.interpreters.domain import A, FunctionName, NotInterpretable
 from mirage_mlir.interpreters.operators import element_type_name, number_of, shape_of
 from mirage_mlir.interpreters.tensors import Tensor, TensorDomain
@@ -115,7 +115,7 @@ def _spread(
             if size != 1:
                 valid[-dim] = operand.shape[-dim]
     x = domain.with_rank(x, len(shape))
-    axes = (
-        uniform(size) if axis.size == 1 else axis for axis, size in zip(x.axes, valid, strict=True)
+    dims = (
+        Dim(size) if dim.size == 1 != size else dim for dim, size in zip(x.dims, valid, strict=True)
     )
-    return Tensor(x.array, tuple(axes))
+    return Tensor(x.array, tuple(dims))

@@ -19,9 +19,9 @@ from xdsl.ir import Operation, SSAValue
 from mirage_mlir.dialects import kernel, threadblock
 from mirage_mlir.dialects.threadblock import Stage
 from mirage_mlir.interpreters.assemble import assemble
-from mirage_mlir.interpreters.batches import Batch, Batches, Group, counts_of
+from mirage_mlir.interpreters.batches import Batch, Batches
 from mirage_mlir.interpreters.cuts import Cuts, load_cuts, store_cuts
-from mirage_mlir.interpreters.domain import A, Counts
+from mirage_mlir.interpreters.domain import A
 from mirage_mlir.interpreters.operators import element_type_of, integers, mnemonic, shape_of
 from mirage_mlir.interpreters.tensors import Tensor, TensorDomain
 from mirage_mlir.interpreters.tiles import Tile, TileInterpreter, kind_of
@@ -31,8 +31,8 @@ Values = dict[SSAValue, Tile[A]]
 MOVING = ("broadcast", "cast", "convert_layout", "transpose")
 """Mnemonics of operators that compute nothing."""
 
-Along = tuple[tuple[int, Counts], ...]
-"""Axes of an array of tiles, and for each how often each of its elements counts."""
+Along = tuple[tuple[int, int], ...]
+"""Axes of an array of tiles, and how many tiles lie along each."""
 
 
 @dataclass(frozen=True)
@@ -94,13 +94,13 @@ class GraphRun(Generic[A]):
                 self.loads[op] = load_cuts(graph, op)
         self.batches = Batches(
             graph,
-            [(self.sources[op.operands[0]].axes, cuts) for op, cuts in self.loads.items()],
+            [(self.sources[op.operands[0]].dims, cuts) for op, cuts in self.loads.items()],
             [
                 (shape_of(output), cuts)
                 for output, (_, cuts) in zip(graph.outputs, self.stores, strict=True)
             ],
         )
-        self.domain = TensorDomain(domain.numbers, self.batches.lead)
+        self.domain = TensorDomain(domain.numbers, self.batches.lead, sparse=domain.sparse)
         self.tiles = TileInterpreter(self.domain)
 
     def outputs(self) -> list[Tensor[A]]:
@@ -145,9 +145,7 @@ class GraphRun(Generic[A]):
             contributions = gathered.setdefault(_without(batch, across), [])
             if (own := exchange.own) is None:
                 continue
-            along = tuple(
-                (1 + axis, counts_of(self.batches.blocks(batch, axis))) for axis in across
-            )
+            along = tuple((1 + axis, len(self.batches.blocks(batch, axis))) for axis in across)
             contributions.append(Contribution(own.value, own.stabiliser, along))
         totals = {
             others: None if (total := self._total(op, contributions)) is None else total.value
@@ -166,7 +164,7 @@ class GraphRun(Generic[A]):
         for steps in self.batches.iterations(batch):
             now = dict(values)
             self._evaluate(Stage.LOOP, now, batch, steps)
-            along: Along = ((self.domain.lead - 1, counts_of(steps)),)
+            along: Along = ((self.domain.lead - 1, len(steps)),)
             for op in accumulators:
                 if op.value in now:
                     self._contribute(op, now, along, contributions[op])
@@ -181,7 +179,7 @@ class GraphRun(Generic[A]):
             if op.across.get_values():
                 total = yield Exchange(op, own)
             if total is None and kind_of(op) == "sum":
-                # All turns had maxima over nothing as stabilisers: nothing was added up.
+                # All iterations had maxima over nothing as stabilisers: nothing was added up.
                 total = self.domain.constant(Fraction(0), shape_of(op.result))
             values[op.result] = self.tiles.rounded(total, op.result)
         return [self._stored(store, values[store.tile]) for store, _ in self.stores]
@@ -195,12 +193,12 @@ class GraphRun(Generic[A]):
     # Operators
 
     def _evaluate(
-        self, stage: Stage, values: Values[A], batch: Batch, steps: Sequence[Group]
+        self, stage: Stage, values: Values[A], batch: Batch, steps: Sequence[int]
     ) -> None:
         for op in self.operations[stage]:
             self._step(op, values, batch, steps)
 
-    def _step(self, op: Operation, values: Values[A], batch: Batch, steps: Sequence[Group]) -> None:
+    def _step(self, op: Operation, values: Values[A], batch: Batch, steps: Sequence[int]) -> None:
         """Evaluate one operator that is not an accumulator."""
         if (cuts := self.loads.get(op)) is not None:
             source = self.sources[op.operands[0]]
@@ -251,14 +249,12 @@ class GraphRun(Generic[A]):
     def _sum(self, x: Tensor[A], along: Along) -> Tensor[A]:
         """The sum of tiles that lie side by side."""
         array, numbers = x.array, self.domain.numbers
-        for axis, counts in along:
-            if numbers.shape(array)[axis] < len(counts):  # all alike
-                array = numbers.scaled(array, int(counts.sum()))
-            elif counts.max() > 1:
-                array = numbers.total(array, axis, counts)
-            elif len(counts) > 1:
-                array = numbers.total(array, axis, None)
-        return Tensor(array, x.axes)
+        for axis, count in along:
+            if numbers.shape(array)[axis] < count:  # all alike
+                array = numbers.scale(array, Fraction(count))
+            elif count > 1:
+                array = numbers.total(array, axis)
+        return Tensor(array, x.dims)
 
     def _largest(self, x: Tensor[A], along: Along) -> Tensor[A]:
         """The maximum of tiles that lie side by side."""
@@ -266,7 +262,7 @@ class GraphRun(Generic[A]):
         for axis, _ in along:
             if numbers.shape(array)[axis] > 1:
                 array = numbers.largest(array, axis)
-        return Tensor(array, x.axes)
+        return Tensor(array, x.dims)
 
     def _fold(self, operation: Callable[[A, A], A], values: Sequence[Tensor[A]]) -> Tensor[A]:
         """All values combined, in order."""

@@ -14,7 +14,7 @@ from xdsl.ir import Operation, SSAValue
 
 from mirage_mlir.dialects import thread, threadblock
 from mirage_mlir.interpreters import views
-from mirage_mlir.interpreters.axes import uniform
+from mirage_mlir.interpreters.dims import Dim
 from mirage_mlir.interpreters.domain import A, NotInterpretable
 from mirage_mlir.interpreters.operators import (
     BINARY,
@@ -160,11 +160,11 @@ class TileInterpreter(Generic[A]):
         source = shape_of(op.operands[0])
         padded = (1,) * (len(shape) - len(source)) + source
         tile = self.domain.with_rank(operand, len(shape))
-        axes = (
-            uniform(size) if old == 1 and axis.size == 1 else axis
-            for axis, old, size in zip(tile.axes, padded, shape, strict=True)
+        dims = (
+            Dim(size) if old == 1 and dim.size == 1 != size else dim
+            for dim, old, size in zip(tile.dims, padded, shape, strict=True)
         )
-        return Tensor(tile.array, tuple(axes))
+        return Tensor(tile.array, tuple(dims))
 
     def _transpose(self, op: Operation, operands: list[Tensor[A]]) -> Tensor[A]:
         return views.transpose(self.domain, operands[0], integers(op, "permutation"))

@@ -17,6 +17,7 @@ import io
 import json
 import os
 import struct
+import warnings
 import zipfile
 import zlib
 from collections.abc import Mapping, Sequence
@@ -49,6 +50,10 @@ OLDEST = 2
 MANIFEST = "manifest.json"
 PROGRAM = "program.mlir"
 REPORT = "report.txt"
+
+
+NOT_VERIFIED = "NOT VERIFIED"
+"""The status of code that was returned without a proof; see `EquivalenceReport.fields`."""
 
 
 @dataclass(frozen=True)
@@ -239,19 +244,35 @@ class Artifact:
             producer=manifest.text("producer"),
         )
 
+    @property
+    def unverified(self) -> tuple[str, ...]:
+        """The instruction sets whose code was returned without a proof, as the user allowed."""
+        return tuple(
+            name
+            for name, fields in self.verification.items()
+            if isinstance(fields, dict)
+            and cast(dict[str, object], fields).get("status") == NOT_VERIFIED
+        )
+
     @staticmethod
     def load(path: str | os.PathLike[str]) -> "Artifact":
         """
         Read the artifact at `path`.
+
+        Warns of code that was not verified.
 
         Raises:
             OSError: the file cannot be read.
             ArtifactError: it is no artifact, is damaged, or is of a newer format.
         """
         try:
-            return Artifact.from_bytes(Path(path).read_bytes())
+            found = Artifact.from_bytes(Path(path).read_bytes())
         except ArtifactError as error:
             raise ArtifactError(f"{os.fspath(path)} cannot be loaded: {error}") from error
+        if unverified := found.unverified:
+            names = ", ".join(unverified)
+            warnings.warn(f"{os.fspath(path)} is {NOT_VERIFIED} for {names}", stacklevel=3)
+        return found
 
 
 def _check_extent(what: str, end: int, tensor: Argument, size: int) -> None:

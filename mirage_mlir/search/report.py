@@ -61,10 +61,26 @@ class SearchReport:
     """Candidates that verification turned down."""
     cut: list[str] = field(default_factory=list[str])
     """What was left out because a limit was reached; empty when the search was exhaustive."""
+    stopped: str = ""
+    """What ended the search before its end: the time limit or the interrupt."""
     verification: str = ""
-    """What was proved about the result, in one line."""
+    """`verified` or `NOT VERIFIED`, and why, in one line."""
     phases: dict[str, float] = field(default_factory=dict[str, float])
     """Seconds spent in each phase."""
+
+    def of_candidate(
+        self, kernels: int, modelled: float, structure: str, *, alone: bool
+    ) -> "SearchReport":
+        """This report as it is now, on one candidate."""
+        return replace(
+            self,
+            kernels=kernels,
+            modelled=modelled,
+            structure=structure,
+            alone=alone,
+            cut=list(self.cut),
+            phases=dict(self.phases),
+        )
 
     def add(self, other: "SearchReport") -> None:
         """Count what another search did, too."""
@@ -105,7 +121,7 @@ class SearchReport:
             f"{self.modelled_alone * 1e6:.1f} us",
         ]
         if self.verification:
-            lines.append(f"  verified: {self.verification}")
+            lines.append(f"  {self.verification}")
         if self.rejected:
             lines.append(f"  rejected by verification: {self.rejected} candidates")
         if self.unshifted:

@@ -73,6 +73,17 @@ def _make_parser(epilog: str) -> _Parser:
     text("--search-stats", metavar="FILE", help="write what each search did to FILE, as JSON")
     text("--profile", action="store_true", help="time candidates on this GPU, take the fastest")
     text("--pack", action="store_true", help="let kernels read packed copies of constant inputs")
+    text(
+        "--allow-unverified",
+        action="store_true",
+        help="return the best graph where none is verified; it is marked NOT VERIFIED",
+    )
+    text(
+        "--verify-budget",
+        type=float,
+        metavar="SECONDS",
+        help="what random tests of a result may take; above it normal forms have to prove it",
+    )
     text("--no-cache", action="store_true", help="forget what was found by timing, keep nothing")
     text("-v", "--verbose", action="store_true", help="show detailed remarks")
     text("--debug", action="store_true", help="show the Python trace of an internal error")
@@ -149,6 +160,28 @@ def _normalize(words: Sequence[str], available: PassTable, options: Sequence[str
     return result
 
 
+def _with_verification(
+    requests: Sequence[Request], *, allow_unverified: bool, budget: float | None
+) -> tuple[Request, ...]:
+    """The passes with what `--allow-unverified` and `--verify-budget` say of them."""
+    searches = [request for request in requests if request.name == "superoptimize"]
+    comparisons = [request for request in requests if request.name == "verify-equivalence"]
+    if allow_unverified and not searches:
+        raise UsageError("--allow-unverified is for --superoptimize")
+    if budget is not None and not searches + comparisons:
+        raise UsageError("--verify-budget is for --superoptimize and --verify-equivalence")
+    further: dict[str, dict[str, tuple[str, ...]]] = {"superoptimize": {}, "verify-equivalence": {}}
+    if allow_unverified:
+        further["superoptimize"]["allow_unverified"] = ("true",)
+    if budget is not None:
+        further["superoptimize"]["verify_budget"] = (str(budget),)
+        further["verify-equivalence"]["budget"] = (str(budget),)
+    return tuple(
+        Request(request.name, {**further.get(request.name, {}), **request.options})
+        for request in requests
+    )
+
+
 def parse_command_line(words: Sequence[str], available: PassTable) -> CommandLine:
     """
     Read `words`, which name passes of `available`; `--help` prints the help and exits.
@@ -171,7 +204,11 @@ def parse_command_line(words: Sequence[str], available: PassTable) -> CommandLin
         input=arguments.input,
         output=arguments.output,
         target=target,
-        passes=tuple(request for group in groups for request in group),
+        passes=_with_verification(
+            [request for group in groups for request in group],
+            allow_unverified=arguments.allow_unverified,
+            budget=arguments.verify_budget,
+        ),
         artifacts=arguments.artifacts,
         report=arguments.report,
         search_stats=arguments.search_stats,

@@ -207,7 +207,7 @@ def _verify_report(path: str | None) -> Generator[None]:
     if path is None:
         yield
         return
-    from mirage_mlir.interpreters.report import collect_comparisons
+    from mirage_mlir.equivalence.collected import collect_comparisons
 
     output = Output(path)
     with collect_comparisons() as comparisons:

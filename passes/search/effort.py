@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from time import perf_counter
 
 from mirage_mlir import interruption
+from mirage_mlir.equivalence.check import BUDGET
 from mirage_mlir.search.limits import Limits
 
 MAX_KERNELS = 4
@@ -31,12 +32,16 @@ class Effort:
     """Processes that search: the result is the same for any number."""
     candidates: int = CANDIDATES
     """Graphs of one kernel, and plans of several, that are kept."""
+    verify_budget: float = BUDGET
+    """Seconds that random tests of a result may take."""
 
     def __post_init__(self) -> None:
         if self.time_limit is not None and not self.time_limit > 0:
             raise ValueError(f"time-limit is a positive number of seconds, not {self.time_limit}")
         if self.max_kernels < 1:
             raise ValueError(f"max-kernels is at least 1, not {self.max_kernels}")
+        if not self.verify_budget >= 0:
+            raise ValueError(f"verify-budget is a number of seconds, not {self.verify_budget}")
         if self.jobs < 1:
             raise ValueError(f"jobs is at least 1, not {self.jobs}")
 

@@ -1,7 +1,7 @@
 """Plans for a function: the kernels that a search finds for its pieces, or each operator alone."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from math import inf
 from time import perf_counter
 
@@ -12,8 +12,8 @@ from xdsl.ir import Operation, SSAValue
 
 from mirage_mlir.diagnostics import fail, remark
 from mirage_mlir.dialects import kernel
+from mirage_mlir.equivalence import Verdict
 from mirage_mlir.graph.target import Target
-from mirage_mlir.interpreters.equivalence import Verdict
 from mirage_mlir.passes.search import direct
 from mirage_mlir.passes.search.from_ir import Piece, UnsupportedError, read_piece
 from mirage_mlir.passes.search.normalise import normalise
@@ -63,10 +63,10 @@ class Optimizer:
     target: Target
     limits: Limits
     report: SearchReport
+    proofs: PieceProofs = field(default_factory=PieceProofs)
 
     def __post_init__(self) -> None:
         self.pieces = PieceSearch(self.target, self.limits, self.report)
-        self.proofs = PieceProofs()
 
     def plans(self) -> Iterator[tuple[Plan, bool]]:
         """
@@ -191,6 +191,8 @@ class Optimizer:
         """Whether a plan for a piece can be written, and computes what it should."""
         try:
             with self.report.phase("verification"):
+                if self.proofs.sifted(planned):
+                    return True
                 proof = self.proofs.of(planned)
         except ArrangementError:
             return False

@@ -7,7 +7,7 @@ from xdsl.dialects.func import FuncOp, ReturnOp
 from xdsl.ir import Block, Operation, Region, SSAValue
 
 from mirage_mlir.dialects import kernel
-from mirage_mlir.interpreters.equivalence import EquivalenceReport
+from mirage_mlir.equivalence import EquivalenceReport
 from mirage_mlir.passes.search.to_ir import Kernel
 from mirage_mlir.passes.search.views import is_strided_view
 

@@ -1,38 +1,53 @@
 """
-Plans of many pieces, compared piece by piece with the operators that they stand for.
+Plans of several pieces, compared with their program as a whole or piece by piece.
 
-A comparison over fields takes time that grows with the size of a program, and much faster with its
-square roots, all of whose arguments must be squares at once. If each piece is equal to its
-operators for any values that it reads, the whole is equal to the program; what is left to see is
-that pieces were put together rightly, which a run of the whole in floating point shows.
+If each piece is equal to its operators for any values that it reads, the whole is equal to the
+program; what is left to see is that pieces were put together rightly, which a run of the whole in
+floating point shows. The time that random tests take grows with a program, and so does the size of
+normal forms.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.dialects.func import FuncOp, ReturnOp
 from xdsl.ir import Block, Operation, Region, SSAValue
 
-from mirage_mlir.interpreters.equivalence import EquivalenceReport, Verdict, Verifier
-from mirage_mlir.interpreters.forms import Proof
+from mirage_mlir.equivalence.check import BUDGET, Verifier
+from mirage_mlir.equivalence.report import EquivalenceReport, Tests, Verdict
+from mirage_mlir.interpreters.forms import Proof, prove
 from mirage_mlir.passes.search.plan import Plan, PlannedKernel
 from mirage_mlir.passes.search.printed import printed
 from mirage_mlir.passes.search.views import is_strided_view
 
 MOST_AT_ONCE = 5
-"""Pieces of a plan that are compared as one program: of more, normal forms are too large to be
-compared, and square roots too many for all their arguments to be squares in a test."""
+"""Pieces of a plan that are compared as one program: of more, normal forms are too large."""
+
+
+WHOLE = 1.0
+"""Seconds that random tests of several pieces as one program may take: pieces take less."""
 
 
 @dataclass
 class PieceProofs:
     """What comparisons of pieces came to; equal pieces are compared once."""
 
+    budget: float = BUDGET
+    """Seconds that random tests of one comparison may take."""
     _known: dict[str, EquivalenceReport] = field(default_factory=dict[str, EquivalenceReport])
     _pieces: dict[str, Verifier] = field(default_factory=dict[str, Verifier])
     """By the text of what a piece stands for."""
     _wholes: dict[FuncOp, Verifier] = field(default_factory=dict[FuncOp, Verifier])
+
+    def sifted(self, planned: PlannedKernel) -> bool:
+        """
+        Whether normal forms prove a piece: enough for a candidate that may not be returned.
+
+        Raises:
+            ArrangementError: the kernels cannot be written.
+        """
+        return prove(_reference(planned), _candidate(planned)).proved
 
     def of(self, planned: PlannedKernel) -> EquivalenceReport:
         """
@@ -45,7 +60,7 @@ class PieceProofs:
         expected = printed(ModuleOp([reference.clone()]))
         text = expected + printed(ModuleOp([candidate.clone()]))
         if text not in self._known:
-            verifier = self._pieces.setdefault(expected, Verifier(reference))
+            verifier = self._pieces.setdefault(expected, Verifier(reference, budget=self.budget))
             self._known[text] = verifier.compare(candidate)
         return self._known[text]
 
@@ -55,43 +70,53 @@ class PieceProofs:
 
         The reference must stay as it is.
         """
-        verifier = self._wholes.setdefault(reference, Verifier(reference))
-        if len(plan.kernels) <= MOST_AT_ONCE:
+        verifier = self._wholes.setdefault(reference, Verifier(reference, budget=self.budget))
+        if len(plan.kernels) == 1:
             return verifier.compare(written)
+        if len(plan.kernels) <= MOST_AT_ONCE:
+            whole = verifier.compare(written, WHOLE)
+            if whole.verdict is not Verdict.EQUAL or whole.tests.counts:
+                return whole
+            reports = [self.of(planned) for planned in plan.kernels]
+            tests = _tests(reports)
+            return replace(whole, tests=tests) if tests.counts else whole
+        return self._in_pieces(plan, verifier, written)
+
+    def _in_pieces(self, plan: Plan, verifier: Verifier, written: FuncOp) -> EquivalenceReport:
         reports = [self.of(planned) for planned in plan.kernels]
         for report in reports:
             if report.verdict is not Verdict.EQUAL:
                 return report
-        losses = tuple(verifier.losses(written))
+        losses = verifier.losses(written)
+        if losses is None:
+            reason = "pieces are equal, but the whole is too large for a run in floating point"
+            return EquivalenceReport(Verdict.UNDECIDED, verifier.seed, reason=reason)
+        different = list({id(report): report for report in reports}.values())
+        unproved = [report.proof for report in different if not report.proof.proved]
         accurate = all(loss.acceptable for loss in losses)
-        return _together(reports, accurate, losses=losses)
+        return EquivalenceReport(
+            Verdict.EQUAL if accurate else Verdict.INACCURATE,
+            verifier.seed,
+            unproved[0] if unproved else Proof(True),
+            _tests(reports),
+            tuple(losses),
+            remarks=(f"piece by piece, {len(reports)} of them, {len(different)} different",),
+            seconds=sum(report.seconds for report in different),
+        )
 
 
-def _together(
-    reports: Sequence[EquivalenceReport], accurate: bool, **changes: object
-) -> EquivalenceReport:
-    """One report of the equality of all pieces."""
-    different = list({id(report): report for report in reports}.values())
-    unproved = [report.proof for report in different if not report.proof.proved]
-    remarks = dict.fromkeys(remark for report in different for remark in report.remarks)
-    how = f"piece by piece, {len(reports)} of them, {len(different)} different"
-    return replace(
-        different[0],
-        verdict=Verdict.EQUAL if accurate else Verdict.INACCURATE,
-        tests=min(report.tests for report in different),
-        bound=min(1.0, sum(report.bound for report in different)),
-        theorem=_longest(report.theorem for report in different),
-        remarks=(how, *remarks),
-        proof=unproved[0] if unproved else Proof(True),
-        ragged=any(report.ragged for report in different),
-        seconds=sum(report.seconds for report in different),
-        **changes,
+def _tests(reports: Sequence[EquivalenceReport]) -> Tests:
+    """Random tests of all pieces as those of the whole: one that does not count decides."""
+    different = list({id(report): report.tests for report in reports}.values())
+    missing = [tests for tests in different if not tests.counts]
+    if missing:
+        return replace(missing[0], reason=f"one piece is {missing[0]}", passed=False)
+    return Tests(
+        passed=True,
+        bound=min(1.0, sum(tests.bound for tests in different)),
+        theorem=max((tests.theorem for tests in different), key=len),
+        scope=f"each of {len(reports)} pieces, {max((t.scope for t in different), key=len)}",
     )
-
-
-def _longest(theorems: Iterable[str]) -> str:
-    """The theorem with the most conditions."""
-    return max(theorems, key=len)
 
 
 def _reference(planned: PlannedKernel) -> FuncOp:

@@ -24,8 +24,8 @@ from typing import NamedTuple
 import numpy as np
 
 from mirage_mlir.field.keyed import keyed_words
-from mirage_mlir.field.modular import P, Q, Residues, add, inverse, multiply, power, powers, root
-from mirage_mlir.field.modular import subtract as difference
+from modular import P, Q, Residues, add, inverse, multiply, power, powers, root
+from modular import subtract as difference
 from mirage_mlir.field.rational import residue
 from mirage_mlir.search.builder import ProgramBuilder, Step
 from mirage_mlir.search.program import Kind

@@ -11,7 +11,7 @@ from mirage_mlir.interpreters.domain import NotInterpretable
 from mirage_mlir.interpreters.float_domain import FloatDomain, Floats
 from mirage_mlir.interpreters.kernel import KernelInterpreter
 from mirage_mlir.interpreters.operators import shape_of
-from mirage_mlir.interpreters.rounding import relative_errors
+from mirage_mlir.equivalence.float_gate import relative_errors
 from mirage_mlir.interpreters.tensors import Tensor
 
 DISTINCT = 1e-9

@@ -12,6 +12,7 @@ LAYERS = [
     ["parsing", "verification"],
     ["dialects"],
     ["interpreters"],
+    ["equivalence"],
     ["passes"],
     ["bridge", "runtime"],
     ["irdl_export"],

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from mirage_mlir.driver.source import alone, compiler_context, functions, parse_program
-from mirage_mlir.interpreters import Verdict, check_equivalence
+from mirage_mlir.equivalence import Verdict, check_equivalence
 from mirage_mlir.passes.kernel_decompose import KernelDecomposePass
 from mirage_mlir.verification import verify
 

@@ -9,7 +9,7 @@ from xdsl.utils.exceptions import DiagnosticException
 from mirage_mlir.diagnostics import collect_remarks
 from mirage_mlir.driver.session import Session
 from mirage_mlir.driver.source import compiler_context, parse_program, text_of
-from mirage_mlir.interpreters.equivalence import EquivalenceReport, check_equivalence
+from mirage_mlir.equivalence import EquivalenceReport, check_equivalence
 from mirage_mlir.passes.kernel_decompose import KernelDecomposePass
 from mirage_mlir.passes.superoptimize import SuperoptimizePass
 from mirage_mlir.runtime.artifact import Artifact

@@ -3,7 +3,7 @@
 import numpy as np
 
 from mirage_mlir.field.keyed import keyed_words, mix
-from mirage_mlir.field.modular import P, Residues
+from modular import P, Residues
 
 
 def words(name: str, key: int, values: Residues) -> Residues:

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from mirage_mlir.field import modular
-from mirage_mlir.field.modular import P, Q, Residues
+from modular import P, Q, Residues
 
 MODULI = pytest.mark.parametrize("modulus", [P, Q])
 EDGES = [0, 1, 2, (1 << 16) - 1, 1 << 16, Q - 1]

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mirage_mlir.field.modular import P
+from modular import P
 from mirage_mlir.field.rational import residue, simplest_rational
 
 

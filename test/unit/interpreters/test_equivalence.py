@@ -11,7 +11,7 @@ from graph_mutants import mutants
 from xdsl.dialects.func import FuncOp
 
 from mirage_mlir.interpreters import EquivalenceReport, Verdict, check_equivalence
-from mirage_mlir.interpreters.equivalence import Verifier
+from mirage_mlir.equivalence import Verifier
 
 Parse = Callable[[str], list[FuncOp]]
 

@@ -3,7 +3,7 @@
 import pytest
 from identities import IDENTITIES, WRONG, pair
 
-from mirage_mlir.interpreters import Verdict, check_equivalence
+from mirage_mlir.equivalence import Verdict, check_equivalence
 from mirage_mlir.interpreters.dimensions import DimensionClasses
 from mirage_mlir.interpreters.field_tests import Draws, FieldTests
 from mirage_mlir.interpreters.forms import prove

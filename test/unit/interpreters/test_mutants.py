@@ -10,7 +10,7 @@ from float64_judge import differs
 from graph_mutants import mutants
 from xdsl.dialects.func import FuncOp
 
-from mirage_mlir.interpreters import Verdict, check_equivalence
+from mirage_mlir.equivalence import Verdict, check_equivalence
 
 Parse = Callable[[str], list[FuncOp]]
 

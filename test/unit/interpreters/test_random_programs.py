@@ -10,7 +10,7 @@ from xdsl.dialects.func import FuncOp, ReturnOp
 from xdsl.ir import Block, Region, SSAValue
 
 from mirage_mlir.dialects import kernel
-from mirage_mlir.interpreters import Verdict, check_equivalence
+from mirage_mlir.equivalence import Verdict, check_equivalence
 from mirage_mlir.interpreters.axes import Axis, special
 from mirage_mlir.interpreters.field_domain import FieldDomain
 from mirage_mlir.interpreters.kernel import KernelInterpreter

@@ -8,7 +8,7 @@ from xdsl.dialects.func import FuncOp
 from xdsl.transforms.canonicalize import CanonicalizePass
 
 from mirage_mlir.driver.source import alone, compiler_context, functions, parse_program
-from mirage_mlir.interpreters import Verdict, check_equivalence
+from mirage_mlir.equivalence import Verdict, check_equivalence
 from mirage_mlir.verification import verify
 
 FOLDER = Path(__file__).parents[2] / "dialects"

@@ -7,7 +7,7 @@ from xdsl.dialects.func import FuncOp
 from xdsl.ir import SSAValue
 
 from mirage_mlir.driver.source import functions, parse_program
-from mirage_mlir.interpreters.equivalence import Verdict
+from mirage_mlir.equivalence import Verdict
 from mirage_mlir.passes.search import proofs
 from mirage_mlir.passes.search.plan import FunctionWriter, Plan
 from mirage_mlir.passes.search.proofs import PieceProofs

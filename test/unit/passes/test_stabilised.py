@@ -9,7 +9,7 @@ from xdsl.dialects.func import FuncOp
 
 from mirage_mlir.driver.source import functions, parse_program
 from mirage_mlir.graph.target import H200
-from mirage_mlir.interpreters.equivalence import Verdict, check_equivalence
+from mirage_mlir.equivalence import Verdict, check_equivalence
 from mirage_mlir.interpreters.function import run_function
 from mirage_mlir.passes.search.from_ir import read_piece
 from mirage_mlir.passes.search.normalise import normalise

@@ -1,0 +1,116 @@
+"""
+How likely different functions are to pass random tests.
+
+Let an element of a result be wrong, and D be the difference there: a quotient of polynomials in
+inputs, in results of random functions, and in exponentials. It hides if the numerator of D is zero
+modulo all primes that were drawn. Modulo one prime that happens
+
+* if the prime divides all coefficients of the numerator: of numbers below 2^B fewer than B / 25 of
+  the 73,658 primes are divisors (`primes`);
+* or else with probability at most degree / p (Schwartz 1980, Zippel 1979), elements being drawn
+  with probability at most 1.02 / 2^25 each; to which come t (t + 1) / q where terms have up to t
+  exponentials of independent exponents, as shown in docs/verification.md.
+
+Residues modulo different primes are independent, so that these probabilities are multiplied. To
+them come those that two different arguments of random functions are taken for one.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+from mirage_mlir.field.height import UNIT, Height
+from mirage_mlir.field.primes import BITS, PRIMES
+
+ENOUGH = 1e-9
+"""The bound with which functions count as tested."""
+
+RESIDUE = 1.02 / 2.0**25
+"""
+The probability, at most, that an input has a given residue modulo p, which is more than 2^25.
+
+It is made of 32 random bits, of which a residue has at most 2^32 / p + 1 values.
+"""
+
+EXPONENT = 1.02 / 2.0**24
+"""The same modulo q."""
+
+WORD = 2.0**-63
+"""The probability, at most, that two sums of random words are equal."""
+
+
+@dataclass(frozen=True)
+class Bound:
+    """The probability, at most, that a wrong function passes all tests, and why."""
+
+    probability: float
+    theorem: str
+
+
+@dataclass(frozen=True)
+class Evidence:
+    """What both functions did in a test."""
+
+    lanes: int
+    """Primes."""
+    difference: Height
+    """Of the difference of two results."""
+    arguments: int
+    """To how many arguments random functions were applied."""
+    argument: Height
+    """The height of all of them."""
+    exponentials: int = 0
+    """How many different arguments exponentials have; 0 without any."""
+    exponent: Height = UNIT
+    """The height of these arguments."""
+    spread: int = 1
+    """The largest whole number that an exponent is multiplied by, after common factors."""
+    roots: int = 0
+    """Square roots of squares."""
+    keyed: tuple[str, ...] = ()
+    """Names of random functions."""
+
+
+def bound_of(evidence: Evidence) -> Bound:
+    """The bound for one test modulo several primes."""
+    probability = _chance(evidence.difference, evidence) ** evidence.lanes
+    if evidence.arguments:
+        argument = evidence.argument
+        collides = _chance(argument.add(argument, alike=False), evidence) ** evidence.lanes
+        pairs = min(evidence.arguments, max(2, evidence.difference.calls)) ** 2 / 2
+        probability += pairs * (collides + WORD)
+    if evidence.exponentials:
+        exponent = evidence.exponent
+        # Residues modulo q have twice the probability of those modulo p.
+        mistaken = 2 * _chance(exponent.add(exponent, alike=False), evidence)
+        probability += evidence.exponentials * (mistaken**evidence.lanes + WORD)
+    return Bound(min(1.0, probability), _theorem(evidence))
+
+
+def lanes_needed(evidence: Evidence) -> int:
+    """With how many primes the bound would be enough, if any number suffices below 8."""
+    for lanes in range(evidence.lanes, 8):
+        if bound_of(replace(evidence, lanes=lanes)).probability <= ENOUGH:
+            return lanes
+    return evidence.lanes
+
+
+def _chance(height: Height, evidence: Evidence) -> float:
+    """The probability, at most, that a value other than zero is zero modulo one prime."""
+    divides = int(height.bits / BITS) / PRIMES
+    terms = height.exponentials * evidence.spread
+    zero = height.degree * RESIDUE + terms * (terms + 1) * EXPONENT
+    # Each root doubles the degree, by its conjugate, and the probability under its condition.
+    return min(1.0, divides + zero * 4.0**evidence.roots)
+
+
+def _theorem(evidence: Evidence) -> str:
+    degree = evidence.difference.degree
+    text = f"Schwartz-Zippel, degree {degree}, modulo {evidence.lanes} primes"
+    if evidence.exponentials:
+        text += ", with independent exponents"
+    if evidence.roots:
+        text += f", {evidence.roots} square roots"
+    if evidence.keyed:
+        text += f"; {', '.join(evidence.keyed)} as random functions"
+    return text

@@ -1,0 +1,278 @@
+"""
+How accurate a function is: the floating-point gate.
+
+A candidate runs with the rounding of its element types and f32 sums, and is compared with the
+reference in f64 without rounding; so does the reference itself, operator by operator. The error of
+an output is ||y - r||_2 / ||r||_2, where the reference is finite in both ways; it may reach
+
+    4 e + 2 u + 2 u32 sqrt(K)
+
+for the error e of the reference itself, the largest unit roundoff u of the operators on the way to
+that output, and its longest sum K: a program that is ill-conditioned as its author wrote it is not
+the candidate's fault; a candidate may round another intermediate value than the program does, once;
+and another order of a sum of K terms of random sign in f32 has another error of about u32 sqrt(K).
+Where the program is finite, the candidate has to be.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from math import inf, isnan, log2
+
+import numpy as np
+from numpy.typing import NDArray
+from xdsl.dialects.func import FuncOp, ReturnOp
+from xdsl.ir import Operation, SSAValue
+
+from mirage_mlir.equivalence.float_inputs import DrawnFloats, Kind
+from mirage_mlir.equivalence.sample import Dims
+from mirage_mlir.interpreters.dims import Dim
+from mirage_mlir.interpreters.domain import ElementType
+from mirage_mlir.interpreters.float_domain import FloatDomain, Floats
+from mirage_mlir.interpreters.kernel import KernelInterpreter
+from mirage_mlir.interpreters.operators import (
+    element_type_of,
+    in_tf32,
+    integer,
+    integers,
+    mnemonic,
+    shape_of,
+)
+from mirage_mlir.interpreters.tensors import Tensor, TensorDomain, drawn, made
+
+ROUNDOFF: dict[ElementType, float] = {
+    "f16": 2.0**-11,
+    "bf16": 2.0**-8,
+    "tf32": 2.0**-11,
+    "f32": 2.0**-24,
+    "f64": 2.0**-53,
+}
+"""Unit roundoff: half the distance from 1 to the next number."""
+
+PROGRAM = 4.0
+"""How often the error of the program itself is tolerated."""
+
+OTHERS = 2.0
+"""How often the error of another rounding, and of another order of the longest sum, is."""
+
+MOST_FACTORS = 16.0
+"""Inputs that are multiplied before exp, at most."""
+
+KEPT = 1 << 24
+"""Elements of an argument, of all kinds together, that are kept: 64 MB in f32."""
+
+DISTINCT = 1e-9
+"""Relative distance in f64 beyond which outputs are different: reordered sums stay below 1e-12."""
+
+
+@dataclass(frozen=True)
+class Loss:
+    """The error of one output on inputs of one kind."""
+
+    output: int
+    inputs: str
+    error: float
+    tolerance: float
+
+    @property
+    def acceptable(self) -> bool:
+        """Whether the error is within the tolerance; NaN is not."""
+        return self.error <= self.tolerance
+
+
+class FloatGate:
+    """Inputs, f64 results and tolerances of a reference, for any number of candidates."""
+
+    def __init__(self, reference: FuncOp, dims: Dims, kinds: Sequence[Kind], seed: int):
+        self.reference = reference
+        self.dims = dims
+        self.seed = seed
+        self.kinds = kinds
+        self._inputs = self._drawn(kinds, self._factors())
+        self.exact = self.run(reference, rounding=False)
+        self._own = self.run(reference, rounding=True)
+        self._tolerances = [
+            [PROGRAM * error + _others(value) for error in errors]
+            for value, errors in zip(results_of(reference), self.errors(self._own), strict=True)
+        ]
+
+    def losses(self, candidate: FuncOp) -> list[Loss]:
+        """
+        The errors of each output on inputs of each kind.
+
+        Raises:
+            NotInterpretable: an operation has no interpretation.
+        """
+        found = self.errors(self.run(candidate, rounding=True))
+        return [
+            Loss(output, kind.name, error, tolerance)
+            for output, errors in enumerate(found)
+            for kind, error, tolerance in zip(
+                self.kinds, errors, self._tolerances[output], strict=True
+            )
+        ]
+
+    def differs(self, candidate: FuncOp) -> bool:
+        """Whether some output differs in f64 on inputs of some kind."""
+        results = self.run(candidate, rounding=False)
+        return any(
+            error > DISTINCT
+            for exact, result in zip(self.exact, results, strict=True)
+            for error in relative_errors(result, exact)
+        )
+
+    def run(self, function: FuncOp, *, rounding: bool) -> list[Tensor[Floats]]:
+        """What a function returns for inputs of all kinds, one run each."""
+        return self._run(function, FloatDomain(rounding=rounding), self._inputs)
+
+    def errors(self, results: Sequence[Tensor[Floats]]) -> list[list[float]]:
+        """The errors of results for each kind of input, where the program is finite."""
+        return [
+            relative_errors(result, exact, own)
+            for result, exact, own in zip(results, self.exact, self._own_or(results), strict=True)
+        ]
+
+    def _own_or(self, results: Sequence[Tensor[Floats]]) -> Sequence[Tensor[Floats]]:
+        return getattr(self, "_own", results)
+
+    def _factors(self) -> NDArray[np.float64]:
+        """What inputs of each kind are multiplied by: arguments of exp get as large as it says."""
+        wanted = np.array([kind.scores for kind in self.kinds])
+        if not wanted.any():
+            return np.ones(len(wanted))
+        found = [self._largest_exponent(factor) for factor in (1.0, 2.0)]
+        if not (np.isfinite(found).all() and 0 < found[0] < found[1]):
+            return np.ones(len(wanted))
+        # Scores are products of two inputs as a rule, and grow with the square of a factor.
+        power = min(log2(found[1] / found[0]), MOST_FACTORS)
+        return np.where(wanted > 0, (wanted / found[0]) ** (1 / power), 1.0)
+
+    def _largest_exponent(self, factor: float) -> float:
+        """The largest argument of exp on normal inputs times a factor; 0 without exp."""
+        domain = FloatDomain(rounding=False)
+        kinds = [Kind("normal inputs")]
+        self._run(self.reference, domain, self._drawn(kinds, np.array([factor])))
+        largest = domain.largest_exponent
+        return 0.0 if largest is None else float(largest.max())
+
+    def _run(
+        self, function: FuncOp, domain: FloatDomain, inputs: Sequence[Tensor[Floats]]
+    ) -> list[Tensor[Floats]]:
+        interpreter = KernelInterpreter(domain, sparse=True)
+        return interpreter.run(function, [_as(domain, x) for x in inputs])
+
+    def _drawn(self, kinds: Sequence[Kind], factors: NDArray[np.float64]) -> list[Tensor[Floats]]:
+        """Inputs in f32, which holds all element types; small ones are kept."""
+        inputs: list[Tensor[Floats]] = []
+        for number, (argument, dims) in enumerate(
+            zip(self.reference.body.block.args, self.dims, strict=True)
+        ):
+            source = DrawnFloats(
+                argument,
+                number,
+                kinds,
+                factors,
+                self.seed,
+                constant=is_constant(self.reference, number),
+                hot_channel=_hot_channel(dims),
+            )
+            inputs.append(made(drawn(source, dims), KEPT // len(kinds)))
+        return inputs
+
+
+def _as(domain: FloatDomain, x: Tensor[Floats]) -> Tensor[Floats]:
+    """An input as a domain takes it."""
+    return x if domain.rounding else x.mapped(lambda array: array.astype(domain.dtype))
+
+
+def is_constant(function: FuncOp, number: int) -> bool:
+    """Whether an argument is a weight that never changes."""
+    attributes = function.arg_attrs
+    return attributes is not None and "kernel.constant" in attributes.data[number].data
+
+
+def _hot_channel(dims: Sequence[Dim]) -> int:
+    """One of the computed indices of the last dimension: the same for all of one size."""
+    indices = dims[-1].indices if dims else np.zeros(1, np.intp)
+    return int(indices[len(indices) // 3])
+
+
+def relative_errors(
+    result: Tensor[Floats], exact: Tensor[Floats], own: Tensor[Floats] | None = None
+) -> list[float]:
+    """
+    `||y - r||_2 / ||r||_2` for each run, over the elements where r, and `own`, are finite.
+
+    Infinite where y is no number there; zero where r is nowhere finite.
+    """
+    domain = TensorDomain(FloatDomain(rounding=False))
+    arrays = [domain.expanded(x) for x in (result, exact, own or exact)]
+    y, r, program = np.broadcast_arrays(*(array.astype(np.float64) for array in arrays))
+    errors: list[float] = []
+    for ours, theirs, other in zip(y, r, program, strict=True):
+        valid = np.isfinite(theirs) & np.isfinite(other)
+        with np.errstate(all="ignore"):
+            distance = float(np.sum((ours[valid] - theirs[valid]) ** 2)) ** 0.5
+            norm = float(np.sum(theirs[valid] ** 2)) ** 0.5
+        if isnan(distance):
+            errors.append(inf)
+        else:
+            errors.append(distance / norm if norm else distance)
+    return errors
+
+
+def results_of(reference: FuncOp) -> Sequence[SSAValue]:
+    """The values that a function returns."""
+    last = reference.body.block.last_op
+    assert isinstance(last, ReturnOp)
+    return last.operands
+
+
+def _behind(value: SSAValue) -> list[Operation]:
+    """The operators that a value is computed by."""
+    found: dict[Operation, None] = {}
+    pending = [value]
+    while pending:
+        op = pending.pop().owner
+        if isinstance(op, Operation) and op not in found:
+            found[op] = None
+            pending += op.operands
+    return list(found)
+
+
+def _others(value: SSAValue) -> float:
+    """The error that other roundings than the program's may add."""
+    sums = ROUNDOFF["f32"] * _longest_sum(value) ** 0.5
+    return OTHERS * (_roundoff(value) + sums)
+
+
+def _roundoff(value: SSAValue) -> float:
+    """The largest unit roundoff on the way to a value: of results, and of tf32 products."""
+    ops = _behind(value)
+    found = [ROUNDOFF[element_type_of(value.type)]]
+    found += [ROUNDOFF[element_type_of(result.type)] for op in ops for result in op.results]
+    found += [ROUNDOFF["tf32"] for op in ops if in_tf32(op)]
+    return max(found)
+
+
+def _longest_sum(value: SSAValue) -> int:
+    """The terms of the longest sum on the way to a value."""
+    return max([1, *(_terms(op) for op in _behind(value))])
+
+
+def _terms(op: Operation) -> int:
+    """How many terms an operator sums."""
+    name = mnemonic(op)
+    if name == "matmul":
+        return shape_of(op.operands[0])[-1]
+    if name in ("rms_norm", "layer_norm"):
+        return shape_of(op.operands[0])[-1]
+    if name == "softmax":
+        return shape_of(op.operands[0])[integer(op, "dim")]
+    if name in ("reduce_sum", "reduce_mean"):
+        count = 1
+        for dim in integers(op, "dims"):
+            count *= shape_of(op.operands[0])[dim]
+        return count
+    return 1

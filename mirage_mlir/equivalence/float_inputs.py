@@ -1,0 +1,178 @@
+"""
+Inputs for the float gate: of usual and of hard kinds.
+
+All kinds are runs of one evaluation. Elements are independent of each other; a kind says how large
+they are and where.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+from xdsl.dialects.func import FuncOp, ReturnOp
+from xdsl.ir import Operation, SSAValue
+
+from mirage_mlir.equivalence.inputs import DrawnWords
+from mirage_mlir.interpreters.domain import AnyArray, ElementType
+from mirage_mlir.interpreters.float_domain import Floats, round_to
+from mirage_mlir.interpreters.operators import element_type_of, integers, mnemonic, shape_of
+
+DISTANCE: dict[ElementType, float] = {"f16": 256.0, "bf16": 32.0, "f32": 1024.0, "f64": 1024.0}
+"""Mean over spread of inputs far from zero; a type still tells a few steps within the spread."""
+
+HOT = 2e4
+"""The size of the one channel that trained language models have; f16 ends at 65504."""
+
+HOT_GAIN = 4.0
+"""The gain of that channel."""
+
+GAINS = (0.01, 8.0)
+"""The range of the other gains."""
+
+LARGEST = 3.0**0.5 * 2
+"""The largest magnitude of what is drawn for a normal number."""
+
+TINY = 1e-5
+"""The size of tiny inputs: squares of f16 vanish below 2e-4."""
+
+SCORES = 1e4
+"""The largest argument of exp in the hard kind: e^89 overflows f32."""
+
+
+@dataclass(frozen=True)
+class Kind:
+    """One kind of input."""
+
+    name: str
+    far: tuple[int, ...] = ()
+    """The arguments whose mean is far from zero."""
+    hot: bool = False
+    """Whether one channel of activations is huge, and gains differ widely."""
+    tiny: bool = False
+    masked: bool = False
+    """Whether masks are -inf over one half."""
+    scores: float = 0.0
+    """The largest argument of exp, about; 0: whatever it is."""
+
+
+def kinds_of(reference: FuncOp, *, exponentials: bool) -> list[Kind]:
+    """The kinds of inputs that say something of a program, those that say most first."""
+    arguments = reference.body.block.args
+    wide = [n for n, argument in enumerate(arguments) if max(shape_of(argument), default=1) > 1]
+    kinds = [Kind("normal inputs")]
+    kinds += [Kind("one channel of 2e4", hot=True), Kind("inputs of 1e-5", tiny=True)]
+    if exponentials:
+        kinds.append(Kind("arguments of exp up to 1e4", scores=SCORES))
+        if any(is_mask(argument) for argument in arguments):
+            kinds.append(Kind("masks of -inf over one half", masked=True))
+    kinds += [Kind(f"argument {number} far from zero", far=(number,)) for number in wide]
+    if len(wide) > 1:
+        kinds.append(Kind("all arguments far from zero", far=tuple(wide)))
+    return kinds
+
+
+def is_activation(argument: SSAValue, constant: bool) -> bool:
+    """Whether an argument is data, rather than a weight or a gain."""
+    return not constant and sum(size > 1 for size in shape_of(argument)) > 1
+
+
+def is_gain(argument: SSAValue) -> bool:
+    """Whether an argument is a vector that scales channels, or is added to them."""
+    return sum(size > 1 for size in shape_of(argument)) <= 1
+
+
+def is_mask(argument: SSAValue) -> bool:
+    """Whether an argument is only added, and the sums are only scaled before a softmax."""
+    return bool(argument.uses) and all(
+        mnemonic(use.operation) == "add" and _leads_to_softmax(use.operation)
+        for use in argument.uses
+    )
+
+
+def _leads_to_softmax(op: Operation) -> bool:
+    users = [use.operation for result in op.results for use in result.uses]
+    return bool(users) and all(
+        mnemonic(user) in ("softmax", "reduce_max", "sub", "exp")
+        or (mnemonic(user) in ("add", "scale") and _leads_to_softmax(user))
+        for user in users
+        if not isinstance(user, ReturnOp)
+    )
+
+
+def contraction(argument: SSAValue) -> int:
+    """
+    The length of the sums in which an argument, or a transpose of it, is a weight.
+
+    Weights are drawn as networks initialise them, with a variance of one over this length.
+    """
+    for use in argument.uses:
+        if mnemonic(use.operation) == "matmul" and use.index == 1:
+            return shape_of(argument)[-2]
+        if mnemonic(use.operation) == "transpose":
+            order = integers(use.operation, "permutation")
+            for other in use.operation.results[0].uses:
+                if mnemonic(other.operation) == "matmul" and other.index == 1:
+                    return shape_of(argument)[order[-2]]
+    return 1
+
+
+class DrawnFloats:
+    """An argument, for each kind of input; see `Source`."""
+
+    def __init__(
+        self,
+        argument: SSAValue,
+        number: int,
+        kinds: Sequence[Kind],
+        factors: NDArray[np.float64],
+        seed: int,
+        *,
+        constant: bool,
+        hot_channel: int,
+    ):
+        """`factors` is what the values of each kind are multiplied by."""
+        self._factors = factors
+        self._argument, self._number, self._kinds = argument, number, kinds
+        self._type: ElementType = element_type_of(argument.type)
+        self._words = DrawnWords(shape_of(argument), [seed, 3, number])
+        self._scale = contraction(argument) ** -0.5
+        self._activation = is_activation(argument, constant)
+        self._gain = is_gain(argument)
+        self._mask = is_mask(argument)
+        self._hot = hot_channel
+
+    def at(self, places: Sequence[AnyArray]) -> Floats:
+        """The elements at arrays of indices, in f32."""
+        words = self._words.at(places)[0]
+        # Four words of 16 bits: their sum is nearly normal, with a variance of 4 / 12.
+        pieces = [(words >> np.uint64(16 * i)) & np.uint64(0xFFFF) for i in range(4)]
+        total = pieces[0] + pieces[1] + pieces[2] + pieces[3]
+        normal: Floats = (total.astype(np.float64) / 2.0**17 - 1.0) * LARGEST
+        channel = places[-1] if places else np.zeros(())
+        runs = [
+            self._values(kind, normal, channel) * factor
+            for kind, factor in zip(self._kinds, self._factors, strict=True)
+        ]
+        with np.errstate(all="ignore"):
+            return round_to(np.stack(runs).astype(np.float32), self._type)
+
+    def _values(self, kind: Kind, normal: Floats, channel: AnyArray) -> Floats:
+        """The elements of one kind."""
+        values = normal
+        hot = np.broadcast_to(channel == self._hot, normal.shape)
+        if kind.hot and self._gain:
+            low, high = np.log(GAINS[0]), np.log(GAINS[1])
+            values = np.exp(low + (high - low) * (normal / (2 * LARGEST) + 0.5))
+            values = np.where(hot, HOT_GAIN, values)
+        elif kind.hot and self._activation:
+            values = np.where(hot, HOT * np.sign(normal), values)
+        if self._number in kind.far:
+            values = values + DISTANCE[self._type]
+        if kind.tiny and self._activation:
+            values = values * TINY
+        if kind.masked and self._mask:
+            values = np.where(channel < shape_of(self._argument)[-1] // 2, -np.inf, 0.0 * normal)
+        return values * self._scale

@@ -1,0 +1,144 @@
+"""
+Dimensions whose indices carry labels: what it takes to follow a slab through a program.
+
+Each index of a labelled dimension has a label, a place among the indices with this label, and a
+history: a word that says through which operators the element came. In a graph over blocks a tile's
+dimension has them for each block along the grid axis that cuts it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from math import prod
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mirage_mlir.field.keyed import mix
+
+Index = NDArray[np.intp]
+Words = NDArray[np.uint64]
+
+NOTHING = -1
+"""The label where a ragged tile has no element."""
+
+
+class NoSlab(Exception):
+    """Labels meet, or something else depends on them; the message says where."""
+
+
+@dataclass(frozen=True, eq=False)
+class Labels:
+    """The labels of one dimension; arrays have a row for each block along `axis`, or one row."""
+
+    label: Index
+    inner: Index
+    """The place among the indices of one label."""
+    history: Words
+    axis: int | None = None
+    """The grid axis that cuts the dimension into tiles."""
+
+    @property
+    def size(self) -> int:
+        """How many indices a row has."""
+        return self.label.shape[1]
+
+    def agrees(self, other: Labels) -> bool:
+        """Whether each index has the same label and place."""
+        return (
+            self.axis == other.axis
+            and np.array_equal(self.label, other.label)
+            and np.array_equal(self.inner, other.inner)
+        )
+
+    def taken(self, places: Index | slice) -> Labels:
+        """Some indices."""
+        return Labels(
+            self.label[:, places], self.inner[:, places], self.history[:, places], self.axis
+        )
+
+    def passed(self, word: int, others: Sequence[Labels] = ()) -> Labels:
+        """What an operator makes of it, and of others that agree with it."""
+        history = mix(self.history + np.uint64(word))
+        for other in others:
+            history = mix(history ^ other.history)
+        return replace(self, history=history)
+
+
+def labels_of(label: Index, inner: Index) -> Labels:
+    """Labels of an argument's dimension."""
+    return Labels(label[None], inner[None], np.zeros((1, len(label)), np.uint64))
+
+
+def identity(size: int) -> Labels:
+    """Each index its own label."""
+    return labels_of(np.arange(size), np.zeros(size, np.intp))
+
+
+def concatenated(parts: Sequence[Labels]) -> Labels:
+    """Dimensions one after the other."""
+    if len({part.axis for part in parts}) > 1 or len({len(part.label) for part in parts}) > 1:
+        raise NoSlab("parts of a concat are cut by different grid axes")
+    label, inner, history = (
+        np.concatenate([getattr(part, name) for part in parts], axis=1)
+        for name in ("label", "inner", "history")
+    )
+    pairs = np.stack([label[0], inner[0]])
+    if np.unique(pairs, axis=1).shape[1] < label.shape[1]:
+        # Labels come more than once: parts are told apart.
+        width = int(inner.max()) + 1
+        numbers = np.repeat(np.arange(len(parts)), [part.size for part in parts])
+        inner = inner + numbers * width
+    return Labels(label, inner, history, parts[0].axis)
+
+
+def copied(found: Labels, times: int, *, whole: bool) -> Labels:
+    """A dimension repeated as a whole, or index by index."""
+    places = (
+        np.tile(np.arange(found.size), times) if whole else np.repeat(np.arange(found.size), times)
+    )
+    copies = np.arange(found.size * times)
+    copies = copies // found.size if whole else copies % times
+    taken = found.taken(places)
+    width = int(found.inner.max(initial=0)) + 1
+    inner = copies * width + taken.inner if whole else taken.inner * times + copies
+    return replace(taken, inner=inner)
+
+
+def merged(found: Labels, before: Sequence[int], after: Sequence[int]) -> Labels:
+    """A labelled dimension joined with others of the given sizes around it."""
+    outer, tail, width = prod(before), prod(after), int(found.inner.max(initial=0)) + 1
+    shape = (outer, found.size, tail)
+    i, j, k = (part.reshape(-1) for part in np.indices(shape))
+    inner = (i * width + found.inner[0, j]) * tail + k
+    return replace(
+        labels_of(found.label[0, j], inner), history=found.history[:, j], axis=found.axis
+    )
+
+
+def parted(found: Labels, sizes: Sequence[int]) -> tuple[int, Labels]:
+    """
+    A labelled dimension as several.
+
+    Returns:
+        Which of them is labelled, and its labels.
+
+    Raises:
+        NoSlab: none of them, or several, have the labels.
+    """
+    label = found.label.reshape(sizes)
+    for dim, size in enumerate(sizes):
+        first = np.moveaxis(label, dim, 0).reshape(size, -1)
+        if not (first == first[:, :1]).all():
+            continue
+        tail = prod(sizes[dim + 1 :])
+        places = np.arange(size) * tail
+        candidate = found.taken(places)
+        candidate = replace(candidate, inner=candidate.inner // tail)
+        whole = merged(candidate, sizes[:dim], sizes[dim + 1 :])
+        if whole.agrees(replace(found, axis=whole.axis)) and np.array_equal(
+            whole.history, found.history
+        ):
+            return dim, candidate
+    raise NoSlab("a reshape parts the indices of a label")

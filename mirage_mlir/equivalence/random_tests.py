@@ -1,0 +1,291 @@
+"""
+Random tests: whether two functions agree modulo several primes on random inputs.
+
+Each element of each input that is computed is a variable of its own. An element of a result counts
+in a draw in which it has a value (nothing on the way was divided by zero); draws go on until each
+has been compared.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from math import gcd
+
+import numpy as np
+from xdsl.dialects.func import FuncOp
+from xdsl.ir import Operation
+
+from mirage_mlir.dialects import thread, threadblock
+from mirage_mlir.equivalence.bounds import Bound, Evidence, bound_of
+from mirage_mlir.equivalence.inputs import DrawnResidues
+from mirage_mlir.equivalence.residue_domain import ResidueDomain, UnluckyPrime
+from mirage_mlir.equivalence.residues import Residues, first_difference
+from mirage_mlir.equivalence.sample import Dims
+from mirage_mlir.field.height import Height
+from mirage_mlir.field.primes import safe_primes
+from mirage_mlir.interpreters.kernel import KernelInterpreter
+from mirage_mlir.interpreters.operators import mnemonic, shape_of
+from mirage_mlir.interpreters.tensors import Tensor, TensorDomain, drawn, made
+
+LANES = 3
+"""Primes of a test at least: with 26 bits each, random functions know arguments by 78 bits."""
+
+EXPONENTIAL_LANES = 4
+"""Primes of a test with exponentials: bounds of attention are not enough with three."""
+
+MOST_LANES = 16
+"""Primes of a test at most: with 7, bounds are enough or will not be."""
+
+MOST_DRAWS = 64
+"""Draws before an element that never had a value is given up."""
+
+OTHER = 1 << 20
+"""The number of a draw that is none of the others."""
+
+ROOT_DRAWS = 512
+"""The same where square roots are those of squares: of two, in three lanes, one draw in 64 has."""
+
+MOST_ROOTS = 2
+"""Square roots of squares in one test, with which `ROOT_DRAWS` suffice."""
+
+
+@dataclass(frozen=True)
+class Difference:
+    """A place where two functions differ in some draw."""
+
+    output: int
+    element: tuple[int, ...]
+    reference: tuple[int, ...]
+    """The residues there."""
+    candidate: tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What random tests found."""
+
+    passed: bool
+    """Whether each computed element of each result was equal."""
+    differences: tuple[Difference, ...]
+    bound: Bound
+    evidence: Evidence
+    reason: str = ""
+    """Why it neither passed nor found a difference."""
+
+
+@dataclass
+class _Draw:
+    """One draw of inputs, and what the reference returns."""
+
+    domain: ResidueDomain
+    inputs: list[Tensor[Residues]]
+    expected: list[Tensor[Residues]]
+
+
+class RandomTests:
+    """Tests of candidates against one reference on some indices of its arguments."""
+
+    def __init__(
+        self,
+        reference: FuncOp,
+        dims: Dims,
+        seed: int,
+        *,
+        exponents: bool,
+        expand_sigmoid: bool,
+        lanes: int = LANES,
+        roots: bool = False,
+    ):
+        self.reference = reference
+        self.dims = dims
+        self.seed = seed
+        self.exponents = exponents
+        self.expand_sigmoid = expand_sigmoid
+        self.lanes = lanes
+        self.roots = roots
+        self._draws: dict[int, _Draw] = {}
+        self._dependent: bool | None = None
+
+    def run(self, candidate: FuncOp, private: Sequence[int] | None) -> Outcome:
+        """
+        Compare a candidate with the reference.
+
+        Args:
+            candidate: of the reference's type.
+            private: the arguments in which exponents are independent linear forms; with None, no
+                bound is known where there are exponentials.
+
+        Raises:
+            NotInterpretable: an operation has no interpretation, or slabs are not closed.
+        """
+        compared: list[np.ndarray] = []
+        domains: list[tuple[ResidueDomain, ResidueDomain]] = []
+        height = Height()
+        for number in range(ROOT_DRAWS if self.roots else MOST_DRAWS):
+            try:
+                draw = self._draw(number)
+                domain = self._domain(draw.domain.moduli, number)
+                results = KernelInterpreter(domain).run(candidate, draw.inputs)
+            except UnluckyPrime:
+                continue
+            domains.append((draw.domain, domain))
+            found = [
+                _compared(output, left, right, domain)
+                for output, (left, right) in enumerate(zip(draw.expected, results, strict=True))
+            ]
+            for left, right in zip(draw.expected, results, strict=True):
+                height = height.larger(left.array.height.add(right.array.height, alike=False))
+            evidence = self._evidence(domains, height)
+            differences = [difference for each in found for difference in each.differences]
+            if differences:
+                return Outcome(False, tuple(differences), Bound(1.0, ""), evidence)
+            defined = [each.defined for each in found]
+            compared = [a | b for a, b in zip(compared or defined, defined, strict=True)]
+            if all(each.all() for each in compared):
+                return self._passed(evidence, domains[0], private)
+            if self.roots and evidence.roots > MOST_ROOTS:
+                break
+        reason = "some element of a result has a zero denominator in all draws"
+        evidence = self._evidence(domains, height)
+        return Outcome(False, (), Bound(1.0, ""), evidence, reason)
+
+    def _passed(
+        self,
+        evidence: Evidence,
+        domains: tuple[ResidueDomain, ResidueDomain],
+        private: Sequence[int] | None,
+    ) -> Outcome:
+        """The outcome of tests that all elements passed."""
+        known = domains[0].exponent_words, domains[1].exponent_words
+        missing = ""
+        if evidence.exponentials and (private is None or not self._depends(private)):
+            missing = "exponents of the reference that may depend on each other"
+        elif (
+            evidence.exponentials
+            and not np.isin(np.concatenate(known[1]), np.concatenate(known[0])).all()
+        ):
+            missing = "exponents that the reference does not have"
+        bound = Bound(1.0, f"no theorem for {missing}") if missing else bound_of(evidence)
+        return Outcome(True, (), bound, evidence)
+
+    def _depends(self, private: Sequence[int]) -> bool:
+        """Whether all exponents of the reference change with some arguments."""
+        if self._dependent is None:
+            draw = self._draw(0)
+            moduli = draw.domain.moduli
+            inputs = [
+                self._argument(OTHER if position in private else 0, position, moduli)
+                for position in range(len(draw.inputs))
+            ]
+            domain = self._domain(moduli, 0)
+            KernelInterpreter(domain).run(self.reference, inputs)
+            zero, *after = domain.exponent_words
+            before = np.concatenate(draw.domain.exponent_words[1:])
+            same = np.isin(before, np.concatenate(after)) & ~np.isin(before, zero)
+            self._dependent = not same.any()
+        return self._dependent
+
+    # Draws
+
+    def _draw(self, number: int) -> _Draw:
+        """Inputs and what the reference returns for them; the first ones are remembered."""
+        if number not in self._draws:
+            moduli = safe_primes(self.lanes, np.random.default_rng([self.seed, number, 0]))
+            domain = self._domain(moduli, number)
+            inputs = [
+                self._argument(number, position, moduli) for position in range(len(self.dims))
+            ]
+            expected = KernelInterpreter(domain).run(self.reference, inputs)
+            self._draws[number] = _Draw(domain, inputs, expected)
+        return self._draws[number]
+
+    def _argument(self, number: int, position: int, moduli: Sequence[int]) -> Tensor[Residues]:
+        """The argument at a position in some draw."""
+        shape = shape_of(self.reference.body.block.args[position])
+        seed = [self.seed, number, 2, position]
+        source = DrawnResidues(shape, seed, moduli, exponents=self.exponents)
+        return made(drawn(source, self.dims[position]))
+
+    def _domain(self, moduli: Sequence[int], number: int) -> ResidueDomain:
+        return ResidueDomain(
+            moduli,
+            [self.seed, number, 1],
+            exponents=self.exponents,
+            expand_sigmoid=self.expand_sigmoid,
+            roots=self.roots,
+        )
+
+    def _evidence(
+        self, domains: Sequence[tuple[ResidueDomain, ResidueDomain]], height: Height
+    ) -> Evidence:
+        """What happened in one draw: each element is compared in one of them."""
+        reference, candidate = domains[0]
+        factors = reference.shift_factors | candidate.shift_factors
+        words = [*reference.exponent_words, *candidate.exponent_words]
+        return Evidence(
+            self.lanes,
+            height,
+            reference.arguments + candidate.arguments,
+            reference.argument.larger(candidate.argument),
+            len(np.unique(np.concatenate(words))) - 1 if words else 0,
+            reference.exponent.larger(candidate.exponent),
+            _spread([factor.numerator for factor in factors], [f.denominator for f in factors]),
+            len(reference.root_arguments | candidate.root_arguments),
+            tuple(dict.fromkeys([*reference.keyed, *candidate.keyed])),
+        )
+
+
+@dataclass(frozen=True)
+class _Compared:
+    differences: tuple[Difference, ...]
+    defined: np.ndarray
+
+
+def _compared(
+    output: int, left: Tensor[Residues], right: Tensor[Residues], domain: ResidueDomain
+) -> _Compared:
+    """Two results, element by element."""
+    tensors = TensorDomain(domain)
+    assert left.dims == right.dims, "results have the same indices"
+    a, b = tensors.expanded(left), tensors.expanded(right)
+    unequal, defined = first_difference(a, b, domain.moduli)
+    differences = tuple(
+        Difference(
+            output,
+            tuple(int(dim.indices[i]) for dim, i in zip(left.dims, place[1:], strict=True)),
+            tuple(int(lane[tuple(place)]) for lane in a.p),
+            tuple(int(lane[tuple(place)]) for lane in b.p),
+        )
+        for place in np.argwhere(unequal)[:MOST_DIFFERENCES]
+    )
+    return _Compared(differences, defined)
+
+
+MOST_DIFFERENCES = 1000
+"""Places that differ that are looked at for a witness."""
+
+
+def _spread(numerators: Sequence[int], denominators: Sequence[int]) -> int:
+    """The largest of some fractions as a multiple of the largest one that divides all."""
+    if not numerators:
+        return 1
+    common = np.lcm.reduce([int(d) for d in denominators])
+    whole = [n * int(common) // d for n, d in zip(numerators, denominators, strict=True)]
+    return max(whole) // gcd(*whole)
+
+
+def has_exponentials(*functions: FuncOp) -> bool:
+    """Whether exp is computed somewhere: residues modulo q are needed."""
+    return any(_is_exponential(op) for function in functions for op in function.walk())
+
+
+def _is_exponential(op: Operation) -> bool:
+    if isinstance(op, threadblock.AccumulateOp):
+        return op.rescale is not None
+    return mnemonic(op) in ("exp", "softmax")
+
+
+def is_lowered(*functions: FuncOp) -> bool:
+    """Whether thread graphs say what operators are made of: sigmoid is 1 / (1 + exp(-x)) there."""
+    return any(isinstance(op, thread.GraphOp) for function in functions for op in function.walk())

@@ -1,0 +1,120 @@
+"""
+Numbers modulo several primes at once, on which equal functions agree and others hardly ever do.
+
+A value has a residue modulo each p, and, before an exponential, one modulo each q = (p - 1) / 2.
+`exp(x)` is w^(x mod q) mod p for a w of order q: a homomorphism, behind which residues modulo q are
+lost. What has no algebra here is a random function of the residues modulo all p together. NaN is
+what has no value in a draw: a quotient by zero, and what is computed from it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from fractions import Fraction
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mirage_mlir.field.height import Height
+from mirage_mlir.field.lanes import Lane, canonical
+from mirage_mlir.interpreters.domain import AnyArray, joined
+
+Words = NDArray[np.uint64]
+
+LOWEST = -np.inf
+"""The maximum over nothing, in all lanes; only what is said below may be computed from it."""
+
+
+@dataclass(frozen=True)
+class Leaves:
+    """The sum of a random word for each value that a maximum (or minimum) is taken of."""
+
+    words: Words
+    kind: str
+    """`max` or `min`."""
+
+
+@dataclass(frozen=True)
+class Residues:
+    """An array of numbers modulo several primes; all parts have one shape."""
+
+    p: tuple[Lane, ...]
+    q: tuple[Lane, ...] | None
+    """What does not come from random functions; None behind an exponential."""
+    height: Height
+    shift: tuple[Lane, ...] | None = None
+    """
+    What is to be added to `q`: sums of results of random functions, multiplied by constants.
+
+    Maxima that are subtracted before an exponential end here, so that what is left of its
+    arguments can be compared.
+    """
+    factors: frozenset[Fraction] = frozenset()
+    """Magnitudes of the constants that the terms of the shift are multiplied by."""
+    terms: int = 0
+    """How many terms the shift has."""
+    divisors: Words | None = None
+    """A sum of words that says what numerators are divided by; None: by nothing but constants."""
+    leaves: Leaves | None = None
+    """What it is the maximum of, if it is one."""
+    lowest: bool = False
+    """Whether some elements may be `LOWEST`."""
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """The extents."""
+        return self.p[0].shape
+
+    @property
+    def exponents(self) -> tuple[Lane, ...] | None:
+        """The residues modulo q, shift included."""
+        if self.q is None or self.shift is None:
+            return self.q
+        return tuple(q + s for q, s in zip(self.q, self.shift, strict=True))
+
+    @property
+    def undefined(self) -> NDArray[np.bool_]:
+        """Where there is no value."""
+        return np.logical_or.reduce([np.isnan(lane) for lane in self.p])
+
+    def rearranged(self, change: Callable[[AnyArray], AnyArray]) -> Residues:
+        """The elements moved."""
+
+        def moved(lanes: tuple[Lane, ...] | None) -> tuple[Lane, ...] | None:
+            return None if lanes is None else tuple(change(lane) for lane in lanes)
+
+        return replace(
+            self,
+            p=tuple(change(lane) for lane in self.p),
+            q=moved(self.q),
+            shift=moved(self.shift),
+            divisors=None if self.divisors is None else change(self.divisors),
+            leaves=self.leaves and Leaves(change(self.leaves.words), self.leaves.kind),
+        )
+
+
+def joined_lanes(
+    parts: Sequence[tuple[Lane, ...] | None], shapes: Sequence[tuple[int, ...]], axis: int
+) -> tuple[Lane, ...] | None:
+    """Lanes one after the other, zeros where there are none; None where none has any."""
+    count = max((len(part) for part in parts if part is not None), default=0)
+    if not count:
+        return None
+    filled = [
+        (np.zeros(shape),) * count if part is None else part
+        for part, shape in zip(parts, shapes, strict=True)
+    ]
+    return tuple(joined(lane, axis) for lane in zip(*filled, strict=True))
+
+
+def first_difference(
+    left: Residues, right: Residues, moduli: Sequence[int]
+) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
+    """Where two arrays of one shape differ, and where both have a value."""
+    defined = ~(left.undefined | right.undefined)
+    unequal = [
+        canonical(a, modulus) != canonical(b, modulus)
+        for a, b, modulus in zip(left.p, right.p, moduli, strict=True)
+    ]
+    return defined & np.logical_or.reduce(unequal), defined

@@ -1,0 +1,72 @@
+"""Which labels of slab axes are computed, and the indices of arguments that have them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+from xdsl.dialects.func import FuncOp
+
+from mirage_mlir.equivalence.labels import Index
+from mirage_mlir.equivalence.slabs import Slab
+from mirage_mlir.interpreters.dims import Dim, dim_of
+from mirage_mlir.interpreters.operators import shape_of
+
+Dims = list[tuple[Dim, ...]]
+"""The dimensions of each argument of a function."""
+
+
+def whole(function: FuncOp) -> Dims:
+    """All indices."""
+    return [tuple(map(Dim, shape_of(argument))) for argument in function.body.block.args]
+
+
+def restricted(
+    function: FuncOp, slabs: Sequence[Slab], labels: int, random: np.random.Generator
+) -> Dims:
+    """The indices that have one of some labels of each class of each slab axis."""
+    return _with_labels(
+        function,
+        slabs,
+        [
+            np.concatenate([_chosen(each, labels, random) for each in slab.classes])
+            for slab in slabs
+        ],
+    )
+
+
+def adjacent(
+    function: FuncOp, slabs: Sequence[Slab], labels: int, random: np.random.Generator
+) -> Dims:
+    """The same for labels that are next to each other: few blocks have all of them."""
+    chosen: list[Index] = []
+    for slab in slabs:
+        starts = [int(random.integers(max(1, len(each) - labels + 1))) for each in slab.classes]
+        pairs = zip(slab.classes, starts, strict=True)
+        chosen.append(np.concatenate([each[start : start + labels] for each, start in pairs]))
+    return _with_labels(function, slabs, chosen)
+
+
+def _with_labels(function: FuncOp, slabs: Sequence[Slab], choices: Sequence[Index]) -> Dims:
+    """The indices that have one of the chosen labels of each slab axis."""
+    inside: dict[tuple[int, int], NDArray[np.bool_] | bool] = {}
+    for slab, chosen in zip(slabs, choices, strict=True):
+        for origin, label in slab.arguments.items():
+            inside[origin] = inside.get(origin, True) & np.isin(label, chosen)
+    kept = {origin: np.flatnonzero(each) for origin, each in inside.items()}
+    return [
+        tuple(
+            dim_of(size, kept[number, dim]) if (number, dim) in kept else Dim(size)
+            for dim, size in enumerate(shape_of(argument))
+        )
+        for number, argument in enumerate(function.body.block.args)
+    ]
+
+
+def _chosen(labels: Index, count: int, random: np.random.Generator) -> Index:
+    """Some of the labels of a class: the last one, the first one, and others at random."""
+    if count >= len(labels):
+        return labels
+    ends = [labels[-1], labels[0]][:count]
+    return np.array([*ends, *random.choice(labels[1:-1], count - len(ends), replace=False)])

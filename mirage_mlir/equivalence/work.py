@@ -1,0 +1,58 @@
+"""How long an evaluation takes, from shapes alone: what is run must not depend on a clock."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from math import prod
+
+from xdsl.dialects.func import FuncOp
+from xdsl.ir import SSAValue
+
+from mirage_mlir.equivalence.slabs import Slab
+from mirage_mlir.interpreters.operators import mnemonic, shape_of
+
+SECONDS_PER_ELEMENT = 2e-8
+"""An operator on one element in one lane: one core of an EPYC 9B14 took 1 to 4e-8 s."""
+
+SECONDS_PER_INPUT = 5e-9
+"""One element of an argument that is made for a matmul, in one lane."""
+
+SECONDS_PER_MULTIPLICATION = 3e-10
+"""One multiplication of a matmul in one lane, in two limbs."""
+
+
+def seconds(function: FuncOp, lanes: int, slabs: Sequence[Slab], labels: int) -> float:
+    """
+    About how long a function of kernel operators takes.
+
+    Args:
+        function: what is evaluated.
+        lanes: how many residues a number has.
+        slabs: the slab axes of which some labels are computed; none: all is computed.
+        labels: how many labels of each class of them.
+    """
+    parts = _parts(slabs, labels)
+    total = 0.0
+    for op in function.body.block.ops:
+        for result in op.results:
+            elements = prod(shape_of(result)) * parts.get(result, 1.0)
+            total += elements * SECONDS_PER_ELEMENT
+            if mnemonic(op) == "matmul":
+                inner = shape_of(op.operands[0])[-1]
+                total += elements * inner * SECONDS_PER_MULTIPLICATION
+                total += sum(
+                    prod(shape_of(operand)) * parts.get(operand, 1.0) * SECONDS_PER_INPUT
+                    for operand in op.operands
+                )
+    return total * lanes
+
+
+def _parts(slabs: Sequence[Slab], labels: int) -> dict[SSAValue, float]:
+    """The part of each value's elements that is computed."""
+    parts: dict[SSAValue, float] = {}
+    for slab in slabs:
+        count = sum(len(each) for each in slab.classes)
+        kept = sum(min(labels, len(each)) for each in slab.classes)
+        for value in slab.located:
+            parts[value] = parts.get(value, 1.0) * kept / count
+    return parts
