@@ -12,6 +12,7 @@ from xdsl.dialects.builtin import ModuleOp
 from mirage_mlir.bridge.compile import to_ptx
 from mirage_mlir.bridge.ptxas import Cubin, PtxasError, assemble
 from mirage_mlir.diagnostics import fail
+from mirage_mlir.driver.fusion import check_fusion
 from mirage_mlir.driver.launch_plan import (
     counter_bytes_of,
     inputs_of,
@@ -24,6 +25,7 @@ from mirage_mlir.driver.launch_plan import (
 from mirage_mlir.driver.source import alone, compiler_context, function_named, text_of
 from mirage_mlir.graph.occupancy import resident_blocks
 from mirage_mlir.graph.target import target_named
+from mirage_mlir.passes.fuse_thread_graphs import FuseThreadGraphsPass
 from mirage_mlir.passes.pipelines import lowering_passes
 from mirage_mlir.runtime.artifact import TargetCode, TensorSpec
 
@@ -112,6 +114,8 @@ def compile_function(
         with seconds.phase("lower"):
             for each in lowering_passes(target, pack=pack):
                 each.apply(compiler_context(), lowered)
+                if isinstance(each, FuseThreadGraphsPass):
+                    check_fusion(function, function_named(lowered, name))
         kernels = next(op for op in lowered.body.block.ops if isinstance(op, gpu.ModuleOp))
         # MLIR verifies what it is given here: doing so before would take as long as all passes.
         with seconds.phase("PTX"):

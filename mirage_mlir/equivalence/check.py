@@ -119,6 +119,11 @@ class Verifier:
         """A candidate's rounding errors alone; None where the program is too large."""
         return _Comparison(self, candidate, self.budget).losses()
 
+    def float_difference(self, candidate: FuncOp) -> str | None:
+        """Where f64 tells a candidate from the reference; None where it does not."""
+        report = _Comparison(self, candidate, self.budget).float_difference()
+        return None if report is None else str(report)
+
     def gate(self, dims: Dims, kinds: tuple[Kind, ...]) -> FloatGate:
         """The floating-point gate on some indices of the arguments."""
         key = (*dims, kinds)
@@ -186,7 +191,7 @@ class _Comparison:
     def _judged(self, proof: Proof, tests: Tests, *remarks: str) -> EquivalenceReport:
         """Whether arguments suffice, and whether the candidate is accurate."""
         if not (proof.proved or tests.counts):
-            floats = self._float_difference()
+            floats = self.float_difference()
             if floats is not None:
                 return floats
             reason = f"normal forms: {proof.reason}; {tests}"
@@ -320,7 +325,7 @@ class _Comparison:
             "neither random tests nor the normal form know may make the functions equal",
         )
 
-    def _float_difference(self) -> EquivalenceReport | None:
+    def float_difference(self) -> EquivalenceReport | None:
         """A report on functions that f64 tells apart; None where it does not."""
         gate = self._gate(self.slabs, MOST_GATE)
         if gate is None or not gate.differs(self.candidate):
