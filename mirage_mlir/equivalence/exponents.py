@@ -121,7 +121,7 @@ class _Walk:
         count = size
         for slab in self.slabs:
             if value in slab.located and slab.located[value][0] == dim:
-                count //= size // slab.located[value][1]
+                count = -(-count * slab.located[value][1] // size)
         return count
 
     def _follow(self, op: Operation) -> None:

@@ -2,8 +2,10 @@
 Dimensions whose indices carry labels: what it takes to follow a slab through a program.
 
 Each index of a labelled dimension has a label, a place among the indices with this label, and a
-history: a word that says through which operators the element came. In a graph over blocks a tile's
-dimension has them for each block along the grid axis that cuts it.
+history: a word that says from which argument and through which operators the element came, views
+included. Elements of two labels with the same place and history are the same function of what has
+their label. In a graph over blocks a tile's dimension has labels for each block along the grid axis
+that cuts it.
 """
 
 from __future__ import annotations
@@ -65,9 +67,14 @@ class Labels:
             history = mix(history ^ other.history)
         return replace(self, history=history)
 
+    def of_argument(self, number: int) -> Labels:
+        """The same where elements come from an argument."""
+        start = np.full(self.label.shape, number + 1, np.uint64)
+        return replace(self, history=mix(start))
+
 
 def labels_of(label: Index, inner: Index) -> Labels:
-    """Labels of an argument's dimension."""
+    """Labels of a dimension, without a history."""
     return Labels(label[None], inner[None], np.zeros((1, len(label)), np.uint64))
 
 
@@ -76,8 +83,8 @@ def identity(size: int) -> Labels:
     return labels_of(np.arange(size), np.zeros(size, np.intp))
 
 
-def concatenated(parts: Sequence[Labels]) -> Labels:
-    """Dimensions one after the other."""
+def concatenated(parts: Sequence[Labels], word: int) -> Labels:
+    """Dimensions one after the other, by an operator with a word of its own."""
     if len({part.axis for part in parts}) > 1 or len({len(part.label) for part in parts}) > 1:
         raise NoSlab("parts of a concat are cut by different grid axes")
     label, inner, history = (
@@ -86,10 +93,11 @@ def concatenated(parts: Sequence[Labels]) -> Labels:
     )
     pairs = np.stack([label[0], inner[0]])
     if np.unique(pairs, axis=1).shape[1] < label.shape[1]:
-        # Labels come more than once: parts are told apart.
+        # Labels come more than once: parts are told apart, and places have another meaning.
         width = int(inner.max()) + 1
         numbers = np.repeat(np.arange(len(parts)), [part.size for part in parts])
         inner = inner + numbers * width
+        return Labels(label, inner, history, parts[0].axis).passed(word)
     return Labels(label, inner, history, parts[0].axis)
 
 

@@ -40,7 +40,9 @@ class BlockLabels:
         stored: list[Value] = []
         for op in self.graph.body.block.ops:
             if isinstance(op, threadblock.StoreOp):
-                stored.append(self._stored(op, shape_of(self.graph.outputs[len(stored)])))
+                self.operators.applied += 1
+                found = self._stored(op, shape_of(self.graph.outputs[len(stored)]))
+                stored.append(self.operators.passed(found))
                 continue
             for value, result in zip(op.results, self._results(op), strict=True):
                 self.values[value] = result
@@ -56,7 +58,10 @@ class BlockLabels:
             case thread.GraphOp():
                 self.operators.applied += 1
                 found = self.operators.together(operands)
-                return [shaped(found, shape_of(result)) for result in op.results]
+                return [
+                    self.operators.passed(shaped(found, shape_of(result)), number)
+                    for number, result in enumerate(op.results)
+                ]
             case _:
                 return [self.operators.result(op, operands)]
 
@@ -70,6 +75,7 @@ class BlockLabels:
         return shaped(found, shape_of(op.result))
 
     def _loaded(self, op: threadblock.LoadOp, source: Value) -> Value:
+        self.operators.applied += 1
         dims: list[Plain] = []
         labels, varies = source.labels, source.varies
         for dim, cut in enumerate(load_cuts(self.graph, op).dims):
@@ -83,11 +89,11 @@ class BlockLabels:
             dims.append(self._tile(old, cut))
         if labels is not None and labels.axis in varies:
             raise NoSlab("a grid axis cuts two dimensions of a tensor")
-        return Value(tuple(dims), source.at, labels, varies)
+        return self.operators.passed(Value(tuple(dims), source.at, labels, varies))
 
     def _tile(self, old: Plain, cut: Cut) -> Plain:
         """A dimension without labels in the tiles of each block."""
-        if cut.grid_axis is None and not cut.loops and cut.tile >= old.size:
+        if cut.grid_axis is None and not cut.loops and cut.tile == old.size:
             return old
 
         def made_of(wanted: Labels) -> tuple[Plain, Labels]:
@@ -101,9 +107,8 @@ class BlockLabels:
         """The labels of a dimension in the tiles of each block."""
         if cut.steps > 1:
             raise NoSlab("iterations cut a labelled dimension")
-        if cut.grid_axis is None:
-            return labels.taken(slice(0, cut.tile))
-        blocks = self.graph.grid_sizes[cut.grid_axis]
+        axis = cut.grid_axis
+        blocks = 1 if axis is None else self.graph.grid_sizes[axis]
         padding = max(0, blocks * cut.tile - size)
 
         def rows(values: NDArray[Any], nothing: int) -> NDArray[Any]:

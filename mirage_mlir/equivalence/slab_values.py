@@ -22,6 +22,9 @@ from mirage_mlir.equivalence.labels import (
 )
 from mirage_mlir.interpreters.operators import integer, integers, mnemonic, shape_of
 
+RESHAPING = ("broadcast", "repeat", "repeat_interleave", "reshape", "transpose")
+"""Mnemonics of views that number the indices of a label, or of other dimensions, anew."""
+
 MOST_INDICES = 1 << 20
 """Indices of a dimension that a reshape makes, up to which labels are followed: some ms."""
 
@@ -119,13 +122,19 @@ class Operators:
             "transpose": lambda: self._transpose(operands[0], integers(op, "permutation")),
         }
         if name in views:
-            return views[name]()
+                return self.passed(views[name]()) if name in RESHAPING else views[name]()
         found = self.together(operands, self._reduced(op, name, operands))
         return shaped(found, shape)
 
-    def word(self) -> int:
-        """The word of this application."""
-        return crc32(b"%d" % self.applied) << 20
+    def word(self, result: int = 0) -> int:
+        """The word of this application and one of its results."""
+        return crc32(b"%d %d" % (self.applied, result)) << 20
+
+    def passed(self, x: Value, result: int = 0) -> Value:
+        """`x` as a result of this application."""
+        if x.labels is None:
+            return x
+        return replace(x, labels=x.labels.passed(self.word(result)))
 
     def _reduced(self, op: Operation, name: str, operands: Sequence[Value]) -> tuple[int, ...]:
         """The dimensions that an operator runs over; it takes the others index by index."""
@@ -169,6 +178,8 @@ class Operators:
         at, found = labelled[0].at, labelled[0].labels
         assert at is not None
         assert found is not None
+        if any(value.dims[at].size not in (1, found.size) for value in ranked):
+            raise NoSlab("an index with a label stretches")
         for value in ranked:
             if value.labels is None:
                 require(value.dims[at], found)
@@ -210,6 +221,8 @@ class Operators:
         dims = list(x.dims)
         for dim, size in enumerate(shape):
             if dims[dim].size != size:
+                if dim == x.at:
+                    raise NoSlab("an index with a label stretches")
                 dims[dim] = Plain(size, alike=True)
         return replace(x, dims=tuple(dims))
 
@@ -226,7 +239,9 @@ class Operators:
             labels = x.labels
             if x.at == dim and labels is not None:
                 labels = labels.taken(slice(offset, offset + size * stride, stride))
-            x = replace(x, dims=dims, labels=labels)
+                x = replace(x, dims=dims, labels=labels)
+            else:
+                x = self.passed(replace(x, dims=dims))
         return x
 
     def _concat(self, parts: Sequence[Value], dim: int) -> Value:
@@ -239,7 +254,8 @@ class Operators:
         for part in parts:
             if part.at != dim:
                 raise NoSlab("a concat has parts without labels")
-        found = concatenated([part.labels for part in parts if part.labels is not None])
+        every = [part.labels for part in parts if part.labels is not None]
+        found = concatenated(every, self.word())
         dims = [_met([part.dims[other] for part in parts]) for other in range(parts[0].rank)]
         varies = frozenset[int]().union(*(part.varies for part in parts))
         return Value(_replaced(dims, dim, Plain(size)), dim, found, varies)
@@ -331,10 +347,14 @@ def _with_rank(x: Value, rank: int) -> Value:
 
 
 def _met(dims: Sequence[Plain]) -> Plain:
-    """The dimension in which some meet; sizes of 1 stretch."""
+    """The dimension in which some meet; sizes of 1 stretch, and so does what is all alike."""
     wide = [dim for dim in dims if dim.size != 1]
-    known = [dim for dim in wide if dim.origin is not None or dim.made_of is not None]
-    return (known or wide or list(dims))[0]
+    different = [dim for dim in wide if not dim.alike]
+    if len(different) < 2:
+        return (different or wide or list(dims))[0]
+    known = [dim for dim in different if dim.origin is not None or dim.made_of is not None]
+    # What meets copies is none.
+    return replace((known or different)[0], copies=None)
 
 
 def groups(source: Sequence[int], target: Sequence[int]) -> list[tuple[list[int], list[int]]]:

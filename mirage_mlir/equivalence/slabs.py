@@ -45,7 +45,7 @@ class Slab:
     located: dict[SSAValue, tuple[int, int]] = field(
         default_factory=dict[SSAValue, tuple[int, int]]
     )
-    """Of values of the reference: the labelled dimension, and how many indices a label has."""
+    """Of values of the reference: the labelled dimension, and the most indices that a label has."""
 
 
 def find_slabs(reference: FuncOp, candidate: FuncOp, *, sums: bool = False) -> list[Slab]:
@@ -112,8 +112,8 @@ class _Search:
         """The slab axis of labelled arguments."""
         count = _labels_of_all(given)
         located: dict[SSAValue, tuple[int, int]] = {}
-        expected = self._outputs(self.functions[0], given, count, located)
-        found = self._outputs(self.functions[1], given, count, {})
+        expected = self._outputs(self.functions[0], given, located)
+        found = self._outputs(self.functions[1], given, {})
         histories: list[Words] = []
         for left, right in zip(expected, found, strict=True):
             if left.at != right.at:
@@ -139,7 +139,6 @@ class _Search:
         self,
         function: FuncOp,
         given: dict[Origin, Labels],
-        count: int,
         located: dict[SSAValue, tuple[int, int]],
     ) -> list[Value]:
         """What a function returns, with labels."""
@@ -151,7 +150,7 @@ class _Search:
             if isinstance(op, ReturnOp):
                 for value, result in values.items():
                     if result.at is not None and result.labels is not None:
-                        located[value] = result.at, max(1, result.labels.size // count)
+                        located[value] = result.at, int(np.bincount(result.labels.label[0]).max())
                 return operands
             if isinstance(op, kernel.GraphDefinedOp):
                 results = BlockLabels(self.operators, op, operands).outputs()
@@ -173,7 +172,7 @@ def _argument(number: int, shape: Sequence[int], given: dict[Origin, Labels]) ->
     dims = tuple(Plain(size, (number, dim)) for dim, size in enumerate(shape))
     for (argument, dim), labels in given.items():
         if argument == number:
-            return Value(dims, dim, labels)
+            return Value(dims, dim, labels.of_argument(number))
     return Value(dims)
 
 
