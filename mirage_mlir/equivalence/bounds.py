@@ -8,8 +8,9 @@ modulo all primes that were drawn. Modulo one prime that happens
 * if the prime divides all coefficients of the numerator: of numbers below 2^B fewer than B / 25 of
   the 73,658 primes are divisors (`primes`);
 * or else with probability at most degree / p (Schwartz 1980, Zippel 1979), elements being drawn
-  with probability at most 1.02 / 2^25 each; to which come t (t + 1) / q where terms have up to t
-  exponentials of independent exponents, as shown in docs/verification.md.
+  with probability at most 1.02 / 2^25 each, exponentials of independent exponents counting twice;
+  to which come t (t + 1) / q where terms have up to t exponentials of results of random functions,
+  as shown in docs/verification.md.
 
 Residues modulo different primes are independent, so that these probabilities are multiplied. To
 them come those that two different arguments of random functions are taken for one.

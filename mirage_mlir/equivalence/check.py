@@ -28,7 +28,7 @@ from mirage_mlir.equivalence.random_tests import (
     MOST_LANES,
     Outcome,
     RandomTests,
-    has_exponentials,
+    exponential_arguments,
     is_lowered,
 )
 from mirage_mlir.equivalence.report import EquivalenceReport, Tests, Verdict
@@ -46,11 +46,14 @@ BUDGET = 5.0
 AT_ONCE = 0.25
 """Seconds for which all elements are computed, or as many labels of slabs as that allows."""
 
-GATE = 0.25
+GATE = 0.5
 """Seconds for the floating-point gate: a kind of input takes as long as one lane of residues."""
 
-MOST_GATE = 3.0
-"""The same where one label of each slab axis takes longer."""
+MOST_GATE = 5.0
+"""The same where nothing smaller can be run."""
+
+READ = 3e-8
+"""Seconds for an input of the gate: it is drawn and rounded to its element type once."""
 
 LABELS = (4, 3, 2, 1)
 """How many labels of a class of a slab axis are tested."""
@@ -133,17 +136,23 @@ class Verifier:
         return self._gates[key]
 
     def random_tests(
-        self, dims: Dims, *, exponents: bool, expand_sigmoid: bool, lanes: int, roots: bool
+        self,
+        dims: Dims,
+        *,
+        exponential: frozenset[int],
+        expand_sigmoid: bool,
+        lanes: int,
+        roots: bool,
     ) -> RandomTests:
         """Random tests on some indices of the arguments."""
-        key = (*dims, exponents, expand_sigmoid, lanes, roots)
+        key = (*dims, exponential, expand_sigmoid, lanes, roots)
         if key not in self._drawn:
             _forget(self._drawn)
             self._drawn[key] = RandomTests(
                 self.reference,
                 dims,
                 self.seed,
-                exponents=exponents,
+                exponential=exponential,
                 expand_sigmoid=expand_sigmoid,
                 lanes=lanes,
                 roots=roots,
@@ -167,7 +176,7 @@ class _Comparison:
         self.functions = verifier.reference, candidate
         self.seed = verifier.seed
         self.slabs = find_slabs(*self.functions)
-        self.exponents = has_exponentials(*self.functions)
+        self.exponential = exponential_arguments(self.functions)
         self.lowered = is_lowered(*self.functions)
 
     def report(self) -> EquivalenceReport:
@@ -214,23 +223,26 @@ class _Comparison:
 
     def losses(self) -> list[Loss] | None:
         """The errors of the candidate; None where the program is too large to measure them."""
-        gate = self._gate(self.slabs, MOST_GATE)
+        gate = self._gate(self.slabs, GATE)
         if gate is not None:
             return gate.losses(self.candidate)
         # Sums over fewer terms, the others being weighted by zero.
-        gate = self._gate(find_slabs(self.reference, self.reference, sums=True), MOST_GATE)
+        gate = self._gate(find_slabs(self.reference, self.reference, sums=True), GATE)
         try:
-            return None if gate is None else gate.losses(self.candidate)
+            if gate is not None:
+                return gate.losses(self.candidate)
         except NotClosed:
             # The candidate needs other indices than the program does.
-            return None
+            pass
+        gate = self._gate(self.slabs, MOST_GATE)
+        return None if gate is None else gate.losses(self.candidate)
 
     def _gate(self, slabs: Sequence[Slab], most: float) -> FloatGate | None:
         """The gate on as many adjacent labels as take little time, or less than the most."""
         random = np.random.default_rng([self.seed, 6])
-        kinds = kinds_of(self.reference, exponentials=self.exponents)
+        kinds = kinds_of(self.reference, exponentials=bool(self.exponential))
         found = [
-            (labels, seconds(self.reference, 1, slabs, labels) * len(kinds))
+            (labels, seconds(self.reference, len(kinds), slabs, labels, READ))
             for labels in GATE_LABELS
         ]
         labels, estimate = next((each for each in found if each[1] <= GATE), found[-1])
@@ -243,7 +255,7 @@ class _Comparison:
 
     def _sample(self) -> tuple[Dims | None, str]:
         """What is computed and what that is called; or None and why nothing is."""
-        lanes = self._lanes * (2 if self.exponents else 1)
+        lanes = self._lanes * (2 if self.exponential else 1)
         if 2 * seconds(self.reference, lanes, [], 1) <= AT_ONCE or not self.slabs:
             estimate = 2 * seconds(self.reference, lanes, [], 1)
             dims, scope = whole(self.reference), "all elements"
@@ -260,7 +272,7 @@ class _Comparison:
     @property
     def _lanes(self) -> int:
         """Modulo how many primes functions are compared first of all."""
-        return max(self.verifier.tests, EXPONENTIAL_LANES if self.exponents else LANES)
+        return max(self.verifier.tests, EXPONENTIAL_LANES if self.exponential else LANES)
 
     def _labels(self, lanes: int) -> tuple[int, float]:
         """How many labels of each class are computed, and the seconds that takes."""
@@ -281,13 +293,13 @@ class _Comparison:
     def _tested(self, dims: Dims, lanes: int, *, roots: bool) -> Outcome:
         tests = self.verifier.random_tests(
             dims,
-            exponents=self.exponents,
+            exponential=self.exponential,
             expand_sigmoid=self.lowered,
             lanes=lanes,
             roots=roots,
         )
         private = None
-        if self.exponents:
+        if self.exponential:
             private = independent_inputs(self.reference, self.slabs, expand_sigmoid=self.lowered)
         return tests.run(self.candidate, private)
 
@@ -311,7 +323,7 @@ class _Comparison:
                 found = next((d for d in places if d.output == floats.output), found)
             witness = Witness(found, floats, first_stranger(*self.functions))
             return EquivalenceReport(Verdict.DIFFERENT, self.seed, witness=witness)
-        if "sqrt" in evidence.keyed and not self.exponents:
+        if "sqrt" in evidence.keyed and not self.exponential:
             rooted = self._outcome(dims, roots=True)
             if rooted.passed:
                 return self._judged(proof, _tests(rooted, scope))

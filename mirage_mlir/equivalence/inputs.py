@@ -13,7 +13,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from mirage_mlir.equivalence.residue_domain import residues_of
+from mirage_mlir.equivalence.residue_domain import halves, residues_of
 from mirage_mlir.equivalence.residues import Residues, Words
 from mirage_mlir.field.height import UNKNOWN
 from mirage_mlir.field.keyed import mix
@@ -67,6 +67,5 @@ class DrawnResidues:
         found: list[NDArray[np.float64]] = []
         for number, modulus in enumerate(moduli, start):
             other = words if number < 2 else mix(words + np.uint64(number // 2))
-            half = other if number % 2 == 0 else other << np.uint64(32)
-            found.append(residues_of(half, modulus))
+            found.append(residues_of(halves(other)[..., number % 2], modulus))
         return tuple(found)

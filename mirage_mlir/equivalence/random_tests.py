@@ -14,7 +14,7 @@ from math import gcd
 
 import numpy as np
 from xdsl.dialects.func import FuncOp
-from xdsl.ir import Operation
+from xdsl.ir import BlockArgument, Operation, SSAValue
 
 from mirage_mlir.dialects import thread, threadblock
 from mirage_mlir.equivalence.bounds import Bound, Evidence, bound_of
@@ -92,15 +92,16 @@ class RandomTests:
         dims: Dims,
         seed: int,
         *,
-        exponents: bool,
+        exponential: frozenset[int],
         expand_sigmoid: bool,
         lanes: int = LANES,
         roots: bool = False,
     ):
+        """`exponential` are the arguments from which exponents are computed."""
         self.reference = reference
         self.dims = dims
         self.seed = seed
-        self.exponents = exponents
+        self.exponential = exponential
         self.expand_sigmoid = expand_sigmoid
         self.lanes = lanes
         self.roots = roots
@@ -204,14 +205,14 @@ class RandomTests:
         """The argument at a position in some draw."""
         shape = shape_of(self.reference.body.block.args[position])
         seed = [self.seed, number, 2, position]
-        source = DrawnResidues(shape, seed, moduli, exponents=self.exponents)
+        source = DrawnResidues(shape, seed, moduli, exponents=position in self.exponential)
         return made(drawn(source, self.dims[position]))
 
     def _domain(self, moduli: Sequence[int], number: int) -> ResidueDomain:
         return ResidueDomain(
             moduli,
             [self.seed, number, 1],
-            exponents=self.exponents,
+            exponents=bool(self.exponential),
             expand_sigmoid=self.expand_sigmoid,
             roots=self.roots,
         )
@@ -275,15 +276,35 @@ def _spread(numerators: Sequence[int], denominators: Sequence[int]) -> int:
     return max(whole) // gcd(*whole)
 
 
-def has_exponentials(*functions: FuncOp) -> bool:
-    """Whether exp is computed somewhere: residues modulo q are needed."""
-    return any(_is_exponential(op) for function in functions for op in function.walk())
+def exponential_arguments(functions: Sequence[FuncOp]) -> frozenset[int]:
+    """The arguments from which arguments of exp are computed: they need residues modulo q."""
+    found: set[int] = set()
+    names = ("exp", "softmax", *(("sigmoid", "silu") if is_lowered(*functions) else ()))
+    for function in functions:
+        pending = [value for op in function.walk() for value in _exponents(op, names)]
+        seen: set[SSAValue] = set()
+        while pending:
+            value = pending.pop()
+            if value in seen:
+                continue
+            seen.add(value)
+            if isinstance(value, BlockArgument):
+                owner = value.owner.parent_op()
+                if owner is function:
+                    found.add(value.index)
+                elif owner is not None:
+                    pending.append(owner.operands[value.index])
+            else:
+                assert isinstance(value.owner, Operation)
+                pending += value.owner.operands
+    return frozenset(found)
 
 
-def _is_exponential(op: Operation) -> bool:
+def _exponents(op: Operation, names: Sequence[str]) -> Sequence[SSAValue]:
+    """What an operation computes exponentials of; operators of these names do."""
     if isinstance(op, threadblock.AccumulateOp):
-        return op.rescale is not None
-    return mnemonic(op) in ("exp", "softmax")
+        return () if op.rescale is None else (op.rescale,)
+    return op.operands[:1] if mnemonic(op) in names else ()
 
 
 def is_lowered(*functions: FuncOp) -> bool:

@@ -8,6 +8,7 @@ from fractions import Fraction
 from math import pi, sqrt
 
 import numpy as np
+from numpy.typing import NDArray
 
 from mirage_mlir.equivalence.residues import LOWEST, Leaves, Residues, Words, joined_lanes
 from mirage_mlir.field import lanes
@@ -356,8 +357,7 @@ class ResidueDomain:
         self.shift_factors |= x.factors
         pairs = zip(self._powers, x.exponents, self.orders, strict=True)
         p = tuple(powers.at(reduced(lane, order)) for powers, lane, order in pairs)
-        # One unknown, and one for each term of the shift.
-        return Residues(p, None, exponential(x.height.calls, 1 + x.terms))
+        return Residues(p, None, exponential(x.height.calls, x.terms))
 
     def _sqrt(self, x: Residues) -> Residues:
         if not self.roots:
@@ -422,7 +422,11 @@ class ResidueDomain:
 
         def residues(moduli: Sequence[int], start: int) -> tuple[Lane, ...]:
             return tuple(
-                np.where(undefined, np.nan, residues_of(mix(words + np.uint64(start + i)), m))
+                np.where(
+                    undefined,
+                    np.nan,
+                    residues_of(halves(mix(words + np.uint64(start + i)))[..., 1], m),
+                )
                 for i, m in enumerate(moduli)
             )
 
@@ -434,10 +438,17 @@ class ResidueDomain:
         return Residues(p, zeros, Height(), shift, frozenset([Fraction(1)]), 1)
 
 
-def residues_of(words: Words, modulus: int) -> Lane:
-    """Residues from random words, each of nearly the same probability (see `bounds`)."""
-    top = (words >> np.uint64(32)).astype(np.float64)
-    return np.floor(top * (modulus / 2.0**32)) - (modulus - 1) / 2
+def halves(words: Words) -> NDArray[np.uint32]:
+    """Both halves of words, along a new axis at the end."""
+    return np.ascontiguousarray(words).view(np.uint32).reshape(*words.shape, 2)
+
+
+def residues_of(half: NDArray[np.uint32], modulus: int) -> Lane:
+    """Residues from 32 random bits, each of nearly the same probability (see `bounds`)."""
+    scaled = half.astype(np.float64) * (modulus / 2.0**32)
+    np.floor(scaled, out=scaled)
+    scaled -= (modulus - 1) / 2
+    return scaled
 
 
 def _broadcast(words: Words | None, lane_like: Sequence[Lane]) -> Words | None:

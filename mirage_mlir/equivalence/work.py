@@ -21,7 +21,13 @@ SECONDS_PER_MULTIPLICATION = 3e-10
 """One multiplication of a matmul in one lane, in two limbs."""
 
 
-def seconds(function: FuncOp, lanes: int, slabs: Sequence[Slab], labels: int) -> float:
+def seconds(
+    function: FuncOp,
+    lanes: int,
+    slabs: Sequence[Slab],
+    labels: int,
+    read: float = SECONDS_PER_INPUT,
+) -> float:
     """
     About how long a function of kernel operators takes.
 
@@ -30,6 +36,7 @@ def seconds(function: FuncOp, lanes: int, slabs: Sequence[Slab], labels: int) ->
         lanes: how many residues a number has.
         slabs: the slab axes of which some labels are computed; none: all is computed.
         labels: how many labels of each class of them.
+        read: what an element of an argument takes to be made for a matmul.
     """
     parts = _parts(slabs, labels)
     total = 0.0
@@ -41,7 +48,7 @@ def seconds(function: FuncOp, lanes: int, slabs: Sequence[Slab], labels: int) ->
                 inner = shape_of(op.operands[0])[-1]
                 total += elements * inner * SECONDS_PER_MULTIPLICATION
                 total += sum(
-                    prod(shape_of(operand)) * parts.get(operand, 1.0) * SECONDS_PER_INPUT
+                    prod(shape_of(operand)) * parts.get(operand, 1.0) * read
                     for operand in op.operands
                 )
     return total * lanes

@@ -18,10 +18,11 @@ class Height:
     """Upper bounds for a value `numerator / (unit * divisor)`, its coefficients whole numbers."""
 
     degree: int = 0
-    """Of the numerator, in inputs and results of random functions."""
+    """Of the numerator, in inputs, results of random functions, and twice in exponentials."""
     divisor_degree: int = 0
     exponentials: int = 0
-    """How many exponentials a term of the numerator has, counted as often as they occur."""
+    """How many exponentials of results of random functions a term of the numerator has, with
+    positive or negative powers, counted as often as they occur."""
     divisor_exponentials: int = 0
     bits: float = 0.0
     """log2 of the sum of the magnitudes of the numerator's coefficients."""
@@ -154,8 +155,12 @@ def unknown(calls: int) -> Height:
 
 
 def exponential(calls: int, terms: int) -> Height:
-    """Of an exponential of a sum of so many independent exponents."""
-    return Height(exponentials=terms, calls=calls)
+    """
+    Of an exponential of an exponent plus so many results of random functions.
+
+    Modulo q a root is twice as likely as modulo p.
+    """
+    return Height(degree=2, exponentials=terms, calls=calls)
 
 
 def of_constant(value: Fraction) -> Height:

@@ -157,6 +157,26 @@ class GraphRun(Generic[A]):
         """Blocks from their first loads to their last stores."""
         values: Values[A] = {}
         self._evaluate(Stage.INVARIANT, values, batch, ())
+        contributions = self._iterate(values, batch)
+        for op in self.operations[Stage.POST]:
+            if not isinstance(op, threadblock.AccumulateOp):
+                self._step(op, values, batch, ())
+                continue
+            if self.stages[op.value] == Stage.POST:
+                self._contribute(op, values, (), contributions[op])
+            # What iterations left is of no use while other blocks are waited for.
+            own = self._total(op, contributions.pop(op))
+            total = None if own is None else own.value
+            if op.across.get_values():
+                total = yield Exchange(op, own)
+            if total is None and kind_of(op) == "sum":
+                # All iterations had maxima over nothing as stabilisers: nothing was added up.
+                total = self.domain.constant(Fraction(0), shape_of(op.result))
+            values[op.result] = self.tiles.rounded(total, op.result)
+        return [self._stored(store, values[store.tile]) for store, _ in self.stores]
+
+    def _iterate(self, values: Values[A], batch: Batch) -> dict[Operation, list[Contribution[A]]]:
+        """What all iterations of blocks leave to each accumulator."""
         accumulators = [
             op for op in self.operations[Stage.POST] if isinstance(op, threadblock.AccumulateOp)
         ]
@@ -168,21 +188,7 @@ class GraphRun(Generic[A]):
             for op in accumulators:
                 if op.value in now:
                     self._contribute(op, now, along, contributions[op])
-        for op in self.operations[Stage.POST]:
-            if not isinstance(op, threadblock.AccumulateOp):
-                self._step(op, values, batch, ())
-                continue
-            if self.stages[op.value] == Stage.POST:
-                self._contribute(op, values, (), contributions[op])
-            own = self._total(op, contributions[op])
-            total = None if own is None else own.value
-            if op.across.get_values():
-                total = yield Exchange(op, own)
-            if total is None and kind_of(op) == "sum":
-                # All iterations had maxima over nothing as stabilisers: nothing was added up.
-                total = self.domain.constant(Fraction(0), shape_of(op.result))
-            values[op.result] = self.tiles.rounded(total, op.result)
-        return [self._stored(store, values[store.tile]) for store, _ in self.stores]
+        return contributions
 
     def _stored(self, store: threadblock.StoreOp, value: Tile[A]) -> Tile[A]:
         """What a block stores: of a maximum over nothing, the value below every number."""
