@@ -52,6 +52,9 @@ GATE = 0.5
 MOST_GATE = 5.0
 """The same where nothing smaller can be run."""
 
+FEWEST_KINDS = 3
+"""Kinds of inputs that are looked at in any case: normal, one large channel, tiny."""
+
 READ = 3e-8
 """Seconds for an input of the gate: it is drawn and rounded to its element type once."""
 
@@ -242,11 +245,13 @@ class _Comparison:
         random = np.random.default_rng([self.seed, 6])
         kinds = kinds_of(self.reference, exponentials=bool(self.exponential))
         found = [
-            (labels, seconds(self.reference, len(kinds), slabs, labels, READ))
-            for labels in GATE_LABELS
+            (labels, seconds(self.reference, 1, slabs, labels, READ)) for labels in GATE_LABELS
         ]
-        labels, estimate = next((each for each in found if each[1] <= GATE), found[-1])
-        if estimate > most:
+        fitting = (each for each in found if each[1] * len(kinds) <= GATE)
+        labels, one = next(fitting, found[-1])
+        # Of a large program only the kinds that say most.
+        kinds = kinds[: max(FEWEST_KINDS, int(GATE / one))]
+        if one * len(kinds) > most:
             return None
         dims = adjacent(self.reference, slabs, labels, random)
         return self.verifier.gate(dims, tuple(kinds))

@@ -18,7 +18,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from math import inf, isnan, log2
+from math import inf, isnan, log2, prod
 
 import numpy as np
 from numpy.typing import NDArray
@@ -59,8 +59,8 @@ OTHERS = 2.0
 MOST_FACTORS = 16.0
 """Inputs that are multiplied before exp, at most."""
 
-KEPT = 1 << 24
-"""Elements of an argument, of all kinds together, that are kept: 64 MB in f32."""
+KEPT = 1 << 21
+"""Elements of an argument, of all kinds that run together: 16 MB in f64."""
 
 DISTINCT = 1e-9
 """Relative distance in f64 beyond which outputs are different: reordered sums stay below 1e-12."""
@@ -88,13 +88,12 @@ class FloatGate:
         self.reference = reference
         self.dims = dims
         self.seed = seed
-        self.kinds = kinds
-        self._inputs = self._drawn(kinds, self._factors())
-        self.exact = self.run(reference, rounding=False)
-        self._own = self.run(reference, rounding=True)
-        self._tolerances = [
-            [PROGRAM * error + _others(value) for error in errors]
-            for value, errors in zip(results_of(reference), self.errors(self._own), strict=True)
+        largest = max([1, *(prod(dim.count for dim in each) for each in dims)])
+        together = max(1, KEPT // largest)
+        factors = self._factors(kinds)
+        self._groups = [
+            _Group(self, kinds[start : start + together], factors[start : start + together])
+            for start in range(0, len(kinds), together)
         ]
 
     def losses(self, candidate: FuncOp) -> list[Loss]:
@@ -104,65 +103,14 @@ class FloatGate:
         Raises:
             NotInterpretable: an operation has no interpretation.
         """
-        found = self.errors(self.run(candidate, rounding=True))
-        return [
-            Loss(output, kind.name, error, tolerance)
-            for output, errors in enumerate(found)
-            for kind, error, tolerance in zip(
-                self.kinds, errors, self._tolerances[output], strict=True
-            )
-        ]
+        found = [loss for group in self._groups for loss in group.losses(candidate)]
+        return sorted(found, key=lambda loss: loss.output)
 
     def differs(self, candidate: FuncOp) -> bool:
         """Whether some output differs in f64 on inputs of some kind."""
-        results = self.run(candidate, rounding=False)
-        return any(
-            error > DISTINCT
-            for exact, result in zip(self.exact, results, strict=True)
-            for error in relative_errors(result, exact)
-        )
+        return any(group.differs(candidate) for group in self._groups)
 
-    def run(self, function: FuncOp, *, rounding: bool) -> list[Tensor[Floats]]:
-        """What a function returns for inputs of all kinds, one run each."""
-        return self._run(function, FloatDomain(rounding=rounding), self._inputs)
-
-    def errors(self, results: Sequence[Tensor[Floats]]) -> list[list[float]]:
-        """The errors of results for each kind of input, where the program is finite."""
-        return [
-            relative_errors(result, exact, own)
-            for result, exact, own in zip(results, self.exact, self._own_or(results), strict=True)
-        ]
-
-    def _own_or(self, results: Sequence[Tensor[Floats]]) -> Sequence[Tensor[Floats]]:
-        return getattr(self, "_own", results)
-
-    def _factors(self) -> NDArray[np.float64]:
-        """What inputs of each kind are multiplied by: arguments of exp get as large as it says."""
-        wanted = np.array([kind.scores for kind in self.kinds])
-        if not wanted.any():
-            return np.ones(len(wanted))
-        found = [self._largest_exponent(factor) for factor in (1.0, 2.0)]
-        if not (np.isfinite(found).all() and 0 < found[0] < found[1]):
-            return np.ones(len(wanted))
-        # Scores are products of two inputs as a rule, and grow with the square of a factor.
-        power = min(log2(found[1] / found[0]), MOST_FACTORS)
-        return np.where(wanted > 0, (wanted / found[0]) ** (1 / power), 1.0)
-
-    def _largest_exponent(self, factor: float) -> float:
-        """The largest argument of exp on normal inputs times a factor; 0 without exp."""
-        domain = FloatDomain(rounding=False)
-        kinds = [Kind("normal inputs")]
-        self._run(self.reference, domain, self._drawn(kinds, np.array([factor])))
-        largest = domain.largest_exponent
-        return 0.0 if largest is None else float(largest.max())
-
-    def _run(
-        self, function: FuncOp, domain: FloatDomain, inputs: Sequence[Tensor[Floats]]
-    ) -> list[Tensor[Floats]]:
-        interpreter = KernelInterpreter(domain, sparse=True)
-        return interpreter.run(function, [_as(domain, x) for x in inputs])
-
-    def _drawn(self, kinds: Sequence[Kind], factors: NDArray[np.float64]) -> list[Tensor[Floats]]:
+    def drawn(self, kinds: Sequence[Kind], factors: NDArray[np.float64]) -> list[Tensor[Floats]]:
         """Inputs in f32, which holds all element types; small ones are kept."""
         inputs: list[Tensor[Floats]] = []
         for number, (argument, dims) in enumerate(
@@ -179,6 +127,86 @@ class FloatGate:
             )
             inputs.append(made(drawn(source, dims), KEPT // len(kinds)))
         return inputs
+
+    def _factors(self, kinds: Sequence[Kind]) -> NDArray[np.float64]:
+        """What inputs of each kind are multiplied by: arguments of exp get as large as it says."""
+        wanted = np.array([kind.scores for kind in kinds])
+        if not wanted.any():
+            return np.ones(len(wanted))
+        found = [self._largest_exponent(factor) for factor in (1.0, 2.0)]
+        if not (np.isfinite(found).all() and 0 < found[0] < found[1]):
+            return np.ones(len(wanted))
+        # Scores are products of two inputs as a rule, and grow with the square of a factor.
+        power = min(log2(found[1] / found[0]), MOST_FACTORS)
+        return np.where(wanted > 0, (wanted / found[0]) ** (1 / power), 1.0)
+
+    def _largest_exponent(self, factor: float) -> float:
+        """The largest argument of exp on normal inputs times a factor; 0 without exp."""
+        domain = FloatDomain(rounding=False)
+        inputs = self.drawn([Kind("normal inputs")], np.array([factor]))
+        run(self.reference, domain, inputs)
+        largest = domain.largest_exponent
+        return 0.0 if largest is None else float(largest.max())
+
+
+class _Group:
+    """Kinds of inputs that run together."""
+
+    def __init__(self, gate: FloatGate, kinds: Sequence[Kind], factors: NDArray[np.float64]):
+        self._kinds = kinds
+        self._inputs = gate.drawn(kinds, factors)
+        self._exact = self._run(gate.reference, rounding=False)
+        self._own = self._run(gate.reference, rounding=True)
+        self._tolerances = [
+            [PROGRAM * error + _others(value) for error in errors]
+            for value, errors in zip(
+                results_of(gate.reference), self._errors(self._own), strict=True
+            )
+        ]
+
+    def losses(self, candidate: FuncOp) -> list[Loss]:
+        """The errors of each output on inputs of each kind."""
+        found = self._errors(self._run(candidate, rounding=True))
+        return [
+            Loss(output, kind.name, error, tolerance)
+            for output, errors in enumerate(found)
+            for kind, error, tolerance in zip(
+                self._kinds, errors, self._tolerances[output], strict=True
+            )
+        ]
+
+    def differs(self, candidate: FuncOp) -> bool:
+        """Whether some output differs in f64."""
+        results = self._run(candidate, rounding=False)
+        return any(
+            error > DISTINCT
+            for exact, result in zip(self._exact, results, strict=True)
+            for error in relative_errors(result, exact)
+        )
+
+    def _run(self, function: FuncOp, *, rounding: bool) -> list[Tensor[Floats]]:
+        """What a function returns for inputs of all kinds, one run each."""
+        return run(function, FloatDomain(rounding=rounding), self._inputs)
+
+    def _errors(self, results: Sequence[Tensor[Floats]]) -> list[list[float]]:
+        """The errors of results for each kind of input, where the program is finite."""
+        return [
+            _each(relative_errors(result, exact, own), len(self._kinds))
+            for result, exact, own in zip(results, self._exact, self._own, strict=True)
+        ]
+
+
+def run(
+    function: FuncOp, domain: FloatDomain, inputs: Sequence[Tensor[Floats]]
+) -> list[Tensor[Floats]]:
+    """What a function returns for inputs in f32."""
+    interpreter = KernelInterpreter(domain, sparse=True)
+    return interpreter.run(function, [_as(domain, x) for x in inputs])
+
+
+def _each(errors: list[float], count: int) -> list[float]:
+    """One error for each kind: what depends on no input has the same for all."""
+    return errors * count if len(errors) == 1 else errors
 
 
 def _as(domain: FloatDomain, x: Tensor[Floats]) -> Tensor[Floats]:

@@ -11,7 +11,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
-from numpy.typing import NDArray
 
 from mirage_mlir.equivalence.residue_domain import halves, residues_of
 from mirage_mlir.equivalence.residues import Residues, Words
@@ -38,34 +37,30 @@ class DrawnWords:
             words = words ^ table[place.astype(np.intp)]
         if words.size > MOST_ELEMENTS:
             raise NotInterpretable(f"{words.size} elements of an argument are read at once")
-        # Two multiplications apart, so that words of one row do not differ by the same bits.
-        return mix(mix(words) + self._key)[None]
+        # Mixed, as words of one row differ by the same bits from those of another one.
+        return mix(words)[None]
 
 
 class DrawnResidues:
-    """A tensor of independent residues."""
+    """A tensor of independent residues, also of each other modulo different primes."""
 
     def __init__(
         self, shape: Sequence[int], seed: Sequence[int], moduli: Sequence[int], *, exponents: bool
     ):
-        self._words = DrawnWords(shape, seed)
         self._moduli = tuple(moduli)
-        self._exponents = exponents
+        self._orders = tuple((modulus - 1) // 2 for modulus in moduli) if exponents else ()
+        # Each half of a word is a residue.
+        count = (len(self._moduli) + len(self._orders) + 1) // 2
+        self._words = [DrawnWords(shape, [*seed, number]) for number in range(count)]
 
     def at(self, places: Sequence[AnyArray]) -> Residues:
         """The elements at arrays of indices; see `Source`."""
-        words = self._words.at(places)
-        p = self._lanes(words, self._moduli, 0)
-        orders = [(modulus - 1) // 2 for modulus in self._moduli]
-        q = self._lanes(words, orders, len(p)) if self._exponents else None
-        return Residues(p, q, UNKNOWN)
-
-    def _lanes(
-        self, words: Words, moduli: Sequence[int], start: int
-    ) -> tuple[NDArray[np.float64], ...]:
-        """One lane for each half of a word: both halves are random."""
-        found: list[NDArray[np.float64]] = []
-        for number, modulus in enumerate(moduli, start):
-            other = words if number < 2 else mix(words + np.uint64(number // 2))
-            found.append(residues_of(halves(other)[..., number % 2], modulus))
-        return tuple(found)
+        moduli = [*self._moduli, *self._orders]
+        found = [
+            residues_of(part[..., half], moduli[2 * number + half])
+            for number, words in enumerate(self._words)
+            for part in [halves(words.at(places))]
+            for half in range(min(2, len(moduli) - 2 * number))
+        ]
+        count = len(self._moduli)
+        return Residues(tuple(found[:count]), tuple(found[count:]) or None, UNKNOWN)
