@@ -21,6 +21,7 @@ from mirage_mlir.interpreters.lowered.encoding import (
 )
 from mirage_mlir.interpreters.lowered.faults import unsupported
 from mirage_mlir.interpreters.lowered.flow import Flow, Rules
+from mirage_mlir.interpreters.lowered.previous_grid import is_invariant
 from mirage_mlir.interpreters.lowered.shared_memory import SHARED_START, SharedMemory
 from mirage_mlir.interpreters.lowered.values import Pointer
 
@@ -67,7 +68,11 @@ def run_load(state: Flow, op: Operation) -> None:
     pointer, here, size = state.pointer(op.ptr), state.here, byte_count(kind)
     alignment = op.alignment.value.data if op.alignment else size
     data = np.full((state.size, size), POISON, np.uint8)
-    data[here] = pointer.memory.read(state.access(op, pointer, here, size, alignment))
+    access = state.access(op, pointer, here, size, alignment)
+    if isinstance(pointer.memory, DeviceBuffer) and (pointer.noalias or is_invariant(op)):
+        state.previous.require_unwritten(op, pointer.memory, here)
+        access = access._replace(unordered=True)
+    data[here] = pointer.memory.read(access)
     state.values[op.dereferenced_value] = decode(data, kind)
 
 
@@ -115,7 +120,7 @@ def run_prefetch(state: Flow, op: Operation) -> None:
     """
     The address must be one of the tensor's; nothing is read.
 
-    So it may come before the kernel in front has ended, even where that writes there.
+    So it may come before the previous grid has ended, even where that writes there.
     """
     assert isinstance(op, nvvm.PrefetchOp)
     source = state.pointer(op.addr)
