@@ -3,7 +3,7 @@
 from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import islice
 
 from xdsl.context import Context
@@ -23,7 +23,8 @@ from xdsl.rewriter import Rewriter
 
 from mirage_mlir.diagnostics import fail, remark
 from mirage_mlir.dialects import kernel
-from mirage_mlir.graph.target import DEFAULT_TARGET, target_named
+from mirage_mlir.dialects.target import settle_target
+from mirage_mlir.graph.target import DEFAULT_TARGET, require_known, target_named
 from mirage_mlir.interpreters.equivalence import EquivalenceReport, Verdict, check_equivalence
 from mirage_mlir.interpreters.report import note_comparison
 from mirage_mlir.interruption import deferred
@@ -166,14 +167,15 @@ class SuperoptimizePass(ModulePass):
     What is found is verified before it is taken. Where nothing better is found, the result has
     each operator as a graph of its own, and a remark says so.
 
-    Fails on a target that there is not, on operations other than those of the kernel dialect, and
-    on an operator for which no kernel exists.
+    Fails on a target that there is not or that the module is not for, on operations other than
+    those of the kernel dialect, and on an operator for which no kernel exists.
     """
 
     name = "superoptimize"
 
-    target: str = DEFAULT_TARGET
-    """The GPU to search for: H200, H100, A100, or an instruction set (sm_90a, sm_80)."""
+    target: str | None = None
+    """The GPU to search for: H200, H100, A100, or an instruction set (sm_90a, sm_80); if not given
+    the module's `kernel.target`, or else H200."""
 
     time_limit: float | None = None
     """Seconds of search after which the best so far is taken."""
@@ -192,7 +194,7 @@ class SuperoptimizePass(ModulePass):
 
     def __post_init__(self) -> None:
         check_precision(self.f32)
-        target_named(self.target)
+        require_known(self.target)
         self.effort()
         if self.top_k < 1:
             raise ValueError(f"top-k is at least 1, not {self.top_k}")
@@ -207,8 +209,9 @@ class SuperoptimizePass(ModulePass):
 
         Ctrl-C ends the search: the best so far is taken.
         """
+        target = settle_target(op, self.target, self.name)
         with deferred():
-            self._apply(op)
+            replace(self, target=target.name)._apply(op)
 
     def _apply(self, op: ModuleOp) -> None:
         for function in [f for f in op.walk() if isinstance(f, FuncOp)]:
@@ -223,7 +226,9 @@ class SuperoptimizePass(ModulePass):
         if known is not None and (result := known(self, function)) is not None:
             Rewriter.replace_op(function, result)
             return
-        best, *others = islice(verified(function, self.target, self.effort()), self.top_k)
+        best, *others = islice(
+            verified(function, self.target or DEFAULT_TARGET, self.effort()), self.top_k
+        )
         if best.alone and len(best.plan.kernels) > 1:
             remark(function, "no better graph was found: each operator is a kernel of its own")
         for line in best.report.lines():
