@@ -9,7 +9,7 @@ from functools import partial
 import numpy as np
 from xdsl.dialects import arith, gpu, llvm
 from xdsl.dialects.builtin import ArrayAttr, DictionaryAttr, IntegerAttr, UnitAttr, i32, i64
-from xdsl.ir import Operation
+from xdsl.ir import BlockArgument, Operation, SSAValue
 
 from mirage_mlir.dialects import nvvm, nvvm_hopper
 from mirage_mlir.dialects.nvvm_attributes import GLOBAL, GridDependency
@@ -42,6 +42,10 @@ ORDERING = (
 REMOVED, MOVED_UP, MOVED_DOWN = "removed", "comes first", "comes last"
 INVARIANT, NOALIAS = "is invariant", "has no alias"
 
+LEARNT = [f"nvvm.griddepcontrol {edit}" for edit in (REMOVED, MOVED_DOWN)]
+"""Edits of one wait for the previous grid that are harmless: warps that compute wait for tiles of a
+producer, which has waited for that grid."""
+
 Edit = Callable[[Operation], None]
 
 
@@ -70,15 +74,42 @@ def _edits_of_early_starts(op: Operation) -> Iterator[tuple[str, Edit]]:
     if isinstance(op, llvm.LoadOp) and op.ptr.type == GLOBAL:
         yield INVARIANT, _mark_invariant
     if isinstance(op, llvm.FuncOp):
-        for number, argument in enumerate(op.body.block.args):
-            if argument.type == GLOBAL and NOALIAS_NOTE not in _notes_of(op)[number].data:
+        # Nothing but loads may then come earlier.
+        loads = [each for each in op.walk() if isinstance(each, llvm.LoadOp)]
+        for number in sorted({argument_of(load.ptr) for load in loads if load.ptr.type == GLOBAL}):
+            if NOALIAS_NOTE not in _notes_of(op)[number].data:
                 yield f"{NOALIAS} (argument {number})", partial(_mark_noalias, number)
     if isinstance(op, nvvm_hopper.GridDependencyOp):
         if op.kind.data == GridDependency.WAIT:
             yield REMOVED, _remove
             yield MOVED_DOWN, _move_last
-        else:
+        elif _starts_the_second(op):
             yield MOVED_UP, _move_first
+
+
+def argument_of(pointer: SSAValue) -> int:
+    """The number of the kernel's argument from which a pointer is made."""
+    while not isinstance(pointer, BlockArgument):
+        assert isinstance(pointer.owner, llvm.GEPOp)
+        pointer = pointer.owner.ptr
+    return pointer.index
+
+
+def function_around(op: Operation) -> llvm.FuncOp:
+    """The kernel of which `op` is a part."""
+    while not isinstance(op, llvm.FuncOp):
+        parent = op.parent_op()
+        assert parent is not None
+        op = parent
+    return op
+
+
+def _starts_the_second(op: Operation) -> bool:
+    """Whether `op` is in the first of several kernels."""
+    module = function_around(op).parent_op()
+    assert isinstance(module, gpu.ModuleOp)
+    kernels = [each for each in module.body.block.ops if isinstance(each, llvm.FuncOp)]
+    return len(kernels) > 1 and function_around(op) is kernels[0]
 
 
 def mutants(kernels: gpu.ModuleOp) -> Iterator[tuple[str, gpu.ModuleOp]]:
@@ -144,10 +175,7 @@ def _move_last(op: Operation) -> None:
 
 def _move_first(op: Operation) -> None:
     """To the start of the kernel."""
-    function = op.parent_op()
-    while not isinstance(function, llvm.FuncOp):
-        assert function is not None
-        function = function.parent_op()
+    function = function_around(op)
     op.detach()
     first = function.body.block.first_op
     assert first is not None

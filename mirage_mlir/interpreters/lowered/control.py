@@ -80,6 +80,7 @@ def run_return(state: Flow, op: Operation) -> None:
     state.ended |= state.active
     meet_cluster(state)
     if state.ended.all():
+        warpgroups.require_registers(state, op)
         mbarriers.require_over(state, op)
         state.shared.end(op)
 

@@ -16,6 +16,7 @@ import numpy as np
 from xdsl.dialects import scf
 from xdsl.ir import Block, Operation, SSAValue
 
+from mirage_mlir.graph.schedule import most_registers
 from mirage_mlir.interpreters.lowered.accesses import Access
 from mirage_mlir.interpreters.lowered.clocks import WARP_THREADS
 from mirage_mlir.interpreters.lowered.device_memory import DeviceBuffer
@@ -115,6 +116,8 @@ class Flow:
         self.groups = np.zeros(self.size, np.int64)
         """How many groups of asynchronous copies each thread has closed."""
         self.previous = PreviousGrid(shared, given)
+        self.expected: dict[tuple[int, int], int] = {}
+        """How many threads each barrier is for at which some wait, by block and number."""
         self.meeting = np.full(self.size, -1)
         """The number of the barrier at which each thread waits, or -1."""
         self.ended = np.zeros(self.size, np.bool_)
@@ -125,6 +128,8 @@ class Flow:
         """The transaction barriers, by block and first byte."""
         self.fenced = np.zeros(self.size, np.bool_)
         """Whose registers products may use."""
+        self.registers: Array = np.full(self.size, most_registers(shared.threads))
+        """How many each thread may use: as ptxas takes them for a block, or as it asked for."""
         self.started = np.zeros(self.size, np.int32)
         """When each thread started the last product of its warp group."""
         self.commits: dict[int, list[int]] = {}
