@@ -6,7 +6,7 @@ The `kernel` dialect: operators on tensors in device memory, and those defined b
 
 Tensors have static shapes and elements of type f16, bf16 or f32; an operator has one element type,
 except `cast` and the result of `matmul`. A function argument with the attribute `kernel.constant`
-never changes between calls.
+never changes between calls. The attribute `kernel.target` of a module names the GPU (see `target`).
 
 Source: Wu et al., "Mirage: A Multi-Level Superoptimizer for Tensor Programs" (OSDI 2025), whose
 kernel graphs these are.
@@ -65,6 +65,7 @@ from mirage_mlir.dialects.common import (
     i64_array,
     i64_attr,
 )
+from mirage_mlir.dialects.target import TargetAttr
 from mirage_mlir.graph import shapes
 from mirage_mlir.graph.shapes import Shape
 
@@ -542,4 +543,5 @@ Kernel = Dialect(
         *(*REPETITION_OPS, *REARRANGING_OPS),
         *(MatmulOp, ConstantOp, GraphDefinedOp),
     ],
+    [TargetAttr],
 )

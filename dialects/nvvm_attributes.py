@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import ClassVar, TypeVar, cast
 
-from xdsl.dialects.builtin import IntAttr
+from xdsl.dialects.builtin import IntAttr, StringAttr
 from xdsl.dialects.llvm import LLVMPointerType
 from xdsl.dialects.utils import EnumAttribute
 from xdsl.ir import Data, ParametrizedAttribute, SpacedOpaqueSyntaxAttribute
@@ -278,3 +278,49 @@ class MmaShapeAttr(ParametrizedAttribute):
     @classmethod
     def parse_parameters(cls, parser: AttrParser) -> tuple[IntAttr, ...]:
         return _parse_sizes(parser, "mnk")
+
+
+TARGETS = "targets"
+"""Name of the attribute of a `gpu.module` that lists what to compile it for."""
+
+OPTIMISATION = 3
+"""How hard LLVM tries."""
+
+
+@irdl_attr_definition
+class NvvmTargetAttr(ParametrizedAttribute):
+    """`#nvvm.target<O = 3, chip = "sm_90a", features = "+ptx86">`: what kernels are made for."""
+
+    name = "nvvm.target"
+
+    level: IntAttr
+    chip: StringAttr
+    features: StringAttr
+
+    @staticmethod
+    def of(chip: str, features: str) -> NvvmTargetAttr:
+        """The instruction set `chip`, and the PTX version that `features` names."""
+        return NvvmTargetAttr(IntAttr(OPTIMISATION), StringAttr(chip), StringAttr(features))
+
+    def print_parameters(self, printer: Printer) -> None:
+        with printer.in_angle_brackets():
+            printer.print_string(f"O = {self.level.data}, chip = ")
+            printer.print_string_literal(self.chip.data)
+            printer.print_string(", features = ")
+            printer.print_string_literal(self.features.data)
+
+    @classmethod
+    def parse_parameters(cls, parser: AttrParser) -> tuple[IntAttr, StringAttr, StringAttr]:
+        with parser.in_angle_brackets():
+            parser.parse_keyword("O")
+            parser.parse_punctuation("=")
+            level = parser.parse_integer()
+            chip, features = (_parse_text(parser, name) for name in ("chip", "features"))
+        return IntAttr(level), StringAttr(chip), StringAttr(features)
+
+
+def _parse_text(parser: AttrParser, name: str) -> str:
+    parser.parse_punctuation(",")
+    parser.parse_keyword(name)
+    parser.parse_punctuation("=")
+    return parser.parse_str_literal()

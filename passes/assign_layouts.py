@@ -9,6 +9,7 @@ from xdsl.passes import ModulePass
 from xdsl.transforms.dead_code_elimination import dce
 
 from mirage_mlir.dialects import kernel, threadblock
+from mirage_mlir.dialects.target import settle_target
 from mirage_mlir.graph.layout import (
     WARP_THREADS,
     RegisterLayout,
@@ -17,7 +18,7 @@ from mirage_mlir.graph.schedule import (
     elementwise_threads,
     matrix_threads,
 )
-from mirage_mlir.graph.target import Target, target_named
+from mirage_mlir.graph.target import Target, require_known
 from mirage_mlir.passes.lowering.assignment import LayoutAssignment
 from mirage_mlir.passes.lowering.chains import (
     find_chains,
@@ -36,7 +37,6 @@ from mirage_mlir.passes.lowering.tensor_loads import use_tensor_copies
 from mirage_mlir.passes.lowering.tile_layouts import TileLayouts
 from mirage_mlir.passes.lowering.tiles import (
     CLUSTER_SHARES,
-    MAX_CLUSTER,
     THREADS,
     cluster_sizes,
     ends_in_stores,
@@ -63,10 +63,10 @@ def choose_threads(graph: kernel.GraphDefinedOp, target: Target) -> int:
     return int(elementwise_threads(largest))
 
 
-def assign(graph: kernel.GraphDefinedOp, target: Target, cluster_blocks: int) -> None:
+def assign(graph: kernel.GraphDefinedOp, target: Target) -> None:
     """Give `graph` its threads and each of its operations a layout."""
     defer_reductions(graph)
-    use_scratch(graph, cluster_blocks)
+    use_scratch(graph, target.cluster_blocks)
     given = graph.attributes.get(THREADS)
     threads = given.value.data if isinstance(given, IntegerAttr) else choose_threads(graph, target)
     graph.attributes[THREADS] = IntegerAttr(threads, i64)
@@ -179,24 +179,21 @@ class AssignLayoutsPass(ModulePass):
     are taken apart: each block leaves its part in device memory (`threadblock.leave_part`), the
     last one adds them up. Reductions that the loop only adds up are done behind it, on the sum.
 
-    Fails on an operation that has no place in a kernel, such as a product of several matrices, and
-    where a block that is not the last would need such a sum.
+    Fails on an operation that has no place in a kernel, such as a product of several matrices,
+    where a block that is not the last would need such a sum, and on a module for another target.
     """
 
     name = "assign-layouts"
 
     target: str | None = None
-    """What tiles are laid out for; where it is not given, for chips with what all have, and
-    clusters."""
+    """The GPU, or its instruction set; if not given the module's `kernel.target`, or else H200."""
 
     def __post_init__(self) -> None:
-        if self.target is not None:
-            target_named(self.target)
+        require_known(self.target)
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         """Visit every `kernel.graph_defined` of the module."""
-        target = target_named(self.target or "sm_80")
-        blocks = MAX_CLUSTER if self.target is None else target.cluster_blocks
+        target = settle_target(op, self.target, self.name)
         for graph in [g for g in op.walk() if isinstance(g, kernel.GraphDefinedOp)]:
-            assign(graph, target, blocks)
+            assign(graph, target)
         dce(op)

@@ -24,7 +24,8 @@ class CheckLoweredKernelsPass(ModulePass):
     small instances of the shapes that a program will have.
 
     Fails at an access that is out of bounds or misaligned, reads what nothing wrote or what an
-    asynchronous copy still writes, or that nothing orders with one of another thread; at a barrier
+    asynchronous copy still writes, or that nothing orders with one of another thread or of the
+    previous grid, loads that become `ld.global.nc` among them; at a barrier
     that not all threads reach, or that gets other bytes than it expects; and where threads wait for
     what never comes. What is computed is not compared with anything.
     """

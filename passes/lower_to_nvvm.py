@@ -21,8 +21,10 @@ from xdsl.passes import ModulePass
 
 from mirage_mlir.diagnostics import fail
 from mirage_mlir.dialects import kernel, threadblock
+from mirage_mlir.dialects.nvvm_attributes import TARGETS, NvvmTargetAttr
+from mirage_mlir.dialects.target import settle_target
 from mirage_mlir.graph.schedule import even_bytes, is_spread, side_by_side
-from mirage_mlir.graph.target import Target, target_named
+from mirage_mlir.graph.target import Target, require_known
 from mirage_mlir.passes.lowering.context import is_staged
 from mirage_mlir.passes.lowering.emitter import byte_width
 from mirage_mlir.passes.lowering.kernel_function import (
@@ -251,7 +253,7 @@ class FunctionLowering:
             "mirage.outputs": ArrayAttr([value.type for value in last.operands]),
             "mirage.output_strides": ArrayAttr(strides),
             "mirage.scratch_bytes": IntegerAttr(int_attribute(self.function, SCRATCH_BYTES), i64),
-            "mirage.target": StringAttr(self.chip),
+            TARGETS: ArrayAttr([NvvmTargetAttr.of(self.chip, self.target.ptx_features)]),
             "mirage.constant_inputs": DenseArrayBase.from_list(i64, self.constants()),
         }
 
@@ -279,24 +281,25 @@ class LowerToNvvmPass(ModulePass):
     (`raster`: `mirage.grid` is the grid as it is launched).
 
     Fails on operators outside a kernel, on results that no kernel writes, on clusters for a chip
-    that has none, and on grids with more blocks along an axis than a launch takes.
+    that has none, on grids with more blocks along an axis than a launch takes, and on a module for
+    another target.
     """
 
     name = "lower-to-nvvm"
 
-    target: str = "sm_90a"
-    """The GPU, or its instruction set, that the kernels are for."""
+    target: str | None = None
+    """The GPU, or its instruction set; if not given the module's `kernel.target`, or else H200."""
 
     pack: bool = False
     """Read constant inputs from copies that hold one tile after the other, where the loop's tiles
     are fetched by tensor copies. Who launches the kernels makes the copies: `mirage.packings`."""
 
     def __post_init__(self) -> None:
-        target_named(self.target)
+        require_known(self.target)
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         """Replace every function of the module."""
-        target = target_named(self.target)
+        target = settle_target(op, self.target, self.name)
         for function in [f for f in op.body.block.ops if isinstance(f, func.FuncOp)]:
             lowered = FunctionLowering(function, target, pack=self.pack).run()
             op.body.block.insert_op_before(lowered, function)

@@ -12,7 +12,8 @@ from xdsl.passes import ModulePass
 from xdsl.rewriter import InsertPoint, Rewriter
 
 from mirage_mlir.dialects import kernel
-from mirage_mlir.graph.target import DEFAULT_TARGET, target_named
+from mirage_mlir.dialects.target import settle_target
+from mirage_mlir.graph.target import require_known
 from mirage_mlir.passes.search.check import check
 from mirage_mlir.passes.search.inline import is_partitioned
 from mirage_mlir.passes.search.normalise import normalise
@@ -51,25 +52,27 @@ class PartitionProgramPass(ModulePass):
     pieces. Equal pieces are one function. A function that is one piece is left as it is, and so is
     one that calls pieces already.
 
-    Fails on a target that there is not and on operations other than those of the kernel dialect.
+    Fails on a target that there is not or that the module is not for, and on operations other than
+    those of the kernel dialect.
     """
 
     name = "partition-program"
 
-    target: str = DEFAULT_TARGET
-    """The GPU to cut for: H200, H100, A100, or an instruction set (sm_90a, sm_80)."""
+    target: str | None = None
+    """The GPU to cut for: H200, H100, A100, or an instruction set (sm_90a, sm_80); if not given the
+    module's `kernel.target`, or else H200."""
 
     max_operators: int = MAX_OPERATORS
     """Elementary operators of a piece (a norm has six); a single operator may have more."""
 
     def __post_init__(self) -> None:
-        target_named(self.target)
+        require_known(self.target)
         if self.max_operators < 1:
             raise ValueError(f"max-operators is at least 1, not {self.max_operators}")
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         """Visit every function of the module that has operators."""
-        target = target_named(self.target)
+        target = settle_target(op, self.target, self.name)
         search = PieceSearch(target, Limits(), SearchReport())
         for function in [f for f in op.walk() if isinstance(f, FuncOp)]:
             if not has_work(function) or is_partitioned(function):

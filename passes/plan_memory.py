@@ -12,11 +12,12 @@ from xdsl.passes import ModulePass
 from mirage_mlir.diagnostics import fail
 from mirage_mlir.dialects import kernel, threadblock
 from mirage_mlir.dialects.layout import AwaitTilesOp, BarrierOp, ConvertLayoutOp
+from mirage_mlir.dialects.target import settle_target
 from mirage_mlir.dialects.threadblock import Stage
 from mirage_mlir.graph.layout import round_up
 from mirage_mlir.graph.memory_plan import Buffer, plan_memory
 from mirage_mlir.graph.schedule import MBARRIER_BYTES, mbarrier_bytes
-from mirage_mlir.graph.target import target_named
+from mirage_mlir.graph.target import require_known
 from mirage_mlir.passes.lowering.context import (
     SMEM_OFFSET,
     buffer_alignment,
@@ -217,20 +218,21 @@ class PlanMemoryPass(ModulePass):
     calls. Barriers of tensor copies lie behind the tiles. Plans are the smallest there are, for
     many buffers unless a search takes too long (see `mirage_mlir.graph.memory_plan`).
 
-    Fails where a block would need more shared memory than the target has.
+    Fails where a block would need more shared memory than the target has, and on a module for
+    another target.
     """
 
     name = "plan-memory"
 
-    target: str = "sm_80"
-    """Whose shared memory is the limit; the default fits every target."""
+    target: str | None = None
+    """The GPU, or its instruction set; if not given the module's `kernel.target`, or else H200."""
 
     def __post_init__(self) -> None:
-        target_named(self.target)
+        require_known(self.target)
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         """Visit every kernel and every function of the module."""
-        limit = target_named(self.target).shared_per_block
+        limit = settle_target(op, self.target, self.name).shared_per_block
         for inner in list(op.walk()):
             if isinstance(inner, kernel.GraphDefinedOp):
                 plan_shared(inner, limit)

@@ -21,6 +21,7 @@ from mirage_mlir.dialects.layout import (
     layout_of,
 )
 from mirage_mlir.dialects.parts import LeavePartOp
+from mirage_mlir.dialects.target import settle_target
 from mirage_mlir.dialects.threadblock import Stage
 from mirage_mlir.graph.layout import WARP_THREADS, ceil_div, round_up
 from mirage_mlir.graph.schedule import (
@@ -36,7 +37,7 @@ from mirage_mlir.graph.schedule import (
     side_by_side,
     turns_ahead,
 )
-from mirage_mlir.graph.target import target_named
+from mirage_mlir.graph.target import Target, require_known
 from mirage_mlir.passes.lowering.context import (
     buffer_bytes,
     buffer_count,
@@ -262,7 +263,7 @@ class ScheduleThreadblockPass(ModulePass):
     tile. Those of a cluster then copy a part each to all of them (`multicast`), where the graph has
     clusters, `cluster [2, 1]`, or gets them here because copies take longer than products.
 
-    Fails on a graph without layouts.
+    Fails on a graph without layouts, and on a module for another target.
     """
 
     name = "schedule-threadblock"
@@ -270,31 +271,49 @@ class ScheduleThreadblockPass(ModulePass):
     stages: int | None = None
     """Buffers of each tile that the loop loads; chosen by their size where not given."""
 
-    target: str = "sm_80"
-    """The GPU, or its instruction set; only where it has tensor copies are there producers."""
+    target: str | None = None
+    """The GPU, or its instruction set; if not given the module's `kernel.target`, or else H200."""
 
     def __post_init__(self) -> None:
-        target_named(self.target)
+        require_known(self.target)
         if self.stages is not None and self.stages < 2:
             raise ValueError(f"stages is at least 2, not {self.stages}")
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         """Visit every `kernel.graph_defined` of the module."""
-        copies = target_named(self.target).tensor_copies
+        scheduler = Scheduler(settle_target(op, self.target, self.name), self.stages)
         for graph in [g for g in op.walk() if isinstance(g, kernel.GraphDefinedOp)]:
             if THREADS not in graph.attributes:
                 fail(graph, "has no layouts; run assign-layouts first")
-            pipelined = copies and is_pipelined(graph)
-            if pipelined:
-                form_clusters(graph, target_named(self.target))
-                self.alternate(graph)
-            schedule(graph, self.stages_of(graph, pipelined), pipelined=pipelined)
-            if pipelined:
-                turns, share = prod(graph.loop_sizes), int(self.share_of(graph))
-                ahead = turns_ahead(unshared_bytes(graph), turns, share)
-                graph.attributes[AHEAD] = IntegerAttr(ahead, i64)
-                if (limit := registers_side_by_side(graph, share)) is not None:
-                    graph.attributes[REGISTERS] = IntegerAttr(limit, i64)
+            scheduler.run(graph)
+
+
+@dataclass(frozen=True)
+class Scheduler:
+    """
+    Schedules graphs for a target.
+
+    Args:
+        target: only where it has tensor copies are there producers.
+        stages: buffers of each tile that loops load; chosen by their size where not given.
+    """
+
+    target: Target
+    stages: int | None
+
+    def run(self, graph: kernel.GraphDefinedOp) -> None:
+        """Order the operations of a graph that has layouts."""
+        pipelined = self.target.tensor_copies and is_pipelined(graph)
+        if pipelined:
+            form_clusters(graph, self.target)
+            self.alternate(graph)
+        schedule(graph, self.stages_of(graph, pipelined), pipelined=pipelined)
+        if pipelined:
+            turns, share = prod(graph.loop_sizes), int(self.share_of(graph))
+            ahead = turns_ahead(unshared_bytes(graph), turns, share)
+            graph.attributes[AHEAD] = IntegerAttr(ahead, i64)
+            if (limit := registers_side_by_side(graph, share)) is not None:
+                graph.attributes[REGISTERS] = IntegerAttr(limit, i64)
 
     def alternate(self, graph: kernel.GraphDefinedOp) -> None:
         """Keep two buffers of what the loop writes where turns meet less often so."""
@@ -308,8 +327,7 @@ class ScheduleThreadblockPass(ModulePass):
             op.attributes[ALTERNATES] = UnitAttr()
         stages = self.stages_of(graph, True)
         needed = stages * turn_bytes(graph) + other_bytes(graph) + mbarrier_bytes(stages)
-        room = target_named(self.target).shared_per_block
-        if stages < min(before, ENOUGH_STAGES) or needed > room:
+        if stages < min(before, ENOUGH_STAGES) or needed > self.target.shared_per_block:
             for op in found:
                 del op.attributes[ALTERNATES]
 
@@ -320,15 +338,13 @@ class ScheduleThreadblockPass(ModulePass):
             return min(turns, self.stages)
         if not pipelined:
             return choose_stages(size, turns)
-        target = target_named(self.target)
         share, other = self.share_of(graph), other_bytes(graph)
         if is_followed(graph):
             other += FOLLOWER_BYTES
-        return int(pipeline_stages(size, other, turns, share, target))
+        return int(pipeline_stages(size, other, turns, share, self.target))
 
     def share_of(self, graph: kernel.GraphDefinedOp) -> Array:
         """Blocks of a pipelined `graph` that each multiprocessor gets."""
-        target = target_named(self.target)
-        share = side_by_side(prod(graph.grid_sizes), prod(cluster_sizes(graph)), target)
+        share = side_by_side(prod(graph.grid_sizes), prod(cluster_sizes(graph)), self.target)
         # Where producers give registers away one block takes all of them.
         return np.ones_like(share) if producers_of(graph) > PRODUCER_WARPS else share

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import islice
 
 from xdsl.context import Context
@@ -23,10 +23,11 @@ from xdsl.rewriter import Rewriter
 
 from mirage_mlir.diagnostics import fail, remark
 from mirage_mlir.dialects import kernel
+from mirage_mlir.dialects.target import settle_target
 from mirage_mlir.equivalence import EquivalenceReport, Verdict, check_equivalence
 from mirage_mlir.equivalence.check import BUDGET
 from mirage_mlir.equivalence.collected import note_comparison
-from mirage_mlir.graph.target import DEFAULT_TARGET, target_named
+from mirage_mlir.graph.target import DEFAULT_TARGET, require_known, target_named
 from mirage_mlir.interruption import deferred
 from mirage_mlir.passes.search.check import check
 from mirage_mlir.passes.search.effort import MAX_KERNELS, Effort
@@ -187,14 +188,16 @@ class SuperoptimizePass(ModulePass):
     Where nothing better is found, the result has each operator as a graph of its own, and a remark
     says so.
 
-    Fails on a target that there is not, on operations other than those of the kernel dialect, on
-    an operator for which no kernel exists, and where nothing that was found is verified.
+    Fails on a target that there is not or that the module is not for, on operations other than
+    those of the kernel dialect, on an operator for which no kernel exists, and where nothing that
+    was found is verified.
     """
 
     name = "superoptimize"
 
-    target: str = DEFAULT_TARGET
-    """The GPU to search for: H200, H100, A100, or an instruction set (sm_90a, sm_80)."""
+    target: str | None = None
+    """The GPU to search for: H200, H100, A100, or an instruction set (sm_90a, sm_80); if not given
+    the module's `kernel.target`, or else H200."""
 
     time_limit: float | None = None
     """Seconds of search after which the best so far is taken."""
@@ -219,7 +222,7 @@ class SuperoptimizePass(ModulePass):
 
     def __post_init__(self) -> None:
         check_precision(self.f32)
-        target_named(self.target)
+        require_known(self.target)
         self.effort()
         if self.top_k < 1:
             raise ValueError(f"top-k is at least 1, not {self.top_k}")
@@ -234,8 +237,9 @@ class SuperoptimizePass(ModulePass):
 
         Ctrl-C ends the search: the best so far is taken.
         """
+        target = settle_target(op, self.target, self.name)
         with deferred():
-            self._apply(op)
+            replace(self, target=target.name)._apply(op)
 
     def _apply(self, op: ModuleOp) -> None:
         for function in [f for f in op.walk() if isinstance(f, FuncOp)]:
@@ -250,7 +254,8 @@ class SuperoptimizePass(ModulePass):
         if known is not None and (result := known(self, function)) is not None:
             Rewriter.replace_op(function, result)
             return
-        found = verified(function, self.target, self.effort(), unverified=self.allow_unverified)
+        target = self.target or DEFAULT_TARGET
+        found = verified(function, target, self.effort(), unverified=self.allow_unverified)
         best, *others = islice(found, self.top_k)
         if best.report.stopped:
             remark(function, f"{best.report.stopped} ended the search: the best so far is taken")

@@ -6,13 +6,18 @@ Campaign: lowered kernels that lack one barrier, wait or stage; the interpreter 
 Every operation that orders memory accesses is taken out of every kernel once, and every wait lets
 the copies, or products, of one stage more be under way. Waits at transaction barriers take the
 other parity; these barriers are made for one arrival more and one less, and expect 16 bytes more
-and less; boxes go one line further. A mutant counts as found when running it without a GPU
+and less; boxes go one line further. Loads from device memory, and pointers, say that nothing else
+writes there; waits for the previous grid come last, and the first kernel lets the second one start
+first of all. A mutant counts as found when running it without a GPU
 reports a fault or gives another result. Those that are not found are listed. They are harmless: the
 barrier behind a loop whose last turn read other buffers than those that are used again (it is there
 for other numbers of turns); the end of a group of copies or products that becomes one with the
 next, for which the same operation waits, and a wait that the next one includes; barriers of buffers
 that no later turn fills again, with what arrives there; the barrier of a warp's lanes where only
-the matrix unit has read; and fences of proxies where nothing new was written, or no copy follows.
+the matrix unit has read; fences of proxies where nothing new was written, or no copy follows; loads
+of inputs by kernels behind the first, which start when what writes inputs has ended; waits for the
+previous grid by threads that learn from a producer that it has waited; and early starts of kernels
+that read nothing before they wait.
 """
 
 from __future__ import annotations
@@ -38,7 +43,7 @@ from lowering_cases import (
     split_linear,
     transposed_linear,
 )
-from lowering_tiles import softmax, transposes
+from lowering_tiles import chain, softmax, transposes, views_between
 from xdsl.dialects.builtin import ModuleOp
 
 SMALL = Linear(5, 20, 7, 0, 8, 0)
@@ -59,6 +64,7 @@ class Case(NamedTuple):
 PROGRAMS = {
     "attention": Case(lambda: attention(16, 16, 16)),
     "biased linear": Case(lambda: biased_linear(Linear(3, 100, 50, 16, 32, 32))),
+    "chain of kernels": Case(lambda: chain(5, 9, 20, "f16")),
     "copied attention": Case(lambda: observed_attention(Heads(1, 64, 256, 64, 64, 64)), 2),
     "copied gated mlp": Case(lambda: gated_mlp(TILES), 2),
     "copied lora": Case(lambda: lora(TILES, 16), 3),
@@ -82,6 +88,7 @@ PROGRAMS = {
         lambda: transposed_linear(Linear(16, 32, 16, 0, 16, 0), computed=True, views=False)
     ),
     "transposes": Case(lambda: transposes(16, 16, (16, 16), "f16")),
+    "views between kernels": Case(views_between),
 }
 
 

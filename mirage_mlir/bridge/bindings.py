@@ -64,12 +64,8 @@ def _first_error(error: Any) -> BindingsError:
     )
 
 
-def lower_to_isa(text: str, chip: str, features: str) -> str:
-    """
-    Lower the one `gpu.module` in the module `text` (generic form) and return its PTX.
-
-    `features` is a list of LLVM target features, such as `+ptx80`.
-    """
+def lower_to_isa(text: str, target: str) -> str:
+    """Lower the one `gpu.module` in `text` (generic form) for an `#nvvm.target`, to its PTX."""
     ir = bindings_module("ir")
     pass_manager = bindings_module("passmanager")
     gpu = bindings_module("dialects.gpu")
@@ -79,7 +75,6 @@ def lower_to_isa(text: str, chip: str, features: str) -> str:
             context.enable_multithreading(False)
             module = ir.Module.parse(text)
             module.operation.attributes["gpu.container_module"] = ir.UnitAttr.get()
-            target = f'#nvvm.target<chip = "{chip}", features = "{features}", O = 3>'
             kernels = module.body.operations[0]
             kernels.attributes["targets"] = ir.Attribute.parse(f"[{target}]")
             pass_manager.PassManager.parse(LOWER_TO_ISA).run(module.operation)

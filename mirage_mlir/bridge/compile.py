@@ -8,13 +8,12 @@ from xdsl.ir import Operation
 from mirage_mlir.bridge.bindings import BindingsError, MissingBindingsError, lower_to_isa
 from mirage_mlir.bridge.generic_form import generic_form
 from mirage_mlir.diagnostics import Diagnostic, PassFailure, Severity, fail
+from mirage_mlir.dialects.nvvm_attributes import NvvmTargetAttr
 from mirage_mlir.dialects.nvvm_hopper import HopperOp
+from mirage_mlir.graph.target import GPUS
 
-FEATURES = {"sm_80": "+ptx80", "sm_90a": "+ptx86"}
-"""
-Chip to the PTX version that is written: the oldest that has what we emit (8.6 for bulk copies to
-the block's own shared memory), so that a driver that cannot load the cubin may still take the text.
-"""
+FEATURES = {target.chip: target.ptx_features for target in GPUS.values()}
+"""Chip to the PTX version that is written."""
 
 LOWERED_DIALECTS = frozenset(("arith", "cf", "gpu", "llvm", "math", "nvvm", "scf", "vector"))
 """What a kernel may consist of."""
@@ -69,7 +68,8 @@ def to_ptx(kernels: gpu.ModuleOp, chip: str) -> str:
     for op in kernels.walk():
         _check(op, chip)
     try:
-        return lower_to_isa(generic_form(kernels), chip, FEATURES[chip])
+        target = NvvmTargetAttr.of(chip, FEATURES[chip])
+        return lower_to_isa(generic_form(kernels), str(target))
     except MissingBindingsError as error:
         fail(kernels, f"cannot be compiled: {error}")
     except BindingsError as error:

@@ -12,6 +12,7 @@ from xdsl.passes import ModulePass
 from xdsl.rewriter import Rewriter
 
 from mirage_mlir.dialects.kernel import GraphDefinedOp
+from mirage_mlir.dialects.target import resolve_target
 from mirage_mlir.driver.as_written import compile_as_written
 from mirage_mlir.driver.choose import Offer
 from mirage_mlir.driver.compile import CompiledFunction
@@ -22,7 +23,7 @@ from mirage_mlir.driver.superoptimize import Superoptimized, superoptimize_funct
 from mirage_mlir.equivalence import EquivalenceReport, Verdict
 from mirage_mlir.equivalence.collected import collect_comparisons
 from mirage_mlir.equivalence.report import Comparison
-from mirage_mlir.graph.target import target_named
+from mirage_mlir.graph.target import DEFAULT_TARGET, target_named
 from mirage_mlir.passes.search.precision import ask_for
 from mirage_mlir.passes.superoptimize import SuperoptimizePass, collect_reports, use_known
 from mirage_mlir.runtime.artifact import Artifact
@@ -92,12 +93,14 @@ class Session:
         self._passes.append((done.name, seconds))
         if isinstance(done, SuperoptimizePass):
             ask_for(done.f32, self._program)
-            self._settle_all(self._options(done), module)
+            # The pass has noted the target that it took.
+            target = resolve_target(module, done.target, done.name)
+            self._settle_all(self._options(replace(done, target=target.name)), module)
 
     def _options(self, done: SuperoptimizePass) -> Options:
         profiling = self._profiling
         return Options(
-            target=done.target,
+            target=done.target or DEFAULT_TARGET,
             time_limit=done.time_limit,
             max_kernels=done.max_kernels,
             jobs=done.jobs,

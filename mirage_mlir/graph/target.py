@@ -28,6 +28,9 @@ class Target:
     name: str
     chip: str
     """The name of the instruction set that ptxas takes."""
+    ptx_features: str
+    """LLVM's feature for the PTX version that is written: the oldest that has what we emit, so that
+    a driver that cannot load the cubin may still take the text."""
     multiprocessors: int
     clock: float
     shared_per_block: int
@@ -78,6 +81,8 @@ _KIB = 1024
 H200 = Target(
     name="H200",
     chip="sm_90a",
+    # 8.6 for bulk copies to the block's own shared memory.
+    ptx_features="+ptx86",
     multiprocessors=132,
     clock=1.98e9,
     shared_per_block=227 * _KIB,
@@ -109,6 +114,7 @@ H200 = Target(
 H100 = Target(
     name="H100",
     chip="sm_90a",
+    ptx_features="+ptx86",
     multiprocessors=132,
     clock=1.98e9,
     shared_per_block=227 * _KIB,
@@ -140,6 +146,7 @@ H100 = Target(
 A100 = Target(
     name="A100",
     chip="sm_80",
+    ptx_features="+ptx80",
     multiprocessors=108,
     clock=1.41e9,
     shared_per_block=163 * _KIB,
@@ -163,13 +170,10 @@ A100 = Target(
     barrier=0.14e-6,
 )
 
-TARGETS: Mapping[str, Target] = {
-    "H200": H200,
-    "H100": H100,
-    "A100": A100,
-    "sm_90a": H200,
-    "sm_80": A100,
-}
+GPUS: Mapping[str, Target] = {target.name: target for target in (H200, H100, A100)}
+"""The rows, by the names of the GPUs."""
+
+TARGETS: Mapping[str, Target] = {**GPUS, H200.chip: H200, A100.chip: A100}
 """What a user may write as target; the instruction sets stand for the GPU they are meant for."""
 
 
@@ -187,3 +191,9 @@ def target_named(name: str) -> Target:
     if name not in TARGETS:
         raise ValueError(f"unknown target '{name}': it is one of {', '.join(TARGETS)}")
     return TARGETS[name]
+
+
+def require_known(name: str | None) -> None:
+    """Raises `ValueError` for the name of a target that there is not; None stands for any."""
+    if name is not None:
+        target_named(name)

@@ -59,7 +59,22 @@ class _Choice:
 
 @dataclass
 class Extraction:
-    """The lightest graphs that compute all `goals`; `weigh` gives the static weight of an edge."""
+    """
+    The lightest graphs that compute all `goals`; `weigh` gives the static weight of an edge.
+
+    Invariant: unless the extraction was cut, each graph that `run` returns is the lightest of its
+    structure (of equal ones the first that was found), up to the rounding of sums of weights.
+
+    Proof. A path of choices is left for one of two reasons. Its weight and a lower bound on what
+    it still needs exceed `_bound`: then so does each graph below it. Or `_reached` holds a path of
+    at most the same weight to the same needs and structure: then each way to complete this path
+    completes that one too, to a graph of the same structure that is no heavier. Let B be the bound
+    at the end, the least that it ever was, since it never rises. By induction over the path, a
+    graph of weight at most B is found, or one of its structure that is no heavier. `run` returns
+    graphs of weight at most B only, so none has a lighter form that was left. A graph that was
+    kept while the bound was above its weight, and that is heavier than B, may have one: it is not
+    returned.
+    """
 
     graph: Hypergraph
     goals: Sequence[int]
@@ -77,6 +92,7 @@ class Extraction:
     _least: dict[Values, float] = field(default_factory=dict[Values, float])
     """What sets of values weigh at least."""
     _bound: float = float("inf")
+    """The weight above which no graph is pursued; it never rises."""
 
     def run(self) -> list[Derivation]:
         """At most `keep` graphs of different structure, the lightest first."""
@@ -90,8 +106,9 @@ class Extraction:
         for value in self._values:
             self._prepare(value)
         self._descend(self._set(self.goals), 0, {}, 0.0)
-        kept = sorted(self._best.values(), key=lambda found: found[0])[: self.keep]
-        return [self._derivation(weight, chosen) for weight, chosen in kept]
+        kept = [found for found in self._best.values() if found[0] <= self._bound]
+        kept.sort(key=lambda found: found[0])
+        return [self._derivation(weight, chosen) for weight, chosen in kept[: self.keep]]
 
     def _set(self, values: Iterable[int]) -> Values:
         return sum({1 << self._place[value] for value in values})

@@ -4,10 +4,13 @@ from dataclasses import dataclass
 
 from xdsl.context import Context
 from xdsl.dialects import func, gpu
-from xdsl.dialects.builtin import ModuleOp, StringAttr
+from xdsl.dialects.builtin import ArrayAttr, ModuleOp
+from xdsl.utils.hints import isa
 
 from mirage_mlir.diagnostics import fail
-from mirage_mlir.graph.target import DEFAULT_TARGET, target_named
+from mirage_mlir.dialects.nvvm_attributes import TARGETS, NvvmTargetAttr
+from mirage_mlir.dialects.target import resolve_target
+from mirage_mlir.graph.target import DEFAULT_TARGET, require_known, target_named
 from mirage_mlir.passes.pipelines import lowering_passes
 from mirage_mlir.verification import verify
 
@@ -21,7 +24,8 @@ class KernelOptions:
     """
 
     target: str | None = None
-    """The GPU, or its chip; without it, the one that the kernels were lowered for, or H200."""
+    """The GPU, or its chip; without it, the module's `kernel.target` or what kernels were lowered
+    for, or else H200."""
 
     function: str | None = None
     """The function whose kernels are meant, where the module holds several."""
@@ -30,15 +34,15 @@ class KernelOptions:
     """Let kernels read packed copies of constant inputs."""
 
     def __post_init__(self) -> None:
-        if self.target is not None:
-            target_named(self.target)  # raises ValueError, which the command line words
+        require_known(self.target)  # raises ValueError, which the command line words
 
     def lowered(self, ctx: Context, module: ModuleOp) -> ModuleOp:
         """`module`, or a copy of it with every function of uGraphs lowered."""
         if not any(isinstance(op, func.FuncOp) for op in module.body.block.ops):
             return module
         copy = module.clone()
-        for each in lowering_passes(self.target or DEFAULT_TARGET, pack=self.pack):
+        target = resolve_target(copy, self.target, "the output")
+        for each in lowering_passes(target.name, pack=self.pack):
             each.apply(ctx, copy)
         verify(copy)
         return copy
@@ -62,8 +66,22 @@ class KernelOptions:
         return found[0]
 
     def chip(self, kernels: gpu.ModuleOp) -> str:
-        """The instruction set to compile `kernels` for."""
-        lowered_for = kernels.attributes.get("mirage.target")
-        if self.target is None and isinstance(lowered_for, StringAttr):
-            return lowered_for.data
-        return target_named(self.target or DEFAULT_TARGET).chip
+        """
+        The instruction set to compile `kernels` for.
+
+        Raises:
+            PassFailure: they were lowered for another one than that which is asked for.
+        """
+        asked = None if self.target is None else target_named(self.target).chip
+        known = chip_of(kernels)
+        if asked is not None and known not in (None, asked):
+            fail(kernels, f"was lowered for {known}, but the output is asked for {self.target}")
+        return asked or known or target_named(DEFAULT_TARGET).chip
+
+
+def chip_of(kernels: gpu.ModuleOp) -> str | None:
+    """The instruction set that `lower-to-nvvm` made kernels for; None where it did not say."""
+    targets = kernels.attributes.get(TARGETS)
+    if not isa(targets, ArrayAttr[NvvmTargetAttr]) or len(targets) != 1:
+        return None
+    return targets.data[0].chip.data

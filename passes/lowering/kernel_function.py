@@ -311,9 +311,9 @@ class KernelFunction:
         What LLVM may assume of a tensor's pointer.
 
         Of tensors that are read it makes loads of read-only memory (`ld.global.nc`) where nothing
-        else has the pointer. What the kernel in front writes changes under a kernel that starts
-        early: waiting for that kernel does not take from the multiprocessor's cache what such loads
-        left there in an earlier call. So there only what is given may be read like this.
+        else has the pointer. What the previous grid writes changes under a kernel that starts
+        early, and ptxas moves such loads to before the wait for that grid. So there only what is
+        given may be read like this.
         """
         known: dict[str, Attribute] = {"llvm.align": IntegerAttr(POINTER_ALIGNMENT, i64)}
         is_read = root in {view_of(value).root for value in self.graph.inputs}

@@ -65,10 +65,6 @@ FENCED = "fenced"
 """On a meeting in the loop, or a release: copies or warp groups, which go another way to shared
 memory than threads, rely on what threads did there."""
 
-MAX_CLUSTER = 8
-"""Blocks of a cluster that every sm_90 takes (PTX ISA, section "Cluster of Cooperative Thread
-Arrays")."""
-
 
 def maker(value: SSAValue) -> Operation:
     """The operation that makes a tile."""

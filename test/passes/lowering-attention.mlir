@@ -1,5 +1,6 @@
-// RUN: mirage-opt %s --split-input-file --fuse-thread-graphs --assign-layouts --schedule-threadblock | filecheck %s
-// RUN: mirage-opt %s --split-input-file --fuse-thread-graphs --assign-layouts --schedule-threadblock --plan-memory --lower-to-nvvm="target=sm_90a" | filecheck %s --check-prefix=NVVM
+// RUN: mirage-opt %s --split-input-file --fuse-thread-graphs --assign-layouts="target=A100" --schedule-threadblock | filecheck %s
+// RUN: mirage-opt %s --split-input-file --fuse-thread-graphs --assign-layouts="target=A100" --schedule-threadblock --plan-memory --lower-to-nvvm | filecheck %s --check-prefix=NVVM
+// RUN: mirage-opt %s --split-input-file --fuse-thread-graphs --assign-layouts --schedule-threadblock --plan-memory --lower-to-nvvm | filecheck %s --check-prefix=EARLY
 
 // Decoding: 8 queries, and four warps that have 16 of the 64 keys of a turn each. A warp has maxima of
 // its own, and takes its weights from registers: the loop has one barrier. After it the warps' parts
@@ -63,11 +64,11 @@ func.func @decode(%q: tensor<2x8x32xf16>, %k: tensor<2x32x512xf16>, %v: tensor<2
 // Two kernels. The second may start while the first one runs, and waits before it reads; both do the
 // same from call to call, as neither has much to do for a block. Their launches ask for so much shared
 // memory that a multiprocessor has one block at most.
-// NVVM-LABEL: llvm.func @two_kernel_0{{.*}}mirage.follows{{.*}}mirage.even_bytes = 115840 : i64
-// NVVM:         "nvvm.griddepcontrol"() <{kind = #nvvm<grid_dep_action wait>}>
-// NVVM-NEXT:    "nvvm.griddepcontrol"() <{kind = #nvvm<grid_dep_action launch_dependents>}>
-// NVVM-LABEL: llvm.func @two_kernel_1{{.*}}mirage.follows{{.*}}mirage.even_bytes = 115840 : i64
-// NVVM:         "nvvm.griddepcontrol"() <{kind = #nvvm<grid_dep_action wait>}>
+// EARLY-LABEL: llvm.func @two_kernel_0{{.*}}mirage.follows{{.*}}mirage.even_bytes = 115840 : i64
+// EARLY:         "nvvm.griddepcontrol"() <{kind = #nvvm<grid_dep_action wait>}>
+// EARLY-NEXT:    "nvvm.griddepcontrol"() <{kind = #nvvm<grid_dep_action launch_dependents>}>
+// EARLY-LABEL: llvm.func @two_kernel_1{{.*}}mirage.follows{{.*}}mirage.even_bytes = 115840 : i64
+// EARLY:         "nvvm.griddepcontrol"() <{kind = #nvvm<grid_dep_action wait>}>
 func.func @two(%x: tensor<64x64xf16>) -> tensor<64x64xf16> {
   %y = kernel.graph_defined ins(%x) grid [4] {
   ^bb0(%xa: tensor<64x64xf16>):

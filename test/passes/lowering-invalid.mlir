@@ -1,20 +1,4 @@
-// RUN: mirage-opt %s --split-input-file --verify-diagnostics --fuse-thread-graphs --assign-layouts --schedule-threadblock --plan-memory --lower-to-nvvm="target=sm_80"
-
-// Two blocks cannot see each other's shared memory before sm_90.
-func.func @across(%x: tensor<16x64xf32>) -> tensor<16x1xf32> {
-  // expected-error @+2 {{'kernel.graph_defined' op sums across blocks, which sm_80 has no clusters for}}
-  // expected-note @+1 {{only sm_90a has them}}
-  %o = kernel.graph_defined ins(%x) grid [2] loop [2] {
-  ^bb0(%a: tensor<16x64xf32>):
-    %t = threadblock.load %a grid_map [1] loop_map [1] : (tensor<16x64xf32>) -> !threadblock.tile<16x16xf32>
-    %s = threadblock.reduce_sum %t {dims = array<i64: 1>} : (!threadblock.tile<16x16xf32>) -> !threadblock.tile<16x1xf32>
-    %b = threadblock.accumulate %s across [0] : (!threadblock.tile<16x1xf32>) -> !threadblock.tile<16x1xf32>
-    threadblock.store %b grid_map [_] : !threadblock.tile<16x1xf32>
-  } : (tensor<16x64xf32>) -> tensor<16x1xf32>
-  func.return %o : tensor<16x1xf32>
-}
-
-// -----
+// RUN: mirage-opt %s --split-input-file --verify-diagnostics --fuse-thread-graphs --assign-layouts="target=A100" --schedule-threadblock --plan-memory --lower-to-nvvm
 
 // Both operands in shared memory at once are more than a block has.
 func.func @too_large(%x: tensor<128x1024xf16>, %w: tensor<1024x128xf16>) -> tensor<128x128xf32> {

@@ -1,5 +1,5 @@
 // RUN: mirage-opt %s --fuse-thread-graphs --assign-layouts="target=sm_90a" | filecheck %s
-// RUN: mirage-opt %s --fuse-thread-graphs --assign-layouts | filecheck %s --check-prefix=SINGLE
+// RUN: mirage-opt %s --fuse-thread-graphs --assign-layouts="target=A100" | filecheck %s --check-prefix=SINGLE
 // RUN: mirage-opt %s --fuse-thread-graphs --assign-layouts="target=sm_90a" --schedule-threadblock="target=sm_90a" --plan-memory="target=sm_90a" --lower-to-nvvm="target=sm_90a" | filecheck %s --check-prefix=NVVM
 
 // SINGLE-NOT: unit = "wgmma"

@@ -1,8 +1,8 @@
-// RUN: mirage-opt %s --fuse-thread-graphs --assign-layouts | filecheck %s --check-prefix=LAYOUT
+// RUN: mirage-opt %s --fuse-thread-graphs --assign-layouts="target=A100" | filecheck %s --check-prefix=LAYOUT
 // RUN: mirage-opt %s --fuse-thread-graphs --assign-layouts="target=sm_90a" | filecheck %s --check-prefix=TENSOR
-// RUN: mirage-opt %s --fuse-thread-graphs --assign-layouts --schedule-threadblock | filecheck %s --check-prefix=SCHEDULE
-// RUN: mirage-opt %s --fuse-thread-graphs --assign-layouts --schedule-threadblock="stages=3" --plan-memory | filecheck %s --check-prefix=MEMORY
-// RUN: mirage-opt %s --fuse-thread-graphs --assign-layouts --schedule-threadblock --plan-memory --lower-to-nvvm="target=sm_80" | filecheck %s --check-prefix=NVVM
+// RUN: mirage-opt %s --fuse-thread-graphs --assign-layouts="target=A100" --schedule-threadblock | filecheck %s --check-prefix=SCHEDULE
+// RUN: mirage-opt %s --fuse-thread-graphs --assign-layouts="target=A100" --schedule-threadblock="stages=3" --plan-memory | filecheck %s --check-prefix=MEMORY
+// RUN: mirage-opt %s --fuse-thread-graphs --assign-layouts="target=A100" --schedule-threadblock --plan-memory --lower-to-nvvm | filecheck %s --check-prefix=NVVM
 
 // A product of 16 rows: its depth is split over four warps, whose parts meet in shared memory.
 // LAYOUT-LABEL: func.func @linear
@@ -49,7 +49,7 @@
 // NVVM:             nvvm.ldmatrix
 // NVVM:             nvvm.mma.sync
 // NVVM:           nvvm.shfl.sync
-// NVVM:         mirage.target = "sm_80", mirage.constant_inputs = array<i64: 1>
+// NVVM:         targets = [#nvvm.target<O = 3, chip = "sm_80", features = "+ptx80">], mirage.constant_inputs = array<i64: 1>
 func.func @linear(%x: tensor<16x512xf16>, %w: tensor<512x96xf16> {kernel.constant}) -> tensor<16x96xf16> {
   %o = kernel.graph_defined ins(%x, %w) grid [2] loop [8] {
   ^bb0(%xa: tensor<16x512xf16>, %wa: tensor<512x96xf16>):

@@ -12,6 +12,7 @@ from xdsl.dialects.builtin import (
     FloatAttr,
     IntegerAttr,
     StringAttr,
+    UnitAttr,
     VectorType,
     f32,
     i8,
@@ -98,8 +99,16 @@ def kernel(
     cluster: Sequence[int] = (1, 1, 1),
     scratch: int = 0,
     maps: Sequence[DictionaryAttr] = (),
+    notes: Sequence[Sequence[str]] = (),
+    follows: bool = False,
+    constants: Sequence[int] = (),
 ) -> gpu.ModuleOp:
-    """A module of one kernel, whose `body` takes a pointer for each input, output and map."""
+    """
+    A module of one kernel, whose `body` takes a pointer for each input, output and map.
+
+    Pointers have the attributes `notes`; the inputs `constants` never change. A kernel that
+    `follows` may start before the previous grid has ended.
+    """
     kinds = [GLOBAL] * (len(inputs) + len(outputs)) + [llvm.LLVMPointerType()] * len(maps)
     entry = Block(arg_types=kinds)
     with ImplicitBuilder(entry) as pointers:
@@ -115,11 +124,15 @@ def kernel(
         "mirage.arguments": ArrayAttr([StringAttr(name) for name in names]),
         "nvvm.cluster_dim": DenseArrayBase.from_list(i32, list(cluster)),
     }
+    if follows:
+        attributes["mirage.follows"] = UnitAttr()
+    dictionaries = [DictionaryAttr(dict.fromkeys(names, UnitAttr())) for names in notes]
     function = llvm.FuncOp(
         "k",
         llvm.LLVMFunctionType(kinds),
         linkage=llvm.LinkageAttr("external"),
         body=Region(entry),
+        other_props={"arg_attrs": ArrayAttr(dictionaries)} if notes else {},
         extra_attrs=attributes,
     )
     module = gpu.ModuleOp.build(
@@ -133,6 +146,7 @@ def kernel(
         "mirage.output_strides": ArrayAttr([i64_array(strides) for strides in dense]),
         "mirage.scratch_bytes": IntegerAttr(scratch, i64),
         "mirage.tensor_maps": ArrayAttr(maps),
+        "mirage.constant_inputs": i64_array(constants),
     }
     return module
 

@@ -1,14 +1,18 @@
-"""Single edits of lowered kernels: what orders accesses is left out, or orders something else."""
+"""
+Single edits of lowered kernels: what orders accesses is left out, or orders something else; loads
+may be done at any time.
+"""
 
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 
 import numpy as np
-from xdsl.dialects import arith, gpu
-from xdsl.dialects.builtin import IntegerAttr, i32, i64
-from xdsl.ir import Operation
+from xdsl.dialects import arith, gpu, llvm
+from xdsl.dialects.builtin import ArrayAttr, DictionaryAttr, IntegerAttr, UnitAttr, i32, i64
+from xdsl.ir import BlockArgument, Operation, SSAValue
 
 from mirage_mlir.dialects import nvvm, nvvm_hopper
+from mirage_mlir.dialects.nvvm_attributes import GLOBAL, GridDependency
 from mirage_mlir.dialects.nvvm_wgmma import WgmmaWaitOp
 from mirage_mlir.interpreters.domain import AnyArray
 from mirage_mlir.interpreters.lowered import KernelFault, run_kernels
@@ -35,13 +39,21 @@ ORDERING = (
 )
 """Operations, whose results nothing uses, that order accesses to memory or registers."""
 
+REMOVED, MOVED_UP, MOVED_DOWN = "removed", "comes first", "comes last"
+INVARIANT, NOALIAS = "is invariant", "has no alias"
+
+LEARNT = [f"nvvm.griddepcontrol {edit}" for edit in (REMOVED, MOVED_DOWN)]
+"""Edits of one wait for the previous grid that are harmless: warps that compute wait for tiles of a
+producer, which has waited for that grid."""
+
 Edit = Callable[[Operation], None]
 
 
 def edits_of(op: Operation) -> Iterator[tuple[str, Edit]]:
     """What may be done to `op`."""
     if op.name in ORDERING and not any(result.uses for result in op.results):
-        yield "removed", _remove
+        yield REMOVED, _remove
+    yield from _edits_of_early_starts(op)
     if isinstance(op, nvvm.CpAsyncWaitGroupOp | WgmmaWaitOp):
         yield "waits for one stage less", _wait_less
     if isinstance(op, nvvm_hopper.MBarrierWaitParityOp):
@@ -55,6 +67,49 @@ def edits_of(op: Operation) -> Iterator[tuple[str, Edit]]:
     if isinstance(op, nvvm_hopper.CpAsyncBulkTensorLoadOp):
         # The operands are the address, the descriptor, and the coordinates.
         yield "starts one line further", partial(_change, 3, arith.AddiOp, 1)
+
+
+def _edits_of_early_starts(op: Operation) -> Iterator[tuple[str, Edit]]:
+    """What may be done to loads from device memory, and to what orders grids."""
+    if isinstance(op, llvm.LoadOp) and op.ptr.type == GLOBAL:
+        yield INVARIANT, _mark_invariant
+    if isinstance(op, llvm.FuncOp):
+        # Nothing but loads may then come earlier.
+        loads = [each for each in op.walk() if isinstance(each, llvm.LoadOp)]
+        for number in sorted({argument_of(load.ptr) for load in loads if load.ptr.type == GLOBAL}):
+            if NOALIAS_NOTE not in _notes_of(op)[number].data:
+                yield f"{NOALIAS} (argument {number})", partial(_mark_noalias, number)
+    if isinstance(op, nvvm_hopper.GridDependencyOp):
+        if op.kind.data == GridDependency.WAIT:
+            yield REMOVED, _remove
+            yield MOVED_DOWN, _move_last
+        elif _starts_the_second(op):
+            yield MOVED_UP, _move_first
+
+
+def argument_of(pointer: SSAValue) -> int:
+    """The number of the kernel's argument from which a pointer is made."""
+    while not isinstance(pointer, BlockArgument):
+        assert isinstance(pointer.owner, llvm.GEPOp)
+        pointer = pointer.owner.ptr
+    return pointer.index
+
+
+def function_around(op: Operation) -> llvm.FuncOp:
+    """The kernel of which `op` is a part."""
+    while not isinstance(op, llvm.FuncOp):
+        parent = op.parent_op()
+        assert parent is not None
+        op = parent
+    return op
+
+
+def _starts_the_second(op: Operation) -> bool:
+    """Whether `op` is in the first of several kernels."""
+    module = function_around(op).parent_op()
+    assert isinstance(module, gpu.ModuleOp)
+    kernels = [each for each in module.body.block.ops if isinstance(each, llvm.FuncOp)]
+    return len(kernels) > 1 and function_around(op) is kernels[0]
 
 
 def mutants(kernels: gpu.ModuleOp) -> Iterator[tuple[str, gpu.ModuleOp]]:
@@ -88,6 +143,43 @@ def _outcome(kernels: gpu.ModuleOp, inputs: Sequence[AnyArray], wanted: Sequence
 def _remove(op: Operation) -> None:
     op.detach()
     op.erase()
+
+
+def _mark_invariant(op: Operation) -> None:
+    op.attributes["invariant"] = UnitAttr()
+
+
+NOALIAS_NOTE = "llvm.noalias"
+
+
+def _notes_of(function: llvm.FuncOp) -> list[DictionaryAttr]:
+    assert function.arg_attrs is not None
+    return list(function.arg_attrs)
+
+
+def _mark_noalias(number: int, op: Operation) -> None:
+    assert isinstance(op, llvm.FuncOp)
+    notes = _notes_of(op)
+    notes[number] = DictionaryAttr({**notes[number].data, NOALIAS_NOTE: UnitAttr()})
+    op.properties["arg_attrs"] = ArrayAttr(notes)
+
+
+def _move_last(op: Operation) -> None:
+    """To the end of its block: behind all that it should come before."""
+    block = op.parent
+    assert block is not None
+    assert block.last_op is not None
+    op.detach()
+    block.insert_op_before(op, block.last_op)
+
+
+def _move_first(op: Operation) -> None:
+    """To the start of the kernel."""
+    function = function_around(op)
+    op.detach()
+    first = function.body.block.first_op
+    assert first is not None
+    function.body.block.insert_op_before(op, first)
 
 
 def _wait_less(op: Operation) -> None:

@@ -46,8 +46,8 @@ def schedule(
     return module
 
 
-def emit(module: ModuleOp, target: str = "H200") -> gpu.ModuleOp:
-    """The kernels of a scheduled module's only function."""
+def emit(module: ModuleOp, target: str | None = None) -> gpu.ModuleOp:
+    """The kernels of a scheduled module's only function, for the target that it has or gets."""
     LowerToNvvmPass(target).apply(Context(), module)
     module.verify()
     (kernels,) = [op for op in module.body.block.ops if isinstance(op, gpu.ModuleOp)]

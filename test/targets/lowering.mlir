@@ -10,9 +10,10 @@
 
 // NVVM:     "gpu.module"() <{sym_name = "scaled"}>
 // NVVM:     "llvm.func"() <{{.*}}sym_name = "scaled_kernel_0"
-// NVVM:     mirage.target = "sm_90a"
+// NVVM:     targets = [#nvvm.target<O = 3, chip = "sm_90a", features = "+ptx86">]
 // NVVM:     "gpu.module"() <{sym_name = "summed"}>
 // NVVM-NOT: "func.func"
+// NVVM-NOT: kernel.target
 
 func.func @scaled(%x: tensor<64x32xf16>) -> tensor<64x32xf16> {
   %y = kernel.graph_defined ins(%x) grid [4] {

@@ -20,6 +20,8 @@ class Access(NamedTuple):
         size: bytes for each thread.
         alignment: of the first byte, as the operation claims.
         blocks: in whose shared memory the bytes are, n; None in device memory.
+        unordered: a read of device memory that no fence, barrier or counter orders after writes of
+            this grid: a load of what never changes, or a copy in the async proxy.
     """
 
     op: Operation
@@ -28,6 +30,7 @@ class Access(NamedTuple):
     size: int
     alignment: int
     blocks: Array | None = None
+    unordered: bool = False
 
     def bytes(self, block_bytes: int = 0) -> Array:
         """All bytes, n x size; the memories of blocks follow each other."""

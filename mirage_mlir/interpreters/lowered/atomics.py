@@ -4,6 +4,7 @@ import numpy as np
 from xdsl.ir import Operation
 
 from mirage_mlir.dialects import nvvm
+from mirage_mlir.dialects.nvvm_attributes import MemoryScope
 from mirage_mlir.interpreters.float_domain import round_to_tf32
 from mirage_mlir.interpreters.lowered.faults import unsupported
 from mirage_mlir.interpreters.lowered.flow import Flow, Rules
@@ -18,8 +19,11 @@ def run_conversion(state: Flow, op: Operation) -> None:
 
 
 def run_fence(state: Flow, op: Operation) -> None:
-    """What the active threads wrote is there for the device when they do what comes next."""
-    state.handover.fence(state.here)
+    """What the active threads wrote is there for `scope` when they do what comes next."""
+    assert isinstance(op, nvvm.MemoryBarrierOp)
+    # Other blocks need not see what one block, or a cluster, is shown.
+    if op.scope.data == MemoryScope.GPU:
+        state.handover.fence(state.here)
 
 
 def run_count(state: Flow, op: Operation) -> None:

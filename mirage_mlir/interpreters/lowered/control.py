@@ -80,17 +80,18 @@ def run_return(state: Flow, op: Operation) -> None:
     state.ended |= state.active
     meet_cluster(state)
     if state.ended.all():
+        warpgroups.require_registers(state, op)
         mbarriers.require_over(state, op)
         state.shared.end(op)
 
 
 def run_grid_dependency(state: Flow, op: Operation) -> None:
-    """Kernels run one after the other here; what the one in front wrote counts from the wait on."""
+    """Grids run one after the other here; what the previous one wrote counts from the wait on."""
     assert isinstance(op, nvvm_hopper.GridDependencyOp)
     if op.kind.data == GridDependency.WAIT:
-        first = state.here[~state.waited[state.here]]
-        state.waited[first] = True
-        state.waited_at[first] = state.shared.clocks.tick()
+        state.previous.wait(state.here)
+    else:
+        state.previous.let_next_start(state.here)
 
 
 def skip(state: Flow, op: Operation) -> None:

@@ -16,12 +16,14 @@ import numpy as np
 from xdsl.dialects import scf
 from xdsl.ir import Block, Operation, SSAValue
 
+from mirage_mlir.graph.schedule import most_registers
 from mirage_mlir.interpreters.lowered.accesses import Access
 from mirage_mlir.interpreters.lowered.clocks import WARP_THREADS
 from mirage_mlir.interpreters.lowered.device_memory import DeviceBuffer
 from mirage_mlir.interpreters.lowered.encoding import Array
 from mirage_mlir.interpreters.lowered.faults import FaultKind, unsupported
 from mirage_mlir.interpreters.lowered.handover import Handover
+from mirage_mlir.interpreters.lowered.previous_grid import PreviousGrid
 from mirage_mlir.interpreters.lowered.shared_memory import SharedMemory
 from mirage_mlir.interpreters.lowered.transactions import TransactionBarrier
 from mirage_mlir.interpreters.lowered.values import Pending, Pointer, Value
@@ -82,7 +84,7 @@ class Flow:
         blocks: the indices of the cluster's blocks in the grid, in the order of their ranks.
         shared: their memory, which knows how many threads a block has.
         rules: what each operation does.
-        given: the memory that is there before the kernel in front has ended; None where the kernel
+        given: the memory that is there before the previous grid has ended; None where the kernel
             starts after that.
         handover: what blocks of the launch hand to each other.
     """
@@ -113,11 +115,9 @@ class Flow:
         """Whether its threads are at a barrier for which it waits."""
         self.groups = np.zeros(self.size, np.int64)
         """How many groups of asynchronous copies each thread has closed."""
-        self.given = given
-        self.waited = np.full(self.size, given is None)
-        """Which threads know that the kernel in front has ended."""
-        self.waited_at = np.zeros(self.size, np.int32)
-        """When they have waited for that."""
+        self.previous = PreviousGrid(shared, given)
+        self.expected: dict[tuple[int, int], int] = {}
+        """How many threads each barrier is for at which some wait, by block and number."""
         self.meeting = np.full(self.size, -1)
         """The number of the barrier at which each thread waits, or -1."""
         self.ended = np.zeros(self.size, np.bool_)
@@ -128,6 +128,8 @@ class Flow:
         """The transaction barriers, by block and first byte."""
         self.fenced = np.zeros(self.size, np.bool_)
         """Whose registers products may use."""
+        self.registers: Array = np.full(self.size, most_registers(shared.threads))
+        """How many each thread may use: as ptxas takes them for a block, or as it asked for."""
         self.started = np.zeros(self.size, np.int32)
         """When each thread started the last product of its warp group."""
         self.commits: dict[int, list[int]] = {}
@@ -185,32 +187,8 @@ class Flow:
         """`size` bytes behind the pointers of some threads."""
         blocks = None if pointer.blocks is None else pointer.blocks[threads]
         if isinstance(pointer.memory, DeviceBuffer):
-            self.require_given(op, pointer.memory, threads)
+            self.previous.require_over(op, pointer.memory, threads)
         return Access(op, threads, pointer.offset[threads], size, alignment, blocks)
-
-    def require_given(self, op: Operation, memory: DeviceBuffer, threads: Array) -> None:
-        """The kernel in front has ended or does not use `memory`, and the threads know it."""
-        if memory in (self.given or ()) or self.waited[threads].all():
-            return
-        unaware = [int(thread) for thread in threads if not self.is_aware(int(thread))]
-        if unaware:
-            name = self.shared.name_of(unaware[0])
-            message = f"has {name} access what the kernel in front may still use"
-            self.checker.report(FaultKind.RACE, op, message)
-
-    def is_aware(self, thread: int) -> bool:
-        """Whether a thread knows, from itself or another, that the kernel in front has ended."""
-        if self.waited[thread]:
-            return True
-        block, clocks = thread // self.shared.threads, self.shared.clocks
-        others = slice(block * self.shared.threads, (block + 1) * self.shared.threads)
-        known = clocks.met[block]
-        if clocks.detailed:
-            known = np.maximum(known, clocks.known[0, thread, : self.shared.threads])
-        aware = bool((self.waited[others] & (self.waited_at[others] <= known)).any())
-        self.waited[thread] = aware
-        self.waited_at[thread] = clocks.now
-        return aware
 
     def filled(self, number: int) -> Array:
         """An i32 that all threads agree on."""

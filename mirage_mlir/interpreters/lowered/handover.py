@@ -108,7 +108,7 @@ class HandedBuffer(DeviceBuffer):
     def others_write(self, access: Access) -> Array:
         at = access.bytes()
         writes = self.launch_writes[at]
-        if not (writes & self.handed[at]).any():
+        if access.unordered or not (writes & self.handed[at]).any():
             return writes
         return writes & ~(self.handed[at] & self.handover.may_read(access.threads)[:, None])
 

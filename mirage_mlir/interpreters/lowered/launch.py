@@ -45,6 +45,7 @@ from mirage_mlir.interpreters.lowered.faults import Checker, FaultKind, unsuppor
 from mirage_mlir.interpreters.lowered.flow import BlockIndex, Flow, Rules
 from mirage_mlir.interpreters.lowered.handover import Counters, HandedBuffer, Handover
 from mirage_mlir.interpreters.lowered.packed import packed_buffers
+from mirage_mlir.interpreters.lowered.previous_grid import noalias_arguments
 from mirage_mlir.interpreters.lowered.running import run_flows
 from mirage_mlir.interpreters.lowered.shared_memory import SharedMemory
 from mirage_mlir.interpreters.lowered.tensor_copies import tensor_map_of
@@ -149,6 +150,8 @@ class Device:
             data = encode(elements, kind.element_type).reshape(-1)
             name = f"input:{number}"
             self.buffers[name] = DeviceBuffer(name, data, checker, is_input=True)
+        self.inputs_are_given = False
+        """Whether all grids that may write inputs have ended when the next kernel starts."""
         self.packed = packed_buffers(module, self.buffers, checker)
         self.buffers |= self.packed
         self.output_types = tensor_types(module, "mirage.outputs")
@@ -163,14 +166,14 @@ class Device:
             size = integer(module, "mirage.counter_bytes")
             self.buffers["counters"] = Counters.of_blocks(size, self.handover, checker)
 
-    def argument(self, op: Operation, argument: Attribute, threads: int) -> Value:
+    def argument(self, op: Operation, argument: Attribute, threads: int, *, noalias: bool) -> Value:
         """What a kernel gets for an argument: a pointer for each thread, or a tensor map."""
         text = argument.data if isinstance(argument, StringAttr) else ""
         space, _, number = text.partition(":")
         if space == "map" and number.isdigit():
             return self.tensor_map(op, int(number))
         buffer, start = self.address(op, text)
-        return Pointer(buffer, np.full(threads, start, np.int64))
+        return Pointer(buffer, np.full(threads, start, np.int64), noalias=noalias)
 
     def tensor_map(self, op: Operation, number: int) -> TensorMap:
         """A tensor map of the launch plan."""
@@ -192,12 +195,11 @@ class Device:
             raise unsupported(op, f"has the argument '{text}', which the launch plan does not")
         return self.buffers[text], 0
 
-    def given(self, function: llvm.FuncOp) -> list[DeviceBuffer]:
-        """What is there before the kernel in front of `function` has ended: see lower-to-nvvm."""
-        first = next(op for op in self.module.body.block.ops if isinstance(op, llvm.FuncOp))
+    def given(self) -> list[DeviceBuffer]:
+        """What is there before the previous grid has ended: constants, or all inputs."""
         constants = integers(self.module, self.module.attributes.get("mirage.constant_inputs"))
         numbers = range(len(attributes(self.module, "mirage.inputs")))
-        early = constants if function is first else numbers
+        early = numbers if self.inputs_are_given else constants
         return [*(self.buffers[f"input:{number}"] for number in early), *self.packed.values()]
 
     def start_launch(self) -> None:
@@ -246,9 +248,12 @@ class Kernel:
         if any(n % step for n, step in zip(self.grid, self.cluster, strict=True)):
             raise unsupported(function, f"has {self.grid} blocks in clusters of {self.cluster}")
         size = self.threads * prod(self.cluster)
+        arguments = attributes(function, "mirage.arguments")
+        if len(arguments) != len(function.body.block.args):
+            raise unsupported(function, f"has a launch plan of {len(arguments)} arguments")
         self.arguments = [
-            device.argument(function, argument, size)
-            for argument in attributes(function, "mirage.arguments")
+            device.argument(function, argument, size, noalias=noalias)
+            for argument, noalias in zip(arguments, noalias_arguments(function), strict=True)
         ]
         self.require_aligned(device.module)
         self.parts = any(
@@ -258,7 +263,9 @@ class Kernel:
         )
         self.joint = any(is_told_to_others(op) for op in function.walk())
         follows = "mirage.follows" in function.attributes
-        self.given = device.given(function) if follows else None
+        self.given = device.given() if follows else None
+        self.is_overtaken = False
+        """Whether the next kernel may start before the grid previous to this one has ended."""
 
     def require_aligned(self, module: gpu.ModuleOp) -> None:
         """Shared memory starts where the swizzles of tensor copies do."""
@@ -296,6 +303,7 @@ class Kernel:
         state.values.update(zip(body.args, self.arguments, strict=True))
         state.enter(body, state.active)
         run_flows(state.flows)
+        self.is_overtaken |= state.previous.is_overtaken
         self.checker.place = ""
 
 
@@ -342,6 +350,8 @@ def run_kernels(
                 for cluster in kernel.clusters(order):
                     if blocks is None or any(block in blocks for block in cluster):
                         kernel.run_cluster(cluster)
+                # Where this one had waited, or started late, what came before has ended.
+                device.inputs_are_given |= not kernel.is_overtaken
         if blocks is None:
             device.require_written(module)
         return device.outputs()

@@ -31,7 +31,8 @@ class Sites:
 class Writers:
     """The column (see `Clocks`) that wrote each byte last; stamp 0 where none did."""
 
-    def __init__(self, size: int) -> None:
+    def __init__(self, size: int, clocks: Clocks) -> None:
+        self.clocks = clocks
         self.column: Array = np.zeros(size, np.int16)
         self.stamp: Array = np.zeros(size, np.int32)
         self.site: Array = np.zeros(size, np.int16)
@@ -41,6 +42,49 @@ class Writers:
         self.column[at] = columns
         self.stamp[at] = stamp
         self.site[at] = site
+
+    def unordered(self, at: Array, rows: Array, own: Array | None, met: Array) -> Array:
+        """
+        Which bytes were written by what the threads do not know to be over: n x size.
+
+        Args:
+            at: the bytes, n x size.
+            rows: the threads' rows in the clocks, n x 1.
+            own: the columns of their own writes, which are in order; None for no such.
+            met: when all threads met, n x 1.
+        """
+        late = self.stamp[at] > met
+        if own is not None:
+            late &= self.column[at] != own
+        if self.clocks.detailed and late.any():
+            late &= self.stamp[at] > self.clocks.known[ORDINARY, rows, self.column[at]]
+        return np.asarray(late)
+
+    def unshown(
+        self, at: Array, known: Array, own: int | None, met: Array
+    ) -> tuple[Array, Array, Array]:
+        """
+        Which bytes copies and products may not use: n x size each.
+
+        Args:
+            at: the bytes, n x size.
+            known: what the starting threads know, in both senses, 2 x columns.
+            own: the column of the starting thread.
+            met: when all threads met, n x 1.
+
+        Returns:
+            Those that a copy may still write, that a thread may still write, and that no fence of
+            the thread that wrote them has shown.
+        """
+        stamps, columns = self.stamp[at], self.column[at]
+        by_threads = columns < self.clocks.threads
+        ordered = stamps <= known[ORDINARY, columns]
+        fenced = stamps <= known[FENCED, columns]
+        shown = (by_threads & fenced) | (~by_threads & ordered)
+        ordered |= by_threads & (stamps <= met)
+        if own is not None:
+            ordered |= columns == own
+        return ~ordered & ~by_threads, ~ordered & by_threads, ordered & ~shown
 
 
 class Readers:

@@ -63,13 +63,19 @@ def meet_where_complete(state: Flow, op: Operation, counts: Array | None) -> Non
         meeting, active = state.meeting[own], state.active[own]
         for number in np.unique(meeting[active & (meeting >= 0)]):
             at = np.flatnonzero(meeting == number)
-            expected = threads
-            if counts is not None:
-                expected = int(counts[own][active & (meeting == number)][0])
+            here = active & (meeting == number)
+            found = np.full(1, threads) if counts is None else counts[own][here]
+            expected, place = int(found[0]), (int(block), int(number))
             require_count(state, op, int(number), expected, len(at))
+            others = state.expected.setdefault(place, expected)
+            if (found != others).any():
+                odd = int(found[np.argmax(found != others)])
+                message = f"is for {odd} threads, where others take it for {others}"
+                state.checker.report(FaultKind.DIVERGENCE, op, message)
             if len(at) == expected:
                 state.shared.meet(int(block), at)
                 meeting[at] = -1
+                del state.expected[place]
 
 
 def require_count(state: Flow, op: Operation, number: int, expected: int, found: int) -> None:

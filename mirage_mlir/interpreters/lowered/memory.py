@@ -19,8 +19,9 @@ from mirage_mlir.interpreters.lowered.encoding import (
     is_known,
     rounded,
 )
-from mirage_mlir.interpreters.lowered.faults import unsupported
+from mirage_mlir.interpreters.lowered.faults import FaultKind, unsupported
 from mirage_mlir.interpreters.lowered.flow import Flow, Rules
+from mirage_mlir.interpreters.lowered.previous_grid import is_invariant
 from mirage_mlir.interpreters.lowered.shared_memory import SHARED_START, SharedMemory
 from mirage_mlir.interpreters.lowered.values import Pointer
 
@@ -64,10 +65,18 @@ def run_load(state: Flow, op: Operation) -> None:
     kind = op.dereferenced_value.type
     if not is_known(kind):
         raise unsupported(op, f"loads {kind}, which no lowered kernel does")
+    if op.ordering.value.data:
+        raise unsupported(op, "orders other accesses, which no lowered kernel's load does")
     pointer, here, size = state.pointer(op.ptr), state.here, byte_count(kind)
     alignment = op.alignment.value.data if op.alignment else size
     data = np.full((state.size, size), POISON, np.uint8)
-    data[here] = pointer.memory.read(state.access(op, pointer, here, size, alignment))
+    access = state.access(op, pointer, here, size, alignment)
+    if pointer.noalias or is_invariant(op):
+        if not isinstance(pointer.memory, DeviceBuffer):
+            raise unsupported(op, "takes shared memory not to change, which barriers let change")
+        state.previous.require_unwritten(op, pointer.memory, here)
+        access = access._replace(unordered=True)
+    data[here] = pointer.memory.read(access)
     state.values[op.dereferenced_value] = decode(data, kind)
 
 
@@ -102,6 +111,10 @@ def run_copy(state: Flow, op: Operation) -> None:
     assert isinstance(target.memory, SharedMemory)
     size = op.size.value.data
     limits = np.full(len(here), size) if op.cp_size is None else state.array(op.cp_size)[here]
+    if ((limits < 0) | (limits > size)).any():
+        message = f"reads {limits.max()} bytes or {limits.min()}, to copy {size}"
+        state.checker.report(FaultKind.OUT_OF_BOUNDS, op, message)
+        limits = np.clip(limits, 0, size)
     data = np.zeros((len(here), size), np.uint8)
     for limit in np.unique(limits[limits > 0]):
         chosen = limits == limit
@@ -115,7 +128,7 @@ def run_prefetch(state: Flow, op: Operation) -> None:
     """
     The address must be one of the tensor's; nothing is read.
 
-    So it may come before the kernel in front has ended, even where that writes there.
+    So it may come before the previous grid has ended, even where that writes there.
     """
     assert isinstance(op, nvvm.PrefetchOp)
     source = state.pointer(op.addr)

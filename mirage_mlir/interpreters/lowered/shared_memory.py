@@ -10,13 +10,12 @@ from xdsl.ir import Operation
 from mirage_mlir.interpreters.lowered.accesses import Access, first_wrong, inside
 from mirage_mlir.interpreters.lowered.clocks import (
     AGENT_TIME,
-    FENCED,
-    ORDINARY,
     WARP_THREADS,
     Clocks,
 )
 from mirage_mlir.interpreters.lowered.encoding import POISON, Array
 from mirage_mlir.interpreters.lowered.faults import Checker, FaultKind
+from mirage_mlir.interpreters.lowered.lending import Lending
 from mirage_mlir.interpreters.lowered.marks import NOBODY, SEVERAL, Readers, Sites, Writers
 
 NAME = "shared memory"
@@ -26,6 +25,14 @@ SHARED_START = 1024
 
 FOREVER = (1 << 31) - 1
 """The stamp of bytes that no access may ever touch."""
+
+
+UNSHOWN = (
+    "what an asynchronous copy still writes",
+    "what another writes",
+    "what was written with no fence of the proxies after it",
+)
+"""What is wrong with bytes that copies and products use, as `Writers.unshown` sorts them."""
 
 
 class Copy(NamedTuple):
@@ -71,14 +78,11 @@ class SharedMemory:
         total = size * blocks
         self.data = np.full(total, POISON, np.uint8)
         self.written = np.zeros(total, np.bool_)
-        self.writers, self.readers = Writers(total), Readers(total, self.clocks)
+        self.writers, self.readers = Writers(total, self.clocks), Readers(total, self.clocks)
         self.copiers: Array = np.full(total, NOBODY, np.int16)
         """The thread whose asynchronous copy writes there."""
         self.copy_sites: Array = np.zeros(total, np.int16)
-        self.hidden = np.zeros(total, np.bool_)
-        """Bytes that were written since the cluster's last barrier."""
-        self.lent = np.zeros(total, np.bool_)
-        """Bytes that other blocks read since the cluster's last barrier."""
+        self.lending = Lending(size, blocks, self.clocks)
         self.copies: list[Copy] = []
         self.sites = Sites()
 
@@ -100,13 +104,12 @@ class SharedMemory:
 
     def show(self) -> None:
         """What blocks wrote is there for the others now, and their reading is over."""
-        self.hidden.fill(False)
-        self.lent.fill(False)
+        self.lending.show(self.writers)
 
     def end(self, op: Operation) -> None:
         """The blocks end; none may while others read its memory."""
-        if self.lent.any():
-            byte = int(np.argmax(self.lent))
+        if (lent := self.lending.lent).any():
+            byte = int(np.argmax(lent))
             block = f"block {byte // self.size} of the cluster"
             message = f"ends {block} while others may read byte {byte % self.size} of its {NAME}"
             self.checker.report(FaultKind.RACE, op, message)
@@ -269,8 +272,7 @@ class SharedMemory:
     def _put(self, at: Array, data: Array) -> None:
         self.data[at] = data
         self.written[at] = True
-        if self.blocks > 1:
-            self.hidden[at] = True
+        self.lending.hide(at)
 
     def _arrive(self, access: Access, data: Array) -> None:
         at = access.bytes(self.size)
@@ -289,23 +291,21 @@ class SharedMemory:
 
     def _lend(self, access: Access, at: Array) -> None:
         """Other blocks read bytes that their owner has shown to the cluster."""
-        if (hidden := self.hidden[at]).any():
+        self._require_arrived(access, at)
+        hidden = self.lending.hidden[at]
+        if (copied := hidden & (self.writers.column[at] >= self.threads)).any():
+            what = "read what an asynchronous copy to another block still writes"
+            self._report(FaultKind.INCOMPLETE, access, copied, what, self.writers.site)
+        if (hidden := hidden & ~copied).any():
             what = "read what another block wrote since the cluster met"
             self._report(FaultKind.RACE, access, hidden, what)
-        self.lent[at] = True
+        self.lending.lent[at] = True
 
     # What must be over before an access
 
     def _unordered_writes(self, access: Access, at: Array, own: Array | None) -> Array:
         """Which bytes were written by what the thread does not know to be over."""
-        stamps = self.writers.stamp[at]
-        late = stamps > self._met(access)
-        if own is not None:
-            late &= self.writers.column[at] != own
-        if self.clocks.detailed and late.any():
-            rows = access.threads[:, None]
-            late &= stamps > self.clocks.known[ORDINARY, rows, self.writers.column[at]]
-        return np.asarray(late)
+        return self.writers.unordered(at, access.threads[:, None], own, self._met(access))
 
     def _require_arrived(self, access: Access, at: Array) -> None:
         """No copy that its thread has not waited for writes what is read."""
@@ -342,8 +342,7 @@ class SharedMemory:
         for party in np.flatnonzero(late.any(axis=(1, 2))):
             what, sites = "write what another reads", self.readers.site[party]
             self._report(FaultKind.RACE, access, late[party], what, sites)
-        if self.blocks > 1 and (lent := self.lent[at]).any():
-            self._report(FaultKind.RACE, access, lent, "write what another block reads")
+        self._require_not_lent(access, at, "write what another block reads")
 
     def _require_read_before_copy(self, access: Access, at: Array, known: Array, own: int) -> None:
         """
@@ -362,8 +361,11 @@ class SharedMemory:
             for party in np.flatnonzero(wrong.any(axis=(1, 2))):
                 sites = self.readers.site[party]
                 self._report(FaultKind.RACE, access, wrong[party], what, sites)
-        if self.blocks > 1 and (lent := self.lent[at]).any():
-            self._report(FaultKind.RACE, access, lent, "copy over what another block reads")
+        self._require_not_lent(access, at, "copy over what another block reads")
+
+    def _require_not_lent(self, access: Access, at: Array, what: str) -> None:
+        if self.blocks > 1 and (lent := self.lending.lent[at]).any():
+            self._report(FaultKind.RACE, access, lent, what)
 
     def _require_shown(
         self, access: Access, at: Array, known: Array, own: int | None, verb: str
@@ -378,25 +380,12 @@ class SharedMemory:
             own: the column of the starting thread.
             verb: what is done to the bytes.
         """
-        stamps, columns = self.writers.stamp[at], self.writers.column[at]
-        by_threads = columns < self.threads
-        ordered = stamps <= known[ORDINARY, columns]
-        fenced = stamps <= known[FENCED, columns]
-        shown = (by_threads & fenced) | (~by_threads & ordered)
-        if shown.all():
-            return
-        ordered |= by_threads & (stamps <= self._met(access))
-        if own is not None:
-            ordered |= columns == own
-        if (copied := ~ordered & ~by_threads).any():
-            what = f"{verb} what an asynchronous copy still writes"
-            self._report(FaultKind.INCOMPLETE, access, copied, what, self.writers.site)
-        if (other := ~ordered & by_threads).any():
-            what = f"{verb} what another writes"
-            self._report(FaultKind.RACE, access, other, what, self.writers.site)
-        if (unseen := ordered & ~shown).any():
-            what = f"{verb} what was written with no fence of the proxies after it"
-            self._report(FaultKind.RACE, access, unseen, what, self.writers.site)
+        unshown = self.writers.unshown(at, known, own, self._met(access))
+        for kind, wrong, what in zip(
+            (FaultKind.INCOMPLETE, FaultKind.RACE, FaultKind.RACE), unshown, UNSHOWN, strict=True
+        ):
+            if wrong.any():
+                self._report(kind, access, wrong, f"{verb} {what}", self.writers.site)
 
     def _report(
         self, kind: FaultKind, access: Access, wrong: Array, what: str, sites: Array | None = None

@@ -90,7 +90,7 @@ def receivers(state: Flow, op: nvvm_hopper.CpAsyncBulkTensorLoadOp, thread: int)
 
 def read_box(state: Flow, op: Operation, tensor: TensorMap, thread: int, start: list[int]) -> Array:
     """The bytes of a box, lines x bytes of a line; 0 where it lies outside of the tensor."""
-    state.require_given(op, tensor.memory, np.array([thread]))
+    state.previous.require_over(op, tensor.memory, np.array([thread]))
     outer = tensor.box[:0:-1]
     places = np.indices(outer).reshape(len(outer), prod(outer))[::-1]
     first = np.full(prod(outer), tensor.offset, np.int64)
@@ -104,7 +104,7 @@ def read_box(state: Flow, op: Operation, tensor: TensorMap, thread: int, start: 
     if left < right and inside.any():
         begins = first[inside] + left * tensor.item
         threads, size = np.full(len(begins), thread), (right - left) * tensor.item
-        access = Access(op, threads, begins, size, tensor.item)
+        access = Access(op, threads, begins, size, tensor.item, unordered=True)
         skipped = (left - start[0]) * tensor.item
         data[inside, skipped : skipped + size] = tensor.memory.read(access)
     return data

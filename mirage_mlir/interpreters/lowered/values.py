@@ -20,11 +20,13 @@ class Pointer:
     Args:
         offset: the byte at which each thread's pointer points.
         blocks: of the cluster, in whose shared memory each pointer points.
+        noalias: whether LLVM may take it that nothing else changes what is read through it.
     """
 
     memory: DeviceBuffer | SharedMemory
     offset: Array
     blocks: Array | None = None
+    noalias: bool = False
 
 
 @dataclass(frozen=True)

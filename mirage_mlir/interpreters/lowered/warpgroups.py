@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
-from xdsl.dialects import llvm
+from xdsl.dialects import llvm, scf
 from xdsl.dialects.builtin import bf16, f16
 from xdsl.ir import Operation, SSAValue
 
@@ -29,6 +29,7 @@ from mirage_mlir.dialects.nvvm_wgmma import (
     WgmmaWaitOp,
     is_pin,
 )
+from mirage_mlir.graph.schedule import most_registers
 from mirage_mlir.interpreters.lowered.accesses import Access
 from mirage_mlir.interpreters.lowered.clocks import AGENT_TIME, GROUP_THREADS
 from mirage_mlir.interpreters.lowered.encoding import Array, decode
@@ -202,14 +203,25 @@ def require_fence(state: Flow, op: Operation, registers: list[SSAValue]) -> None
         state.checker.report(FaultKind.RACE, op, message)
 
 
-def between_fence_and(op: Operation) -> set[Operation]:
-    """The operations between the last fence in the same block and `op`."""
-    found: set[Operation] = set()
-    step = op.prev_op
-    while step is not None and not isinstance(step, WgmmaFenceOp):
-        found.add(step)
-        step = step.prev_op
-    return found if step is not None else set()
+def between_fence_and(op: Operation) -> set[object]:
+    """
+    What may have run between the last fence and `op`: operations, and loops' blocks of operations.
+
+    Those of a loop without a fence in front of `op` have run in an earlier iteration.
+    """
+    found: set[object] = set()
+    step: Operation | None = op
+    while step is not None and not isinstance(step, llvm.FuncOp):
+        before = step.prev_op
+        while before is not None and not isinstance(before, WgmmaFenceOp):
+            found.add(before)
+            before = before.prev_op
+        if before is not None:
+            break
+        if isinstance(parent := step.parent_op(), scf.ForOp):
+            found |= {parent.body.block, *parent.body.block.ops}
+        step = parent
+    return found
 
 
 def origin(value: SSAValue) -> object:
@@ -326,8 +338,9 @@ def run_wait(state: Flow, op: Operation) -> None:
 
 
 def run_set_registers(state: Flow, op: Operation) -> None:
-    """All warps of a warp group change their registers, which are not counted here."""
-    threads = state.shared.threads
+    """All warps of a warp group change their registers."""
+    assert isinstance(op, SetMaxRegisterOp)
+    threads, count = state.shared.threads, op.reg_count.value.data
     for block in range(len(state.blocks)):
         own = state.active[block * threads : (block + 1) * threads]
         for first in range(0, threads, GROUP_THREADS):
@@ -335,6 +348,24 @@ def run_set_registers(state: Flow, op: Operation) -> None:
             if group.any() and not group.all():
                 message = "is reached by some threads only of a warp group"
                 state.checker.report(FaultKind.DIVERGENCE, op, message)
+            if group.any():
+                start = block * threads + first
+                state.registers[start : start + len(group)] = count
+
+
+def require_registers(state: Flow, op: Operation) -> None:
+    """
+    What threads have in the end is no more than a block gets when it starts.
+
+    On a GPU who asks for more waits until others have given as much back.
+    """
+    threads = state.shared.threads
+    for registers in state.registers.reshape(-1, threads):
+        if (total := int(registers.sum())) > (room := most_registers(threads) * threads):
+            message = (
+                f"ends with threads that asked for {total} registers, of which there are {room}"
+            )
+            state.checker.report(FaultKind.DEADLOCK, op, message)
 
 
 def require_over(state: Flow, op: Operation) -> None:

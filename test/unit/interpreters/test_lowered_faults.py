@@ -235,7 +235,7 @@ def test_what_the_kernel_in_front_may_still_use(number: int) -> None:
     assert len(waits) == 5
     waits[number].detach()
     text = str(first_fault(kernels))
-    assert "has thread 0 access what the kernel in front may still use in block" in text
+    assert "has thread 0 access what the previous grid may still use in block" in text
 
 
 def test_constant_inputs_are_there_before_the_kernel_in_front_has_ended() -> None:
@@ -245,4 +245,4 @@ def test_constant_inputs_are_there_before_the_kernel_in_front_has_ended() -> Non
     kernels = lower(module)
     assert faults(kernels) == []
     kernels.attributes["mirage.constant_inputs"] = i64_array([])
-    assert "access what the kernel in front may still use" in str(first_fault(kernels))
+    assert "access what the previous grid may still use" in str(first_fault(kernels))

@@ -1,4 +1,4 @@
-"""Kernels that start before the kernel in front has ended."""
+"""Kernels that start before the previous grid has ended."""
 
 from xdsl.dialects import gpu
 
@@ -48,9 +48,10 @@ def reads(kernel: str) -> tuple[int, int]:
 
 def test_only_constants_are_read_as_read_only_memory() -> None:
     """
-    What the kernel in front writes is not read-only: it changes after this kernel's start.
+    What the previous grid writes is not read-only: it changes after this kernel's start.
 
-    Where both ran in turn, the second one got results of the call before from its cache.
+    As read-only memory ptxas loads it before the wait: the second kernel got results of the call
+    before on an H200.
     """
     (first, first_old), (second, second_old) = map(reads, kernels_of("H200"))
     assert first > 0

@@ -6,9 +6,10 @@ import lowering_tiles as tiles
 import pytest
 from lowered_kernels import check
 from xdsl.dialects import gpu
+from xdsl.dialects.builtin import ModuleOp
 
 from mirage_mlir.dialects.nvvm_device import is_kept_load
-from mirage_mlir.graph import target as targets
+from mirage_mlir.graph.target import Target
 from mirage_mlir.passes import lower_to_nvvm
 
 
@@ -20,13 +21,13 @@ def kept(kernels: gpu.ModuleOp) -> int:
 @pytest.fixture
 def small_l2(monkeypatch: pytest.MonkeyPatch) -> None:
     """An H200 whose L2 holds a kilobyte: tensors that the interpreter can take stream through."""
-    known = targets.target_named
+    settle = lower_to_nvvm.settle_target
 
-    def named(name: str) -> targets.Target:
-        found = known(name)
-        return replace(found, l2_bytes=1024) if name == "H200" else found
+    def settled(module: ModuleOp, asked: str | None, by: str) -> Target:
+        found = settle(module, asked, by)
+        return replace(found, l2_bytes=1024) if found.name == "H200" else found
 
-    monkeypatch.setattr(lower_to_nvvm, "target_named", named)
+    monkeypatch.setattr(lower_to_nvvm, "settle_target", settled)
 
 
 @pytest.mark.usefixtures("small_l2")

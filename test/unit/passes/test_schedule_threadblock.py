@@ -47,8 +47,8 @@ def scheduled(module: ModuleOp, target: str) -> kernel.GraphDefinedOp:
     module = module.clone()
     for step in (
         FuseThreadGraphsPass(),
-        AssignLayoutsPass("H200"),
-        ScheduleThreadblockPass(target=target),
+        AssignLayoutsPass(target),
+        ScheduleThreadblockPass(),
     ):
         step.apply(Context(), module)
     module.verify()

@@ -89,7 +89,7 @@ def item_of(op: Operation) -> int:
 
 def measured(module: ModuleOp) -> Counter[str]:
     """Passes of the banks by what asks for them, while the kernel runs."""
-    for step in (ScheduleThreadblockPass(), PlanMemoryPass("H200")):
+    for step in (ScheduleThreadblockPass(), PlanMemoryPass()):
         step.apply(Context(), module)
     inputs = draw(function_of(module))
     watcher = TrafficWatcher()

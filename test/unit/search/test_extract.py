@@ -85,6 +85,29 @@ def test_lightest_of_each_structure(drawn: tuple[Hypergraph, Weights], data: st.
     assert {key for key, weight in best.items() if weight <= 2 * lightest} <= got.keys()
 
 
+def test_what_is_above_the_bound_in_the_end_is_not_returned() -> None:
+    """
+    Graphs that load y weigh 12 where b is computed alone, and 11 where it is computed from a.
+
+    The first is kept while the lightest graph weighs 6, so that the bound is 12. Then one of 5 is
+    found, and the graph of 11 is not pursued: the one of 12 must not stand for it.
+    """
+    graph = Hypergraph()
+    x, y, a, b = (Value(Poly(number), Stage.INVARIANT) for number in range(4))
+    weights: Weights = {}
+    for value, edge, weight in (
+        (x, Edge(Kind.INPUT, source=0), 0.0),
+        (y, Edge(Kind.INPUT, source=1), 3.0),
+        (a, Edge(Kind.ADD, (0, 0)), 2.0),
+        (a, Edge(Kind.ADD, (0, 1)), 5.0),
+        (b, Edge(Kind.ADD, (0, 0)), 4.0),
+        (b, Edge(Kind.ADD, (0, 2)), 3.0),
+    ):
+        weights[graph.add(value, edge), edge] = weight
+    found, _ = extract(graph, weights, [2, 3], keep=10)
+    assert [one.weight for one in found] == [5.0]
+
+
 @given(weighted_hypergraphs(), st.integers(1, 4))
 def test_keeps_the_lightest(drawn: tuple[Hypergraph, Weights], keep: int) -> None:
     graph, weights = drawn
