@@ -28,7 +28,7 @@ from mirage_mlir.interpreters.field_tests import (
     FieldOutcome,
     FieldTests,
 )
-from mirage_mlir.interpreters.forms import Proof, first_stranger, prove
+from mirage_mlir.interpreters.forms import Proof, first_divergence, prove
 from mirage_mlir.interpreters.report import EquivalenceReport, Verdict, Witness
 from mirage_mlir.interpreters.representatives import RICHEST, Axes, field_axes, rounding_axes
 from mirage_mlir.interpreters.rounding import Loss, RoundingTests, longest_sum
@@ -223,7 +223,7 @@ class _Comparison:
             here = (d for d in outcome.differences if d.element == floats.element)
             found = next((d for d in here if d.output == floats.output), next(same, found))
         if differs:
-            culprit = first_stranger(self.reference, self.candidate)
+            culprit = first_divergence(self.reference, self.candidate)
             witness = Witness(found, floats, culprit)
             return EquivalenceReport(Verdict.DIFFERENT, (self.seed,), witness=witness)
         witness = Witness(found, floats)

@@ -8,7 +8,7 @@ from xdsl.ir import Operation, SSAValue
 from mirage_mlir.dialects import kernel
 from mirage_mlir.interpreters.forms.blocks import BlockForms, Watch
 from mirage_mlir.interpreters.forms.operators import Operators
-from mirage_mlir.interpreters.forms.tensors import Symbolic
+from mirage_mlir.interpreters.forms.symbolic import Symbolic
 from mirage_mlir.interpreters.forms.terms import Undecided
 from mirage_mlir.interpreters.operators import shape_of
 

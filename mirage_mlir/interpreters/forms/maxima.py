@@ -1,0 +1,163 @@
+"""
+Maxima of forms, as sets of values.
+
+A maximum is that of a set of values, each a form over a box under guards. Nothing is known of it
+but what follows from sets: maxima of maxima are maxima, the order and the number of times that a
+value is there do not matter, ranges of one index are one range, and a positive factor that all
+values share is one of the maximum.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from fractions import Fraction
+from math import gcd, lcm
+
+from mirage_mlir.interpreters.forms import guards as guards_
+from mirage_mlir.interpreters.forms.atoms import Ranging
+from mirage_mlir.interpreters.forms.coverage import without_covered
+from mirage_mlir.interpreters.forms.domains import step
+from mirage_mlir.interpreters.forms.functions import Functions
+from mirage_mlir.interpreters.forms.guards import Guard
+from mirage_mlir.interpreters.forms.indices import Variable, all_variables, of
+from mirage_mlir.interpreters.forms.terms import (
+    FIRST_MAXIMISED,
+    Atom,
+    Entry,
+    Factor,
+    Form,
+    Undecided,
+    indices_of,
+)
+
+
+class Maxima(Functions):
+    """Forms with maxima."""
+
+    def maximum(self, a: Form, b: Form) -> Form:
+        """The larger of two values."""
+        return self._of_entries([*self._as_entries(a), *self._as_entries(b)])
+
+    def minimum(self, a: Form, b: Form) -> Form:
+        """The smaller of two values."""
+        return self.scale(self.maximum(self.scale(a, -1), self.scale(b, -1)), -1)
+
+    def largest(self, values: Iterable[tuple[Form, Iterable[Guard]]], over: set[Variable]) -> Form:
+        """
+        The maximum of forms over some free variables, of each where its guards hold.
+
+        Raises:
+            Undecided: they hold nowhere.
+        """
+        entries = (
+            self._restricted(entry, over, guards)
+            for form, guards in values
+            for entry in self._as_entries(form)
+        )
+        return self._of_entries([entry for entry in entries if entry is not None])
+
+    def remade(self, f: Factor) -> Form:
+        atom = self.atoms[f.atom]
+        if atom.kind != "maximum":
+            return super().remade(f)
+        values = {Variable(n, 0): index for n, index in enumerate(f.indices)}
+        entries: list[Ranging] = []
+        for (guards, form), over in map(self._opened, atom.entries):
+            moved = guards_.moved(guards, values)
+            if moved is not None:
+                entries.append(Ranging(Entry(moved, self.insert(form, values)), over))
+        return self.whole_power(self._of_entries(entries), f.exponent)
+
+    # Entries
+
+    def _as_entries(self, a: Form) -> list[Ranging]:
+        """The values that a form is the maximum of: itself, when it is none."""
+        if len(a) == 1:
+            ((monomial, coefficient),) = a
+            if coefficient > 0 and not monomial.guards and len(monomial.factors) == 1:
+                (f,) = monomial.factors
+                free = all(v.number >= 0 for v in all_variables(f.indices))
+                if self.atoms[f.atom].kind == "maximum" and f.exponent == 1 and free:
+                    return self._values(f, coefficient)
+        return [Ranging(Entry((), a))]
+
+    def _values(self, f: Factor, coefficient: Fraction) -> list[Ranging]:
+        """The values of a maximum, times a positive number."""
+        values = {Variable(n, 0): index for n, index in enumerate(f.indices)}
+        found: list[Ranging] = []
+        for (guards, form), over in map(self._opened, self.atoms[f.atom].entries):
+            moved = guards_.moved(guards, values)
+            if moved is not None:
+                value = self.scale(self.insert(form, values), coefficient)
+                found.append(Ranging(Entry(moved, value), over))
+        return found
+
+    def _opened(self, entry: Entry) -> Ranging:
+        """An entry of an atom with new free variables for those that it runs over."""
+        inner = [
+            *(each.value for each in entry.guards),
+            *(i for m, _ in entry.form for i in indices_of(m.factors, m.guards)),
+        ]
+        over = sorted(v for v in all_variables(inner) if v.number <= FIRST_MAXIMISED)
+        names = {v: self.variable(v.size) for v in over}
+        values = {v: of(new) for v, new in names.items()}
+        form = self.insert(entry.form, values)
+        guards = guards_.renamed(entry.guards, names)
+        return Ranging(Entry(guards, form), frozenset(names.values()))
+
+    def _restricted(
+        self, ranging: Ranging, over: Iterable[Variable], guards: Iterable[Guard]
+    ) -> Ranging | None:
+        both = guards_.both(ranging.entry.guards, guards)
+        if both is None:
+            return None
+        return Ranging(Entry(both, ranging.entry.form), ranging.over.union(over))
+
+    def _settled(self, ranging: Ranging) -> Ranging | None:
+        """An entry with what it runs over in one shape; None where that is nothing."""
+        (guards, form), over = ranging
+        while True:
+            indices = [i for m, _ in form for i in indices_of(m.factors, m.guards)]
+            over &= all_variables([*indices, *(each.value for each in guards)])
+            change = step(indices, guards, over, self.variable)
+            if change is None:
+                return Ranging(Entry(guards, form), over)
+            guards = guards_.moved(guards, change.values)
+            if guards is None or (guards := guards_.both(guards, change.conditions)) is None:
+                return None
+            form = self.insert(form, change.values)
+            over = over.difference(change.values).union(change.new)
+
+    def _of_entries(self, entries: Sequence[Ranging]) -> Form:
+        """The maximum of values, each over variables of its own."""
+        settled = [each for each in map(self._settled, entries) if each is not None]
+        settled = without_covered(self, self._with_one_constant(settled))
+        if not settled:
+            raise Undecided("a maximum is taken of nothing")
+        first = settled[0]
+        if len(settled) == 1 and not first.over and not first.entry.guards:
+            return first.entry.form
+        content = _content([c for each in settled for _, c in each.entry.form])
+        primitive = [
+            Ranging(Entry(guards, self.scale(form, 1 / content)), over)
+            for (guards, form), over in settled
+        ]
+        entries_, indices = self.atoms.abstract(primitive)
+        return self.scale(self.factor(Atom("maximum", entries=entries_), indices), content)
+
+    def _with_one_constant(self, entries: Sequence[Ranging]) -> list[Ranging]:
+        """Entries with the largest of those that are numbers alone."""
+        values = [None if each.entry.guards else self.value_of(each.entry.form) for each in entries]
+        numbers = [value for value in values if value is not None]
+        if len(numbers) < 2:
+            return [*entries]
+        kept = [each for each, value in zip(entries, values, strict=True) if value is None]
+        return [*kept, Ranging(Entry((), self.constant(max(numbers))))]
+
+
+def _content(coefficients: Sequence[Fraction]) -> Fraction:
+    """The largest number of which all coefficients are whole multiples."""
+    if not coefficients:
+        return Fraction(1)
+    numerator = gcd(*(c.numerator for c in coefficients))
+    return Fraction(numerator, lcm(*(c.denominator for c in coefficients)))
