@@ -8,7 +8,7 @@ round: its element p is element `p mod tile` of block `floor(p / tile)`.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 
 from xdsl.dialects.builtin import StringAttr
@@ -63,7 +63,10 @@ class BlockForms:
     def outputs(self) -> list[Symbolic]:
         """What the graph's stores put together."""
         stored: list[Symbolic] = []
+        live = live_operations(self.graph.body.block.ops)
         for op in self.graph.body.block.ops:
+            if op not in live:
+                continue
             if isinstance(op, threadblock.StoreOp):
                 shape = shape_of(self.graph.outputs[len(stored)])
                 stored.append(self._stored(op, shape))
@@ -172,6 +175,18 @@ class BlockForms:
         )
         factor = self.tensors.function("exp", self.tensors.subtract(stabiliser, largest))
         return self.tensors.multiply(value, factor)
+
+
+def live_operations(operations: Iterable[Operation]) -> set[Operation]:
+    """Operations without results, and those that they need."""
+    pending = [op for op in operations if not op.results]
+    live: set[Operation] = set()
+    while pending:
+        op = pending.pop()
+        if op not in live:
+            live.add(op)
+            pending += [v.owner for v in op.operands if isinstance(v.owner, Operation)]
+    return live
 
 
 def _valid(x: Symbolic, over: Sequence[Variable]) -> guards_.Guards:

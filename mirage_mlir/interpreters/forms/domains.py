@@ -4,7 +4,7 @@ What sums and maxima run over, brought to one shape: bijections of boxes under g
 Each step replaces some variables of a box by others such that the points at which the guards hold
 correspond one to one, so a sum or a maximum over them stays what it is:
 
-* a guard of one variable alone makes its range shorter;
+* a guard that excludes the ends of a variable's range makes it shorter;
 * a guard that says what a variable is replaces it by that;
 * `u` and `v` that stand everywhere as `size(v) u + v` are one variable;
 * a variable `v` with `floor((v + k) / m)` is `m q + r - k`, for the floor is then `q`.
@@ -12,10 +12,10 @@ correspond one to one, so a sum or a maximum over them stays what it is:
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterable, Sequence
 from collections.abc import Set as AbstractSet
 from itertools import permutations
-from math import gcd
 from typing import NamedTuple
 
 from mirage_mlir.interpreters.forms.guards import Guard, Guards, guard
@@ -31,6 +31,7 @@ from mirage_mlir.interpreters.forms.indices import (
     of,
     plus,
     scaled,
+    span,
     substituted,
     variable_of,
     variables,
@@ -74,19 +75,32 @@ def step(
 
 
 def _shortened(each: Guard, over: AbstractSet[Variable], fresh: Fresh) -> Step | None:
-    variable = variable_of(each.value)
-    if variable is None or variable not in over:
-        return None
-    new = fresh(each.high - each.low)
-    return Step({variable: plus(of(new), number(each.low))}, (new,))
+    """A range without the numbers at which a guard cannot hold."""
+    for variable, coefficient in each.value.linear:
+        if variable not in over or variable in _in_floors(each.value):
+            continue
+        least, greatest = span(plus(each.value, of(variable), -coefficient))
+        ends = (each.low - greatest) / coefficient, (each.high - 1 - least) / coefficient
+        low = math.ceil(max(0, min(ends)))
+        high = math.floor(min(variable.size - 1, max(ends)))
+        if low > high:
+            return Step({}, (), (False,))
+        if low > 0 or high < variable.size - 1:
+            new = fresh(high - low + 1)
+            return Step({variable: plus(of(new), number(low))}, (new,))
+    return None
+
+
+def _in_floors(index: Index) -> set[Variable]:
+    return {v for floor, _ in index.floors for v in variables(floor.dividend)}
 
 
 def _solved(each: Guard, over: AbstractSet[Variable]) -> Step | None:
     if each.high != each.low + 1:
         return None
-    in_floors = {v for floor, _ in each.value.floors for v in variables(floor.dividend)}
     for variable, coefficient in each.value.linear:
-        if variable in over and variable not in in_floors and abs(coefficient) == 1:
+        in_floors = variable in _in_floors(each.value)
+        if variable in over and not in_floors and abs(coefficient) == 1:
             rest = plus(each.value, of(variable), -coefficient)
             value = scaled(plus(number(each.low), rest, -1), coefficient)
             return Step({variable: value}, (), (guard(value, 0, variable.size),))
@@ -103,7 +117,7 @@ def _coalesced(
                 places.setdefault(variable, []).append((place, coefficient))
     lines: dict[tuple[tuple[int, int], ...], dict[int, Variable]] = {}
     for variable, found in sorted(places.items()):
-        common = gcd(*(c for _, c in found)) * (1 if found[0][1] > 0 else -1)
+        common = math.gcd(*(c for _, c in found)) * (1 if found[0][1] > 0 else -1)
         line = tuple((place, c // common) for place, c in found)
         lines.setdefault(line, {})[common] = variable
     for line in lines.values():

@@ -6,7 +6,7 @@ from xdsl.dialects.func import FuncOp, ReturnOp
 from xdsl.ir import Operation, SSAValue
 
 from mirage_mlir.dialects import kernel
-from mirage_mlir.interpreters.forms.blocks import BlockForms, Watch
+from mirage_mlir.interpreters.forms.blocks import BlockForms, Watch, live_operations
 from mirage_mlir.interpreters.forms.operators import Operators
 from mirage_mlir.interpreters.forms.symbolic import Symbolic
 from mirage_mlir.interpreters.forms.terms import Undecided
@@ -29,7 +29,10 @@ def outputs(operators: Operators, function: FuncOp, watch: Watch = _nobody) -> l
         argument: operators.argument(number, shape_of(argument))
         for number, argument in enumerate(block.args)
     }
+    live = live_operations(block.ops)
     for op in block.ops:
+        if op not in live:
+            continue
         operands = [values[operand] for operand in op.operands]
         if isinstance(op, ReturnOp):
             return operands

@@ -188,7 +188,9 @@ class Quotients(Algebra):
         factors = [f for monomial, _ in a for f in monomial.factors]
         if len(a) == 1 and not bound_of(a[0][0]):
             return all(self.is_positive_factor(f) or not self.has_maximum(f.atom) for f in factors)
-        return self.is_positive(a) or not any(self.has_maximum(f.atom) for f in factors)
+        if self.is_positive(a) or self.is_positive(self.scale(a, -1)):
+            return True
+        return not any(self.has_maximum(f.atom) for f in factors)
 
     def has_maximum(self, atom: int) -> bool:
         """Whether an atom is made of maxima, and may thus be one number on more than a null set."""
