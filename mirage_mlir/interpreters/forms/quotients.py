@@ -8,6 +8,7 @@ of inputs for which the reference is defined, is refused.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from fractions import Fraction
 from functools import partial
@@ -15,9 +16,17 @@ from math import gcd, lcm
 
 from mirage_mlir.interpreters.forms import guards as guards_
 from mirage_mlir.interpreters.forms.algebra import Algebra, Product, collect
+from mirage_mlir.interpreters.forms.domains import step
 from mirage_mlir.interpreters.forms.guards import Guards
 from mirage_mlir.interpreters.forms.indices import ZERO as FIRST
-from mirage_mlir.interpreters.forms.indices import Index, Span, Variable, all_variables, span
+from mirage_mlir.interpreters.forms.indices import (
+    Index,
+    Span,
+    Variable,
+    all_variables,
+    span,
+    substituted,
+)
 from mirage_mlir.interpreters.forms.terms import (
     Atom,
     Entry,
@@ -63,20 +72,23 @@ class Quotients(Algebra):
         """
         form, indices = self.abstract(a)
         known = self._granted.setdefault((never, form), [])
-        spans = [self._span(index) for index in indices]
+        spans = self._spans(indices)
         if self.is_reference:
             known.append(spans)
         elif not any(map(partial(_within, spans), known)):
             raise Undecided(f"the candidate alone is not defined where something is {never}")
 
-    def _span(self, index: Index) -> Span:
-        """Bounds of an index where something is computed just now."""
-        low, high = span(index)
-        for each in self.where:
-            if each.value == index._replace(constant=0):
-                low = max(low, each.low + index.constant)
-                high = min(high, each.high - 1 + index.constant)
-        return low, high
+    def _spans(self, indices: Sequence[Index]) -> list[Span]:
+        """Bounds of indices where something is computed just now."""
+        guards: Guards | None = self.where
+        while guards is not None:
+            free = all_variables([*indices, *(each.value for each in guards)])
+            change = step(indices, guards, free, self.variable)
+            if change is None:
+                break
+            indices = [substituted(index, change.values) for index in indices]
+            guards = guards_.both(guards_.moved(guards, change.values) or (), change.conditions)
+        return [span(index) for index in indices]
 
     # Quotients
 
@@ -220,7 +232,16 @@ class Quotients(Algebra):
 
     def is_never_negative(self, a: Form) -> bool:
         """Whether a form is surely zero or above."""
-        return all(c > 0 and all(map(self.never_negative, m.factors)) for m, c in a)
+        return all(c > 0 and self._is_never_negative(monomial) for monomial, c in a)
+
+    def _is_never_negative(self, monomial: Monomial) -> bool:
+        outside, groups = components(monomial, bound_of(monomial))
+        if not all(map(self.never_negative, outside.factors)):
+            return False
+        # What is there twice is a square.
+        signed = [g for g in groups if not all(map(self.never_negative, g.factors))]
+        alone = Counter(map(self.alone, signed))
+        return all(count % 2 == 0 for count in alone.values())
 
     def never_negative(self, f: Factor) -> bool:
         """Whether a factor is surely zero or above."""
