@@ -23,6 +23,7 @@ from mirage_mlir.interpreters.forms.indices import (
     of,
     variable_of,
 )
+from mirage_mlir.interpreters.forms.multisets import Multisets
 from mirage_mlir.interpreters.forms.terms import (
     FIRST_FREE,
     ONE,
@@ -39,7 +40,6 @@ from mirage_mlir.interpreters.forms.terms import (
     indices_of,
     powers,
 )
-from mirage_mlir.interpreters.forms.unions import Lines
 
 MOST_TERMS = 512
 """Terms of a product of sums; the programs of the tests need up to 60."""
@@ -68,7 +68,7 @@ class Algebra:
         self.atoms = Atoms()
         self._numbers = count(FIRST_FREE)
         self._steps = 0
-        self._lines = Lines(self.atoms)
+        self._multisets = Multisets(self.atoms)
 
     def variable(self, size: int) -> Variable:
         """A new free variable."""
@@ -156,12 +156,13 @@ class Algebra:
         )
 
     def together(self, total: dict[Monomial, Fraction]) -> Form:
-        """A form with sums over ranges of one index put together."""
-        while (change := self._lines.change(total)) is not None:
-            for monomial in change.old:
+        """A form with sums that read the same elements as others as these."""
+        form = form_of(total)
+        for old, new in self._multisets.replacements(form):
+            for monomial in old:
                 del total[monomial]
-            for product, coefficient in change.new:
-                collect(total, self.reduced(Product(*product), coefficient))
+            for factors, guards, over, coefficient in new:
+                collect(total, self.reduced(Product(factors, guards, over), coefficient))
         return form_of(total)
 
     # Monomials

@@ -9,17 +9,25 @@ values share is one of the maximum.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from fractions import Fraction
 from math import gcd, lcm
+from typing import NamedTuple
 
 from mirage_mlir.interpreters.forms import guards as guards_
 from mirage_mlir.interpreters.forms.atoms import Ranging
-from mirage_mlir.interpreters.forms.coverage import without_covered
 from mirage_mlir.interpreters.forms.domains import step
 from mirage_mlir.interpreters.forms.functions import Functions
-from mirage_mlir.interpreters.forms.guards import Guard
-from mirage_mlir.interpreters.forms.indices import Variable, all_variables, of
+from mirage_mlir.interpreters.forms.guards import Guard, Guards
+from mirage_mlir.interpreters.forms.images import covered, rows, split
+from mirage_mlir.interpreters.forms.indices import (
+    Index,
+    Variable,
+    all_variables,
+    of,
+    plus,
+    variables,
+)
 from mirage_mlir.interpreters.forms.terms import (
     FIRST_MAXIMISED,
     Atom,
@@ -31,8 +39,31 @@ from mirage_mlir.interpreters.forms.terms import (
 )
 
 
+class _Shape(NamedTuple):
+    """A form over parameters, and numbers for what these and guards depend on outside."""
+
+    form: Form
+    places: tuple[int, ...]
+    guards: tuple[tuple[int, int, int], ...]
+
+
+class _Table(NamedTuple):
+    """What an entry of a maximum reads, over what it runs over."""
+
+    shape: _Shape
+    outer: tuple[Index, ...]
+    """What the shape has numbers for."""
+    indices: tuple[Index, ...]
+    guards: Guards
+    over: tuple[Variable, ...]
+
+
 class Maxima(Functions):
     """Forms with maxima."""
+
+    def __init__(self, *, expand_sigmoid: bool = False) -> None:
+        super().__init__(expand_sigmoid=expand_sigmoid)
+        self._firsts: dict[tuple[_Shape, bytes], Sequence[_Table]] = {}
 
     def maximum(self, a: Form, b: Form) -> Form:
         """The larger of two values."""
@@ -131,7 +162,7 @@ class Maxima(Functions):
     def _of_entries(self, entries: Sequence[Ranging]) -> Form:
         """The maximum of values, each over variables of its own."""
         settled = [each for each in map(self._settled, entries) if each is not None]
-        settled = without_covered(self, self._with_one_constant(settled))
+        settled = self._first_of_each(self._with_one_constant(settled))
         if not settled:
             raise Undecided("a maximum is taken of nothing")
         first = settled[0]
@@ -144,6 +175,64 @@ class Maxima(Functions):
         ]
         entries_, indices = self.atoms.abstract(primitive)
         return self.scale(self.factor(Atom("maximum", entries=entries_), indices), content)
+
+    def _first_of_each(self, entries: Sequence[Ranging]) -> list[Ranging]:
+        """Entries with those whose values an earlier maximum had as the entries of that."""
+        shapes: dict[object, list[_Table]] = {}
+        found: list[Ranging] = []
+        for each in entries:
+            if (table := self._table(each)) is None:
+                found.append(each)
+            else:
+                shapes.setdefault((table.shape, table.outer), []).append(table)
+        for tables in shapes.values():
+            found += self._first(tables)
+        return found
+
+    def _first(self, tables: Sequence[_Table]) -> Iterator[Ranging]:
+        """Entries of one shape, without those whose values others have, or earlier ones."""
+        drawn = {table: rows(table.indices, table.guards, table.over) for table in tables}
+        known = {table: found for table, found in drawn.items() if found is not None}
+        if len(known) == len(drawn):
+            values = covered(known.values())
+            for table in tables:
+                others = [found for other, found in known.items() if other != table]
+                if others and covered(others) == values:
+                    del known[table]
+            firsts = self._firsts.setdefault((tables[0].shape, values), tuple(known))
+            tables = [table._replace(outer=tables[0].outer) for table in firsts]
+        return map(self._ranging, tables)
+
+    def _ranging(self, table: _Table) -> Ranging:
+        """The entry that a table was made of, or one like it elsewhere."""
+        form, places, ends = table.shape
+        indices = [plus(table.outer[n], i) for n, i in zip(places, table.indices, strict=True)]
+        ranges = (guards_.guard(table.outer[n], low, high) for n, low, high in ends)
+        guards = guards_.both(table.guards, ranges)
+        assert guards is not None, "they hold somewhere"
+        return Ranging(Entry(guards, self.instance(form, indices)), frozenset(table.over))
+
+    def _table(self, each: Ranging) -> _Table | None:
+        """What an entry reads; None where what it runs over is tied to free variables."""
+        (guards, form), over = each
+        inner = guards_.reading(guards, over)
+        if any(not over.issuperset(variables(g.value)) for g in inner):
+            return None
+        abstract, indices = self.abstract(form)
+        parts = split(indices, over)
+        if parts is None:
+            return None
+        others = guards_.without(guards, inner)
+        numbers = {
+            index: n
+            for n, index in enumerate(dict.fromkeys([*parts.outer, *(g.value for g in others)]))
+        }
+        shape = _Shape(
+            abstract,
+            tuple(numbers[index] for index in parts.outer),
+            tuple((numbers[value], low, high) for value, low, high in others),
+        )
+        return _Table(shape, tuple(numbers), parts.inner, inner, tuple(sorted(over)))
 
     def _with_one_constant(self, entries: Sequence[Ranging]) -> list[Ranging]:
         """Entries with the largest of those that are numbers alone."""

@@ -152,7 +152,7 @@ class Quotients(Algebra):
             collect(total, self.reduced(product, coefficient / number))
         rest = self.together(total)
         negative = self.scale(rest, -1)
-        if self.abstract(negative)[0] < self.abstract(rest)[0]:
+        if self.abstract(negative)[0] > self.abstract(rest)[0]:
             return -number, content, negative
         return number, content, rest
 
