@@ -20,6 +20,7 @@ from mirage_mlir.interpreters.forms.indices import (
     Index,
     Variable,
     all_variables,
+    is_number,
     of,
     variable_of,
 )
@@ -239,8 +240,15 @@ class Algebra:
         """Whether a function is read at indices that may make its form another one."""
         if new == old or not self.atoms[old.atom].entries:
             return False
-        collide = len(set(new.indices)) < len(set(old.indices))
-        return collide or not self.atoms.is_plain(old.atom)
+        # Equal indices are one parameter, but for numbers, each of which is one of its own.
+        known = [index for index in new.indices if not is_number(index)]
+        return (
+            len(set(known)) < len(known)
+            or any(
+                is_number(b) > is_number(a) for a, b in zip(old.indices, new.indices, strict=True)
+            )
+            or not self.atoms.is_plain(old.atom)
+        )
 
     def _rebuilt(self, product: Product, anew: Sequence[bool], coefficient: Fraction) -> Form:
         """A product some of whose factors are made anew from their forms."""

@@ -9,8 +9,8 @@ put together.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from fractions import Fraction
-from itertools import combinations
 from typing import NamedTuple
 
 from mirage_mlir.interpreters.forms import guards as guards_
@@ -19,6 +19,7 @@ from mirage_mlir.interpreters.forms.indices import (
     Index,
     Variable,
     all_variables,
+    is_number,
     of,
     plus,
     renamed,
@@ -35,12 +36,14 @@ from mirage_mlir.interpreters.forms.terms import (
     Monomial,
     bound_of,
     components,
-    free_of,
     indices_of,
 )
 
 PLACEHOLDER = 1 << 40
 """Numbers of what stands for parameters before their order is known."""
+
+MOST_SYMMETRIES = 120
+"""Permutations of an atom's parameters that are tried at each place where it is read, 5!."""
 
 Names = Mapping[Variable, Variable]
 
@@ -59,13 +62,60 @@ class Ranging(NamedTuple):
     over: frozenset[Variable] = frozenset()
 
 
+@dataclass(frozen=True)
+class Symmetries:
+    """The permutations of parameters that leave an atom what it is, as far as they are known."""
+
+    orbits: tuple[tuple[int, ...], ...]
+    """Parameters any two of which can be swapped."""
+    others: tuple[tuple[int, ...], ...]
+    """Further permutations: the parameter that comes to each place."""
+
+    @classmethod
+    def of(cls, count: int, generators: Iterable[tuple[int, ...]]) -> Symmetries:
+        """What some permutations generate, at most `MOST_SYMMETRIES` besides swaps."""
+        orbits = [{n} for n in range(count)]
+        others: list[tuple[int, ...]] = []
+        for each in generators:
+            moved = {n for n, image in enumerate(each) if n != image}
+            if len(moved) == 2:
+                joined = {n for orbit in orbits if not orbit.isdisjoint(moved) for n in orbit}
+                orbits = [orbit for orbit in orbits if orbit.isdisjoint(moved)] + [joined]
+            else:
+                others.append(each)
+        return cls(tuple(sorted(tuple(sorted(o)) for o in orbits if len(o) > 1)), _closed(others))
+
+    def least(self, indices: Sequence[Index]) -> tuple[Index, ...]:
+        """Indices in the least of the orders that the symmetries allow."""
+        return min(
+            self._sorted([indices[n] for n in p]) for p in (range(len(indices)), *self.others)
+        )
+
+    def _sorted(self, indices: list[Index]) -> tuple[Index, ...]:
+        for orbit in self.orbits:
+            for place, index in zip(orbit, sorted(indices[n] for n in orbit), strict=True):
+                indices[place] = index
+        return tuple(indices)
+
+
+def _closed(generators: Sequence[tuple[int, ...]]) -> tuple[tuple[int, ...], ...]:
+    """Permutations and their products, as long as they are few."""
+    found = list(dict.fromkeys(generators))
+    for one in found:
+        for other in generators:
+            product = tuple(one[n] for n in other)
+            if product not in found and len(found) < MOST_SYMMETRIES:
+                found.append(product)
+    return tuple(found)
+
+
 class Atoms:
     """Atoms by number, with what is known of each."""
 
     def __init__(self) -> None:
         self._atoms: list[Atom] = []
         self._ids: dict[Atom, int] = {}
-        self._swaps: list[tuple[tuple[int, ...], ...]] = []
+        self._symmetries: dict[tuple[Entry, ...], Symmetries] = {}
         self._plain: list[bool] = []
         self._abstract: dict[tuple[Ranging, ...], Abstract] = {}
 
@@ -75,24 +125,21 @@ class Atoms:
     def intern(self, atom: Atom) -> int:
         """The number of an atom."""
         if (known := self._ids.get(atom)) is None:
-            swaps = self._interchangeable(atom.entries)
             known = self._ids[atom] = len(self._atoms)
             self._atoms.append(atom)
-            self._swaps.append(swaps)
             self._plain.append(all(map(self._reads_parameters, atom.entries)))
         return known
 
     def factor(self, atom: int, indices: Sequence[Index], exponent: int | Fraction = 1) -> Factor:
-        """An atom at indices, those of interchangeable parameters sorted."""
-        ordered = list(indices)
-        for group in self._swaps[atom]:
-            for place, index in zip(group, sorted(ordered[n] for n in group), strict=True):
-                ordered[place] = index
-        return Factor(atom, tuple(ordered), exponent)
+        """An atom at indices, in the least order that its symmetries allow."""
+        symmetries = self._symmetries.get(self._atoms[atom].entries)
+        least = tuple(indices) if symmetries is None else symmetries.least(indices)
+        return Factor(atom, least, exponent)
 
     def swaps(self, atom: int) -> tuple[tuple[int, ...], ...]:
         """The groups of parameters of an atom whose order does not matter."""
-        return self._swaps[atom]
+        symmetries = self._symmetries.get(self._atoms[atom].entries)
+        return () if symmetries is None else symmetries.orbits
 
     def is_plain(self, atom: int) -> bool:
         """Whether the forms of an atom read its parameters as they are, and in no guard."""
@@ -106,24 +153,6 @@ class Atoms:
         ]
 
     # What is known of an atom
-
-    def _interchangeable(self, entries: Sequence[Entry]) -> tuple[tuple[int, ...], ...]:
-        read = {
-            v.number
-            for entry in entries
-            for v in (*_free_of_guards(entry.guards), *free_of(entry.form))
-            if v.number >= 0
-        }
-        groups = {n: {n} for n in sorted(read)}
-        for a, b in combinations(groups, 2):
-            if groups[a] is groups[b]:
-                continue
-            first, second = Variable(a, 0), Variable(b, 0)
-            swapped = (self._renamed(e, {first: second, second: first}) for e in entries)
-            if tuple(sorted(swapped)) == tuple(entries):
-                groups[a] |= groups[b]
-                groups.update(dict.fromkeys(groups[b], groups[a]))
-        return tuple(sorted({tuple(sorted(g)) for g in groups.values() if len(g) > 1}))
 
     def _reads_parameters(self, entry: Entry) -> bool:
         guards = [each for m, _ in entry.form for each in m.guards]
@@ -186,7 +215,7 @@ class Atoms:
             return Monomial(guards_.renamed(group.guards, names), tuple(sorted(factors)))
 
         own = bound & all_variables(indices_of(group.factors, group.guards))
-        return Naming([Part(1, group)], self.swaps, own).least(written)
+        return Naming([Part(1, group)], self.swaps, own, written).least().result
 
     # Parameters
 
@@ -197,19 +226,16 @@ class Atoms:
             return known
         lifting = _Lifting()
         lifted = [lifting.entry(each) for each in entries]
-        orders: dict[tuple[Entry, ...], Sequence[Variable]] = {}
 
         def written(order: Sequence[Variable]) -> tuple[Entry, ...]:
             names = {v: Variable(n, 0) for n, v in enumerate(order)}
-            found = (self._with_maximised(each, names) for each in lifted)
-            result = tuple(sorted(set(found)))
-            orders.setdefault(result, order)
-            return result
+            return tuple(sorted({self._with_maximised(each, names) for each in lifted}))
 
         parts = [part for each in lifted for part in _parts(each.entry)]
-        least = Naming(parts, self.swaps, lifting.indices).least(written)
-        result = Abstract(least, tuple(lifting.indices[v] for v in orders[least]))
-        self._abstract[key] = result
+        found, order, symmetries = Naming(parts, self.swaps, lifting.indices, written).least()
+        self._symmetries.setdefault(found, Symmetries.of(len(order), symmetries))
+        indices = self._symmetries[found].least([lifting.indices[v] for v in order])
+        result = self._abstract[key] = Abstract(found, indices)
         return result
 
     def _with_maximised(self, ranging: Ranging, names: Names) -> Entry:
@@ -221,7 +247,7 @@ class Atoms:
         def written(order: Sequence[Variable]) -> Entry:
             return self._renamed(entry, _maximised(order))
 
-        return Naming(_parts(entry), self.swaps, ranging.over).least(written)
+        return Naming(_parts(entry), self.swaps, ranging.over, written).least().result
 
 
 def _maximised(variables: Iterable[Variable]) -> dict[Variable, Variable]:
@@ -276,10 +302,14 @@ class _Lifting:
         return plus(result, of(self._placeholder(Index(tuple(free), tuple(free_floors)))))
 
     def _placeholder(self, index: Index) -> Variable:
-        if index not in self._known:
-            new = Variable(PLACEHOLDER + len(self._known), 0)
-            self._known[index], self.indices[new] = new, index
-        return self._known[index]
+        """What stands for an index: one thing for equal ones, but for numbers, which just meet."""
+        if index in self._known:
+            return self._known[index]
+        new = Variable(PLACEHOLDER + len(self.indices), 0)
+        self.indices[new] = index
+        if not is_number(index):
+            self._known[index] = new
+        return new
 
 
 def _is_inner(index: Index) -> bool:

@@ -63,8 +63,9 @@ class BlockForms:
     def outputs(self) -> list[Symbolic]:
         """What the graph's stores put together."""
         stored: list[Symbolic] = []
-        live = live_operations(self.graph.body.block.ops)
-        for op in self.graph.body.block.ops:
+        operations = self.graph.body.block.ops
+        live = live_operations(op for op in operations if not op.results)
+        for op in operations:
             if op not in live:
                 continue
             if isinstance(op, threadblock.StoreOp):
@@ -178,8 +179,8 @@ class BlockForms:
 
 
 def live_operations(operations: Iterable[Operation]) -> set[Operation]:
-    """Operations without results, and those that they need."""
-    pending = [op for op in operations if not op.results]
+    """Some operations, and those that they need."""
+    pending = list(operations)
     live: set[Operation] = set()
     while pending:
         op = pending.pop()

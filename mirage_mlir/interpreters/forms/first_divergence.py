@@ -123,8 +123,8 @@ def first_divergence(reference: FuncOp, candidate: FuncOp) -> str:
             pass
 
     try:
-        outputs(operators, reference, note)
-        outputs(operators, candidate, compare)
+        outputs(operators, reference, watch=note)
+        outputs(operators, candidate, watch=compare)
     except Undecided:
         pass
     if not found:

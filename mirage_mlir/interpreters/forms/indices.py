@@ -114,6 +114,11 @@ def all_floors(a: Index) -> Iterator[Floor]:
         yield from all_floors(floor.dividend)
 
 
+def is_number(a: Index) -> bool:
+    """Whether an index reads no variable."""
+    return not a.linear and not a.floors
+
+
 def variable_of(a: Index) -> Variable | None:
     """The variable that an index is, if it is nothing else."""
     if len(a.linear) == 1 and not a.floors and not a.constant and a.linear[0][1] == 1:

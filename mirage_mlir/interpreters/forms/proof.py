@@ -9,7 +9,7 @@ from xdsl.dialects.func import FuncOp
 from mirage_mlir.dialects import thread
 from mirage_mlir.interpreters.forms import guards as guards_
 from mirage_mlir.interpreters.forms.equality import Equality
-from mirage_mlir.interpreters.forms.evaluate import outputs
+from mirage_mlir.interpreters.forms.evaluate import Numbers, numbered, outputs
 from mirage_mlir.interpreters.forms.maxima import Maxima
 from mirage_mlir.interpreters.forms.operators import Operators
 from mirage_mlir.interpreters.forms.symbolic import Symbolic
@@ -36,14 +36,17 @@ def prove(reference: FuncOp, candidate: FuncOp) -> Proof:
     forms = Maxima(expand_sigmoid=lowered)
     tensors = Tensors(forms)
     operators = Operators(tensors)
+    numbers: Numbers = {}
+    pairs = zip(numbered(reference, numbers), numbered(candidate, numbers), strict=True)
+    wanted = [number for number, (left, right) in enumerate(pairs) if left != right]
     try:
-        expected = outputs(operators, reference)
+        expected = outputs(operators, reference, wanted)
         forms.is_reference = False
-        found = outputs(operators, candidate)
+        found = outputs(operators, candidate, wanted)
         forms.is_reference = True
-        for number, (left, right) in enumerate(zip(expected, found, strict=True)):
-            pairs = [(dim, dim) for dim in range(len(left.dims))]
-            if not _equal(forms, left, tensors.aligned(left, right, pairs)):
+        for number, left, right in zip(wanted, expected, found, strict=True):
+            dims = [(dim, dim) for dim in range(len(left.dims))]
+            if not _equal(forms, left, tensors.aligned(left, right, dims)):
                 return Proof(False, f"the normal forms of output {number} differ")
     except Undecided as error:
         return Proof(False, str(error))

@@ -152,9 +152,12 @@ class Quotients(Algebra):
             collect(total, self.reduced(product, coefficient / number))
         rest = self.together(total)
         negative = self.scale(rest, -1)
-        if self.abstract(negative)[0] > self.abstract(rest)[0]:
-            return -number, content, negative
-        return number, content, rest
+        coefficients = sorted(c for _, c in rest)
+        opposite = sorted(c for _, c in negative)
+        is_greater = coefficients > opposite
+        if coefficients == opposite:
+            is_greater = self.abstract(rest)[0] > self.abstract(negative)[0]
+        return (number, content, rest) if is_greater else (-number, content, negative)
 
     def cancelled(self, product: Product) -> Product:
         factors, guards, over = product
