@@ -74,8 +74,7 @@ class Table(NamedTuple):
 
     def connected(self) -> list[set[int]]:
         """Columns that depend on common variables, or that are interchangeable."""
-        tied = [{*variables(each.value)} for each in self.guards]
-        tied += [{variable} for variable in self.over]
+        tied = [_tied({variable}, self.guards) for variable in self.over]
         found = [
             {n for n, index in enumerate(self.indices) if not names.isdisjoint(variables(index))}
             for names in tied
@@ -84,9 +83,8 @@ class Table(NamedTuple):
 
     def rows(self, columns: set[int]) -> Numbers | None:
         """One row for each combination of what columns are; None where they are too many."""
-        names = all_variables(self.indices[n] for n in columns)
+        names = _tied(all_variables(self.indices[n] for n in columns), self.guards)
         guards = guards_.reading(self.guards, names)
-        names |= all_variables(each.value for each in guards)
         chosen = sorted(columns)
         found = rows([self.indices[n] for n in chosen], guards, sorted(names))
         for blocks in self.interchangeable:
@@ -189,7 +187,7 @@ class Multisets:
         if readings is None:
             return None
         indices = tuple(index for r in readings for index in r.inner)
-        if over - all_variables(indices):
+        if over - _tied(all_variables(indices), inner):
             return None
         others = guards_.without(monomial.guards, inner)
         places = [*(i for r in readings for i in r.outer), *(each.value for each in others)]
@@ -256,6 +254,12 @@ class Multisets:
         return tuple(blocks for blocks in every if len(blocks) > 1 and blocks[0])
 
 
+def _tied(names: set[Variable], guards: Guards) -> set[Variable]:
+    """Variables, and those that guards tie to them."""
+    found = names | all_variables(each.value for each in guards_.reading(guards, names))
+    return found if found == names else _tied(found, guards)
+
+
 def _copies(f: Factor, outer: tuple[Index, ...], inner: tuple[Index, ...]) -> list[Reading]:
     """A factor as several of the power 1 or -1, if it has a small whole power."""
     if isinstance(f.exponent, int) and abs(f.exponent) <= MOST_COPIES:
@@ -284,7 +288,7 @@ def _image(tables: Sequence[Table], weights: Sequence[Fraction]) -> Image | None
             scale *= first.scale
     if not differing:
         total = sum(weights, Fraction(0))
-        return Image(tuple(content), scale * total) if total else NOTHING
+        return Image(tuple(sorted(content)), scale * total) if total else NOTHING
     last = _weighted(tables, differing, weights)
     if last is None or last == NOTHING:
         return last
