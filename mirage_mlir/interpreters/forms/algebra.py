@@ -240,15 +240,8 @@ class Algebra:
         """Whether a function is read at indices that may make its form another one."""
         if new == old or not self.atoms[old.atom].entries:
             return False
-        # Equal indices are one parameter, but for numbers, each of which is one of its own.
-        known = [index for index in new.indices if not is_number(index)]
-        return (
-            len(set(known)) < len(known)
-            or any(
-                is_number(b) > is_number(a) for a, b in zip(old.indices, new.indices, strict=True)
-            )
-            or not self.atoms.is_plain(old.atom)
-        )
+        met = len(set(new.indices)) < len(set(old.indices))
+        return met or not self.atoms.is_plain(old.atom)
 
     def _rebuilt(self, product: Product, anew: Sequence[bool], coefficient: Fraction) -> Form:
         """A product some of whose factors are made anew from their forms."""

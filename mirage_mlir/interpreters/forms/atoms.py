@@ -302,13 +302,8 @@ class _Lifting:
         return plus(result, of(self._placeholder(Index(tuple(free), tuple(free_floors)))))
 
     def _placeholder(self, index: Index) -> Variable:
-        """What stands for an index: one thing for equal ones, but for numbers, which just meet."""
-        if index in self._known:
-            return self._known[index]
         new = Variable(PLACEHOLDER + len(self.indices), 0)
         self.indices[new] = index
-        if not is_number(index):
-            self._known[index] = new
         return new
 
 
