@@ -20,7 +20,6 @@ from mirage_mlir.interpreters.forms.indices import (
     Index,
     Variable,
     all_variables,
-    is_number,
     of,
     variable_of,
 )

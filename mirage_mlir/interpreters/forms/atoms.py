@@ -19,7 +19,6 @@ from mirage_mlir.interpreters.forms.indices import (
     Index,
     Variable,
     all_variables,
-    is_number,
     of,
     plus,
     renamed,

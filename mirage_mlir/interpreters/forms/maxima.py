@@ -18,8 +18,8 @@ from mirage_mlir.interpreters.forms import guards as guards_
 from mirage_mlir.interpreters.forms.atoms import Ranging
 from mirage_mlir.interpreters.forms.domains import step
 from mirage_mlir.interpreters.forms.functions import Functions
-from mirage_mlir.interpreters.forms.guards import Guard, Guards
-from mirage_mlir.interpreters.forms.images import covered, rows, split
+from mirage_mlir.interpreters.forms.guards import Guard
+from mirage_mlir.interpreters.forms.images import Reads, is_same, may_be_same, split
 from mirage_mlir.interpreters.forms.indices import (
     Index,
     Variable,
@@ -53,9 +53,7 @@ class _Table(NamedTuple):
     shape: _Shape
     outer: tuple[Index, ...]
     """What the shape has numbers for."""
-    indices: tuple[Index, ...]
-    guards: Guards
-    over: tuple[Variable, ...]
+    reads: Reads
 
 
 class Maxima(Functions):
@@ -63,7 +61,7 @@ class Maxima(Functions):
 
     def __init__(self, *, expand_sigmoid: bool = False) -> None:
         super().__init__(expand_sigmoid=expand_sigmoid)
-        self._firsts: dict[tuple[_Shape, bytes], Sequence[_Table]] = {}
+        self._firsts: dict[_Shape, list[list[_Table]]] = {}
 
     def maximum(self, a: Form, b: Form) -> Form:
         """The larger of two values."""
@@ -191,26 +189,30 @@ class Maxima(Functions):
 
     def _first(self, tables: Sequence[_Table]) -> Iterator[Ranging]:
         """Entries of one shape, without those whose values others have, or earlier ones."""
-        drawn = {table: rows(table.indices, table.guards, table.over) for table in tables}
-        known = {table: found for table, found in drawn.items() if found is not None}
-        if len(known) == len(drawn):
-            values = covered(known.values())
-            for table in tables:
-                others = [found for other, found in known.items() if other != table]
-                if others and covered(others) == values:
-                    del known[table]
-            firsts = self._firsts.setdefault((tables[0].shape, values), tuple(known))
-            tables = [table._replace(outer=tables[0].outer) for table in firsts]
-        return map(self._ranging, tables)
+        needed = list(tables)
+        for table in tables if len(tables) > 1 else ():
+            others = [other for other in needed if other is not table]
+            if others and is_same(_reads(needed), _reads(others)):
+                needed = others
+        known = self._firsts.setdefault(tables[0].shape, [])
+        for first in known:
+            if may_be_same(_reads(needed), _reads(first)) and is_same(
+                _reads(needed), _reads(first)
+            ):
+                return (self._ranging(t._replace(outer=tables[0].outer)) for t in first)
+        known.append(needed)
+        return map(self._ranging, needed)
 
     def _ranging(self, table: _Table) -> Ranging:
         """The entry that a table was made of, or one like it elsewhere."""
         form, places, ends = table.shape
-        indices = [plus(table.outer[n], i) for n, i in zip(places, table.indices, strict=True)]
+        indices = [
+            plus(table.outer[n], i) for n, i in zip(places, table.reads.indices, strict=True)
+        ]
         ranges = (guards_.guard(table.outer[n], low, high) for n, low, high in ends)
-        guards = guards_.both(table.guards, ranges)
+        guards = guards_.both(table.reads.guards, ranges)
         assert guards is not None, "they hold somewhere"
-        return Ranging(Entry(guards, self.instance(form, indices)), frozenset(table.over))
+        return Ranging(Entry(guards, self.instance(form, indices)), frozenset(table.reads.over))
 
     def _table(self, each: Ranging) -> _Table | None:
         """What an entry reads; None where what it runs over is tied to free variables."""
@@ -232,7 +234,7 @@ class Maxima(Functions):
             tuple(numbers[index] for index in parts.outer),
             tuple((numbers[value], low, high) for value, low, high in others),
         )
-        return _Table(shape, tuple(numbers), parts.inner, inner, tuple(sorted(over)))
+        return _Table(shape, tuple(numbers), Reads(parts.inner, inner, tuple(sorted(over))))
 
     def _with_one_constant(self, entries: Sequence[Ranging]) -> list[Ranging]:
         """Entries with the largest of those that are numbers alone."""
@@ -242,6 +244,10 @@ class Maxima(Functions):
             return [*entries]
         kept = [each for each, value in zip(entries, values, strict=True) if value is None]
         return [*kept, Ranging(Entry((), self.constant(max(numbers))))]
+
+
+def _reads(tables: Iterable[_Table]) -> list[Reads]:
+    return [table.reads for table in tables]
 
 
 def _content(coefficients: Sequence[Fraction]) -> Fraction:

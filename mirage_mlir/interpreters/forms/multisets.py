@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Iterator, Sequence
 from collections.abc import Set as AbstractSet
+from dataclasses import dataclass
 from fractions import Fraction
 from typing import NamedTuple
 
@@ -17,14 +18,14 @@ from mirage_mlir.interpreters.forms import guards as guards_
 from mirage_mlir.interpreters.forms.atoms import Atoms
 from mirage_mlir.interpreters.forms.guards import Guard, Guards
 from mirage_mlir.interpreters.forms.images import (
-    NOTHING,
-    Firsts,
-    Image,
-    Numbers,
-    rows,
-    sorted_blocks,
+    Blocks,
+    Reads,
+    Weighted,
+    is_nothing,
+    may_be_same,
+    ratio,
     split,
-    weighted,
+    tied,
 )
 from mirage_mlir.interpreters.forms.indices import (
     Index,
@@ -38,9 +39,6 @@ from mirage_mlir.interpreters.forms.terms import Factor, Form, Monomial, bound_o
 
 MOST_COPIES = 4
 """Powers up to which a factor is that many factors: `x_i^2` is a term of `sum_ij x_i x_j`."""
-
-Blocks = list[list[int]]
-"""Columns of indices whose order does not matter."""
 
 
 class Reading(NamedTuple):
@@ -65,32 +63,9 @@ class Table(NamedTuple):
     shape: Shape
     outer: tuple[Index, ...]
     """What the shape has numbers for."""
-    indices: tuple[Index, ...]
-    guards: Guards
-    over: tuple[Variable, ...]
-    interchangeable: tuple[Blocks, ...]
+    reads: Reads
     name: Monomial
     """The monomial with placeholders for what is outside."""
-
-    def connected(self) -> list[set[int]]:
-        """Columns that depend on common variables, or that are interchangeable."""
-        tied = [_tied({variable}, self.guards) for variable in self.over]
-        found = [
-            {n for n, index in enumerate(self.indices) if not names.isdisjoint(variables(index))}
-            for names in tied
-        ]
-        return found + [{n for block in blocks for n in block} for blocks in self.interchangeable]
-
-    def rows(self, columns: set[int]) -> Numbers | None:
-        """One row for each combination of what columns are; None where they are too many."""
-        names = _tied(all_variables(self.indices[n] for n in columns), self.guards)
-        guards = guards_.reading(self.guards, names)
-        chosen = sorted(columns)
-        found = rows([self.indices[n] for n in chosen], guards, sorted(names))
-        for blocks in self.interchangeable:
-            if found is not None and columns.issuperset(blocks[0]):
-                found = sorted_blocks(found, [[chosen.index(n) for n in b] for b in blocks])
-        return found
 
 
 class Term(NamedTuple):
@@ -98,6 +73,15 @@ class Term(NamedTuple):
 
     table: Table
     coefficient: Fraction
+
+
+@dataclass
+class _Sum:
+    """A sum, and the first one that reads the same, which makes it so many times."""
+
+    terms: tuple[Term, ...]
+    first: tuple[Term, ...]
+    times: Fraction = Fraction(1)
 
 
 class Replacement(NamedTuple):
@@ -113,8 +97,7 @@ class Multisets:
     def __init__(self, atoms: Atoms) -> None:
         self.atoms = atoms
         self._tables: dict[Monomial, Table | None] = {}
-        self._images: dict[Hashable, Image | None] = {}
-        self._firsts: Firsts[tuple[Term, ...]] = Firsts()
+        self._sums: dict[Shape, dict[Hashable, _Sum]] = {}
 
     def replacements(self, form: Form) -> Iterator[Replacement]:
         """The sums in a form that are those of an earlier form, and the sums of that."""
@@ -125,7 +108,7 @@ class Multisets:
                 shapes.setdefault(key, []).append((monomial, Term(table, coefficient)))
         for members in shapes.values():
             terms = [term for _, term in members]
-            if len(terms) == 1 and not terms[0].table.over:
+            if len(terms) == 1 and not terms[0].table.reads.over:
                 continue
             found = self._first(terms)
             if found is not None:
@@ -134,36 +117,41 @@ class Multisets:
                 yield Replacement([monomial for monomial, _ in members], new)
 
     def _first(self, terms: Sequence[Term]) -> list[Term] | None:
-        """The terms that first had the image of some; None where they are themselves."""
+        """The terms that first read what some do; None where they are themselves."""
         factor = terms[0].coefficient
         alike = tuple(Term(table, c / factor) for table, c in terms)
         name = tuple(sorted((table.name, c) for table, c in alike))
-        if len(terms) > 1 and self._image(name, alike) == NOTHING:
-            return []
-        shape = terms[0].table.shape
-        found, times = self._firsts.like(shape, name, alike, lambda: self._image(name, alike))
-        if tuple(sorted((table.name, c) for table, c in found)) == name:
+        known = self._sums.setdefault(terms[0].table.shape, {})
+        if name not in known:
+            known[name] = self._sum(alike, list(known.values()))
+        found = known[name]
+        if found.first is found.terms:
             return None
-        return [Term(table, factor * times * c) for table, c in found]
+        return [Term(table, factor * found.times * c) for table, c in found.first]
 
-    def _image(self, name: Hashable, terms: Sequence[Term]) -> Image | None:
-        if name not in self._images:
-            self._images[name] = _image([t.table for t in terms], [t.coefficient for t in terms])
-        return self._images[name]
+    def _sum(self, terms: tuple[Term, ...], known: Sequence[_Sum]) -> _Sum:
+        if len(terms) > 1 and is_nothing(_weighted(terms)):
+            return _Sum(terms, ())
+        for each in known:
+            if each.first is each.terms and may_be_same(_reads(terms), _reads(each.terms)):
+                times = ratio(_weighted(terms), _weighted(each.terms))
+                if times is not None:
+                    return _Sum(terms, each.terms, times)
+        return _Sum(terms, terms)
 
     def _product(
         self, table: Table, outer: Sequence[Index], coefficient: Fraction
     ) -> tuple[list[Factor], Guards, frozenset[Variable], Fraction]:
         """The monomial of a table whose shape has numbers for other indices."""
         factors, ranges = self._read(table, outer)
-        guards = guards_.both(table.guards, ranges) or ()
-        return factors, guards, frozenset(table.over), coefficient
+        guards = guards_.both(table.reads.guards, ranges) or ()
+        return factors, guards, frozenset(table.reads.over), coefficient
 
     def _read(
         self, table: Table, outer: Sequence[Index]
     ) -> tuple[list[Factor], list[Guard | bool]]:
         """Factors of a table, and its guards that read no bound variable."""
-        inner = iter(table.indices)
+        inner = iter(table.reads.indices)
         factors = [
             self.atoms.factor(atom, [plus(outer[n], next(inner)) for n in numbers], exponent)
             for atom, exponent, numbers in table.shape.factors
@@ -187,7 +175,7 @@ class Multisets:
         if readings is None:
             return None
         indices = tuple(index for r in readings for index in r.inner)
-        if over - _tied(all_variables(indices), inner):
+        if over - tied(all_variables(indices), inner):
             return None
         others = guards_.without(monomial.guards, inner)
         places = [*(i for r in readings for i in r.outer), *(each.value for each in others)]
@@ -196,16 +184,15 @@ class Multisets:
             tuple((r.atom, r.exponent, tuple(numbers[i] for i in r.outer)) for r in readings),
             tuple((numbers[value], low, high) for value, low, high in others),
         )
-        bound = tuple(sorted(over))
-        table = Table(
-            shape, tuple(numbers), indices, inner, bound, self._interchangeable(readings), monomial
-        )
+        swaps = self._interchangeable(readings)
+        reads = Reads(indices, inner, tuple(sorted(over)), swaps)
+        table = Table(shape, tuple(numbers), reads, monomial)
         return table._replace(name=self._name(table))
 
     def _name(self, table: Table) -> Monomial:
         outer = [of(Variable(n, 0)) for n in range(len(table.outer))]
         factors, _ = self._read(table._replace(shape=table.shape._replace(guards=())), outer)
-        return self.atoms.named(factors, table.guards, table.over)
+        return self.atoms.named(factors, table.reads.guards, table.reads.over)
 
     def _readings(
         self, factors: Iterable[Factor], over: AbstractSet[Variable]
@@ -254,12 +241,6 @@ class Multisets:
         return tuple(blocks for blocks in every if len(blocks) > 1 and blocks[0])
 
 
-def _tied(names: set[Variable], guards: Guards) -> set[Variable]:
-    """Variables, and those that guards tie to them."""
-    found = names | all_variables(each.value for each in guards_.reading(guards, names))
-    return found if found == names else _tied(found, guards)
-
-
 def _copies(f: Factor, outer: tuple[Index, ...], inner: tuple[Index, ...]) -> list[Reading]:
     """A factor as several of the power 1 or -1, if it has a small whole power."""
     if isinstance(f.exponent, int) and abs(f.exponent) <= MOST_COPIES:
@@ -268,48 +249,9 @@ def _copies(f: Factor, outer: tuple[Index, ...], inner: tuple[Index, ...]) -> li
     return [Reading(f.atom, f.exponent, outer, inner)]
 
 
-def _image(tables: Sequence[Table], weights: Sequence[Fraction]) -> Image | None:
-    """
-    What monomials of one shape read together, with their coefficients as weights.
-
-    Groups of columns that share no variable in any monomial are looked at one by one, as far as all
-    monomials read the same there: the rows are then all combinations of theirs.
-    """
-    content: list[tuple[tuple[int, ...], Hashable]] = []
-    scale, differing = Fraction(1), set[int]()
-    for columns in _groups(tables):
-        found = [_weighted([table], columns, [Fraction(1)]) for table in tables]
-        if (first := found[0]) is None or None in found:
-            return None
-        if any(each != first for each in found):
-            differing |= columns
-        else:
-            content.append((tuple(sorted(columns)), first.content))
-            scale *= first.scale
-    if not differing:
-        total = sum(weights, Fraction(0))
-        return Image(tuple(sorted(content)), scale * total) if total else NOTHING
-    last = _weighted(tables, differing, weights)
-    if last is None or last == NOTHING:
-        return last
-    content.append((tuple(sorted(differing)), last.content))
-    return Image(tuple(sorted(content)), scale * last.scale)
+def _weighted(terms: Iterable[Term]) -> list[Weighted]:
+    return [Weighted(table.reads, coefficient) for table, coefficient in terms]
 
 
-def _weighted(
-    tables: Sequence[Table], columns: set[int], weights: Sequence[Fraction]
-) -> Image | None:
-    drawn = [table.rows(columns) for table in tables]
-    parts = [(r, weight) for r, weight in zip(drawn, weights, strict=True) if r is not None]
-    return weighted(parts) if len(parts) == len(drawn) else None
-
-
-def _groups(tables: Sequence[Table]) -> list[set[int]]:
-    """Groups of columns that are not tied to those of others in any table."""
-    groups = [{n} for n in range(len(tables[0].indices))]
-    for tied in (tied for table in tables for tied in table.connected()):
-        joined = [group for group in groups if not group.isdisjoint(tied)]
-        if len(joined) > 1:
-            groups = [group for group in groups if group.isdisjoint(tied)]
-            groups.append({n for group in joined for n in group})
-    return groups
+def _reads(terms: Iterable[Term]) -> list[Reads]:
+    return [term.table.reads for term in terms]
