@@ -38,7 +38,7 @@ from mirage_mlir.equivalence.witness import Witness, float_witness
 from mirage_mlir.equivalence.work import seconds
 from mirage_mlir.interpreters.dims import NotClosed
 from mirage_mlir.interpreters.domain import NotInterpretable
-from mirage_mlir.interpreters.forms import Proof, first_stranger, prove
+from mirage_mlir.interpreters.forms import Proof, first_divergence, prove
 
 BUDGET = 5.0
 """Seconds of random tests, by shapes, above which normal forms have to do."""
@@ -326,7 +326,7 @@ class _Comparison:
             if floats is not None:
                 places = [d for d in outcome.differences if d.element == floats.element]
                 found = next((d for d in places if d.output == floats.output), found)
-            witness = Witness(found, floats, first_stranger(*self.functions))
+            witness = Witness(found, floats, first_divergence(*self.functions))
             return EquivalenceReport(Verdict.DIFFERENT, self.seed, witness=witness)
         if "sqrt" in evidence.keyed and not self.exponential:
             rooted = self._outcome(dims, roots=True)
@@ -348,7 +348,7 @@ class _Comparison:
         if gate is None or not gate.differs(self.candidate):
             return None
         floats = float_witness(self.functions, gate.dims, (), self.seed)
-        witness = Witness(None, floats, first_stranger(*self.functions))
+        witness = Witness(None, floats, first_divergence(*self.functions))
         if floats is None:
             return None
         return EquivalenceReport(Verdict.DIFFERENT, self.seed, witness=witness)

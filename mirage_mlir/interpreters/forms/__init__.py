@@ -6,7 +6,7 @@ and brought to one form. What is proved holds for all inputs, at the functions' 
 shares no code with the algebra that guides the search.
 """
 
+from mirage_mlir.interpreters.forms.first_divergence import first_divergence
 from mirage_mlir.interpreters.forms.proof import Proof, prove
-from mirage_mlir.interpreters.forms.strangers import first_stranger
 
-__all__ = ["Proof", "first_stranger", "prove"]
+__all__ = ["Proof", "first_divergence", "prove"]

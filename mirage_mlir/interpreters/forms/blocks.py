@@ -1,45 +1,42 @@
 """
-Graphs over blocks in normal form: blocks and iterations are digits of indices.
+Graphs over blocks in normal form: blocks and iterations are variables of indices.
 
-A load reads its tensor at the place (block, iteration, element); sums of an accumulator run over
-iterations and, with `across`, over blocks. What a store puts together must read each of its
-dimensions as a whole.
+A load reads its tensor at `(block * iterations + iteration) * tile + element`; sums of an
+accumulator run over iterations and, with `across`, over blocks. A result is read the other way
+round: its element p is element `p mod tile` of block `floor(p / tile)`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from math import prod
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
 
 from xdsl.dialects.builtin import StringAttr
 from xdsl.ir import Operation, SSAValue
 
 from mirage_mlir.dialects import kernel, thread, threadblock
 from mirage_mlir.dialects.threadblock import Stage
-from mirage_mlir.interpreters.cuts import load_cuts, store_cuts
+from mirage_mlir.interpreters.cuts import Cut, load_cuts, store_cuts
+from mirage_mlir.interpreters.forms import guards as guards_
+from mirage_mlir.interpreters.forms.indices import (
+    ZERO,
+    Index,
+    Variable,
+    all_variables,
+    floor_div,
+    of,
+    plus,
+    remainder,
+    scaled,
+)
 from mirage_mlir.interpreters.forms.operators import Operators
 from mirage_mlir.interpreters.forms.scalars import ScalarForms
-from mirage_mlir.interpreters.forms.tensors import Dim, Symbolic
-from mirage_mlir.interpreters.forms.terms import (
-    Form,
-    Place,
-    Undecided,
-    Variable,
-    place,
-    variables_of,
-)
+from mirage_mlir.interpreters.forms.symbolic import Dim, Symbolic, conjunction
+from mirage_mlir.interpreters.forms.terms import Undecided, free_of
 from mirage_mlir.interpreters.operators import integers, shape_of
 
 Watch = Callable[[Operation, Symbolic], None]
 """Is shown each operation with its value."""
-
-
-@dataclass
-class Counter:
-    """What numbers blocks along a grid axis, or iterations of a loop."""
-
-    digits: tuple[Variable, ...]
 
 
 class BlockForms:
@@ -55,10 +52,9 @@ class BlockForms:
         self.watch = watch
         self.operators = operators
         self.tensors = operators.tensors
-        self.forms = operators.forms
         self.graph = graph
-        self.grid = [Counter((self.forms.variable(size),)) for size in graph.grid_sizes]
-        self.loops = [Counter((self.forms.variable(size),)) for size in graph.loop_sizes]
+        self.grid = [self.tensors.forms.variable(size) for size in graph.grid_sizes]
+        self.loops = [self.tensors.forms.variable(size) for size in graph.loop_sizes]
         self.stages = threadblock.stages(graph)
         self.values: dict[SSAValue, Symbolic] = dict(
             zip(graph.body.block.args, inputs, strict=True)
@@ -67,7 +63,11 @@ class BlockForms:
     def outputs(self) -> list[Symbolic]:
         """What the graph's stores put together."""
         stored: list[Symbolic] = []
-        for op in self.graph.body.block.ops:
+        operations = self.graph.body.block.ops
+        live = live_operations(op for op in operations if not op.results)
+        for op in operations:
+            if op not in live:
+                continue
             if isinstance(op, threadblock.StoreOp):
                 shape = shape_of(self.graph.outputs[len(stored)])
                 stored.append(self._stored(op, shape))
@@ -86,9 +86,11 @@ class BlockForms:
             case thread.GraphOp():
                 operands = [self.values[operand] for operand in op.operands]
                 return ScalarForms(self.tensors).results(op, operands)
-            case _:
+            case _ if op.results:
                 operands = [self.values[operand] for operand in op.operands]
                 return [self.operators.result(op, operands)]
+            case _:
+                raise Undecided(f"'{op.name}' has no normal form")
 
     # Loads and stores
 
@@ -96,163 +98,110 @@ class BlockForms:
         """The tile of a block and an iteration."""
         result = self.values[op.source]
         for dim, cut in enumerate(load_cuts(self.graph, op).dims):
-            counters = [] if cut.grid_axis is None else [self.grid[cut.grid_axis]]
-            counters += [self.loops[loop] for loop in cut.loops]
-            result = self._cut(result, dim, counters, min(cut.tile, result.dims[dim].size))
+            size = result.dims[dim].size
+            if cut.grid_axis is None and not cut.loops and cut.tile == size:
+                continue
+            new = self.tensors.dim(cut.tile)
+            element = ZERO if new.variable is None else of(new.variable)
+            index = plus(scaled(self._tile_number(cut), cut.tile), element)
+            valid = conjunction([guards_.guard(index, 0, size)])
+            new = replace(new, valid=valid)
+            result = self.operators.views.read_at(result, dim, new, index)
         return result
 
-    def _cut(self, x: Symbolic, dim: int, counters: Sequence[Counter], tile: int) -> Symbolic:
-        """A dimension cut into tiles, which counters count."""
-        old = x.dims[dim]
-        if not counters and tile == old.size:
-            return x
-        if len(old.digits) > 1 and prod(v.size for v in _digits(counters)) * tile == old.size:
-            return self._cut_again(x, dim, counters, tile)
-        inner = self.forms.variable(tile)
-        where = place([*_digits(counters), inner], old.size)
-        new = Dim(tile, (inner,) if tile > 1 else (), where if where.limit else None)
-        form = self.tensors.read_at(x.form, old.digits, where)
-        return _with_dim(Symbolic(form, x.dims), dim, new)
-
-    def _cut_again(self, x: Symbolic, dim: int, counters: Sequence[Counter], tile: int) -> Symbolic:
-        """
-        A dimension that is made of several, cut: each part of it is one of what counters count.
-
-        Raises:
-            Undecided: parts and tiles overlap.
-        """
-        sizes = [v.size for v in (*_digits(counters), self.forms.variable(tile)) if v.size > 1]
-        x = self.tensors.split(x, dim, sizes)
-        digits = x.dims[dim].digits
-        low, values = 0, dict[Variable, Place]()
-        for counter in counters:
-            high = low
-            while prod(v.size for v in digits[low:high]) < prod(v.size for v in counter.digits):
-                high += 1
-            self._refine(counter, [v.size for v in digits[low:high]])
-            if len(counter.digits) != high - low:
-                raise Undecided("blocks walk dimensions that are made of others in other ways")
-            values |= {
-                v: Place((w,)) for v, w in zip(digits[low:high], counter.digits, strict=True)
-            }
-            low = high
-        form = self.forms.insert(x.form, values)
-        return _with_dim(Symbolic(form, x.dims), dim, Dim(tile, digits[low:]))
-
-    def _refine(self, counter: Counter, sizes: Sequence[int]) -> None:
-        """Let a counter have digits of these sizes at the least, in all values that there are."""
-        before = Symbolic(self.forms.constant(0), (Dim(prod(sizes), counter.digits),))
-        after = self.tensors.split(before, 0, sizes).dims[0].digits
-        if after == counter.digits:
-            return
-        values: dict[Variable, Place] = {}
-        left = list(after)
-        for digit in counter.digits:
-            taken: list[Variable] = []
-            while prod(v.size for v in taken) < digit.size:
-                taken.append(left.pop(0))
-            values[digit] = Place(tuple(taken))
-        counter.digits = after
-        self.values = {
-            key: self.tensors.inserted(value, values) for key, value in self.values.items()
-        }
+    def _tile_number(self, cut: Cut) -> Index:
+        """Which of the tiles of a dimension a block has in an iteration."""
+        index = ZERO if cut.grid_axis is None else of(self.grid[cut.grid_axis])
+        for loop, count in zip(cut.loops, cut.iterations, strict=True):
+            index = plus(scaled(index, count), of(self.loops[loop]))
+        return index
 
     def _stored(self, op: threadblock.StoreOp, shape: Sequence[int]) -> Symbolic:
-        """The tensor that the tiles of all blocks are."""
+        """
+        The tensor that the tiles of all blocks are.
+
+        Raises:
+            Undecided: elements depend on the block otherwise than by their place, or lack.
+        """
         tile = self.values[op.tile]
-        form, dims = tile.form, list[Dim]()
-        for dim, cut, size in zip(tile.dims, store_cuts(op).dims, shape, strict=True):
-            counters = [] if cut.grid_axis is None else [self.grid[cut.grid_axis]]
-            digits = place([*_digits(counters), *dim.digits]).digits
-            if len(digits) == 1 and digits[0].size == size:
-                dims.append(Dim(size, digits))
-            elif digits:
-                form, new = self._whole(form, digits, size)
-                dims.append(new)
-            else:
-                dims.append(Dim(size))
-        return self._without_blocks(Symbolic(form, tuple(dims)))
-
-    def _whole(self, form: Form, digits: tuple[Variable, ...], size: int) -> tuple[Form, Dim]:
-        """A form with the digits of a dimension, if they stand together, as one index."""
-        new = self.tensors.dim(size)
-        whole = prod(v.size for v in digits) == size
-
-        def joined(p: Place) -> Place:
-            if not any(digit in digits for digit in p.digits):
-                return p
-            start = next(n for n, digit in enumerate(p.digits) if digit in digits)
-            rest = p.digits[start + len(digits) :]
-            if p.digits[start : start + len(digits)] != digits or (p.limit and p.limit < size):
-                raise Undecided("stored elements depend on how the result is cut into tiles")
-            limit = p.limit if rest or start else 0
-            return place((*p.digits[:start], *new.digits, *rest), limit, p.offset, p.stride)
-
-        try:
-            return self.forms.moved(form, joined), new
-        except Undecided:
-            if not whole:
-                raise
-            return form, Dim(size, digits)
-
-    def _without_blocks(self, x: Symbolic) -> Symbolic:
-        """`x`, unless it depends on the block or the iteration otherwise than by its place."""
-        own = {v for dim in x.dims for v in dim.digits}
-        read = {v for m, _ in x.form for v in variables_of(m) if not v.bound}
-        if read - own:
-            raise Undecided("stored elements depend on the block that stores them")
-        # Digits of blocks stay with this run: a later use has its own.
-        return x
+        dims: list[Dim] = []
+        values: dict[Variable, Index] = {}
+        for old, cut, size in zip(tile.dims, store_cuts(op).dims, shape, strict=True):
+            new = self.tensors.dim(size)
+            index = ZERO if new.variable is None else of(new.variable)
+            if cut.grid_axis is not None:
+                values[self.grid[cut.grid_axis]] = floor_div(index, cut.tile)
+                index = remainder(index, cut.tile)
+            if old.variable is not None:
+                values[old.variable] = index
+            dims.append(new)
+        there = conjunction(tile.exists, *(dim.valid for dim in tile.dims))
+        if guards_.moved(there, values) != ():
+            raise Undecided("not every element of a result is stored")
+        pieces = self.tensors.moved(tile.pieces, values)
+        own = {dim.variable for dim in dims if dim.variable is not None}
+        for piece in pieces:
+            read = free_of(piece.form) | all_variables(each.value for each in piece.guards)
+            if not read <= own:
+                raise Undecided("stored elements depend on the block that stores them")
+        return Symbolic(pieces, tuple(dims))
 
     # Accumulators
 
     def _accumulated(self, op: threadblock.AccumulateOp) -> Symbolic:
         value = self.values[op.value]
-        counters = [] if self.stages[op.value] == Stage.POST else list(self.loops)
-        counters += [self.grid[axis] for axis in integers(op, "across")]
-        over = _digits(counters)
+        over = [] if self.stages[op.value] == Stage.POST else list(self.loops)
+        over += [self.grid[axis] for axis in integers(op, "across")]
         assert isinstance(op.kind, StringAttr)
         if op.kind.data == "max":
-            form = value.form
-            for variable in over:
-                form = self.forms.largest(form, variable)
-            return Symbolic(form, _settled(value.dims, over))
+            return self._largest(value, over)
         if op.rescale is not None:
             value = self._rescaled(value, self.values[op.rescale], over)
-        form = value.form
-        places = [dim.valid for dim in value.dims if dim.valid is not None]
-        for variable in reversed(over):
-            valid = next((p for p in places if variable in p.digits), None)
-            form = self.forms.bind(form, variable, valid)
-            # What was valid is now part of the form, which has other variables.
-            places = [p for p in places if variable not in p.digits]
-        return Symbolic(form, _settled(value.dims, over))
+        # Of a tile that is nowhere the sum is zero.
+        there = conjunction(value.exists, _valid(value, over))
+        pieces = self.tensors.sum_over(value, over, there)
+        return Symbolic(pieces, _first(value, over).dims)
+
+    def _largest(self, value: Symbolic, over: Sequence[Variable]) -> Symbolic:
+        there = conjunction(guards_.reading(value.exists, over), _valid(value, over))
+        return replace(_first(value, over), pieces=self.tensors.maximum_over(value, over, there))
 
     def _rescaled(
         self, value: Symbolic, stabiliser: Symbolic, over: Sequence[Variable]
     ) -> Symbolic:
         """`value * exp(m - M)`, M being the largest m."""
-        form = stabiliser.form
-        for variable in over:
-            form = self.forms.largest(form, variable)
-        largest = Symbolic(form, stabiliser.dims)
+        # Where there is an m there is M.
+        largest = replace(
+            self._largest(stabiliser, over), dims=stabiliser.dims, exists=stabiliser.exists
+        )
         factor = self.tensors.function("exp", self.tensors.subtract(stabiliser, largest))
         return self.tensors.multiply(value, factor)
 
 
-def _with_dim(x: Symbolic, dim: int, new: Dim) -> Symbolic:
-    return Symbolic(x.form, (*x.dims[:dim], new, *x.dims[dim + 1 :]))
+def live_operations(operations: Iterable[Operation]) -> set[Operation]:
+    """Some operations, and those that they need."""
+    pending = list(operations)
+    live: set[Operation] = set()
+    while pending:
+        op = pending.pop()
+        if op not in live:
+            live.add(op)
+            pending += [v.owner for v in op.operands if isinstance(v.owner, Operation)]
+    return live
 
 
-def _digits(counters: Sequence[Counter]) -> list[Variable]:
-    return [digit for counter in counters for digit in counter.digits]
+def _valid(x: Symbolic, over: Sequence[Variable]) -> guards_.Guards:
+    """The conditions that elements are there, as far as they depend on some variables."""
+    return conjunction(*(guards_.reading(dim.valid, over) for dim in x.dims))
 
 
-def _settled(dims: Sequence[Dim], over: Sequence[Variable]) -> tuple[Dim, ...]:
-    """Dimensions of a total: where one of its parts has an element, it has."""
-    return tuple(
-        Dim(dim.size, dim.digits)
-        if dim.valid is not None and not set(dim.valid.digits).isdisjoint(over)
-        else dim
-        for dim in dims
-    )
+def _first(x: Symbolic, over: Sequence[Variable]) -> Symbolic:
+    """`x` where the first of what variables count is: what is there at all, is there."""
+    values = dict.fromkeys(over, ZERO)
+
+    def first(guards: guards_.Guards) -> guards_.Guards:
+        found = guards_.moved(guards, values)
+        return conjunction((False,) if found is None else found)
+
+    dims = tuple(replace(dim, valid=first(dim.valid)) for dim in x.dims)
+    return replace(x, dims=dims, exists=first(x.exists))

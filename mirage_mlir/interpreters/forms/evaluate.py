@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Hashable, Sequence
+
 from xdsl.dialects.func import FuncOp, ReturnOp
 from xdsl.ir import Operation, SSAValue
 
 from mirage_mlir.dialects import kernel
-from mirage_mlir.interpreters.forms.blocks import BlockForms, Watch
+from mirage_mlir.interpreters.forms.blocks import BlockForms, Watch, live_operations
 from mirage_mlir.interpreters.forms.operators import Operators
-from mirage_mlir.interpreters.forms.tensors import Symbolic
+from mirage_mlir.interpreters.forms.symbolic import Symbolic
 from mirage_mlir.interpreters.forms.terms import Undecided
 from mirage_mlir.interpreters.operators import shape_of
 
@@ -17,27 +19,64 @@ def _nobody(op: Operation, value: Symbolic) -> None:
     """Nobody watches."""
 
 
-def outputs(operators: Operators, function: FuncOp, watch: Watch = _nobody) -> list[Symbolic]:
+Numbers = dict[Hashable, int]
+"""Numbers of values by what makes them."""
+
+
+def numbered(function: FuncOp, numbers: Numbers) -> list[int]:
+    """Numbers of what a function returns: what the same operators make has the same number."""
+    values: dict[SSAValue, int] = {}
+    for number, argument in enumerate(function.body.block.args):
+        values[argument] = numbers.setdefault(number, len(numbers))
+    for op in function.body.block.ops:
+        operands = tuple(values[operand] for operand in op.operands)
+        if isinstance(op, ReturnOp):
+            return list(operands)
+        # Of a graph nothing is known but that it is itself.
+        made: Hashable = op if op.regions else (op.name, *op.properties.items())
+        for place, result in enumerate(op.results):
+            key = made, result.type, operands, place
+            values[result] = numbers.setdefault(key, len(numbers))
+    return []
+
+
+def outputs(
+    operators: Operators,
+    function: FuncOp,
+    wanted: Sequence[int] | None = None,
+    watch: Watch = _nobody,
+) -> list[Symbolic]:
     """
     What a function returns, in normal form.
+
+    Args:
+        operators: evaluates its operations.
+        function: what is evaluated.
+        wanted: which of its results; None: all.
+        watch: is shown the value of each operation that they need.
 
     Raises:
         Undecided: something has none.
     """
     block = function.body.block
+    returned = block.last_op
+    if not isinstance(returned, ReturnOp):
+        raise Undecided("has no return")
     values: dict[SSAValue, Symbolic] = {
         argument: operators.argument(number, shape_of(argument))
         for number, argument in enumerate(block.args)
     }
+    results = [v for n, v in enumerate(returned.operands) if wanted is None or n in wanted]
+    live = live_operations([v.owner for v in results if isinstance(v.owner, Operation)])
     for op in block.ops:
+        if op not in live:
+            continue
         operands = [values[operand] for operand in op.operands]
-        if isinstance(op, ReturnOp):
-            return operands
         if isinstance(op, kernel.GraphDefinedOp):
-            results = BlockForms(operators, op, operands, watch).outputs()
+            made = BlockForms(operators, op, operands, watch).outputs()
         else:
-            results = [operators.result(op, operands)]
-        for value, result in zip(op.results, results, strict=True):
+            made = [operators.result(op, operands)]
+        for value, result in zip(op.results, made, strict=True):
             values[value] = result
             watch(op, result)
-    raise Undecided("has no return")
+    return [values[value] for value in results]

@@ -11,8 +11,11 @@ from xdsl.ir import Operation
 
 from mirage_mlir.field.rational import simplest_rational
 from mirage_mlir.interpreters.domain import NotInterpretable
-from mirage_mlir.interpreters.forms.tensors import Symbolic, Tensors
-from mirage_mlir.interpreters.forms.terms import Atom, Form, Place, Undecided
+from mirage_mlir.interpreters.forms.indices import ZERO, of
+from mirage_mlir.interpreters.forms.symbolic import Piece, Symbolic
+from mirage_mlir.interpreters.forms.tensors import Tensors
+from mirage_mlir.interpreters.forms.terms import Atom, Form, Undecided
+from mirage_mlir.interpreters.forms.views import Views
 from mirage_mlir.interpreters.operators import integer, integers, mnemonic, number, shape_of
 
 PLAIN = ("exp", "log", "sqrt", "rsqrt", "sigmoid", "tanh")
@@ -30,6 +33,7 @@ class Operators:
     def __init__(self, tensors: Tensors):
         self.tensors = tensors
         self.forms = tensors.forms
+        self.views = views = Views(tensors)
         self._arguments: dict[int, Symbolic] = {}
         self._known: dict[tuple[object, ...], tuple[Symbolic, list[Symbolic]]] = {}
         """Results by operator and the identity of operands, which are kept with them."""
@@ -53,8 +57,8 @@ class Operators:
             "square": lambda op, a: forms.mul(a, a),
         }
         self._others: dict[str, Callable[[Operation, list[Symbolic]], Symbolic]] = {
-            "broadcast": lambda op, x: tensors.broadcast(x[0], _shape(op)),
-            "concat": lambda op, x: tensors.concat(x, integer(op, "dim")),
+            "broadcast": lambda op, x: views.broadcast(x[0], _shape(op)),
+            "concat": lambda op, x: views.concat(x, integer(op, "dim")),
             "constant": lambda op, x: tensors.constant(number(op, "value"), _shape(op)),
             "layer_norm": self._layer_norm,
             "matmul": lambda op, x: tensors.matmul(*x),
@@ -63,20 +67,20 @@ class Operators:
             "reduce_sum": lambda op, x: tensors.total(x[0], integers(op, "dims")),
             "repeat": self._repeat,
             "repeat_interleave": self._repeat,
-            "reshape": lambda op, x: tensors.reshape(x[0], _shape(op)),
+            "reshape": lambda op, x: views.reshape(x[0], _shape(op)),
             "rms_norm": lambda op, x: self._scaled_to_unit(op, x[0], x[1:]),
             "slice": self._slice,
             "softmax": self._softmax,
-            "transpose": lambda op, x: tensors.transpose(x[0], integers(op, "permutation")),
+            "transpose": lambda op, x: views.transpose(x[0], integers(op, "permutation")),
         }
 
     def argument(self, number: int, shape: Sequence[int]) -> Symbolic:
         """An argument of the functions."""
         if number not in self._arguments:
             dims = tuple(map(self.tensors.dim, shape))
-            places = [Place(dim.digits) for dim in dims]
-            form = self.forms.factor(Atom("input", str(number)), places)
-            self._arguments[number] = Symbolic(form, dims)
+            indices = [ZERO if dim.variable is None else of(dim.variable) for dim in dims]
+            form = self.forms.factor(Atom("input", str(number)), indices)
+            self._arguments[number] = Symbolic((Piece((), form),), dims)
         return self._arguments[number]
 
     def result(self, op: Operation, operands: list[Symbolic]) -> Symbolic:
@@ -108,7 +112,8 @@ class Operators:
 
     def _clamp(self, op: Operation, a: Form) -> Form:
         low, high = number(op, "min"), number(op, "max")
-        return self.forms.function(f"clamp {low} {high}", a)
+        forms = self.forms
+        return forms.minimum(forms.maximum(a, forms.constant(low)), forms.constant(high))
 
     def _gelu(self, op: Operation, a: Form) -> Form:
         """`x / 2 (1 + erf(x / sqrt(2)))`, or its approximation by tanh."""
@@ -149,13 +154,14 @@ class Operators:
     def _repeat(self, op: Operation, operands: list[Symbolic]) -> Symbolic:
         inner = mnemonic(op) == "repeat_interleave"
         dim, times = integer(op, "dim"), integer(op, "times")
-        return self.tensors.repeat(operands[0], dim, times, inner=inner)
+        repeat = self.views.repeat_interleave if inner else self.views.repeat
+        return repeat(operands[0], dim, times)
 
     def _slice(self, op: Operation, operands: list[Symbolic]) -> Symbolic:
         result = operands[0]
         bounds = zip(*(integers(op, name) for name in ("offsets", "sizes", "strides")), strict=True)
         for dim, (offset, size, stride) in enumerate(bounds):
-            result = self.tensors.part(result, dim, offset, size, stride)
+            result = self.views.slice(result, dim, offset, size, stride)
         return result
 
 

@@ -10,7 +10,8 @@ from xdsl.dialects import arith, math
 from xdsl.ir import Operation, SSAValue
 
 from mirage_mlir.dialects import thread
-from mirage_mlir.interpreters.forms.tensors import Dim, Symbolic, Tensors
+from mirage_mlir.interpreters.forms.symbolic import Symbolic
+from mirage_mlir.interpreters.forms.tensors import Tensors
 from mirage_mlir.interpreters.forms.terms import Form, Undecided
 from mirage_mlir.interpreters.operators import number_of, shape_of
 from mirage_mlir.interpreters.thread import FUNCTIONS
@@ -27,6 +28,8 @@ class ScalarForms:
             arith.DivfOp: forms.div,
             arith.MaximumfOp: forms.maximum,
             arith.MaxnumfOp: forms.maximum,
+            arith.MinimumfOp: forms.minimum,
+            arith.MinnumfOp: forms.minimum,
             arith.MulfOp: forms.mul,
             arith.SubfOp: partial(forms.add, sign=-1),
         }
@@ -54,15 +57,11 @@ class ScalarForms:
         return stored
 
     def _spread(self, x: Symbolic, shape: Sequence[int], operands: Sequence[Symbolic]) -> Symbolic:
-        """`x` at all places of the result, of which ragged operands lack some."""
-        x = self.tensors.with_rank(x, len(shape))
-        result = self.tensors.broadcast(x, shape)
+        """`x` at all places of the result that all operands have."""
+        whole = self.tensors.constant(Fraction(0), shape)
         for operand in operands:
-            ranked = self.tensors.with_rank(operand, len(shape))
-            for dim, other in zip(result.dims, ranked.dims, strict=True):
-                if other.valid is not None and dim.valid is None:
-                    raise Undecided("a constant is stored where a tile is ragged")
-        return result
+            whole = self.tensors.add(whole, self.tensors.scale(operand, Fraction(0)))
+        return self.tensors.add(whole, x)
 
     def _result(self, op: Operation, operands: list[Symbolic], rank: int) -> Symbolic:
         if (binary := self._binary.get(type(op))) is not None:
@@ -75,7 +74,7 @@ class ScalarForms:
             case arith.NegfOp():
                 return self.tensors.scale(operands[0], Fraction(-1))
             case arith.ConstantOp():
-                return Symbolic(self.forms.constant(_number(op)), (Dim(1),) * rank)
+                return self.tensors.constant(_number(op), (1,) * rank)
             case math.PowFOp() if isinstance(op.rhs.owner, arith.ConstantOp):
                 power = partial(self.forms.raised, exponent=_number(op.rhs.owner))
                 return self.tensors.each(power, operands[0])

@@ -12,7 +12,7 @@ from graph_mutants import mutants
 from random_functions import FunctionMaker
 from xdsl.dialects.func import FuncOp
 
-from mirage_mlir.interpreters.forms import first_stranger, prove
+from mirage_mlir.interpreters.forms import first_divergence, prove
 
 Parse = Callable[[str], list[FuncOp]]
 
@@ -117,7 +117,7 @@ def test_a_square_of_a_sum_is_no_sum_of_squares(parse: Parse) -> None:
     """Products of partial sums stay apart, and the square is the operator to blame."""
     reference, candidate = parse(in_full(PARTIAL))
     assert not prove(reference, candidate).proved
-    assert first_stranger(reference, candidate).startswith("'threadblock.square' (%q)")
+    assert first_divergence(reference, candidate).startswith("'threadblock.square' (%q)")
 
 
 LARGEST = """
