@@ -11,7 +11,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
-from numpy.typing import NDArray
 
 from mirage_mlir.equivalence.residue_domain import residues_of
 from mirage_mlir.equivalence.residues import Residues, Words
@@ -33,13 +32,17 @@ class DrawnWords:
 
     def at(self, places: Sequence[AnyArray]) -> Words:
         """The words at arrays of indices, one for each dimension, behind an axis of runs."""
+        # Two multiplications apart, so that words of one row do not differ by the same bits.
+        return mix(mix(self.sums(places)) + self._key)
+
+    def sums(self, places: Sequence[AnyArray]) -> Words:
+        """The same before mixing: those of a rectangle of elements depend on each other."""
         words: Words = self._key
         for table, place in zip(self._tables, places, strict=True):
             words = words ^ table[place.astype(np.intp)]
         if words.size > MOST_ELEMENTS:
             raise NotInterpretable(f"{words.size} elements of an argument are read at once")
-        # Two multiplications apart, so that words of one row do not differ by the same bits.
-        return mix(mix(words) + self._key)[None]
+        return words[None]
 
 
 class DrawnResidues:
@@ -48,25 +51,23 @@ class DrawnResidues:
     def __init__(
         self, shape: Sequence[int], seed: Sequence[int], moduli: Sequence[int], *, exponents: bool
     ):
-        self._words = DrawnWords(shape, seed)
+        self._first, self._second = (DrawnWords(shape, [*seed, number]) for number in (1, 2))
         self._moduli = tuple(moduli)
-        self._exponents = exponents
+        self._orders = tuple((modulus - 1) // 2 for modulus in moduli) if exponents else ()
 
     def at(self, places: Sequence[AnyArray]) -> Residues:
         """The elements at arrays of indices; see `Source`."""
-        words = self._words.at(places)
-        p = self._lanes(words, self._moduli, 0)
-        orders = [(modulus - 1) // 2 for modulus in self._moduli]
-        q = self._lanes(words, orders, len(p)) if self._exponents else None
-        return Residues(p, q, UNKNOWN)
-
-    def _lanes(
-        self, words: Words, moduli: Sequence[int], start: int
-    ) -> tuple[NDArray[np.float64], ...]:
-        """One lane for each half of a word: both halves are random."""
-        found: list[NDArray[np.float64]] = []
-        for number, modulus in enumerate(moduli, start):
-            other = words if number < 2 else mix(words + np.uint64(number // 2))
-            half = other if number % 2 == 0 else other << np.uint64(32)
-            found.append(residues_of(half, modulus))
-        return tuple(found)
+        moduli = self._moduli + self._orders
+        words = [self._first.at(places)]
+        # Once in 2^63 times two elements have the same first word, and the same residues in two
+        # lanes. For the same residues in all lanes, second words, too, would have to be the same.
+        other = self._second.sums(places)
+        for number in range(1, (len(moduli) + 1) // 2):
+            words.append(mix(words[0] * np.uint64(2 * number - 1) ^ other))
+        # Both halves of a word are random.
+        lanes = [
+            residues_of(words[n // 2] << np.uint64(32 * (n % 2)), modulus)
+            for n, modulus in enumerate(moduli)
+        ]
+        count = len(self._moduli)
+        return Residues(tuple(lanes[:count]), tuple(lanes[count:]) or None, UNKNOWN)

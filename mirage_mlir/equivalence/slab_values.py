@@ -122,7 +122,7 @@ class Operators:
             "transpose": lambda: self._transpose(operands[0], integers(op, "permutation")),
         }
         if name in views:
-                return self.passed(views[name]()) if name in RESHAPING else views[name]()
+            return self.passed(views[name]()) if name in RESHAPING else views[name]()
         found = self.together(operands, self._reduced(op, name, operands))
         return shaped(found, shape)
 
