@@ -37,7 +37,13 @@ EXPONENT = 1.02 / 2.0**24
 """The same modulo q."""
 
 WORD = 2.0**-63
-"""The probability, at most, that two sums of random words are equal."""
+"""The probability, at most, that two random words are equal."""
+
+SUM = 2.0**-60
+"""The same for sums of random words modulo 2^61 - 1, which is what maxima are known by."""
+
+HOPELESS = 1 << 40
+"""Degrees and bits beyond which there is no bound."""
 
 
 @dataclass(frozen=True)
@@ -57,7 +63,7 @@ class Evidence:
     difference: Height
     """Of the difference of two results."""
     arguments: int
-    """To how many arguments random functions were applied."""
+    """To how many arguments random functions, maxima among them, were applied."""
     argument: Height
     """The height of all of them."""
     exponentials: int = 0
@@ -66,10 +72,16 @@ class Evidence:
     """The height of these arguments."""
     spread: int = 1
     """The largest whole number that an exponent is multiplied by, after common factors."""
-    roots: int = 0
-    """Square roots of squares."""
     keyed: tuple[str, ...] = ()
     """Names of random functions."""
+    functions: int = 0
+    """How many results of random functions there are."""
+    maxima: int = 0
+    """How many maxima there are."""
+
+    def pairs(self, count: int) -> float:
+        """The pairs, at most, of so many on the way to one element of both functions."""
+        return min(count, max(2, self.difference.calls)) ** 2 / 2
 
 
 def bound_of(evidence: Evidence) -> Bound:
@@ -78,8 +90,9 @@ def bound_of(evidence: Evidence) -> Bound:
     if evidence.arguments:
         argument = evidence.argument
         collides = _chance(argument.add(argument, alike=False), evidence) ** evidence.lanes
-        pairs = min(evidence.arguments, max(2, evidence.difference.calls)) ** 2 / 2
-        probability += pairs * (collides + WORD)
+        probability += evidence.pairs(evidence.arguments) * collides
+        probability += evidence.pairs(evidence.functions) * WORD
+        probability += evidence.pairs(evidence.maxima) * SUM
     if evidence.exponentials:
         exponent = evidence.exponent
         # Residues modulo q have twice the probability of those modulo p.
@@ -98,11 +111,12 @@ def lanes_needed(evidence: Evidence) -> int:
 
 def _chance(height: Height, evidence: Evidence) -> float:
     """The probability, at most, that a value other than zero is zero modulo one prime."""
-    divides = int(height.bits / BITS) / PRIMES
     terms = height.exponentials * evidence.spread
+    if not max(height.degree, terms, height.bits) < HOPELESS:
+        return 1.0
+    divides = int(height.bits / BITS) / PRIMES
     zero = height.degree * RESIDUE + terms * (terms + 1) * EXPONENT
-    # Each root doubles the degree, by its conjugate, and the probability under its condition.
-    return min(1.0, divides + zero * 4.0**evidence.roots)
+    return min(1.0, divides + zero)
 
 
 def _theorem(evidence: Evidence) -> str:
@@ -110,8 +124,6 @@ def _theorem(evidence: Evidence) -> str:
     text = f"Schwartz-Zippel, degree {degree}, modulo {evidence.lanes} primes"
     if evidence.exponentials:
         text += ", with independent exponents"
-    if evidence.roots:
-        text += f", {evidence.roots} square roots"
     if evidence.keyed:
         text += f"; {', '.join(evidence.keyed)} as random functions"
     return text

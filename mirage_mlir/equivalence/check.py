@@ -139,16 +139,10 @@ class Verifier:
         return self._gates[key]
 
     def random_tests(
-        self,
-        dims: Dims,
-        *,
-        exponential: frozenset[int],
-        expand_sigmoid: bool,
-        lanes: int,
-        roots: bool,
+        self, dims: Dims, *, exponential: frozenset[int], expand_sigmoid: bool, lanes: int
     ) -> RandomTests:
         """Random tests on some indices of the arguments."""
-        key = (*dims, exponential, expand_sigmoid, lanes, roots)
+        key = (*dims, exponential, expand_sigmoid, lanes)
         if key not in self._drawn:
             _forget(self._drawn)
             self._drawn[key] = RandomTests(
@@ -158,7 +152,6 @@ class Verifier:
                 exponential=exponential,
                 expand_sigmoid=expand_sigmoid,
                 lanes=lanes,
-                roots=roots,
             )
         return self._drawn[key]
 
@@ -185,16 +178,17 @@ class _Comparison:
     def report(self) -> EquivalenceReport:
         """All steps, as far as they are needed."""
         proof = prove(*self.functions)
+        dims, scope = self._sample()
         try:
-            dims, scope = self._sample()
-            if dims is None:
-                tests = Tests(reason=scope)
-            else:
-                outcome = self._outcome(dims, roots=False)
-                if outcome.differences:
-                    return self._differs(outcome, dims, scope, proof)
-                tests = _tests(outcome, scope)
-            return self._judged(proof, tests)
+            outcome = None if dims is None else self._outcome(dims)
+        except NotInterpretable as error:
+            outcome, scope = None, str(error)
+        try:
+            if dims is None or outcome is None:
+                return self._judged(proof, Tests(reason=scope))
+            if outcome.differences:
+                return self._differs(outcome, dims, proof)
+            return self._judged(proof, _tests(outcome, scope))
         except NotInterpretable as error:
             return self._undecided(str(error))
 
@@ -286,22 +280,21 @@ class _Comparison:
         ]
         return next((each for each in found if each[1] <= AT_ONCE), found[-1])
 
-    def _outcome(self, dims: Dims, *, roots: bool) -> Outcome:
+    def _outcome(self, dims: Dims) -> Outcome:
         """Random tests, modulo as many primes as the bound needs."""
         lanes = self._lanes
-        outcome = self._tested(dims, lanes, roots=roots)
+        outcome = self._tested(dims, lanes)
         needed = lanes_needed(outcome.evidence)
         if outcome.passed and outcome.bound.probability < 1.0 and needed > lanes:
-            outcome = self._tested(dims, min(needed, MOST_LANES), roots=roots)
+            outcome = self._tested(dims, min(needed, MOST_LANES))
         return outcome
 
-    def _tested(self, dims: Dims, lanes: int, *, roots: bool) -> Outcome:
+    def _tested(self, dims: Dims, lanes: int) -> Outcome:
         tests = self.verifier.random_tests(
             dims,
             exponential=self.exponential,
             expand_sigmoid=self.lowered,
             lanes=lanes,
-            roots=roots,
         )
         private = None
         if self.exponential:
@@ -310,7 +303,7 @@ class _Comparison:
 
     # Functions that differ in a test
 
-    def _differs(self, outcome: Outcome, dims: Dims, scope: str, proof: Proof) -> EquivalenceReport:
+    def _differs(self, outcome: Outcome, dims: Dims, proof: Proof) -> EquivalenceReport:
         """Functions that differ modulo primes: what f64 and normal forms say about it."""
         evidence = outcome.evidence
         exact = not (evidence.keyed or evidence.exponentials)
@@ -328,10 +321,6 @@ class _Comparison:
                 found = next((d for d in places if d.output == floats.output), found)
             witness = Witness(found, floats, first_divergence(*self.functions))
             return EquivalenceReport(Verdict.DIFFERENT, self.seed, witness=witness)
-        if "sqrt" in evidence.keyed and not self.exponential:
-            rooted = self._outcome(dims, roots=True)
-            if rooted.passed:
-                return self._judged(proof, _tests(rooted, scope))
         witness = Witness(outcome.differences[0], None)
         return EquivalenceReport(
             Verdict.UNDECIDED,

@@ -32,16 +32,31 @@ MOST_ARGUMENTS = 12
 
 
 @dataclass(frozen=True)
+class Apart:
+    """Numbers of a dimension's indices: elements with different numbers use different inputs."""
+
+    numbering: object
+    """What is numbered: numbers of one kind of inputs say nothing of those of another kind."""
+    ids: Ids
+
+    def agrees(self, other: Apart) -> bool:
+        """Whether indices have the same numbers of the same kind."""
+        return self.numbering == other.numbering and np.array_equal(self.ids, other.ids)
+
+
+@dataclass(frozen=True)
 class Linear:
     """How a value depends on some inputs."""
 
     degree: int = 0
-    apart: dict[int, Ids] = field(default_factory=dict[int, Ids])
-    """Dimensions along which different numbers say that elements of different inputs are used."""
+    sources: frozenset[int] = frozenset()
+    """The arguments that have these inputs."""
+    apart: dict[int, Apart] = field(default_factory=dict[int, Apart])
+    """Dimensions along which elements are apart."""
 
     def moved(self, places: dict[int, int]) -> Linear:
         """With dimension d at `places[d]`; those without a place are gone."""
-        kept = {places[dim]: ids for dim, ids in self.apart.items() if dim in places}
+        kept = {places[dim]: apart for dim, apart in self.apart.items() if dim in places}
         return replace(self, apart=kept)
 
 
@@ -95,8 +110,9 @@ class _Walk:
         for number, argument in enumerate(function.body.block.args):
             self.values[argument] = NOTHING
             if number in private:
-                apart = {dim: np.arange(size) for dim, size in enumerate(shape_of(argument))}
-                self.values[argument] = Linear(1, apart)
+                shape = shape_of(argument)
+                apart = {d: Apart((number, d), np.arange(size)) for d, size in enumerate(shape)}
+                self.values[argument] = Linear(1, frozenset([number]), apart)
         for op in function.body.block.ops:
             if not isinstance(op, ReturnOp):
                 self._follow(op)
@@ -112,7 +128,7 @@ class _Walk:
             return False
         return all(
             self._indices(value, dim, size) == 1
-            or (dim in found.apart and len(np.unique(found.apart[dim])) == size)
+            or (dim in found.apart and len(np.unique(found.apart[dim].ids)) == size)
             for dim, size in enumerate(shape_of(value))
         )
 
@@ -150,24 +166,30 @@ def _aligned(op: Operation, operands: Sequence[Linear]) -> list[Linear]:
     return found
 
 
-def _met(operands: Sequence[Linear]) -> dict[int, Ids]:
-    """The dimensions along which all operands use different elements for different indices."""
+def _met(operands: Sequence[Linear]) -> dict[int, Apart]:
+    """The dimensions along which elements that are made of all operands are apart."""
     first, *others = [operand for operand in operands if operand.degree]
     return {
-        dim: ids
-        for dim, ids in first.apart.items()
-        if all(dim in each.apart and np.array_equal(each.apart[dim], ids) for each in others)
+        dim: apart
+        for dim, apart in first.apart.items()
+        if all(dim in each.apart and apart.agrees(each.apart[dim]) for each in others)
     }
+
+
+def _together(degree: int, operands: Sequence[Linear]) -> Linear:
+    """What is made of corresponding elements."""
+    sources = frozenset[int]().union(*(operand.sources for operand in operands))
+    return Linear(min(MORE, degree), sources, _met(operands))
 
 
 def _sum(op: Operation, operands: list[Linear]) -> Linear:
     aligned = _aligned(op, operands)
-    return Linear(max(operand.degree for operand in aligned), _met(aligned))
+    return _together(max(operand.degree for operand in aligned), aligned)
 
 
 def _product(op: Operation, operands: list[Linear]) -> Linear:
     aligned = _aligned(op, operands)
-    return Linear(min(MORE, sum(operand.degree for operand in aligned)), _met(aligned))
+    return _together(sum(operand.degree for operand in aligned), aligned)
 
 
 def _quotient(op: Operation, operands: list[Linear]) -> Linear:
@@ -196,7 +218,7 @@ def _matmul(op: Operation, operands: list[Linear]) -> Linear:
             if dim != contracted and size == shape_of(op.results[0])[dim + missing]
         }
         moved.append(operand.moved(places))
-    return Linear(min(MORE, sum(each.degree for each in moved)), _met(moved))
+    return _together(sum(each.degree for each in moved), moved)
 
 
 def _reduced(op: Operation, operands: list[Linear]) -> Linear:
@@ -234,7 +256,8 @@ def _slice(op: Operation, operands: list[Linear]) -> Linear:
     bounds = zip(*(integers(op, name) for name in ("offsets", "sizes", "strides")), strict=True)
     for dim, (offset, size, stride) in enumerate(bounds):
         if dim in apart:
-            apart[dim] = apart[dim][offset : offset + size * stride : stride]
+            ids = apart[dim].ids[offset : offset + size * stride : stride]
+            apart[dim] = replace(apart[dim], ids=ids)
     return replace(operands[0], apart=apart)
 
 
@@ -242,51 +265,54 @@ def _concat(op: Operation, operands: list[Linear]) -> Linear:
     dim = integer(op, "dim")
     if any(operand.degree != 1 for operand in operands):
         return Linear(MORE)
-    apart = _met([replace(each, apart=_without(each.apart, dim)) for each in operands])
-    ids: list[Ids] = []
-    for number, (value, operand) in enumerate(zip(op.operands, operands, strict=True)):
-        if dim not in operand.apart:
-            return Linear(1, apart)
-        # Parts of one input may overlap, those of different ones do not.
-        same = [n for n, other in enumerate(op.operands) if _root(other) is _root(value)]
-        if same != [number]:
-            return Linear(1, apart)
-        ids.append(operand.apart[dim] + number * (1 << 40))
-    return Linear(1, {**apart, dim: np.concatenate(ids)})
+    sources = frozenset[int]().union(*(operand.sources for operand in operands))
+    if len(sources) == sum(len(operand.sources) for operand in operands):
+        # Parts have no input in common: whatever is apart in each is apart in the whole.
+        operands = [_renumbered(op, operand) for operand in operands]
+        offsets = np.cumsum([0, *(shape_of(value)[dim] for value in op.operands)])
+    else:
+        offsets = np.zeros(len(operands), np.intp)
+    around = [operand.moved({d: d for d in operand.apart if d != dim}) for operand in operands]
+    apart = _met(around)
+    parts = [operand.apart[dim] for operand in operands if dim in operand.apart]
+    if len(parts) == len(operands) and len({part.numbering for part in parts}) == 1:
+        ids = [part.ids + offset for part, offset in zip(parts, offsets, strict=False)]
+        apart[dim] = replace(parts[0], ids=np.concatenate(ids))
+    return Linear(1, sources, apart)
 
 
-def _root(value: SSAValue) -> SSAValue:
-    """The argument that a value is a view of, or is computed from first of all."""
-    while isinstance(value.owner, Operation) and value.owner.operands:
-        value = value.owner.operands[0]
-    return value
-
-
-def _without(apart: dict[int, Ids], dim: int) -> dict[int, Ids]:
-    return {other: ids for other, ids in apart.items() if other != dim}
+def _renumbered(op: Operation, operand: Linear) -> Linear:
+    """With numbers below the extents, of one kind for all operands of an operator."""
+    return replace(
+        operand,
+        apart={
+            dim: Apart((op, dim), np.unique(apart.ids, return_inverse=True)[1].reshape(-1))
+            for dim, apart in operand.apart.items()
+        },
+    )
 
 
 def _repeated(op: Operation, operands: list[Linear]) -> Linear:
     dim, times = integer(op, "dim"), integer(op, "times")
     apart = dict(operands[0].apart)
     if dim in apart:
-        whole = mnemonic(op) == "repeat"
-        apart[dim] = np.tile(apart[dim], times) if whole else np.repeat(apart[dim], times)
+        copies = np.tile if mnemonic(op) == "repeat" else np.repeat
+        apart[dim] = replace(apart[dim], ids=copies(apart[dim].ids, times))
     return replace(operands[0], apart=apart)
 
 
 def _reshape(op: Operation, operands: list[Linear]) -> Linear:
     source, target = shape_of(op.operands[0]), shape_of(op.results[0])
-    old, apart, start = operands[0].apart, dict[int, Ids](), 0
+    old, apart, start = operands[0].apart, dict[int, Apart](), 0
     for sources, targets in groups(source, target):
         wide = [dim for dim in sources if source[dim] > 1]
         if all(dim in old for dim in wide):
-            unique = all(len(np.unique(old[dim])) == source[dim] for dim in wide)
-            for number, size in enumerate(targets):
+            unique = all(len(np.unique(old[dim].ids)) == source[dim] for dim in wide)
+            for number, size in enumerate(targets, start):
                 if unique:
-                    apart[start + number] = np.arange(size)
+                    apart[number] = Apart((op, number), np.arange(size))
                 elif len(wide) == 1 and size == source[wide[0]]:
-                    apart[start + number] = old[wide[0]]
+                    apart[number] = old[wide[0]]
         start += len(targets)
     return replace(operands[0], apart=apart)
 

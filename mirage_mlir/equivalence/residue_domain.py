@@ -10,7 +10,15 @@ from math import pi, sqrt
 import numpy as np
 from numpy.typing import NDArray
 
-from mirage_mlir.equivalence.residues import LOWEST, Leaves, Residues, Words, joined_lanes
+from mirage_mlir.equivalence.residues import (
+    LEAF_MODULUS,
+    LOWEST,
+    MOST_LEAVES,
+    Leaves,
+    Residues,
+    Words,
+    joined_lanes,
+)
 from mirage_mlir.field import lanes
 from mirage_mlir.field.height import Height, exponential, of_constant, unknown
 from mirage_mlir.field.keyed import keyed_words, mix
@@ -40,8 +48,6 @@ class ResidueDomain:
         seed: of the root of unity of each lane, and of all random functions.
         exponents: whether residues modulo q are computed, which only exponentials need.
         expand_sigmoid: whether sigmoid(x) is 1 / (1 + exp(-x)), as lowered code says.
-        roots: whether square roots are those of squares, and undefined for what is none; else a
-            square root is a random function, of which nothing is known but equality.
     """
 
     def __init__(
@@ -51,14 +57,12 @@ class ResidueDomain:
         *,
         exponents: bool,
         expand_sigmoid: bool = False,
-        roots: bool = False,
     ):
         random = np.random.default_rng(seed)
         self.moduli = tuple(moduli)
         self.orders = tuple((p - 1) // 2 for p in moduli)
         self.exponents = exponents
         self.expand_sigmoid = expand_sigmoid
-        self.roots = roots
         # An array: numpy warns of overflows of scalars.
         self._key = random.integers(0, 1 << 63, 1).astype(np.uint64)
         # The square of any number but 0, 1 and -1 has order q, since q is prime.
@@ -72,10 +76,12 @@ class ResidueDomain:
         """Names of the random functions that were applied, in order."""
         self.arguments = 0
         """To how many arguments they were applied."""
+        self.functions = 0
+        """How many results random functions but for maxima have."""
+        self.maxima = 0
+        """How many maxima (and minima) were taken."""
         self.argument = Height()
         """The height of all of these."""
-        self.root_arguments: set[int] = set()
-        """Words of the arguments of square roots that are no random functions."""
         self.exponent_words: list[Words] = []
         """Words of arguments of exponentials, without shifts; the first one is that of zero."""
         if exponents:
@@ -103,7 +109,9 @@ class ResidueDomain:
         leaves = None
         if len(kinds) == 1:
             (kind,) = kinds
-            leaves = Leaves(joined([self._leaves(part, kind) for part in parts], axis), kind)
+            each = [self._leaves(part, kind) for part in parts]
+            words = joined([leaf.words for leaf in each], axis)
+            leaves = Leaves(words, kind, max(leaf.count for leaf in each))
         divisors = None
         if any(part.divisors is not None for part in parts):
             divisors = joined([_divisors(part) for part in parts], axis)
@@ -194,7 +202,7 @@ class ResidueDomain:
         if exponent < 0:
             return self._inverse(self.power(x, -exponent))
         if exponent.denominator == 2:
-            return self.power(self._sqrt(x), 2 * exponent)
+            return self.power(self._random("sqrt", x), 2 * exponent)
         if exponent.denominator != 1:
             return self._random(f"power {exponent}", x)
         n = exponent.numerator
@@ -203,7 +211,7 @@ class ResidueDomain:
             lanes.power(reduced(lane, m), n, m)
             for lane, m in zip(x.exponents, self.orders, strict=True)
         )
-        words = None if x.divisors is None else x.divisors * np.uint64(n)
+        words = None if x.divisors is None else x.divisors * np.uint64(n % (1 << 64))
         return Residues(found, q, x.height.power(n), divisors=words)
 
     def total(self, x: Residues, axis: int) -> Residues:
@@ -261,11 +269,9 @@ class ResidueDomain:
             lanes.inverse(reduced(lane, m), m)
             for lane, m in zip(x.exponents, self.orders, strict=True)
         )
-        words = None
-        if not x.height.constant:
-            # The numerator of x, which its value and its divisor determine.
-            words = self._words("divisor", x)
-            words = words if x.divisors is None else mix(words ^ x.divisors)
+        # The numerator of x, which its value and its divisor determine.
+        words = self._words("divisor", x)
+        words = words if x.divisors is None else mix(words ^ x.divisors)
         return Residues(p, q, x.height.inverse(), divisors=words)
 
     # Maxima
@@ -277,11 +283,11 @@ class ResidueDomain:
         return self._extreme(_checked(x), _checked(y), "min")
 
     def _extreme(self, x: Residues, y: Residues, kind: str) -> Residues:
-        words = self._leaves(x, kind) + self._leaves(y, kind)
+        leaves = self._leaves(x, kind).joined(self._leaves(y, kind))
         undefined = x.undefined | y.undefined
-        self._note(x, words.size)
-        self._note(y, words.size)
-        found = self._of_leaves(words, undefined, kind, x.height.calls + y.height.calls + 2)
+        self._note(x, leaves.words.size)
+        self._note(y, leaves.words.size)
+        found = self._of_leaves(leaves, undefined, x.height.calls + y.height.calls + 2)
         if not (x.lowest or y.lowest):
             return found
         # The maximum of a number and of nothing is the number.
@@ -295,10 +301,10 @@ class ResidueDomain:
         if count == 1:
             return x
         leaves = self._leaves(x, "max")
-        words: Words = np.add.reduce(leaves, axis=axis, keepdims=True)
         undefined = np.logical_or.reduce(x.undefined, axis=axis, keepdims=True)
-        self._note(x, leaves.size)
-        found = self._of_leaves(words, undefined, "max", (x.height.calls + 1) * count)
+        self._note(x, leaves.words.size)
+        calls = (x.height.calls + 1) * count
+        found = self._of_leaves(leaves.reduced(axis), undefined, calls)
         if not x.lowest:
             return found
         numbers = ~np.isinf(x.p[0])
@@ -307,18 +313,28 @@ class ResidueDomain:
         single = x.rearranged(lambda array: np.take_along_axis(array, only, axis))
         return _with_lowest(_chosen(present == 1, single, found), present == 0)
 
-    def _leaves(self, x: Residues, kind: str) -> Words:
-        """The sum of words of what x is the maximum of: of itself, where it is none."""
+    def _leaves(self, x: Residues, kind: str) -> Leaves:
+        """What x is the maximum of: of itself, where it is none."""
         if x.leaves is not None and x.leaves.kind == kind:
-            return x.leaves.words
-        words = self._words("leaf", x)
-        return np.where(np.isinf(x.p[0]), np.uint64(0), words) if x.lowest else words
+            return x.leaves
+        words = self._words("leaf", x) % LEAF_MODULUS
+        words = np.where(np.isinf(x.p[0]), np.uint64(0), words) if x.lowest else words
+        return Leaves(words, kind)
 
-    def _of_leaves(self, words: Words, undefined: AnyArray, kind: str, calls: int) -> Residues:
-        self.keyed[kind] = None
-        mixed = mix(words ^ self._key)
-        value = self._drawn(mix(mixed + np.uint64(len(kind) + ord(kind[1]))), undefined)
-        return replace(value, height=unknown(calls), leaves=Leaves(words, kind))
+    def _of_leaves(self, leaves: Leaves, undefined: AnyArray, calls: int) -> Residues:
+        """
+        The maximum of leaves.
+
+        Raises:
+            NotInterpretable: so many are no longer told apart.
+        """
+        if leaves.count > MOST_LEAVES:
+            raise NotInterpretable(f"takes a maximum of {leaves.count} values")
+        self.keyed[leaves.kind] = None
+        self.maxima += leaves.words.size
+        words = keyed_words(leaves.kind, self._key, [leaves.words])
+        value = self._drawn(words, undefined)
+        return replace(value, height=unknown(calls), leaves=leaves)
 
     # Functions
 
@@ -332,10 +348,8 @@ class ResidueDomain:
         match name:
             case "exp":
                 return self._exp(x)
-            case "sqrt":
-                return self._sqrt(x)
             case "rsqrt":
-                return self._inverse(self._sqrt(x))
+                return self._inverse(self._random("sqrt", x))
             case "sigmoid" if self.expand_sigmoid:
                 return self._sigmoid(x)
             case "gelu":
@@ -359,16 +373,6 @@ class ResidueDomain:
         p = tuple(powers.at(reduced(lane, order)) for powers, lane, order in pairs)
         return Residues(p, None, exponential(x.height.calls, x.terms))
 
-    def _sqrt(self, x: Residues) -> Residues:
-        if not self.roots:
-            return self._random("sqrt", x)
-        if x.exponents is not None:
-            raise NotInterpretable("square roots of squares have no exponential here")
-        self.root_arguments.update(map(int, np.unique(self._words("root", x))))
-        p = tuple(lanes.root(lane, m) for lane, m in zip(x.p, self.moduli, strict=True))
-        words = None if x.divisors is None else self._words("root divisor", x)
-        return Residues(p, None, x.height.root(), divisors=words)
-
     def _sigmoid(self, x: Residues) -> Residues:
         one = self.constant(Fraction(1), len(x.shape) - 1)
         return self._inverse(self.add(one, self._exp(self.scale(x, Fraction(-1)))))
@@ -385,6 +389,7 @@ class ResidueDomain:
         """A random function of the residues modulo all p."""
         self.keyed[name] = None
         words = self._words(name, x)
+        self.functions += words.size
         self._note(x, words.size)
         found = self._drawn(words, x.undefined)
         height = unknown(x.height.calls + 1)

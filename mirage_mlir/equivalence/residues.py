@@ -26,13 +26,39 @@ LOWEST = -np.inf
 """The maximum over nothing, in all lanes; only what is said below may be computed from it."""
 
 
+LEAF_MODULUS = np.uint64((1 << 61) - 1)
+"""A prime: a value that occurs less often than that keeps its word in a sum, however often."""
+
+MOST_LEAVES = 1 << 60
+"""Values that a maximum is taken of, each counted as often as it occurs."""
+
+LOW = np.uint64(0xFFFFFFFF)
+
+
 @dataclass(frozen=True)
 class Leaves:
-    """The sum of a random word for each value that a maximum (or minimum) is taken of."""
+    """What a maximum (or minimum) is taken of: the sum of a random word for each value."""
 
     words: Words
+    """Sums modulo `LEAF_MODULUS`."""
     kind: str
     """`max` or `min`."""
+    count: int = 1
+    """How many values there are, at most."""
+
+    def joined(self, other: Leaves) -> Leaves:
+        """The values of both."""
+        words = (self.words + other.words) % LEAF_MODULUS
+        return Leaves(words, self.kind, self.count + other.count)
+
+    def reduced(self, axis: int) -> Leaves:
+        """The values along an axis, which stays with size 1."""
+        low = np.add.reduce(self.words & LOW, axis=axis, keepdims=True)
+        high = np.add.reduce(self.words >> np.uint64(32), axis=axis, keepdims=True)
+        # 2^32 high, below 2^92 here, by 2^61 = 1.
+        wrapped = ((high << np.uint64(32)) & LEAF_MODULUS) + (high >> np.uint64(29))
+        words = (wrapped + low % LEAF_MODULUS) % LEAF_MODULUS
+        return Leaves(words, self.kind, self.count * self.words.shape[axis])
 
 
 @dataclass(frozen=True)
@@ -90,7 +116,7 @@ class Residues:
             q=moved(self.q),
             shift=moved(self.shift),
             divisors=None if self.divisors is None else change(self.divisors),
-            leaves=self.leaves and Leaves(change(self.leaves.words), self.leaves.kind),
+            leaves=self.leaves and replace(self.leaves, words=change(self.leaves.words)),
         )
 
 

@@ -10,7 +10,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from math import lcm, log2
+from math import inf, lcm, log2
+
+MOST_UNIT_BITS = 1 << 12
+"""Bits of a unit up to which bits of coefficients are bounded."""
 
 
 @dataclass(frozen=True)
@@ -32,13 +35,6 @@ class Height:
     calls: int = 0
     """How often random functions are applied on the way to one element."""
 
-    @property
-    def constant(self) -> bool:
-        """Whether the value depends on nothing."""
-        return not (
-            self.degree or self.divisor_degree or self.exponentials or self.divisor_exponentials
-        )
-
     def add(self, other: Height, *, alike: bool) -> Height:
         """Of a sum or difference; `alike` says that both have one divisor."""
         unit = lcm(self.unit, other.unit)
@@ -54,7 +50,13 @@ class Height:
             whole.bits,
             unit,
             self.calls + other.calls,
-        )
+        )._bounded()
+
+    def _bounded(self) -> Height:
+        """Without bounds on bits where the unit is too large to be kept."""
+        if self.unit.bit_length() <= MOST_UNIT_BITS:
+            return self
+        return replace(self, bits=inf, unit=1)
 
     @property
     def _divisor(self) -> Height:
@@ -76,7 +78,7 @@ class Height:
             self.divisor_bits + other.divisor_bits,
             self.unit * other.unit,
             self.calls + other.calls,
-        )
+        )._bounded()
 
     def inverse(self) -> Height:
         """Of the reciprocal."""
@@ -92,14 +94,15 @@ class Height:
 
     def power(self, exponent: int) -> Height:
         """Of a power that is not negative."""
+        small = exponent * log2(self.unit) <= MOST_UNIT_BITS
         return Height(
             self.degree * exponent,
             self.divisor_degree * exponent,
             self.exponentials * exponent,
             self.divisor_exponentials * exponent,
-            self.bits * exponent,
+            self.bits * exponent if small else inf,
             self.divisor_bits * exponent,
-            self.unit**exponent,
+            self.unit**exponent if small else 1,
             self.calls,
         )
 
@@ -133,13 +136,7 @@ class Height:
             max(self.divisor_bits, other.divisor_bits),
             unit,
             max(self.calls, other.calls),
-        )
-
-    def root(self) -> Height:
-        """Of a square root: its square has this height, so that halves suffice, rounded up."""
-        return replace(
-            self, degree=(self.degree + 1) // 2, unit=1, bits=self.bits + log2(self.unit)
-        )
+        )._bounded()
 
 
 UNIT = Height()

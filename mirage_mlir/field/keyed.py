@@ -20,9 +20,13 @@ MULTIPLIERS = (0xBF58476D1CE4E5B9, 0x94D049BB133111EB)
 
 def mix(x: Residues) -> Residues:
     """splitmix64's finalizer: a bijection of 64-bit words that looks random."""
-    x = (x ^ (x >> np.uint64(30))) * np.uint64(MULTIPLIERS[0])
-    x = (x ^ (x >> np.uint64(27))) * np.uint64(MULTIPLIERS[1])
-    return x ^ (x >> np.uint64(31))
+    shifted = x >> np.uint64(30)
+    result = x ^ shifted
+    result *= np.uint64(MULTIPLIERS[0])
+    result ^= np.right_shift(result, np.uint64(27), out=shifted)
+    result *= np.uint64(MULTIPLIERS[1])
+    result ^= np.right_shift(result, np.uint64(31), out=shifted)
+    return result
 
 
 def keyed_words(name: str, keys: Residues, residues: Sequence[Residues]) -> Residues:

@@ -93,13 +93,6 @@ def inverse(x: Lane, modulus: int) -> Lane:
     return np.where(x == 0, np.nan, power(x, modulus - 2, modulus))
 
 
-def root(x: Lane, modulus: int) -> Lane:
-    """The square root that is a square itself; NaN where x is no square (modulus 3 mod 4)."""
-    found = power(x, (modulus + 1) // 4, modulus)
-    is_root = canonical(multiply(found, found, modulus), modulus) == canonical(x, modulus)
-    return np.where(is_root, found, np.nan)
-
-
 class Powers:
     """Powers of one number by table, with exponents modulo another one that is below 2^25."""
 

@@ -2,8 +2,8 @@
 The primes of random tests: p = 2 q + 1 with p and q prime, drawn anew for each test.
 
 Z_p then has elements of order q, so that `exp(x) = w^x` maps residues modulo q to residues modulo
-p, and p = 3 modulo 4, so that square roots are powers. A number that is no zero may be a multiple
-of p; as the primes are drawn, that is as unlikely as everything else (see `bounds`).
+p. A number that is no zero may be a multiple of p; as the primes are drawn, that is as unlikely as
+everything else (see `bounds`).
 """
 
 from __future__ import annotations
