@@ -6,13 +6,19 @@ from bisect import bisect_right
 from collections.abc import Generator, Sequence
 from contextlib import contextmanager
 from difflib import get_close_matches
+from math import prod
 
 from xdsl.context import Context
 from xdsl.dialects.builtin import (
     UNKNOWN_LOC,
+    AnyFloat,
+    ComplexType,
     FileLineColLoc,
+    IndexType,
     IntAttr,
+    IntegerType,
     ModuleOp,
+    RankedStructure,
     StringAttr,
     UnregisteredOp,
 )
@@ -33,6 +39,10 @@ CLOSED_DIALECTS = ("kernel", "threadblock", "thread")
 
 MOST_DIGITS = 1000
 """Of one number in the text: far above any type's width, and below what Python converts (4300)."""
+
+
+MOST_ELEMENTS = 2**22
+"""Of one `dense` attribute, which xDSL keeps one by one: more than tables in programs have."""
 
 
 class _Lexer(MLIRLexer):
@@ -108,6 +118,8 @@ class LocatingParser(Parser):
         except VerifyException as error:
             name = self.name_span.text.strip('"')
             self.raise_error(f"'{name}' op {error}", self.name_span)
+        except UnicodeDecodeError:
+            self.raise_error("string that is not UTF-8 text", self.name_span)
         except (ValueError, OverflowError) as error:
             self.raise_error(str(error), self.name_span)
         if op.location == UNKNOWN_LOC:
@@ -128,6 +140,14 @@ class LocatingParser(Parser):
             if error.msg.endswith("is not registered"):
                 self.raise_error(error.msg, start)
             raise
+
+    def _parse_dense_literal_type(
+        self,
+    ) -> RankedStructure[IntegerType | IndexType | AnyFloat | ComplexType]:
+        kind = super()._parse_dense_literal_type()
+        if (elements := prod(kind.get_shape())) > MOST_ELEMENTS:
+            self.raise_error(f"dense attribute of {elements} elements, more than {MOST_ELEMENTS}")
+        return kind
 
     def parse_optional_type(self) -> TypeAttribute | None:
         with self._rejections_at(self._current_token.span):

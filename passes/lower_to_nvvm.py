@@ -23,6 +23,7 @@ from mirage_mlir.diagnostics import fail
 from mirage_mlir.dialects import kernel, threadblock
 from mirage_mlir.graph.schedule import even_bytes, is_spread, side_by_side
 from mirage_mlir.graph.target import Target, target_named
+from mirage_mlir.names import symbol
 from mirage_mlir.passes.lowering.context import is_staged
 from mirage_mlir.passes.lowering.emitter import byte_width
 from mirage_mlir.passes.lowering.kernel_function import (
@@ -163,7 +164,7 @@ class FunctionLowering:
             for tensor in function.mapped:
                 key = (tensor, self.mapped_memory(tensor, scratch))
                 arguments.append(f"map:{maps.setdefault(key, len(maps))}")
-            emitted = function.run(f"{name}_kernel_{number}", arguments)
+            emitted = function.run(f"{symbol(name)}_kernel_{number}", arguments)
             if more := self.even_bytes(graph):
                 emitted.attributes["mirage.even_bytes"] = IntegerAttr(more, i64)
             block.add_op(emitted)

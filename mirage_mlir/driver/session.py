@@ -22,6 +22,7 @@ from mirage_mlir.driver.superoptimize import Superoptimized, superoptimize_funct
 from mirage_mlir.graph.target import target_named
 from mirage_mlir.interpreters.equivalence import EquivalenceReport, Verdict
 from mirage_mlir.interpreters.report import Comparison, collect_comparisons
+from mirage_mlir.names import file_stem
 from mirage_mlir.passes.search.precision import ask_for
 from mirage_mlir.passes.superoptimize import SuperoptimizePass, collect_reports, use_known
 from mirage_mlir.runtime.artifact import Artifact
@@ -203,9 +204,10 @@ class Session:
     def _write(
         self, folder: Path, artifact: Artifact, compiled: tuple[CompiledFunction, ...]
     ) -> list[str]:
-        files = {f"{artifact.name}.mirage": artifact.to_bytes()}
+        name = file_stem(artifact.name)
+        files = {f"{name}.mirage": artifact.to_bytes()}
         for one in compiled:
-            stem = f"{artifact.name}.{one.code.target}"
+            stem = f"{name}.{one.code.target}"
             files |= {f"{stem}.ptx": one.ptx.encode(), f"{stem}.cubin": one.code.cubin}
         for name, data in files.items():
             write_whole(folder / name, data)

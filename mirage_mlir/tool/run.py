@@ -236,6 +236,9 @@ def run(words: Sequence[str]) -> int:
     except (OSError, CudaError) as error:
         _say([f"mirage-opt: error: {error}"])
         return BAD_INPUT
+    except MemoryError:
+        _say(["mirage-opt: error: the program needs more memory than there is"])
+        return BAD_INPUT
     except Exception as error:
         if "--debug" in words:
             traceback.print_exc()

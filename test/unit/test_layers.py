@@ -9,7 +9,7 @@ ROOT = Path(__file__).parents[2] / "mirage_mlir"
 
 LAYERS = [
     [
-        *("diagnostics", "progress", "interruption", "suggestions", "worker"),
+        *("diagnostics", "progress", "interruption", "names", "suggestions", "worker"),
         *("graph", "expr", "field", "search"),
     ],
     ["parsing", "verification"],
@@ -27,7 +27,7 @@ LAYERS = [
 """Lowest first. An import inside a function may look up (a registry entry, a canonicalizer)."""
 
 WITHOUT_IR = [
-    *("progress", "interruption", "suggestions", "worker"),
+    *("progress", "interruption", "names", "suggestions", "worker"),
     *("graph", "expr", "field", "search"),
 ]
 """Plain mathematics: no xDSL."""
