@@ -1,6 +1,6 @@
 """The `lower-to-nvvm` pass."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from math import prod
 
@@ -13,6 +13,7 @@ from xdsl.dialects.builtin import (
     IntegerAttr,
     ModuleOp,
     StringAttr,
+    SymbolRefAttr,
     UnitAttr,
     i64,
 )
@@ -46,6 +47,7 @@ from mirage_mlir.passes.plan_memory import (
     int_attribute,
     tensor_bytes,
 )
+from mirage_mlir.passes.search.check import is_compiled
 
 CLUSTER_CHIP = "sm_90a"
 """The first chip whose blocks reach each other's shared memory, and whose kernels may start while
@@ -92,6 +94,18 @@ def bytes_of_block(graph: kernel.GraphDefinedOp) -> int:
             turns = prod(graph.loop_sizes) if is_staged(op) else 1
             total += turns * prod(kind.get_shape()) * byte_width(kind.element_type)
     return total
+
+
+def require_uncalled(module: ModuleOp, names: Collection[str]) -> None:
+    """Fail at what refers to one of the functions `names`, which become GPU modules."""
+    for op in module.walk():
+        for attribute in op.properties.values():
+            if isinstance(attribute, SymbolRefAttr) and attribute.root_reference.data in names:
+                fail(
+                    op,
+                    f"refers to @{attribute.root_reference.data}, of which kernels are made",
+                    note="kernels are launched by the runtime, not called",
+                )
 
 
 class FunctionLowering:
@@ -262,6 +276,8 @@ class LowerToNvvmPass(ModulePass):
     """
     Turn each function of kernels into a GPU module, one `llvm.func` for each kernel.
 
+    Declarations and functions without kernels stay as they are.
+
     Input: functions of `kernel.graph_defined` and views, after `plan-memory`.
 
     Output:
@@ -279,8 +295,9 @@ class LowerToNvvmPass(ModulePass):
     bytes (`quads`); blocks of a large grid start in panels, so that neighbours read the same tiles
     (`raster`: `mirage.grid` is the grid as it is launched).
 
-    Fails on operators outside a kernel, on results that no kernel writes, on clusters for a chip
-    that has none, and on grids with more blocks along an axis than a launch takes.
+    Fails on operators outside a kernel, on what else is beside kernels or refers to their function,
+    on results that no kernel writes, on clusters for a chip that has none, and on grids with more
+    blocks along an axis than a launch takes.
     """
 
     name = "lower-to-nvvm"
@@ -296,9 +313,11 @@ class LowerToNvvmPass(ModulePass):
         target_named(self.target)
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
-        """Replace every function of the module."""
+        """Replace every function of kernels of the module."""
         target = target_named(self.target)
-        for function in [f for f in op.body.block.ops if isinstance(f, func.FuncOp)]:
+        found = [f for f in op.body.block.ops if isinstance(f, func.FuncOp) and is_compiled(f)]
+        require_uncalled(op, {function.sym_name.data for function in found})
+        for function in found:
             lowered = FunctionLowering(function, target, pack=self.pack).run()
             op.body.block.insert_op_before(lowered, function)
             function.detach()

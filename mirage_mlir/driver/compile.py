@@ -25,6 +25,7 @@ from mirage_mlir.driver.source import alone, compiler_context, function_named, t
 from mirage_mlir.graph.occupancy import resident_blocks
 from mirage_mlir.graph.target import target_named
 from mirage_mlir.passes.pipelines import lowering_passes
+from mirage_mlir.passes.search.check import check
 from mirage_mlir.runtime.artifact import TargetCode, TensorSpec
 
 
@@ -107,6 +108,7 @@ def compile_function(
     chip = target_named(target).chip
     seconds = Seconds()
     function = function_named(module, name)
+    check(function)
     lowered = alone(function)
     with _collector_paused():
         with seconds.phase("lower"):

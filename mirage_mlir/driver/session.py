@@ -23,6 +23,7 @@ from mirage_mlir.graph.target import target_named
 from mirage_mlir.interpreters.equivalence import EquivalenceReport, Verdict
 from mirage_mlir.interpreters.report import Comparison, collect_comparisons
 from mirage_mlir.names import file_stem
+from mirage_mlir.passes.search.check import is_compiled
 from mirage_mlir.passes.search.precision import ask_for
 from mirage_mlir.passes.superoptimize import SuperoptimizePass, collect_reports, use_known
 from mirage_mlir.runtime.artifact import Artifact
@@ -182,7 +183,7 @@ class Session:
         """
         self._reports.close()
         parts: list[str] = []
-        for function in functions(module):
+        for function in filter(is_compiled, functions(module)):
             artifact, compiled = self._compiled(function, module)
             parts.append(artifact.report)
             if self._folder is not None:
