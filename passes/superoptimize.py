@@ -196,8 +196,6 @@ class SuperoptimizePass(ModulePass):
         check_precision(self.f32)
         target_named(self.target)
         self.effort()
-        if self.top_k < 1:
-            raise ValueError(f"top-k is at least 1, not {self.top_k}")
 
     def effort(self) -> Effort:
         """How much each search may do."""

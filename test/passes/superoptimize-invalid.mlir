@@ -4,7 +4,7 @@
 // RUN: not mirage-opt %s --superoptimize="top-k=0" 2>&1 | filecheck %s --check-prefix=TOP
 // TARGET: unknown target 'B200': it is one of H200, H100, A100, sm_90a, sm_80
 // TIME: time-limit is a positive number of seconds, not 0.0
-// TOP: top-k is at least 1, not 0
+// TOP: top-k is from 1 to 1000, not 0
 
 // expected-error @+1 {{'func.func' op has several blocks; only straight-line functions can be compiled}}
 func.func @several_blocks(%x: tensor<4xf32>) -> tensor<4xf32> {
