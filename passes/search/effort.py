@@ -14,7 +14,7 @@ CANDIDATES = 16
 """What a search keeps at least: a candidate may be rejected, or too large to be compiled."""
 
 MOST_KERNELS = 64
-"""Kernels of a plan for one piece that may be asked for: pieces have at most some dozen operators."""
+"""Kernels of a plan for one piece that may be asked for; no piece has more operators than that."""
 
 MOST_CANDIDATES = 1000
 """Candidates that may be asked for: each is verified, and timed where that is asked for."""
