@@ -7,7 +7,7 @@ a result has by default.
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
-from math import inf
+from math import isfinite
 from typing import ClassVar, cast
 
 from xdsl.dialects.builtin import ContainerType, ShapedType, StringAttr, f32
@@ -24,12 +24,14 @@ from xdsl.traits import Pure
 
 from mirage_mlir.diagnostics import invalid
 from mirage_mlir.dialects.common import (
-    F32Constr,
-    I64ArrayConstr,
-    I64AttrConstr,
+    F32,
     f32_attr,
+    f32_parameter,
     i64_array,
+    i64_array_parameter,
     i64_attr,
+    i64_parameter,
+    string_parameter,
 )
 from mirage_mlir.graph import shapes
 from mirage_mlir.graph.shapes import Shape, ShapeError, check_static, format_shape
@@ -53,6 +55,13 @@ def verify_static(op: Operation) -> None:
             check_static(shape_of(value), name)
         except ShapeError as error:
             raise invalid(op, str(error)) from error
+
+
+def verify_finite(op: Operation, **parameters: F32) -> None:
+    """The numbers that `op` has as `parameters` are neither infinite nor NaN."""
+    for name, attribute in parameters.items():
+        if not isfinite(value := attribute.value.data):
+            raise invalid(op, f"has {name} {value}, which is no finite number")
 
 
 class InferredShapeOp(IRDLOperation, HasCanonicalizationPatternsInterface, ABC):
@@ -109,7 +118,7 @@ class MatmulBase(InferredShapeOp, ABC):
     of 10 bits): one product on the matrix units. Without, it is as precise as f32 is.
     """
 
-    precision = opt_prop_def(StringAttr)
+    precision = opt_prop_def(string_parameter("precision", TF32))
 
     def __init__(
         self,
@@ -167,7 +176,9 @@ class GeluBase(UnaryBase, ABC):
     Source: Hendrycks and Gimpel, "Gaussian Error Linear Units" (2016), section 2.
     """
 
-    approximate = prop_def(StringAttr, default_value=StringAttr("none"))
+    approximate = prop_def(
+        string_parameter("approximate", "tanh"), default_value=StringAttr("none")
+    )
 
     def __init__(
         self, input: SSAValue, approximate: str = "none", result_type: Attribute | None = None
@@ -183,8 +194,8 @@ class GeluBase(UnaryBase, ABC):
 class ClampBase(UnaryBase, ABC):
     """`x`, but at least `min` and at most `max`."""
 
-    min = prop_def(F32Constr)
-    max = prop_def(F32Constr)
+    min = prop_def(f32_parameter("min"))
+    max = prop_def(f32_parameter("max"))
 
     def __init__(
         self, input: SSAValue, min: float, max: float, result_type: Attribute | None = None
@@ -193,27 +204,36 @@ class ClampBase(UnaryBase, ABC):
 
     def verify_(self) -> None:
         super().verify_()
+        verify_finite(self, min=self.min, max=self.max)
         low, high = self.min.value.data, self.max.value.data
-        if not low <= high:
+        if low > high:
             raise invalid(self, f"has min {low} above max {high}")
 
 
 class PowBase(UnaryBase, ABC):
     """`x^exponent`."""
 
-    exponent = prop_def(F32Constr)
+    exponent = prop_def(f32_parameter("exponent"))
 
     def __init__(self, input: SSAValue, exponent: float, result_type: Attribute | None = None):
         super().__init__(input, result_type, {"exponent": f32_attr(exponent)})
+
+    def verify_(self) -> None:
+        super().verify_()
+        verify_finite(self, exponent=self.exponent)
 
 
 class ScaleBase(UnaryBase, ABC):
     """`factor * x`."""
 
-    factor = prop_def(F32Constr)
+    factor = prop_def(f32_parameter("factor"))
 
     def __init__(self, input: SSAValue, factor: float, result_type: Attribute | None = None):
         super().__init__(input, result_type, {"factor": f32_attr(factor)})
+
+    def verify_(self) -> None:
+        super().verify_()
+        verify_finite(self, factor=self.factor)
 
 
 class CastBase(UnaryBase, ABC):
@@ -226,7 +246,7 @@ class CastBase(UnaryBase, ABC):
 class ReductionBase(InferredShapeOp, ABC):
     """An operator that reduces `dims`, which stay with size 1."""
 
-    dims = prop_def(I64ArrayConstr)
+    dims = prop_def(i64_array_parameter("dims"))
 
     def __init__(self, input: SSAValue, dims: Sequence[int], result_type: Attribute | None = None):
         if result_type is None:
@@ -244,7 +264,7 @@ class NormBase(InferredShapeOp, ABC):
 
     PARAMETER_NAMES: ClassVar[tuple[str, ...]] = ("weight", "bias")
 
-    eps = prop_def(F32Constr)
+    eps = prop_def(f32_parameter("eps"))
 
     def __init__(
         self,
@@ -268,14 +288,15 @@ class NormBase(InferredShapeOp, ABC):
 
     def verify_(self) -> None:
         super().verify_()
-        if not 0 <= (eps := self.eps.value.data) < inf:
-            raise invalid(self, f"has eps {eps}, which is not a number from 0 up")
+        verify_finite(self, eps=self.eps)
+        if (eps := self.eps.value.data) < 0:
+            raise invalid(self, f"has eps {eps}, which is below 0")
 
 
 class TransposeBase(InferredShapeOp, ABC):
     """Dimension i of the result is dimension `permutation[i]` of the input."""
 
-    permutation = prop_def(I64ArrayConstr)
+    permutation = prop_def(i64_array_parameter("permutation"))
 
     def __init__(
         self, input: SSAValue, permutation: Sequence[int], result_type: Attribute | None = None
@@ -305,8 +326,8 @@ class BroadcastBase(InferredShapeOp, ABC):
 class RepetitionBase(InferredShapeOp, ABC):
     """The input `times` times along `dim`."""
 
-    dim = prop_def(I64AttrConstr)
-    times = prop_def(I64AttrConstr)
+    dim = prop_def(i64_parameter("dim"))
+    times = prop_def(i64_parameter("times"))
 
     def __init__(self, input: SSAValue, dim: int, times: int, result_type: Attribute | None = None):
         if result_type is None:
@@ -324,9 +345,9 @@ class RepetitionBase(InferredShapeOp, ABC):
 class SliceBase(InferredShapeOp, ABC):
     """Element i of dimension d is element `offsets[d] + i * strides[d]` of the input."""
 
-    offsets = prop_def(I64ArrayConstr)
-    sizes = prop_def(I64ArrayConstr)
-    strides = prop_def(I64ArrayConstr)
+    offsets = prop_def(i64_array_parameter("offsets"))
+    sizes = prop_def(i64_array_parameter("sizes"))
+    strides = prop_def(i64_array_parameter("strides"))
 
     def __init__(
         self,
@@ -361,7 +382,7 @@ class SliceBase(InferredShapeOp, ABC):
 class ConcatBase(InferredShapeOp, ABC):
     """The inputs one after the other along `dim`."""
 
-    dim = prop_def(I64AttrConstr)
+    dim = prop_def(i64_parameter("dim"))
 
     def __init__(self, inputs: Sequence[SSAValue], dim: int, result_type: Attribute | None = None):
         if result_type is None:
@@ -378,7 +399,7 @@ class ConcatBase(InferredShapeOp, ABC):
 class ConstantBase(InferredShapeOp, ABC):
     """A value whose elements are all `value`."""
 
-    value = prop_def(F32Constr)
+    value = prop_def(f32_parameter("value"))
 
     assembly_format = "attr-dict `:` type(results)"
 
@@ -387,3 +408,7 @@ class ConstantBase(InferredShapeOp, ABC):
 
     def inferred_shape(self) -> Shape:
         return shape_of(self.results[0])
+
+    def verify_(self) -> None:
+        super().verify_()
+        verify_finite(self, value=self.value)

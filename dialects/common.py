@@ -11,10 +11,11 @@ from xdsl.dialects.builtin import (
     Float32Type,
     FloatAttr,
     IntegerAttr,
+    StringAttr,
     f32,
     i64,
 )
-from xdsl.ir import Attribute
+from xdsl.ir import Attribute, AttributeCovT
 from xdsl.irdl import (
     AnyOf,
     IRDLOperation,
@@ -69,12 +70,41 @@ ELEMENT_TYPE = SameElementType("T", FloatConstr)
 """The element type of an operator that has only one."""
 
 I64ArrayConstr = DenseArrayBase.constr(i64)
-
-I64AttrConstr = IntegerAttr[I64].constr(eq(i64))
+"""For attributes with a syntax of their own, `grid [4]`: xDSL knows it from this constraint."""
 
 F32 = FloatAttr[Float32Type]
 
-F32Constr = MessageConstraint(F32, "a scalar parameter is written as in `2.0 : f32`")
+
+@dataclass(frozen=True, init=False)
+class ParameterConstraint(MessageConstraint[AttributeCovT]):
+    """What an attribute of an operator must be; `message` shows how one writes it."""
+
+    def verify(self, attr: Attribute, constraint_context: VerificationContext) -> None:
+        """Say what is there in the error, and not what xDSL's own constraints say."""
+        try:
+            self.constr.verify(attr, constraint_context)
+        except VerifyException as error:
+            raise VerifyException(f"takes `{self.message}`, not {attr}") from error
+
+
+def f32_parameter(name: str) -> ParameterConstraint[F32]:
+    """The attribute `name` is an f32."""
+    return ParameterConstraint(F32, f"{name} = 2.0 : f32")
+
+
+def i64_parameter(name: str) -> ParameterConstraint[IntegerAttr[I64]]:
+    """The attribute `name` is an i64."""
+    return ParameterConstraint(IntegerAttr[I64].constr(eq(i64)), f"{name} = 1 : i64")
+
+
+def i64_array_parameter(name: str) -> ParameterConstraint[DenseArrayBase[I64]]:
+    """The attribute `name` is an array of i64."""
+    return ParameterConstraint(I64ArrayConstr, f"{name} = array<i64: 1, 2>")
+
+
+def string_parameter(name: str, example: str) -> ParameterConstraint[StringAttr]:
+    """The attribute `name` is a string."""
+    return ParameterConstraint(StringAttr, f'{name} = "{example}"')
 
 
 def i64_array(values: Sequence[int]) -> DenseArrayBase[I64]:

@@ -61,9 +61,9 @@ from mirage_mlir.dialects.common import (
     FloatConstr,
     FloatType,
     I64ArrayConstr,
-    I64AttrConstr,
     i64_array,
     i64_attr,
+    i64_parameter,
 )
 from mirage_mlir.dialects.target import TargetAttr
 from mirage_mlir.graph import shapes
@@ -367,7 +367,7 @@ class SoftmaxOp(InputOp):
 
     name = "kernel.softmax"
 
-    dim = prop_def(I64AttrConstr)
+    dim = prop_def(i64_parameter("dim"))
 
     def __init__(self, input: SSAValue, dim: int, result_type: Attribute | None = None):
         super().__init__(

@@ -89,6 +89,7 @@ from mirage_mlir.dialects.common import (
     I64ArrayConstr,
     i64_array,
     i64_attr,
+    string_parameter,
 )
 from mirage_mlir.dialects.kernel import GraphDefinedOp
 from mirage_mlir.dialects.layout import (
@@ -304,7 +305,7 @@ class AccumulateOp(IRDLOperation):
 
     value = operand_def(TileConstr)
     rescale = opt_operand_def(TileConstr)
-    kind = prop_def(StringAttr, default_value=StringAttr("sum"))
+    kind = prop_def(string_parameter("kind", "max"), default_value=StringAttr("sum"))
     across = prop_def(I64ArrayConstr, default_value=i64_array(()))
     result = result_def(TileType.constr(MessageConstraint(f32, "accumulators are f32")))
 

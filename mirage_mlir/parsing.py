@@ -1,11 +1,27 @@
 """Reading MLIR text so that every operation and block argument knows where it was written."""
 
+import re
+import struct
 from bisect import bisect_right
 from collections.abc import Generator, Sequence
 from contextlib import contextmanager
+from difflib import get_close_matches
+from math import prod
 
 from xdsl.context import Context
-from xdsl.dialects.builtin import UNKNOWN_LOC, FileLineColLoc, IntAttr, ModuleOp, StringAttr
+from xdsl.dialects.builtin import (
+    UNKNOWN_LOC,
+    AnyFloat,
+    ComplexType,
+    FileLineColLoc,
+    IndexType,
+    IntAttr,
+    IntegerType,
+    ModuleOp,
+    RankedStructure,
+    StringAttr,
+    UnregisteredOp,
+)
 from xdsl.ir import Attribute, BlockArgument, Operation, SSAValue, TypeAttribute
 from xdsl.irdl import (
     AttributeInvT,
@@ -13,10 +29,45 @@ from xdsl.irdl import (
     AttrSizedResultSegments,
     IRDLOperation,
 )
-from xdsl.parser import Parser, UnresolvedOperand
+from xdsl.parser import Parser, ParserState, UnresolvedOperand
 from xdsl.utils.exceptions import ParseError, VerifyException
-from xdsl.utils.lexer import Span
-from xdsl.utils.mlir_lexer import MLIRTokenKind
+from xdsl.utils.lexer import Input, Position, Span
+from xdsl.utils.mlir_lexer import MLIRLexer, MLIRToken, MLIRTokenKind
+
+CLOSED_DIALECTS = ("kernel", "threadblock", "thread")
+"""Dialects of which no operation is unknown, whatever `--allow-unregistered-dialect` says."""
+
+MOST_DIGITS = 1000
+"""Of one number in the text: far above any type's width, and below what Python converts (4300)."""
+
+
+MOST_ELEMENTS = 2**22
+"""Of one `dense` attribute, which xDSL keeps one by one: more than tables in programs have."""
+
+
+class _Lexer(MLIRLexer):
+    """xDSL's lexer, which fails at once on what it takes very long for, or takes for something."""
+
+    # As in xDSL, but possessive: without the closing quote, there are exponentially many ways to
+    # part the text among the two repetitions, and each of them is tried.
+    _string = re.compile(r'"(?:[^"\\\n\v\f]++|\\(?:["nt\\]|[0-9A-Fa-f]{2}))*+"')
+
+    def _lex_string_literal(self, start_pos: Position) -> MLIRToken:
+        if self._string.match(self.input.content, start_pos) is None:
+            raise ParseError(
+                Span(start_pos, start_pos + 1, self.input),
+                "string without an end on its line, or with an unknown escape sequence",
+            )
+        return super()._lex_string_literal(start_pos)
+
+    def _form_token(self, kind: MLIRTokenKind, start_pos: Position) -> MLIRToken:
+        token = super()._form_token(kind, start_pos)
+        if kind == MLIRTokenKind.INTEGER_LIT and len(token.span) > MOST_DIGITS:
+            raise ParseError(token.span, f"number of {len(token.span)} digits")
+        # Letters and digits of other alphabets are such to Python only.
+        if not token.text.isascii() and '"' not in token.text:
+            raise ParseError(token.span, f"unexpected character in '{token.text}'")
+        return token
 
 
 class LocatingParser(Parser):
@@ -31,7 +82,8 @@ class LocatingParser(Parser):
         self.file = StringAttr(name)
         self.line_starts = [0, *(i + 1 for i, char in enumerate(text) if char == "\n")]
         self.first_use: dict[str, Span] = {}
-        super().__init__(ctx, text, name)
+        super().__init__(ctx, "", name)
+        self._parser_state = ParserState(_Lexer(Input(text, name)))
         self.name_span: Span = self._current_token.span
 
     def location_of(self, span: Span) -> FileLineColLoc:
@@ -52,6 +104,8 @@ class LocatingParser(Parser):
                 name = next(iter(self.forward_ssa_references))
                 self.raise_error(f"use of undeclared value %{name}", self.first_use[name])
             raise
+        except RecursionError:
+            self.raise_error("nested too deep")
         if module.location == UNKNOWN_LOC:
             module.location = self.location_of(start.span)
         return module
@@ -61,7 +115,12 @@ class LocatingParser(Parser):
         self.name_span = self._current_token.span
         try:
             op = super().parse_operation()
-        except (VerifyException, ValueError, OverflowError) as error:
+        except VerifyException as error:
+            name = self.name_span.text.strip('"')
+            self.raise_error(f"'{name}' op {error}", self.name_span)
+        except UnicodeDecodeError:
+            self.raise_error("string that is not UTF-8 text", self.name_span)
+        except (ValueError, OverflowError) as error:
             self.raise_error(str(error), self.name_span)
         if op.location == UNKNOWN_LOC:
             op.location = self.location_of(self.name_span)
@@ -75,10 +134,20 @@ class LocatingParser(Parser):
             yield
         except VerifyException as error:
             self.raise_error(str(error), start)
+        except (OverflowError, struct.error):
+            self.raise_error("number out of the range of its type", start)
         except ParseError as error:
             if error.msg.endswith("is not registered"):
                 self.raise_error(error.msg, start)
             raise
+
+    def _parse_dense_literal_type(
+        self,
+    ) -> RankedStructure[IntegerType | IndexType | AnyFloat | ComplexType]:
+        kind = super()._parse_dense_literal_type()
+        if (elements := prod(kind.get_shape())) > MOST_ELEMENTS:
+            self.raise_error(f"dense attribute of {elements} elements, more than {MOST_ELEMENTS}")
+        return kind
 
     def parse_optional_type(self) -> TypeAttribute | None:
         with self._rejections_at(self._current_token.span):
@@ -105,9 +174,25 @@ class LocatingParser(Parser):
 
     def _get_op_by_name(self, name: str) -> type[Operation]:
         try:
-            return super()._get_op_by_name(name)
+            op_type = super()._get_op_by_name(name)
         except ParseError as error:
-            self.raise_error(error.msg, self.name_span)
+            self.raise_error(f"{error.msg}{self._meant(name)}", self.name_span)
+        if issubclass(op_type, UnregisteredOp) and name.startswith(
+            tuple(f"{dialect}." for dialect in CLOSED_DIALECTS)
+        ):
+            self.raise_error(f"Operation {name} does not exist{self._meant(name)}", self.name_span)
+        return op_type
+
+    def _meant(self, name: str) -> str:
+        """The operation that was perhaps meant by `name`, in its dialect or one called alike."""
+        known = sorted(self.ctx.registered_dialect_names)
+        dialect, short = name.split(".", 1) if "." in name else ("kernel", name)
+        dialects = [dialect] if dialect in known else get_close_matches(dialect, known)
+        names = [op.name for each in dialects for op in self.ctx.get_dialect(each).operations]
+        # The dialect's name would make all of its operations look alike.
+        full = {each.partition(".")[2]: each for each in names}
+        close = get_close_matches(short, full, n=1)
+        return f"; did you mean '{full[close[0]]}'?" if close else ""
 
     def _register_ssa_definition(self, name: str, values: Sequence[SSAValue], span: Span) -> None:
         super()._register_ssa_definition(name, values, span)

@@ -1,12 +1,28 @@
 """Checking a whole module, with the place of whatever breaks a rule."""
 
-from xdsl.dialects.builtin import ModuleOp
+from xdsl.dialects.builtin import ModuleOp, UnitAttr
+from xdsl.dialects.func import FuncOp
 from xdsl.ir import Block, Operation, OpResult, Region, SSAValue
+from xdsl.irdl import IRDLOperation
 from xdsl.irdl.dominance import DominanceInfo
 from xdsl.traits import NoTerminator
 from xdsl.utils.exceptions import VerifyException
 
 from mirage_mlir.diagnostics import InvalidOperation, invalid
+from mirage_mlir.suggestions import suggestion
+
+OWN_DIALECTS = frozenset(("kernel", "threadblock", "thread"))
+
+LOWERING_ATTRIBUTES = frozenset(
+    "ahead alternates arrival_offset cluster_shares copy counters_offset fenced held joined late "
+    "layout mbarrier_offset merges multicast packed part parts_offset producers registers rotation "
+    "running scratch_offset smem_bytes smem_offset stages state sums_in_scratch swapped threads "
+    "unit warps zero_padding".split()
+)
+"""What the passes from `assign-layouts` to `plan-memory` write on graphs and their operations."""
+
+ARGUMENT_ATTRIBUTES = ("kernel.constant",)
+"""What `kernel` says of an argument of a function."""
 
 
 def verify(module: ModuleOp) -> None:
@@ -32,12 +48,43 @@ def _verify_operation(op: Operation) -> None:
                 _verify_operation(inner)
             if not block.ops and not _may_be_empty(region):
                 raise invalid(op, "expects a terminator in its block")
+    if isinstance(op, IRDLOperation) and op.dialect_name() in OWN_DIALECTS:
+        _verify_attributes(op)
+    if isinstance(op, FuncOp):
+        _verify_arguments(op)
     try:
         op.verify(verify_nested_ops=False)
     except InvalidOperation:
         raise
     except VerifyException as error:
         raise invalid(op, str(error)) from error
+
+
+def _verify_attributes(op: IRDLOperation) -> None:
+    """
+    What `op` has are attributes of its own, of a pass, or of another dialect (`other.name`).
+
+    MLIR would take a misspelt one for a note of somebody else.
+    """
+    own = op.get_irdl_definition().properties
+    noted = LOWERING_ATTRIBUTES if op.dialect_name() != "kernel" or op.regions else frozenset[str]()
+    for name in [*op.properties, *op.attributes]:
+        if name not in own and name not in noted and "." not in name:
+            has = f"it has {', '.join(own)}" if own else "it has none"
+            raise invalid(op, f"has no attribute '{name}' ({has}){suggestion(name, own)}")
+
+
+def _verify_arguments(function: FuncOp) -> None:
+    """What `kernel` is made to say of arguments is something that it says."""
+    for number, attributes in enumerate(function.arg_attrs or ()):
+        for name, value in attributes.data.items():
+            if name.partition(".")[0] not in OWN_DIALECTS:
+                continue
+            if name not in ARGUMENT_ATTRIBUTES:
+                hint = suggestion(name, ARGUMENT_ATTRIBUTES)
+                raise invalid(function, f"argument {number} has an unknown '{name}'{hint}")
+            if not isinstance(value, UnitAttr):
+                raise invalid(function, f"argument {number} has a value for '{name}': {value}")
 
 
 def _may_be_empty(region: Region) -> bool:

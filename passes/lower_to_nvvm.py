@@ -1,6 +1,6 @@
 """The `lower-to-nvvm` pass."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from math import prod
 
@@ -13,6 +13,7 @@ from xdsl.dialects.builtin import (
     IntegerAttr,
     ModuleOp,
     StringAttr,
+    SymbolRefAttr,
     UnitAttr,
     i64,
 )
@@ -25,6 +26,7 @@ from mirage_mlir.dialects.nvvm_attributes import TARGETS, NvvmTargetAttr
 from mirage_mlir.dialects.target import settle_target
 from mirage_mlir.graph.schedule import even_bytes, is_spread, side_by_side
 from mirage_mlir.graph.target import Target, require_known
+from mirage_mlir.names import symbol
 from mirage_mlir.passes.lowering.context import is_staged
 from mirage_mlir.passes.lowering.emitter import byte_width
 from mirage_mlir.passes.lowering.kernel_function import (
@@ -47,6 +49,7 @@ from mirage_mlir.passes.plan_memory import (
     int_attribute,
     tensor_bytes,
 )
+from mirage_mlir.passes.search.check import is_compiled
 
 CLUSTER_CHIP = "sm_90a"
 """The first chip whose blocks reach each other's shared memory, and whose kernels may start while
@@ -93,6 +96,18 @@ def bytes_of_block(graph: kernel.GraphDefinedOp) -> int:
             turns = prod(graph.loop_sizes) if is_staged(op) else 1
             total += turns * prod(kind.get_shape()) * byte_width(kind.element_type)
     return total
+
+
+def require_uncalled(module: ModuleOp, names: Collection[str]) -> None:
+    """Fail at what refers to one of the functions `names`, which become GPU modules."""
+    for op in module.walk():
+        for attribute in op.properties.values():
+            if isinstance(attribute, SymbolRefAttr) and attribute.root_reference.data in names:
+                fail(
+                    op,
+                    f"refers to @{attribute.root_reference.data}, of which kernels are made",
+                    note="kernels are launched by the runtime, not called",
+                )
 
 
 class FunctionLowering:
@@ -165,7 +180,7 @@ class FunctionLowering:
             for tensor in function.mapped:
                 key = (tensor, self.mapped_memory(tensor, scratch))
                 arguments.append(f"map:{maps.setdefault(key, len(maps))}")
-            emitted = function.run(f"{name}_kernel_{number}", arguments)
+            emitted = function.run(f"{symbol(name)}_kernel_{number}", arguments)
             if more := self.even_bytes(graph):
                 emitted.attributes["mirage.even_bytes"] = IntegerAttr(more, i64)
             block.add_op(emitted)
@@ -263,6 +278,8 @@ class LowerToNvvmPass(ModulePass):
     """
     Turn each function of kernels into a GPU module, one `llvm.func` for each kernel.
 
+    Declarations and functions without kernels stay as they are.
+
     Input: functions of `kernel.graph_defined` and views, after `plan-memory`.
 
     Output:
@@ -280,9 +297,9 @@ class LowerToNvvmPass(ModulePass):
     bytes (`quads`); blocks of a large grid start in panels, so that neighbours read the same tiles
     (`raster`: `mirage.grid` is the grid as it is launched).
 
-    Fails on operators outside a kernel, on results that no kernel writes, on clusters for a chip
-    that has none, on grids with more blocks along an axis than a launch takes, and on a module for
-    another target.
+    Fails on operators outside a kernel, on what else is beside kernels or refers to their function,
+    on results that no kernel writes, on clusters for a chip that has none, on grids with more
+    blocks along an axis than a launch takes, and on a module for another target.
     """
 
     name = "lower-to-nvvm"
@@ -298,9 +315,11 @@ class LowerToNvvmPass(ModulePass):
         require_known(self.target)
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
-        """Replace every function of the module."""
+        """Replace every function of kernels of the module."""
         target = settle_target(op, self.target, self.name)
-        for function in [f for f in op.body.block.ops if isinstance(f, func.FuncOp)]:
+        found = [f for f in op.body.block.ops if isinstance(f, func.FuncOp) and is_compiled(f)]
+        require_uncalled(op, {function.sym_name.data for function in found})
+        for function in found:
             lowered = FunctionLowering(function, target, pack=self.pack).run()
             op.body.block.insert_op_before(lowered, function)
             function.detach()

@@ -35,6 +35,7 @@ from mirage_mlir.passes.lowering.parts import ARRIVAL, WORD, bytes_of_parts, til
 from mirage_mlir.passes.lowering.tiles import IN_SCRATCH, PRODUCERS, ZERO_PADDING, joined_place
 from mirage_mlir.passes.lowering.views import view_of
 from mirage_mlir.passes.schedule_threadblock import STAGES
+from mirage_mlir.passes.search.check import is_compiled
 
 SMEM_BYTES = "smem_bytes"
 MBARRIER_OFFSET = "mbarrier_offset"
@@ -218,8 +219,8 @@ class PlanMemoryPass(ModulePass):
     calls. Barriers of tensor copies lie behind the tiles. Plans are the smallest there are, for
     many buffers unless a search takes too long (see `mirage_mlir.graph.memory_plan`).
 
-    Fails where a block would need more shared memory than the target has, and on a module for
-    another target.
+    Fails where a block would need more shared memory than the target has, on what is no kernel or
+    view beside kernels, and on a module for another target.
     """
 
     name = "plan-memory"
@@ -236,5 +237,5 @@ class PlanMemoryPass(ModulePass):
         for inner in list(op.walk()):
             if isinstance(inner, kernel.GraphDefinedOp):
                 plan_shared(inner, limit)
-            elif isinstance(inner, func.FuncOp) and not inner.is_declaration:
+            elif isinstance(inner, func.FuncOp) and is_compiled(inner):
                 plan_scratch(inner)

@@ -20,9 +20,11 @@ from xdsl.dialects.func import FuncOp, ReturnOp
 from xdsl.ir import BlockArgument, Operation
 from xdsl.passes import ModulePass
 from xdsl.rewriter import Rewriter
+from xdsl.utils.hints import isa
 
 from mirage_mlir.diagnostics import fail, remark
 from mirage_mlir.dialects import kernel
+from mirage_mlir.dialects.common import FloatType
 from mirage_mlir.dialects.target import settle_target
 from mirage_mlir.equivalence import EquivalenceReport, Verdict, check_equivalence
 from mirage_mlir.equivalence.check import BUDGET
@@ -224,8 +226,6 @@ class SuperoptimizePass(ModulePass):
         check_precision(self.f32)
         require_known(self.target)
         self.effort()
-        if self.top_k < 1:
-            raise ValueError(f"top-k is at least 1, not {self.top_k}")
 
     def effort(self) -> Effort:
         """How much each search may do."""
@@ -282,14 +282,13 @@ def _ranked(others: Sequence[Candidate]) -> list[FuncOp]:
 
 def has_work(function: FuncOp) -> bool:
     """Whether `function` has operators, or returns an argument, which takes a copy."""
-    blocks = function.body.blocks
-    if any(is_operator(op) for block in blocks for op in block.ops):
+    if any(is_operator(op) for op in function.walk()):
         return True
     return any(
         isinstance(last := block.last_op, ReturnOp)
         and any(isinstance(value, BlockArgument) for value in last.operands)
-        and all(isinstance(value.type, TensorType) for value in last.operands)
-        for block in blocks
+        and all(isa(value.type, TensorType[FloatType]) for value in last.operands)
+        for block in function.body.blocks
     )
 
 

@@ -3,7 +3,7 @@
 import inspect
 from collections.abc import Callable, Sequence
 from itertools import islice
-from typing import ParamSpec, TypedDict, Unpack
+from typing import ParamSpec, TypedDict, Unpack, get_type_hints
 
 from xdsl.dialects import func
 from xdsl.dialects.builtin import (
@@ -21,15 +21,22 @@ from xdsl.dialects.builtin import (
 from xdsl.ir import Block, Operation, Region, SSAValue
 from xdsl.utils.exceptions import DiagnosticException
 
-from mirage_mlir.api.arguments import dims_of, fill, finite, sizes_of
+from mirage_mlir.api.arguments import (
+    count,
+    dims_of,
+    fill,
+    finite,
+    flag,
+    integers,
+    sizes_of,
+    string,
+)
+from mirage_mlir.api.options import checked
 from mirage_mlir.dialects import kernel
 from mirage_mlir.driver.options import DEFAULT_CHIPS, Options
 from mirage_mlir.driver.profile import optimize
 from mirage_mlir.driver.types import element_attribute, element_type_of_attribute
-from mirage_mlir.equivalence.check import BUDGET
 from mirage_mlir.graph.target import DEFAULT_TARGET
-from mirage_mlir.passes.search.effort import MAX_KERNELS
-from mirage_mlir.passes.search.precision import AS_F32
 from mirage_mlir.runtime.element_types import ElementType, element_type_of
 from mirage_mlir.runtime.kernel import CompiledKernel
 
@@ -65,6 +72,9 @@ class SearchOptions(TypedDict, total=False):
 
 class Tensor:
     """A value in a graph; `+`, `-`, `*`, `/` and `@` build operators as the graph's methods do."""
+
+    __array_ufunc__ = None
+    """Arrays of numpy leave operators to us: each of their elements would become a tensor."""
 
     def __init__(self, graph: "KernelGraph", value: SSAValue) -> None:
         self.graph = graph
@@ -120,7 +130,7 @@ class KernelGraph:
     """
 
     def __init__(self, name: str = "kernel_graph") -> None:
-        if not name.isidentifier():
+        if not string(name, "a graph's name").isidentifier():
             raise ValueError(f"a graph's name is an identifier, not {name!r}")
         self.name = name
         self._block = Block()
@@ -149,10 +159,12 @@ class KernelGraph:
         """
         sizes = sizes_of(dims, "dims")
         index = len(self._block.args)
+        hint = _name_hint(f"input{index}" if name is None else name)
+        never_changes = flag(constant, "constant")
         tensor_type = TensorType(element_attribute(element_type_of(dtype)), sizes)
         value = self._block.insert_arg(tensor_type, index, _caller())
-        value.name_hint = _name_hint(name or f"input{index}")
-        if constant:
+        value.name_hint = hint
+        if never_changes:
             self._constants.append(index)
         return Tensor(self, value)
 
@@ -289,7 +301,7 @@ class KernelGraph:
 
     def gelu(self, x: Tensor, approximate: str = "none") -> Tensor:
         """`x * Phi(x)`; `approximate="tanh"` is the approximation that PyTorch calls so."""
-        return self._add(kernel.GeluOp, self._value(x), approximate)
+        return self._add(kernel.GeluOp, self._value(x), string(approximate, "approximate"))
 
     def relu(self, x: Tensor) -> Tensor:
         """`max(x, 0)`."""
@@ -314,7 +326,7 @@ class KernelGraph:
 
     def cast(self, x: Tensor, dtype: object) -> Tensor:
         """`x` with another element type."""
-        result = TensorType(element_attribute(element_type_of(dtype)), x.dims)
+        result = TensorType(element_attribute(element_type_of(dtype)), _dims(x))
         return self._add(kernel.CastOp, self._value(x), result)
 
     # Products and reductions; reduced dimensions stay, with size 1
@@ -326,6 +338,8 @@ class KernelGraph:
         With `precision="tf32"` the operands, in float32, may be rounded to tf32.
         """
         operands = self._value(lhs), self._value(rhs)
+        if precision is not None:
+            string(precision, "precision")
         return self._add(kernel.MatmulOp, *operands, precision=precision)
 
     def reduction(self, x: Tensor, dim: int | Sequence[int]) -> Tensor:
@@ -334,15 +348,15 @@ class KernelGraph:
 
     def reduce_sum(self, x: Tensor, dims: int | Sequence[int]) -> Tensor:
         """The sum over `dims`."""
-        return self._add(kernel.ReduceSumOp, self._value(x), dims_of(x.dims, dims))
+        return self._add(kernel.ReduceSumOp, self._value(x), dims_of(_dims(x), dims))
 
     def reduce_max(self, x: Tensor, dims: int | Sequence[int]) -> Tensor:
         """The maximum over `dims`."""
-        return self._add(kernel.ReduceMaxOp, self._value(x), dims_of(x.dims, dims))
+        return self._add(kernel.ReduceMaxOp, self._value(x), dims_of(_dims(x), dims))
 
     def reduce_mean(self, x: Tensor, dims: int | Sequence[int]) -> Tensor:
         """The mean over `dims`."""
-        return self._add(kernel.ReduceMeanOp, self._value(x), dims_of(x.dims, dims))
+        return self._add(kernel.ReduceMeanOp, self._value(x), dims_of(_dims(x), dims))
 
     def rms_norm(
         self,
@@ -382,19 +396,19 @@ class KernelGraph:
 
     def softmax(self, x: Tensor, dim: int = -1) -> Tensor:
         """`exp(x) / sum(exp(x))` along `dim`."""
-        return self._add(kernel.SoftmaxOp, self._value(x), dims_of(x.dims, dim)[0])
+        return self._add(kernel.SoftmaxOp, self._value(x), _dim(x, dim))
 
     # Views and rearrangements
 
     def transpose(self, x: Tensor, *permutation: int) -> Tensor:
         """Dimension `permutation[i]` of `x` becomes dimension i; the last two swap by default."""
-        rank = len(x.dims)
+        rank = len(_dims(x))
         order = list(permutation) or [*range(rank - 2), rank - 1, rank - 2]
-        return self._add(kernel.TransposeOp, self._value(x), dims_of(x.dims, order))
+        return self._add(kernel.TransposeOp, self._value(x), dims_of(_dims(x), order))
 
     def reshape(self, x: Tensor, dims: Sequence[int]) -> Tensor:
         """The same elements, in the same order; one of `dims` may be -1, which is what is left."""
-        sizes = fill(x.dims, dims)
+        sizes = fill(_dims(x), dims)
         result = TensorType(kernel.tensor_type(self._value(x)).element_type, sizes)
         return self._add(kernel.ReshapeOp, self._value(x), result)
 
@@ -405,11 +419,13 @@ class KernelGraph:
 
     def repeat(self, x: Tensor, dim: int, times: int) -> Tensor:
         """The whole of `x`, `times` times, one after the other along `dim` (numpy.tile)."""
-        return self._add(kernel.RepeatOp, self._value(x), dims_of(x.dims, dim)[0], times)
+        return self._add(kernel.RepeatOp, self._value(x), _dim(x, dim), count(times, "times"))
 
     def repeat_interleave(self, x: Tensor, dim: int, times: int) -> Tensor:
         """Each element along `dim` `times` times (numpy.repeat), as key-value heads are."""
-        return self._add(kernel.RepeatInterleaveOp, self._value(x), dims_of(x.dims, dim)[0], times)
+        return self._add(
+            kernel.RepeatInterleaveOp, self._value(x), _dim(x, dim), count(times, "times")
+        )
 
     def slice(
         self,
@@ -419,28 +435,31 @@ class KernelGraph:
         strides: Sequence[int] | None = None,
     ) -> Tensor:
         """Elements `offset + i * stride`, `size` of them, along each dimension."""
-        steps = [1] * len(offsets) if strides is None else list(strides)
-        return self._add(kernel.SliceOp, self._value(x), list(offsets), list(sizes), steps)
+        starts, counts = integers(offsets, "offsets"), integers(sizes, "sizes")
+        steps = [1] * len(starts) if strides is None else integers(strides, "strides")
+        return self._add(kernel.SliceOp, self._value(x), starts, counts, steps)
 
     def chunk(self, x: Tensor, chunks: int, dim: int = -1) -> tuple[Tensor, ...]:
         """`chunks` equal parts of `x` along `dim`; raises `ValueError` where they are not equal."""
-        axis = dims_of(x.dims, dim)[0]
-        size, rest = divmod(x.dims[axis], chunks)
+        axis, parts = _dim(x, dim), count(chunks, "chunks")
+        size, rest = divmod(_dims(x)[axis], parts)
         if rest:
-            raise ValueError(f"dimension {axis} of size {x.dims[axis]} is no {chunks} equal parts")
-        sizes = [*x.dims]
+            raise ValueError(f"dimension {axis} of size {_dims(x)[axis]} is no {parts} equal parts")
+        sizes = [*_dims(x)]
         sizes[axis] = size
-        starts = [[0] * len(sizes) for _ in range(chunks)]
+        starts = [[0] * len(sizes) for _ in range(parts)]
         for number, start in enumerate(starts):
             start[axis] = number * size
         return tuple(self.slice(x, start, sizes) for start in starts)
 
     def concat(self, tensors: Sequence[Tensor], dim: int) -> Tensor:
         """The tensors one after the other along `dim`."""
+        if isinstance(tensors, Tensor):
+            raise TypeError("concat takes a list of tensors, not one tensor")
         if not tensors:
             raise ValueError("concat takes at least one tensor")
         values = [self._value(tensor) for tensor in tensors]
-        return self._add(kernel.ConcatOp, values, dims_of(tensors[0].dims, dim)[0])
+        return self._add(kernel.ConcatOp, values, _dim(tensors[0], dim))
 
     def constant(
         self, value: float, dims: Sequence[int], dtype: object = ElementType.F32
@@ -450,18 +469,32 @@ class KernelGraph:
         return self._add(kernel.ConstantOp, finite(value, "value"), result)
 
     def _check_normalized(self, x: Tensor, normalized_shape: Sequence[int] | None) -> None:
-        if normalized_shape is not None and tuple(normalized_shape) != x.dims[-1:]:
+        if normalized_shape is None:
+            return
+        if (shape := tuple(integers(normalized_shape, "normalized_shape"))) != _dims(x)[-1:]:
             raise ValueError(
-                f"normalized_shape is {tuple(normalized_shape)}; norms are over the last "
-                f"dimension, {x.dims[-1:]} here"
+                f"normalized_shape is {shape}; norms are over the last dimension, "
+                f"{_dims(x)[-1:]} here"
             )
 
     def _vector(self, tensor: Tensor | None) -> SSAValue | None:
         if tensor is None:
             return None
-        if len(tensor.dims) > 1 and tensor.dims[:-1] == (1,) * (len(tensor.dims) - 1):
-            tensor = self.reshape(tensor, tensor.dims[-1:])
+        if len(_dims(tensor)) > 1 and _dims(tensor)[:-1] == (1,) * (len(_dims(tensor)) - 1):
+            tensor = self.reshape(tensor, _dims(tensor)[-1:])
         return self._value(tensor)
+
+
+def _dims(x: object) -> tuple[int, ...]:
+    """The sizes of a tensor; raises `TypeError` where it is none."""
+    if not isinstance(x, Tensor):
+        raise TypeError(f"operands are tensors of a graph, not {type(x).__qualname__}")
+    return x.dims
+
+
+def _dim(x: Tensor, dim: int) -> int:
+    """One dimension of `x`, counted from the front."""
+    return dims_of(_dims(x), (dim,))[0]
 
 
 def _caller() -> LocationAttr:
@@ -478,24 +511,20 @@ def _caller() -> LocationAttr:
 
 
 def _name_hint(name: str) -> str:
-    if not SSAValue.is_valid_name(name):
+    if not SSAValue.is_valid_name(string(name, "an input's name")):
         raise ValueError(f"an input's name is an identifier, not {name!r}")
     return name
 
 
 def options_of(target: str, options: SearchOptions) -> Options:
-    """The driver's options for those of a user."""
-    return Options(
-        target=target,
-        time_limit=options.get("time_limit"),
-        max_kernels=options.get("max_kernels", MAX_KERNELS),
-        jobs=options.get("jobs", 1),
-        chips=tuple(options.get("compile_for", DEFAULT_CHIPS)),
-        profile=options.get("profile", False),
-        top_k=options.get("top_k", 8),
-        cache=options.get("cache", True),
-        f32=options.get("f32", AS_F32),
-        allow_unverified=options.get("allow_unverified", False),
-        verify_budget=options.get("verify_budget", BUDGET),
-        pack=options.get("pack", False),
-    )
+    """
+    The driver's options for those of a user.
+
+    Raises:
+        TypeError: an option does not exist, or has another type.
+        ValueError: an option is out of its range.
+    """
+    hints = {"target": str, **get_type_hints(SearchOptions)}
+    known = checked({"target": target, **options}, hints)
+    chips = known.pop("compile_for", DEFAULT_CHIPS)
+    return Options(**known, chips=chips)

@@ -3,11 +3,12 @@
 import os
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Unpack
+from typing import Unpack, cast
 
 from xdsl.dialects.builtin import ModuleOp
 
 from mirage_mlir.api.graph import KernelGraph, SearchOptions, options_of
+from mirage_mlir.api.options import checked
 from mirage_mlir.driver.as_written import compile_as_written
 from mirage_mlir.driver.options import DEFAULT_CHIPS
 from mirage_mlir.driver.profile import optimize
@@ -25,6 +26,8 @@ def superoptimize(
     graph: KernelGraph, target: str = DEFAULT_TARGET, **options: Unpack[SearchOptions]
 ) -> CompiledKernel:
     """The same as `graph.superoptimize(...)`."""
+    if not isinstance(cast(object, graph), KernelGraph):
+        raise TypeError(f"superoptimize takes a graph, not {type(graph).__qualname__}")
     return graph.superoptimize(target, **options)
 
 
@@ -50,7 +53,9 @@ def compile_file(
         DiagnosticException: it is no valid program, or cannot be compiled.
     """
     module, name = _read(path, function)
-    artifact, _ = compile_as_written(module, name, tuple(compile_for), pack=pack)
+    options = {"compile_for": compile_for, "pack": pack}
+    known = checked(options, {"compile_for": Sequence[str], "pack": bool})
+    artifact, _ = compile_as_written(module, name, known["compile_for"], pack=known["pack"])
     return CompiledKernel(artifact)
 
 
@@ -80,7 +85,11 @@ def superoptimize_file(
 
 def _read(path: str | os.PathLike[str], function: str | None) -> tuple[ModuleOp, str]:
     """The program in a file, and the function that is meant."""
-    module = parse_program(Path(path).read_text(encoding="utf-8"), os.fspath(path))
+    try:
+        text = Path(path).read_text(encoding="utf-8")
+    except UnicodeDecodeError as error:
+        raise ValueError(f"{os.fspath(path)} is not UTF-8 text") from error
+    module = parse_program(text, os.fspath(path))
     names = [found.sym_name.data for found in functions(module)]
     if function is None and len(names) != 1:
         raise ValueError(f"{os.fspath(path)} has {len(names)} functions: {', '.join(names)}")

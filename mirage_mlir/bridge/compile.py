@@ -1,7 +1,7 @@
 """From a `gpu.module` of lowered kernels to PTX, in process, through upstream MLIR and LLVM."""
 
 from xdsl.dialects import arith, gpu
-from xdsl.dialects.builtin import f64
+from xdsl.dialects.builtin import StringAttr, f64
 from xdsl.dialects.utils import FastMathFlag
 from xdsl.ir import Operation
 
@@ -11,6 +11,7 @@ from mirage_mlir.diagnostics import Diagnostic, PassFailure, Severity, fail
 from mirage_mlir.dialects.nvvm_attributes import NvvmTargetAttr
 from mirage_mlir.dialects.nvvm_hopper import HopperOp
 from mirage_mlir.graph.target import GPUS
+from mirage_mlir.names import is_symbol
 
 FEATURES = {target.chip: target.ptx_features for target in GPUS.values()}
 """Chip to the PTX version that is written."""
@@ -51,6 +52,9 @@ def _check(op: Operation, chip: str) -> None:
     """Reject what MLIR would report without a place, and what LLVM would die of."""
     if op.name.partition(".")[0] not in LOWERED_DIALECTS:
         fail(op, "has not been lowered: no kernel may hold it")
+    name = op.properties.get("sym_name")
+    if isinstance(name, StringAttr) and op.name.startswith("llvm.") and not is_symbol(name.data):
+        fail(op, f"has the name '{name.data}', which PTX cannot have")
     if op.name.startswith(("math.", "llvm.intr.")):
         _check_selectable(op)
     if isinstance(op, HopperOp) and chip == "sm_80":

@@ -20,6 +20,9 @@ from mirage_mlir.runtime.files import write_whole
 FORMAT = 1
 """Raised when entries of before must not be used any more."""
 
+MOST_BYTES = 2**26
+"""Of an entry: 2000 kernels in text have a tenth of that."""
+
 FOLDER_VARIABLE = "MIRAGE_CACHE_DIR"
 
 
@@ -63,18 +66,11 @@ class Cache:
         if path is None:
             return None
         try:
-            text = path.read_bytes()
-            wrapped: object = json.loads(text)
-        except (OSError, ValueError):
+            with path.open("rb") as file:
+                text = file.read(MOST_BYTES + 1)
+            return None if len(text) > MOST_BYTES else _checked(json.loads(text))
+        except (OSError, ValueError, RecursionError):
             return None
-        if not isinstance(wrapped, dict):
-            return None
-        members = cast(dict[str, object], wrapped)
-        entry = members.get("entry")
-        if not isinstance(entry, dict):
-            return None
-        fields = cast(dict[str, object], entry)
-        return fields if members.get("sha256") == _digest(fields) else None
 
     def put(self, key: Key, entry: Mapping[str, object]) -> None:
         """Keep an entry; where the folder cannot be written nothing is kept."""
@@ -82,12 +78,26 @@ class Cache:
         if path is None:
             return
         data = json.dumps({"sha256": _digest(entry), "entry": entry}, indent=1)
+        if len(data) > MOST_BYTES:
+            return
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
             write_whole(path, data.encode())
         except OSError:
             # A cache is a convenience: the result is there without it.
             return
+
+
+def _checked(wrapped: object) -> dict[str, object] | None:
+    """The entry in what a file holds; None where its checksum is another."""
+    if not isinstance(wrapped, dict):
+        return None
+    members = cast(dict[str, object], wrapped)
+    entry = members.get("entry")
+    if not isinstance(entry, dict):
+        return None
+    fields = cast(dict[str, object], entry)
+    return fields if members.get("sha256") == _digest(fields) else None
 
 
 def _digest(entry: object) -> str:

@@ -27,6 +27,7 @@ from mirage_mlir.graph.occupancy import resident_blocks
 from mirage_mlir.graph.target import target_named
 from mirage_mlir.passes.fuse_thread_graphs import FuseThreadGraphsPass
 from mirage_mlir.passes.pipelines import lowering_passes
+from mirage_mlir.passes.search.check import check
 from mirage_mlir.runtime.artifact import TargetCode, TensorSpec
 
 
@@ -109,6 +110,7 @@ def compile_function(
     chip = target_named(target).chip
     seconds = Seconds()
     function = function_named(module, name)
+    check(function)
     lowered = alone(function)
     with _collector_paused():
         with seconds.phase("lower"):

@@ -6,13 +6,12 @@ remembered on disk, so that a program is searched and timed once on a machine.
 """
 
 import os
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import asdict, dataclass, field, replace
 from itertools import islice
 from math import inf, isfinite
 from time import perf_counter
-from typing import Any, cast
 
 from xdsl.dialects import func
 from xdsl.dialects.builtin import ModuleOp
@@ -25,7 +24,8 @@ from mirage_mlir.driver.cache import Cache, Key, cache_folder
 from mirage_mlir.driver.choose import Offer
 from mirage_mlir.driver.compile import CompiledFunction, compile_function
 from mirage_mlir.driver.options import Options
-from mirage_mlir.driver.source import alone, function_named, functions, parse_program, text_of
+from mirage_mlir.driver.remembered import offers_read, offers_written
+from mirage_mlir.driver.source import alone, function_named, parse_program, text_of
 from mirage_mlir.driver.superoptimize import Superoptimized, offers, superoptimize_function
 from mirage_mlir.equivalence.report import EquivalenceReport
 from mirage_mlir.graph.target import target_named
@@ -34,7 +34,6 @@ from mirage_mlir.progress import Progress
 from mirage_mlir.runtime.cuda_driver import CudaDriver, CudaError
 from mirage_mlir.runtime.launch import can_run
 from mirage_mlir.runtime.stopwatch import CudaStopwatch
-from mirage_mlir.search.report import SearchReport
 from mirage_mlir.worker import WorkerError, Workers, workers
 
 FIRST_REPLAYS = 10
@@ -292,16 +291,15 @@ class Profiler:
         if entry is None:
             return {}
         try:
-            offers_by_chip = cast(Mapping[str, Mapping[str, Any]], entry["offers"])
-            return {chip: _read_offer(fields) for chip, fields in offers_by_chip.items()}
-        except (DiagnosticException, KeyError, TypeError, ValueError):
+            return offers_read(entry.get("offers"), reference)
+        except (DiagnosticException, ValueError):
             # Written by another version of the dialects, say.
             return {}
 
     def _remember(self, reference: func.FuncOp, result: Superoptimized) -> None:
         candidates = [one.fields() for one in self.results[-1].candidates]
         entry = {
-            "offers": {chip: _offer_fields(offer) for chip, offer in result.offers.items()},
+            "offers": offers_written(result.offers),
             "candidates": candidates,
         }
         self.cache.put(self.key(reference), entry)
@@ -314,22 +312,6 @@ def _known(proof: EquivalenceReport) -> Callable[[func.FuncOp], EquivalenceRepor
         return proof
 
     return compared
-
-
-def _offer_fields(offer: Offer) -> dict[str, object]:
-    return {
-        "function": text_of(alone(offer.function)),
-        "alone": offer.alone,
-        "search": offer.search.as_dict(),
-        "timing": list(offer.timing),
-    }
-
-
-def _read_offer(fields: Mapping[str, Any]) -> Offer:
-    (function,) = functions(parse_program(fields["function"], "cache"))
-    search = SearchReport(**fields["search"])
-    timing = tuple(map(str, fields["timing"]))
-    return Offer(function, bool(fields["alone"]), search, timing)
 
 
 def optimize(

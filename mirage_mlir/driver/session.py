@@ -24,6 +24,8 @@ from mirage_mlir.equivalence import EquivalenceReport, Verdict
 from mirage_mlir.equivalence.collected import collect_comparisons
 from mirage_mlir.equivalence.report import Comparison
 from mirage_mlir.graph.target import DEFAULT_TARGET, target_named
+from mirage_mlir.names import file_stem
+from mirage_mlir.passes.search.check import is_compiled
 from mirage_mlir.passes.search.precision import ask_for
 from mirage_mlir.passes.superoptimize import SuperoptimizePass, collect_reports, use_known
 from mirage_mlir.runtime.artifact import Artifact
@@ -197,7 +199,7 @@ class Session:
         """
         self._reports.close()
         parts: list[str] = []
-        for function in functions(module):
+        for function in filter(is_compiled, functions(module)):
             artifact, compiled = self._compiled(function, module)
             parts.append(artifact.report)
             if self._folder is not None:
@@ -219,9 +221,10 @@ class Session:
     def _write(
         self, folder: Path, artifact: Artifact, compiled: tuple[CompiledFunction, ...]
     ) -> list[str]:
-        files = {f"{artifact.name}.mirage": artifact.to_bytes()}
+        name = file_stem(artifact.name)
+        files = {f"{name}.mirage": artifact.to_bytes()}
         for one in compiled:
-            stem = f"{artifact.name}.{one.code.target}"
+            stem = f"{name}.{one.code.target}"
             files |= {f"{stem}.ptx": one.ptx.encode(), f"{stem}.cubin": one.code.cubin}
         for name, data in files.items():
             write_whole(folder / name, data)

@@ -15,18 +15,34 @@ class ShapeError(ValueError):
     """Shapes or parameters that an operator does not take."""
 
 
+MAX_RANK = 16
+"""Of a tensor: arrays of numpy have 64 dimensions, and interpreters split each into several."""
+
+MAX_ELEMENTS = 2**40
+"""
+Of a tensor: more than any GPU's memory holds. Sizes of products, three of such numbers and bytes of
+an element, stay below 2^63.
+"""
+
+
 def format_shape(shape: Sequence[int]) -> str:
     """`(16, 4096)` as `16x4096`; a shape of rank 0 as `scalar`."""
     return "x".join(str(size) for size in shape) or "scalar"
 
 
 def check_static(shape: Sequence[int], what: str) -> None:
-    """Every size of `shape` must be known and positive; `what` names the value in the error."""
+    """Every size of `shape` must be known, positive and possible; `what` is named in the error."""
+    if len(shape) > MAX_RANK:
+        raise ShapeError(f"{what} has rank {len(shape)}, more than {MAX_RANK}")
     for dim, size in enumerate(shape):
         if size < 0:
             raise ShapeError(f"{what} has dim {dim} of unknown size; shapes are static here")
         if size == 0:
             raise ShapeError(f"{what} has dim {dim} of size 0")
+    if (elements := prod(shape)) > MAX_ELEMENTS:
+        raise ShapeError(
+            f"{what} has {elements} elements, more than {MAX_ELEMENTS}: no GPU holds it"
+        )
 
 
 def check_dim(dim: int, rank: int) -> None:

@@ -16,6 +16,8 @@ are the H200's, which has the same processor; latencies are taken to be of the H
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from mirage_mlir.suggestions import suggestion
+
 
 @dataclass(frozen=True)
 class Target:
@@ -189,7 +191,8 @@ def target_named(name: str) -> Target:
         ValueError: there is none; the message lists what there is.
     """
     if name not in TARGETS:
-        raise ValueError(f"unknown target '{name}': it is one of {', '.join(TARGETS)}")
+        known = f"it is one of {', '.join(TARGETS)}"
+        raise ValueError(f"unknown target '{name}': {known}{suggestion(name, TARGETS)}")
     return TARGETS[name]
 
 

@@ -1,10 +1,11 @@
 """What a kernel takes: pointers to tensors, and descriptions of tensors for bulk copies."""
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from mirage_mlir.runtime.element_types import ElementType
-from mirage_mlir.runtime.manifest import ArtifactError, Fields
+from mirage_mlir.runtime.manifest import ArtifactError, Fields, shortened
 
 MEMORY = ("input", "output", "scratch")
 """The kinds of arguments that are a pointer to tensors."""
@@ -24,6 +25,8 @@ SWIZZLES = (0, 32, 64, 128)
 MAX_RANK = 5
 """Dims of a tensor map at most, as `cuTensorMapEncodeTiled` says."""
 
+_INDEX = re.compile(r"[0-9]{1,15}")
+
 
 @dataclass(frozen=True)
 class Argument:
@@ -42,8 +45,8 @@ class Argument:
     def parse(text: str) -> "Argument":
         """Read `input:0`, `scratch:4096` or `map:1`; raises `ArtifactError` on anything else."""
         kind, _, number = text.partition(":")
-        if kind not in (*MEMORY, PACKED, COUNTERS, MAP) or not number.isdecimal():
-            raise ArtifactError(f"{text!r} is not a kernel argument such as 'input:0'")
+        if kind not in (*MEMORY, PACKED, COUNTERS, MAP) or _INDEX.fullmatch(number) is None:
+            raise ArtifactError(f"{shortened(text)} is not a kernel argument such as 'input:0'")
         return Argument(kind, int(number))
 
     def __str__(self) -> str:
@@ -80,6 +83,8 @@ class TensorMap:
                 f"a tensor map of {rank} dims has {rank - 1} strides and a box of {rank} sizes, "
                 f"not {len(self.strides)} and {len(self.box)}"
             )
+        if any(size < 1 for size in (*self.dims, *self.box)):
+            raise ArtifactError(f"a tensor map has dims {self.dims} and a box {self.box}")
         if self.swizzle not in SWIZZLES:
             raise ArtifactError(f"a swizzle is one of {SWIZZLES} bytes, not {self.swizzle}")
 

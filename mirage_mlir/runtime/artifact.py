@@ -4,6 +4,7 @@ What a compile leaves behind: cubins for one or more GPUs and how to launch them
 On disk an artifact is a zip with `manifest.json` and the files that it names:
 
     manifest.json         format version, tensors, launches, verification, SHA-256 of the rest
+    manifest.sha256       SHA-256 of the manifest
     program.mlir          the program as it was written
     <target>.cubin        machine code of all kernels
     <target>.ugraph.mlir  the uGraph that the kernels were made from
@@ -13,19 +14,15 @@ The same artifact is the same bytes whenever it is saved.
 """
 
 import hashlib
-import io
 import json
 import os
-import struct
 import warnings
-import zipfile
-import zlib
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from functools import cached_property
-from pathlib import Path
 from typing import cast
 
+from mirage_mlir.runtime.archive import packed, read_whole, unpacked
 from mirage_mlir.runtime.arguments import (
     COUNTERS,
     MAP,
@@ -39,15 +36,19 @@ from mirage_mlir.runtime.element_types import ElementType
 from mirage_mlir.runtime.files import write_whole
 from mirage_mlir.runtime.manifest import ArtifactError, Fields
 from mirage_mlir.runtime.packed import PackedInput
+from mirage_mlir.runtime.plausible import check_signature, check_target, check_tensor
 
 FORMAT = "mirage-artifact"
-VERSION = 3
-"""Raised when an older reader would misread the file."""
+VERSION = 4
+"""Raised when an older reader would misread the file, or a newer one must ask for more."""
 
 OLDEST = 2
 """The first version that is still read; 3 added tensor maps and packed inputs."""
 
+FIRST_WITH_CHECKSUM = 4
+
 MANIFEST = "manifest.json"
+CHECKSUM = "manifest.sha256"
 PROGRAM = "program.mlir"
 REPORT = "report.txt"
 
@@ -149,7 +150,10 @@ class Artifact:
     producer: str = ""
 
     def __post_init__(self) -> None:
+        for spec in (*self.inputs, *self.outputs):
+            check_tensor(f"tensor {spec.name!r}", spec)
         for code in self.targets:
+            check_target(code)
             self._check_code(code)
 
     def _check_code(self, code: TargetCode) -> None:
@@ -188,11 +192,8 @@ class Artifact:
             files[f"{code.target}.cubin"] = code.cubin
             files[f"{code.target}.ugraph.mlir"] = code.ugraph.encode()
         manifest = json.dumps(self._manifest(files), indent=1).encode()
-        buffer = io.BytesIO()
-        with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED) as archive:
-            for name, data in {MANIFEST: manifest, **files}.items():
-                archive.writestr(_entry(name), data)
-        return buffer.getvalue()
+        checksum = hashlib.sha256(manifest).hexdigest().encode()
+        return packed({MANIFEST: manifest, CHECKSUM: checksum, **files})
 
     def _manifest(self, files: Mapping[str, bytes]) -> dict[str, object]:
         return {
@@ -224,25 +225,23 @@ class Artifact:
     @staticmethod
     def from_bytes(data: bytes) -> "Artifact":
         """Read what `to_bytes` gave; raises `ArtifactError` where it is anything else."""
-        files = _unzip(data)
-        if MANIFEST not in files:
-            raise ArtifactError(f"it has no {MANIFEST}")
-        manifest = Fields.parse(files[MANIFEST])
-        _check_format(manifest)
-        _check_hashes(manifest.fields("files"), files)
+        files = unpacked(data)
+        manifest = _checked_manifest(files)
         targets = manifest.fields("targets")
-        return Artifact(
+        read = Artifact(
             name=manifest.text("name"),
             inputs=tuple(map(_read_tensor, manifest.each("inputs"))),
             outputs=tuple(map(_read_tensor, manifest.each("outputs"))),
             targets=tuple(
                 _read_target(name, targets.fields(name), files) for name in targets.names()
             ),
-            program=_member(files, PROGRAM).decode(),
-            report=_member(files, REPORT).decode(),
+            program=_text(files, PROGRAM),
+            report=_text(files, REPORT),
             verification=manifest.raw("verification"),
             producer=manifest.text("producer"),
         )
+        check_signature(read.program, (*read.inputs, *read.outputs))
+        return read
 
     @property
     def unverified(self) -> tuple[str, ...]:
@@ -266,7 +265,7 @@ class Artifact:
             ArtifactError: it is no artifact, is damaged, or is of a newer format.
         """
         try:
-            found = Artifact.from_bytes(Path(path).read_bytes())
+            found = Artifact.from_bytes(read_whole(path))
         except ArtifactError as error:
             raise ArtifactError(f"{os.fspath(path)} cannot be loaded: {error}") from error
         if unverified := found.unverified:
@@ -281,43 +280,12 @@ def _check_extent(what: str, end: int, tensor: Argument, size: int) -> None:
         raise ArtifactError(f"{what} covers {end} bytes of {tensor}, which has {size}")
 
 
-def _entry(name: str) -> zipfile.ZipInfo:
-    # The earliest time that zip can say, not the clock: saving twice gives the same bytes.
-    entry = zipfile.ZipInfo(name, date_time=(1980, 1, 1, 0, 0, 0))
-    entry.compress_type = zipfile.ZIP_DEFLATED
-    entry.external_attr = 0o644 << 16
-    return entry
-
-
 def _tensor_fields(spec: TensorSpec) -> dict[str, object]:
     return {**asdict(spec), "element_type": spec.element_type.value}
 
 
 def _launch_fields(launch: Launch) -> dict[str, object]:
     return {**asdict(launch), "arguments": list(map(str, launch.arguments))}
-
-
-# What zipfile raises on damage, by what is damaged: directory, compression method, encryption flag,
-# offsets, compressed data, names.
-_DAMAGE = (
-    zipfile.BadZipFile,
-    NotImplementedError,
-    RuntimeError,
-    OSError,
-    EOFError,
-    OverflowError,
-    ValueError,
-    struct.error,
-    zlib.error,
-)
-
-
-def _unzip(data: bytes) -> dict[str, bytes]:
-    try:
-        with zipfile.ZipFile(io.BytesIO(data)) as archive:
-            return {name: archive.read(name) for name in archive.namelist()}
-    except _DAMAGE as error:
-        raise ArtifactError(f"it is not a whole zip file ({error})") from error
 
 
 def _check_format(manifest: Fields) -> None:
@@ -327,6 +295,23 @@ def _check_format(manifest: Fields) -> None:
         raise ArtifactError(
             f"its format version is {version}; this mirage_mlir reads {OLDEST} to {VERSION}"
         )
+
+
+def _checked_manifest(files: Mapping[str, bytes]) -> Fields:
+    """The manifest, of a format that is read, which belongs to these files."""
+    if MANIFEST not in files:
+        raise ArtifactError(f"it has no {MANIFEST}")
+    manifest = Fields.parse(files[MANIFEST])
+    _check_format(manifest)
+    if manifest.number("version") >= FIRST_WITH_CHECKSUM:
+        found = hashlib.sha256(files[MANIFEST]).hexdigest().encode()
+        if _member(files, CHECKSUM) != found:
+            raise ArtifactError(f"its member {MANIFEST} is damaged (SHA-256 differs)")
+    hashes = manifest.fields("files")
+    _check_hashes(hashes, files)
+    if strangers := sorted({*files} - {MANIFEST, CHECKSUM, *hashes.names()}):
+        raise ArtifactError(f"it has a member {strangers[0]!r} that its manifest does not name")
+    return manifest
 
 
 def _check_hashes(hashes: Fields, files: Mapping[str, bytes]) -> None:
@@ -339,6 +324,13 @@ def _member(files: Mapping[str, bytes], name: str) -> bytes:
     if name not in files:
         raise ArtifactError(f"it has no member {name}")
     return files[name]
+
+
+def _text(files: Mapping[str, bytes], name: str) -> str:
+    try:
+        return _member(files, name).decode()
+    except UnicodeDecodeError as error:
+        raise ArtifactError(f"its member {name} is no text") from error
 
 
 def _read_tensor(fields: Fields) -> TensorSpec:
@@ -359,7 +351,7 @@ def _read_target(target: str, fields: Fields, files: Mapping[str, bytes]) -> Tar
         cubin=_member(files, f"{target}.cubin"),
         launches=tuple(map(_read_launch, fields.each("launches"))),
         scratch_bytes=fields.number("scratch_bytes"),
-        ugraph=_member(files, f"{target}.ugraph.mlir").decode(),
+        ugraph=_text(files, f"{target}.ugraph.mlir"),
         resources={name: resources.number(name) for name in resources.names()},
         # Files of version 2 have none of these.
         tensor_maps=tuple(map(TensorMap.read, _each(fields, "tensor_maps"))),

@@ -24,7 +24,8 @@ class CompiledKernel:
     `kernel(x, w)`, `kernel([x, w])` and `kernel(inputs=[x, w])` are the same. One output comes back
     as a tensor, several as a tuple. torch CUDA tensors and cupy arrays run on the current stream of
     their library; tensors of other libraries come in, and results go back, through DLPack; numpy
-    arrays are interpreted, which is slow and needs no GPU. Gradients are not recorded.
+    arrays are interpreted, which is slow and needs no GPU, and so is a program without inputs.
+    Gradients are not recorded.
     """
 
     def __init__(self, artifact: Artifact, driver: Callable[[], Driver] = cuda_driver) -> None:
@@ -88,7 +89,8 @@ class CompiledKernel:
             CudaError: CUDA is missing or refused.
         """
         given = self._collect(tensors, inputs)
-        if any(map(_is_numpy, given)):
+        # What computes constants has no tensor that would say where.
+        if not given or any(map(_is_numpy, given)):
             results = self._interpret(given, out)
         else:
             results = self._run(given, out)
@@ -100,6 +102,8 @@ class CompiledKernel:
         if inputs is not None and tensors:
             raise TypeError("inputs are given twice, by position and as 'inputs'")
         given: Sequence[Tensor] = tensors if inputs is None else inputs
+        if not isinstance(given, list | tuple):
+            raise TypeError(f"inputs are a list of tensors, not one {type(given).__qualname__}")
         if len(given) == 1 and isinstance(given[0], list | tuple):
             given = cast(Sequence[Tensor], given[0])
         if len(given) != len(self.artifact.inputs):

@@ -1,8 +1,19 @@
 """Typed reading of the JSON in an artifact; errors name the member by its path."""
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from reprlib import Repr
 from typing import cast
+
+MOST = 2**63
+"""Numbers below this are read: sizes and places have 64 bits."""
+
+DEEPEST = 16
+"""Levels of objects and lists in a manifest; there are six."""
+
+_SHOWN = Repr()
+_SHOWN.maxstring = _SHOWN.maxother = 80
+"""How wrong values are shown in errors."""
 
 
 class ArtifactError(ValueError):
@@ -20,9 +31,13 @@ class Fields:
     def parse(cls, text: bytes) -> "Fields":
         """The object that `text` holds; raises `ArtifactError` on anything else."""
         try:
-            value: object = json.loads(text)
-        except (UnicodeDecodeError, json.JSONDecodeError) as error:
+            value: object = json.loads(text, parse_constant=_no_number)
+        except ValueError as error:
             raise ArtifactError(f"the manifest is not JSON: {error}") from error
+        except RecursionError as error:
+            raise ArtifactError("the manifest is nested too deep") from error
+        if _nests(value):
+            raise ArtifactError("the manifest is nested too deep")
         return cls(_mapping(value, "the manifest"))
 
     def _get(self, name: str) -> object:
@@ -32,7 +47,9 @@ class Fields:
 
     def _wrong(self, name: str, wanted: str) -> ArtifactError:
         value = self._members[name]
-        return ArtifactError(f"'{self._path}{name}' in the manifest is {value!r}, not {wanted}")
+        return ArtifactError(
+            f"'{self._path}{name}' in the manifest is {shortened(value)}, not {wanted}"
+        )
 
     def has(self, name: str) -> bool:
         """Whether there is a member `name`."""
@@ -100,7 +117,30 @@ class Fields:
 
 def _is_number(value: object) -> bool:
     # bool is an int in Python, not in JSON.
-    return isinstance(value, int) and not isinstance(value, bool) and value >= 0
+    return isinstance(value, int) and not isinstance(value, bool) and 0 <= value < MOST
+
+
+def _no_number(name: str) -> object:
+    raise ValueError(f"{name} is no number")
+
+
+def _nests(value: object) -> bool:
+    """Whether `value` is nested deeper than any manifest is: what writes it again may be."""
+    level = [value]
+    for _ in range(DEEPEST):
+        level = [part for each in level for part in _parts(each)]
+    return bool(level)
+
+
+def _parts(value: object) -> Iterable[object]:
+    if isinstance(value, dict):
+        return cast(dict[str, object], value).values()
+    return cast(list[object], value) if isinstance(value, list) else ()
+
+
+def shortened(value: object) -> str:
+    """`value` for an error, of which the first characters tell enough."""
+    return _SHOWN.repr(value)
 
 
 def _mapping(value: object, what: str) -> Mapping[str, object]:

@@ -16,6 +16,7 @@ from mirage_mlir.runtime.arguments import Argument, read_element_type
 from mirage_mlir.runtime.cuda_driver import CudaError, Driver
 from mirage_mlir.runtime.element_types import ElementType
 from mirage_mlir.runtime.manifest import ArtifactError, Fields
+from mirage_mlir.runtime.plausible import check_extents
 
 
 @dataclass(frozen=True)
@@ -29,6 +30,10 @@ class PackedInput:
     def __post_init__(self) -> None:
         if self.tensor.kind != "input":
             raise ArtifactError(f"only inputs are packed, not '{self.tensor}'")
+        packing = self.packing
+        check_extents("a packed input", packing.shape, packing.strides)
+        tiles = [n * size for n, size in zip(packing.counts, packing.tile, strict=True)]
+        check_extents("a packed input", tiles, ())
 
     @property
     def source_bytes(self) -> int:

@@ -9,6 +9,12 @@ from mirage_mlir.search.program import Kind, Program
 MAX_GRID_AXES = 3
 """A grid has x, y and z."""
 
+MAX_VALUE_AXES = 8
+"""
+Axes of one value, those of dimensions that stay together counted once; attention has 5. Of sums
+over every other one of 8 no graph was found, and each axis more doubles the time to see that.
+"""
+
 
 @dataclass(frozen=True)
 class Configuration:
@@ -38,6 +44,8 @@ def one_kernel_configurations(program: Program) -> Iterator[Configuration]:
     """
     The configurations in which one kernel can hold all of `program`, simplest first.
 
+    There are none where a value has more axes than `MAX_VALUE_AXES`.
+
     Each block, or the blocks that share a loop, compute their own part of every output: an axis on
     the grid is an axis of every output, or one whose sum outputs leave open, and that must be on
     the grid. (Of outputs that are sums left open, an axis may be on the grid that only some have:
@@ -45,6 +53,8 @@ def one_kernel_configurations(program: Program) -> Iterator[Configuration]:
     grid or in the loop, one index at a time. What is stored is complete after the loop: an axis of
     an output is not looped over.
     """
+    if any(len(node.present) > MAX_VALUE_AXES for node in program.nodes):
+        return
     edges = [{*output.axes, *output.partial} for output in program.outputs]
     enough = any if program.open_sums else all
     shared = [axis for axis in program.sizes if enough(axis in edge for edge in edges)]

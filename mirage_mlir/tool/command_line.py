@@ -8,7 +8,8 @@ from typing import Any, NoReturn
 from xdsl.passes import ModulePass
 
 from mirage_mlir.passes import PASSES
-from mirage_mlir.tool.pass_options import Request, option_names, suggestion
+from mirage_mlir.suggestions import suggestion
+from mirage_mlir.tool.pass_options import Request, option_names
 from mirage_mlir.tool.pipeline import parse_flag, parse_pass_pipeline, parse_xdsl_passes
 from mirage_mlir.tool.usage import UsageError
 

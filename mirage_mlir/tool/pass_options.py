@@ -2,13 +2,13 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
-from difflib import get_close_matches
 from enum import Enum
 from types import NoneType, UnionType
 from typing import Any, Literal, TypeVar, Union, get_args, get_origin, get_type_hints
 
 from xdsl.utils.arg_spec import ArgSpecConvertible
 
+from mirage_mlir.suggestions import suggestion
 from mirage_mlir.tool.usage import UsageError
 
 Words = tuple[str, ...]
@@ -93,12 +93,6 @@ def option_names(convertible: type[ArgSpecConvertible]) -> list[str]:
     return [each.name.replace("_", "-") for each in fields(convertible) if each.init]
 
 
-def suggestion(name: str, known: list[str]) -> str:
-    """A hint to what was perhaps meant by `name`."""
-    close = get_close_matches(name, known, n=1)
-    return f"; did you mean '{close[0]}'?" if close else ""
-
-
 def instantiate(convertible: type[ConvertibleT], request: Request) -> ConvertibleT:
     """
     The pass or target of class `convertible` with the options of `request`.
@@ -113,7 +107,8 @@ def instantiate(convertible: type[ConvertibleT], request: Request) -> Convertibl
         option = name.replace("_", "-")
         if option not in known:
             has = f"it has {', '.join(known)}" if known else "it has none"
-            raise UsageError(f"'{request.name}' has no option '{name}' ({has})")
+            hint = suggestion(option, known)
+            raise UsageError(f"'{request.name}' has no option '{name}' ({has}){hint}")
         attribute = option.replace("-", "_")
         values[attribute] = _option(request.name, option, words, hints[attribute])
     missing = sorted(convertible.required_fields() - set(values))

@@ -16,12 +16,13 @@ from xdsl.universe import Universe
 from mirage_mlir.diagnostics import collect_remarks
 from mirage_mlir.progress import Progress
 from mirage_mlir.runtime.cuda_driver import CudaError
+from mirage_mlir.suggestions import suggestion
 from mirage_mlir.targets.base import BinaryTarget
 from mirage_mlir.tool.command_line import CommandLine, parse_command_line
 from mirage_mlir.tool.compilation import Compilation, InternalError, Rejected, rejections
 from mirage_mlir.tool.expected_diagnostics import ExpectedDiagnostics
 from mirage_mlir.tool.files import SPLIT_LINE, Chunk, InputError, Output, read_source
-from mirage_mlir.tool.pass_options import instantiate, suggestion
+from mirage_mlir.tool.pass_options import instantiate
 from mirage_mlir.tool.usage import UsageError
 from mirage_mlir.universe import MIRAGE_UNIVERSE
 
@@ -60,12 +61,13 @@ def _compilation(command: CommandLine, universe: Universe) -> Compilation:
     passes: list[ModulePass] = []
     for request in command.passes:
         if request.name not in universe.all_passes:
-            hint = suggestion(request.name, list(universe.all_passes))
+            hint = suggestion(request.name, universe.all_passes)
             raise UsageError(f"unknown pass '{request.name}'{hint}; --help lists them")
         passes.append(instantiate(universe.all_passes[request.name](), request))
     if command.target.name not in universe.all_targets:
         known = ", ".join(sorted(universe.all_targets))
-        raise UsageError(f"unknown target '{command.target.name}'; there are {known}")
+        hint = suggestion(command.target.name, universe.all_targets)
+        raise UsageError(f"unknown target '{command.target.name}'; there are {known}{hint}")
     target = instantiate(universe.all_targets[command.target.name](), command.target)
     if isinstance(target, BinaryTarget):
         if command.split_input_file:
@@ -233,6 +235,9 @@ def run(words: Sequence[str]) -> int:
         raise
     except (OSError, CudaError) as error:
         _say([f"mirage-opt: error: {error}"])
+        return BAD_INPUT
+    except MemoryError:
+        _say(["mirage-opt: error: the program needs more memory than there is"])
         return BAD_INPUT
     except Exception as error:
         if "--debug" in words:

@@ -1,17 +1,17 @@
-"""Which functions can be superoptimized at all."""
+"""Which functions can be compiled at all."""
 
 from xdsl.dialects.builtin import TensorType
 from xdsl.dialects.func import FuncOp, ReturnOp
 from xdsl.utils.hints import isa
 
-from mirage_mlir.diagnostics import fail
+from mirage_mlir.diagnostics import PassFailure, fail
 from mirage_mlir.dialects.common import FloatType
 
 
 def check(function: FuncOp) -> None:
     """Fail at what is not straight-line code of kernel operators on tensors."""
     if len(function.body.blocks) > 1:
-        fail(function, "has several blocks; only straight-line functions can be superoptimized")
+        fail(function, "has several blocks; only straight-line functions can be compiled")
     kinds = (
         ("argument", function.function_type.inputs),
         ("result", function.function_type.outputs),
@@ -25,5 +25,22 @@ def check(function: FuncOp) -> None:
             fail(
                 op,
                 "is no operator of the kernel dialect",
-                note="a function to superoptimize holds nothing else",
+                note="a function to compile holds nothing else",
             )
+
+
+def is_compiled(function: FuncOp) -> bool:
+    """
+    Whether kernels are made of `function`: others, on the host's side, stay as they are.
+
+    Fails at what cannot be compiled in a function that has operators or kernels, too.
+    """
+    if function.is_declaration:
+        return False
+    try:
+        check(function)
+    except PassFailure:
+        if any(op.name.startswith("kernel.") for op in function.walk()):
+            raise
+        return False
+    return True

@@ -14,6 +14,21 @@ MAX_KERNELS = 4
 CANDIDATES = 16
 """What a search keeps at least: a candidate may be rejected, or too large to be compiled."""
 
+MOST_KERNELS = 64
+"""Kernels of a plan for one piece that may be asked for; no piece has more operators than that."""
+
+MOST_CANDIDATES = 1000
+"""Candidates that may be asked for: each is verified, and timed where that is asked for."""
+
+MOST_JOBS = 256
+"""Processes that may be asked for: more than cores of most machines."""
+
+
+def check_between(name: str, value: int, most: int) -> None:
+    """Raise `ValueError` where an option is not from 1 to `most`."""
+    if not 1 <= value <= most:
+        raise ValueError(f"{name} is from 1 to {most}, not {value}")
+
 
 @dataclass(frozen=True)
 class Effort:
@@ -38,12 +53,11 @@ class Effort:
     def __post_init__(self) -> None:
         if self.time_limit is not None and not self.time_limit > 0:
             raise ValueError(f"time-limit is a positive number of seconds, not {self.time_limit}")
-        if self.max_kernels < 1:
-            raise ValueError(f"max-kernels is at least 1, not {self.max_kernels}")
         if not self.verify_budget >= 0:
             raise ValueError(f"verify-budget is a number of seconds, not {self.verify_budget}")
-        if self.jobs < 1:
-            raise ValueError(f"jobs is at least 1, not {self.jobs}")
+        check_between("max-kernels", self.max_kernels, MOST_KERNELS)
+        check_between("jobs", self.jobs, MOST_JOBS)
+        check_between("top-k", self.candidates, MOST_CANDIDATES)
 
     def limits(self) -> Limits:
         """The limits of a search that starts now."""

@@ -67,6 +67,7 @@ class Optimizer:
 
     def __post_init__(self) -> None:
         self.pieces = PieceSearch(self.target, self.limits, self.report)
+        self._alone_by_value: dict[SSAValue, PlannedKernel] = {}
 
     def plans(self) -> Iterator[tuple[Plan, bool]]:
         """
@@ -227,6 +228,11 @@ class Optimizer:
         return Plan(function, tuple(kernels.values()), self.proofs.compare)
 
     def _operator_alone(self, value: SSAValue) -> PlannedKernel:
+        if value not in self._alone_by_value:
+            self._alone_by_value[value] = self._planned_alone(value)
+        return self._alone_by_value[value]
+
+    def _planned_alone(self, value: SSAValue) -> PlannedKernel:
         op = value.owner
         assert isinstance(op, Operation)
         if isinstance(op, kernel.ConstantOp):

@@ -39,7 +39,8 @@ class PieceSearch:
     """Seconds up to which a program without coarse graphs was searched."""
     _fastest: dict[object, float] = field(default_factory=dict[object, float])
     """What one kernel takes with the best of all tile sizes, where that is known."""
-    _alone: dict[object, list[BlockGraph]] = field(default_factory=dict[object, list[BlockGraph]])
+    _alone: dict[object, BlockGraph | None] = field(default_factory=dict[object, BlockGraph | None])
+    """By programs and the types of their values: which graph can be written."""
 
     def plans(self, piece: Piece, max_kernels: int, most: float = inf) -> list[PlannedKernel]:
         """
@@ -115,16 +116,24 @@ class PieceSearch:
 
     def operator(self, piece: Piece) -> PlannedKernel | None:
         """The kernel of a piece of one operator, whatever the limits; it takes milliseconds."""
-        key = piece.program.key()
+        values = (*piece.arguments, *piece.results)
+        key = (piece.program.key(), piece.joined, tuple(value.type for value in values))
         if key not in self._alone:
-            self._alone[key] = search(piece.program, self.target, Limits(), SearchReport())
-        for graph in self._alone[key]:
+            self._alone[key] = self._operator(piece)
+        graph = self._alone[key]
+        if graph is None:
+            return None
+        return planned(piece, in_one_kernel(piece.program, graph), self.target)
+
+    def _operator(self, piece: Piece) -> BlockGraph | None:
+        """The fastest graph of a piece of one operator that can be written."""
+        for graph in search(piece.program, self.target, Limits(), SearchReport()):
             plan = in_one_kernel(piece.program, graph)
             try:
                 written(piece, plan, piece.arguments, self.target)
             except ArrangementError:
                 continue
-            return planned(piece, plan, self.target)
+            return graph
         return None
 
     def _search(self, program: Program, limits: Limits, most: float) -> list[BlockGraph]:

@@ -4,7 +4,7 @@
 // TARGET: unknown target 'B200': it is one of H200, H100, A100, sm_90a, sm_80
 // OPERATORS: max-operators is at least 1, not 0
 
-// expected-error @+1 {{'func.func' op has several blocks; only straight-line functions can be superoptimized}}
+// expected-error @+1 {{'func.func' op has several blocks; only straight-line functions can be compiled}}
 func.func @several_blocks(%x: tensor<4xf32>) -> tensor<4xf32> {
   %y = kernel.exp %x : (tensor<4xf32>) -> tensor<4xf32>
   cf.br ^bb1
@@ -17,7 +17,7 @@ func.func @several_blocks(%x: tensor<4xf32>) -> tensor<4xf32> {
 func.func @foreign(%x: tensor<4xf32>) -> tensor<4xf32> {
   %y = kernel.exp %x : (tensor<4xf32>) -> tensor<4xf32>
   // expected-error @+2 {{'arith.addf' op is no operator of the kernel dialect}}
-  // expected-note @+1 {{a function to superoptimize holds nothing else}}
+  // expected-note @+1 {{a function to compile holds nothing else}}
   %z = arith.addf %y, %y : tensor<4xf32>
   func.return %z : tensor<4xf32>
 }
@@ -31,7 +31,7 @@ func.func private @other(%x: tensor<4xf32>) -> tensor<4xf32> {
 func.func @calls(%x: tensor<4xf32>) -> tensor<4xf32> {
   %y = kernel.exp %x : (tensor<4xf32>) -> tensor<4xf32>
   // expected-error @+2 {{'func.call' op is no operator of the kernel dialect}}
-  // expected-note @+1 {{a function to superoptimize holds nothing else}}
+  // expected-note @+1 {{a function to compile holds nothing else}}
   %z = func.call @other(%y) : (tensor<4xf32>) -> tensor<4xf32>
   func.return %z : tensor<4xf32>
 }

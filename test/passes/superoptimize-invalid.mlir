@@ -4,9 +4,9 @@
 // RUN: not mirage-opt %s --superoptimize="top-k=0" 2>&1 | filecheck %s --check-prefix=TOP
 // TARGET: unknown target 'B200': it is one of H200, H100, A100, sm_90a, sm_80
 // TIME: time-limit is a positive number of seconds, not 0.0
-// TOP: top-k is at least 1, not 0
+// TOP: top-k is from 1 to 1000, not 0
 
-// expected-error @+1 {{'func.func' op has several blocks; only straight-line functions can be superoptimized}}
+// expected-error @+1 {{'func.func' op has several blocks; only straight-line functions can be compiled}}
 func.func @several_blocks(%x: tensor<4xf32>) -> tensor<4xf32> {
   %y = kernel.exp %x : (tensor<4xf32>) -> tensor<4xf32>
   cf.br ^bb1
@@ -19,7 +19,7 @@ func.func @several_blocks(%x: tensor<4xf32>) -> tensor<4xf32> {
 func.func @foreign(%x: tensor<4xf32>) -> tensor<4xf32> {
   %y = kernel.exp %x : (tensor<4xf32>) -> tensor<4xf32>
   // expected-error @+2 {{'arith.addf' op is no operator of the kernel dialect}}
-  // expected-note @+1 {{a function to superoptimize holds nothing else}}
+  // expected-note @+1 {{a function to compile holds nothing else}}
   %z = arith.addf %y, %y : tensor<4xf32>
   func.return %z : tensor<4xf32>
 }

@@ -4,7 +4,7 @@
 // RUN: not mirage-opt %s --verify-equivalence="reference=f candidate=g seed=-1" 2>&1 | filecheck %s --check-prefix=SEED
 // RUN: not mirage-opt %s --verify-equivalence="reference=f" 2>&1 | filecheck %s --check-prefix=CANDIDATE
 
-// TESTS: tests is at least 1, not 0
+// TESTS: tests is from 1 to 1000, not 0
 // SEED: seed is not negative, but -1 is
 // CANDIDATE: candidate
 // MISSING: error: 'builtin.module' op has no function @h with a body

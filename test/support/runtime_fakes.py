@@ -77,6 +77,13 @@ def code_with_packed(target: str = "sm_90a") -> TargetCode:
     )
 
 
+PROGRAM = """builtin.module {
+  func.func @f(%x: tensor<4x8xf16>, %w: tensor<8x16xf16> {kernel.constant}) -> tensor<4x16xf16> {
+  }
+}
+"""
+
+
 def artifact(*targets: TargetCode) -> Artifact:
     """A program of two inputs and one output."""
     return Artifact(
@@ -84,7 +91,7 @@ def artifact(*targets: TargetCode) -> Artifact:
         inputs=(spec("x", 4, 8), spec("w", 8, 16)),
         outputs=(spec("out0", 4, 16),),
         targets=targets or (code(), code("sm_80")),
-        program="// the program\n",
+        program=PROGRAM,
         report="searched\n",
         verification={"trials": 3, "bound": 1e-9},
         producer="test",

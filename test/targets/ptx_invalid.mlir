@@ -81,3 +81,12 @@ builtin.module {
     llvm.mlir.global external @smem() {addr_space = 3 : i32} : !llvm.array<0 x i8>
   }) : () -> ()
 }
+
+// -----
+
+builtin.module {
+  "gpu.module"() <{sym_name = "named"}> ({
+    // expected-error @+1 {{'llvm.mlir.global' op has the name 'a-b', which PTX cannot have}}
+    llvm.mlir.global external @"a-b"() {addr_space = 3 : i32} : !llvm.array<0 x i8>
+  }) : () -> ()
+}

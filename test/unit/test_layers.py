@@ -8,7 +8,10 @@ import pytest
 ROOT = Path(__file__).parents[2] / "mirage_mlir"
 
 LAYERS = [
-    ["diagnostics", "progress", "interruption", "worker", "graph", "expr", "field", "search"],
+    [
+        *("diagnostics", "progress", "interruption", "names", "suggestions", "worker"),
+        *("graph", "expr", "field", "search"),
+    ],
     ["parsing", "verification"],
     ["dialects"],
     ["interpreters"],
@@ -24,7 +27,10 @@ LAYERS = [
 ]
 """Lowest first. An import inside a function may look up (a registry entry, a canonicalizer)."""
 
-WITHOUT_IR = ["progress", "interruption", "worker", "graph", "expr", "field", "search"]
+WITHOUT_IR = [
+    *("progress", "interruption", "names", "suggestions", "worker"),
+    *("graph", "expr", "field", "search"),
+]
 """Plain mathematics: no xDSL."""
 
 BINDINGS = "numba_cuda_mlir"

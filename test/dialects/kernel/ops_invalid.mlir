@@ -104,7 +104,7 @@
 
 // Parameters are f32.
 %a = "test.op"() : () -> tensor<4xf32>
-// expected-error @below {{a scalar parameter is written as in `2.0 : f32`}}
+// expected-error @below {{takes `factor = 2.0 : f32`, not 2.000000e+00 : f64}}
 %c = kernel.scale %a {factor = 2.0 : f64} : (tensor<4xf32>) -> tensor<4xf32>
 
 // -----
@@ -159,7 +159,7 @@
 // -----
 
 %a = "test.op"() : () -> tensor<4x8xf16>
-// expected-error @below {{'kernel.rms_norm' op has eps -1.0, which is not a number from 0 up}}
+// expected-error @below {{'kernel.rms_norm' op has eps -1.0, which is below 0}}
 %c = kernel.rms_norm %a {eps = -1.0 : f32} : (tensor<4x8xf16>) -> tensor<4x8xf16>
 
 // -----
@@ -253,7 +253,7 @@
 
 // -----
 
-// expected-error @below {{a scalar parameter is written as in `2.0 : f32`}}
+// expected-error @below {{takes `value = 2.0 : f32`, not 1 : i64}}
 %c = kernel.constant {value = 1 : i64} : tensor<4xf16>
 
 // -----

@@ -8,7 +8,7 @@
 
 // Parameters are written with their type.
 %a = "test.op"() : () -> tensor<4x8xf16>
-// expected-error @below {{Expected attribute i64 but got i32}}
+// expected-error @below {{takes `dim = 1 : i64`, not 1 : i32}}
 %c = kernel.softmax %a {dim = 1 : i32} : (tensor<4x8xf16>) -> tensor<4x8xf16>
 
 // -----

@@ -73,7 +73,7 @@
 
 // -----
 
-// expected-error @below {{a scalar parameter is written as in `2.0 : f32`}}
+// expected-error @below {{takes `value = 2.0 : f32`, not 1.000000e+00 : f64}}
 %c = threadblock.constant {value = 1.0 : f64} : !threadblock.tile<16x32xf32>
 
 // -----

@@ -179,3 +179,13 @@ def test_compile_file_that_is_wrong(tmp_path: Path) -> None:
     with pytest.raises(ValueError, match="no function 'triple'; it has 'double', 'twice'"):
         mi.compile_file(path, "triple")
     assert mi.compile_file(path, "twice").artifact.name == "twice"
+
+
+def test_a_program_without_inputs() -> None:
+    graph = mi.new_kernel_graph()
+    graph.mark_output(graph.exp(graph.constant(1.0, (4, 4))))
+    kernel: Any = graph.superoptimize("sm_80", compile_for=["sm_80"])
+    for result in (kernel(), kernel([]), kernel(inputs=[])):
+        np.testing.assert_allclose(result, np.full((4, 4), np.e), rtol=1e-6)
+    with pytest.raises(TypeError, match="inputs are a list of tensors, not one int"):
+        kernel(inputs=3)

@@ -188,6 +188,30 @@ REJECTED: dict[str, tuple[AnyBuild, type[Exception], str]] = {
     "float dims": (lambda g, x: g.new_input((4.0, 2)), TypeError, "dims are integers, not 4.0"),
     "dtype": (lambda g, x: g.new_input((4,), "float64"), TypeError, "'float64' is not supported"),
     "name": (lambda g, x: g.new_input((4,), name="a b"), ValueError, "'a b'"),
+    "number as name": (lambda g, x: g.new_input((4,), name=3), TypeError, "is a string, not 3"),
+    "constant": (lambda g, x: g.new_input((4,), constant="yes"), TypeError, "True or False"),
+    "no dims": (lambda g, x: g.new_input(4), TypeError, "dims are a sequence of integers, not 4"),
+    "digits": (lambda g, x: g.new_input("44"), TypeError, "dims are a sequence of integers"),
+    "size": (lambda g, x: g.new_input((10**18,)), ValueError, "1000000000000000000 elements"),
+    "product": (lambda g, x: g.new_input((2**21, 2**21)), ValueError, "no GPU holds it"),
+    "rank": (lambda g, x: g.new_input((1,) * 202), ValueError, "has rank 202, more than 16"),
+    "no offsets": (lambda g, x: g.slice(x, 3, 4), TypeError, "offsets are a sequence"),
+    "no chunks": (lambda g, x: g.chunk(x, 0), ValueError, "chunks is at least 1, not 0"),
+    "half chunks": (lambda g, x: g.chunk(x, 2.5), TypeError, "chunks is an integer, not 2.5"),
+    "times": (lambda g, x: g.repeat(x, 0, "2"), TypeError, "times is an integer, not '2'"),
+    "one tensor": (lambda g, x: g.concat(x, 0), TypeError, "not one tensor"),
+    "no dim": (lambda g, x: g.reduce_sum(x, None), TypeError, "integers, not None"),
+    "dim as text": (lambda g, x: g.reduce_max(x, "01"), TypeError, "not '01'"),
+    "two dims": (lambda g, x: g.softmax(x, (0, 1)), TypeError, r"not \(0, 1\)"),
+    "softmax of a number": (lambda g, x: g.softmax(3), TypeError, "not int"),
+    "approximate": (lambda g, x: g.gelu(x, None), TypeError, "approximate is a string, not None"),
+    "precision": (lambda g, x: g.matmul(x, x, 32), TypeError, "precision is a string, not 32"),
+    "negative eps": (lambda g, x: g.rms_norm(x, eps=-1), ValueError, "eps -1.0, which is below 0"),
+    "large eps": (lambda g, x: g.rms_norm(x, eps=1e39), ValueError, "out of the range of f32"),
+    "no float": (lambda g, x: x + 10**400, ValueError, "operand is a finite number"),
+    "NaN": (lambda g, x: g.pow(x, float("nan")), ValueError, "exponent is a finite number"),
+    "array": (lambda g, x: np.ones(3) * x, TypeError, "factor is a number"),
+    "shape": (lambda g, x: g.rms_norm(x, normalized_shape=6), TypeError, "a sequence of integers"),
 }
 
 
@@ -220,6 +244,9 @@ def test_numbers_of_numpy() -> None:
 def test_name_of_the_graph() -> None:
     with pytest.raises(ValueError, match="'my graph'"):
         mi.new_kernel_graph("my graph")
+    new_kernel_graph: Any = mi.new_kernel_graph
+    with pytest.raises(TypeError, match="is a string, not 3"):
+        new_kernel_graph(3)
 
 
 def test_constant_inputs_keep_their_place() -> None:

@@ -39,7 +39,17 @@ def test_another_version_of_the_compiler(tmp_path: Path, monkeypatch: pytest.Mon
 
 
 @pytest.mark.parametrize(
-    "damage", [b"", b"{", b"[1]", b"\xff\xfe", b'{"sha256": "0", "entry": {"x": 1}}', b'"x"']
+    "damage",
+    [
+        b"",
+        b"{",
+        b"[1]",
+        b"\xff\xfe",
+        b'{"sha256": "0", "entry": {"x": 1}}',
+        b'"x"',
+        b"[" * 100_000,
+        b'{"entry": {"x": ' + b"9" * 5000 + b"}}",
+    ],
 )
 def test_a_damaged_entry_is_none(tmp_path: Path, damage: bytes) -> None:
     cache = Cache(tmp_path)
@@ -49,6 +59,18 @@ def test_a_damaged_entry_is_none(tmp_path: Path, damage: bytes) -> None:
     assert cache.get(KEY) is None
     cache.put(KEY, {"x": 2})
     assert cache.get(KEY) == {"x": 2}
+
+
+def test_an_entry_without_end(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("mirage_mlir.driver.cache.MOST_BYTES", 2**20)
+    cache = Cache(tmp_path)
+    cache.put(KEY, {"x": "y" * 2**20})
+    assert not list(tmp_path.iterdir())
+    cache.put(KEY, {"x": 1})
+    (path,) = tmp_path.iterdir()
+    path.unlink()
+    path.symlink_to("/dev/zero")
+    assert cache.get(KEY) is None
 
 
 def test_a_changed_entry_is_none(tmp_path: Path) -> None:

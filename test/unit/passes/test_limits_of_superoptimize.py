@@ -59,9 +59,9 @@ def test_one_kernel_at_most() -> None:
 def test_options_out_of_range() -> None:
     with pytest.raises(ValueError, match="time-limit is a positive number of seconds, not 0"):
         SuperoptimizePass(time_limit=0)
-    with pytest.raises(ValueError, match="max-kernels is at least 1, not 0"):
+    with pytest.raises(ValueError, match="max-kernels is from 1 to 64, not 0"):
         SuperoptimizePass(max_kernels=0)
-    with pytest.raises(ValueError, match="jobs is at least 1, not 0"):
+    with pytest.raises(ValueError, match="jobs is from 1 to 256, not 0"):
         SuperoptimizePass(jobs=0)
 
 
