@@ -10,7 +10,7 @@ code with the verifier, tells the functions apart in float64 on random inputs. A
 another way to write a program: another tiling, sums and maxima in parts, divisions moved, online
 softmax, views in another order; one seed each, and the oracle confirms that they are equal.
 
-Pairs are drawn by number, so that parts of the campaign can run apart; with `--resume` parts that
+Pairs are drawn by number, so that parts of the campaign can run apart; with `--resume` pairs that
 ran before, at the same commit, are not run again. Every wrong pair that is accepted is in the
 report as text, and every refusal of a valid one with its reason.
 """
@@ -21,13 +21,13 @@ import argparse
 import json
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from concurrent.futures import ProcessPoolExecutor
+from concurrent.futures import Future, ProcessPoolExecutor
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from time import perf_counter
-from typing import Any
 
 from all_programs import ROOT, say, write
+from gpu import commit
 from machine import described
 from oracle import differ
 from program_pairs import NoPair, Pair, valid_pair, wrong_pair
@@ -35,9 +35,6 @@ from verdicts import verify
 
 SEEDS = (0, 1, 2, 3)
 """Of the verifier, for a wrong pair."""
-
-PART = 50
-"""Pairs of one part, which one process runs and saves."""
 
 STATE = ROOT / "build" / "index_maps"
 
@@ -99,53 +96,45 @@ def right(number: int) -> Outcome:
     return judged(pair, [number % len(SEEDS)], valid=True)
 
 
-def run_part(name: str, numbers: range) -> list[dict[str, Any]]:
-    """One part; called in a process of its own."""
-    judge = right if name == "valid" else wrong
-    return [asdict(judge(number)) for number in numbers]
+JUDGES = {"wrong": wrong, "valid": right}
 
 
-def outcomes(name: str, numbers: range, jobs: int, resume: str | None) -> list[Outcome]:
-    """All pairs of a kind; `resume` is the commit whose parts are taken as they are."""
-    parts = [numbers[first : first + PART] for first in range(0, len(numbers), PART)]
+def outcomes(name: str, numbers: range, jobs: int, known: dict[int, Outcome]) -> list[Outcome]:
+    """All pairs of a kind in their order; those that are not yet known are added to the state."""
+    STATE.mkdir(parents=True, exist_ok=True)
     found: list[Outcome] = []
-    with ProcessPoolExecutor(max_workers=jobs) as pool:
-        running = {
-            part: pool.submit(run_part, name, part)
-            for part in parts
-            if resume is None or _saved(name, part, resume) is None
-        }
-        for part in parts:
-            rows = None if part in running else _saved(name, part, resume)
-            if rows is None:
-                future = running[part]
-                if (error := future.exception()) is not None:
-                    # Which pair it was, the part run alone says.
-                    found.append(Outcome(part[0], "crash", error=f"{part}: {error!r}"))
-                    continue
-                rows = future.result()
-                _save(name, part, rows)
-            found += [Outcome(**row) for row in rows]
-            say([name, part[-1] + 1, len([o for o in found if o.accepted]), "accepted"])
+    with ProcessPoolExecutor(jobs) as pool, state_file(name).open("a") as state:
+        new = [number for number in numbers if number not in known]
+        futures = {number: pool.submit(JUDGES[name], number) for number in new}
+        for number in numbers:
+            outcome = known.get(number) or _answer(number, futures[number])
+            found.append(outcome)
+            if number in futures:
+                state.write(json.dumps(asdict(outcome)) + "\n")
+                state.flush()
+            if len(found) % 50 == 0:
+                say([name, number, sum(bool(row.accepted) for row in found), "accepted"])
     return found
 
 
-def _file(name: str, part: range) -> Path:
-    return STATE / f"{name}-{part[0]}-{part[-1] + 1}.json"
+def _answer(number: int, future: Future[Outcome]) -> Outcome:
+    """What became of a pair, also where the verifier, or the generator, crashed."""
+    if (error := future.exception()) is not None:
+        return Outcome(number, "crash", error=f"pair {number}: {error!r}")
+    return future.result()
 
 
-def _save(name: str, part: range, rows: list[dict[str, Any]]) -> None:
-    STATE.mkdir(parents=True, exist_ok=True)
-    saved = {"commit": described()["commit"], "rows": rows}
-    _file(name, part).write_text(json.dumps(saved))
+def state_file(name: str) -> Path:
+    """Where outcomes are kept, a line each."""
+    return STATE / f"{name}-{commit()}.jsonl"
 
 
-def _saved(name: str, part: range, commit: str | None) -> list[dict[str, Any]] | None:
-    path = _file(name, part)
-    if not path.exists():
-        return None
-    saved = json.loads(path.read_text())
-    return saved["rows"] if saved["commit"] == commit else None
+def known_outcomes(name: str) -> dict[int, Outcome]:
+    """What earlier runs at this commit found."""
+    if not state_file(name).exists():
+        return {}
+    rows = [Outcome(**json.loads(line)) for line in state_file(name).read_text().splitlines()]
+    return {row.number: row for row in rows}
 
 
 # The report
@@ -200,16 +189,15 @@ def main() -> None:
     parser.add_argument("--pairs", type=numbers_of, default=range(0), help="wrong pairs, as A:B")
     parser.add_argument("--valid", type=numbers_of, default=range(0), help="valid pairs, as A:B")
     parser.add_argument("--jobs", type=int, default=1, help="processes")
-    parser.add_argument("--resume", action="store_true", help="keep parts of the same commit")
+    parser.add_argument("--resume", action="store_true", help="keep what ran at this commit")
     parser.add_argument("--output", default="index_maps", help="name of the report")
     options = parser.parse_args()
-    machine = described()
-    resume = str(machine["commit"]) if options.resume else None
-    report: dict[str, object] = dict(machine)
+    report = described()
     start = perf_counter()
     for name, numbers in (("wrong", options.pairs), ("valid", options.valid)):
         if numbers:
-            rows = outcomes(name, numbers, options.jobs, resume)
+            known = known_outcomes(name) if options.resume else {}
+            rows = outcomes(name, numbers, options.jobs, known)
             found = summary(rows, valid=name == "valid")
             report[name] = {"numbers": [numbers[0], numbers[-1] + 1], **found}
             report["seconds"] = round(perf_counter() - start, 1)

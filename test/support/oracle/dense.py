@@ -29,7 +29,7 @@ from oracle.elements import (
 )
 
 Indices = list[NDArray[np.int64]]
-"""For each dimension of a result the index of every element, in row-major order."""
+"""For each dimension of a tensor the index of every element; arrays that broadcast."""
 
 
 def run(function: FuncOp, inputs: Sequence[Array]) -> list[Array]:
@@ -129,12 +129,12 @@ _WHOLE: dict[str, Callable[..., Array]] = {
 def _gathered(op: Operation, x: Array) -> Array:
     """The elements of a view, from their places in the row-major order of its operand."""
     shape = shape_of(op.results[0])
-    indices: Indices = [i.ravel() for i in np.indices(shape, np.int64)]
+    indices: Indices = list(np.indices(shape, np.int64, sparse=True))
     sources = _VIEWS[mnemonic(op)](op, indices, x.shape)
-    place = np.zeros(math.prod(shape), np.int64)
+    place = np.zeros(1, np.int64)
     for size, source in zip(x.shape, sources, strict=True):
         place = place * size + source
-    return x.ravel()[place].reshape(shape)
+    return x.ravel()[np.broadcast_to(place, shape)]
 
 
 def _transpose(op: Operation, indices: Indices, shape: Sequence[int]) -> Indices:
@@ -143,7 +143,7 @@ def _transpose(op: Operation, indices: Indices, shape: Sequence[int]) -> Indices
 
 
 def _reshape(op: Operation, indices: Indices, shape: Sequence[int]) -> Indices:
-    rest = np.arange(math.prod(shape), dtype=np.int64)
+    rest = np.arange(math.prod(shape), dtype=np.int64).reshape(shape_of(op.results[0]))
     sources: Indices = []
     for size in reversed(shape):
         rest, source = np.divmod(rest, size)

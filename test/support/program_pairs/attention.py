@@ -16,8 +16,8 @@ from program_pairs.softmax import powers, tile_powers
 from program_pairs.tiling import F32, GraphWriter, random_tiling
 from program_pairs.writer import Build, Ops, element_of
 
-SCORES = 1 << 18
-"""Of one program, at most."""
+SCORES = 1 << 20
+"""Of one program, and elements of its keys, at most."""
 
 
 class Attention(Program):
@@ -27,8 +27,10 @@ class Attention(Program):
         super().__init__(draw)
         self.groups, self.shared = draw.few(), draw.random.choice([1, 2, 3])
         heads = self.groups * self.shared
-        queries, self.depth = draw.short(), draw.short()
-        self.keys = draw.long(min(SCORES // (heads * max(queries, self.depth)), 8192))
+        queries = draw.few() if draw.chance(0.4) else draw.short()
+        self.depth = draw.short()
+        most = min(SCORES // (heads * queries), SCORES // (self.groups * self.depth))
+        self.keys = draw.long(most)
         self.interleaved = draw.chance(0.7)
         self.result = (heads, queries, self.depth)
         cache = (self.groups, self.keys, self.depth)

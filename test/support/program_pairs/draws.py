@@ -33,10 +33,11 @@ class Draw:
         return self.random.random() < share
 
     def long(self, most: int = ELEMENTS) -> int:
-        """Any size up to `most`."""
+        """Any size up to `most`, every second time one of the larger half."""
         if self.small:
             return self.random.randint(4, 11)
-        return self.random.choice([size for size in LONG if size <= max(most, LONG[0])])
+        sizes = [size for size in LONG if size <= max(most, LONG[0])]
+        return self.random.choice(sizes[len(sizes) // 2 :] if self.chance(0.5) else sizes)
 
     def short(self) -> int:
         """A size of a second dimension."""

@@ -8,7 +8,7 @@ from xdsl.ir import SSAValue
 
 from mirage_mlir.dialects import kernel
 from mirage_mlir.dialects import threadblock as tb
-from program_pairs.draws import Draw
+from program_pairs.draws import ELEMENTS, Draw
 from program_pairs.program import Program
 from program_pairs.tiling import GraphWriter, random_tiling
 from program_pairs.writer import Build, Ops, element_of, shape_of
@@ -103,8 +103,9 @@ class Rotary(Program):
 
     def __init__(self, draw: Draw) -> None:
         super().__init__(draw)
-        rows, half = draw.long(4096), draw.short()
-        heads = draw.few() if rows * half < 1 << 15 else 1
+        half = draw.short()
+        heads = draw.few() if draw.chance(0.5) else 1
+        rows = draw.long(ELEMENTS // (heads * 2 * half))
         self.result = (heads, rows, 2 * half)
         self.shapes = self.result, self.result[1:], self.result[1:]
         self.halves = [0, half, 2 * half]
