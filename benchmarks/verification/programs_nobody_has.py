@@ -7,41 +7,28 @@ A seed is a program of 2 to 9 operators with up to three results, on tensors in 
 whose sizes go from 1 to 300. What comes back must compute the same in float64, element types
 rounding nothing, as the oracle of `test/support/oracle` says; it shares no code with the project.
 The report lists every difference, every refusal, and every candidate that verification turned down,
-each with its reason; for differences, refusals and crashes also the smallest part of the program
-for which the same happens.
+each with its reason, and the smallest part of the program for which the same happens.
 """
 
 from __future__ import annotations
 
 import argparse
+import re
 from collections import Counter
-from collections.abc import Sequence
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import asdict, dataclass, field
 from time import perf_counter
 
-import numpy as np
 from all_programs import say, write
 from index_maps import numbers_of
 from machine import described
-from numpy.typing import NDArray
 from odd_programs import OddProgram, smallest
-from oracle import distance, draw, run_dense
+from odd_runs import difference, superoptimized
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.dialects.func import FuncOp
 from xdsl.utils.exceptions import DiagnosticException
 
-from mirage_mlir.diagnostics import collect_remarks
-from mirage_mlir.driver.source import compiler_context, functions, text_of
-from mirage_mlir.passes.superoptimize import SuperoptimizePass
-
-Arrays = Sequence[NDArray[np.float64]]
-
-DIFFERENT = 1e-9
-"""Relative distance from which results differ, if the program is well-conditioned."""
-
-CONDITION = 1e4
-"""How much farther results may be than the program's own, when its inputs move by one rounding."""
+from mirage_mlir.driver.source import text_of
 
 TRIES = 25
 """Smaller programs that are tried for one that fails."""
@@ -61,31 +48,6 @@ class Outcome:
     seconds: float = 0.0
     program: str = ""
     smallest: str = ""
-
-
-def superoptimized(function: FuncOp, seconds: float) -> tuple[FuncOp, list[str]]:
-    """What `superoptimize` makes of a function, and its remarks."""
-    module = ModuleOp([function.clone()])
-    with collect_remarks() as remarks:
-        SuperoptimizePass(time_limit=seconds).apply(compiler_context(), module)
-    return functions(module)[0], [remark.message for remark in remarks]
-
-
-def farthest(values: Arrays, wanted: Arrays) -> float:
-    """The largest distance of a result, where what is wanted is finite."""
-    finite = [np.isfinite(right) for right in wanted]
-    pairs = zip(values, wanted, finite, strict=True)
-    return max(distance(value[there], right[there]) for value, right, there in pairs)
-
-
-def difference(function: FuncOp, result: FuncOp, seed: int) -> tuple[float, float]:
-    """How far results are from the program's, and how far they may be."""
-    inputs = draw(function, seed)
-    wanted = run_dense(function, inputs)
-    noise = np.random.default_rng(seed)
-    moved = [x * (1 + noise.choice([-1.0, 1.0], x.shape) * np.finfo(float).eps) for x in inputs]
-    own = farthest(run_dense(function, moved), wanted)
-    return farthest(run_dense(result, inputs), wanted), DIFFERENT + CONDITION * own
 
 
 def examine(function: FuncOp, seed: int, seconds: float) -> Outcome:
@@ -114,14 +76,23 @@ def one(seed: int, seconds: float) -> Outcome:
     function.verify()
     outcome = examine(function, seed, seconds)
     outcome.element_type = str(function.body.block.args[0].type).rpartition("x")[2].rstrip(">")
-    if outcome.what in ("refused", "differs"):
+    if (sign := _sign(outcome)) is not None:
 
         def fails(smaller: FuncOp) -> bool:
-            return examine(smaller, seed, seconds).what == outcome.what
+            return _sign(examine(smaller, seed, seconds)) == sign
 
         part = smallest(function, fails, TRIES)
         outcome.smallest = text_of(ModuleOp([part.clone()]))
     return outcome
+
+
+def _sign(outcome: Outcome) -> str | None:
+    """In what way a program failed, or its candidates were turned down; None for neither."""
+    if outcome.what in ("refused", "differs"):
+        return outcome.what
+    if not outcome.rejected:
+        return None
+    return re.sub(r".* (rejected, |alone is )", "", outcome.rejected[0].partition(":")[0])
 
 
 def outcomes(seeds: range, jobs: int, seconds: float) -> list[Outcome]:

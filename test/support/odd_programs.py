@@ -92,7 +92,7 @@ class OddProgram:
         results = unused[-self.random.randint(1, 3) :]
         self.block.add_op(ReturnOp(*results))
         types = [arg.type for arg in self.block.args], [value.type for value in results]
-        return FuncOp("odd", types, Region(self.block))
+        return _tidy(FuncOp("odd", types, Region(self.block)))
 
     def _shape(self, rank: int) -> list[int]:
         while True:

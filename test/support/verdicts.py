@@ -13,13 +13,18 @@ TESTS = 3
 
 
 class Answer(NamedTuple):
-    """Whether a candidate may take the place of a reference, and the report."""
+    """What a verification came to."""
 
     accepted: bool
+    """Whether the candidate may take the place of the reference."""
+    verdict: str
+    arguments: str
+    """Those that hold for equality: "tests", "normal form", both or none."""
     report: str
 
 
-def verify(reference: FuncOp, candidate: FuncOp, seed: int) -> Answer:
+def verify(reference: FuncOp, candidate: FuncOp, seed: int = 0) -> Answer:
     """What the verifier answers with a seed of its random numbers."""
     report = check_equivalence(reference, candidate, tests=TESTS, seed=seed)
-    return Answer(report.verdict is Verdict.EQUAL, str(report))
+    arguments = " and ".join(report.arguments) or "none"
+    return Answer(report.verdict is Verdict.EQUAL, report.verdict.value, arguments, str(report))

@@ -13,11 +13,12 @@ to it, so that the factor 1/100 of a mean is not what tells two functions apart.
 from oracle.dense import run as run_dense
 from oracle.dense import values_of
 from oracle.elements import Unsupported
-from oracle.judge import DISTINCT, differ, difference, distance, draw
+from oracle.judge import DISTINCT, Judge, differ, difference, distance, draw
 from oracle.naive import run as run_naive
 
 __all__ = [
     "DISTINCT",
+    "Judge",
     "Unsupported",
     "differ",
     "difference",

@@ -18,16 +18,31 @@ def draw(function: FuncOp, seed: int) -> list[Array]:
     return [random.standard_normal(shape_of(argument)) for argument in function.body.block.args]
 
 
-def differ(reference: FuncOp, candidate: FuncOp, seed: int) -> bool:
-    """Whether float64 tells two functions of one signature apart."""
-    return difference(reference, candidate, seed) > DISTINCT
+class Judge:
+    """Compares any number of functions with one reference, which is evaluated once."""
+
+    def __init__(self, reference: FuncOp, seed: int) -> None:
+        self.inputs = draw(reference, seed)
+        self.wanted = run(reference, self.inputs)
+
+    def difference(self, candidate: FuncOp) -> float:
+        """The largest relative distance of a result of `candidate` from the reference's."""
+        pairs = zip(run(candidate, self.inputs), self.wanted, strict=True)
+        return max(distance(value, wanted) for value, wanted in pairs)
+
+    def differs(self, candidate: FuncOp) -> bool:
+        """Whether float64 tells `candidate` from the reference."""
+        return self.difference(candidate) > DISTINCT
 
 
 def difference(reference: FuncOp, candidate: FuncOp, seed: int) -> float:
     """The largest relative distance of a result of `candidate` from that of `reference`."""
-    inputs = draw(reference, seed)
-    pairs = zip(run(candidate, inputs), run(reference, inputs), strict=True)
-    return max(distance(value, wanted) for value, wanted in pairs)
+    return Judge(reference, seed).difference(candidate)
+
+
+def differ(reference: FuncOp, candidate: FuncOp, seed: int) -> bool:
+    """Whether float64 tells two functions of one signature apart."""
+    return Judge(reference, seed).differs(candidate)
 
 
 def distance(value: Array, wanted: Array) -> float:

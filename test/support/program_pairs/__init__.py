@@ -6,6 +6,7 @@ another order (`rewrites` in each file) and as uGraphs of random tilings. `views
 results in views. `mutations` changes one index map. `pairs` puts these together by number.
 """
 
+from program_pairs.draws import REAL, SAMPLE, TINY, Scale
 from program_pairs.pairs import KINDS, NoPair, Pair, valid_pair, wrong_pair
 
-__all__ = ["KINDS", "NoPair", "Pair", "valid_pair", "wrong_pair"]
+__all__ = ["KINDS", "REAL", "SAMPLE", "TINY", "NoPair", "Pair", "Scale", "valid_pair", "wrong_pair"]

@@ -16,9 +16,6 @@ from program_pairs.softmax import powers, tile_powers
 from program_pairs.tiling import F32, GraphWriter, random_tiling
 from program_pairs.writer import Build, Ops, element_of
 
-SCORES = 1 << 20
-"""Of one program, and elements of its keys, at most."""
-
 
 class Attention(Program):
     """`softmax(q k^T / sqrt(d)) v` for each head; several heads may share keys and values."""
@@ -29,7 +26,8 @@ class Attention(Program):
         heads = self.groups * self.shared
         queries = draw.few() if draw.chance(0.4) else draw.short()
         self.depth = draw.short()
-        most = min(SCORES // (heads * queries), SCORES // (self.groups * self.depth))
+        elements = 2 * draw.scale.elements
+        most = min(elements // (heads * queries), elements // (self.groups * self.depth))
         self.keys = draw.long(most)
         self.interleaved = draw.chance(0.7)
         self.result = (heads, queries, self.depth)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from random import Random
+from typing import NamedTuple
 
 Shape = tuple[int, ...]
 
@@ -15,16 +16,38 @@ OTHERS = (24, 36, 50, 100, 192, 300, 768, 1000, 1536, 3000, 5120, 11008, 14336, 
 
 LONG = tuple(sorted((*PRIMES, *POWERS, *OTHERS)))
 
-ELEMENTS = 1 << 19
-"""Of one operand, so that thousands of pairs can be evaluated in float64."""
+
+class Scale(NamedTuple):
+    """How large programs are."""
+
+    long: tuple[int, ...]
+    """Sizes of one dimension."""
+    short: tuple[int, ...]
+    """Sizes of the others."""
+    few: tuple[int, ...]
+    """Numbers of heads."""
+    elements: int
+    """Of one operand, about."""
+    steps: int
+    """Blocks times iterations of a uGraph: the oracle evaluates them one by one."""
+
+
+REAL = Scale(LONG, LONG[:8], (2, 3, 4, 5), 1 << 19, 96)
+"""What models have, as far as thousands of pairs can be evaluated in float64."""
+
+SAMPLE = Scale(tuple(n for n in LONG if n < 1100), (5, 8, 17, 24, 31), (2, 3), 1 << 13, 24)
+"""Some hundred pairs in some seconds."""
+
+TINY = Scale(tuple(range(4, 12)), (3, 4, 5, 6), (2, 3), 1 << 10, 96)
+"""What an evaluator that loops over elements can take."""
 
 
 class Draw:
-    """A source of random choices; with `small`, of sizes that the naive oracle can take."""
+    """A source of random choices."""
 
-    def __init__(self, seed: str, *, small: bool = False, square: bool = False) -> None:
+    def __init__(self, seed: str, scale: Scale = REAL, *, square: bool = False) -> None:
         self.random = Random(seed)
-        self.small = small
+        self.scale = scale
         self.square = square
         """Whether sizes and counts are alike, so that one axis can be taken for another."""
 
@@ -32,20 +55,18 @@ class Draw:
         """True in a `share` of the cases."""
         return self.random.random() < share
 
-    def long(self, most: int = ELEMENTS) -> int:
+    def long(self, most: int) -> int:
         """Any size up to `most`, every second time one of the larger half."""
-        if self.small:
-            return self.random.randint(4, 11)
-        sizes = [size for size in LONG if size <= max(most, LONG[0])]
+        sizes = [size for size in self.scale.long if size <= max(most, self.scale.long[0])]
         return self.random.choice(sizes[len(sizes) // 2 :] if self.chance(0.5) else sizes)
 
     def short(self) -> int:
         """A size of a second dimension."""
-        return self.random.randint(3, 6) if self.small else self.random.choice(LONG[:8])
+        return self.random.choice(self.scale.short)
 
     def few(self) -> int:
         """A number of heads or groups."""
-        return self.random.randint(2, 3) if self.small else self.random.randint(2, 5)
+        return self.random.choice(self.scale.few)
 
     def pair(self) -> tuple[int, int]:
         """A long and a short size in random order, or twice the same."""
@@ -53,7 +74,7 @@ class Draw:
             size = self.long(512)
             return size, size
         short = self.short()
-        long = self.long(ELEMENTS // short)
+        long = self.long(self.scale.elements // short)
         return (long, short) if self.chance(0.5) else (short, long)
 
     def cuts(self, size: int, parts: int) -> list[int]:

@@ -13,9 +13,6 @@ from program_pairs.program import Program, cast_to
 from program_pairs.tiling import F32, GraphWriter, random_tiling
 from program_pairs.writer import Build, Ops, element_of, shape_of
 
-PRODUCTS = 1 << 24
-"""Multiplications of one program, at most."""
-
 EPS = 1e-5
 
 
@@ -25,7 +22,7 @@ def sizes(draw: Draw) -> tuple[int, int, int]:
         size = draw.long(256)
         return size, size, size
     drawn = [draw.short(), draw.short()]
-    drawn.append(draw.long(min(PRODUCTS // (drawn[0] * drawn[1]), (1 << 19) // max(drawn))))
+    drawn.append(draw.long(draw.scale.elements // max(drawn)))
     draw.random.shuffle(drawn)
     return drawn[0], drawn[1], drawn[2]
 
@@ -36,7 +33,8 @@ class Linear(Program):
     def __init__(self, draw: Draw) -> None:
         super().__init__(draw)
         rows, self.depth, columns = sizes(draw)
-        several = rows * self.depth * columns < PRODUCTS // 8 and draw.chance(0.4)
+        products = rows * self.depth * columns
+        several = products < 4 * draw.scale.elements and draw.chance(0.4)
         self.lead = (draw.few(),) if several else ()
         self.flipped = draw.chance(0.3)
         weight = (columns, self.depth) if self.flipped else (self.depth, columns)

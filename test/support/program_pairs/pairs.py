@@ -16,7 +16,7 @@ from xdsl.utils.exceptions import VerifyException
 
 from mirage_mlir.driver.source import text_of
 from program_pairs.attention import Attention
-from program_pairs.draws import Draw
+from program_pairs.draws import REAL, Draw, Scale
 from program_pairs.linear import GatedMlp, Linear, Lora, NormLinear
 from program_pairs.mutations import KINDS
 from program_pairs.program import Program
@@ -109,7 +109,7 @@ def _base(draw: Draw, family: type[Program], form: str, *, other: bool) -> _Base
         core, way = program.graph, "ugraph"
     elif other or draw.chance(0.5):
         core = draw.random.choice(program.rewrites())
-        way = getattr(core, "__name__", "in parts")
+        way = getattr(core, "__name__", "")
     else:
         core, way = program.plain, "as it is"
     again = draw.chance(0.7 if other else 0.3)
@@ -154,7 +154,7 @@ def _values(function: FuncOp) -> dict[SSAValue, NDArray[np.float64]]:
     return oracle.values_of(function, oracle.draw(function, SEED))
 
 
-def wrong_pair(number: int, *, small: bool = False) -> Pair:
+def wrong_pair(number: int, scale: Scale = REAL) -> Pair:
     """
     Pair `number` of those whose candidate has one wrong index map, as float64 sees.
 
@@ -167,7 +167,7 @@ def wrong_pair(number: int, *, small: bool = False) -> Pair:
     families = Draw(f"families {number}").random.sample(FAMILIES, len(FAMILIES))
     for attempt in range(ATTEMPTS):
         square = kind in OF_SQUARES
-        draw = Draw(f"wrong {number} {attempt}", small=small, square=square)
+        draw = Draw(f"wrong {number} {attempt}", scale, square=square)
         family = families[attempt // ATTEMPTS_OF_FAMILY % len(families)]
         base = _base(draw, family, form, other=False)
         mutant = base.candidate.clone()
@@ -182,10 +182,10 @@ def wrong_pair(number: int, *, small: bool = False) -> Pair:
     raise NoPair(f"pair {number}: no {kind} in a {form}")
 
 
-def valid_pair(number: int, *, small: bool = False) -> Pair:
+def valid_pair(number: int, scale: Scale = REAL) -> Pair:
     """Pair `number` of those that are equal, which the oracle confirms."""
     form = "ugraph" if number % 2 else "kernel"
-    draw = Draw(f"valid {number}", small=small)
+    draw = Draw(f"valid {number}", scale)
     base = _base(draw, draw.random.choice(FAMILIES), form, other=True)
     size = max(max(shape_of(argument)) for argument in base.reference.body.block.args)
     return Pair(number, base.way, base.family, form, size, "", base.reference, base.candidate)

@@ -51,7 +51,7 @@ class Program(ABC):
         """
         bounds = self.bounds(size)
 
-        def build(ops: Ops, values: Sequence[SSAValue]) -> SSAValue:
+        def in_parts(ops: Ops, values: Sequence[SSAValue]) -> SSAValue:
             parted = [
                 [value] * (len(bounds) - 1) if dim is None else ops.parts(value, dim, bounds)
                 for value, dim in zip(values, dims, strict=True)
@@ -59,7 +59,7 @@ class Program(ABC):
             results = [self.plain(ops, part) for part in zip(*parted, strict=True)]
             return results[0] if len(results) == 1 else ops.concat(results, result_dim)
 
-        return build
+        return in_parts
 
 
 def cast_to(ops: Ops, value: SSAValue, kind: FloatType) -> SSAValue:

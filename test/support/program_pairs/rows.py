@@ -52,7 +52,7 @@ class Reduction(Program):
             size = draw.long(16384)
             return (1, size) if draw.chance(0.5) else (size, 1)
         rows, columns = draw.pair()
-        if draw.chance(0.3) and rows * columns < 1 << 17:
+        if draw.chance(0.3) and 4 * rows * columns < draw.scale.elements:
             return draw.few(), rows, columns
         return rows, columns
 

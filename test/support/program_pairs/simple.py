@@ -8,7 +8,7 @@ from xdsl.ir import SSAValue
 
 from mirage_mlir.dialects import kernel
 from mirage_mlir.dialects import threadblock as tb
-from program_pairs.draws import ELEMENTS, Draw
+from program_pairs.draws import Draw
 from program_pairs.program import Program
 from program_pairs.tiling import GraphWriter, random_tiling
 from program_pairs.writer import Build, Ops, element_of, shape_of
@@ -64,7 +64,8 @@ class Elementwise(Program):
     def __init__(self, draw: Draw) -> None:
         super().__init__(draw)
         rows, columns = draw.pair()
-        lead = (draw.few(),) if draw.chance(0.3) and rows * columns < 1 << 17 else ()
+        several = draw.chance(0.3) and 4 * rows * columns < draw.scale.elements
+        lead = (draw.few(),) if several else ()
         self.result = (*lead, rows, columns)
         self.shapes = self.result, (1, columns), (rows, 1)
         self.function = draw.random.choice(FUNCTIONS)
@@ -105,7 +106,7 @@ class Rotary(Program):
         super().__init__(draw)
         half = draw.short()
         heads = draw.few() if draw.chance(0.5) else 1
-        rows = draw.long(ELEMENTS // (heads * 2 * half))
+        rows = draw.long(draw.scale.elements // (heads * 2 * half))
         self.result = (heads, rows, 2 * half)
         self.shapes = self.result, self.result[1:], self.result[1:]
         self.halves = [0, half, 2 * half]

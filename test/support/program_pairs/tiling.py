@@ -18,9 +18,6 @@ from program_pairs.writer import Ops, element_of, shape_of
 NOTHING = "?"
 """The name of a grid axis of one block that cuts no dimension."""
 
-STEPS = 96
-"""Blocks times iterations of a graph, at most: the oracle evaluates them one by one."""
-
 
 @dataclass(frozen=True)
 class Tiling:
@@ -57,7 +54,7 @@ def random_tiling(
     if summed and shared:
         names = [*names[:2], random.choice(sorted(summed))]
         random.shuffle(names)
-    budget = STEPS
+    budget = draw.scale.steps
     same = random.choice([2, 3, 4]) if draw.square else 0
     counts: dict[str, list[int]] = {name: [] for name in (*free, *summed)}
     grid: list[tuple[str, int]] = []

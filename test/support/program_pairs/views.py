@@ -69,7 +69,7 @@ def _with(shape: Shape, dim: int, size: int) -> Shape:
 def _window(draw: Draw, shape: Shape) -> View | None:
     """Some elements of a longer dimension."""
     dim = draw.random.randrange(len(shape))
-    step = draw.random.choice([1, 1, 2, 3]) if prod(shape) < 1 << 18 else 1
+    step = draw.random.choice([1, 1, 2, 3]) if 2 * prod(shape) < draw.scale.elements else 1
     first, rest = draw.random.randint(0, 70), draw.random.randint(0, 70)
     count = shape[dim]
     size = first + (count - 1) * step + 1 + rest

@@ -12,7 +12,7 @@ import pytest
 from numpy_reference import Array
 from oracle import run_dense, run_naive
 from oracle.elements import simplest
-from program_pairs import NoPair, valid_pair, wrong_pair
+from program_pairs import TINY, NoPair, valid_pair, wrong_pair
 from random_functions import FunctionMaker
 from xdsl.dialects.func import FuncOp
 
@@ -237,7 +237,7 @@ def test_random_functions(seed: int) -> None:
 @pytest.mark.parametrize("number", range(40))
 def test_small_valid_pairs(number: int) -> None:
     """Naively evaluated, both functions are the same."""
-    pair = valid_pair(number, small=True)
+    pair = valid_pair(number, TINY)
     agree(pair.candidate, number)
     inputs = oracle.draw(pair.reference, number)
     wanted = run_naive(pair.reference, inputs)
@@ -249,7 +249,7 @@ def test_small_valid_pairs(number: int) -> None:
 def test_small_wrong_pairs(number: int) -> None:
     """Naively evaluated, the functions differ."""
     try:
-        pair = wrong_pair(number, small=True)
+        pair = wrong_pair(number, TINY)
     except NoPair:
         pytest.skip("nothing so small")
     agree(pair.candidate, number)
