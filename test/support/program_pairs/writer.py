@@ -56,7 +56,7 @@ class Ops:
 
     def pieces(self, x: SSAValue, dim: int, pieces: Sequence[Piece]) -> SSAValue:
         """Slices of one dimension, one after the other; empty ones are left out."""
-        parts = [self.slice(x, dim, *piece) for piece in pieces if piece[1] > 0]
+        parts = [self.slice(x, dim, *piece) for piece in _joined(pieces)]
         return parts[0] if len(parts) == 1 else self.concat(parts, dim)
 
     def parts(self, x: SSAValue, dim: int, bounds: Sequence[int]) -> list[SSAValue]:
@@ -105,6 +105,19 @@ class Ops:
         for value in others:
             result = self.add(kernel.MaxOp(result, value))
         return result
+
+
+def _joined(pieces: Sequence[Piece]) -> list[Piece]:
+    """Pieces that follow each other as one, without empty ones."""
+    found: list[Piece] = []
+    for first, count, step in pieces:
+        if not count:
+            continue
+        if found and step == found[-1][2] == 1 and found[-1][0] + found[-1][1] == first:
+            found[-1] = (found[-1][0], found[-1][1] + count, 1)
+        else:
+            found.append((first, count, step))
+    return found
 
 
 Build = Callable[[Ops, Sequence[SSAValue]], SSAValue]
