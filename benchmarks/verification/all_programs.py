@@ -19,8 +19,8 @@ from mirage_mlir.passes.superoptimize import candidates
 
 ROOT = Path(__file__).parents[2]
 
-# What tests and campaigns share; those import it after this module.
-sys.path[:0] = [str(ROOT / "test" / "support")]
+# What tests, campaigns and benchmarks share; those import it after this module.
+sys.path[:0] = [str(ROOT / "test" / "support"), str(ROOT / "benchmarks")]
 
 RESULTS = ROOT / "benchmarks" / "results" / "verification"
 

@@ -3,9 +3,10 @@ Campaign: single edits of all programs; each that float64 tells apart must be re
 
     python benchmarks/verification/mutants.py [--most N] [--only NAME] [--output NAME]
 
-Mutants are made of the workloads as written, of the hand-written graphs, and of the graphs that the
-search finds for the workloads, small enough for float64 to compute every element literally. The
-verifier and float64 judge each with inputs of their own.
+Mutants are made of the hand-written graphs, of the workloads, and of the graphs that the search
+finds for these, with large sizes divided by 32. The verifier and the oracle of
+`test/support/oracle`, which shares no code with it, judge each with inputs of their own. Mutants of
+index maps alone, at real sizes, are in `index_maps.py`.
 """
 
 from __future__ import annotations
@@ -15,22 +16,31 @@ from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from time import perf_counter
+from typing import NamedTuple
 
 from all_programs import found_graphs, function_of, say, shrunk, ugraphs, workloads, write
-from float64_judge import differs
 from graph_mutants import Mutant, mutants
+from oracle import Judge
+from verdicts import verify
 from xdsl.dialects.func import FuncOp
 
-from mirage_mlir.equivalence import Verdict, check_equivalence
-
-JUDGE_SEEDS = (101, 202)
-"""Of float64's inputs; the verifier draws from seed 0."""
+ORACLE_SEED = 101
+"""Of the oracle's inputs; the verifier draws from seed 0."""
 
 GRAPHS = 3
 """Graphs that the search finds for one program."""
 
 SEARCH_SECONDS = 20.0
 """Of one search."""
+
+
+class Program(NamedTuple):
+    """What mutants are made of."""
+
+    source: str
+    name: str
+    reference: FuncOp
+    edited: FuncOp
 
 
 @dataclass
@@ -45,26 +55,25 @@ class Tally:
     cautious: list[dict[str, str]] = field(default_factory=list[dict[str, str]])
     seconds: list[float] = field(default_factory=list[float])
 
-    def judge(self, source: str, name: str, reference: FuncOp, mutant: Mutant) -> None:
+    def judge(self, program: Program, mutant: Mutant, oracle: Judge) -> None:
         """Verify one mutant and let float64 say whether that was right."""
+        source, name, reference, _ = program
         start = perf_counter()
-        report = check_equivalence(reference, mutant.function)
+        answer = verify(reference, mutant.function)
         self.seconds.append(perf_counter() - start)
-        told = any(differs(reference, mutant.function, seed) for seed in JUDGE_SEEDS)
-        accepted = report.verdict is Verdict.EQUAL
+        told = oracle.differs(mutant.function)
         self.sources[source] += 1
         self.edits[_kind(mutant)] += 1
-        self.verdicts[f"{report.verdict.value}, float64 {'differs' if told else 'agrees'}"] += 1
+        self.verdicts[f"{answer.verdict}, float64 {'differs' if told else 'agrees'}"] += 1
         entry = {
             "program": f"{source} {name}",
             "edit": f"{mutant.operation}: {mutant.description}",
-            "report": str(report),
+            "report": answer.report,
         }
-        if accepted and told:
+        if answer.accepted and told:
             self.missed.append(entry)
-        elif accepted:
-            arguments = " and ".join(report.arguments)
-            self.equivalent[f"{entry['program']}: {entry['edit']} ({arguments})"] += 1
+        elif answer.accepted:
+            self.equivalent[f"{entry['program']}: {entry['edit']} ({answer.arguments})"] += 1
         elif not told:
             self.cautious.append(entry)
 
@@ -81,7 +90,7 @@ class Tally:
                 "median": round(ordered[len(ordered) // 2], 4) if ordered else None,
                 "largest": round(ordered[-1], 3) if ordered else None,
             },
-            "judge_seeds": list(JUDGE_SEEDS),
+            "oracle_seed": ORACLE_SEED,
             "rejected_though_float64_agrees": self.cautious,
             "accepted_as_equivalent": dict(sorted(self.equivalent.items())),
         }
@@ -93,19 +102,17 @@ def _kind(mutant: Mutant) -> str:
     return " ".join(word for word in words if word.isalpha())
 
 
-def programs(only: str) -> Iterator[tuple[str, str, FuncOp, FuncOp]]:
-    """Source, name, reference and what is edited."""
+def programs(only: str) -> Iterator[Program]:
+    """All whose name holds `only`."""
     for name, text in workloads():
-        if only not in name:
-            continue
-        if (whole := function_of(text, name)) is not None:
-            yield "workload", name, whole, whole
-        if (small := function_of(shrunk(text), name)) is not None:
+        small = function_of(shrunk(text), name)
+        if only in name and small is not None:
+            yield Program("workload", name, small, small)
             for number, graph in enumerate(found_graphs(small, GRAPHS, SEARCH_SECONDS)):
-                yield "found graph", f"{name} {number}", small, graph
+                yield Program("found graph", f"{name} {number}", small, graph)
     for name, reference, graph in ugraphs():
         if only in name:
-            yield "hand-written graph", name, reference, graph
+            yield Program("hand-written graph", name, reference, graph)
 
 
 def main() -> None:
@@ -116,12 +123,13 @@ def main() -> None:
     parser.add_argument("--output", default="mutants", help="name of the report")
     options = parser.parse_args()
     tally = Tally()
-    for source, name, reference, edited in programs(options.only):
-        found = list(mutants(edited))
+    for program in programs(options.only):
+        oracle = Judge(program.reference, ORACLE_SEED)
+        found = list(mutants(program.edited))
         step = max(1, -(-len(found) // options.most))
         for mutant in found[::step]:
-            tally.judge(source, name, reference, mutant)
-        say([source, name, len(found[::step]), dict(tally.verdicts), len(tally.missed), "missed"])
+            tally.judge(program, mutant, oracle)
+        say([*program[:2], len(found[::step]), dict(tally.verdicts), len(tally.missed), "missed"])
         write(options.output, tally.fields())
 
 

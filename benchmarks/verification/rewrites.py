@@ -20,11 +20,11 @@ from time import process_time
 from all_programs import found_graphs, function_of, say, shrunk, ugraphs, workloads, write
 from axiom_instances import INSTANCES, instance
 from identities import IDENTITIES, WRONG, pair
+from verdicts import verify
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.dialects.func import FuncOp
 
 from mirage_mlir.driver.source import compiler_context, functions
-from mirage_mlir.equivalence import Verdict, check_equivalence
 from mirage_mlir.passes.algebraic_rewrite import AlgebraicRewritePass
 
 GRAPHS = 4
@@ -65,21 +65,21 @@ def main() -> None:
     seconds: list[float] = []
     slowest = 0.0
     tests_only: Counter[str] = Counter()
-    wrong = {name: check_equivalence(*pair(name)).verdict.value for name in WRONG}
+    wrong = {name: verify(*pair(name)).verdict for name in WRONG}
     for source, name, reference, candidate in pairs(options.seeds):
         start = process_time()
-        report = check_equivalence(reference, candidate)
+        answer = verify(reference, candidate)
         seconds.append(process_time() - start)
         if source != "axiom":
             slowest = max(slowest, seconds[-1])
         sources[source] += 1
-        arguments[" and ".join(report.arguments) or "none"] += 1
-        if report.verdict is not Verdict.EQUAL:
-            say([report.verdict.value, source, name, report])
-            found = inaccurate if report.verdict is Verdict.INACCURATE else rejected
-            found.append({"source": source, "name": name, "report": str(report)})
-        elif not report.proof.proved:
-            tests_only[f"{source} {name}: {report.proof.reason}"] += 1
+        arguments[answer.arguments] += 1
+        if not answer.accepted:
+            say([answer.verdict, source, name, answer.report])
+            found = inaccurate if answer.verdict == "inaccurate" else rejected
+            found.append({"source": source, "name": name, "report": answer.report})
+        elif answer.arguments == "tests":
+            tests_only[f"{source} {name}: {answer.report}"] += 1
         write(
             options.output,
             {

@@ -1,4 +1,4 @@
-"""Random programs through the whole of `superoptimize`, compared with numpy in float64."""
+"""Random programs through the whole of `superoptimize`, compared with the oracle in float64."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from random import Random
 
 import numpy as np
 from numpy.typing import NDArray
-from numpy_functions import run
 from numpy_reference import Array
+from oracle import run_dense
 from random_functions import FunctionMaker
 from xdsl.dialects.builtin import ModuleOp, bf16, f16, f32
 from xdsl.dialects.func import FuncOp
@@ -79,8 +79,8 @@ def examine(seed: int) -> Outcome:
         raise Failure(f"{type(error).__name__}: {error}", text) from error
     result = functions(module)[0]
     inputs = draw(function, name, seed)
-    wanted = run(function, inputs)
-    exact = run_function(result, inputs, rounding=False)
+    wanted = run_dense(function, inputs)
+    exact = run_dense(result, inputs)
     itself = run_function(function, inputs, rounding=False)
     for number, (value, own, right) in enumerate(zip(exact, itself, wanted, strict=True)):
         allowed = EXACT + CONDITION * distance(own, right)

@@ -14,7 +14,7 @@ SEEDS = 100_000
 
 @pytest.mark.parametrize("part", range(PARTS))
 def test_random_programs(part: int) -> None:
-    """`benchmarks/verification/random_programs.py` runs thousands of seeds."""
+    """Small ones, with rounding; `test_odd_programs` has larger ones."""
 
     @settings(max_examples=10, derandomize=True, deadline=None, database=None)
     @given(st.integers(part * SEEDS, (part + 1) * SEEDS - 1))
