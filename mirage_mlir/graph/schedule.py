@@ -85,6 +85,10 @@ FLIGHT_BYTES, LONG_FLIGHT_BYTES = 128 * 1024, 80 * 1024
 a short and in a long loop. What is asked for too early queues: on an H200 the weights of a gated
 MLP took 59.6 us with all buffers on their way, 58.5 with 64 KB; half a MB did not care."""
 
+START_BYTES = 96 * 1024
+"""Bytes that copies of one multiprocessor have on their way before the kernel in front has ended:
+what comes from that kernel waits behind them."""
+
 RESERVED_BYTES = 1024
 """Shared memory that the hardware takes for each block."""
 
@@ -196,6 +200,17 @@ def pipeline_stages(
     return np.minimum(np.clip(wanted, 2, MAX_PIPELINE_STAGES), np.asarray(turns))
 
 
+def turns_at_start(turn_bytes: int, share: int) -> int:
+    """
+    Turns of a loop of which those tiles are asked for at once that need not be waited for.
+
+    Args:
+        turn_bytes: of such tiles of one turn.
+        share: blocks that each multiprocessor gets.
+    """
+    return max(1, round(START_BYTES / (max(1, turn_bytes) * share)))
+
+
 def turns_ahead(turn_bytes: int, turns: int, share: int) -> int:
     """
     Turns of a loop of which the tiles may be on their way, once the first buffers are used up.
@@ -235,6 +250,13 @@ def even_bytes(share: int, target: Target) -> int:
         return 0
     one_more = target.shared_per_multiprocessor // (share + 1) - RESERVED_BYTES
     return (one_more // SHARED_STEP + 1) * SHARED_STEP
+
+
+def bytes_beside(shared_bytes: int, share: int, target: Target) -> int:
+    """Shared memory that a block may have beside `share` blocks with `shared_bytes` each."""
+    taken = share * (shared_bytes + RESERVED_BYTES) + RESERVED_BYTES
+    left = target.shared_per_multiprocessor - taken
+    return max(0, left // SHARED_STEP * SHARED_STEP)
 
 
 def producer_warps(threads: int, registers: int) -> int:

@@ -59,7 +59,7 @@ from mirage_mlir.passes.lowering.tensor_loads import map_of
 from mirage_mlir.passes.lowering.tiles import FENCED, MULTICAST, block_threads, shares_tiles
 from mirage_mlir.passes.lowering.views import view_of
 from mirage_mlir.passes.plan_memory import MBARRIER_OFFSET, int_attribute
-from mirage_mlir.passes.schedule_threadblock import AHEAD
+from mirage_mlir.passes.schedule_threadblock import AHEAD, AT_START
 
 PATIENCE = 10_000_000
 """Nanoseconds that one try of a wait takes at most; the wait itself goes on."""
@@ -236,6 +236,9 @@ class Producer:
         self.stays = copied_stays(ctx.graph)
         self.turns = prod(ctx.graph.loop_sizes)
         self.first_turns = min(ctx.stages, self.turns)
+        self.early_turns = self.first_turns
+        if len(self.early) < len(self.loads):
+            self.early_turns = min(self.first_turns, int_attribute(ctx.graph, AT_START))
 
     @cached_property
     def early(self) -> list[threadblock.LoadOp]:
@@ -251,7 +254,7 @@ class Producer:
         given = [op for op in self.stays if self.is_given(op)]
         self.copy_stays(given, Stage.INVARIANT)
         if self.early:
-            self.fill(self.early, expecting=True)
+            self.fill(self.early, 0, self.early_turns, expecting=True)
         self.copy_stays(given, Stage.POST)
         # Only threads use these, once the block has met: copies need not wait for them.
         warps = block_threads(ctx.graph) // WARP_THREADS * writers(ctx.graph)
@@ -268,7 +271,9 @@ class Producer:
         later = [op for op in self.stays if not self.is_given(op)]
         self.copy_stays(later, Stage.INVARIANT)
         if late:
-            self.fill(late, expecting=not self.early)
+            self.fill(late, 0, self.early_turns, expecting=not self.early)
+        if self.early_turns < self.first_turns:
+            self.fill(self.loads, self.early_turns, self.first_turns, expecting=True)
         self.copy_stays(later, Stage.POST)
         self.refill()
         if shares_tiles(self.ctx.graph):
@@ -278,16 +283,19 @@ class Producer:
         """Whether what `op` loads is there when the kernel starts."""
         return self.given is None or view_of(op.source).root in self.given
 
-    def fill(self, loads: Sequence[threadblock.LoadOp], *, expecting: bool) -> None:
-        """Start the copies of `loads` for the first turns, into buffers that are new."""
+    def fill(
+        self, loads: Sequence[threadblock.LoadOp], first: int, end: int, *, expecting: bool
+    ) -> None:
+        """Start the copies of `loads` for some turns, into buffers that are new."""
 
-        def body(turn: SSAValue, _: list[SSAValue]) -> list[SSAValue]:
+        def body(number: SSAValue, _: list[SSAValue]) -> list[SSAValue]:
+            turn = self.ctx.emit.add(number, first)
             if expecting:
                 self.expect(turn)
             self.copy(loads, turn, turn)
             return []
 
-        self.ctx.emit.loop(self.first_turns, [], body)
+        self.ctx.emit.loop(end - first, [], body)
 
     def refill(self) -> None:
         """The copies of the other turns."""
