@@ -87,7 +87,7 @@ MLP took 59.6 us with all buffers on their way, 58.5 with 64 KB; half a MB did n
 
 START_BYTES = 96 * 1024
 """Bytes that copies of one multiprocessor have on their way before the kernel in front has ended:
-what comes from that kernel waits behind them."""
+what comes from that kernel waits behind them, and fewer would not keep device memory busy."""
 
 RESERVED_BYTES = 1024
 """Shared memory that the hardware takes for each block."""
@@ -106,8 +106,9 @@ ask for, and what that is a multiple of."""
 LARGE_CLUSTER = 4
 """Blocks of a cluster from which on some multiprocessors have too few neighbours for it."""
 
-MBARRIER_BYTES = 8
-"""Of one transaction barrier; each buffer of a turn has two: it is full, it is empty."""
+MBARRIER_BYTES, BUFFER_BARRIERS = 8, 3
+"""Of one transaction barrier, and how many each buffer of a turn has: it is full, it is empty, it
+has what could be copied before the kernel in front had ended."""
 
 
 def elementwise_threads(elements: ArrayLike) -> Array:
@@ -193,7 +194,7 @@ def pipeline_stages(
     """
     parts = np.minimum(share, MAX_SIDE_BY_SIDE)
     fair = target.shared_per_multiprocessor / parts - RESERVED_BYTES
-    each = np.maximum(1, np.asarray(turn_bytes)) + 2 * MBARRIER_BYTES
+    each = np.maximum(1, np.asarray(turn_bytes)) + BUFFER_BARRIERS * MBARRIER_BYTES
     most = np.floor((target.shared_per_block - np.asarray(other_bytes)) / each)
     room = np.floor((np.minimum(fair, target.shared_per_block) - np.asarray(other_bytes)) / each)
     wanted = np.maximum(room, np.minimum(most, MIN_PIPELINE_STAGES))
@@ -202,7 +203,7 @@ def pipeline_stages(
 
 def turns_at_start(turn_bytes: int, share: int) -> int:
     """
-    Turns of a loop of which those tiles are asked for at once that need not be waited for.
+    Turns of a loop of which the tiles that need not wait for the kernel in front are on their way.
 
     Args:
         turn_bytes: of such tiles of one turn.
@@ -282,4 +283,4 @@ def registers_of_consumers(threads: int) -> int:
 
 def mbarrier_bytes(stages: int) -> int:
     """Bytes of the transaction barriers of a loop with so many buffers of each tile."""
-    return 2 * stages * MBARRIER_BYTES
+    return BUFFER_BARRIERS * stages * MBARRIER_BYTES
