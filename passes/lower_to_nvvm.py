@@ -2,6 +2,7 @@
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from math import prod
 
 from xdsl.context import Context
@@ -24,7 +25,7 @@ from mirage_mlir.diagnostics import fail
 from mirage_mlir.dialects import kernel, threadblock
 from mirage_mlir.dialects.nvvm_attributes import TARGETS, NvvmTargetAttr
 from mirage_mlir.dialects.target import settle_target
-from mirage_mlir.graph.schedule import even_bytes, is_spread, side_by_side
+from mirage_mlir.graph.schedule import bytes_beside, even_bytes, is_spread, side_by_side
 from mirage_mlir.graph.target import Target, require_known
 from mirage_mlir.names import symbol
 from mirage_mlir.passes.lowering.context import is_staged
@@ -168,8 +169,7 @@ class FunctionLowering:
                 arguments.append(f"counters:{int_attribute(graph, COUNTERS_OFFSET)}")
             # After the last kernel comes the first one of the next call.
             leads = self.starts_early(self.graphs[(number + 1) % len(self.graphs)])
-            # Those behind the first read all inputs before they wait: it must have waited then.
-            at_once = number > 0 or len(self.graphs) == 1
+            at_once = number > 0 or len(self.graphs) == 1 or self.first_lets_start
             function = KernelFunction(
                 graph,
                 self.given(number),
@@ -201,14 +201,32 @@ class FunctionLowering:
         """
         What kernel `number` may read before the one in front of it has ended.
 
-        That is constant inputs; for all but the first kernel all inputs, as the first one only
+        That is constant inputs; for all but the first kernel all inputs, where the first one only
         lets others start when it has waited itself. None for a kernel that starts after the one
         in front.
         """
         if not self.starts_early(self.graphs[number]):
             return None
         arguments: Sequence[SSAValue] = self.function.body.block.args
-        return [arguments[index] for index in self.constants()] if number == 0 else [*arguments]
+        if number > 0 and not self.first_lets_start:
+            return [*arguments]
+        return [arguments[index] for index in self.constants()]
+
+    @cached_property
+    def first_lets_start(self) -> bool:
+        """
+        Whether the first kernel lets the second start before it has waited for the call before.
+
+        The second has something to fetch then, constant tiles of its loop, and those behind the
+        first read no input that such a call may still write.
+        """
+        if len(self.graphs) == 1 or PRODUCERS not in self.graphs[1].attributes:
+            return False
+        arguments: Sequence[SSAValue] = self.function.body.block.args
+        constants = {arguments[index] for index in self.constants()}
+        roots = [{view_of(value).root for value in graph.inputs} for graph in self.graphs[1:]]
+        read = {root for each in roots for root in each if isinstance(root, BlockArgument)}
+        return read <= constants and not constants.isdisjoint(roots[0])
 
     def exceeds_l2(self, graph: kernel.GraphDefinedOp) -> bool:
         """Whether more goes through a kernel than L2 holds, on a chip for which that was tried."""
@@ -233,12 +251,25 @@ class FunctionLowering:
         return PRODUCERS in graph.attributes and bool(spread)
 
     def even_bytes(self, graph: kernel.GraphDefinedOp) -> int:
-        """Shared memory that a launch asks for so that the blocks are spread evenly, 0 for none."""
+        """
+        Shared memory that a launch asks for so that the blocks are spread evenly, 0 for none.
+
+        It asks for no more than is left beside a block of the kernel behind it, where that has its
+        tiles copied while this one still runs.
+        """
         if len(self.graphs) == 1 or not self.starts_early(graph):
             return 0
+        asked = even_bytes(self.share_of(graph), self.target)
+        behind = self.graphs[(self.graphs.index(graph) + 1) % len(self.graphs)]
+        if PRODUCERS in graph.attributes or PRODUCERS not in behind.attributes:
+            return asked
+        needed, share = int_attribute(behind, SMEM_BYTES), self.share_of(behind)
+        return min(asked, bytes_beside(needed, share, self.target))
+
+    def share_of(self, graph: kernel.GraphDefinedOp) -> int:
+        """Blocks of `graph` that each multiprocessor gets, where they are spread evenly."""
         cluster = prod(cluster_sizes(graph))
-        share = side_by_side(prod(graph.grid_sizes), cluster, self.target)
-        return even_bytes(int(share), self.target)
+        return int(side_by_side(prod(graph.grid_sizes), cluster, self.target))
 
     def constants(self) -> list[int]:
         """The inputs that never change between calls."""

@@ -36,6 +36,7 @@ from mirage_mlir.graph.schedule import (
     producer_warps,
     side_by_side,
     turns_ahead,
+    turns_at_start,
 )
 from mirage_mlir.graph.target import Target, require_known
 from mirage_mlir.passes.lowering.context import (
@@ -70,6 +71,9 @@ from mirage_mlir.passes.lowering.units import multiplied_by_groups
 STAGES = "stages"
 
 ROTATION = "rotation"
+
+AT_START = "at_start"
+"""On a graph with producers: turns whose constant tiles are copied before what is waited for."""
 
 AHEAD = "ahead"
 """On a graph with producers: turns whose tiles may be on their way, but at the start."""
@@ -172,11 +176,10 @@ def is_pipelined(graph: kernel.GraphDefinedOp) -> bool:
 
 
 def is_followed(graph: kernel.GraphDefinedOp) -> bool:
-    """Whether another kernel runs behind this one in each call."""
-    following = graph.next_op
-    while following is not None and not isinstance(following, kernel.GraphDefinedOp):
-        following = following.next_op
-    return following is not None
+    """Whether another kernel runs behind this one: behind the last the first of the next call."""
+    block = graph.parent_block()
+    assert block is not None
+    return any(isinstance(op, kernel.GraphDefinedOp) and op is not graph for op in block.ops)
 
 
 def producers_of(graph: kernel.GraphDefinedOp) -> int:
@@ -312,6 +315,8 @@ class Scheduler:
             turns, share = prod(graph.loop_sizes), int(self.share_of(graph))
             ahead = turns_ahead(unshared_bytes(graph), turns, share)
             graph.attributes[AHEAD] = IntegerAttr(ahead, i64)
+            early = turns_at_start(unshared_bytes(graph), share)
+            graph.attributes[AT_START] = IntegerAttr(early, i64)
             if (limit := registers_side_by_side(graph, share)) is not None:
                 graph.attributes[REGISTERS] = IntegerAttr(limit, i64)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from functools import cache
 from math import prod
 from pathlib import Path
@@ -56,14 +57,20 @@ def _cases(path: Path) -> tuple[Case, ...]:
 
 def _case(path: Path, function: FuncOp) -> Case:
     name = function.sym_name.data
+    label = "" if name == path.stem else name
+    return replace(case_of(function, path.stem), label=label, file=f"{path}{SEPARATOR}{name}")
+
+
+def case_of(function: FuncOp, program: str) -> Case:
+    """A function of operators as a case."""
     arguments, returned = function.body.block.args, function.get_return_op()
     none = [DictionaryAttr({})] * len(arguments)
     attributes = none if function.arg_attrs is None else list(function.arg_attrs)
     results = () if returned is None else tuple(returned.operands)
     types = [element_type_of(value.type) for value in (*arguments, *results)]
     return Case(
-        path.stem,
-        "" if name == path.stem else name,
+        program,
+        "",
         next(dtype for dtype in ("bf16", "f16", "f32") if dtype in types),
         tuple(
             _given(value, constant=CONSTANT in marks.data)
@@ -74,7 +81,6 @@ def _case(path: Path, function: FuncOp) -> Case:
         NO_BAR,
         text_of(alone(function)),
         tuple(element_type_of(value.type) for value in results),
-        f"{path}{SEPARATOR}{name}",
     )
 
 

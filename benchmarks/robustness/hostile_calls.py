@@ -1,7 +1,6 @@
 """Calls of the Python functions with arguments of any kind."""
 
 import inspect
-from pathlib import Path
 from random import Random
 from typing import Any
 

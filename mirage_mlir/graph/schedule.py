@@ -85,6 +85,10 @@ FLIGHT_BYTES, LONG_FLIGHT_BYTES = 128 * 1024, 80 * 1024
 a short and in a long loop. What is asked for too early queues: on an H200 the weights of a gated
 MLP took 59.6 us with all buffers on their way, 58.5 with 64 KB; half a MB did not care."""
 
+START_BYTES = 96 * 1024
+"""Bytes that copies of one multiprocessor have on their way before the kernel in front has ended:
+what comes from that kernel waits behind them, and fewer would not keep device memory busy."""
+
 RESERVED_BYTES = 1024
 """Shared memory that the hardware takes for each block."""
 
@@ -102,8 +106,9 @@ ask for, and what that is a multiple of."""
 LARGE_CLUSTER = 4
 """Blocks of a cluster from which on some multiprocessors have too few neighbours for it."""
 
-MBARRIER_BYTES = 8
-"""Of one transaction barrier; each buffer of a turn has two: it is full, it is empty."""
+MBARRIER_BYTES, BUFFER_BARRIERS = 8, 3
+"""Of one transaction barrier, and how many each buffer of a turn has: it is full, it is empty, it
+has what could be copied before the kernel in front had ended."""
 
 
 def elementwise_threads(elements: ArrayLike) -> Array:
@@ -189,11 +194,22 @@ def pipeline_stages(
     """
     parts = np.minimum(share, MAX_SIDE_BY_SIDE)
     fair = target.shared_per_multiprocessor / parts - RESERVED_BYTES
-    each = np.maximum(1, np.asarray(turn_bytes)) + 2 * MBARRIER_BYTES
+    each = np.maximum(1, np.asarray(turn_bytes)) + BUFFER_BARRIERS * MBARRIER_BYTES
     most = np.floor((target.shared_per_block - np.asarray(other_bytes)) / each)
     room = np.floor((np.minimum(fair, target.shared_per_block) - np.asarray(other_bytes)) / each)
     wanted = np.maximum(room, np.minimum(most, MIN_PIPELINE_STAGES))
     return np.minimum(np.clip(wanted, 2, MAX_PIPELINE_STAGES), np.asarray(turns))
+
+
+def turns_at_start(turn_bytes: int, share: int) -> int:
+    """
+    Turns of a loop of which the tiles that need not wait for the kernel in front are on their way.
+
+    Args:
+        turn_bytes: of such tiles of one turn.
+        share: blocks that each multiprocessor gets.
+    """
+    return max(1, round(START_BYTES / (max(1, turn_bytes) * share)))
 
 
 def turns_ahead(turn_bytes: int, turns: int, share: int) -> int:
@@ -237,6 +253,13 @@ def even_bytes(share: int, target: Target) -> int:
     return (one_more // SHARED_STEP + 1) * SHARED_STEP
 
 
+def bytes_beside(shared_bytes: int, share: int, target: Target) -> int:
+    """Shared memory that a block may have beside `share` blocks with `shared_bytes` each."""
+    taken = share * (shared_bytes + RESERVED_BYTES) + RESERVED_BYTES
+    left = target.shared_per_multiprocessor - taken
+    return max(0, left // SHARED_STEP * SHARED_STEP)
+
+
 def producer_warps(threads: int, registers: int) -> int:
     """
     Warps that copy the loop's tiles beside `threads` that compute, which need so many registers.
@@ -260,4 +283,4 @@ def registers_of_consumers(threads: int) -> int:
 
 def mbarrier_bytes(stages: int) -> int:
     """Bytes of the transaction barriers of a loop with so many buffers of each tile."""
-    return 2 * stages * MBARRIER_BYTES
+    return BUFFER_BARRIERS * stages * MBARRIER_BYTES

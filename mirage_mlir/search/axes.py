@@ -139,6 +139,7 @@ def _nodes(builder: ProgramBuilder, operations: Sequence[Operation], names: _Nam
             real = {axis for operand in operation.operands for axis in nodes[operand].present}
             axes = tuple(axis if axis in real else None for axis in axes)
         reduced = tuple(axis for axis in names.of(operation.reduced) if axis is not None)
+        element = builder.element_types.get(operation.step, "f32")
         nodes.append(
             Node(
                 operation.kind,
@@ -148,6 +149,7 @@ def _nodes(builder: ProgramBuilder, operations: Sequence[Operation], names: _Nam
                 step.function,
                 step.value,
                 reduced,
+                "f32" if operation.partial else element,
             )
         )
     return nodes

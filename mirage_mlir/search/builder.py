@@ -11,7 +11,7 @@ from fractions import Fraction
 from math import prod
 
 from mirage_mlir.field.rational import simplest_rational
-from mirage_mlir.search.program import Function, Kind
+from mirage_mlir.search.program import NARROW, Function, Kind, narrower
 
 
 class Layout(StrEnum):
@@ -81,6 +81,8 @@ class ProgramBuilder:
         self.outputs: list[OutputTensor] = []
         self.matrix_types: list[str] = []
         """The operand types of the matmuls that were recorded."""
+        self.element_types: dict[int, str] = {}
+        """What the program narrows steps to; those that stay f32 are left out."""
 
     def _record(self, step: Step) -> int:
         self.steps.append(step)
@@ -89,6 +91,12 @@ class ProgramBuilder:
     def shape(self, value: int) -> tuple[int, ...]:
         """The shape of the result `value`."""
         return self.steps[value].shape
+
+    def narrow(self, value: int, element_type: str) -> None:
+        """Note that the program narrows `value` to an element type; f16 and bf16 are narrow."""
+        if element_type in NARROW:
+            known = self.element_types.get(value, element_type)
+            self.element_types[value] = narrower(known, element_type)
 
     def input(
         self,
@@ -125,8 +133,14 @@ class ProgramBuilder:
         return self._record(Step(Kind.FUNCTION, self.shape(operand), (operand,), function=function))
 
     def matmul(self, lhs: int, rhs: int, operand_type: str = "f16") -> int:
-        """`sum_k lhs[..., m, k] * rhs[..., k, n]`, leading dimensions broadcast."""
+        """
+        `sum_k lhs[..., m, k] * rhs[..., k, n]`, leading dimensions broadcast.
+
+        Operands are of the type `operand_type`: the program narrows them to it.
+        """
         self.matrix_types.append(operand_type)
+        self.narrow(lhs, operand_type)
+        self.narrow(rhs, operand_type)
         (*left, rows, contracted), (*right, same, columns) = self.shape(lhs), self.shape(rhs)
         assert contracted == same
         rank = max(len(left), len(right))

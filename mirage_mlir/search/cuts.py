@@ -11,6 +11,7 @@ from itertools import combinations
 from math import prod
 
 from mirage_mlir.search.axes import Merger
+from mirage_mlir.search.narrowing import may_keep
 from mirage_mlir.search.program import (
     Axes,
     Input,
@@ -91,11 +92,26 @@ class Copier:
         self._inputs.append(replace(tensor, node=node, argument=argument))
         return node
 
-    def stored(self, source: Source, axes: Axes, element_type: str) -> int:
-        """Add an input that an earlier kernel stores."""
+    def stored(
+        self, source: Source, axes: Axes, element_type: str, node: Node | None = None
+    ) -> int:
+        """
+        Add an input that an earlier kernel stores.
+
+        Where it is the value of a `node`, the program narrows it, or not, as it does that.
+        """
         sizes = [1 if axis is None else self.sizes[axis] for axis in axes]
         tensor = Input(0, 0, axes, element_type, row_major(sizes))
-        return self.input(source, tensor)
+        number = self.input(source, tensor)
+        if node is not None:
+            self.narrow(number, node)
+        return number
+
+    def narrow(self, number: int, like: Node) -> None:
+        """Note that a node has the value of one of the program, which may narrow it."""
+        self.nodes[number] = replace(
+            self.nodes[number], element_type=like.element_type, floor=like.floor
+        )
 
     def copy(self, old: int) -> int:
         """The new number of a node."""
@@ -106,6 +122,7 @@ class Copier:
             elif node.kind is Kind.INPUT:
                 tensor = self._read[old]
                 self._copies[old] = self.input(Source(tensor.argument), tensor)
+                self.narrow(self._copies[old], node)
             else:
                 operands = tuple(self.copy(operand) for operand in node.operands)
                 self._copies[old] = self.append(replace(node, operands=operands))
@@ -194,7 +211,9 @@ class Uses:
     def element_type(self, node: int) -> str:
         """In what a value is stored: f32, or where only matrix units read it what they take."""
         kinds = {self.program.nodes[user].kind for user in self.readers(node)}
-        return self.program.operand_type if kinds == {Kind.MATMUL} else "f32"
+        wanted = self.program.operand_type
+        narrowed = may_keep(self.program.nodes[node].element_type, wanted)
+        return wanted if kinds == {Kind.MATMUL} and narrowed else "f32"
 
     def stored_axes(self, node: int) -> Axes:
         """In which order the axes of a value are stored: as what reads it sees them."""
@@ -248,8 +267,9 @@ def cut_at(uses: Uses, stored: Sequence[int]) -> Cut | None:
     head = first.finish([replace(tensor, node=first.copy(tensor.node)) for tensor in tensors])
 
     def reader(number: int, tensor: Output) -> Callable[[Copier], int]:
+        node = program.nodes[tensor.node]
         return lambda copier: copier.stored(
-            Source(number, kernel=0), tensor.axes, tensor.element_type
+            Source(number, kernel=0), tensor.axes, tensor.element_type, node
         )
 
     replaced = {tensor.node: reader(number, tensor) for number, tensor in enumerate(tensors)}

@@ -194,17 +194,21 @@ class Distribution:
             return self._emit(replace(operation, operands=numbers))
         axis = joined[0].axis
         along = [value for value in joined if value.axis == axis]
+        whole = axis not in operation.reduced
+        term = operation if whole else replace(operation, partial=True)
         parts = [
-            Part(self._part(operation, operands, axis, start, axes), start, size, axes)
+            Part(self._part(term, operands, axis, start, axes), start, size, axes)
             for start, size, axes in self._intervals(operation, axis, along)
         ]
-        if axis not in operation.reduced:
+        if whole:
             return Joined(axis, tuple(parts))
         total, *others = (part.value for part in parts)
         assert isinstance(operation.kind, Kind)
-        combined = replace(operation, kind=COMBINING[operation.kind], reduced=())
-        for other in others:
-            total = self._applied(combined, [total, other])
+        combined = replace(term, kind=COMBINING[operation.kind], reduced=())
+        for place, other in enumerate(others, start=1):
+            last = place == len(others)
+            step = replace(combined, partial=operation.partial) if last else combined
+            total = self._applied(step, [total, other])
         return total
 
     def _part(

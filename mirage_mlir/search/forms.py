@@ -158,6 +158,7 @@ class _Writer:
                 self._numbers[value] = inputs[edge.source].node
             else:
                 self._numbers[value] = self._write(value, edge)
+                self._narrow(value)
         outputs = [
             replace(output, node=self._numbers[goal])
             for output, goal in zip(old.outputs, self.derivation.goals, strict=True)
@@ -170,6 +171,15 @@ class _Writer:
     def _append(self, node: Node) -> int:
         self.nodes.append(node)
         return len(self.nodes) - 1
+
+    def _narrow(self, value: int) -> None:
+        """Note of a node what the program that was searched narrows; it may be no node of it."""
+        form, narrowing = self.graph.values[value].form, self.algebra.narrowing
+        number, kept = self._numbers[value], narrowing.element_type
+        if narrowing.has(form):
+            self.nodes[number] = replace(self.nodes[number], element_type=kept)
+        elif narrowing.admits(form):
+            self.nodes[number] = replace(self.nodes[number], floor=kept)
 
     def _write(self, value: int, edge: Edge) -> int:
         operands = tuple(self._numbers[operand] for operand in edge.operands)

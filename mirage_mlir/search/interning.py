@@ -99,7 +99,8 @@ class Interning:
         yield product, Edge(Kind.MUL, (a, b))
         if (axis := self._contracted(a, b, shared)) is not None:
             total = self.forms.bind(product, axis, self.resident(left)[axis])
-            if total is not None:
+            narrowing = self.algebra.narrowing
+            if total is not None and narrowing.admits(left) and narrowing.admits(right):
                 yield total, Edge(Kind.MATMUL, (min(a, b), max(a, b)), axis)
 
     def _contracted(self, a: int, b: int, shared: list[str]) -> str | None:

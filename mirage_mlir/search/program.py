@@ -14,6 +14,14 @@ from fractions import Fraction
 Axes = tuple[str | None, ...]
 """The axis of each dimension of a tensor, None for a dimension of size 1."""
 
+NARROW = ("f16", "bf16")
+"""Element types of less than 32 bits, those of the narrowest range of exponents first."""
+
+
+def narrower(one: str, other: str) -> str:
+    """Of two element types the one with the narrower range of exponents."""
+    return next((name for name in NARROW if name in (one, other)), one)
+
 
 class Kind(StrEnum):
     """The operations of programs and of the graphs that are found for them."""
@@ -65,6 +73,10 @@ class Node:
     """Of a constant."""
     reduced: tuple[str, ...] = ()
     """The axes that a reduction or matmul sums over."""
+    element_type: str = "f32"
+    """What the program itself narrows the result to; f32 where it does not (see `narrowing`)."""
+    floor: str = "f32"
+    """What it narrows some value to that is never larger than this one."""
 
     @property
     def present(self) -> tuple[str, ...]:

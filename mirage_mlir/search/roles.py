@@ -57,6 +57,8 @@ class Operation:
     """Of a concat: the axis along which the operands lie one after the other, if there is one."""
     parts: tuple[tuple[str, ...], ...] = ()
     """Of a concat: the axes of each operand that lie along it."""
+    partial: bool = False
+    """Whether it is one of several terms of the step's result, not the result or a part of it."""
 
     @property
     def present(self) -> tuple[str, ...]:

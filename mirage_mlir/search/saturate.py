@@ -240,6 +240,9 @@ class Saturation:
             return
         if not self.algebra.may_multiply(left.form, right.form):
             return
+        narrowing = self.algebra.narrowing
+        if not (narrowing.admits(left.form) and narrowing.admits(right.form)):
+            return
         product = self.algebra.forms.mul(left.form, right.form)
         if product is None:
             return

@@ -74,7 +74,7 @@ def _cut_at(program: Program, number: int, shift: Shift) -> Cut:
     head = first.finish([total, maximum], [replace(shift, node=maximum.node)])
 
     def stored(copier: Copier) -> int:
-        return copier.stored(Source(0, kernel=0), node.axes, "f32")
+        return copier.stored(Source(0, kernel=0), node.axes, "f32", node)
 
     def relative(copier: Copier) -> int:
         below = copier.stored(Source(1, kernel=0), largest, "f32")

@@ -66,7 +66,9 @@ class Split:
                         factor = maximum(copier, shift)
                         value = copier.append(Node(Kind.MUL, (value, factor), axes))
                 kind = Kind.REDUCE_MAX if node.kind is Kind.REDUCE_MAX else Kind.REDUCE_SUM
-                return copier.append(Node(kind, (value,), node.axes, reduced=(PARTS,)))
+                whole = copier.append(Node(kind, (value,), node.axes, reduced=(PARTS,)))
+                copier.narrow(whole, node)
+                return whole
 
             return make
 

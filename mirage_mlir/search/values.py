@@ -7,10 +7,11 @@ from fractions import Fraction
 from functools import cached_property
 
 from mirage_mlir.expr.closure import Closure, Constant
-from mirage_mlir.expr.heads import TILE, Function, Input, Maximum, Parenthesis, Poly
+from mirage_mlir.expr.heads import FULL, TILE, Function, Input, Maximum, Parenthesis, Poly
 from mirage_mlir.expr.normal_form import NormalForm
+from mirage_mlir.search.narrowing import Narrowing, ShiftedExps
 from mirage_mlir.search.program import Function as Operator
-from mirage_mlir.search.program import Kind, Program, Shift
+from mirage_mlir.search.program import Kind, Program, Shift, narrower
 from mirage_mlir.search.reading import Reading, apply_pairwise
 from mirage_mlir.search.shifts import find_shifts, unchanged
 
@@ -44,6 +45,8 @@ class Algebra:
     outputs: tuple[Poly | None, ...]
     """What is stored for each output; None where no kernel can make it."""
     functions: dict[str, Operator]
+    narrowing: Narrowing
+    """Which values may be operands of matrix units."""
     max_rank: int
     """Axes of a tile, those that take one index each not counted."""
     exponents: dict[Poly, Shift | None] = field(default_factory=dict[Poly, Shift | None])
@@ -86,6 +89,7 @@ class Algebra:
             tuple(values[tensor.node] for tensor in program.inputs),
             outputs,
             reading.functions,
+            _narrowing(program, reading),
             max(2, *(len(forms.free(value)) - _carried(program, value, forms) for value in values)),
         )
         algebra._own.update(values)
@@ -290,6 +294,43 @@ class Algebra:
             numbers = {root for i, (root, _) in enumerate(self._root_terms) if holding >> i & 1}
             roots &= sum(1 << root for root in numbers)
         return _Whereabouts(roots, tuple(terms))
+
+
+def _narrowing(program: Program, reading: Reading) -> Narrowing:
+    """Which values may be narrowed to the type of operands of matrix units."""
+    types = [node.element_type for node in program.nodes]
+    for tensor in program.inputs:
+        types[tensor.node] = narrower(types[tensor.node], tensor.element_type)
+    wanted, values = program.operand_type, reading.values
+    return Narrowing(
+        reading.forms,
+        wanted,
+        frozenset(value for value, kept in zip(values, types, strict=True) if kept == wanted),
+        frozenset(
+            value for value, node in zip(values, program.nodes, strict=True) if node.floor == wanted
+        ),
+        tuple(_shifted_exps(reading)),
+        program.sizes,
+    )
+
+
+def _shifted_exps(reading: Reading) -> Iterator[ShiftedExps]:
+    """The exps of a program that maxima keep in range, those with one maximum together."""
+    forms = reading.forms
+    shifts = {argument: shift for argument, shift in reading.exponents.items() if shift is not None}
+    for group in dict.fromkeys(shift.group for shift in shifts.values()):
+        exps: list[Poly] = []
+        total: Poly | None = forms.zero
+        with forms.lowering():
+            for argument, shift in shifts.items():
+                if shift.group == group and (exp := forms.function("exp", argument)) is not None:
+                    exps.append(exp)
+                    summed: Poly | None = exp
+                    for axis in shift.axes:
+                        summed = forms.bind(summed, axis, FULL)
+                    total = forms.add(total, summed)
+        if total is not None:
+            yield ShiftedExps(tuple(exps), total)
 
 
 def _carried(program: Program, value: Poly, forms: NormalForm) -> int:

@@ -63,6 +63,8 @@ class KernelContext:
         turns: index of the present turn of each loop.
         slot: which of the `stages` buffers the present turn reads.
         parity: whether the present turn is an odd one, 0 or 1.
+        paced: whether some of the first tiles are copied before the kernel in front has ended,
+            a few at a time, and the others once it has.
         exceeds_l2: whether more goes through the kernel than L2 holds, on a chip that takes advice.
         ahead: rows and columns from where a thread's part of a tile starts to the piece of it that
             is worked on.
@@ -86,6 +88,7 @@ class KernelContext:
     turns: list[Index] = field(default_factory=list[Index])
     slot: Index = 0
     parity: Index = 0
+    paced: bool = False
     exceeds_l2: bool = False
     ahead: tuple[Index, Index] = (0, 0)
     whole: RegisterLayout | None = None

@@ -191,6 +191,7 @@ class KernelFunction:
             zip(self.mapped, self.entry.args[len(self.kinds) - len(self.mapped) :], strict=True)
         )
         producer = Producer(ctx, maps, self.given, leads=self.leads)
+        ctx.paced = producer.is_paced
         # The first copies start before the other warps even know of the barriers.
         first = emit.equal(ctx.warp, consumers)
         with emit.when(first), emit.when(emit.equal(ctx.lane, 0)):
@@ -209,15 +210,18 @@ class KernelFunction:
             if several:
                 count = registers_of_consumers(self.block_threads)
                 emit.insert(nvvm_hopper.SetMaxRegisterOp(count, "increase"))
-            self.consume()
+            self.consume(producer)
 
-    def consume(self) -> None:
+    def consume(self, producer: Producer) -> None:
         """Emit what the warps do that compute; they touch device memory before or after a loop."""
         ctx = self.ctx
         if self.given is not None:
             prefetch_beside_copies(ctx, self.given)
         if clear_padding(ctx):
             meet_block(ctx)
+        if producer.is_paced:
+            with ctx.emit.when(ctx.emit.equal(ctx.thread, 0)):
+                producer.bring_late()
 
         def wait() -> None:
             wait_for_kernel_in_front(ctx, self.given, leads=False)

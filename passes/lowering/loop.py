@@ -28,10 +28,10 @@ from mirage_mlir.passes.lowering.loads import copy, copy_turn, staged_loads, tur
 from mirage_mlir.passes.lowering.matmul import hold, multiply
 from mirage_mlir.passes.lowering.operations import run_operation
 from mirage_mlir.passes.lowering.order import reads, writes
-from mirage_mlir.passes.lowering.pipeline import await_tiles, release_tiles, tell_producers
 from mirage_mlir.passes.lowering.pipelined_order import is_group_product
 from mirage_mlir.passes.lowering.reduction import NEUTRAL, accumulate, rescaled
 from mirage_mlir.passes.lowering.rescaling import Stabiliser, StateKey, lowest, state_key
+from mirage_mlir.passes.lowering.tile_barriers import await_tiles, release_tiles, tell_producers
 from mirage_mlir.passes.lowering.tiles import (
     HELD,
     PRODUCERS,

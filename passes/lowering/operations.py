@@ -13,7 +13,6 @@ from mirage_mlir.passes.lowering.context import KernelContext, shared_layout
 from mirage_mlir.passes.lowering.elementwise import run_thread_graph
 from mirage_mlir.passes.lowering.matmul import multiply
 from mirage_mlir.passes.lowering.parts import leave_part, total_of_parts
-from mirage_mlir.passes.lowering.pipeline import await_tile
 from mirage_mlir.passes.lowering.reduction import (
     NEUTRAL,
     layout_read_by,
@@ -22,6 +21,7 @@ from mirage_mlir.passes.lowering.reduction import (
 )
 from mirage_mlir.passes.lowering.stores import store_slots
 from mirage_mlir.passes.lowering.streams import Stream, StreamPieces, find_streams
+from mirage_mlir.passes.lowering.tile_barriers import await_tile
 from mirage_mlir.passes.lowering.tiles import FENCED, PART, PRODUCERS, adds_into, block_threads
 from mirage_mlir.passes.lowering.units import multiplied_by_groups, written_for_groups
 

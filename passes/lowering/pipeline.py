@@ -1,16 +1,12 @@
 """
 A warp that copies the tiles of the loop while the others compute.
 
-Each of the loop's buffers has two barriers: `full` completes when all bytes of a turn have come,
-`empty` when each of the other warps has read them. One thread of the producer waits for `empty`
-and starts tensor copies that arrive at `full`; the others wait for `full`, each for itself, and no
-barrier of the block is needed. Turn t uses buffer t % stages and is phase t / stages of its
-barriers, of which waiting threads name the parity (PTX ISA, section "mbarrier").
+One thread of the producer waits until a buffer is empty and starts tensor copies to it; the others
+wait until it is full, each for itself, and no barrier of the block is needed (`tile_barriers`).
 """
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from math import prod
 
 from xdsl.dialects.builtin import (
@@ -24,13 +20,12 @@ from xdsl.dialects.builtin import (
 )
 from xdsl.ir import SSAValue
 
-from mirage_mlir.dialects import kernel, nvvm, nvvm_hopper, threadblock
-from mirage_mlir.dialects.layout import AwaitTileOp, ReleaseTilesOp
+from mirage_mlir.dialects import kernel, nvvm_hopper, threadblock
+from mirage_mlir.dialects.layout import AwaitTileOp
 from mirage_mlir.dialects.threadblock import Stage
 from mirage_mlir.graph.layout import WARP_THREADS
 from mirage_mlir.graph.multicast import PartialCopy, partial_copy
 from mirage_mlir.graph.packing import Packing
-from mirage_mlir.graph.schedule import MBARRIER_BYTES
 from mirage_mlir.graph.tensor_map import BoxStart, TensorMap, box_starts
 from mirage_mlir.passes.lowering.access import EVICT_FIRST, EVICT_LAST
 from mirage_mlir.passes.lowering.context import (
@@ -41,13 +36,7 @@ from mirage_mlir.passes.lowering.context import (
 )
 from mirage_mlir.passes.lowering.emitter import Index
 from mirage_mlir.passes.lowering.loads import staged_loads, turns_of, wait_for_kernel_in_front
-from mirage_mlir.passes.lowering.multicast import (
-    in_block,
-    is_writer,
-    own_rank,
-    share_of,
-    writers,
-)
+from mirage_mlir.passes.lowering.multicast import in_block, own_rank, share_of, writers
 from mirage_mlir.passes.lowering.packing import (
     PACKED,
     packed_boxes,
@@ -56,13 +45,23 @@ from mirage_mlir.passes.lowering.packing import (
     packing_of,
 )
 from mirage_mlir.passes.lowering.tensor_loads import map_of
-from mirage_mlir.passes.lowering.tiles import FENCED, MULTICAST, block_threads, shares_tiles
+from mirage_mlir.passes.lowering.tile_barriers import (
+    await_buffer,
+    early_barrier,
+    empty_barrier,
+    full_barrier,
+    initialise,
+    parity_of,
+    stay_barrier,
+    wait,
+)
+from mirage_mlir.passes.lowering.tiles import MULTICAST, block_threads, shares_tiles
 from mirage_mlir.passes.lowering.views import view_of
-from mirage_mlir.passes.plan_memory import MBARRIER_OFFSET, int_attribute
-from mirage_mlir.passes.schedule_threadblock import AHEAD
+from mirage_mlir.passes.plan_memory import int_attribute
+from mirage_mlir.passes.schedule_threadblock import AHEAD, AT_START
 
-PATIENCE = 10_000_000
-"""Nanoseconds that one try of a wait takes at most; the wait itself goes on."""
+BarrierOf = Callable[[KernelContext, Index], SSAValue]
+"""The barrier of a buffer that says something of it."""
 
 
 @dataclass(frozen=True)
@@ -131,87 +130,13 @@ def mapped_tensors(graph: kernel.GraphDefinedOp) -> list[MappedTensor]:
     return list(dict.fromkeys(mapped(op) for op in loads if isinstance(op, threadblock.LoadOp)))
 
 
-def full_barrier(ctx: KernelContext, slot: Index) -> SSAValue:
-    """The address of the barrier that says that buffer `slot` is full."""
-    at = ctx.emit.mul(slot, MBARRIER_BYTES)
-    return ctx.emit.pointer(ctx.shared, at, i8, int_attribute(ctx.graph, MBARRIER_OFFSET))
-
-
-def empty_barrier(ctx: KernelContext, slot: Index) -> SSAValue:
-    """The address of the barrier that says that buffer `slot` is empty."""
-    at = ctx.emit.mul(slot, MBARRIER_BYTES)
-    start = int_attribute(ctx.graph, MBARRIER_OFFSET) + ctx.stages * MBARRIER_BYTES
-    return ctx.emit.pointer(ctx.shared, at, i8, start)
-
-
-def stay_barrier(ctx: KernelContext, op: threadblock.LoadOp) -> SSAValue:
-    """The address of the barrier that says that a tile that stays has come."""
-    number = 2 * ctx.stages + copied_stays(ctx.graph).index(op)
-    start = int_attribute(ctx.graph, MBARRIER_OFFSET) + number * MBARRIER_BYTES
-    return ctx.emit.pointer(ctx.shared, start, i8)
-
-
-def initialise(ctx: KernelContext, barriers: Sequence[SSAValue], arrivals: int) -> None:
-    """Make barriers that take so many arrivals; one thread does."""
-    for barrier in barriers:
-        ctx.emit.insert(nvvm_hopper.MBarrierInitOp(barrier, ctx.emit.i32(arrivals)))
-
-
-def wait(ctx: KernelContext, barrier: SSAValue, parity: Index) -> None:
-    """Wait until the phase of `barrier` with this parity is complete."""
-    emit = ctx.emit
-    ticks = emit.i32(PATIENCE)
-    emit.insert(nvvm_hopper.MBarrierWaitParityOp(barrier, emit.i32(parity), ticks))
-
-
-def parity_of(ctx: KernelContext, turn: Index) -> Index:
-    """The parity of the phase in which `turn` fills its buffer."""
-    return ctx.emit.bits(ctx.emit.div(turn, ctx.stages), 1)
-
-
-def await_tiles(ctx: KernelContext, turn: Index) -> None:
-    """Wait until the tiles of `turn` have arrived."""
-    wait(ctx, full_barrier(ctx, ctx.slot), parity_of(ctx, turn))
-
-
-def await_tile(ctx: KernelContext, op: AwaitTileOp) -> None:
-    """Wait until a tile that stays has arrived."""
-    load = op.tile.owner
-    assert isinstance(load, threadblock.LoadOp)
-    wait(ctx, stay_barrier(ctx, load), 0)
-
-
-def release_tiles(ctx: KernelContext, op: ReleaseTilesOp) -> None:
-    """
-    Say that this warp has read the tiles of the present turn, to all blocks that write there.
-
-    An arrival orders what threads read before what threads write, but not before what copies
-    write, which go another way to shared memory: without the fence, here or in a meeting since
-    then, copies overtook `ldmatrix` on an H200 where three blocks shared a multiprocessor.
-    """
-    emit = ctx.emit
-    if FENCED in op.attributes:
-        emit.insert(nvvm_hopper.FenceProxyOp())
-    emit.insert(nvvm.BarWarpSyncOp(emit.i32(-1)))
-    tell_producers(ctx)
-
-
-def tell_producers(ctx: KernelContext) -> None:
-    """Arrive, for this warp, at the barriers that say that the present buffers are empty."""
-    emit = ctx.emit
-    if shares_tiles(ctx.graph):
-        # Each of the first lanes tells one block.
-        with emit.when(is_writer(ctx, ctx.lane)):
-            barrier = in_block(ctx, empty_barrier(ctx, ctx.slot), ctx.lane)
-            emit.insert(nvvm_hopper.MBarrierArriveOp(barrier))
-        return
-    with emit.when(emit.equal(ctx.lane, 0)):
-        emit.insert(nvvm_hopper.MBarrierArriveOp(empty_barrier(ctx, ctx.slot)))
-
-
 class Producer:
     """
     Emits what the thread does that starts the copies.
+
+    Where only some of the loop's tiles are there before the kernel in front has ended, these are
+    copied at once, but no more of them are on their way than keep device memory busy: so what is
+    waited for need not queue behind them, and a thread that computes has it copied (`bring_late`).
 
     Args:
         maps: the address of each tensor map.
@@ -236,26 +161,47 @@ class Producer:
         self.stays = copied_stays(ctx.graph)
         self.turns = prod(ctx.graph.loop_sizes)
         self.first_turns = min(ctx.stages, self.turns)
-
-    @cached_property
-    def early(self) -> list[threadblock.LoadOp]:
+        self.early = [op for op in self.loads if self.is_given(op)]
         """The loads of what is there when the kernel starts."""
-        return [op for op in self.loads if self.is_given(op)]
+        self.late = [op for op in self.loads if not self.is_given(op)]
+
+    @property
+    def is_paced(self) -> bool:
+        """Whether there are tiles of both kinds."""
+        return bool(self.early and self.late)
+
+    def is_given(self, op: threadblock.LoadOp) -> bool:
+        """Whether what `op` loads is there when the kernel starts."""
+        return self.given is None or view_of(op.source).root in self.given
 
     def start(self) -> None:
-        """Make the barriers, and fill the buffers with what is there already."""
+        """
+        Make the barriers, and fill the first buffers with what is there already.
+
+        Barriers that nobody uses before the block has met are made behind the first copies.
+        """
         ctx = self.ctx
-        initialise(ctx, [full_barrier(ctx, slot) for slot in range(ctx.stages)], 1)
-        initialise(ctx, [stay_barrier(ctx, op) for op in self.stays], 1)
+        slots = range(ctx.stages)
+        full = [full_barrier(ctx, slot) for slot in slots]
+        first = [early_barrier(ctx, slot) for slot in slots] if self.is_paced else full
+        initialise(ctx, [*first, *(stay_barrier(ctx, op) for op in self.stays)], 1)
         ctx.emit.insert(nvvm_hopper.FenceMBarrierInitOp())
         given = [op for op in self.stays if self.is_given(op)]
         self.copy_stays(given, Stage.INVARIANT)
-        if self.early:
-            self.fill(self.early, expecting=True)
+        self.fill(self.early, early_barrier if self.is_paced else full_barrier, 0, self.at_start)
         self.copy_stays(given, Stage.POST)
-        # Only threads use these, once the block has met: copies need not wait for them.
+        if self.is_paced:
+            initialise(ctx, full, 1)
+            ctx.emit.insert(nvvm_hopper.FenceMBarrierInitOp())
         warps = block_threads(ctx.graph) // WARP_THREADS * writers(ctx.graph)
-        initialise(ctx, [empty_barrier(ctx, slot) for slot in range(ctx.stages)], warps)
+        initialise(ctx, [empty_barrier(ctx, slot) for slot in slots], warps)
+
+    @property
+    def at_start(self) -> int:
+        """Turns whose tiles are on their way before the first of them has come."""
+        if not self.is_paced:
+            return self.first_turns
+        return min(self.first_turns, int_attribute(self.ctx.graph, AT_START))
 
     def run(self) -> None:
         """
@@ -263,31 +209,54 @@ class Producer:
 
         At first each block of a cluster fills its own buffers, and need not know of the others.
         """
-        late = [op for op in self.loads if op not in self.early]
-        wait_for_kernel_in_front(self.ctx, self.given, leads=self.leads)
-        later = [op for op in self.stays if not self.is_given(op)]
-        self.copy_stays(later, Stage.INVARIANT)
-        if late:
-            self.fill(late, expecting=not self.early)
-        self.copy_stays(later, Stage.POST)
+        if self.is_paced:
+            self.fill_in_pace()
+            wait_for_kernel_in_front(self.ctx, self.given, leads=False)
+        else:
+            self.bring_late()
         self.refill()
         if shares_tiles(self.ctx.graph):
             self.stay()
 
-    def is_given(self, op: threadblock.LoadOp) -> bool:
-        """Whether what `op` loads is there when the kernel starts."""
-        return self.given is None or view_of(op.source).root in self.given
+    def bring_late(self) -> None:
+        """Wait for the kernel in front, and start the first copies of what it may have written."""
+        wait_for_kernel_in_front(self.ctx, self.given, leads=self.leads)
+        later = [op for op in self.stays if not self.is_given(op)]
+        self.copy_stays(later, Stage.INVARIANT)
+        self.fill(self.late, full_barrier, 0, self.first_turns)
+        self.copy_stays(later, Stage.POST)
 
-    def fill(self, loads: Sequence[threadblock.LoadOp], *, expecting: bool) -> None:
-        """Start the copies of `loads` for the first turns, into buffers that are new."""
+    def fill_in_pace(self) -> None:
+        """Fill the buffers that are left with what is there already, one when another has come."""
+        ctx, emit = self.ctx, self.ctx.emit
+        before = self.at_start
 
-        def body(turn: SSAValue, _: list[SSAValue]) -> list[SSAValue]:
-            if expecting:
-                self.expect(turn)
-            self.copy(loads, turn, turn)
+        def body(number: SSAValue, _: list[SSAValue]) -> list[SSAValue]:
+            wait(ctx, early_barrier(ctx, number), 0)
+            self.copy_turn(self.early, emit.add(number, before), early_barrier)
             return []
 
-        self.ctx.emit.loop(self.first_turns, [], body)
+        if before < self.first_turns:
+            emit.loop(self.first_turns - before, [], body)
+
+    def fill(
+        self, loads: Sequence[threadblock.LoadOp], barrier: BarrierOf, first: int, end: int
+    ) -> None:
+        """Start the copies of `loads` for some turns, into buffers that are new."""
+
+        def body(number: SSAValue, _: list[SSAValue]) -> list[SSAValue]:
+            self.copy_turn(loads, self.ctx.emit.add(number, first), barrier)
+            return []
+
+        if loads:
+            self.ctx.emit.loop(end - first, [], body)
+
+    def copy_turn(
+        self, loads: Sequence[threadblock.LoadOp], turn: Index, barrier: BarrierOf
+    ) -> None:
+        """Start the copies of a turn into the buffer of the same number."""
+        self.expect_bytes(loads, barrier(self.ctx, turn))
+        self.copy(loads, turn, turn, barrier(self.ctx, turn))
 
     def refill(self) -> None:
         """The copies of the other turns."""
@@ -300,12 +269,11 @@ class Producer:
             if ahead < ctx.stages:
                 # What was filled at first is used up, then no more is on its way than needed.
                 before = emit.add(number, self.first_turns - ahead)
-                come = full_barrier(ctx, emit.rem(before, ctx.stages))
-                wait(ctx, come, parity_of(ctx, before))
+                await_buffer(ctx, emit.rem(before, ctx.stages), before)
             # The phase that ends when the turn before in this buffer has been read.
             wait(ctx, empty_barrier(ctx, slot), emit.exclusive_or(parity_of(ctx, turn), 1))
-            self.expect(slot)
-            self.copy(self.loads, turn, slot, shared=True)
+            self.expect_bytes(self.loads, full_barrier(ctx, slot))
+            self.copy(self.loads, turn, slot, full_barrier(ctx, slot), shared=True)
             return []
 
         if self.turns > self.first_turns:
@@ -333,10 +301,6 @@ class Producer:
             self.expect_bytes([op], barrier)
             self.copy_tile(op, turns_of(self.ctx, 0), 0, barrier, shared=False)
 
-    def expect(self, slot: Index) -> None:
-        """Say how many bytes make a buffer full."""
-        self.expect_bytes(self.loads, full_barrier(self.ctx, slot))
-
     def expect_bytes(self, loads: Sequence[threadblock.LoadOp], barrier: SSAValue) -> None:
         """Say how many bytes come to a barrier."""
         emit = self.ctx.emit
@@ -351,11 +315,12 @@ class Producer:
         loads: Sequence[threadblock.LoadOp],
         turn: Index,
         slot: Index,
+        barrier: SSAValue,
         *,
         shared: bool = False,
     ) -> None:
         """Start the copies of one turn into one buffer, or into that of all blocks that share."""
-        turns, barrier = turns_of(self.ctx, turn), full_barrier(self.ctx, slot)
+        turns = turns_of(self.ctx, turn)
         for op in loads:
             self.ctx.emit.location = op.location
             together = shared and MULTICAST in op.attributes

@@ -171,6 +171,7 @@ class _Reader:
     def _operator(self, op: Operation) -> int:
         operands = [self.values[operand] for operand in op.operands]
         number = self._recorded(op, operands)
+        self.builder.narrow(number, element_name(kernel.tensor_type(op.results[0]).element_type))
         self.makers += [op] * (len(self.builder.steps) - len(self.makers))
         return number
 

@@ -4,18 +4,20 @@
 
 // The weights are cut into 6 x 4 tiles of 32 x 192: three panels of 64 columns, 96 lines, which one
 // copy fetches from the packed weights, and three from the plain ones. A block's tiles follow each
-// other. %x is no constant.
+// other. %x is no constant: its first tiles are copied by a thread that computes.
 // CHECK-LABEL: llvm.func @linear_kernel_0
-// CHECK-COUNT-2: nvvm.cp.async.bulk.tensor
+// CHECK-COUNT-1: nvvm.cp.async.bulk.tensor
 // CHECK:         scf.for
 // CHECK-COUNT-2: nvvm.cp.async.bulk.tensor
+// CHECK-COUNT-1: nvvm.cp.async.bulk.tensor
 // CHECK-NOT:     nvvm.cp.async.bulk.tensor
 // CHECK:       mirage.tensor_maps = [{tensor = "input:0"
 // CHECK-SAME:  {tensor = "packed:0", dims = array<i64: 64, 2304>, strides = array<i64: 128>, box = array<i64: 64, 96>, offset = 0 : i64, swizzle = 128 : i64, element = "f16"}]
 // CHECK-SAME:  mirage.packings = [{tensor = "input:1", shape = array<i64: 192, 768>, strides = array<i64: 768, 1>, tile = array<i64: 32, 192>, counts = array<i64: 6, 4>, order = array<i64: 1, 0>, offset = 0 : i64, run_dim = 1 : i64, panel = 64 : i64, element = "f16"}]
 
 // PLAIN-LABEL: llvm.func @linear_kernel_0
-// PLAIN-COUNT-4: nvvm.cp.async.bulk.tensor
+// PLAIN-COUNT-8: nvvm.cp.async.bulk.tensor
+// PLAIN-NOT:     nvvm.cp.async.bulk.tensor
 // PLAIN:       mirage.tensor_maps = [{tensor = "input:0"
 // PLAIN-SAME:  {tensor = "input:1"
 // PLAIN-NOT:   mirage.packings

@@ -14,9 +14,9 @@
 // SCHEDULE:         threadblock.barrier "post"
 // SCHEDULE:         threadblock.convert_layout
 
-// A buffer of 64 x 64 and one of 16 x 64 elements, three times each, then six barriers.
+// A buffer of 64 x 64 and one of 16 x 64 elements, three times each, then nine barriers.
 // MEMORY-LABEL: func.func @linear
-// MEMORY:         mbarrier_offset = 30720 : i64, smem_bytes = 30768 : i64
+// MEMORY:         mbarrier_offset = 30720 : i64, smem_bytes = 30792 : i64
 
 // What is constant is copied before the kernel in front has ended, the rest after it. The rows past
 // the end of %x are zero in shared memory: no thread asks where it ends.
@@ -32,9 +32,12 @@
 // NVVM-COUNT-3:   nvvm.mbarrier.init
 // NVVM:           "nvvm.barrier"() <{operandSegmentSizes = array<i32: 0, 0, 0>}>
 // NVVM:           grid_dep_action wait
-// NVVM:           nvvm.cp.async.bulk.tensor
 // NVVM:           nvvm.mbarrier.try_wait.parity
 // NVVM:           nvvm.mbarrier.arrive.expect_tx
+// NVVM:           nvvm.cp.async.bulk.tensor
+// NVVM:           grid_dep_action wait
+// NVVM:           nvvm.mbarrier.arrive.expect_tx
+// NVVM:           nvvm.cp.async.bulk.tensor
 // NVVM-NOT:       nvvm.cp.async.shared.global
 // NVVM:           nvvm.mbarrier.try_wait.parity
 // NVVM:           "nvvm.mbarrier.arrive"

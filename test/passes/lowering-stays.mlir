@@ -12,13 +12,14 @@
 // SCHEDULE:         threadblock.await_tile "post" %bt
 // SCHEDULE-NEXT:    threadblock.matmul %{{.*}}, %bt
 
-// Two barriers say that buffers are full, one that this tile has come, two that buffers are empty.
+// Two barriers say that buffers have their constant tiles, one that this tile has come; two that
+// buffers are full, two that they are empty.
 // NVVM-LABEL: llvm.func @scaled_kernel_0
 // NVVM-COUNT-3:   nvvm.mbarrier.init
 // NVVM:           nvvm.fence.mbarrier.init
 // NVVM:           nvvm.mbarrier.arrive.expect_tx
 // NVVM:           nvvm.cp.async.bulk.tensor
-// NVVM-COUNT-2:   nvvm.mbarrier.init
+// NVVM-COUNT-4:   nvvm.mbarrier.init
 // NVVM-NOT:       nvvm.cp.async.shared.global
 // NVVM-NOT:       nvvm.cp.async.wait.group
 func.func @scaled(%x: tensor<16x256xf16>, %a: tensor<256x16xf16> {kernel.constant}, %b: tensor<16x64xf16> {kernel.constant}) -> tensor<16x64xf32> {

@@ -29,6 +29,7 @@ from brute_force import (
     cuts,
 )
 from label_free import LabelFree
+from search_programs import in_bf16
 
 from mirage_mlir.expr.heads import LOOP, Poly
 from mirage_mlir.search.axes import resolve
@@ -346,7 +347,8 @@ class Audit:
         self.subject = subject
         operators = (*subject.operators, *(subject.further if further else ()))
         self.brute = BruteForce(subject.build(), operators, subject.scale)
-        self.program = resolve(subject.build())
+        # Brute force knows no rounding: every value may be the operand of a matrix unit.
+        self.program = in_bf16(resolve(subject.build()))
         self.algebra = Algebra.of(self.program)
         self.configurations = set(one_kernel_configurations(self.program))
         self.outcome = Outcome()

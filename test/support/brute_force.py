@@ -22,10 +22,10 @@ from itertools import product
 from typing import NamedTuple
 
 import numpy as np
-
-from mirage_mlir.field.keyed import keyed_words
 from modular import P, Q, Residues, add, inverse, multiply, power, powers, root
 from modular import subtract as difference
+
+from mirage_mlir.field.keyed import keyed_words
 from mirage_mlir.field.rational import residue
 from mirage_mlir.search.builder import ProgramBuilder, Step
 from mirage_mlir.search.program import Kind

@@ -44,7 +44,7 @@ def apply(function: Function, x: Array) -> Array:
     return functions[function.name](x)
 
 
-class _Values:
+class ProgramValues:
     """
     The values of a program's nodes.
 
@@ -101,5 +101,5 @@ class _Values:
 
 def computed(program: Program, arguments: Sequence[Array]) -> list[Array]:
     """The outputs of a program on the arguments that its inputs name."""
-    values = _Values(program, arguments)
+    values = ProgramValues(program, arguments)
     return [values.output(output) for output in program.outputs]

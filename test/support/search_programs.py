@@ -2,10 +2,36 @@
 
 from collections import Counter
 from collections.abc import Callable
+from dataclasses import replace
 
 from mirage_mlir.search.block_graph import BlockGraph
 from mirage_mlir.search.builder import ProgramBuilder
-from mirage_mlir.search.program import Function, Kind
+from mirage_mlir.search.program import Function, Kind, Program
+
+
+def in_bf16(program: Program) -> Program:
+    """
+    A program of f16 with bf16 in its place.
+
+    bf16 has the exponents of f32, so that a search may narrow every value (`search/narrowing.py`).
+    What is tested so is which graphs follow from the axioms.
+    """
+
+    def other(element_type: str) -> str:
+        return "bf16" if element_type == "f16" else element_type
+
+    return replace(
+        program,
+        nodes=tuple(
+            replace(node, element_type=other(node.element_type), floor=other(node.floor))
+            for node in program.nodes
+        ),
+        inputs=tuple(replace(one, element_type=other(one.element_type)) for one in program.inputs),
+        outputs=tuple(
+            replace(one, element_type=other(one.element_type)) for one in program.outputs
+        ),
+        matrix_type=other(program.matrix_type),
+    )
 
 
 def normalised(b: ProgramBuilder, x: int, weight: int | None = None) -> int:
@@ -33,11 +59,11 @@ def rmsnorm_linear(rows: int = 16, depth: int = 4096, columns: int = 6144) -> Pr
     return b
 
 
-def weighted_rmsnorm_linear() -> ProgramBuilder:
-    """A norm with a weight and a matmul."""
+def weighted_rmsnorm_linear(kind: str = "bf16") -> ProgramBuilder:
+    """A norm with a weight and a matmul; in f16 the weight may not go before the norm."""
     b = ProgramBuilder()
-    x, weight, w = b.input((16, 4096)), b.input((4096,)), b.input((4096, 4096))
-    b.output(b.matmul(normalised(b, x, weight), w))
+    x, weight, w = (b.input(shape, kind) for shape in ((16, 4096), (4096,), (4096, 4096)))
+    b.output(b.matmul(normalised(b, x, weight), w, kind), kind)
     return b
 
 

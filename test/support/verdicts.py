@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 from xdsl.dialects.func import FuncOp
 
-from mirage_mlir.interpreters import Verdict, check_equivalence
+from mirage_mlir.equivalence import Verdict, check_equivalence
 
 TESTS = 3
 """Random tests of one verification."""

@@ -7,6 +7,10 @@
 // a result it is needed once: each block stores the columns of r that bear its own number. For those it
 // loads x and the residual again, 32 columns that are in the cache anyway; values of the loop cannot be
 // stored, they are gone with their iteration.
+//
+// The matrix unit takes f16. r * g may exceed what f16 has room for where the norm does not, with large
+// channels and gains above 1: so rows are normalised before. Each block takes the norm of whole rows,
+// which no loop cuts, before its loop.
 func.func @reference(%x: tensor<8x4096xf16>, %residual: tensor<8x4096xf16>, %g: tensor<4096xf16> {kernel.constant}, %w: tensor<4096x4096xf16> {kernel.constant}) -> (tensor<8x4096xf16>, tensor<8x4096xf16>) {
   %r = kernel.add %x, %residual : (tensor<8x4096xf16>, tensor<8x4096xf16>) -> tensor<8x4096xf16>
   %y = kernel.rms_norm %r, %g {eps = 1.0e-05 : f32} : (tensor<8x4096xf16>, tensor<4096xf16>) -> tensor<8x4096xf16>
@@ -24,25 +28,29 @@ func.func @ugraph(%x: tensor<8x4096xf16>, %residual: tensor<8x4096xf16>, %g: ten
     %so = threadblock.add %xo, %ro : (!threadblock.tile<8x32xf16>, !threadblock.tile<8x32xf16>) -> !threadblock.tile<8x32xf32>
     %sc = threadblock.cast %so : (!threadblock.tile<8x32xf32>) -> !threadblock.tile<8x32xf16>
 
-    // All of it, for the product. x and the residual are loaded a second time, cut by the loop.
+    // Whole rows, for their norms.
+    %xw = threadblock.load %xa grid_map [_] loop_map [_] : (tensor<8x4096xf16>) -> !threadblock.tile<8x4096xf16>
+    %rw = threadblock.load %ra grid_map [_] loop_map [_] : (tensor<8x4096xf16>) -> !threadblock.tile<8x4096xf16>
+    %sw = threadblock.add %xw, %rw : (!threadblock.tile<8x4096xf16>, !threadblock.tile<8x4096xf16>) -> !threadblock.tile<8x4096xf32>
+    %q = threadblock.square %sw : (!threadblock.tile<8x4096xf32>) -> !threadblock.tile<8x4096xf32>
+    %ss = threadblock.reduce_sum %q {dims = array<i64: 1>} : (!threadblock.tile<8x4096xf32>) -> !threadblock.tile<8x1xf32>
+    %mean = threadblock.scale %ss {factor = 2.44140625e-04 : f32} : (!threadblock.tile<8x1xf32>) -> !threadblock.tile<8x1xf32>
+    %eps = threadblock.constant {value = 1.0e-05 : f32} : !threadblock.tile<8x1xf32>
+    %shifted = threadblock.add %mean, %eps : (!threadblock.tile<8x1xf32>, !threadblock.tile<8x1xf32>) -> !threadblock.tile<8x1xf32>
+    %n = threadblock.rsqrt %shifted : (!threadblock.tile<8x1xf32>) -> !threadblock.tile<8x1xf32>
+
+    // All of it once more, for the product, cut by the loop.
     %xt = threadblock.load %xa grid_map [_] loop_map [1] : (tensor<8x4096xf16>) -> !threadblock.tile<8x256xf16>
     %rt = threadblock.load %ra grid_map [_] loop_map [1] : (tensor<8x4096xf16>) -> !threadblock.tile<8x256xf16>
     %gt = threadblock.load %ga grid_map [_] loop_map [0] : (tensor<4096xf16>) -> !threadblock.tile<256xf16>
     %wt = threadblock.load %wa grid_map [1] loop_map [0] : (tensor<4096x4096xf16>) -> !threadblock.tile<256x32xf16>
     %s = threadblock.add %xt, %rt : (!threadblock.tile<8x256xf16>, !threadblock.tile<8x256xf16>) -> !threadblock.tile<8x256xf32>
-    %sg = threadblock.mul %s, %gt : (!threadblock.tile<8x256xf32>, !threadblock.tile<256xf16>) -> !threadblock.tile<8x256xf32>
+    %sn = threadblock.mul %s, %n : (!threadblock.tile<8x256xf32>, !threadblock.tile<8x1xf32>) -> !threadblock.tile<8x256xf32>
+    %sg = threadblock.mul %sn, %gt : (!threadblock.tile<8x256xf32>, !threadblock.tile<256xf16>) -> !threadblock.tile<8x256xf32>
     %sgc = threadblock.cast %sg : (!threadblock.tile<8x256xf32>) -> !threadblock.tile<8x256xf16>
     %p = threadblock.matmul %sgc, %wt : (!threadblock.tile<8x256xf16>, !threadblock.tile<256x32xf16>) -> !threadblock.tile<8x32xf32>
-    %q = threadblock.square %s : (!threadblock.tile<8x256xf32>) -> !threadblock.tile<8x256xf32>
-    %qs = threadblock.reduce_sum %q {dims = array<i64: 1>} : (!threadblock.tile<8x256xf32>) -> !threadblock.tile<8x1xf32>
     %y = threadblock.accumulate %p : (!threadblock.tile<8x32xf32>) -> !threadblock.tile<8x32xf32>
-    %ss = threadblock.accumulate %qs : (!threadblock.tile<8x1xf32>) -> !threadblock.tile<8x1xf32>
-    %mean = threadblock.scale %ss {factor = 2.44140625e-04 : f32} : (!threadblock.tile<8x1xf32>) -> !threadblock.tile<8x1xf32>
-    %eps = threadblock.constant {value = 1.0e-05 : f32} : !threadblock.tile<8x1xf32>
-    %shifted = threadblock.add %mean, %eps : (!threadblock.tile<8x1xf32>, !threadblock.tile<8x1xf32>) -> !threadblock.tile<8x1xf32>
-    %n = threadblock.rsqrt %shifted : (!threadblock.tile<8x1xf32>) -> !threadblock.tile<8x1xf32>
-    %z = threadblock.mul %y, %n : (!threadblock.tile<8x32xf32>, !threadblock.tile<8x1xf32>) -> !threadblock.tile<8x32xf32>
-    %zo = threadblock.cast %z : (!threadblock.tile<8x32xf32>) -> !threadblock.tile<8x32xf16>
+    %zo = threadblock.cast %y : (!threadblock.tile<8x32xf32>) -> !threadblock.tile<8x32xf16>
 
     // The first store makes the first result, the second the second.
     threadblock.store %sc grid_map [1] : !threadblock.tile<8x32xf16>

@@ -1,9 +1,9 @@
 """Keyed functions are functions, and look random."""
 
 import numpy as np
+from modular import P, Residues
 
 from mirage_mlir.field.keyed import keyed_words, mix
-from modular import P, Residues
 
 
 def words(name: str, key: int, values: Residues) -> Residues:

@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from modular import P, Q, Residues
 
 from mirage_mlir.field import modular
-from modular import P, Q, Residues
 
 MODULI = pytest.mark.parametrize("modulus", [P, Q])
 EDGES = [0, 1, 2, (1 << 16) - 1, 1 << 16, Q - 1]

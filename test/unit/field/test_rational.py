@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-
 from modular import P
+
 from mirage_mlir.field.rational import residue, simplest_rational
 
 

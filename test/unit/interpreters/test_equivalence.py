@@ -10,8 +10,7 @@ import pytest
 from graph_mutants import mutants
 from xdsl.dialects.func import FuncOp
 
-from mirage_mlir.interpreters import EquivalenceReport, Verdict, check_equivalence
-from mirage_mlir.equivalence import Verifier
+from mirage_mlir.equivalence import EquivalenceReport, Verdict, Verifier, check_equivalence
 
 Parse = Callable[[str], list[FuncOp]]
 

@@ -13,9 +13,9 @@ from xdsl.rewriter import Rewriter
 
 from mirage_mlir.dialects import kernel
 from mirage_mlir.driver.source import compiler_context, functions, parse_program
+from mirage_mlir.equivalence import Verdict, check_equivalence
 from mirage_mlir.expr.heads import FULL, Poly
 from mirage_mlir.expr.normal_form import NormalForm, equal
-from mirage_mlir.equivalence import Verdict, check_equivalence
 from mirage_mlir.passes.algebraic_rewrite import DIRECTED, AlgebraicRewritePass
 from mirage_mlir.passes.kernel_decompose import KernelDecomposePass
 from mirage_mlir.passes.patterns.axioms import RULES

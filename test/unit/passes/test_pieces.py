@@ -9,8 +9,8 @@ from xdsl.dialects.func import FuncOp, ReturnOp
 
 from mirage_mlir.dialects import kernel
 from mirage_mlir.driver.source import functions, parse_program
-from mirage_mlir.graph.target import H200
 from mirage_mlir.equivalence import Verdict, check_equivalence
+from mirage_mlir.graph.target import H200
 from mirage_mlir.passes.search.from_ir import Piece, read_piece
 from mirage_mlir.passes.search.normalise import normalise
 from mirage_mlir.passes.search.optimizer import SLOWER

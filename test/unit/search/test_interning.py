@@ -3,7 +3,7 @@
 from fractions import Fraction
 
 import pytest
-from search_programs import PROGRAMS, kinds
+from search_programs import PROGRAMS, in_bf16, kinds
 
 from mirage_mlir.expr.heads import FULL, TILE
 from mirage_mlir.expr.normal_form import NormalForm
@@ -42,7 +42,7 @@ def product_edges(algebra: Algebra, graph: Hypergraph, kind: Kind) -> list[Edge]
 
 def test_one_product_of_two_sums() -> None:
     """In every configuration `(x + y) (u + v)` is a way to the result, or to its parts."""
-    program = resolve(sum_of_linears())
+    program = in_bf16(resolve(sum_of_linears()))
     algebra = Algebra.of(program)
     for configuration in one_kernel_configurations(program):
         graph = Saturation(algebra, configuration).run()
@@ -54,7 +54,8 @@ def test_one_product_of_two_sums() -> None:
 
 def test_the_search_takes_it() -> None:
     """One product instead of two, where products take the time."""
-    best, *_ = search(resolve(sum_of_linears(4096, 4096, 4096)), H200, Limits(), SearchReport())
+    program = in_bf16(resolve(sum_of_linears(4096, 4096, 4096)))
+    best, *_ = search(program, H200, Limits(), SearchReport())
     assert kinds(best)[Kind.MATMUL] == 1
     assert kinds(best)[Kind.ADD] == 2
 
@@ -123,7 +124,7 @@ def test_partial_values_of_unlike_terms() -> None:
 
 def test_stages_are_kept_apart() -> None:
     """After the loop there is another value than in it."""
-    program = resolve(sum_of_linears())
+    program = in_bf16(resolve(sum_of_linears()))
     algebra = Algebra.of(program)
     graph = Saturation(algebra, Configuration((), ("j",))).run()
     (edge,) = product_edges(algebra, graph, Kind.MATMUL)

@@ -47,10 +47,10 @@ def long_rows() -> ProgramBuilder:
 
 
 def chain() -> ProgramBuilder:
-    """Two matrices and few columns, the matrices multiplied first."""
+    """Two matrices and few columns, the matrices first; in bf16 either order will do."""
     b = ProgramBuilder()
-    a, c, x = b.input((4096, 4096)), b.input((4096, 4096)), b.input((4096, 8))
-    b.output(b.matmul(b.matmul(a, c), x))
+    a, c, x = (b.input(shape, "bf16") for shape in ((4096, 4096), (4096, 4096), (4096, 8)))
+    b.output(b.matmul(b.matmul(a, c, "bf16"), x, "bf16"), "bf16")
     return b
 
 

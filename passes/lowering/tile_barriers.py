@@ -1,0 +1,120 @@
+"""
+The transaction barriers of a loop whose tiles a producer has copied.
+
+Each of the loop's buffers has three. `full` completes when all bytes of a turn have come, `empty`
+when each of the other warps has read them. Turn t uses buffer t % stages and is phase t / stages
+of these, of which waiting threads name the parity (PTX ISA, section "mbarrier"). `early` has one
+phase only, where some tiles of the first turns are copied before the kernel in front has ended
+(`KernelContext.paced`): it completes when these have come, and `full` then counts the others.
+"""
+
+from collections.abc import Sequence
+
+from xdsl.dialects.builtin import i8
+from xdsl.ir import SSAValue
+
+from mirage_mlir.dialects import nvvm, nvvm_hopper, threadblock
+from mirage_mlir.dialects.layout import AwaitTileOp, ReleaseTilesOp
+from mirage_mlir.graph.schedule import MBARRIER_BYTES
+from mirage_mlir.passes.lowering.context import KernelContext, copied_stays
+from mirage_mlir.passes.lowering.emitter import Index
+from mirage_mlir.passes.lowering.multicast import in_block, is_writer
+from mirage_mlir.passes.lowering.tiles import FENCED, shares_tiles
+from mirage_mlir.passes.plan_memory import MBARRIER_OFFSET, int_attribute
+
+PATIENCE = 10_000_000
+"""Nanoseconds that one try of a wait takes at most; the wait itself goes on."""
+
+
+def _barrier(ctx: KernelContext, group: int, slot: Index) -> SSAValue:
+    """The address of one barrier; those of all buffers stand together."""
+    at = ctx.emit.mul(slot, MBARRIER_BYTES)
+    start = int_attribute(ctx.graph, MBARRIER_OFFSET) + group * ctx.stages * MBARRIER_BYTES
+    return ctx.emit.pointer(ctx.shared, at, i8, start)
+
+
+def full_barrier(ctx: KernelContext, slot: Index) -> SSAValue:
+    """The address of the barrier that says that buffer `slot` is full."""
+    return _barrier(ctx, 0, slot)
+
+
+def empty_barrier(ctx: KernelContext, slot: Index) -> SSAValue:
+    """The address of the barrier that says that buffer `slot` is empty."""
+    return _barrier(ctx, 1, slot)
+
+
+def early_barrier(ctx: KernelContext, slot: Index) -> SSAValue:
+    """The address of the barrier that says that buffer `slot` has what could be copied at once."""
+    return _barrier(ctx, 2, slot)
+
+
+def stay_barrier(ctx: KernelContext, op: threadblock.LoadOp) -> SSAValue:
+    """The address of the barrier that says that a tile that stays has come."""
+    number = 3 * ctx.stages + copied_stays(ctx.graph).index(op)
+    start = int_attribute(ctx.graph, MBARRIER_OFFSET) + number * MBARRIER_BYTES
+    return ctx.emit.pointer(ctx.shared, start, i8)
+
+
+def initialise(ctx: KernelContext, barriers: Sequence[SSAValue], arrivals: int) -> None:
+    """Make barriers that take so many arrivals; one thread does."""
+    for barrier in barriers:
+        ctx.emit.insert(nvvm_hopper.MBarrierInitOp(barrier, ctx.emit.i32(arrivals)))
+
+
+def wait(ctx: KernelContext, barrier: SSAValue, parity: Index) -> None:
+    """Wait until the phase of `barrier` with this parity is complete."""
+    emit = ctx.emit
+    ticks = emit.i32(PATIENCE)
+    emit.insert(nvvm_hopper.MBarrierWaitParityOp(barrier, emit.i32(parity), ticks))
+
+
+def parity_of(ctx: KernelContext, turn: Index) -> Index:
+    """The parity of the phase in which `turn` fills its buffer."""
+    return ctx.emit.bits(ctx.emit.div(turn, ctx.stages), 1)
+
+
+def await_tiles(ctx: KernelContext, turn: Index) -> None:
+    """Wait until the tiles of `turn` have arrived."""
+    await_buffer(ctx, ctx.slot, turn)
+
+
+def await_buffer(ctx: KernelContext, slot: Index, turn: Index) -> None:
+    """Wait until all tiles of a turn are in the buffer that it uses."""
+    if ctx.paced:
+        wait(ctx, early_barrier(ctx, slot), 0)
+    wait(ctx, full_barrier(ctx, slot), parity_of(ctx, turn))
+
+
+def await_tile(ctx: KernelContext, op: AwaitTileOp) -> None:
+    """Wait until a tile that stays has arrived."""
+    load = op.tile.owner
+    assert isinstance(load, threadblock.LoadOp)
+    wait(ctx, stay_barrier(ctx, load), 0)
+
+
+def release_tiles(ctx: KernelContext, op: ReleaseTilesOp) -> None:
+    """
+    Say that this warp has read the tiles of the present turn, to all blocks that write there.
+
+    An arrival orders what threads read before what threads write, but not before what copies
+    write, which go another way to shared memory: without the fence, here or in a meeting since
+    then, copies overtook `ldmatrix` on an H200 where three blocks shared a multiprocessor.
+    """
+    emit = ctx.emit
+    if FENCED in op.attributes:
+        emit.insert(nvvm_hopper.FenceProxyOp())
+    emit.insert(nvvm.BarWarpSyncOp(emit.i32(-1)))
+    tell_producers(ctx)
+
+
+def tell_producers(ctx: KernelContext) -> None:
+    """Arrive, for this warp, at the barriers that say that the present buffers are empty."""
+    emit = ctx.emit
+    if shares_tiles(ctx.graph):
+        # Each of the first lanes tells one block.
+        with emit.when(is_writer(ctx, ctx.lane)):
+            barrier = in_block(ctx, empty_barrier(ctx, ctx.slot), ctx.lane)
+            emit.insert(nvvm_hopper.MBarrierArriveOp(barrier))
+        return
+    with emit.when(emit.equal(ctx.lane, 0)):
+        emit.insert(nvvm_hopper.MBarrierArriveOp(empty_barrier(ctx, ctx.slot)))
