@@ -14,20 +14,6 @@ func.func @constant(%x: tensor<8x16xf16>) -> (tensor<8x16xf16>, tensor<8x16xf16>
 
 // -----
 
-// What is not defined has no normal form.
-
-// CHECK-LABEL: @undefined
-// CHECK: threadblock.div
-// expected-remark @+2 {{each operator alone is not decided: 0 of 64 random tests}}
-// expected-remark @+1 {{no better graph was found}}
-func.func @undefined(%x: tensor<8x16xf32>) -> tensor<8x16xf32> {
-  %0 = kernel.sub %x, %x : (tensor<8x16xf32>, tensor<8x16xf32>) -> tensor<8x16xf32>
-  %1 = kernel.div %x, %0 : (tensor<8x16xf32>, tensor<8x16xf32>) -> tensor<8x16xf32>
-  func.return %1 : tensor<8x16xf32>
-}
-
-// -----
-
 // The maximum of a row's maximum and its elements is no part of a maximum.
 
 // CHECK-LABEL: @maxima

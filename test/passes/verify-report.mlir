@@ -9,20 +9,22 @@
 
 // EQUAL: "reference": "f",
 // EQUAL-NEXT: "candidate": "g",
+// EQUAL-NEXT: "status": "verified",
 // EQUAL-NEXT: "verdict": "equal",
 // EQUAL-NEXT: "arguments": [
-// EQUAL-NEXT: "tests",
-// EQUAL-NEXT: "normal form"
-// EQUAL: "tests": 2,
-// EQUAL-NEXT: "bound":
+// EQUAL-NEXT: "proved",
+// EQUAL-NEXT: "tested"
+// EQUAL: "bound":
 // EQUAL-NEXT: "theorem": "Schwartz-Zippel
-// EQUAL-NEXT: "seeds": [
-// EQUAL-NEXT: 7
-// EQUAL: "normal_form": null,
+// EQUAL-NEXT: "scope": "all elements",
+// EQUAL-NEXT: "seed": 7,
+// EQUAL-NEXT: "normal_form": null,
+// EQUAL-NEXT: "not_tested": null,
 // EQUAL: "error":
 // EQUAL-NEXT: "tolerance":
 
-// DIFFERENT: "verdict": "not equal",
+// DIFFERENT: "status": "NOT VERIFIED",
+// DIFFERENT-NEXT: "verdict": "not equal",
 // DIFFERENT-NEXT: "arguments": [],
 // DIFFERENT: "element": [
 // DIFFERENT: "inputs": "argument 0 = 1 everywhere",

@@ -37,5 +37,5 @@
 // -----
 
 %a = "test.op"() : () -> tensor<4x8xf16>
-// expected-error @below {{float too large}}
+// expected-error @below {{number out of the range of its type}}
 %c = kernel.scale %a {factor = 1.0e+60 : f32} : (tensor<4x8xf16>) -> tensor<4x8xf16>
