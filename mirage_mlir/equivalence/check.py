@@ -13,7 +13,7 @@ from __future__ import annotations
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from xdsl.dialects.func import FuncOp
@@ -161,6 +161,16 @@ def _forget(known: dict[object, Any]) -> None:
         del known[next(iter(known))]
 
 
+class _Compared(NamedTuple):
+    """What random tests found, and on what."""
+
+    outcome: Outcome
+    dims: Dims
+    """The indices of the arguments that were computed with."""
+    scope: str
+    """What that is called."""
+
+
 class _Comparison:
     """One comparison of two functions."""
 
@@ -178,17 +188,13 @@ class _Comparison:
     def report(self) -> EquivalenceReport:
         """All steps, as far as they are needed."""
         proof = prove(*self.functions)
-        dims, scope = self._sample()
+        found = self._compared()
         try:
-            outcome = None if dims is None else self._outcome(dims)
-        except NotInterpretable as error:
-            outcome, scope = None, str(error)
-        try:
-            if dims is None or outcome is None:
-                return self._judged(proof, Tests(reason=scope))
-            if outcome.differences:
-                return self._differs(outcome, dims, proof)
-            return self._judged(proof, _tests(outcome, scope))
+            if isinstance(found, str):
+                return self._judged(proof, Tests(reason=found))
+            if found.outcome.differences:
+                return self._differs(found.outcome, found.dims, proof)
+            return self._judged(proof, _tests(found.outcome, found.scope))
         except NotInterpretable as error:
             return self._undecided(str(error))
 
@@ -253,21 +259,44 @@ class _Comparison:
 
     # Random tests
 
-    def _sample(self) -> tuple[Dims | None, str]:
-        """What is computed and what that is called; or None and why nothing is."""
+    def _compared(self) -> _Compared | str:
+        """What random tests find; or why there are none."""
         lanes = self._lanes * (2 if self.exponential else 1)
-        if 2 * seconds(self.reference, lanes, [], 1) <= AT_ONCE or not self.slabs:
-            estimate = 2 * seconds(self.reference, lanes, [], 1)
-            dims, scope = whole(self.reference), "all elements"
-        else:
-            labels, estimate = self._labels(lanes)
-            random = np.random.default_rng([self.seed, 5])
-            dims = restricted(self.reference, self.slabs, labels, random)
-            scope = f"slabs ({_scope(self.slabs, labels)}), which stand for all elements"
+        everything = 2 * seconds(self.reference, lanes, [], 1)
+        if self.slabs and everything > AT_ONCE:
+            try:
+                return self._compared_on_slabs(lanes)
+            except NotClosed as error:
+                if everything > self.budget:
+                    return str(error)
+            except NotInterpretable as error:
+                return str(error)
+        if everything > self.budget:
+            return self._too_slow(everything)
+        dims = whole(self.reference)
+        try:
+            return _Compared(self._outcome(dims), dims, "all elements")
+        except NotInterpretable as error:
+            return str(error)
+
+    def _compared_on_slabs(self, lanes: int) -> _Compared | str:
+        """
+        The same on some labels of each class.
+
+        Raises:
+            NotClosed: the candidate needs other indices than these labels have.
+            NotInterpretable: the functions cannot be interpreted.
+        """
+        labels, estimate = self._labels(lanes)
         if estimate > self.budget:
-            allowed = f"{self.budget:g} s are allowed"
-            return None, f"random tests would take about {estimate:.0f} s, {allowed}"
-        return dims, scope
+            return self._too_slow(estimate)
+        random = np.random.default_rng([self.seed, 5])
+        dims = restricted(self.reference, self.slabs, labels, random)
+        scope = f"slabs ({_scope(self.slabs, labels)}), which stand for all elements"
+        return _Compared(self._outcome(dims), dims, scope)
+
+    def _too_slow(self, estimate: float) -> str:
+        return f"random tests would take about {estimate:.0f} s, {self.budget:g} s are allowed"
 
     @property
     def _lanes(self) -> int:

@@ -294,8 +294,10 @@ class Operators:
                 sizes = [dim.size for dim in old]
                 if prod(sizes) > MOST_INDICES:
                     raise NoSlab("a reshape joins a labelled dimension to a very large one")
+                if not targets:
+                    raise NoSlab("a reshape removes a labelled dimension")
                 whole = merged(labels, sizes[:place], sizes[place + 1 :])
-                number, labels = parted(whole, targets) if targets else (0, whole)
+                number, labels = parted(whole, targets)
                 at = len(dims) + number
                 dims += [Plain(size) for size in targets]
             else:

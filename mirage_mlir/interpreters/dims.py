@@ -134,10 +134,14 @@ def common(left: Dim, right: Dim) -> tuple[Dim, Index | None, Index | None]:
 
     Returns:
         The dimension, and the places of its indices among those of both (None: all of them).
+
+    Raises:
+        NotInterpretable: tiles meet of which one is ragged, so that the other has more indices.
     """
     if left == right:
         return left, None, None
-    assert left.size == right.size, "dimensions that meet have one size"
+    if left.size != right.size:
+        raise NotInterpretable(f"tiles of {left.size} and {right.size} indices meet at an edge")
     indices = np.intersect1d(left.indices, right.indices, assume_unique=True)
     found = dim_of(left.size, indices)
     places = [
