@@ -244,7 +244,8 @@ class _Comparison:
         fitting = (each for each in found if each[1] * len(kinds) <= GATE)
         labels, one = next(fitting, found[-1])
         # Of a large program only the kinds that say most.
-        kinds = kinds[: max(FEWEST_KINDS, int(GATE / one))]
+        if one * len(kinds) > GATE:
+            kinds = kinds[: max(FEWEST_KINDS, int(GATE / one))]
         if one * len(kinds) > most:
             return None
         dims = adjacent(self.reference, slabs, labels, random)
