@@ -290,12 +290,14 @@ class Operators:
         for sources, targets in groups([dim.size for dim in x.dims], shape):
             old = [x.dims[dim] for dim in sources]
             if x.at in sources and labels is not None:
+                if not targets:
+                    raise NoSlab("a reshape leaves out a labelled dimension")
                 place = sources.index(x.at)
                 sizes = [dim.size for dim in old]
                 if prod(sizes) > MOST_INDICES:
                     raise NoSlab("a reshape joins a labelled dimension to a very large one")
                 whole = merged(labels, sizes[:place], sizes[place + 1 :])
-                number, labels = parted(whole, targets) if targets else (0, whole)
+                number, labels = parted(whole, targets)
                 at = len(dims) + number
                 dims += [Plain(size) for size in targets]
             else:

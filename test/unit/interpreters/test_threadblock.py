@@ -288,6 +288,31 @@ def test_online_softmax(parse: Parse, grid: int, loop: int, tile: int, across: s
     check(function, inputs, weights @ v / weights.sum(1, keepdims=True))
 
 
+def test_rescaled_sums_of_ragged_rows(parse: Parse) -> None:
+    """A loop that cuts the rows: the last iteration has fewer of them to rescale."""
+    function = graph(
+        parse,
+        "3x4",
+        "grid [1] loop [2]",
+        """
+%x = load %a0 grid_map [_] loop_map [0] : (T3x4) -> 2x4
+%m = reduce_max %x {dims = array<i64: 1>} : (2x4) -> 2x1
+%d = sub %x, %m : (2x4, 2x1) -> 2x4
+%e = exp %d : (2x4) -> 2x4
+%s = reduce_sum %e {dims = array<i64: 1>} : (2x4) -> 2x1
+%a = accumulate %s rescale %m : (2x1, 2x1) -> 2x1
+%g = accumulate %m {kind = "max"} : (2x1) -> 2x1
+%f = exp %g : (2x1) -> 2x1
+%r = mul %a, %f : (2x1, 2x1) -> 2x1
+store %r grid_map [_] : 2x1
+""",
+        "2x1",
+    )
+    (x,) = inputs = draw(function)
+    rows = np.exp(x).sum(1, keepdims=True)
+    check(function, inputs, rows[:2] + np.pad(rows[2:], ((0, 1), (0, 0))))
+
+
 def test_invariant_tiles_and_views(parse: Parse) -> None:
     """A tile loaded before the loop is used after it; concat, broadcast, constants."""
     function = graph(
