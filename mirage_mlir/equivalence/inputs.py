@@ -37,8 +37,9 @@ class DrawnWords:
             words = words ^ table[place.astype(np.intp)]
         if words.size > MOST_ELEMENTS:
             raise NotInterpretable(f"{words.size} elements of an argument are read at once")
+        shape = np.broadcast_shapes(*(place.shape for place in places))
         # Mixed, as words of one row differ by the same bits from those of another one.
-        return mix(words)[None]
+        return mix(words).reshape(1, *shape)
 
 
 class DrawnResidues:

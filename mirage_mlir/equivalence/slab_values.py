@@ -290,6 +290,8 @@ class Operators:
         for sources, targets in groups([dim.size for dim in x.dims], shape):
             old = [x.dims[dim] for dim in sources]
             if x.at in sources and labels is not None:
+                if not targets:
+                    raise NoSlab("a reshape leaves out a labelled dimension")
                 place = sources.index(x.at)
                 sizes = [dim.size for dim in old]
                 if prod(sizes) > MOST_INDICES:

@@ -247,10 +247,19 @@ class GraphRun(Generic[A]):
         largest = self._fold(numbers.maximum, maxima)
         rescaled: list[Tensor[A]] = []
         for contribution, stabiliser in stabilised:
-            factor = self.domain.function("exp", self.domain.subtract(stabiliser, largest))
+            own = self._cut(stabiliser, contribution.value)
+            shift = self.domain.subtract(own, self._cut(largest, own))
+            factor = self.domain.function("exp", shift)
             value = self.domain.multiply(contribution.value, factor)
             rescaled.append(self._sum(value, contribution.along))
         return Contribution(self._fold(numbers.add, rescaled), largest)
+
+    def _cut(self, x: Tensor[A], to: Tensor[A]) -> Tensor[A]:
+        """The elements that a ragged tile has, too; sizes of 1 stretch."""
+        for dim, (mine, size) in enumerate(zip(x.shape, to.shape, strict=True)):
+            if mine > max(size, 1):
+                x = self.domain.part(x, dim, 0, size)
+        return x
 
     def _sum(self, x: Tensor[A], along: Along) -> Tensor[A]:
         """The sum of tiles that lie side by side."""

@@ -16,11 +16,11 @@ from xdsl.dialects.func import FuncOp
 from mirage_mlir.diagnostics import collect_remarks
 from mirage_mlir.dialects.common import FloatType
 from mirage_mlir.driver.source import compiler_context, functions
+from mirage_mlir.equivalence.float_gate import ROUNDOFF
 from mirage_mlir.interpreters.domain import ElementType
 from mirage_mlir.interpreters.float_domain import round_to
 from mirage_mlir.interpreters.function import run_function
 from mirage_mlir.interpreters.operators import shape_of
-from mirage_mlir.interpreters.rounding import LARGEST, ROUNDOFF
 from mirage_mlir.passes.superoptimize import SuperoptimizePass
 from mirage_mlir.verification import verify
 
@@ -32,6 +32,9 @@ EXACT = 1e-9
 
 CONDITION = 16
 """How much worse than as written a result may be where the program itself is ill-conditioned."""
+
+LARGEST: dict[ElementType, float] = {"f16": 65504.0, "bf16": 3.38e38, "f32": 3.40e38}
+"""The largest finite number of a type."""
 
 TYPES: tuple[tuple[ElementType, FloatType], ...] = (("f16", f16), ("bf16", bf16), ("f32", f32))
 

@@ -138,13 +138,15 @@ def test_the_fastest_is_taken() -> None:
 
 
 def test_what_is_wrong_is_passed_over() -> None:
-    texts = [UNCOMPILABLE, scale(3.0, 1), scale(2.0, 4)]
+    """Also what is wrong by less than a run on the GPU shows."""
+    texts = [UNCOMPILABLE, scale(3.0, 1), scale(2.000001, 2), scale(2.0, 4)]
     profiler = Profiler(MACHINE, OPTIONS)
     best = profiler.fastest(function_of(REFERENCE), offers_of(texts))
-    assert best.search.structure == "offer 2"
-    first, second, _ = profiler.results[0].candidates
+    assert best.search.structure == "offer 3"
+    first, second, third, _ = profiler.results[0].candidates
     assert "'kernel.scale' op" in first.problem
-    assert "verification: not equal" in second.problem
+    assert "is wrong on the GPU: error 5.0e-01" in second.problem
+    assert "verification: not equal" in third.problem
 
 
 def test_kernels_that_go_wrong_on_the_gpu() -> None:
@@ -165,7 +167,7 @@ def test_kernels_that_go_wrong_on_the_gpu() -> None:
 def test_none_is_right() -> None:
     with pytest.raises(DiagnosticException, match="no candidate that is right") as caught:
         Profiler(MACHINE, OPTIONS).fastest(function_of(REFERENCE), offers_of([scale(3.0, 1)]))
-    assert "not equal" in "".join(caught.value.__notes__)
+    assert "is wrong on the GPU" in "".join(caught.value.__notes__)
 
 
 def test_it_is_remembered(cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:

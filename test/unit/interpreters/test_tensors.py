@@ -1,188 +1,218 @@
-"""Tensors whose dimensions repeat compute what the tensors of all their elements compute."""
+"""Tensors of which some indices are computed have the elements that whole tensors have there."""
 
-from collections.abc import Callable
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
 from math import prod
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from numpy.typing import NDArray
 
-from mirage_mlir.interpreters import axes as axes_module
 from mirage_mlir.interpreters import views
-from mirage_mlir.interpreters.axes import Axis, distinct, make_axis, refine, special, uniform
-from mirage_mlir.interpreters.field_domain import FieldDomain, Pairs
-from mirage_mlir.interpreters.tensors import Tensor, TensorDomain
+from mirage_mlir.interpreters.dims import Dim, NotClosed, dim_of, dims_of, join, part, regroup
+from mirage_mlir.interpreters.domain import AnyArray
+from mirage_mlir.interpreters.float_domain import FloatDomain, Floats
+from mirage_mlir.interpreters.tensors import PANEL, DrawnTensor, Tensor, TensorDomain, drawn, made
 
-Operation = Callable[[TensorDomain[Pairs], Tensor[Pairs]], Tensor[Pairs] | None]
+DOMAIN = TensorDomain(FloatDomain(rounding=False))
+
+Operation = Callable[[Sequence[Tensor[Floats]]], Tensor[Floats]]
+
+Shape = tuple[int, ...]
 
 
 @st.composite
-def axes(draw: st.DrawFn, size: int) -> Axis:
-    labels = draw(st.lists(st.integers(0, min(size - 1, 3)), min_size=size, max_size=size))
-    return draw(st.sampled_from([make_axis(np.array(labels)).axis, distinct(size), uniform(size)]))
+def dims(draw: st.DrawFn, size: int) -> Dim:
+    """All indices or some of them."""
+    some = draw(st.lists(st.sampled_from(range(size)), min_size=1, unique=True).map(sorted))
+    return draw(st.sampled_from([Dim(size), dim_of(size, np.array(some))]))
 
 
-@st.composite
-def shapes(draw: st.DrawFn, *sizes: int) -> tuple[Axis, ...]:
-    return tuple(draw(axes(size)) for size in sizes)
+def shapes(*sizes: int) -> st.SearchStrategy[tuple[Dim, ...]]:
+    return st.tuples(*map(dims, sizes))
 
 
-class Laboratory:
-    """Random tensors over one random interpretation of the fields."""
+class Numbers:
+    """A source of whole numbers, each of which says where it is."""
 
-    def __init__(self, seed: int = 0):
-        self.field = FieldDomain(2, [seed])
-        self.domain = TensorDomain(self.field)
+    def __init__(self, shape: Shape):
+        self.array = np.random.default_rng(0).permutation(prod(shape)).reshape(shape) - 3.0
 
-    def tensor(self, shape: tuple[Axis, ...]) -> Tensor[Pairs]:
-        return Tensor(self.field.random([axis.classes for axis in shape]), shape)
-
-    def expanded(self, x: Tensor[Pairs]) -> Tensor[Pairs]:
-        return self.domain.literal(self.domain.expanded(x))
-
-    def assert_equal(self, x: Tensor[Pairs] | None, y: Tensor[Pairs] | None) -> None:
-        assert x is not None
-        assert y is not None
-        assert x.shape == y.shape
-        assert self.field.shape(x.array)[1:] == tuple(axis.classes for axis in x.axes)
-        left, right = self.domain.expanded(x), self.domain.expanded(y)
-        assert (left.p == right.p).all()
-        assert left.q is not None
-        assert right.q is not None
-        assert (left.q == right.q).all()
-
-    def check(self, operation: Operation, shape: tuple[Axis, ...]) -> None:
-        x = self.tensor(shape)
-        expected = operation(self.domain, self.expanded(x))
-        self.assert_equal(operation(self.domain, x), expected)
+    def at(self, places: Sequence[AnyArray]) -> Floats:
+        """See `Source`."""
+        found: Floats = self.array[tuple(place.astype(np.intp) for place in places)]
+        return found[None]
 
 
-def test_axes_are_interned() -> None:
-    assert special(6, [0, 5]) is special(6, [5, 0, 9])
-    assert special(3, [0, 1]) is distinct(3)
-    assert distinct(1) is uniform(1)
-    assert special(8, [0]).counts.tolist() == [1, 7]
-    assert refine(uniform(5), distinct(5)).axis is distinct(5)
+def tensors(shape: tuple[Dim, ...]) -> list[Tensor[Floats]]:
+    """The same elements, kept and drawn."""
+    source = Numbers(tuple(dim.size for dim in shape))
+    tensor = drawn(source, shape)
+    return [made(tensor), tensor]
+
+
+def whole(shape: tuple[Dim, ...]) -> Tensor[Floats]:
+    sizes = tuple(dim.size for dim in shape)
+    return DOMAIN.literal(Numbers(sizes).array[None])
+
+
+def values(x: Tensor[Floats]) -> NDArray[np.float64]:
+    return DOMAIN.expanded(x)[0].astype(np.float64)
+
+
+def check(operation: Operation, *operands: tuple[Dim, ...]) -> None:
+    """What is computed of some indices is what is computed of all, at those that remain."""
+    expected = operation([whole(each) for each in operands])
+    assert all(dim.kept is None for dim in expected.dims)
+    for number in range(2):
+        result = operation([tensors(each)[number] for each in operands])
+        assert result.shape == expected.shape
+        places = np.ix_(*(dim.indices for dim in result.dims))
+        np.testing.assert_array_equal(values(result), values(expected)[places])
+
+
+def needs_all(operation: Operation, *operands: tuple[Dim, ...], dim: tuple[int, int]) -> None:
+    """The same, or an error if not all indices of a dimension of an operand are there."""
+    if operands[dim[0]][dim[1]].kept is None:
+        check(operation, *operands)
+        return
+    with pytest.raises(NotClosed, match="needs all"):
+        operation([tensors(each)[0] for each in operands])
+
+
+def test_dimensions() -> None:
+    some = dim_of(6, np.array([0, 5]))
+    assert some is not dim_of(6, np.array([0, 5]))
+    assert some == dim_of(6, np.array([0, 5]))
+    assert hash(some) == hash(dim_of(6, np.array([0, 5])))
+    assert some != dim_of(6, np.array([0, 4]))
+    assert dim_of(3, np.arange(3)) == Dim(3)
+    assert some.count == 2
+    assert join((some, Dim(2))).indices.tolist() == [0, 5, 6, 7]
+    assert part(some, 1, 9, 2)[0].indices.tolist() == [2]
+    assert part(Dim(6), 4, 9) == (Dim(2), slice(4, 6, 1))
 
 
 @given(shapes(6, 4))
-def test_reductions(shape: tuple[Axis, ...]) -> None:
-    laboratory = Laboratory()
-    for dims in ([0], [1], [0, 1]):
-        laboratory.check(lambda d, x, dims=dims: d.total(x, dims), shape)
-        laboratory.check(lambda d, x, dims=dims: d.mean(x, dims), shape)
-        laboratory.check(lambda d, x, dims=dims: d.largest(x, dims), shape)
+def test_reductions(shape: tuple[Dim, ...]) -> None:
+    for dim in (0, 1):
+        for operation in (DOMAIN.total, DOMAIN.mean):
+            needs_all(lambda x, f=operation, d=dim: f(x[0], [d]), shape, dim=(0, dim))
+
+        def largest(x: Sequence[Tensor[Floats]], dim: int = dim) -> Tensor[Floats]:
+            found = DOMAIN.largest(x[0], [dim])
+            assert found is not None
+            return found
+
+        needs_all(largest, shape, dim=(0, dim))
 
 
-@given(st.tuples(shapes(2, 5), shapes(2, 5), shapes(1, 5), shapes(5)))
-def test_broadcasting(operands: tuple[tuple[Axis, ...], ...]) -> None:
-    laboratory = Laboratory()
-    first, *others = map(laboratory.tensor, operands)
-    for other in others:
-        result = laboratory.domain.add(first, other)
-        expected = laboratory.domain.add(laboratory.expanded(first), laboratory.expanded(other))
-        laboratory.assert_equal(result, expected)
-        laboratory.assert_equal(laboratory.domain.add(other, first), expected)
+@given(shapes(6, 4))
+def test_sparse_sums_are_over_what_is_there(shape: tuple[Dim, ...]) -> None:
+    sparse = TensorDomain(FloatDomain(rounding=False), sparse=True)
+    x = tensors(shape)[0]
+    for dim in (0, 1):
+        assert np.array_equal(values(sparse.total(x, [dim])), values(x).sum(dim, keepdims=True))
 
 
-@given(st.tuples(shapes(3, 6), shapes(6, 2), shapes(4, 1, 6, 2)))
-def test_matmul(operands: tuple[tuple[Axis, ...], ...]) -> None:
-    laboratory = Laboratory()
-    left, *others = map(laboratory.tensor, operands)
-    for right in others:
-        expected = laboratory.domain.matmul(laboratory.expanded(left), laboratory.expanded(right))
-        laboratory.assert_equal(laboratory.domain.matmul(left, right), expected)
+@given(shapes(2, 5), st.one_of(shapes(2, 5), shapes(1, 5), shapes(5), shapes(2, 1)))
+def test_broadcasting(left: tuple[Dim, ...], right: tuple[Dim, ...]) -> None:
+    check(lambda x: DOMAIN.add(*x), left, right)
+    check(lambda x: DOMAIN.subtract(*x), right, left)
 
 
-@given(shapes(4, 6), st.data())
-def test_parts(shape: tuple[Axis, ...], data: st.DataObject) -> None:
-    start, stop = data.draw(st.integers(0, 5)), data.draw(st.integers(0, 8))
-    stride = data.draw(st.integers(1, 3))
-    Laboratory().check(lambda d, x: d.part(x, 1, start, max(start, stop), stride), shape)
+@given(shapes(3, 6), st.one_of(shapes(6, 2), shapes(4, 1, 6, 2)))
+def test_matmul(left: tuple[Dim, ...], right: tuple[Dim, ...]) -> None:
+    if left[-1].kept is None:
+        needs_all(lambda x: DOMAIN.matmul(*x), left, right, dim=(1, len(right) - 2))
+    else:
+        needs_all(lambda x: DOMAIN.matmul(*x), left, right, dim=(0, 1))
+
+
+@given(shapes(4, 6), st.integers(0, 5), st.integers(0, 8), st.integers(1, 3))
+def test_parts(shape: tuple[Dim, ...], start: int, stop: int, stride: int) -> None:
+    check(lambda x: DOMAIN.part(x[0], 1, start, max(start, stop), stride), shape)
 
 
 @given(shapes(3, 4, 2))
-def test_views(shape: tuple[Axis, ...]) -> None:
-    laboratory = Laboratory()
-    laboratory.check(lambda d, x: views.transpose(d, x, [2, 0, 1]), shape)
-    laboratory.check(lambda d, x: views.repeat(d, x, 1, 3), shape)
-    laboratory.check(lambda d, x: views.repeat_interleave(d, x, 1, 3), shape)
-    laboratory.check(lambda d, x: views.broadcast(d, d.total(x, [0]), (5, 3, 4, 2)), shape)
+def test_views(shape: tuple[Dim, ...]) -> None:
+    check(lambda x: views.transpose(DOMAIN, x[0], [2, 0, 1]), shape)
+    check(lambda x: views.repeat(DOMAIN, x[0], 1, 3), shape)
+    check(lambda x: views.repeat_interleave(DOMAIN, x[0], 1, 3), shape)
+    check(lambda x: views.broadcast(DOMAIN, x[0], (5, 3, 4, 2)), shape)
 
 
-@given(st.tuples(shapes(3, 4), shapes(2, 4), shapes(3, 1)))
-def test_concatenation(operands: tuple[tuple[Axis, ...], ...]) -> None:
-    laboratory = Laboratory()
-    first, below, beside = map(laboratory.tensor, operands)
-    for parts, dim in (([first, below, first], 0), ([first, beside], 1)):
-        expected = views.concatenate(laboratory.domain, list(map(laboratory.expanded, parts)), dim)
-        laboratory.assert_equal(views.concatenate(laboratory.domain, parts, dim), expected)
+@given(shapes(3, 4), shapes(2, 4), shapes(3, 1))
+def test_concatenation(
+    first: tuple[Dim, ...], below: tuple[Dim, ...], beside: tuple[Dim, ...]
+) -> None:
+    check(lambda x: views.concatenate(DOMAIN, [x[0], x[1], x[0]], 0), first, below)
+    check(lambda x: views.concatenate(DOMAIN, x, 1), first, beside)
 
 
 def test_elements_of_views_are_numpys() -> None:
-    """The literal case, against numpy itself."""
-    laboratory = Laboratory()
-    domain, x = laboratory.domain, laboratory.tensor((distinct(4), distinct(6)))
-    p = x.array.p
+    x = tensors(dims_of((4, 6)))[0]
+    p = values(x)
     for result, expected in (
-        (views.transpose(domain, x, [1, 0]), np.swapaxes(p, 1, 2)),
-        (views.repeat(domain, x, 1, 2), np.tile(p, (1, 1, 2))),
-        (views.repeat_interleave(domain, x, 1, 2), np.repeat(p, 2, axis=2)),
-        (views.reshape(domain, x, (2, 2, 3, 2)), p.reshape(-1, 2, 2, 3, 2)),
-        (domain.part(x, 1, 1, 6, 2), p[:, :, 1:6:2]),
+        (views.transpose(DOMAIN, x, [1, 0]), p.T),
+        (views.repeat(DOMAIN, x, 1, 2), np.tile(p, (1, 2))),
+        (views.repeat_interleave(DOMAIN, x, 1, 2), np.repeat(p, 2, axis=1)),
+        (views.reshape(DOMAIN, x, (2, 2, 3, 2)), p.reshape(2, 2, 3, 2)),
+        (DOMAIN.part(x, 1, 1, 6, 2), p[:, 1:6:2]),
     ):
-        assert (domain.expanded(result).p == expected).all()
+        np.testing.assert_array_equal(values(result), expected)
 
 
-@pytest.mark.parametrize(
-    ("source", "target"),
-    [
-        ((24,), (4, 6)),
-        ((4, 6), (24,)),
-        ((2, 6, 2), (4, 3, 2)),
-        ((2, 6, 2), (1, 2, 3, 2, 2, 1)),
-        ((6, 1, 4), (3, 8)),
-        ((1, 1), (1,)),
-        ((5, 1), (5,)),
-        ((5,), (1, 5, 1)),
-    ],
-)
-@given(st.data())
-def test_reshape(source: tuple[int, ...], target: tuple[int, ...], data: st.DataObject) -> None:
-    assert prod(source) == prod(target)
+RESHAPES: list[tuple[Shape, Shape]] = [
+    ((24,), (4, 6)),
+    ((4, 6), (24,)),
+    ((2, 6, 2), (4, 3, 2)),
+    ((2, 6, 2), (1, 2, 3, 2, 2, 1)),
+    ((6, 1, 4), (3, 8)),
+    ((1, 1), (1,)),
+    ((5, 1), (5,)),
+    ((5,), (1, 5, 1)),
+]
+
+
+@given(st.sampled_from(RESHAPES), st.data())
+def test_reshape(shapes_of: tuple[Shape, Shape], data: st.DataObject) -> None:
+    """What is there is right; only what is no block of the new shape is an error."""
+    source, target = shapes_of
     shape = data.draw(shapes(*source))
-    Laboratory().check(lambda d, x: views.reshape(d, x, target), shape)
+    try:
+        check(lambda x: views.reshape(DOMAIN, x[0], target), shape)
+    except NotClosed:
+        flat = np.ravel_multi_index(np.ix_(*(dim.indices for dim in shape)), source).reshape(-1)
+        found = [len(np.unique(each)) for each in np.unravel_index(flat, target)]
+        assert prod(found) > len(flat)
+
+
+def test_a_reshape_needs_a_block() -> None:
+    with pytest.raises(NotClosed, match="a reshape to 2x3 needs other indices"):
+        regroup((dim_of(6, np.array([0, 5])),), (2, 3))
+    assert regroup((dim_of(6, np.array([2, 5])),), (2, 3)) == (Dim(2), dim_of(3, np.array([2])))
 
 
 def test_nothing_has_a_sum_but_no_maximum() -> None:
-    laboratory = Laboratory()
-    nothing = laboratory.domain.part(laboratory.tensor((distinct(3), distinct(4))), 1, 4, 8)
+    nothing = DOMAIN.part(tensors(dims_of((3, 4)))[0], 1, 4, 8)
     assert nothing.shape == (3, 0)
-    assert not laboratory.domain.total(nothing, [1]).array.p.any()
-    assert laboratory.domain.largest(nothing, [1]) is None
+    assert not DOMAIN.total(nothing, [1]).array.any()
+    assert DOMAIN.largest(nothing, [1]) is None
 
 
-def test_a_repeating_tensor_is_small() -> None:
-    """What multiplicities are for: a sum over 4096 is one over three classes."""
-    laboratory = Laboratory()
-    x = laboratory.tensor((uniform(16), special(4096, [0, 4095])))
-    y = laboratory.tensor((special(4096, [0, 4095]), special(6144, [0])))
-    product = laboratory.domain.matmul(x, y)
-    assert product.shape == (16, 6144)
-    assert product.array.p.shape == (2, 1, 2)
-
-
-def test_axes_of_many_indices(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Labels that are not sorted make the axis that sorting makes."""
-    random = np.random.default_rng(0)
-    for labels in (random.integers(0, 9, 1000) * 3, np.arange(1000) // 100, np.full(700, 5)):
-        sorted_, taken = make_axis(labels)
-        with monkeypatch.context() as patch:
-            patch.setattr(axes_module, "MANY", 64)
-            counted, also_taken = make_axis(labels)
-        assert counted is not sorted_
-        np.testing.assert_array_equal(counted.labels, sorted_.labels)
-        np.testing.assert_array_equal(counted.first, sorted_.first)
-        np.testing.assert_array_equal(counted.counts, sorted_.counts)
-        np.testing.assert_array_equal(also_taken, taken)
+@pytest.mark.parametrize("right", [False, True])
+def test_large_operands_are_made_in_panels(right: bool) -> None:
+    """A product with an argument that is not kept is that with all of its elements."""
+    size = PANEL // 512
+    shape = dims_of((512, size + 100)) if right else dims_of((size + 100, 512))
+    large = drawn(Numbers(tuple(dim.size for dim in shape)), shape)
+    other = tensors(dims_of((2, 512) if right else (512, 2)))[0]
+    assert isinstance(large, DrawnTensor)
+    assert large.elements > PANEL
+    x, y = (other, large) if right else (large, other)
+    expected = values(x) @ values(y)
+    np.testing.assert_array_equal(values(DOMAIN.matmul(x, y)), expected)

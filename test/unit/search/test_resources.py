@@ -2,7 +2,7 @@
 
 import pytest
 from search_programs import PROGRAMS, attention
-from xdsl.dialects.builtin import IntegerAttr, ModuleOp, TensorType, f16, f32
+from xdsl.dialects.builtin import IntegerAttr, ModuleOp, TensorType, bf16, f16, f32
 from xdsl.dialects.func import FuncOp, ReturnOp
 from xdsl.ir import Block, Region
 
@@ -18,7 +18,7 @@ from mirage_mlir.search.engine import Limits, search
 from mirage_mlir.search.program import Function, Kind, Program
 from mirage_mlir.search.report import SearchReport
 
-TYPES = {"f16": f16, "f32": f32}
+TYPES = {"bf16": bf16, "f16": f16, "f32": f32}
 
 
 def tall_norm() -> ProgramBuilder:

@@ -108,7 +108,7 @@ def test_deep_nesting(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Non
     path = tmp_path / "f.mlir"
     path.write_text('"test.op"() {a = ' + "[" * 20_000 + "]" * 20_000 + "} : () -> ()\n")
     assert main([str(path)]) == 1
-    assert one_line(capsys.readouterr().err) == f"{path}: error: nested too deep"
+    assert one_line(capsys.readouterr().err) == f"{path}:1:134: error: nested too deep"
 
 
 @pytest.mark.parametrize("words", [["--nope"], ["-p", "nope"], ["-t", "nope"], ["-o"], ["a", "b"]])

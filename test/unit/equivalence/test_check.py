@@ -2,130 +2,23 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from bodies import compare, programs
 from graph_mutants import mutants
 from xdsl.dialects.func import FuncOp
 
-from mirage_mlir.equivalence import EquivalenceReport, Verdict, Verifier, check_equivalence
-
-Parse = Callable[[str], list[FuncOp]]
+from mirage_mlir.driver.source import functions, parse_program
+from mirage_mlir.equivalence import EquivalenceReport, Verdict, Verifier, check, check_equivalence
+from mirage_mlir.interpreters.forms import Proof
 
 UGRAPHS = Path(__file__).parents[2] / "ugraphs"
 
-HEADER = "func.func @{name}({arguments}) -> {result} {{\n{body}\nfunc.return %r : {result}\n}}\n"
-
-
-def programs(parse: Parse, inputs: str, output: str, *bodies: str) -> list[FuncOp]:
-    """
-    Functions of arguments %0, %1, ... that return %r.
-
-    A line of a body is an operator of the kernel dialect with its types as shapes:
-    `%s = add %0, %1 : 4x8 1x8 -> 4x8`.
-    """
-    shapes = inputs.split()
-    arguments = ", ".join(f"%{i}: {tensor(shape)}" for i, shape in enumerate(shapes))
-    text = ""
-    for number, body in enumerate(bodies):
-        lines = "\n".join(map(operator, body.strip().splitlines()))
-        text += HEADER.format(
-            name=f"f{number}", arguments=arguments, result=tensor(output), body=lines
-        )
-    return parse(text)
-
-
-def tensor(shape: str) -> str:
-    shape, _, element_type = shape.partition(":")
-    return f"tensor<{shape}x{element_type or 'f32'}>"
-
-
-def operator(line: str) -> str:
-    head, _, types = line.strip().rpartition(" : ")
-    operands, arrow, result = types.rpartition("-> ")
-    name, _, rest = head.partition(" = ")
-    head = f"{name} = kernel.{rest}"
-    if not arrow:
-        return f"{head} : {tensor(result)}"
-    return f"{head} : ({', '.join(map(tensor, operands.split()))}) -> {tensor(result)}"
-
-
-def compare(parse: Parse, inputs: str, output: str, *bodies: str) -> EquivalenceReport:
-    reference, candidate = programs(parse, inputs, output, *bodies)
-    return check_equivalence(reference, candidate)
-
-
 EQUAL: dict[str, tuple[str, str, str, str]] = {
-    "silu is x times sigmoid": (
-        "4x8",
-        "4x8",
-        "%r = silu %0 : 4x8 -> 4x8",
-        "%s = sigmoid %0 : 4x8 -> 4x8\n%r = mul %s, %0 : 4x8 4x8 -> 4x8",
-    ),
-    "a quotient of quotients": (
-        "4x8 4x8 4x8",
-        "4x8",
-        "%p = mul %1, %2 : 4x8 4x8 -> 4x8\n%r = div %0, %p : 4x8 4x8 -> 4x8",
-        "%p = div %0, %1 : 4x8 4x8 -> 4x8\n%r = div %p, %2 : 4x8 4x8 -> 4x8",
-    ),
-    "division undone": (
-        "4x8 4x8",
-        "4x8",
-        "%r = scale %0 {factor = 1.0 : f32} : 4x8 -> 4x8",
-        "%p = div %0, %1 : 4x8 4x8 -> 4x8\n%r = mul %p, %1 : 4x8 4x8 -> 4x8",
-    ),
-    "the square of a square root": (
-        "2x2",
-        "2x2",
-        "%r = exp %0 : 2x2 -> 2x2",
-        "%e = exp %0 : 2x2 -> 2x2\n%p = sqrt %e : 2x2 -> 2x2\n%r = square %p : 2x2 -> 2x2",
-    ),
-    "the square root of a product": (
-        "2x1 2x1",
-        "2x1",
-        "%p = exp %0 : 2x1 -> 2x1\n%s = mul %p, %1 : 2x1 2x1 -> 2x1\n%r = sqrt %s : 2x1 -> 2x1",
-        "%p = exp %0 : 2x1 -> 2x1\n%s = sqrt %p : 2x1 -> 2x1\n%t = sqrt %1 : 2x1 -> 2x1\n"
-        "%r = mul %s, %t : 2x1 2x1 -> 2x1",
-    ),
-    "rsqrt is one over sqrt": (
-        "4x8 4x8",
-        "4x8",
-        "%s = rsqrt %1 : 4x8 -> 4x8\n%r = mul %0, %s : 4x8 4x8 -> 4x8",
-        "%s = sqrt %1 : 4x8 -> 4x8\n%r = div %0, %s : 4x8 4x8 -> 4x8",
-    ),
-    "an integer power is a product": (
-        "4x8",
-        "4x8",
-        "%r = pow %0 {exponent = 3.0 : f32} : 4x8 -> 4x8",
-        "%s = square %0 : 4x8 -> 4x8\n%r = mul %s, %0 : 4x8 4x8 -> 4x8",
-    ),
-    "exp of a sum": (
-        "4x8 4x1",
-        "4x8",
-        "%s = add %0, %1 : 4x8 4x1 -> 4x8\n%r = exp %s : 4x8 -> 4x8",
-        "%s = exp %0 : 4x8 -> 4x8\n%t = exp %1 : 4x1 -> 4x1\n%r = mul %s, %t : 4x8 4x1 -> 4x8",
-    ),
-    "a mean is a scaled sum": (
-        "5x6144",
-        "5x1",
-        "%r = reduce_mean %0 {dims = array<i64: 1>} : 5x6144 -> 5x1",
-        "%s = reduce_sum %0 {dims = array<i64: 1>} : 5x6144 -> 5x1\n"
-        "%r = scale %s {factor = 1.62760422e-04 : f32} : 5x1 -> 5x1",
-    ),
-    "maxima in parts": (
-        "4x12",
-        "4x1",
-        "%r = reduce_max %0 {dims = array<i64: 1>} : 4x12 -> 4x1",
-        "%a = slice %0 {offsets = array<i64: 0, 5>, sizes = array<i64: 4, 7>, "
-        "strides = array<i64: 1, 1>} : 4x12 -> 4x7\n"
-        "%b = slice %0 {offsets = array<i64: 0, 0>, sizes = array<i64: 4, 5>, "
-        "strides = array<i64: 1, 1>} : 4x12 -> 4x5\n"
-        "%c = reduce_max %a {dims = array<i64: 1>} : 4x7 -> 4x1\n"
-        "%d = reduce_max %b {dims = array<i64: 1>} : 4x5 -> 4x1\n"
-        "%r = max %c, %d : 4x1 4x1 -> 4x1",
-    ),
     "a norm below a matmul": (
         "16x4096 4096x64",
         "16x64",
@@ -183,40 +76,35 @@ INACCURATE: dict[str, tuple[str, str, str, str]] = {
 
 
 @pytest.mark.parametrize("name", EQUAL)
-def test_valid_rewrites_are_accepted(parse: Parse, name: str) -> None:
+def test_valid_rewrites_are_accepted(name: str) -> None:
     for direction in (1, -1):
         inputs, output, *bodies = EQUAL[name]
-        report = compare(parse, inputs, output, *bodies[::direction])
+        report = compare(inputs, output, *bodies[::direction])
         assert report.verdict is Verdict.EQUAL, str(report)
-        assert report.tests >= 3
+        # Random tests do not know that a maximum of one number twice is the number.
+        assert report.arguments == ("proved", "tested")[: 1 if name == "relu twice" else 2]
 
 
 @pytest.mark.parametrize("name", INACCURATE)
-def test_rewrites_that_lose_accuracy(parse: Parse, name: str) -> None:
+def test_rewrites_that_lose_accuracy(name: str) -> None:
     inputs, output, *bodies = INACCURATE[name]
-    report = compare(parse, inputs, output, *bodies)
+    report = compare(inputs, output, *bodies)
     assert report.verdict is Verdict.INACCURATE, str(report)
-    assert report.tests >= 3
-    assert compare(parse, inputs, output, *bodies[::-1]).verdict is Verdict.EQUAL
+    assert "proved" in report.arguments
+    assert compare(inputs, output, *bodies[::-1]).verdict is Verdict.EQUAL
 
 
-def test_candidates_may_be_defined_where_references_are_not(parse: Parse) -> None:
+def test_candidates_may_be_defined_where_references_are_not() -> None:
     """sqrt(x)^2 becomes x; x does not become sqrt(x)^2, which negative numbers do not have."""
     bodies = (
         "%p = sqrt %0 : 2x2 -> 2x2\n%r = square %p : 2x2 -> 2x2",
         "%r = scale %0 {factor = 1.0 : f32} : 2x2 -> 2x2",
     )
-    assert compare(parse, "2x2", "2x2", *bodies).verdict is Verdict.EQUAL
-    assert compare(parse, "2x2", "2x2", *bodies[::-1]).verdict is Verdict.DIFFERENT
+    assert compare("2x2", "2x2", *bodies).verdict is Verdict.EQUAL
+    assert compare("2x2", "2x2", *bodies[::-1]).verdict is Verdict.UNDECIDED
 
 
 DIFFERENT: dict[str, tuple[str, str, str, str]] = {
-    "the root of a square is not the number": (
-        "4x8",
-        "4x8",
-        "%r = scale %0 {factor = 1.0 : f32} : 4x8 -> 4x8",
-        "%s = square %0 : 4x8 -> 4x8\n%r = sqrt %s : 4x8 -> 4x8",
-    ),
     "another epsilon": (
         "16x4096",
         "16x4096",
@@ -235,25 +123,11 @@ DIFFERENT: dict[str, tuple[str, str, str, str]] = {
         "%r = softmax %0 {dim = 0 : i64} : 8x8 -> 8x8",
         "%r = softmax %0 {dim = 1 : i64} : 8x8 -> 8x8",
     ),
-    "another weight": (
-        "4x8 8x8 8x8",
-        "4x8",
-        "%a = matmul %0, %1 : 4x8 8x8 -> 4x8\n%b = matmul %0, %2 : 4x8 8x8 -> 4x8\n"
-        "%s = silu %a : 4x8 -> 4x8\n%r = mul %s, %b : 4x8 4x8 -> 4x8",
-        "%a = matmul %0, %1 : 4x8 8x8 -> 4x8\n%b = matmul %0, %2 : 4x8 8x8 -> 4x8\n"
-        "%s = silu %b : 4x8 -> 4x8\n%r = mul %s, %a : 4x8 4x8 -> 4x8",
-    ),
     "silu of silu": (
         "4x8",
         "4x8",
         "%s = silu %0 : 4x8 -> 4x8\n%r = silu %s : 4x8 -> 4x8",
         "%s = silu %0 : 4x8 -> 4x8\n%r = square %s : 4x8 -> 4x8",
-    ),
-    "exp of exp": (
-        "4x8",
-        "4x8",
-        "%s = exp %0 : 4x8 -> 4x8\n%r = exp %s : 4x8 -> 4x8",
-        "%t = relu %0 : 4x8 -> 4x8\n%s = exp %t : 4x8 -> 4x8\n%r = exp %s : 4x8 -> 4x8",
     ),
     "bounds of a clamp": (
         "4x8",
@@ -308,17 +182,16 @@ DIFFERENT: dict[str, tuple[str, str, str, str]] = {
 
 
 @pytest.mark.parametrize("name", DIFFERENT)
-def test_wrong_rewrites_are_rejected(parse: Parse, name: str) -> None:
-    report = compare(parse, *DIFFERENT[name])
+def test_wrong_rewrites_are_rejected(name: str) -> None:
+    report = compare(*DIFFERENT[name])
     assert report.verdict is Verdict.DIFFERENT, str(report)
     assert report.witness is not None
     assert "instead of" in str(report)
 
 
-def test_witness(parse: Parse) -> None:
+def test_witness() -> None:
     """The first place that differs, and what f64 says there."""
     report = compare(
-        parse,
         "4x4096",
         "4x4096",
         "%r = scale %0 {factor = 2.0 : f32} : 4x4096 -> 4x4096",
@@ -329,6 +202,7 @@ def test_witness(parse: Parse) -> None:
     )
     assert report.verdict is Verdict.DIFFERENT
     assert report.witness is not None
+    assert report.witness.difference is not None
     assert report.witness.difference.element == (0, 4095)
     assert report.witness.floats is not None
     floats = report.witness.floats
@@ -340,10 +214,9 @@ def test_witness(parse: Parse) -> None:
     )
 
 
-def test_not_decided(parse: Parse) -> None:
+def test_not_decided() -> None:
     """A law that only numbers have: max(x, y) + z = max(x + z, y + z)."""
     report = compare(
-        parse,
         "4x8 4x8 4x8",
         "4x8",
         "%m = max %0, %1 : 4x8 4x8 -> 4x8\n%r = add %m, %2 : 4x8 4x8 -> 4x8",
@@ -354,16 +227,22 @@ def test_not_decided(parse: Parse) -> None:
     assert "f64 shows no difference" in str(report)
 
 
-def test_zero_denominators_everywhere(parse: Parse) -> None:
-    body = "%z = sub %0, %0 : 4x8 4x8 -> 4x8\n%r = div %0, %z : 4x8 4x8 -> 4x8"
-    report = compare(parse, "4x8", "4x8", body, body)
+def test_zero_denominators_everywhere() -> None:
+    """x / (x - x) has no value anywhere: nothing is known of it but by its normal form."""
+    tail = "%z = sub %0, %0 : 4x8 4x8 -> 4x8\n%r = div %n, %z : 4x8 4x8 -> 4x8"
+    report = compare(
+        "4x8 4x8",
+        "4x8",
+        f"%n = silu %0 : 4x8 -> 4x8\n{tail}",
+        f"%n = silu %1 : 4x8 -> 4x8\n{tail}",
+    )
     assert report.verdict is Verdict.UNDECIDED
-    assert "0 of 64 random tests had no zero denominator" in str(report)
+    assert "some element of a result has a zero denominator in all draws" in str(report)
 
 
-def test_different_types(parse: Parse) -> None:
-    (one,) = programs(parse, "4x8", "4x8", "%r = relu %0 : 4x8 -> 4x8")
-    (other,) = programs(parse, "4x9", "4x9", "%r = relu %0 : 4x9 -> 4x9")
+def test_different_types() -> None:
+    (one,) = programs("4x8", "4x8", "%r = relu %0 : 4x8 -> 4x8")
+    (other,) = programs("4x9", "4x9", "%r = relu %0 : 4x9 -> 4x9")
     report = check_equivalence(one, other)
     assert report.verdict is Verdict.UNDECIDED
     assert "the types differ" in str(report)
@@ -386,7 +265,7 @@ ONE_PASS = """
 
 
 @pytest.mark.parametrize("element_type", ["f16", "f32"])
-def test_cancellation_is_caught(parse: Parse, element_type: str) -> None:
+def test_cancellation_is_caught(element_type: str) -> None:
     """The variance in one pass is equal over the fields, and useless far from zero."""
     wide = {"shape": "4x4096", "rows": "4x1"}
     head = "%c0 = cast %0 : 4x4096:f16 -> 4x4096\n" if element_type == "f16" else ""
@@ -395,19 +274,18 @@ def test_cancellation_is_caught(parse: Parse, element_type: str) -> None:
         bodies = [body.replace("%0,", "%c0,").replace("%0 {", "%c0 {") for body in bodies]
         bodies = [body.replace("square %0 ", "square %c0 ") for body in bodies]
     shape = f"4x4096:{element_type}"
-    report = compare(parse, shape, "4x1", *bodies)
+    report = compare(shape, "4x1", *bodies)
     assert report.verdict is Verdict.INACCURATE, str(report)
     assert report.worst is not None
     assert report.worst.inputs == "argument 0 far from zero"
     assert "over" in str(report)
     # The other way round the reference is no better, and nobody can complain.
-    assert compare(parse, shape, "4x1", *bodies[::-1]).verdict is Verdict.EQUAL
+    assert compare(shape, "4x1", *bodies[::-1]).verdict is Verdict.EQUAL
 
 
-def test_overflow_of_scores_is_caught(parse: Parse) -> None:
-    """exp of scores up to 60 does not fit f16; a softmax of the same program does."""
+def test_overflow_of_scores_is_caught() -> None:
+    """exp of large scores does not fit f16; a softmax of the same program does."""
     report = compare(
-        parse,
         "4x64",
         "4x64",
         "%r = softmax %0 {dim = 1 : i64} : 4x64 -> 4x64",
@@ -417,54 +295,110 @@ def test_overflow_of_scores_is_caught(parse: Parse) -> None:
         "%r = div %w, %t : 4x64 4x1 -> 4x64",
     )
     assert report.verdict is Verdict.INACCURATE
-    assert "arguments of exp up to 60" in [
+    assert "arguments of exp up to 1e4" in [
         loss.inputs for loss in report.losses if not loss.acceptable
     ]
 
 
-def test_seeds_reproduce(parse: Parse) -> None:
-    inputs, output, *bodies = EQUAL["a norm below a matmul"]
-    reference, candidate = programs(parse, inputs, output, *bodies)
+def same(one: EquivalenceReport, other: EquivalenceReport) -> bool:
+    return replace(one, seconds=0.0) == replace(other, seconds=0.0)
+
+
+def test_seeds_reproduce() -> None:
+    reference, candidate = programs(*EQUAL["a norm below a matmul"])
     one, two, other = (check_equivalence(reference, candidate, seed=s) for s in (5, 5, 6))
-    assert one.seeds == (5,)
-    assert replace(one, seconds=0.0) == replace(two, seconds=0.0)
+    assert one.seed == 5
+    assert same(one, two)
     assert one.losses != other.losses
 
 
-def test_candidates_do_not_matter_to_each_other(parse: Parse) -> None:
+def test_candidates_do_not_matter_to_each_other() -> None:
     """A verifier says of each candidate what it says of that one alone."""
-    reference, graph, *_ = parse((UGRAPHS / "ntrans.mlir").read_text())
+    path = UGRAPHS / "ntrans.mlir"
+    reference, graph, *_ = functions(parse_program(path.read_text(), path.name))
     wrong = [mutant.function for mutant in mutants(graph, every=7)]
     verifier = Verifier(reference)
     for candidate in [graph, *wrong[:6], graph, reference.clone()]:
-        together, alone = verifier.compare(candidate), check_equivalence(reference, candidate)
-        assert replace(together, seconds=0.0) == replace(alone, seconds=0.0)
+        assert same(verifier.compare(candidate), check_equivalence(reference, candidate))
 
 
-def test_number_of_tests(parse: Parse) -> None:
-    inputs, output, *bodies = EQUAL["a norm below a matmul"]
-    reference, candidate = programs(parse, inputs, output, *bodies)
-    few, many = (check_equivalence(reference, candidate, tests=n) for n in (1, 5))
-    assert (few.tests, many.tests) == (1, 5)
-    assert many.bound == pytest.approx(few.bound**5, rel=1e-6)
-    assert "Schwartz-Zippel" in many.theorem
+def test_number_of_primes() -> None:
+    reference, candidate = programs(*EQUAL["a norm below a matmul"])
+    few, many = (check_equivalence(reference, candidate, tests=n) for n in (3, 5))
+    assert "modulo 3 primes" in few.tests.theorem
+    assert "modulo 5 primes" in many.tests.theorem
+    assert 0 < many.tests.bound < few.tests.bound <= 1e-9
+    assert "sqrt as random functions" in few.tests.theorem
 
 
-def test_exponentials_have_the_weaker_theorem(parse: Parse) -> None:
-    report = compare(parse, *INACCURATE["softmax without a shift"])
-    assert "Theorem 2" in report.theorem
-    assert report.bound > 1e-6
+def test_budget() -> None:
+    """What would take too long is left to normal forms, and the report says so."""
+    reference, candidate = programs(*EQUAL["a norm below a matmul"])
+    report = Verifier(reference).compare(candidate, budget=0.0)
+    assert report.verdict is Verdict.EQUAL
+    assert report.arguments == ("proved",)
+    assert "random tests would take about 0 s, 0 s are allowed" in str(report)
+    assert report.tests.bound == 1.0
 
 
-def test_keyed_functions_are_named(parse: Parse) -> None:
-    report = compare(parse, *EQUAL["silu is x times sigmoid"])
-    assert "sigmoid as random functions" in report.theorem
+def says(proof: Proof) -> Callable[[FuncOp, FuncOp], Proof]:
+    """What normal forms say, whatever they are asked."""
+
+    def prove(reference: FuncOp, candidate: FuncOp) -> Proof:
+        return proof
+
+    return prove
 
 
-def test_cost_at_full_size(parse: Parse) -> None:
-    """X[16,4096] x W[4096,6144], rounding included, in well below half a second."""
-    reference, candidate, *_ = parse((UGRAPHS / "rmsnorm_linear.mlir").read_text())
+def test_neither_argument(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Without proof and tests the same functions are not accepted, and different ones are told."""
+    monkeypatch.setattr(check, "prove", says(Proof(False, "it was not tried")))
+    reference, candidate = programs(*EQUAL["a norm below a matmul"])
+    report = Verifier(reference).compare(candidate, budget=0.0)
+    assert report.verdict is Verdict.UNDECIDED
+    assert report.arguments == ()
+    assert not report.accepted(unverified=False)
+    assert report.accepted(unverified=True)
+    assert "normal forms: it was not tried; not tested: random tests would take" in str(report)
+    reference, candidate = programs(*DIFFERENT["another epsilon"])
+    report = Verifier(reference).compare(candidate, budget=0.0)
+    assert report.verdict is Verdict.DIFFERENT
+    assert not report.accepted(unverified=True)
+
+
+def test_arguments_that_contradict_each_other(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A normal form that says that polynomials are equal, of which tests know better."""
+    monkeypatch.setattr(check, "prove", says(Proof(True)))
+    report = compare(*DIFFERENT["a sum for a mean"])
+    assert report.verdict is Verdict.UNDECIDED
+    assert "the arguments contradict each other, which is a bug" in str(report)
+
+
+def test_reports_as_json() -> None:
+    equal = compare(*EQUAL["a norm below a matmul"])
+    inaccurate = compare(*INACCURATE["softmax without a shift"])
+    different = compare(*DIFFERENT["a sum for a mean"])
+    fields = [json.loads(json.dumps(each.fields())) for each in (equal, inaccurate, different)]
+    assert [each["status"] for each in fields] == ["verified", "NOT VERIFIED", "NOT VERIFIED"]
+    assert [each["verdict"] for each in fields] == ["equal", "inaccurate", "not equal"]
+    assert fields[0]["arguments"] == ["proved", "tested"]
+    assert fields[0]["bound"] == equal.tests.bound
+    assert fields[0]["normal_form"] is fields[0]["not_tested"] is fields[0]["witness"] is None
+    assert fields[0]["scope"] == "all elements" or "stand for all" in fields[0]["scope"]
+    losses = fields[1]["losses"]
+    assert {loss["output"] for loss in losses} == {0}
+    assert any(not loss["error"] <= loss["tolerance"] for loss in losses)
+    witness = fields[2]["witness"]
+    assert witness["f64"]["candidate"] == pytest.approx(6 * witness["f64"]["reference"])
+    assert witness["f64"]["element"] == witness["residues"]["element"]
+
+
+def test_full_size() -> None:
+    """X[16,4096] x W[4096,6144]: slabs of rows and columns stand for all of them."""
+    path = UGRAPHS / "rmsnorm_linear.mlir"
+    reference, candidate, *_ = functions(parse_program(path.read_text(), path.name))
     report = check_equivalence(reference, candidate)
     assert report.verdict is Verdict.EQUAL
-    assert report.bound < 1e-20
-    assert report.seconds < 0.5
+    assert report.arguments == ("proved", "tested")
+    assert report.tests.bound < 1e-9
+    assert "of 6144), which stand for all elements" in report.tests.scope
