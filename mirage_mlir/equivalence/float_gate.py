@@ -3,7 +3,8 @@ How accurate a function is: the floating-point gate.
 
 A candidate runs with the rounding of its element types and f32 sums, and is compared with the
 reference in f64 without rounding; so does the reference itself, operator by operator. The error of
-an output is ||y - r||_2 / ||r||_2, where the reference is finite in both ways; it may reach
+an output is ||y - r||_2 / ||r||_2, where the reference is finite in both ways, and not so large that
+rounding decides whether its type has the number; it may reach
 
     4 e + 2 u + 2 u32 sqrt(K)
 
@@ -49,6 +50,12 @@ ROUNDOFF: dict[ElementType, float] = {
     "f64": 2.0**-53,
 }
 """Unit roundoff: half the distance from 1 to the next number."""
+
+LARGEST = {"f16": 65504.0}
+"""The largest number of types that programs come near to; of the others there is no need to know."""
+
+NEAR = 15 / 16
+"""Part of the largest number beyond which rounding may, or may not, make infinity of a result."""
 
 PROGRAM = 4.0
 """How often the error of the program itself is tolerated."""
@@ -154,6 +161,10 @@ class _Group:
 
     def __init__(self, gate: FloatGate, kinds: Sequence[Kind], factors: NDArray[np.float64]):
         self._kinds = kinds
+        self._limits = [
+            NEAR * LARGEST.get(element_type_of(value.type), inf)
+            for value in results_of(gate.reference)
+        ]
         self._inputs = gate.drawn(kinds, factors)
         self._exact = self._run(gate.reference, rounding=False)
         self._own = self._run(gate.reference, rounding=True)
@@ -191,8 +202,10 @@ class _Group:
     def _errors(self, results: Sequence[Tensor[Floats]]) -> list[list[float]]:
         """The errors of results for each kind of input, where the program is finite."""
         return [
-            _each(relative_errors(result, exact, own), len(self._kinds))
-            for result, exact, own in zip(results, self._exact, self._own, strict=True)
+            _each(relative_errors(result, exact, own, limit), len(self._kinds))
+            for result, exact, own, limit in zip(
+                results, self._exact, self._own, self._limits, strict=True
+            )
         ]
 
 
@@ -227,19 +240,22 @@ def _hot_channel(dims: Sequence[Dim]) -> int:
 
 
 def relative_errors(
-    result: Tensor[Floats], exact: Tensor[Floats], own: Tensor[Floats] | None = None
+    result: Tensor[Floats],
+    exact: Tensor[Floats],
+    own: Tensor[Floats] | None = None,
+    limit: float = inf,
 ) -> list[float]:
     """
-    `||y - r||_2 / ||r||_2` for each run, over the elements where r, and `own`, are finite.
+    `||y - r||_2 / ||r||_2` for each run, where r is below a limit, and `own` finite.
 
-    Infinite where y is no number there; zero where r is nowhere finite.
+    Infinite where y is no number there; zero where there are no such elements.
     """
     domain = TensorDomain(FloatDomain(rounding=False))
     arrays = [domain.expanded(x) for x in (result, exact, own or exact)]
     y, r, program = np.broadcast_arrays(*(array.astype(np.float64) for array in arrays))
     errors: list[float] = []
     for ours, theirs, other in zip(y, r, program, strict=True):
-        valid = np.isfinite(theirs) & np.isfinite(other)
+        valid = (np.abs(theirs) < limit) & np.isfinite(other)
         with np.errstate(all="ignore"):
             distance = float(np.sum((ours[valid] - theirs[valid]) ** 2)) ** 0.5
             norm = float(np.sum(theirs[valid] ** 2)) ** 0.5

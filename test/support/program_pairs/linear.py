@@ -10,7 +10,7 @@ from mirage_mlir.dialects import kernel
 from mirage_mlir.dialects import threadblock as tb
 from program_pairs.draws import Draw
 from program_pairs.program import Program, cast_to
-from program_pairs.tiling import F32, GraphWriter, random_tiling
+from program_pairs.tiling import F16, F32, GraphWriter, random_tiling
 from program_pairs.writer import Build, Ops, element_of, shape_of
 
 EPS = 1e-5
@@ -207,7 +207,8 @@ class NormLinear(Program):
         kind = element_of(values[0])
         writer = GraphWriter(self.tiling, values)
         x, gain, w = (writer.load(i, d) for i, d in enumerate(("mk", "1k", "kn")))
-        product = writer.matmul(writer.add(tb.MulOp(x, gain)), w, kind)
+        # x g may be too large for f16, where the norm is not.
+        product = writer.matmul(writer.add(tb.MulOp(x, gain)), w, F32 if kind == F16 else kind)
         squares = writer.add(tb.ReduceSumOp(writer.add(tb.SquareOp(x)), [1]))
         sums = writer.total(product, "k"), writer.total(squares, "k")
         mean = writer.add(tb.ScaleOp(sums[1], 1 / self.depth))

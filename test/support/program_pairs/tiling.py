@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from math import ceil
 
-from xdsl.dialects.builtin import TensorType, f32
+from xdsl.dialects.builtin import TensorType, f16, f32
 from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 
 from mirage_mlir.dialects import kernel
@@ -171,5 +171,6 @@ class GraphWriter:
         return list(op.results)
 
 
+F16 = f16
 F32 = f32
 """The element type of what one kernel leaves for the next."""
