@@ -1,0 +1,178 @@
+"""The floating-point gate: what is accurate enough on each kind of inputs, and what is not."""
+
+from __future__ import annotations
+
+import pytest
+from bodies import compare, programs
+
+from mirage_mlir.equivalence import Verdict
+from mirage_mlir.equivalence.float_gate import FloatGate, Loss
+from mirage_mlir.equivalence.float_inputs import Kind, is_mask, kinds_of
+from mirage_mlir.equivalence.sample import whole
+
+KINDS = {
+    "normal": Kind("normal inputs"),
+    "hot": Kind("one channel of 2e4", hot=True),
+    "tiny": Kind("inputs of 1e-5", tiny=True),
+    "masked": Kind("masks of -inf over one half", masked=True),
+    "scores": Kind("arguments of exp up to 1e4", scores=1e4),
+    "far": Kind("argument 0 far from zero", far=(0,)),
+}
+
+
+def loss(kind: str, inputs: str, result: str, *bodies: str) -> Loss:
+    """The error of the one output on inputs of a kind."""
+    reference, candidate = programs(inputs, result, *bodies)
+    (found,) = FloatGate(reference, whole(reference), [KINDS[kind]], 0).losses(candidate)
+    return found
+
+
+PRODUCT = "%r = matmul %0, %1 : 16x{k} {k}x8 -> 16x8"
+
+IN_F16 = """
+%x = cast %0 : 16x{k} -> 16x{k}:f16
+%w = cast %1 : {k}x8 -> {k}x8:f16
+%r = matmul %x, %w : 16x{k}:f16 {k}x8:f16 -> 16x8
+"""
+
+SUM = "%r = reduce_sum %0 {dims = array<i64: 1>} : 16x512:f16 -> 16x1:f16"
+
+SUM_OF_HALVES = """
+%s = reshape %0 : 16x512:f16 -> 16x2x256:f16
+%t = reduce_sum %s {dims = array<i64: 1>} : 16x2x256:f16 -> 16x1x256:f16
+%u = reshape %t : 16x1x256:f16 -> 16x256:f16
+%r = reduce_sum %u {dims = array<i64: 1>} : 16x256:f16 -> 16x1:f16
+"""
+
+NORM = "%r = rms_norm %0 {eps = 1.0e-05 : f32} : 16x256:f16 -> 16x256:f16"
+
+SQUARES_IN_F16 = """
+%q = square %0 : 16x256:f16 -> 16x256:f16
+%m = reduce_mean %q {dims = array<i64: 1>} : 16x256:f16 -> 16x1:f16
+%c = cast %m : 16x1:f16 -> 16x1
+%e = constant {value = 1.0e-05 : f32} : 1x1
+%d = add %c, %e : 16x1 1x1 -> 16x1
+%s = rsqrt %d : 16x1 -> 16x1
+%x = cast %0 : 16x256:f16 -> 16x256
+%y = mul %x, %s : 16x256 16x1 -> 16x256
+%r = cast %y : 16x256 -> 16x256:f16
+"""
+
+SOFTMAX = "%r = softmax %0 {dim = 1 : i64} : 16x64 -> 16x64"
+
+NO_SHIFT = """
+%e = exp %0 : 16x64 -> 16x64
+%s = reduce_sum %e {dims = array<i64: 1>} : 16x64 -> 16x1
+%r = div %e, %s : 16x64 16x1 -> 16x64
+"""
+
+WITH_MASK = """
+%s = add %0, %1 : 16x64 16x64 -> 16x64
+%r = softmax %s {dim = 1 : i64} : 16x64 -> 16x64
+"""
+
+MASK_TIMES_SHIFT = """
+%z = scale %1 {factor = 2.0 : f32} : 16x64 -> 16x64
+%y = sub %z, %1 : 16x64 16x64 -> 16x64
+%s = add %0, %y : 16x64 16x64 -> 16x64
+%r = softmax %s {dim = 1 : i64} : 16x64 -> 16x64
+"""
+
+CENTRED = """
+%m = reduce_mean %0 {dims = array<i64: 1>} : 16x256 -> 16x1
+%c = sub %0, %m : 16x256 16x1 -> 16x256
+%q = square %c : 16x256 -> 16x256
+%r = reduce_mean %q {dims = array<i64: 1>} : 16x256 -> 16x1
+"""
+
+ONE_PASS = """
+%q = square %0 : 16x256 -> 16x256
+%a = reduce_mean %q {dims = array<i64: 1>} : 16x256 -> 16x1
+%m = reduce_mean %0 {dims = array<i64: 1>} : 16x256 -> 16x1
+%b = square %m : 16x1 -> 16x1
+%r = sub %a, %b : 16x1 16x1 -> 16x1
+"""
+
+CASES: dict[str, tuple[str, str, str, str, str, bool]] = {
+    "operands of f32 in f16": (
+        "normal",
+        "16x512 512x8",
+        "16x8",
+        PRODUCT.format(k=512),
+        IN_F16.format(k=512),
+        False,
+    ),
+    "another order of a sum": ("normal", "16x512:f16", "16x1:f16", SUM, SUM_OF_HALVES, True),
+    "squares of f16": ("normal", "16x256:f16", "16x256:f16", NORM, SQUARES_IN_F16, True),
+    "squares of f16 that overflow": (
+        "hot",
+        "16x256:f16",
+        "16x256:f16",
+        NORM,
+        SQUARES_IN_F16,
+        False,
+    ),
+    "a softmax without its maximum": ("normal", "16x64", "16x64", SOFTMAX, NO_SHIFT, True),
+    "of large scores": ("scores", "16x64", "16x64", SOFTMAX, NO_SHIFT, False),
+    "a mask": ("masked", "16x64 16x64", "16x64", WITH_MASK, WITH_MASK, True),
+    "a mask that is subtracted from itself": (
+        "masked",
+        "16x64 16x64",
+        "16x64",
+        WITH_MASK,
+        MASK_TIMES_SHIFT,
+        False,
+    ),
+    "a variance in one pass": ("normal", "16x256", "16x1", CENTRED, ONE_PASS, True),
+    "of inputs far from zero": ("far", "16x256", "16x1", CENTRED, ONE_PASS, False),
+}
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_either_side_of_the_tolerance(name: str) -> None:
+    kind, inputs, result, reference, candidate, acceptable = CASES[name]
+    found = loss(kind, inputs, result, reference, candidate)
+    assert found.acceptable == acceptable, found
+    assert loss(kind, inputs, result, reference, reference).acceptable
+
+
+@pytest.mark.parametrize("k", [64, 8192])
+def test_f16_operands_are_refused_whatever_the_length(k: int) -> None:
+    """The error does not grow with the sum, but what is tolerated must not hide it."""
+    report = compare(f"16x{k} {k}x8", "16x8", PRODUCT.format(k=k), IN_F16.format(k=k))
+    assert report.verdict is Verdict.INACCURATE, str(report)
+
+
+def test_tiny_inputs() -> None:
+    """A scale that leaves f16 on the way, and comes back."""
+    down = "%h = scale %0 {{factor = {f} : f32}} : 16x64:f16 -> 16x64:f16\n"
+    up = "%r = scale %h {{factor = {f} : f32}} : 16x64:f16 -> 16x64:f16"
+    reference = "%r = scale %0 {factor = 1.0 : f32} : 16x64:f16 -> 16x64:f16"
+    candidate = down.format(f=0.0009765625) + up.format(f=1024.0)
+    inputs = "16x64:f16", "16x64:f16"
+    assert loss("normal", *inputs, reference, candidate).acceptable
+    assert not loss("tiny", *inputs, reference, candidate).acceptable
+
+
+def test_one_rounding_more() -> None:
+    """A result that is rounded twice is within 2 u, one that is off by 1 % is not."""
+    reference = "%r = silu %0 : 16x64:f16 -> 16x64:f16"
+    more = "%s = sigmoid %0 : 16x64:f16 -> 16x64:f16\n%r = mul %s, %0 : 16x64:f16 16x64:f16 -> "
+    found = loss("normal", "16x64:f16", "16x64:f16", reference, more + "16x64:f16")
+    assert found.acceptable
+    off = "%s = silu %0 : 16x64:f16 -> 16x64:f16\n%r = scale %s {factor = 1.01 : f32} : "
+    found = loss("normal", "16x64:f16", "16x64:f16", reference, off + "16x64:f16 -> 16x64:f16")
+    assert not found.acceptable
+    assert found.error == pytest.approx(0.01, rel=0.1)
+
+
+def test_kinds_that_say_something() -> None:
+    attention, *_ = programs("16x64 16x64", "16x64", WITH_MASK)
+    assert is_mask(attention.body.block.args[1])
+    names = [kind.name for kind in kinds_of(attention, exponentials=True)]
+    assert names[:3] == ["normal inputs", "one channel of 2e4", "inputs of 1e-5"]
+    assert {"arguments of exp up to 1e4", "masks of -inf over one half"} <= set(names)
+    norm, *_ = programs("16x256:f16", "16x256:f16", NORM)
+    names = [kind.name for kind in kinds_of(norm, exponentials=False)]
+    assert "arguments of exp up to 1e4" not in names
+    assert names[-1] == "argument 0 far from zero"
