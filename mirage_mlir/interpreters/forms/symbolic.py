@@ -156,9 +156,12 @@ class Pieces:
         over: Iterable[Variable],
         guards: Guards,
         operation: Callable[[Sequence[Piece], set[Variable]], Form],
+        there: Guards = (),
     ) -> tuple[Piece, ...]:
         """
         A sum or a maximum over some variables, of elements at which guards hold.
+
+        The result has elements `there`; elsewhere there may be nothing to take it of.
 
         Raises:
             Undecided: the pieces differ in too many ways.
@@ -174,7 +177,7 @@ class Pieces:
         found: list[Piece] = []
         for cell in cells:
             where = guards_.both(guards_.guard(*each) for each in cell)
-            if where is None:
+            if where is None or guards_.both(where, there) is None:
                 continue
             parts: list[Piece] = []
             for piece, own, others in zip(x.pieces, inner, outer, strict=True):
