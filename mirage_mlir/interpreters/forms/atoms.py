@@ -152,7 +152,7 @@ class Atoms:
 
     def moved(self, factors: Sequence[Factor], values: Mapping[Variable, Index]) -> list[Factor]:
         """Factors with variables replaced."""
-        self.work.spend(len(factors))
+        self.work.read(indices_of(factors))
         return [
             self.factor(f.atom, [substituted(i, values) for i in f.indices], f.exponent)
             for f in factors

@@ -19,6 +19,7 @@ from mirage_mlir.interpreters.forms.definedness import Granted, Need, Region, Ro
 from mirage_mlir.interpreters.forms.guards import Guards
 from mirage_mlir.interpreters.forms.indices import ZERO as FIRST
 from mirage_mlir.interpreters.forms.indices import (
+    Index,
     Variable,
     all_variables,
 )
@@ -68,16 +69,31 @@ class Quotients(Algebra):
         if self.role == Role.NEITHER:
             return
         form, indices = self.abstract(a)
-        needed = reads(indices, self.where, self.variable)
+        self._demand(Need(never, form), indices, self.where)
+
+    def grant(self, a: Form, guards: Guards) -> None:
+        """Note what a result of the reference divides by, and takes roots of, where guards hold."""
+        for monomial, _ in a:
+            where = guards_.both(guards, monomial.guards)
+            for f in monomial.factors if where is not None else ():
+                atom = self.atoms[f.atom]
+                if atom.name == "sqrt":
+                    self._demand(Need("negative", atom.form), f.indices, where or ())
+                if atom.kind == "sum" and f.exponent < 0:
+                    self._demand(Need("zero", atom.form), f.indices, where or ())
+
+    def _demand(self, need: Need, indices: Sequence[Index], where: Guards) -> None:
+        needed = reads(indices, where, self.variable)
         if needed is None:
             return
+        form = need.form
         atom = self.atoms.intern(Atom("sum", entries=(Entry((), form),)))
         name = self.atoms.named([Factor(atom, needed.indices, 1)], needed.guards, needed.over)
-        need, region = Need(never, form), Region(needed, name)
+        region = Region(needed, name)
         if self.role == Role.REFERENCE:
             self._granted.add(need, region)
         elif not self._granted.covers(need, region):
-            raise Undecided(f"the candidate alone is not defined where something is {never}")
+            raise Undecided(f"the candidate alone is not defined where something is {need.never}")
 
     # Quotients
 
@@ -276,6 +292,8 @@ class Quotients(Algebra):
         if atom.kind == "sum":
             # A denominator is not zero.
             return self.is_positive(atom.form) or self.never_negative(f)
+        if atom.name == "sqrt":
+            return self.is_positive(atom.form)
         return atom.kind == "function" and atom.name in POSITIVE
 
     def is_never_negative(self, a: Form) -> bool:

@@ -109,6 +109,8 @@ class Pieces:
 
     def moved(self, pieces: Iterable[Piece], values: Mapping[Variable, Index]) -> tuple[Piece, ...]:
         """Pieces with variables replaced, without those that are nowhere."""
+        pieces = [*pieces]
+        self.forms.atoms.work.read(each.value for piece in pieces for each in piece.guards)
         moved = ((guards_.moved(piece.guards, values), piece.form) for piece in pieces)
         return together(
             Piece(guards, self.forms.insert(form, values))
@@ -126,6 +128,7 @@ class Pieces:
         """An operation on the elements of two tensors, where the result has elements."""
         there = conjunction(result.exists, *(dim.valid for dim in result.dims))
         found: list[Piece] = []
+        self.forms.atoms.work.spend(len(x) * len(y))
         for a in x:
             for b in y:
                 guards = guards_.both(a.guards, b.guards)

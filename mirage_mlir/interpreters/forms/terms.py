@@ -16,7 +16,13 @@ from fractions import Fraction
 from typing import NamedTuple
 
 from mirage_mlir.interpreters.forms.guards import Guard, Guards
-from mirage_mlir.interpreters.forms.indices import Index, Variable, all_variables, substituted
+from mirage_mlir.interpreters.forms.indices import (
+    Index,
+    Variable,
+    all_variables,
+    substituted,
+    variables,
+)
 
 FIRST_FREE = 1000
 """Numbers of free variables; parameters of atoms are below, bound variables are negative."""
@@ -31,8 +37,8 @@ class Undecided(Exception):
 
 MOST_STEPS = 60_000
 """
-Factors that are made, moved, named or compared in one proof, about 4 s of work: programs and graphs
-of the tests need up to 17,000.
+Factors made or named and variables replaced in one proof, about 4 s of work: programs and graphs
+of the tests need up to 25,000.
 """
 
 
@@ -41,6 +47,10 @@ class Work:
 
     def __init__(self) -> None:
         self.steps = 0
+
+    def read(self, indices: Iterable[Index]) -> None:
+        """Count the variables that indices read."""
+        self.spend(sum(1 for index in indices for _ in variables(index)))
 
     def spend(self, steps: int) -> None:
         """
