@@ -44,12 +44,6 @@ from mirage_mlir.interpreters.forms.terms import (
 MOST_TERMS = 512
 """Terms of a product of sums; the programs of the tests need up to 60."""
 
-MOST_STEPS = 40_000
-"""
-Factors of monomials made in one proof, a few seconds' work: programs and graphs of the tests need
-up to 400, a whole decoder layer 16,000.
-"""
-
 Values = Mapping[Variable, Index]
 
 
@@ -67,11 +61,11 @@ class Algebra:
     def __init__(self) -> None:
         self.atoms = Atoms()
         self._numbers = count(FIRST_FREE)
-        self._steps = 0
         self._multisets = Multisets(self.atoms)
 
     def variable(self, size: int) -> Variable:
         """A new free variable."""
+        self.atoms.work.spend(1)
         return Variable(next(self._numbers), size)
 
     # Sources
@@ -176,9 +170,7 @@ class Algebra:
         """
         factors, guards, over = product
         while True:
-            self._steps += max(len(factors), 1)
-            if self._steps > MOST_STEPS:
-                raise Undecided(f"the normal forms take more than {MOST_STEPS} steps")
+            self.atoms.work.spend(max(len(factors), 1))
             factors = powers(factors)
             form = self.simplified(Product(factors, guards, over), coefficient)
             if form is not None:

@@ -33,6 +33,7 @@ from mirage_mlir.interpreters.forms.terms import (
     Entry,
     Factor,
     Monomial,
+    Work,
     bound_of,
     components,
     indices_of,
@@ -86,6 +87,8 @@ class Symmetries:
 
     def least(self, indices: Sequence[Index]) -> tuple[Index, ...]:
         """Indices in the least of the orders that the symmetries allow."""
+        if not self.orbits and not self.others:
+            return tuple(indices)
         return min(
             self._sorted([indices[n] for n in p]) for p in (range(len(indices)), *self.others)
         )
@@ -95,6 +98,9 @@ class Symmetries:
             for place, index in zip(orbit, sorted(indices[n] for n in orbit), strict=True):
                 indices[place] = index
         return tuple(indices)
+
+
+NO_SYMMETRIES = Symmetries((), ())
 
 
 def _closed(generators: Sequence[tuple[int, ...]]) -> tuple[tuple[int, ...], ...]:
@@ -112,9 +118,11 @@ class Atoms:
     """Atoms by number, with what is known of each."""
 
     def __init__(self) -> None:
+        self.work = Work()
         self._atoms: list[Atom] = []
         self._ids: dict[Atom, int] = {}
         self._symmetries: dict[tuple[Entry, ...], Symmetries] = {}
+        self._of_atoms: list[Symmetries] = []
         self._plain: list[bool] = []
         self._abstract: dict[tuple[Ranging, ...], Abstract] = {}
 
@@ -126,26 +134,25 @@ class Atoms:
         if (known := self._ids.get(atom)) is None:
             known = self._ids[atom] = len(self._atoms)
             self._atoms.append(atom)
+            self._of_atoms.append(self._symmetries.get(atom.entries, NO_SYMMETRIES))
             self._plain.append(all(map(self._reads_parameters, atom.entries)))
         return known
 
     def factor(self, atom: int, indices: Sequence[Index], exponent: int | Fraction = 1) -> Factor:
         """An atom at indices, in the least order that its symmetries allow."""
-        symmetries = self._symmetries.get(self._atoms[atom].entries)
-        least = tuple(indices) if symmetries is None else symmetries.least(indices)
-        return Factor(atom, least, exponent)
+        return Factor(atom, self._of_atoms[atom].least(indices), exponent)
 
     def swaps(self, atom: int) -> tuple[tuple[int, ...], ...]:
         """The groups of parameters of an atom whose order does not matter."""
-        symmetries = self._symmetries.get(self._atoms[atom].entries)
-        return () if symmetries is None else symmetries.orbits
+        return self._of_atoms[atom].orbits
 
     def is_plain(self, atom: int) -> bool:
         """Whether the forms of an atom read its parameters as they are, and in no guard."""
         return self._plain[atom]
 
-    def moved(self, factors: Iterable[Factor], values: Mapping[Variable, Index]) -> list[Factor]:
+    def moved(self, factors: Sequence[Factor], values: Mapping[Variable, Index]) -> list[Factor]:
         """Factors with variables replaced."""
+        self.work.read(indices_of(factors))
         return [
             self.factor(f.atom, [substituted(i, values) for i in f.indices], f.exponent)
             for f in factors
@@ -178,7 +185,8 @@ class Atoms:
         factors = self._factors(monomial.factors, names)
         return self.named(factors, guards_.renamed(monomial.guards, names), bound_of(monomial))
 
-    def _factors(self, factors: Iterable[Factor], names: Names) -> list[Factor]:
+    def _factors(self, factors: Sequence[Factor], names: Names) -> list[Factor]:
+        self.work.spend(len(factors))
         return [
             self.factor(f.atom, [renamed(i, names) for i in f.indices], f.exponent) for f in factors
         ]
@@ -214,7 +222,7 @@ class Atoms:
             return Monomial(guards_.renamed(group.guards, names), tuple(sorted(factors)))
 
         own = bound & all_variables(indices_of(group.factors, group.guards))
-        return Naming([Part(1, group)], self.swaps, own, written).least().result
+        return Naming([Part(1, group)], self.swaps, own, written, self.work).least().result
 
     # Parameters
 
@@ -231,7 +239,9 @@ class Atoms:
             return tuple(sorted({self._with_maximised(each, names) for each in lifted}))
 
         parts = [part for each in lifted for part in _parts(each.entry)]
-        found, order, symmetries = Naming(parts, self.swaps, lifting.indices, written).least()
+        found, order, symmetries = Naming(
+            parts, self.swaps, lifting.indices, written, self.work
+        ).least()
         self._symmetries.setdefault(found, Symmetries.of(len(order), symmetries))
         indices = self._symmetries[found].least([lifting.indices[v] for v in order])
         result = self._abstract[key] = Abstract(found, indices)
@@ -246,7 +256,7 @@ class Atoms:
         def written(order: Sequence[Variable]) -> Entry:
             return self._renamed(entry, _maximised(order))
 
-        return Naming(_parts(entry), self.swaps, ranging.over, written).least().result
+        return Naming(_parts(entry), self.swaps, ranging.over, written, self.work).least().result
 
 
 def _maximised(variables: Iterable[Variable]) -> dict[Variable, Variable]:
@@ -267,7 +277,6 @@ class _Lifting:
 
     def __init__(self) -> None:
         self.indices: dict[Variable, Index] = {}
-        self._known: dict[Index, Variable] = {}
 
     def entry(self, ranging: Ranging) -> Ranging:
         """An entry with placeholders, and names for what it runs over as if that were bound."""

@@ -164,7 +164,7 @@ class BlockForms:
 
     def _largest(self, value: Symbolic, over: Sequence[Variable]) -> Symbolic:
         there = conjunction(guards_.reading(value.exists, over), _valid(value, over))
-        return replace(_first(value, over), pieces=self.tensors.maximum_over(value, over, there))
+        return self.tensors.maximum_over(value, over, there, _first(value, over))
 
     def _rescaled(
         self, value: Symbolic, stabiliser: Symbolic, over: Sequence[Variable]
@@ -178,15 +178,18 @@ class BlockForms:
         return self.tensors.multiply(value, factor)
 
 
-def live_operations(operations: Iterable[Operation]) -> set[Operation]:
-    """Some operations, and those that they need."""
+def live_operations(
+    operations: Iterable[Operation], through: Callable[[Operation], bool] = lambda _: True
+) -> set[Operation]:
+    """Some operations, and those that they need; of some of them all, but not what these need."""
     pending = list(operations)
     live: set[Operation] = set()
     while pending:
         op = pending.pop()
         if op not in live:
             live.add(op)
-            pending += [v.owner for v in op.operands if isinstance(v.owner, Operation)]
+            if through(op):
+                pending += [v.owner for v in op.operands if isinstance(v.owner, Operation)]
     return live
 
 

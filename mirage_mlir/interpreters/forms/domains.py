@@ -25,6 +25,7 @@ from mirage_mlir.interpreters.forms.indices import (
     Index,
     Variable,
     all_floors,
+    down,
     floor_div,
     nested,
     number,
@@ -33,6 +34,7 @@ from mirage_mlir.interpreters.forms.indices import (
     scaled,
     span,
     substituted,
+    up,
     variable_of,
     variables,
 )
@@ -80,14 +82,16 @@ def _shortened(each: Guard, over: AbstractSet[Variable], fresh: Fresh) -> Step |
         if variable not in over or variable in _in_floors(each.value):
             continue
         least, greatest = span(plus(each.value, of(variable), -coefficient))
-        ends = (each.low - greatest) / coefficient, (each.high - 1 - least) / coefficient
-        low = math.ceil(max(0, min(ends)))
-        high = math.floor(min(variable.size - 1, max(ends)))
+        ends = each.low - greatest, each.high - 1 - least
+        if coefficient < 0:
+            ends = -ends[1], -ends[0]
+        low = max(0, up(ends[0], abs(coefficient)))
+        high = min(variable.size - 1, down(ends[1], abs(coefficient)))
         if low > high:
             return Step({}, (), (False,))
         if low > 0 or high < variable.size - 1:
-            new = fresh(high - low + 1)
-            return Step({variable: plus(of(new), number(low))}, (new,))
+            new = fresh(int(high - low) + 1)
+            return Step({variable: plus(of(new), number(int(low)))}, (new,))
     return None
 
 

@@ -9,6 +9,7 @@ from xdsl.ir import Operation, SSAValue
 
 from mirage_mlir.dialects import kernel
 from mirage_mlir.interpreters.forms.blocks import BlockForms, Watch, live_operations
+from mirage_mlir.interpreters.forms.definedness import Role
 from mirage_mlir.interpreters.forms.operators import Operators
 from mirage_mlir.interpreters.forms.symbolic import Symbolic
 from mirage_mlir.interpreters.forms.terms import Undecided
@@ -40,6 +41,11 @@ def numbered(function: FuncOp, numbers: Numbers) -> list[int]:
     return []
 
 
+def _uses_all(op: Operation) -> bool:
+    """Whether an operator's results need all elements of its operands."""
+    return not isinstance(op, kernel.SliceOp | kernel.GraphDefinedOp)
+
+
 def outputs(
     operators: Operators,
     function: FuncOp,
@@ -67,10 +73,14 @@ def outputs(
         for number, argument in enumerate(block.args)
     }
     results = [v for n, v in enumerate(returned.operands) if wanted is None or n in wanted]
-    live = live_operations([v.owner for v in results if isinstance(v.owner, Operation)])
+    roots = [v.owner for v in results if isinstance(v.owner, Operation)]
+    live, used = live_operations(roots), live_operations(roots, through=_uses_all)
+    role = operators.forms.role
     for op in block.ops:
         if op not in live:
             continue
+        unused = role == Role.REFERENCE and op not in used
+        operators.forms.role = Role.NEITHER if unused else role
         operands = [values[operand] for operand in op.operands]
         if isinstance(op, kernel.GraphDefinedOp):
             made = BlockForms(operators, op, operands, watch).outputs()
@@ -79,4 +89,5 @@ def outputs(
         for value, result in zip(op.results, made, strict=True):
             values[value] = result
             watch(op, result)
+    operators.forms.role = role
     return [values[value] for value in results]

@@ -11,6 +11,7 @@ from __future__ import annotations
 from fractions import Fraction
 
 from mirage_mlir.interpreters.forms.algebra import Product
+from mirage_mlir.interpreters.forms.definedness import Role
 from mirage_mlir.interpreters.forms.quotients import Quotients
 from mirage_mlir.interpreters.forms.terms import (
     Atom,
@@ -80,11 +81,11 @@ class Functions(Quotients):
         return self.inverse(self.power(a, -exponent)) if exponent < 0 else self.power(a, exponent)
 
     def rebuilt(self, f: Factor) -> Form:
-        known, self.is_reference = self.is_reference, True
+        known, self.role = self.role, Role.NEITHER
         try:
             return self.remade(f)
         finally:
-            self.is_reference = known
+            self.role = known
 
     def remade(self, f: Factor) -> Form:
         """A factor with forms, made anew where it is read; where it is defined is known."""

@@ -23,6 +23,7 @@ from mirage_mlir.interpreters.forms.indices import (
     scaled,
     span,
     substituted,
+    up,
     variables,
 )
 
@@ -53,7 +54,7 @@ def guard(index: Index, low: float, high: float) -> Guard | bool:
     common = gcd(*coefficients(index))
     if not common:
         return low <= 0 < high
-    index, low, high = divided(index, common), _up(low, common), _up(high, common)
+    index, low, high = divided(index, common), up(low, common), up(high, common)
     if coefficients(index)[0] < 0:
         index, low, high = scaled(index, -1), 1 - high, 1 - low
     least, greatest = span(index)
@@ -67,11 +68,6 @@ def guard(index: Index, low: float, high: float) -> Guard | bool:
     return Guard(index, int(max(low, least)), int(min(high, greatest + 1)))
 
 
-def _up(value: float, divisor: int) -> float:
-    """The least integer not below a quotient."""
-    return value if value in (-inf, inf) else -(-int(value) // divisor)
-
-
 def _coarser(index: Index, low: float, high: float) -> tuple[Index, float, float] | None:
     """A condition as one of fewer variables: `8 a + b < 16` for b below 8 is `a < 2`."""
     if not index.linear and len(index.floors) == 1:
@@ -82,7 +78,7 @@ def _coarser(index: Index, low: float, high: float) -> tuple[Index, float, float
         least, greatest = span(rest)
         ends = [end for end in (low, high) if end not in (-inf, inf)]
         if least >= 0 and greatest < part and all(end % part == 0 for end in ends):
-            return divided(multiple, part), _up(low, part), _up(high, part)
+            return divided(multiple, part), up(low, part), up(high, part)
     return None
 
 

@@ -24,6 +24,8 @@ from mirage_mlir.interpreters.forms.indices import (
     Span,
     Variable,
     all_variables,
+    nested,
+    of,
     span,
     variables,
 )
@@ -31,8 +33,11 @@ from mirage_mlir.interpreters.forms.indices import (
 MOST_POINTS = 1 << 17
 """Elements that are looked at for one image, which takes 0.02 s and 5 MB for each column."""
 
-LARGEST = 1 << 40
-"""Weights up to which sums of them are exact in 64 bits."""
+LARGEST = 1 << 62
+"""Sums of weights up to which they are exact in 64 bits."""
+
+FARTHEST = 1 << 61
+"""Indices up to which sums of two parts are exact in 64 bits."""
 
 Numbers = NDArray[np.int64]
 
@@ -101,7 +106,10 @@ def tied(names: set[Variable], guards: Guards) -> set[Variable]:
 
 def _rows(indices: Sequence[Index], guards: Guards, over: Sequence[Variable]) -> Numbers | None:
     shape = tuple(variable.size for variable in over)
-    if prod(shape) > MOST_POINTS or 0 in shape:
+    inner = [
+        part for index in (*indices, *(each.value for each in guards)) for part in nested(index)
+    ]
+    if prod(shape) > MOST_POINTS or 0 in shape or not all(map(_fits, inner)):
         return None
     values: dict[Variable, Numbers] = {}
     for axis, variable in enumerate(over):
@@ -112,6 +120,13 @@ def _rows(indices: Sequence[Index], guards: Guards, over: Sequence[Variable]) ->
         there &= (low <= value) & (value < high)
     columns = [np.broadcast_to(_evaluated(index, values), shape)[there] for index in indices]
     return np.stack(columns, axis=1)
+
+
+def _fits(index: Index) -> bool:
+    """Whether an index, and what is computed on the way to it, is exact in 64 bits."""
+    sizes = [abs(c) * max(map(abs, span(of(v)))) for v, c in index.linear]
+    sizes += [abs(c) * max(map(abs, span(Index((), ((f, 1),))))) for f, c in index.floors]
+    return abs(index.constant) + sum(sizes) < FARTHEST
 
 
 def _evaluated(index: Index, values: Mapping[Variable, Numbers]) -> Numbers:
@@ -180,7 +195,9 @@ def image(parts: Sequence[Weighted], columns: AbstractSet[int]) -> Image | None:
     tables = [table for table in drawn if table is not None]
     denominator = lcm(*(part.weight.denominator for part in parts))
     numerators = [int(part.weight * denominator) for part in parts]
-    if len(tables) < len(parts) or any(abs(n) > LARGEST for n in numerators):
+    if len(tables) < len(parts):
+        return None
+    if sum(abs(n) * len(table) for n, table in zip(numerators, tables, strict=True)) > LARGEST:
         return None
     everything = np.concatenate(tables)
     if not len(everything):

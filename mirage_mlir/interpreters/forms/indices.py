@@ -14,7 +14,7 @@ from math import gcd, inf
 from typing import NamedTuple
 
 Span = tuple[float, float]
-"""The least and the greatest value; infinite where nothing is known."""
+"""The least and the greatest value, whole numbers of any size; infinite where nothing is known."""
 
 
 class Variable(NamedTuple):
@@ -131,7 +131,8 @@ def variable_of(a: Index) -> Variable | None:
 
 def span(a: Index) -> Span:
     """Bounds of an index for all values of its variables."""
-    low = high = float(a.constant)
+    low: float = a.constant
+    high: float = a.constant
     for (least, greatest), coefficient in [
         *((variable.span, c) for variable, c in a.linear),
         *((_floor_span(floor), c) for floor, c in a.floors),
@@ -159,11 +160,17 @@ def _holds(a: Index, part: Index, times: int) -> bool:
 
 def _floor_span(floor: Floor) -> Span:
     low, high = span(floor.dividend)
-    return _quotient(low, floor.divisor), _quotient(high, floor.divisor)
+    return down(low, floor.divisor), down(high, floor.divisor)
 
 
-def _quotient(value: float, divisor: int) -> float:
+def down(value: float, divisor: int) -> float:
+    """The greatest integer not above a quotient."""
     return value if value in (-inf, inf) else int(value) // divisor
+
+
+def up(value: float, divisor: int) -> float:
+    """The least integer not below a quotient."""
+    return value if value in (-inf, inf) else -(-int(value) // divisor)
 
 
 # Quotients and remainders
@@ -196,7 +203,7 @@ def floor_div(a: Index, divisor: int) -> Index:
 
 def _floor_of_rest(a: Index, divisor: int) -> Index:
     """`floor_div` of an index whose coefficients are below the divisor."""
-    low, high = (_quotient(end, divisor) for end in span(a))
+    low, high = (down(end, divisor) for end in span(a))
     if low == high:
         return number(int(low))
     for part in sorted({gcd(divisor, c) for c in coefficients(a)} - {1}):

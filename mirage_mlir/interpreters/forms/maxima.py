@@ -19,7 +19,7 @@ from mirage_mlir.interpreters.forms.atoms import Ranging
 from mirage_mlir.interpreters.forms.domains import step
 from mirage_mlir.interpreters.forms.functions import Functions
 from mirage_mlir.interpreters.forms.guards import Guard
-from mirage_mlir.interpreters.forms.images import Reads, is_same, may_be_same, split
+from mirage_mlir.interpreters.forms.images import Reads, is_same, may_be_same, split, tied
 from mirage_mlir.interpreters.forms.indices import (
     Index,
     Variable,
@@ -215,14 +215,14 @@ class Maxima(Functions):
         return Ranging(Entry(guards, self.instance(form, indices)), frozenset(table.reads.over))
 
     def _table(self, each: Ranging) -> _Table | None:
-        """What an entry reads; None where what it runs over is tied to free variables."""
+        """What an entry reads; None where what it runs over is tied to others, or to nothing."""
         (guards, form), over = each
         inner = guards_.reading(guards, over)
         if any(not over.issuperset(variables(g.value)) for g in inner):
             return None
         abstract, indices = self.abstract(form)
         parts = split(indices, over)
-        if parts is None:
+        if parts is None or over - tied(all_variables(parts.inner), inner):
             return None
         others = guards_.without(guards, inner)
         numbers = {

@@ -144,7 +144,8 @@ class Multisets:
     ) -> tuple[list[Factor], Guards, frozenset[Variable], Fraction]:
         """The monomial of a table whose shape has numbers for other indices."""
         factors, ranges = self._read(table, outer)
-        guards = guards_.both(table.reads.guards, ranges) or ()
+        guards = guards_.both(table.reads.guards, ranges)
+        assert guards is not None, "those of what it replaces hold, and read the same"
         return factors, guards, frozenset(table.reads.over), coefficient
 
     def _read(

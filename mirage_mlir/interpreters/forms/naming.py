@@ -16,8 +16,8 @@ from fractions import Fraction
 from typing import Any, Generic, NamedTuple, TypeVar
 
 from mirage_mlir.interpreters.forms.guards import Guard
-from mirage_mlir.interpreters.forms.indices import Index, Variable, all_variables, variables
-from mirage_mlir.interpreters.forms.terms import Factor, Monomial
+from mirage_mlir.interpreters.forms.indices import Index, Variable, all_variables
+from mirage_mlir.interpreters.forms.terms import Factor, Monomial, Work
 
 MOST_NAMINGS = 120
 """
@@ -42,6 +42,14 @@ Swaps = Callable[[int], tuple[tuple[int, ...], ...]]
 """The groups of parameters of an atom whose order does not matter."""
 
 
+class _Use(NamedTuple):
+    """Where a variable stands: what goes with that, and in which indices of what."""
+
+    label: Fraction | int
+    what: Factor | Guard
+    places: tuple[int, ...]
+
+
 class Least(NamedTuple, Generic[T]):
     """What canonical orders make, one of these, and permutations of it that make the same."""
 
@@ -59,6 +67,7 @@ class Naming(Generic[T]):
         swaps: which parameters of atoms are interchangeable.
         wanted: the variables.
         written: what an order of them makes.
+        work: counts steps.
     """
 
     def __init__(
@@ -67,21 +76,27 @@ class Naming(Generic[T]):
         swaps: Swaps,
         wanted: Iterable[Variable],
         written: Callable[[Sequence[Variable]], T],
+        work: Work,
     ) -> None:
+        self.work = work
         self.swaps = swaps
         self.wanted = sorted(wanted)
-        self._uses: dict[Variable, list[tuple[Fraction | int, Factor | Guard]]] = {
-            variable: [] for variable in self.wanted
-        }
+        self._uses: dict[Variable, list[_Use]] = {variable: [] for variable in self.wanted}
         for label, monomial in parts:
-            for use in (*monomial.factors, *monomial.guards):
-                indices = use.indices if isinstance(use, Factor) else (use.value,)
-                for variable in all_variables(indices) & self._uses.keys():
-                    self._uses[variable].append((label, use))
+            for what in (*monomial.factors, *monomial.guards):
+                self._add(label, what)
         self.written = written
         self.tried = 0
         self.alike: list[tuple[tuple[Variable, ...], tuple[Variable, ...]]] = []
         """Orders that make the same."""
+
+    def _add(self, label: Fraction | int, what: Factor | Guard) -> None:
+        places: dict[Variable, list[int]] = {}
+        for place, index in enumerate(_indices(what)):
+            for variable in all_variables([index]) & self._uses.keys():
+                places.setdefault(variable, []).append(place)
+        for variable, found in places.items():
+            self._uses[variable].append(_Use(label, what, tuple(found)))
 
     def least(self) -> Least[T]:
         """The least of what the canonical orders make."""
@@ -154,37 +169,38 @@ class Naming(Generic[T]):
                 return found
 
     def _key(self, variable: Variable, view: _View) -> Key:
-        uses = [
-            (label, *view.factor(use, variable))
-            if isinstance(use, Factor)
-            else (label, -1, use.low, use.high, view.index(use.value, variable))
-            for label, use in self._uses[variable]
-        ]
+        uses = [(label, *view.use(what, variable, at)) for label, what, at in self._uses[variable]]
+        self.work.spend(len(uses))
         return (variable.size, *sorted(uses))
 
 
+def _indices(what: Factor | Guard) -> tuple[Index, ...]:
+    return what.indices if isinstance(what, Factor) else (what.value,)
+
+
 class _View:
-    """Descriptions of factors in which variables are known by their colours alone."""
+    """Descriptions of factors and guards in which variables are known by their colours alone."""
 
     def __init__(self, colours: Mapping[Variable, int], swaps: Swaps) -> None:
         self.colours = colours
         self.swaps = swaps
-        self._known: dict[Index, Key] = {}
+        self._known: dict[int, list[Key]] = {}
+        """Descriptions of indices, by the identity of what has them."""
 
-    def factor(self, factor: Factor, variable: Variable) -> Key:
-        """A factor in which one variable is told from all others."""
-        places = [self._place(index, variable) for index in factor.indices]
-        for group in self.swaps(factor.atom):
+    def use(self, what: Factor | Guard, variable: Variable, at: Iterable[int]) -> Key:
+        """A factor or guard in which one variable, which stands there, is told from all others."""
+        indices = _indices(what)
+        if id(what) not in self._known:
+            self._known[id(what)] = [self.index(index, None) for index in indices]
+        places = [*self._known[id(what)]]
+        for place in at:
+            places[place] = self.index(indices[place], variable)
+        if isinstance(what, Guard):
+            return (-1, what.low, what.high, *places)
+        for group in self.swaps(what.atom):
             for place, description in zip(group, sorted(places[n] for n in group), strict=True):
                 places[place] = description
-        return (factor.atom, factor.exponent, *places)
-
-    def _place(self, index: Index, variable: Variable) -> Key:
-        if variable in variables(index):
-            return self.index(index, variable)
-        if index not in self._known:
-            self._known[index] = self.index(index, None)
-        return self._known[index]
+        return (what.atom, what.exponent, *places)
 
     def index(self, index: Index, variable: Variable | None) -> Key:
         """An index in which one variable is told from all others."""

@@ -11,6 +11,7 @@ from xdsl.ir import Operation
 
 from mirage_mlir.field.rational import simplest_rational
 from mirage_mlir.interpreters.domain import NotInterpretable
+from mirage_mlir.interpreters.forms.definedness import Role
 from mirage_mlir.interpreters.forms.indices import ZERO, of
 from mirage_mlir.interpreters.forms.symbolic import Piece, Symbolic
 from mirage_mlir.interpreters.forms.tensors import Tensors
@@ -90,7 +91,8 @@ class Operators:
         Raises:
             Undecided: it has no form.
         """
-        key = (op.name, *op.properties.items(), op.results[0].type, *map(id, operands))
+        unused = self.forms.role == Role.NEITHER
+        key = (op.name, unused, *op.properties.items(), op.results[0].type, *map(id, operands))
         if key not in self._known:
             self._known[key] = self._result(op, operands), operands
         return self._known[key][0]

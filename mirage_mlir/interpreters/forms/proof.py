@@ -8,6 +8,7 @@ from xdsl.dialects.func import FuncOp
 
 from mirage_mlir.dialects import thread
 from mirage_mlir.interpreters.forms import guards as guards_
+from mirage_mlir.interpreters.forms.definedness import Role
 from mirage_mlir.interpreters.forms.equality import Equality
 from mirage_mlir.interpreters.forms.evaluate import Numbers, numbered, outputs
 from mirage_mlir.interpreters.forms.maxima import Maxima
@@ -41,9 +42,11 @@ def prove(reference: FuncOp, candidate: FuncOp) -> Proof:
     wanted = [number for number, (left, right) in enumerate(pairs) if left != right]
     try:
         expected = outputs(operators, reference, wanted)
-        forms.is_reference = False
+        for piece in (piece for result in expected for piece in result.pieces):
+            forms.grant(piece.form, piece.guards)
+        forms.role = Role.CANDIDATE
         found = outputs(operators, candidate, wanted)
-        forms.is_reference = True
+        forms.role = Role.NEITHER
         for number, left, right in zip(wanted, expected, found, strict=True):
             dims = [(dim, dim) for dim in range(len(left.dims))]
             if not _equal(forms, left, tensors.aligned(left, right, dims)):

@@ -11,21 +11,17 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 from fractions import Fraction
-from functools import partial
 from math import gcd, lcm
 
 from mirage_mlir.interpreters.forms import guards as guards_
 from mirage_mlir.interpreters.forms.algebra import Algebra, Product, collect
-from mirage_mlir.interpreters.forms.domains import step
+from mirage_mlir.interpreters.forms.definedness import Granted, Need, Region, Role, reads
 from mirage_mlir.interpreters.forms.guards import Guards
 from mirage_mlir.interpreters.forms.indices import ZERO as FIRST
 from mirage_mlir.interpreters.forms.indices import (
     Index,
-    Span,
     Variable,
     all_variables,
-    span,
-    substituted,
 )
 from mirage_mlir.interpreters.forms.terms import (
     Atom,
@@ -46,22 +42,22 @@ NON_NEGATIVE = frozenset({"exp", "sqrt", "sigmoid"})
 POSITIVE = frozenset({"exp", "sigmoid"})
 """Functions whose values are above zero."""
 
+ODD = frozenset({"tanh", "erf"})
+"""Functions that are analytic, and above zero where their argument is."""
+
 
 class Quotients(Algebra):
-    """
-    Arithmetic with quotients.
-
-    While `is_reference` holds, what is evaluated is the reference: where it is not defined nothing
-    is claimed, so what it divides by is not zero, and what it takes a root of is not negative.
-    """
+    """Arithmetic with quotients."""
 
     def __init__(self) -> None:
         super().__init__()
-        self.is_reference = True
+        self.role = Role.REFERENCE
+        """Of what is evaluated just now."""
         self.where: Guards = ()
         """What holds where something is computed just now."""
-        self._granted: dict[tuple[str, Form], list[list[Span]]] = {}
+        self._granted = Granted()
         self._with_maximum: dict[int, bool] = {}
+        self._analytic: dict[int, bool] = {}
 
     def require(self, never: str, a: Form) -> None:
         """
@@ -70,25 +66,34 @@ class Quotients(Algebra):
         Raises:
             Undecided: it may be defined elsewhere.
         """
+        if self.role == Role.NEITHER:
+            return
         form, indices = self.abstract(a)
-        known = self._granted.setdefault((never, form), [])
-        spans = self._spans(indices)
-        if self.is_reference:
-            known.append(spans)
-        elif not any(map(partial(_within, spans), known)):
-            raise Undecided(f"the candidate alone is not defined where something is {never}")
+        self._demand(Need(never, form), indices, self.where)
 
-    def _spans(self, indices: Sequence[Index]) -> list[Span]:
-        """Bounds of indices where something is computed just now."""
-        guards: Guards | None = self.where
-        while guards is not None:
-            free = all_variables([*indices, *(each.value for each in guards)])
-            change = step(indices, guards, free, self.variable)
-            if change is None:
-                break
-            indices = [substituted(index, change.values) for index in indices]
-            guards = guards_.both(guards_.moved(guards, change.values) or (), change.conditions)
-        return [span(index) for index in indices]
+    def grant(self, a: Form, guards: Guards) -> None:
+        """Note what a result of the reference divides by, and takes roots of, where guards hold."""
+        for monomial, _ in a:
+            where = guards_.both(guards, monomial.guards)
+            for f in monomial.factors if where is not None else ():
+                atom = self.atoms[f.atom]
+                if atom.name == "sqrt":
+                    self._demand(Need("negative", atom.form), f.indices, where or ())
+                if atom.kind == "sum" and f.exponent < 0:
+                    self._demand(Need("zero", atom.form), f.indices, where or ())
+
+    def _demand(self, need: Need, indices: Sequence[Index], where: Guards) -> None:
+        needed = reads(indices, where, self.variable)
+        if needed is None:
+            return
+        form = need.form
+        atom = self.atoms.intern(Atom("sum", entries=(Entry((), form),)))
+        name = self.atoms.named([Factor(atom, needed.indices, 1)], needed.guards, needed.over)
+        region = Region(needed, name)
+        if self.role == Role.REFERENCE:
+            self._granted.add(need, region)
+        elif not self._granted.covers(need, region):
+            raise Undecided(f"the candidate alone is not defined where something is {need.never}")
 
     # Quotients
 
@@ -102,20 +107,27 @@ class Quotients(Algebra):
         if not a:
             raise Undecided("something is divided by zero")
         self.check_not_empty(a)
-        if not self._is_rarely_zero(a):
-            self.require("zero", a)
+        coefficient, factors, sums = self._divisors(a)
+        for f in factors:
+            if not self._is_rarely_zero_factor(f):
+                self.require("zero", self.reduced(Product([f])))
+        inverse = [f._replace(exponent=-f.exponent) for f in factors]
+        result = self.reduced(Product(inverse), 1 / coefficient)
+        for each in sums:
+            if not self._is_rarely_zero(each):
+                self.require("zero", each)
+            result = self.mul(result, self._reciprocal(each))
+        return result
+
+    def _divisors(self, a: Form) -> tuple[Fraction, Sequence[Factor], list[Form]]:
+        """A form that is no sum over nothing as a product of a number, factors and sums."""
         if len(a) == 1:
             ((monomial, coefficient),) = a
+            # Guards hold everywhere: where they did not, it would be a sum over nothing.
             outside, groups = components(monomial, bound_of(monomial))
-            factors = [f._replace(exponent=-f.exponent) for f in outside.factors]
-            # A guard that holds nowhere makes it zero, and is checked; elsewhere it is 1.
-            result = self.reduced(Product(factors), 1 / coefficient)
-            for group in groups:
-                result = self.mul(result, self._reciprocal(((self.alone(group), Fraction(1)),)))
-            return result
+            return coefficient, outside.factors, [((self.alone(g), Fraction(1)),) for g in groups]
         coefficient, content, rest = self.primitive(a)
-        factors = [f._replace(exponent=-f.exponent) for f in content]
-        return self.mul(self.reduced(Product(factors), 1 / coefficient), self._reciprocal(rest))
+        return coefficient, content, [rest]
 
     def alone(self, group: Monomial) -> Monomial:
         """A part of a monomial as one, its bound variables named anew."""
@@ -198,14 +210,63 @@ class Quotients(Algebra):
         if not any(_has_terms(monomial) for monomial, _ in a):
             raise Undecided("something is divided by a sum that may have no terms")
 
-    def _is_rarely_zero(self, a: Form) -> bool:
-        """Whether a form that is not zero everywhere is zero on a null set at most."""
-        factors = [f for monomial, _ in a for f in monomial.factors]
-        if len(a) == 1 and not bound_of(a[0][0]):
-            return all(self.is_positive_factor(f) or not self.has_maximum(f.atom) for f in factors)
-        if self.is_positive(a) or self.is_positive(self.scale(a, -1)):
+    def _is_rarely_zero_factor(self, f: Factor) -> bool:
+        """Whether a factor is surely not zero but on a null set of inputs."""
+        # What was divided by 1 / x is not zero.
+        if f.exponent < 0 or self.is_positive_factor(f):
             return True
-        return not any(self.has_maximum(f.atom) for f in factors)
+        return not self.has_maximum(f.atom) and self._is_above_zero_somewhere(f)
+
+    def _is_rarely_zero(self, a: Form) -> bool:
+        """
+        Whether a form is zero on a null set of inputs at most, whatever its free variables are.
+
+        It is if it is analytic and above zero, or below, for positive inputs. Terms of different
+        signs may cancel: `x_i - x_j` is zero where i = j.
+        """
+        opposite = self.scale(a, -1)
+        if self.is_positive(a) or self.is_positive(opposite):
+            return True
+        if any(self.has_maximum(f.atom) for monomial, _ in a for f in monomial.factors):
+            return False
+        return self._is_positive_for_positive(a) or self._is_positive_for_positive(opposite)
+
+    def _is_positive_for_positive(self, a: Form) -> bool:
+        """Whether a form is surely analytic, and above zero where all inputs are."""
+        return any(_has_terms(monomial) for monomial, _ in a) and all(
+            c > 0 and all(map(self._is_above_zero_somewhere, m.factors)) for m, c in a
+        )
+
+    def _is_above_zero_somewhere(self, f: Factor) -> bool:
+        """Whether a factor is surely analytic but for poles, and above zero for positive inputs."""
+        atom = self.atoms[f.atom]
+        if atom.kind == "input":
+            return True
+        if not self._is_analytic(f.atom):
+            return False
+        if self.is_positive_factor(f):
+            return True
+        named = atom.kind == "sum" or atom.name in ODD
+        return named and self._is_positive_for_positive(atom.form)
+
+    def _is_analytic(self, atom: int) -> bool:
+        """Whether an atom is surely an analytic function of all real inputs."""
+        if atom not in self._analytic:
+            self._analytic[atom] = self._is_new_analytic(self.atoms[atom])
+        return self._analytic[atom]
+
+    def _is_new_analytic(self, atom: Atom) -> bool:
+        if atom.kind == "input":
+            return True
+        if atom.kind == "maximum" or atom.name not in ("", *POSITIVE, *ODD, "sqrt"):
+            return False
+        if atom.name == "sqrt" and not self.is_positive(atom.form):
+            return False
+        factors = [f for monomial, _ in atom.form for f in monomial.factors]
+        return all(self._is_analytic(f.atom) and self._is_power(f) for f in factors)
+
+    def _is_power(self, f: Factor) -> bool:
+        return f.exponent > 0 or self.atoms[f.atom].name == "exp"
 
     def has_maximum(self, atom: int) -> bool:
         """Whether an atom is made of maxima, and may thus be one number on more than a null set."""
@@ -231,6 +292,8 @@ class Quotients(Algebra):
         if atom.kind == "sum":
             # A denominator is not zero.
             return self.is_positive(atom.form) or self.never_negative(f)
+        if atom.name == "sqrt":
+            return self.is_positive(atom.form)
         return atom.kind == "function" and atom.name in POSITIVE
 
     def is_never_negative(self, a: Form) -> bool:
@@ -266,11 +329,6 @@ def _has_terms(monomial: Monomial) -> bool:
     """Whether a sum surely has a term: that at which its bound variables are zero."""
     corner = dict.fromkeys(bound_of(monomial), FIRST)
     return guards_.moved(monomial.guards, corner) == ()
-
-
-def _within(spans: Sequence[Span], others: Sequence[Span]) -> bool:
-    pairs = zip(spans, others, strict=True)
-    return all(low <= least and greatest <= high for (least, greatest), (low, high) in pairs)
 
 
 def _is_free(f: Factor) -> bool:

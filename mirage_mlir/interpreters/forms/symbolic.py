@@ -109,6 +109,8 @@ class Pieces:
 
     def moved(self, pieces: Iterable[Piece], values: Mapping[Variable, Index]) -> tuple[Piece, ...]:
         """Pieces with variables replaced, without those that are nowhere."""
+        pieces = [*pieces]
+        self.forms.atoms.work.read(each.value for piece in pieces for each in piece.guards)
         moved = ((guards_.moved(piece.guards, values), piece.form) for piece in pieces)
         return together(
             Piece(guards, self.forms.insert(form, values))
@@ -126,6 +128,7 @@ class Pieces:
         """An operation on the elements of two tensors, where the result has elements."""
         there = conjunction(result.exists, *(dim.valid for dim in result.dims))
         found: list[Piece] = []
+        self.forms.atoms.work.spend(len(x) * len(y))
         for a in x:
             for b in y:
                 guards = guards_.both(a.guards, b.guards)
@@ -156,9 +159,12 @@ class Pieces:
         over: Iterable[Variable],
         guards: Guards,
         operation: Callable[[Sequence[Piece], set[Variable]], Form],
+        there: Guards = (),
     ) -> tuple[Piece, ...]:
         """
         A sum or a maximum over some variables, of elements at which guards hold.
+
+        The result has elements `there`; elsewhere there may be nothing to take it of.
 
         Raises:
             Undecided: the pieces differ in too many ways.
@@ -174,7 +180,7 @@ class Pieces:
         found: list[Piece] = []
         for cell in cells:
             where = guards_.both(guards_.guard(*each) for each in cell)
-            if where is None:
+            if where is None or guards_.both(where, there) is None:
                 continue
             parts: list[Piece] = []
             for piece, own, others in zip(x.pieces, inner, outer, strict=True):

@@ -80,15 +80,15 @@ class Tensors(Pieces):
         return self.reduced(x, over, guards, total)
 
     def maximum_over(
-        self, x: Symbolic, over: Sequence[Variable], guards: Guards
-    ) -> tuple[Piece, ...]:
-        """The maximum of the elements at which guards hold, over variables."""
-        return self.reduced(
-            x,
-            over,
-            guards,
-            lambda parts, names: self.forms.largest(((p.form, p.guards) for p in parts), names),
-        )
+        self, x: Symbolic, over: Sequence[Variable], guards: Guards, result: Symbolic
+    ) -> Symbolic:
+        """A result with the maximum of the elements at which guards hold, over variables."""
+
+        def largest(parts: Sequence[Piece], names: set[Variable]) -> Form:
+            return self.forms.largest(((part.form, part.guards) for part in parts), names)
+
+        there = conjunction(result.exists, *(dim.valid for dim in result.dims))
+        return replace(result, pieces=self.reduced(x, over, guards, largest, there))
 
     def total(self, x: Symbolic, dims: Sequence[int]) -> Symbolic:
         """The sum over dimensions, which stay with size 1."""
@@ -106,7 +106,7 @@ class Tensors(Pieces):
         # Elements are there from the first one on.
         first = guards_.moved(guards, dict.fromkeys(over, ZERO))
         exists = conjunction(x.exists, (False,) if first is None else first)
-        return Symbolic(self.maximum_over(x, over, guards), _without(x.dims, dims), exists)
+        return self.maximum_over(x, over, guards, Symbolic((), _without(x.dims, dims), exists))
 
     def matmul(self, x: Symbolic, y: Symbolic) -> Symbolic:
         """The product of the last two dimensions; the others broadcast."""

@@ -16,7 +16,13 @@ from fractions import Fraction
 from typing import NamedTuple
 
 from mirage_mlir.interpreters.forms.guards import Guard, Guards
-from mirage_mlir.interpreters.forms.indices import Index, Variable, all_variables, substituted
+from mirage_mlir.interpreters.forms.indices import (
+    Index,
+    Variable,
+    all_variables,
+    substituted,
+    variables,
+)
 
 FIRST_FREE = 1000
 """Numbers of free variables; parameters of atoms are below, bound variables are negative."""
@@ -27,6 +33,35 @@ FIRST_MAXIMISED = -1000
 
 class Undecided(Exception):
     """The form of a value cannot be found; the message says why."""
+
+
+MOST_STEPS = 60_000
+"""
+Factors made or named and variables replaced in one proof, about 4 s of work: programs and graphs
+of the tests need up to 25,000.
+"""
+
+
+class Work:
+    """Counts the steps of a proof, so that it ends in time and always at the same place."""
+
+    def __init__(self) -> None:
+        self.steps = 0
+
+    def read(self, indices: Iterable[Index]) -> None:
+        """Count the variables that indices read."""
+        self.spend(sum(1 for index in indices for _ in variables(index)))
+
+    def spend(self, steps: int) -> None:
+        """
+        Count some steps.
+
+        Raises:
+            Undecided: there were too many.
+        """
+        self.steps += steps
+        if self.steps > MOST_STEPS:
+            raise Undecided(f"the normal forms take more than {MOST_STEPS} steps")
 
 
 class Factor(NamedTuple):
