@@ -272,7 +272,8 @@ class _Comparison:
         if most_elements(self.reference, slabs, labels) > MOST_WHOLE:
             return None
         # Of a large program only the kinds that say most.
-        kinds = kinds[: max(FEWEST_KINDS, int(GATE / one))]
+        if one * len(kinds) > GATE:
+            kinds = kinds[: max(FEWEST_KINDS, int(GATE / one))]
         if one * len(kinds) > most:
             return None
         dims = adjacent(self.reference, slabs, labels, random)

@@ -63,7 +63,7 @@ def most_elements(function: FuncOp, slabs: Sequence[Slab], labels: int) -> float
         for argument in function.body.block.args
         if any(mnemonic(use.operation) != "matmul" for use in argument.uses)
     ]
-    return max(prod(shape_of(value)) * parts.get(value, 1.0) for value in values)
+    return max((prod(shape_of(value)) * parts.get(value, 1.0) for value in values), default=0.0)
 
 
 def _parts(slabs: Sequence[Slab], labels: int) -> dict[SSAValue, float]:
