@@ -3,10 +3,11 @@
 import os
 import platform
 from datetime import UTC, datetime
-from importlib.metadata import version
 from pathlib import Path
 
-from gpu import commit
+from gpu import commit, package_version
+
+from mirage_mlir import __version__
 
 
 def processor() -> str:
@@ -21,12 +22,13 @@ def processor() -> str:
 
 def described() -> dict[str, object]:
     """Date, commit, processor and versions."""
-    packages = ("mirage_mlir", "xdsl", "numpy")
+    packages = ("numba-cuda-mlir", "nvidia-cuda-nvcc", "numpy", "xdsl", "z3-solver")
     return {
         "date": datetime.now(UTC).isoformat(timespec="seconds"),
         "commit": commit(),
         "processor": processor(),
         "cores": os.cpu_count(),
         "python": platform.python_version(),
-        **{name: version(name) for name in packages},
+        "mirage_mlir": __version__,
+        **{name: package_version(name) for name in packages},
     }

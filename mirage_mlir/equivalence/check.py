@@ -32,10 +32,10 @@ from mirage_mlir.equivalence.random_tests import (
     is_lowered,
 )
 from mirage_mlir.equivalence.report import EquivalenceReport, Tests, Verdict
-from mirage_mlir.equivalence.sample import Dims, adjacent, restricted, whole
+from mirage_mlir.equivalence.sample import Dims, adjacent, restricted, whole, window
 from mirage_mlir.equivalence.slabs import Slab, find_slabs
 from mirage_mlir.equivalence.witness import Witness, float_witness
-from mirage_mlir.equivalence.work import seconds
+from mirage_mlir.equivalence.work import most_elements, seconds
 from mirage_mlir.interpreters.dims import NotClosed
 from mirage_mlir.interpreters.domain import NotInterpretable
 from mirage_mlir.interpreters.forms import Proof, first_divergence, prove
@@ -51,6 +51,18 @@ GATE = 0.5
 
 MOST_GATE = 5.0
 """The same where nothing smaller can be run."""
+
+MOST_TOGETHER = 1 << 20
+"""Elements of a value that the gate looks at, if fewer labels have fewer: some 100 MB for all."""
+
+MOST_WHOLE = 1 << 23
+"""Elements of a value that the gate looks at, at most: 64 MB in f64, of which it has about six."""
+
+MOST_RESIDUES = 5 << 20
+"""Residues of one value in random tests: 40 MB; an evaluation has up to ten of them at a time."""
+
+WINDOW = 1 << 15
+"""Elements of a result that the gate looks at where a program has no slabs."""
 
 FEWEST_KINDS = 3
 """Kinds of inputs that are looked at in any case: normal, one large channel, tiny."""
@@ -238,17 +250,33 @@ class _Comparison:
             # The candidate needs other indices than the program does.
             pass
         gate = self._gate(self.slabs, MOST_GATE)
-        return None if gate is None else gate.losses(self.candidate)
+        return self._window_losses() if gate is None else gate.losses(self.candidate)
+
+    def _window_losses(self) -> list[Loss] | None:
+        """The errors on adjacent elements; None where they need others, or all are too many."""
+        random = np.random.default_rng([self.seed, 7])
+        dims = window(self.reference, WINDOW, random)
+        if dims is None:
+            return None
+        kinds = kinds_of(self.reference, exponentials=bool(self.exponential))
+        try:
+            return self.verifier.gate(dims, tuple(kinds)).losses(self.candidate)
+        except NotClosed:
+            return None
 
     def _gate(self, slabs: Sequence[Slab], most: float) -> FloatGate | None:
         """The gate on as many adjacent labels as take little time, or less than the most."""
         random = np.random.default_rng([self.seed, 6])
         kinds = kinds_of(self.reference, exponentials=bool(self.exponential))
         found = [
-            (labels, seconds(self.reference, 1, slabs, labels, READ)) for labels in GATE_LABELS
+            (labels, seconds(self.reference, 1, slabs, labels, READ))
+            for labels in GATE_LABELS
+            if labels == 1 or most_elements(self.reference, slabs, labels) <= MOST_TOGETHER
         ]
         fitting = (each for each in found if each[1] * len(kinds) <= GATE)
         labels, one = next(fitting, found[-1])
+        if most_elements(self.reference, slabs, labels) > MOST_WHOLE:
+            return None
         # Of a large program only the kinds that say most.
         if one * len(kinds) > GATE:
             kinds = kinds[: max(FEWEST_KINDS, int(GATE / one))]
@@ -262,6 +290,7 @@ class _Comparison:
     def _compared(self) -> _Compared | str:
         """What random tests find; or why there are none."""
         lanes = self._lanes * (2 if self.exponential else 1)
+<<<<<<< HEAD
         everything = 2 * seconds(self.reference, lanes, [], 1)
         if self.slabs and everything > AT_ONCE:
             try:
@@ -297,6 +326,24 @@ class _Comparison:
 
     def _too_slow(self, estimate: float) -> str:
         return f"random tests would take about {estimate:.0f} s, {self.budget:g} s are allowed"
+=======
+        estimate = 2 * seconds(self.reference, lanes, [], 1)
+        residues = lanes * most_elements(self.reference, [], 1)
+        if (estimate <= AT_ONCE and residues <= MOST_RESIDUES) or not self.slabs:
+            dims, scope = whole(self.reference), "all elements"
+        else:
+            labels, estimate = self._labels(lanes)
+            residues = lanes * most_elements(self.reference, self.slabs, labels)
+            random = np.random.default_rng([self.seed, 5])
+            dims = restricted(self.reference, self.slabs, labels, random)
+            scope = f"slabs ({_scope(self.slabs, labels)}), which stand for all elements"
+        if estimate > self.budget:
+            allowed = f"{self.budget:g} s are allowed"
+            return None, f"random tests would take about {estimate:.0f} s, {allowed}"
+        if residues > MOST_RESIDUES:
+            return None, f"random tests would keep {residues:.0f} residues of one value"
+        return dims, scope
+>>>>>>> robust
 
     @property
     def _lanes(self) -> int:
@@ -306,7 +353,10 @@ class _Comparison:
     def _labels(self, lanes: int) -> tuple[int, float]:
         """How many labels of each class are computed, and the seconds that takes."""
         found = [
-            (labels, 2 * seconds(self.reference, lanes, self.slabs, labels)) for labels in LABELS
+            (labels, 2 * seconds(self.reference, lanes, self.slabs, labels))
+            for labels in LABELS
+            if labels == 1
+            or lanes * most_elements(self.reference, self.slabs, labels) <= MOST_RESIDUES
         ]
         return next((each for each in found if each[1] <= AT_ONCE), found[-1])
 

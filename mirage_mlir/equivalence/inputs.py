@@ -21,20 +21,26 @@ from mirage_mlir.interpreters.domain import AnyArray, NotInterpretable
 MOST_ELEMENTS = 1 << 23
 """Elements made at a time: 64 MB in each lane."""
 
+MOST_KEPT = 1 << 20
+"""Indices of a dimension whose words are kept: 8 MB. Those of larger dimensions are mixed anew."""
+
 
 class DrawnWords:
     """A random word for each element of a tensor."""
 
     def __init__(self, shape: Sequence[int], seed: Sequence[int]):
         random = np.random.default_rng(seed)
-        self._tables = [random.integers(0, 1 << 63, size).astype(np.uint64) for size in shape]
+        counts = [size if size <= MOST_KEPT else 1 for size in shape]
+        self._tables = [random.integers(0, 1 << 63, size).astype(np.uint64) for size in counts]
+        self._large = [size > MOST_KEPT for size in shape]
         self._key = random.integers(0, 1 << 63, 1).astype(np.uint64)
 
     def at(self, places: Sequence[AnyArray]) -> Words:
         """The words at arrays of indices, one for each dimension, behind an axis of runs."""
         words: Words = self._key
-        for table, place in zip(self._tables, places, strict=True):
-            words = words ^ table[place.astype(np.intp)]
+        for table, place, large in zip(self._tables, places, self._large, strict=True):
+            indices = place.astype(np.intp)
+            words = words ^ (mix(table + indices.astype(np.uint64)) if large else table[indices])
         if words.size > MOST_ELEMENTS:
             raise NotInterpretable(f"{words.size} elements of an argument are read at once")
         shape = np.broadcast_shapes(*(place.shape for place in places))

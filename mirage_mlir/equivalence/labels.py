@@ -26,6 +26,10 @@ NOTHING = -1
 """The label where a ragged tile has no element."""
 
 
+MOST_FOLLOWED = 1 << 21
+"""Indices of a dimension whose labels are followed: three arrays of 16 MB."""
+
+
 class NoSlab(Exception):
     """Labels meet, or something else depends on them; the message says where."""
 
@@ -79,7 +83,14 @@ def labels_of(label: Index, inner: Index) -> Labels:
 
 
 def identity(size: int) -> Labels:
-    """Each index its own label."""
+    """
+    Each index its own label.
+
+    Raises:
+        NoSlab: there are too many.
+    """
+    if size > MOST_FOLLOWED:
+        raise NoSlab(f"a dimension of {size} is too large to be followed")
     return labels_of(np.arange(size), np.zeros(size, np.intp))
 
 
@@ -102,7 +113,14 @@ def concatenated(parts: Sequence[Labels], word: int) -> Labels:
 
 
 def copied(found: Labels, times: int, *, whole: bool) -> Labels:
-    """A dimension repeated as a whole, or index by index."""
+    """
+    A dimension repeated as a whole, or index by index.
+
+    Raises:
+        NoSlab: copies are too many.
+    """
+    if found.size * times > MOST_FOLLOWED:
+        raise NoSlab("copies of a dimension are too many to be followed")
     places = (
         np.tile(np.arange(found.size), times) if whole else np.repeat(np.arange(found.size), times)
     )

@@ -48,6 +48,37 @@ def adjacent(
     return _with_labels(function, slabs, chosen)
 
 
+def window(function: FuncOp, most: int, random: np.random.Generator) -> Dims | None:
+    """
+    The elements of arguments that belong to adjacent elements of a result, about so many.
+
+    That is all that they depend on in programs of elementwise operators; of others, evaluations
+    raise `NotClosed`. None where arguments do not broadcast to the result.
+    """
+    last = function.body.block.last_op
+    if last is None or not last.operands:
+        return None
+    shape = shape_of(last.operands[0])
+    kept: list[Dim] = []
+    for size in reversed(shape):
+        count = min(size, max(1, most))
+        start = int(random.integers(size - count + 1))
+        kept.insert(0, dim_of(size, np.arange(start, start + count)))
+        most //= size
+    found: Dims = []
+    for argument in function.body.block.args:
+        sizes = shape_of(argument)
+        around = kept[len(shape) - len(sizes) :]
+        if len(sizes) > len(shape) or any(
+            size not in (1, dim.size) for size, dim in zip(sizes, around, strict=True)
+        ):
+            return None
+        found.append(
+            tuple(Dim(1) if size == 1 else dim for size, dim in zip(sizes, around, strict=True))
+        )
+    return found
+
+
 def _with_labels(function: FuncOp, slabs: Sequence[Slab], choices: Sequence[Index]) -> Dims:
     """The indices that have one of the chosen labels of each slab axis."""
     inside: dict[tuple[int, int], NDArray[np.bool_] | bool] = {}

@@ -11,6 +11,7 @@ import numpy as np
 from xdsl.ir import Operation
 
 from mirage_mlir.equivalence.labels import (
+    MOST_FOLLOWED,
     Labels,
     NoSlab,
     concatenated,
@@ -266,6 +267,8 @@ class Operators:
         if x.at == dim and x.labels is not None:
             found = copied(x.labels, times, whole=whole)
             return replace(x, dims=_replaced(x.dims, dim, Plain(size * times)), labels=found)
+        if size * times > MOST_FOLLOWED:
+            return replace(x, dims=_replaced(x.dims, dim, Plain(size * times)))
         places = np.arange(size * times)
         label, inner = (
             (places // size, places % size) if whole else (places % times, places // times)

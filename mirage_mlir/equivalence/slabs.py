@@ -13,15 +13,24 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from hashlib import sha256
 
 import numpy as np
 from xdsl.dialects.func import FuncOp, ReturnOp
 from xdsl.ir import SSAValue
 
 from mirage_mlir.dialects import kernel
-from mirage_mlir.equivalence.labels import Index, Labels, NoSlab, Words, identity
+from mirage_mlir.equivalence.labels import (
+    MOST_FOLLOWED,
+    Index,
+    Labels,
+    NoSlab,
+    Words,
+    identity,
+)
 from mirage_mlir.equivalence.slab_blocks import BlockLabels
 from mirage_mlir.equivalence.slab_values import Operators, Origin, Plain, Value, Wanted
+from mirage_mlir.field.keyed import mix
 from mirage_mlir.interpreters.operators import shape_of
 
 MOST_WANTED = 12
@@ -60,12 +69,12 @@ def find_slabs(reference: FuncOp, candidate: FuncOp, *, sums: bool = False) -> l
         ((number, dim), identity(size))
         for number, argument in enumerate(reference.body.block.args)
         for dim, size in enumerate(shape_of(argument))
-        if size > 1
+        if 1 < size <= MOST_FOLLOWED
     ]
     tried: set[tuple[Origin, bytes]] = set()
     while seeds and len(tried) < MOST_TRIED:
         origin, labels = seeds.pop(0)
-        key = origin, labels.label.tobytes()
+        key = origin, sha256(labels.label.tobytes()).digest()
         if key in tried or not _independent({origin: labels.label[0]}, found):
             continue
         tried.add(key)
@@ -127,8 +136,7 @@ class _Search:
             if not self.operators.sums:
                 raise NoSlab("no result has labels")
             return _without_results(given, count, located)
-        _, inverse = np.unique(np.concatenate(histories, axis=1), axis=0, return_inverse=True)
-        inverse = inverse.reshape(-1)
+        _, inverse = np.unique(_folded(np.stack(histories, axis=1)), return_inverse=True)
         if inverse.max() >= MOST_CLASSES:
             raise NoSlab(f"labels have more than {MOST_CLASSES} histories")
         classes = [np.flatnonzero(inverse == number) for number in range(int(inverse.max()) + 1)]
@@ -202,7 +210,7 @@ def _labels_of_all(given: dict[Origin, Labels]) -> int:
 
 def _by_label(labels: Labels, count: int) -> Words:
     """
-    The histories of each label's places in a result, in order: a row for each label.
+    The histories of each label's places in a result, in order: a word for each label.
 
     Raises:
         NoSlab: labels that are there have different places.
@@ -216,7 +224,11 @@ def _by_label(labels: Labels, count: int) -> Words:
     ordered = inner[places].reshape(len(present), -1)
     if not (ordered == ordered[:1]).all():
         raise NoSlab("labels have different places in a result")
-    histories = np.zeros((count, each + 1), np.uint64)
-    histories[present, :-1] = labels.history[0][places].reshape(len(present), -1)
-    histories[present, -1] = 1
+    histories = np.zeros(count, np.uint64)
+    histories[present] = _folded(labels.history[0][places].reshape(len(present), -1)) | np.uint64(1)
     return histories
+
+
+def _folded(words: Words) -> Words:
+    """One word for each row of words; those of different rows differ but for chance."""
+    return mix(words ^ mix(np.arange(words.shape[1], dtype=np.uint64))).sum(axis=1, dtype=np.uint64)

@@ -54,6 +54,18 @@ def seconds(
     return total * lanes
 
 
+def most_elements(function: FuncOp, slabs: Sequence[Slab], labels: int) -> float:
+    """The elements of the largest value that an evaluation has whole: matmuls read panels."""
+    parts = _parts(slabs, labels)
+    values = [result for op in function.body.block.ops for result in op.results]
+    values += [
+        argument
+        for argument in function.body.block.args
+        if any(mnemonic(use.operation) != "matmul" for use in argument.uses)
+    ]
+    return max((prod(shape_of(value)) * parts.get(value, 1.0) for value in values), default=0.0)
+
+
 def _parts(slabs: Sequence[Slab], labels: int) -> dict[SSAValue, float]:
     """The part of each value's elements that is computed."""
     parts: dict[SSAValue, float] = {}

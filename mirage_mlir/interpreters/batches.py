@@ -68,8 +68,12 @@ class Batches:
         """For each axis of the grid its blocks; those in one list run at once."""
         for axis, size in enumerate(graph.grid_sizes):
             forms = [self._form(axis, block) for block in range(size)]
-            self.classes.append(_runs(_equal(forms), blocks_at_once))
-            blocks_at_once = max(1, blocks_at_once // max(map(len, self.classes[-1])))
+            empty = [self._is_empty(axis, block) for block in range(size)]
+            classes = _equal(zip(forms, empty, strict=True))
+            full = [numbers for numbers in classes if not empty[numbers[0]]]
+            runs = _runs(full, blocks_at_once)
+            self.classes.append([*runs, *(each for each in classes if empty[each[0]])])
+            blocks_at_once = max(1, blocks_at_once // max(map(len, runs), default=1))
 
     @property
     def lead(self) -> int:
@@ -150,6 +154,15 @@ class Batches:
     def _first_block(self, batch: Batch, cut: Cut) -> int:
         axis = cut.grid_axis
         return 0 if axis is None else self.blocks(batch, axis)[0]
+
+    def _is_empty(self, grid_axis: int, block: int) -> bool:
+        """Whether no index is computed of any dimension that an axis of the grid cuts."""
+        found = [
+            piece(dims[dim], block * cut.steps * cut.tile, cut.steps * cut.tile)[0]
+            for dims, cuts in self._loads
+            for dim, cut in cuts.along(grid_axis)
+        ]
+        return bool(found) and not any(each.count for each in found)
 
     def _form(self, grid_axis: int, block: int) -> Hashable:
         """The dimensions of a block's tiles, as far as one axis of the grid decides them."""
