@@ -1,11 +1,7 @@
 """
 Campaign: malformed and hostile inputs, each in a process of its own.
 
-<<<<<<< HEAD
-    python benchmarks/robustness/run.py [--count N] [--seed N] [--only KIND[:NUMBER]] [--output F]
-=======
     python benchmarks/robustness/run.py [--count N] [--seed S] [--jobs J] [--only KIND[:NUMBER]]
->>>>>>> robust
 
 An input is a program, a command line, an artifact, an entry of the cache or a Python call. Its
 process is forked from one that has everything imported, may take 2 GB and 30 s, and must end with

@@ -290,18 +290,18 @@ class _Comparison:
     def _compared(self) -> _Compared | str:
         """What random tests find; or why there are none."""
         lanes = self._lanes * (2 if self.exponential else 1)
-<<<<<<< HEAD
         everything = 2 * seconds(self.reference, lanes, [], 1)
-        if self.slabs and everything > AT_ONCE:
+        affordable = everything <= self.budget and self._fits(lanes, [], 1)
+        if self.slabs and not (everything <= AT_ONCE and affordable):
             try:
                 return self._compared_on_slabs(lanes)
             except NotClosed as error:
-                if everything > self.budget:
+                if not affordable:
                     return str(error)
             except NotInterpretable as error:
                 return str(error)
-        if everything > self.budget:
-            return self._too_slow(everything)
+        if not affordable:
+            return self._too_much(everything)
         dims = whole(self.reference)
         try:
             return _Compared(self._outcome(dims), dims, "all elements")
@@ -317,33 +317,21 @@ class _Comparison:
             NotInterpretable: the functions cannot be interpreted.
         """
         labels, estimate = self._labels(lanes)
-        if estimate > self.budget:
-            return self._too_slow(estimate)
+        if estimate > self.budget or not self._fits(lanes, self.slabs, labels):
+            return self._too_much(estimate)
         random = np.random.default_rng([self.seed, 5])
         dims = restricted(self.reference, self.slabs, labels, random)
         scope = f"slabs ({_scope(self.slabs, labels)}), which stand for all elements"
         return _Compared(self._outcome(dims), dims, scope)
 
-    def _too_slow(self, estimate: float) -> str:
-        return f"random tests would take about {estimate:.0f} s, {self.budget:g} s are allowed"
-=======
-        estimate = 2 * seconds(self.reference, lanes, [], 1)
-        residues = lanes * most_elements(self.reference, [], 1)
-        if (estimate <= AT_ONCE and residues <= MOST_RESIDUES) or not self.slabs:
-            dims, scope = whole(self.reference), "all elements"
-        else:
-            labels, estimate = self._labels(lanes)
-            residues = lanes * most_elements(self.reference, self.slabs, labels)
-            random = np.random.default_rng([self.seed, 5])
-            dims = restricted(self.reference, self.slabs, labels, random)
-            scope = f"slabs ({_scope(self.slabs, labels)}), which stand for all elements"
+    def _fits(self, lanes: int, slabs: Sequence[Slab], labels: int) -> bool:
+        """Whether residues of a value are few enough for memory."""
+        return lanes * most_elements(self.reference, slabs, labels) <= MOST_RESIDUES
+
+    def _too_much(self, estimate: float) -> str:
         if estimate > self.budget:
-            allowed = f"{self.budget:g} s are allowed"
-            return None, f"random tests would take about {estimate:.0f} s, {allowed}"
-        if residues > MOST_RESIDUES:
-            return None, f"random tests would keep {residues:.0f} residues of one value"
-        return dims, scope
->>>>>>> robust
+            return f"random tests would take about {estimate:.0f} s, {self.budget:g} s are allowed"
+        return "random tests would take too much memory"
 
     @property
     def _lanes(self) -> int:
@@ -355,8 +343,7 @@ class _Comparison:
         found = [
             (labels, 2 * seconds(self.reference, lanes, self.slabs, labels))
             for labels in LABELS
-            if labels == 1
-            or lanes * most_elements(self.reference, self.slabs, labels) <= MOST_RESIDUES
+            if labels == 1 or self._fits(lanes, self.slabs, labels)
         ]
         return next((each for each in found if each[1] <= AT_ONCE), found[-1])
 
