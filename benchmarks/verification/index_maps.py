@@ -31,7 +31,7 @@ from gpu import commit
 from machine import described
 from oracle import differ
 from program_pairs import NoPair, Pair, valid_pair, wrong_pair
-from verdicts import verify
+from verdicts import verify_with
 
 SEEDS = (0, 1, 2, 3)
 """Of the verifier, for a wrong pair."""
@@ -59,7 +59,7 @@ class Outcome:
     error: str = ""
     """Why there is no answer."""
     seconds: float = 0.0
-    """Of one verification, the slowest."""
+    """Of one verification, on average."""
     mlir: str = ""
     """A wrong pair that was accepted, or a valid one that was refused."""
 
@@ -67,10 +67,10 @@ class Outcome:
 def judged(pair: Pair, seeds: Sequence[int], *, valid: bool) -> Outcome:
     """What the verifier says of a pair."""
     outcome = Outcome(pair.number, pair.kind, pair.family, pair.form, pair.size, pair.description)
-    for seed in seeds:
-        start = perf_counter()
-        answer = verify(pair.reference, pair.candidate, seed)
-        outcome.seconds = max(outcome.seconds, round(perf_counter() - start, 3))
+    start = perf_counter()
+    answers = verify_with(pair.reference, pair.candidate, seeds)
+    outcome.seconds = round((perf_counter() - start) / len(seeds), 3)
+    for seed, answer in zip(seeds, answers, strict=True):
         if answer.accepted:
             outcome.accepted.append(seed)
         elif valid:

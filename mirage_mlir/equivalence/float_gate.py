@@ -3,8 +3,8 @@ How accurate a function is: the floating-point gate.
 
 A candidate runs with the rounding of its element types and f32 sums, and is compared with the
 reference in f64 without rounding; so does the reference itself, operator by operator. The error of
-an output is ||y - r||_2 / ||r||_2, where the reference is finite in both ways, and not so large that
-rounding decides whether its type has the number; it may reach
+an output is ||y - r||_2 / ||r||_2, where the reference is finite in both ways, and not so large
+that rounding decides whether its type has the number; it may reach
 
     4 e + 2 u + 2 u32 sqrt(K)
 
@@ -52,7 +52,7 @@ ROUNDOFF: dict[ElementType, float] = {
 """Unit roundoff: half the distance from 1 to the next number."""
 
 LARGEST = {"f16": 65504.0}
-"""The largest number of types that programs come near to; of the others there is no need to know."""
+"""The largest number of types that programs come near to; nobody comes near to those of others."""
 
 NEAR = 15 / 16
 """Part of the largest number beyond which rounding may, or may not, make infinity of a result."""

@@ -13,7 +13,13 @@ from graph_mutants import mutants
 from xdsl.dialects.func import FuncOp
 
 from mirage_mlir.driver.source import functions, parse_program
-from mirage_mlir.equivalence import EquivalenceReport, Verdict, Verifier, check, check_equivalence
+from mirage_mlir.equivalence import (
+    EquivalenceReport,
+    Verdict,
+    Verifier,
+    check_equivalence,
+    comparison,
+)
 from mirage_mlir.interpreters.forms import Proof
 
 UGRAPHS = Path(__file__).parents[2] / "ugraphs"
@@ -352,7 +358,7 @@ def says(proof: Proof) -> Callable[[FuncOp, FuncOp], Proof]:
 
 def test_neither_argument(monkeypatch: pytest.MonkeyPatch) -> None:
     """Without proof and tests the same functions are not accepted, and different ones are told."""
-    monkeypatch.setattr(check, "prove", says(Proof(False, "it was not tried")))
+    monkeypatch.setattr(comparison, "prove", says(Proof(False, "it was not tried")))
     reference, candidate = programs(*EQUAL["a norm below a matmul"])
     report = Verifier(reference).compare(candidate, budget=0.0)
     assert report.verdict is Verdict.UNDECIDED
@@ -368,7 +374,7 @@ def test_neither_argument(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_arguments_that_contradict_each_other(monkeypatch: pytest.MonkeyPatch) -> None:
     """A normal form that says that polynomials are equal, of which tests know better."""
-    monkeypatch.setattr(check, "prove", says(Proof(True)))
+    monkeypatch.setattr(comparison, "prove", says(Proof(True)))
     report = compare(*DIFFERENT["a sum for a mean"])
     assert report.verdict is Verdict.UNDECIDED
     assert "the arguments contradict each other, which is a bug" in str(report)

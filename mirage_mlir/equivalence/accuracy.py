@@ -1,0 +1,111 @@
+"""How accurate a candidate is: which elements the floating-point gate looks at, and its answer."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from xdsl.dialects.func import FuncOp
+
+from mirage_mlir.equivalence.float_gate import FloatGate, Loss
+from mirage_mlir.equivalence.float_inputs import kinds_of
+from mirage_mlir.equivalence.known import Known
+from mirage_mlir.equivalence.sample import adjacent, window
+from mirage_mlir.equivalence.slabs import Slab, find_slabs
+from mirage_mlir.equivalence.work import most_elements, seconds
+from mirage_mlir.interpreters.dims import NotClosed
+
+GATE = 0.5
+"""Seconds for the floating-point gate: a kind of input takes as long as one lane of residues."""
+
+MOST_GATE = 5.0
+"""The same where nothing smaller can be run."""
+
+MOST_TOGETHER = 1 << 20
+"""Elements of a value that the gate looks at, if fewer labels have fewer: some 100 MB for all."""
+
+MOST_WHOLE = 1 << 23
+"""Elements of a value that the gate looks at, at most: 64 MB in f64, of which it has about six."""
+
+WINDOW = 1 << 15
+"""Elements of a result that the gate looks at where a program has no slabs."""
+
+FEWEST_KINDS = 3
+"""Kinds of inputs that are looked at in any case: normal, one large channel, tiny."""
+
+READ = 3e-8
+"""Seconds for an input of the gate: it is drawn and rounded to its element type once."""
+
+GATE_LABELS = (64, 16, 8, 4, 2, 1)
+"""How many labels the gate looks at: errors are averages over elements."""
+
+
+class Accuracy:
+    """
+    The floating-point gate for one candidate.
+
+    Args:
+        known: of the reference.
+        candidate: what is compared with it.
+        slabs: of both.
+        exponentials: whether there are exponentials in either.
+    """
+
+    def __init__(
+        self, known: Known, candidate: FuncOp, slabs: Sequence[Slab], *, exponentials: bool
+    ):
+        self.known = known
+        self.candidate = candidate
+        self.slabs = slabs
+        self.exponentials = exponentials
+        self.reference = known.reference
+        self.seed = known.seed
+
+    def losses(self) -> list[Loss] | None:
+        """The errors of the candidate; None where the program is too large to measure them."""
+        gate = self.gate(self.slabs, GATE)
+        if gate is not None:
+            return gate.losses(self.candidate)
+        # Sums over fewer terms, the others being weighted by zero.
+        gate = self.gate(find_slabs(self.reference, self.reference, sums=True), GATE)
+        try:
+            if gate is not None:
+                return gate.losses(self.candidate)
+        except NotClosed:
+            # The candidate needs other indices than the program does.
+            pass
+        gate = self.gate(self.slabs, MOST_GATE)
+        return self._window_losses() if gate is None else gate.losses(self.candidate)
+
+    def _window_losses(self) -> list[Loss] | None:
+        """The errors on adjacent elements; None where they need others, or all are too many."""
+        random = np.random.default_rng([self.seed, 7])
+        dims = window(self.reference, WINDOW, random)
+        if dims is None:
+            return None
+        kinds = kinds_of(self.reference, exponentials=self.exponentials)
+        try:
+            return self.known.gate(dims, tuple(kinds)).losses(self.candidate)
+        except NotClosed:
+            return None
+
+    def gate(self, slabs: Sequence[Slab], most: float) -> FloatGate | None:
+        """The gate on as many adjacent labels as take little time, or less than the most."""
+        random = np.random.default_rng([self.seed, 6])
+        kinds = kinds_of(self.reference, exponentials=self.exponentials)
+        found = [
+            (labels, seconds(self.reference, 1, slabs, labels, READ))
+            for labels in GATE_LABELS
+            if labels == 1 or most_elements(self.reference, slabs, labels) <= MOST_TOGETHER
+        ]
+        fitting = (each for each in found if each[1] * len(kinds) <= GATE)
+        labels, one = next(fitting, found[-1])
+        if most_elements(self.reference, slabs, labels) > MOST_WHOLE:
+            return None
+        # Of a large program only the kinds that say most.
+        if one * len(kinds) > GATE:
+            kinds = kinds[: max(FEWEST_KINDS, int(GATE / one))]
+        if one * len(kinds) > most:
+            return None
+        dims = adjacent(self.reference, slabs, labels, random)
+        return self.known.gate(dims, tuple(kinds))
