@@ -246,6 +246,13 @@ def test_zero_denominators_everywhere() -> None:
     assert "some element of a result has a zero denominator in all draws" in str(report)
 
 
+def test_a_program_without_operators() -> None:
+    kind = "tensor<4x8xf32>"
+    text = f"func.func @{{}}(%x: {kind}) -> {kind} {{{{ func.return %x : {kind} }}}}"
+    one, other = functions(parse_program(text.format("f") + "\n" + text.format("g"), "test"))
+    assert check_equivalence(one, other).verdict is Verdict.EQUAL
+
+
 def test_different_types() -> None:
     (one,) = programs("4x8", "4x8", "%r = relu %0 : 4x8 -> 4x8")
     (other,) = programs("4x9", "4x9", "%r = relu %0 : 4x9 -> 4x9")
