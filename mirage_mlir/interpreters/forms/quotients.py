@@ -1,5 +1,5 @@
 """
-Quotients of forms, and what is known of the signs of forms.
+Quotients of forms.
 
 A quotient by a sum has the sum, without what its terms share, as one factor to a negative power.
 Denominators are taken not to be zero; one that is zero for all inputs, or for more than a null set
@@ -8,21 +8,20 @@ of inputs for which the reference is defined, is refused.
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Sequence
 from fractions import Fraction
 from math import gcd, lcm
 
 from mirage_mlir.interpreters.forms import guards as guards_
-from mirage_mlir.interpreters.forms.algebra import Algebra, Product, collect
+from mirage_mlir.interpreters.forms.algebra import Product, collect
 from mirage_mlir.interpreters.forms.definedness import Granted, Need, Region, Role, reads
 from mirage_mlir.interpreters.forms.guards import Guards
-from mirage_mlir.interpreters.forms.indices import ZERO as FIRST
 from mirage_mlir.interpreters.forms.indices import (
     Index,
     Variable,
     all_variables,
 )
+from mirage_mlir.interpreters.forms.signs import Signs, has_terms
 from mirage_mlir.interpreters.forms.terms import (
     Atom,
     Entry,
@@ -36,17 +35,8 @@ from mirage_mlir.interpreters.forms.terms import (
     powers,
 )
 
-NON_NEGATIVE = frozenset({"exp", "sqrt", "sigmoid"})
-"""Functions whose values are never below zero."""
 
-POSITIVE = frozenset({"exp", "sigmoid"})
-"""Functions whose values are above zero."""
-
-ODD = frozenset({"tanh", "erf"})
-"""Functions that are analytic, and above zero where their argument is."""
-
-
-class Quotients(Algebra):
+class Quotients(Signs):
     """Arithmetic with quotients."""
 
     def __init__(self) -> None:
@@ -56,8 +46,6 @@ class Quotients(Algebra):
         self.where: Guards = ()
         """What holds where something is computed just now."""
         self._granted = Granted()
-        self._with_maximum: dict[int, bool] = {}
-        self._analytic: dict[int, bool] = {}
 
     def require(self, never: str, a: Form) -> None:
         """
@@ -109,12 +97,12 @@ class Quotients(Algebra):
         self.check_not_empty(a)
         coefficient, factors, sums = self._divisors(a)
         for f in factors:
-            if not self._is_rarely_zero_factor(f):
+            if not self.is_rarely_zero_factor(f):
                 self.require("zero", self.reduced(Product([f])))
         inverse = [f._replace(exponent=-f.exponent) for f in factors]
         result = self.reduced(Product(inverse), 1 / coefficient)
         for each in sums:
-            if not self._is_rarely_zero(each):
+            if not self.is_rarely_zero(each):
                 self.require("zero", each)
             result = self.mul(result, self._reciprocal(each))
         return result
@@ -128,10 +116,6 @@ class Quotients(Algebra):
             return coefficient, outside.factors, [((self.alone(g), Fraction(1)),) for g in groups]
         coefficient, content, rest = self.primitive(a)
         return coefficient, content, [rest]
-
-    def alone(self, group: Monomial) -> Monomial:
-        """A part of a monomial as one, its bound variables named anew."""
-        return self.atoms.named(group.factors, group.guards, bound_of(group))
 
     def _reciprocal(self, a: Form) -> Form:
         form, indices = self.abstract(a)
@@ -198,8 +182,6 @@ class Quotients(Algebra):
             return False
         return over.isdisjoint(all_variables(f.indices))
 
-    # Signs
-
     def check_not_empty(self, a: Form) -> None:
         """
         Make sure that a form is not a sum over nothing.
@@ -207,128 +189,8 @@ class Quotients(Algebra):
         Raises:
             Undecided: it may be one, for some values of its free variables.
         """
-        if not any(_has_terms(monomial) for monomial, _ in a):
+        if not any(has_terms(monomial) for monomial, _ in a):
             raise Undecided("something is divided by a sum that may have no terms")
-
-    def _is_rarely_zero_factor(self, f: Factor) -> bool:
-        """Whether a factor is surely not zero but on a null set of inputs."""
-        # What was divided by 1 / x is not zero.
-        if f.exponent < 0 or self.is_positive_factor(f):
-            return True
-        return not self.has_maximum(f.atom) and self._is_above_zero_somewhere(f)
-
-    def _is_rarely_zero(self, a: Form) -> bool:
-        """
-        Whether a form is zero on a null set of inputs at most, whatever its free variables are.
-
-        It is if it is analytic and above zero, or below, for positive inputs. Terms of different
-        signs may cancel: `x_i - x_j` is zero where i = j.
-        """
-        opposite = self.scale(a, -1)
-        if self.is_positive(a) or self.is_positive(opposite):
-            return True
-        if any(self.has_maximum(f.atom) for monomial, _ in a for f in monomial.factors):
-            return False
-        return self._is_positive_for_positive(a) or self._is_positive_for_positive(opposite)
-
-    def _is_positive_for_positive(self, a: Form) -> bool:
-        """Whether a form is surely analytic, and above zero where all inputs are."""
-        return any(_has_terms(monomial) for monomial, _ in a) and all(
-            c > 0 and all(map(self._is_above_zero_somewhere, m.factors)) for m, c in a
-        )
-
-    def _is_above_zero_somewhere(self, f: Factor) -> bool:
-        """Whether a factor is surely analytic but for poles, and above zero for positive inputs."""
-        atom = self.atoms[f.atom]
-        if atom.kind == "input":
-            return True
-        if not self._is_analytic(f.atom):
-            return False
-        if self.is_positive_factor(f):
-            return True
-        named = atom.kind == "sum" or atom.name in ODD
-        return named and self._is_positive_for_positive(atom.form)
-
-    def _is_analytic(self, atom: int) -> bool:
-        """Whether an atom is surely an analytic function of all real inputs."""
-        if atom not in self._analytic:
-            self._analytic[atom] = self._is_new_analytic(self.atoms[atom])
-        return self._analytic[atom]
-
-    def _is_new_analytic(self, atom: Atom) -> bool:
-        if atom.kind == "input":
-            return True
-        if atom.kind == "maximum" or atom.name not in ("", *POSITIVE, *ODD, "sqrt"):
-            return False
-        if atom.name == "sqrt" and not self.is_positive(atom.form):
-            return False
-        factors = [f for monomial, _ in atom.form for f in monomial.factors]
-        return all(self._is_analytic(f.atom) and self._is_power(f) for f in factors)
-
-    def _is_power(self, f: Factor) -> bool:
-        return f.exponent > 0 or self.atoms[f.atom].name == "exp"
-
-    def has_maximum(self, atom: int) -> bool:
-        """Whether an atom is made of maxima, and may thus be one number on more than a null set."""
-        if atom not in self._with_maximum:
-            self._with_maximum[atom] = self.atoms[atom].kind == "maximum" or any(
-                self.has_maximum(f.atom)
-                for entry in self.atoms[atom].entries
-                for monomial, _ in entry.form
-                for f in monomial.factors
-            )
-        return self._with_maximum[atom]
-
-    def is_positive(self, a: Form) -> bool:
-        """Whether a form is surely above zero where it is not a sum over nothing."""
-        return self.is_never_negative(a) and any(
-            _has_terms(monomial) and all(map(self.is_positive_factor, monomial.factors))
-            for monomial, _ in a
-        )
-
-    def is_positive_factor(self, f: Factor) -> bool:
-        """Whether a factor is surely above zero."""
-        atom = self.atoms[f.atom]
-        if atom.kind == "sum":
-            # A denominator is not zero.
-            return self.is_positive(atom.form) or self.never_negative(f)
-        if atom.name == "sqrt":
-            return self.is_positive(atom.form)
-        return atom.kind == "function" and atom.name in POSITIVE
-
-    def is_never_negative(self, a: Form) -> bool:
-        """Whether a form is surely zero or above."""
-        return all(c > 0 and self._is_never_negative(monomial) for monomial, c in a)
-
-    def _is_never_negative(self, monomial: Monomial) -> bool:
-        outside, groups = components(monomial, bound_of(monomial))
-        if not all(map(self.never_negative, outside.factors)):
-            return False
-        # What is there twice is a square.
-        signed = [g for g in groups if not all(map(self.never_negative, g.factors))]
-        alone = Counter(map(self.alone, signed))
-        return all(count % 2 == 0 for count in alone.values())
-
-    def never_negative(self, f: Factor) -> bool:
-        """Whether a factor is surely zero or above."""
-        atom = self.atoms[f.atom]
-        if f.exponent % 2 == 0:
-            return True
-        match atom.kind:
-            case "function":
-                return atom.name in NON_NEGATIVE
-            case "sum":
-                return self.is_never_negative(atom.form)
-            case "maximum":
-                return any(not e.guards and self.is_never_negative(e.form) for e in atom.entries)
-            case _:
-                return False
-
-
-def _has_terms(monomial: Monomial) -> bool:
-    """Whether a sum surely has a term: that at which its bound variables are zero."""
-    corner = dict.fromkeys(bound_of(monomial), FIRST)
-    return guards_.moved(monomial.guards, corner) == ()
 
 
 def _is_free(f: Factor) -> bool:

@@ -148,6 +148,36 @@ def test_roots_that_the_program_does_not_take(parse: Parse, text: str) -> None:
     assert not prove(reference, candidate).proved
 
 
+VARIANCE = """
+func.func @f(%x: F8x6) -> F8x1 {
+  %s = kernel.square %x : (F8x6) -> F8x6
+  %a = kernel.reduce_mean %s {dims = array<i64: 1>} : (F8x6) -> F8x1
+  %m = kernel.reduce_mean %x {dims = array<i64: 1>} : (F8x6) -> F8x1
+  %t = kernel.square %m : (F8x1) -> F8x1
+  %b = kernel.scale %t {factor = TIMES : f32} : (F8x1) -> F8x1
+  %r = kernel.sub %a, %b : (F8x1, F8x1) -> F8x1
+  func.return %r : F8x1
+}
+func.func @g(%x: F8x6) -> F8x1 {
+  %s = kernel.square %x : (F8x6) -> F8x6
+  %a = kernel.reduce_mean %s {dims = array<i64: 1>} : (F8x6) -> F8x1
+  %m = kernel.reduce_mean %x {dims = array<i64: 1>} : (F8x6) -> F8x1
+  %t = kernel.square %m : (F8x1) -> F8x1
+  %b = kernel.scale %t {factor = TIMES : f32} : (F8x1) -> F8x1
+  %v = kernel.sub %a, %b : (F8x1, F8x1) -> F8x1
+  %q = kernel.sqrt %v : (F8x1) -> F8x1
+  %r = kernel.mul %q, %q : (F8x1, F8x1) -> F8x1
+  func.return %r : F8x1
+}
+"""
+
+
+@pytest.mark.parametrize(("times", "equal"), [("1.0", True), ("0.5", True), ("1.25", False)])
+def test_roots_of_variances(parse: Parse, times: str, *, equal: bool) -> None:
+    """The mean of squares is at least the square of the mean, and perhaps no more."""
+    assert prove(*parse(in_full(VARIANCE.replace("TIMES", times)))).proved == equal
+
+
 @pytest.mark.parametrize("number", range(0, 1000, 29))
 def test_wrong_index_maps(number: int) -> None:
     """One index map is not what it should be."""
