@@ -122,6 +122,10 @@ class LocatingParser(Parser):
             self.raise_error("string that is not UTF-8 text", self.name_span)
         except (ValueError, OverflowError) as error:
             self.raise_error(str(error), self.name_span)
+        except (AssertionError, IndexError):
+            # xDSL's parsers of upstream operations take the types after a colon as they should be.
+            name = self.name_span.text.strip('"')
+            self.raise_error(f"'{name}' op is malformed", self.name_span)
         if op.location == UNKNOWN_LOC:
             op.location = self.location_of(self.name_span)
         self.name_span = outer

@@ -145,7 +145,10 @@ class FloatGate:
             return np.ones(len(wanted))
         # Scores are products of two inputs as a rule, and grow with the square of a factor.
         power = min(log2(found[1] / found[0]), MOST_FACTORS)
-        return np.where(wanted > 0, (wanted / found[0]) ** (1 / power), 1.0)
+        with np.errstate(over="ignore"):
+            factors = np.where(wanted > 0, (wanted / found[0]) ** (1 / power), 1.0)
+        # Scores that hardly grow cannot be made large.
+        return np.where(np.isfinite(factors), factors, 1.0)
 
     def _largest_exponent(self, factor: float) -> float:
         """The largest argument of exp on normal inputs times a factor; 0 without exp."""

@@ -43,9 +43,10 @@ class DrawnWords:
             words = words ^ (mix(table + indices.astype(np.uint64)) if large else table[indices])
         if words.size > MOST_ELEMENTS:
             raise NotInterpretable(f"{words.size} elements of an argument are read at once")
-        shape = np.broadcast_shapes(*(place.shape for place in places))
         # Mixed, as words of one row differ by the same bits from those of another one.
-        return mix(words).reshape(1, *shape)
+        found = mix(words)
+        # Of a tensor without dimensions there is one word, and its axis is that of the runs.
+        return found[None] if self._tables else found
 
 
 class DrawnResidues:

@@ -44,6 +44,8 @@ class BlockLabels:
                 found = self._stored(op, shape_of(self.graph.outputs[len(stored)]))
                 stored.append(self.operators.passed(found))
                 continue
+            if not op.results:  # waits, of graphs that are scheduled
+                continue
             for value, result in zip(op.results, self._results(op), strict=True):
                 self.values[value] = result
         return stored

@@ -4,8 +4,9 @@ from math import gcd
 
 from xdsl.dialects import arith
 from xdsl.dialects.builtin import f32
-from xdsl.ir import SSAValue
+from xdsl.ir import Operation, SSAValue
 
+from mirage_mlir.diagnostics import fail
 from mirage_mlir.dialects import kernel, nvvm_hopper, threadblock
 from mirage_mlir.dialects.layout import GlobalAttr, RegistersAttr, layout_of
 from mirage_mlir.graph.layout import (
@@ -54,7 +55,9 @@ def fetch(
     attribute = layout_of(value)
     if isinstance(attribute, RegistersAttr):
         slots_held = held_slots(value, layout, shape)
-        assert slots_held is not None, "assign-layouts moves what other threads hold"
+        if slots_held is None:
+            assert isinstance(value.owner, Operation), "arguments are in memory"
+            fail(value.owner, "has a layout of which threads that use its result hold other slots")
         return [ctx.registers[value][slot] for slot in slots_held]
     # Where the last piece of a row is cut off, its elements are read one by one.
     rows, columns = as_matrix(shape)

@@ -17,6 +17,7 @@ from xdsl.dialects.builtin import (
 )
 from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 
+from mirage_mlir.diagnostics import fail
 from mirage_mlir.dialects import kernel, nvvm, nvvm_hopper, threadblock
 from mirage_mlir.dialects.layout import BarrierOp, GlobalAttr, layout_of
 from mirage_mlir.dialects.threadblock import Stage
@@ -120,6 +121,8 @@ class KernelFunction:
         self.emit = Emitter(self.entry)
         self.emit.location = graph.location
         self.block_threads = threads = int_attribute(graph, THREADS)
+        if threads < WARP_THREADS or threads % WARP_THREADS:
+            fail(graph, f"has {threads} threads a block, which are no whole warps")
         thread_index = self.emit.result(nvvm.ThreadIdXOp())
         block_ids = (nvvm.BlockIdXOp, nvvm.BlockIdYOp, nvvm.BlockIdZOp)
         ids: list[Index] = [

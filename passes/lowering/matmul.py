@@ -7,6 +7,7 @@ from xdsl.dialects import arith, llvm
 from xdsl.dialects.builtin import DenseArrayBase, VectorType, bf16, f16, f32, i32
 from xdsl.ir import SSAValue
 
+from mirage_mlir.diagnostics import fail
 from mirage_mlir.dialects import nvvm, threadblock
 from mirage_mlir.dialects.layout import RegistersAttr, layout_of
 from mirage_mlir.graph.layout import (
@@ -94,6 +95,9 @@ def multiply(
     assert isinstance(attribute, RegistersAttr)
     slots = added or [ctx.emit.f32(0.0)] * len(attribute.layout.offsets)
     tile = warp_tile(ctx, op)
+    computed = 4 * tile.row_tiles * tile.column_tiles
+    if len(slots) != computed:
+        fail(op, f"has a layout of {len(slots)} slots a thread, and computes {computed}")
     # Registers have no index that is known only when the kernel runs.
     in_registers = op in ctx.held or isinstance(layout_of(op.lhs), RegistersAttr)
     if tile.steps <= UNROLLED_STEPS or in_registers:

@@ -6,6 +6,7 @@ from xdsl.dialects import arith, math
 from xdsl.dialects.builtin import f32
 from xdsl.ir import SSAValue
 
+from mirage_mlir.diagnostics import fail
 from mirage_mlir.dialects import nvvm, threadblock
 from mirage_mlir.dialects.layout import GlobalAttr, RegistersAttr, layout_of
 from mirage_mlir.graph.layout import WARP_THREADS, Position, RegisterLayout, blocked
@@ -207,6 +208,8 @@ def accumulate(
     slots = addends(ctx, op)
     if op.rescale is not None:
         carried, slots = rescaled(ctx, op, carried, slots)
+    if len(carried) != len(slots):
+        fail(op, f"holds {len(carried)} slots a thread, and what it adds up {len(slots)}")
     totals = [add_in(ctx, a, b, kind) for a, b in zip(carried, slots, strict=True)]
     if op.rescale is not None and is_running(op.rescale):
         return totals

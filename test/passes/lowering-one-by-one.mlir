@@ -1,0 +1,18 @@
+// What each pass writes down, all others take: text goes from one to the next, with the default target of all.
+//
+// RUN: mirage-opt --superoptimize %s | mirage-opt --fuse-thread-graphs | mirage-opt --assign-layouts | mirage-opt --schedule-threadblock | mirage-opt --plan-memory | mirage-opt --lower-to-nvvm -o %t.steps
+// RUN: mirage-opt --superoptimize --fuse-thread-graphs --assign-layouts --schedule-threadblock --plan-memory --lower-to-nvvm %s -o %t.once
+// RUN: diff %t.steps %t.once
+// RUN: filecheck %s < %t.once
+//
+// CHECK: nvvm.cp.async.bulk.tensor
+
+func.func @f(%x: tensor<128x256xf16>, %w: tensor<256x512xf16> {kernel.constant},
+    %v: tensor<512x64xf16>) -> tensor<128x64xf16> {
+  %y = kernel.matmul %x, %w
+    : (tensor<128x256xf16>, tensor<256x512xf16>) -> tensor<128x512xf16>
+  %z = kernel.gelu %y : (tensor<128x512xf16>) -> tensor<128x512xf16>
+  %o = kernel.matmul %z, %v
+    : (tensor<128x512xf16>, tensor<512x64xf16>) -> tensor<128x64xf16>
+  func.return %o : tensor<128x64xf16>
+}
