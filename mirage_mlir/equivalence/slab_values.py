@@ -171,8 +171,11 @@ class Operators:
         for dim in range(rank):
             met = [value.dims[dim] for value in ranked]
             for copies in (each.copies for each in met if each.copies is not None):
-                origins = [each.origin for each in met if each.origin is not None]
-                self.seeds += [(origin, copies) for origin in origins]
+                self.seeds += [
+                    (each.origin, copies)
+                    for each in met
+                    if each.origin is not None and each.size == copies.size
+                ]
 
     def _agreed(self, ranked: Sequence[Value], labelled: Sequence[Value]) -> tuple[int, Labels]:
         """The labelled dimension of all operands, and its labels."""
