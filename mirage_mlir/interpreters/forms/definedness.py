@@ -17,7 +17,6 @@ import numpy as np
 from mirage_mlir.interpreters.forms import guards as guards_
 from mirage_mlir.interpreters.forms.domains import step
 from mirage_mlir.interpreters.forms.guards import Guards
-from mirage_mlir.interpreters.forms.images import Reads, tied
 from mirage_mlir.interpreters.forms.indices import (
     Index,
     Variable,
@@ -25,6 +24,7 @@ from mirage_mlir.interpreters.forms.indices import (
     span,
     substituted,
 )
+from mirage_mlir.interpreters.forms.rows import Reads, tied
 from mirage_mlir.interpreters.forms.terms import Form, Monomial
 
 

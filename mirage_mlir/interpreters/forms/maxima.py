@@ -19,7 +19,7 @@ from mirage_mlir.interpreters.forms.atoms import Ranging
 from mirage_mlir.interpreters.forms.domains import step
 from mirage_mlir.interpreters.forms.functions import Functions
 from mirage_mlir.interpreters.forms.guards import Guard
-from mirage_mlir.interpreters.forms.images import Reads, is_same, may_be_same, split, tied
+from mirage_mlir.interpreters.forms.images import is_same, may_be_same
 from mirage_mlir.interpreters.forms.indices import (
     Index,
     Variable,
@@ -28,6 +28,7 @@ from mirage_mlir.interpreters.forms.indices import (
     plus,
     variables,
 )
+from mirage_mlir.interpreters.forms.rows import Reads, split, tied
 from mirage_mlir.interpreters.forms.terms import (
     FIRST_MAXIMISED,
     Atom,

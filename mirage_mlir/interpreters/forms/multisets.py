@@ -17,16 +17,7 @@ from typing import NamedTuple
 from mirage_mlir.interpreters.forms import guards as guards_
 from mirage_mlir.interpreters.forms.atoms import Atoms
 from mirage_mlir.interpreters.forms.guards import Guard, Guards
-from mirage_mlir.interpreters.forms.images import (
-    Blocks,
-    Reads,
-    Weighted,
-    is_nothing,
-    may_be_same,
-    ratio,
-    split,
-    tied,
-)
+from mirage_mlir.interpreters.forms.images import Weighted, is_nothing, may_be_same, ratio
 from mirage_mlir.interpreters.forms.indices import (
     Index,
     Variable,
@@ -35,6 +26,7 @@ from mirage_mlir.interpreters.forms.indices import (
     plus,
     variables,
 )
+from mirage_mlir.interpreters.forms.rows import Blocks, Reads, split, tied
 from mirage_mlir.interpreters.forms.terms import Factor, Form, Monomial, bound_of
 
 MOST_COPIES = 4
@@ -134,6 +126,7 @@ class Multisets:
             return _Sum(terms, ())
         for each in known:
             if each.first is each.terms and may_be_same(_reads(terms), _reads(each.terms)):
+                self.atoms.work.spend(sum(part.steps for part in _reads((*terms, *each.terms))))
                 times = ratio(_weighted(terms), _weighted(each.terms))
                 if times is not None:
                     return _Sum(terms, each.terms, times)

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from mirage_mlir.interpreters.forms import guards as guards_
 from mirage_mlir.interpreters.forms.definedness import reads
 from mirage_mlir.interpreters.forms.guards import Guards, reading
-from mirage_mlir.interpreters.forms.images import Reads, Weighted, is_nothing, is_same, ratio, tied
+from mirage_mlir.interpreters.forms.images import Weighted, is_nothing, is_same, ratio
 from mirage_mlir.interpreters.forms.indices import (
     Index,
     Variable,
@@ -27,6 +27,7 @@ from mirage_mlir.interpreters.forms.indices import (
     span,
     substituted,
 )
+from mirage_mlir.interpreters.forms.rows import Reads, tied
 
 Values = Mapping[Variable, int]
 
@@ -43,6 +44,10 @@ class Built:
 
 def _leaf(variable: Variable) -> Built:
     return Built(of(variable), lambda values: values[variable])
+
+
+def _constant(value: int) -> Built:
+    return Built(number(value), lambda _: value)
 
 
 def _sum(a: Built, b: Built, times: int) -> Built:
@@ -77,7 +82,7 @@ def _larger(inner: st.SearchStrategy[Built]) -> st.SearchStrategy[Built]:
 
 LEAVES = st.one_of(
     st.builds(_leaf, st.sampled_from(VARIABLES)),
-    st.builds(lambda value: Built(number(value), lambda _: value), st.integers(-9, 9)),
+    st.builds(_constant, st.integers(-9, 9)),
 )
 
 BUILT = st.recursive(LEAVES, _larger, max_leaves=8)
