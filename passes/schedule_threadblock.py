@@ -67,6 +67,7 @@ from mirage_mlir.passes.lowering.tiles import (
     cut_axes,
 )
 from mirage_mlir.passes.lowering.units import multiplied_by_groups
+from mirage_mlir.passes.lowering.views import view_of
 
 STAGES = "stages"
 
@@ -114,6 +115,13 @@ def unshared_bytes(graph: kernel.GraphDefinedOp) -> int:
             sharing = [n for axis, n in enumerate(graph.grid_sizes) if axis not in cut]
             total += buffer_bytes(op) // prod(sharing)
     return total
+
+
+def follows_kernel(graph: kernel.GraphDefinedOp) -> bool:
+    """Whether the loop loads what another kernel of the function writes."""
+    loads = [op for op in graph.body.block.ops if is_staged(op)]
+    roots = [view_of(op.source).root for op in loads if isinstance(op, threadblock.LoadOp)]
+    return any(isinstance(root.owner, kernel.GraphDefinedOp) for root in roots)
 
 
 def other_bytes(graph: kernel.GraphDefinedOp) -> int:
@@ -315,7 +323,7 @@ class Scheduler:
             turns, share = prod(graph.loop_sizes), int(self.share_of(graph))
             ahead = turns_ahead(unshared_bytes(graph), turns, share)
             graph.attributes[AHEAD] = IntegerAttr(ahead, i64)
-            early = turns_at_start(unshared_bytes(graph), share)
+            early = turns_at_start(unshared_bytes(graph), share, soon=follows_kernel(graph))
             graph.attributes[AT_START] = IntegerAttr(early, i64)
             if (limit := registers_side_by_side(graph, share)) is not None:
                 graph.attributes[REGISTERS] = IntegerAttr(limit, i64)
