@@ -31,10 +31,22 @@ PROGRAM = """func.func @f(%x: tensor<16x64xf16>, %w: tensor<64x32xf16> {kernel.c
 }
 """
 
+NOTHING: list[object] = []
+
 OTHERS: tuple[object, ...] = (
     *(None, True, False, -1, 0, 1, 3, 7, 1025, 2**16, 2**31, 2**63, 10**30, 1.5, float("inf")),
     *("", "x", "sm_80", "sm_90a", "input:0", "input:99", "map:0", "packed:0", "scratch:16", "\0"),
-    *("scratch:" + "9" * 5000, "f16", "f8", [], [[]], [1, 1, 1], [0, 0, 0], {}, {"a": {}}),
+    *(
+        "scratch:" + "9" * 5000,
+        "f16",
+        "f8",
+        NOTHING,
+        [NOTHING],
+        [1, 1, 1],
+        [0, 0, 0],
+        {},
+        {"a": {}},
+    ),
 )
 """What is put in the place of a value."""
 

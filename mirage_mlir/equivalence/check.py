@@ -35,7 +35,7 @@ from mirage_mlir.equivalence.report import EquivalenceReport, Tests, Verdict
 from mirage_mlir.equivalence.sample import Dims, adjacent, restricted, whole, window
 from mirage_mlir.equivalence.slabs import Slab, find_slabs
 from mirage_mlir.equivalence.witness import Witness, float_witness
-from mirage_mlir.equivalence.work import most_elements, seconds
+from mirage_mlir.equivalence.work import most_blocks, most_elements, seconds
 from mirage_mlir.interpreters.dims import NotClosed
 from mirage_mlir.interpreters.domain import NotInterpretable
 from mirage_mlir.interpreters.forms import Proof, first_divergence, prove
@@ -63,6 +63,9 @@ MOST_RESIDUES = 5 << 20
 
 WINDOW = 1 << 15
 """Elements of a result that the gate looks at where a program has no slabs."""
+
+MOST_BLOCKS = 1 << 21
+"""Blocks of a graph on such elements: listing them takes a second."""
 
 FEWEST_KINDS = 3
 """Kinds of inputs that are looked at in any case: normal, one large channel, tiny."""
@@ -250,7 +253,7 @@ class _Comparison:
         """The errors on adjacent elements; None where they need others, or all are too many."""
         random = np.random.default_rng([self.seed, 7])
         dims = window(self.reference, WINDOW, random)
-        if dims is None:
+        if dims is None or most_blocks(self.candidate) > MOST_BLOCKS:
             return None
         kinds = kinds_of(self.reference, exponentials=bool(self.exponential))
         try:
