@@ -120,7 +120,7 @@ def unshared_bytes(graph: kernel.GraphDefinedOp) -> int:
 def follows_kernel(graph: kernel.GraphDefinedOp) -> bool:
     """Whether the loop loads what another kernel of the function writes."""
     loads = [op for op in graph.body.block.ops if is_staged(op)]
-    roots = [view_of(op.source).root for op in loads if isinstance(op, threadblock.LoadOp)]
+    roots = [view_of(op.source).root for op in loads]
     return any(isinstance(root.owner, kernel.GraphDefinedOp) for root in roots)
 
 

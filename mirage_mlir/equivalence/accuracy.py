@@ -12,7 +12,7 @@ from mirage_mlir.equivalence.float_inputs import kinds_of
 from mirage_mlir.equivalence.known import Known
 from mirage_mlir.equivalence.sample import adjacent, window
 from mirage_mlir.equivalence.slabs import Slab, find_slabs
-from mirage_mlir.equivalence.work import most_elements, seconds
+from mirage_mlir.equivalence.work import most_blocks, most_elements, seconds
 from mirage_mlir.interpreters.dims import NotClosed
 
 GATE = 0.5
@@ -29,6 +29,9 @@ MOST_WHOLE = 1 << 23
 
 WINDOW = 1 << 15
 """Elements of a result that the gate looks at where a program has no slabs."""
+
+MOST_BLOCKS = 1 << 21
+"""Blocks of a graph on such elements: listing them takes a second."""
 
 FEWEST_KINDS = 3
 """Kinds of inputs that are looked at in any case: normal, one large channel, tiny."""
@@ -81,7 +84,7 @@ class Accuracy:
         """The errors on adjacent elements; None where they need others, or all are too many."""
         random = np.random.default_rng([self.seed, 7])
         dims = window(self.reference, WINDOW, random)
-        if dims is None:
+        if dims is None or most_blocks(self.candidate) > MOST_BLOCKS:
             return None
         kinds = kinds_of(self.reference, exponentials=self.exponentials)
         try:

@@ -8,6 +8,7 @@ from math import prod
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import SSAValue
 
+from mirage_mlir.dialects import kernel
 from mirage_mlir.equivalence.slabs import Slab
 from mirage_mlir.interpreters.operators import mnemonic, shape_of
 
@@ -64,6 +65,12 @@ def most_elements(function: FuncOp, slabs: Sequence[Slab], labels: int) -> float
         if any(mnemonic(use.operation) != "matmul" for use in argument.uses)
     ]
     return max((prod(shape_of(value)) * parts.get(value, 1.0) for value in values), default=0.0)
+
+
+def most_blocks(function: FuncOp) -> int:
+    """The blocks of the largest grid."""
+    graphs = [op for op in function.body.block.ops if isinstance(op, kernel.GraphDefinedOp)]
+    return max((prod(graph.grid_sizes) for graph in graphs), default=1)
 
 
 def _parts(slabs: Sequence[Slab], labels: int) -> dict[SSAValue, float]:

@@ -67,12 +67,10 @@ class Batches:
         self.classes: list[list[list[int]]] = []
         """For each axis of the grid its blocks; those in one list run at once."""
         for axis, size in enumerate(graph.grid_sizes):
-            forms = [self._form(axis, block) for block in range(size)]
-            empty = [self._is_empty(axis, block) for block in range(size)]
-            classes = _equal(zip(forms, empty, strict=True))
-            full = [numbers for numbers in classes if not empty[numbers[0]]]
-            runs = _runs(full, blocks_at_once)
-            self.classes.append([*runs, *(each for each in classes if empty[each[0]])])
+            classes = self._alike(axis, size)
+            empty = {each[0]: each for each in classes if self._is_empty(axis, each[0])}
+            runs = _runs([each for each in classes if each[0] not in empty], blocks_at_once)
+            self.classes.append([*runs, *empty.values()])
             blocks_at_once = max(1, blocks_at_once // max(map(len, runs), default=1))
 
     @property
@@ -154,6 +152,37 @@ class Batches:
     def _first_block(self, batch: Batch, cut: Cut) -> int:
         axis = cut.grid_axis
         return 0 if axis is None else self.blocks(batch, axis)[0]
+
+    def _alike(self, grid_axis: int, size: int) -> list[list[int]]:
+        """The blocks along an axis of the grid, by the form of their tiles."""
+        special = self._special(grid_axis, size)
+        usual = np.setdiff1d(np.arange(size), special)
+        # All others are like the first of them.
+        known = [*special.tolist(), *usual[:1].tolist()]
+        classes = [
+            [known[number] for number in each]
+            for each in _equal(self._form(grid_axis, block) for block in known)
+        ]
+        for each in classes:
+            if len(usual) and each[-1] == usual[0]:
+                each[-1:] = usual.tolist()
+        return sorted(sorted(each) for each in classes)
+
+    def _special(self, grid_axis: int, size: int) -> Index:
+        """The blocks along an axis of which some index is kept, and those at a ragged end."""
+        end, found = size, [np.zeros(0, np.intp)]
+        for dims, cuts in self._loads:
+            for dim, cut in cuts.along(grid_axis):
+                width = cut.steps * cut.tile
+                end = min(end, dims[dim].size // width)
+                kept = dims[dim].kept
+                if kept is not None:
+                    found.append(np.unique(kept.indices // width))
+        for shape, cuts in self._stores:
+            for dim, cut in cuts.along(grid_axis):
+                end = min(end, shape[dim] // cut.tile)
+        special = np.unique(np.concatenate([*found, np.arange(end, size)]))
+        return special[special < size]
 
     def _is_empty(self, grid_axis: int, block: int) -> bool:
         """Whether no index is computed of any dimension that an axis of the grid cuts."""
