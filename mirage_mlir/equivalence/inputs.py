@@ -44,7 +44,7 @@ class DrawnWords:
         if words.size > MOST_ELEMENTS:
             raise NotInterpretable(f"{words.size} elements of an argument are read at once")
         # Mixed, as words of one row differ by the same bits from those of another one.
-        found = mix(words)
+        found = mix(words, in_place=True) if self._tables else mix(words)
         # Of a tensor without dimensions there is one word, and its axis is that of the runs.
         return found[None] if self._tables else found
 

@@ -21,7 +21,7 @@ from mirage_mlir.equivalence.residues import (
 )
 from mirage_mlir.field import lanes
 from mirage_mlir.field.height import Height, exponential, of_constant, unknown
-from mirage_mlir.field.keyed import keyed_words, mix
+from mirage_mlir.field.keyed import CHUNK, keyed_words, mix
 from mirage_mlir.field.lanes import Lane, Powers, canonical, reduced
 from mirage_mlir.field.rational import simplest_rational
 from mirage_mlir.interpreters.domain import (
@@ -450,10 +450,14 @@ def halves(words: Words) -> NDArray[np.uint32]:
 
 def residues_of(half: NDArray[np.uint32], modulus: int) -> Lane:
     """Residues from 32 random bits, each of nearly the same probability (see `bounds`)."""
-    scaled = half.astype(np.float64) * (modulus / 2.0**32)
-    np.floor(scaled, out=scaled)
-    scaled -= (modulus - 1) / 2
-    return scaled
+    bits = half.reshape(-1)
+    residues = np.empty(bits.size)
+    for start in range(0, bits.size, CHUNK):
+        part = residues[start : start + CHUNK]
+        np.multiply(bits[start : start + CHUNK], modulus / 2.0**32, out=part)
+        np.floor(part, out=part)
+        part -= (modulus - 1) / 2
+    return residues.reshape(half.shape)
 
 
 def _broadcast(words: Words | None, lane_like: Sequence[Lane]) -> Words | None:
