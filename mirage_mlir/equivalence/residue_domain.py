@@ -454,7 +454,8 @@ def residues_of(half: NDArray[np.uint32], modulus: int) -> Lane:
     residues = np.empty(bits.size)
     for start in range(0, bits.size, CHUNK):
         part = residues[start : start + CHUNK]
-        np.multiply(bits[start : start + CHUNK], modulus / 2.0**32, out=part)
+        part[...] = bits[start : start + CHUNK]
+        part *= modulus / 2.0**32
         np.floor(part, out=part)
         part -= (modulus - 1) / 2
     return residues.reshape(half.shape)
