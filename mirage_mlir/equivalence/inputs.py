@@ -8,14 +8,15 @@ its own.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from math import prod
 
 import numpy as np
 
 from mirage_mlir.equivalence.residue_domain import halves, residues_of
 from mirage_mlir.equivalence.residues import Residues, Words
 from mirage_mlir.field.height import UNKNOWN
-from mirage_mlir.field.keyed import mix
+from mirage_mlir.field.keyed import CHUNK, mix
 from mirage_mlir.interpreters.domain import AnyArray, NotInterpretable
 
 MOST_ELEMENTS = 1 << 23
@@ -64,11 +65,35 @@ class DrawnResidues:
     def at(self, places: Sequence[AnyArray]) -> Residues:
         """The elements at arrays of indices; see `Source`."""
         moduli = [*self._moduli, *self._orders]
-        found = [
-            residues_of(part[..., half], moduli[2 * number + half])
-            for number, words in enumerate(self._words)
-            for part in [halves(words.at(places))]
-            for half in range(min(2, len(moduli) - 2 * number))
-        ]
+        shape = np.broadcast_shapes(*(place.shape for place in places))
+        found = [np.empty((1, *shape)) for _ in moduli]
+        for part in _parts(shape):
+            some = [place[_there(part, place.shape)] for place in places]
+            for number, drawn in enumerate(self._words):
+                pairs = halves(drawn.at(some))
+                for lane, modulus in enumerate(moduli[2 * number : 2 * number + 2]):
+                    residues = residues_of(pairs[..., lane], modulus)
+                    found[2 * number + lane][:, *part] = residues
         count = len(self._moduli)
         return Residues(tuple(found[:count]), tuple(found[count:]) or None, UNKNOWN)
+
+
+def _parts(shape: tuple[int, ...]) -> Iterator[tuple[slice, ...]]:
+    """All of a shape in parts whose words stay in a core's cache."""
+    axis = next((axis for axis, size in enumerate(shape) if size > 1), None)
+    if axis is None:
+        yield (slice(None),) * len(shape)
+        return
+    step = max(1, CHUNK // prod(shape[axis + 1 :]))
+    for start in range(0, shape[axis], step):
+        yield (
+            *(slice(None),) * axis,
+            slice(start, start + step),
+            *(slice(None),) * (len(shape) - axis - 1),
+        )
+
+
+def _there(part: tuple[slice, ...], shape: tuple[int, ...]) -> tuple[slice, ...]:
+    """A part of what an array is broadcast to, in the array."""
+    own = part[len(part) - len(shape) :]
+    return tuple(slice(None) if size == 1 else cut for cut, size in zip(own, shape, strict=True))
