@@ -15,8 +15,9 @@ and another order of a sum of K terms of random sign in f32 has another error of
 Where the program is finite, the candidate has to be.
 
 Where few elements have large errors (near ties of large scores), e is luck. So before a candidate
-is refused, e also counts what becomes of the program, without rounding, when its inputs are moved
-by up to a unit roundoff of their types: no one who computes in these types can tell them apart.
+is refused, e is also the largest error of some runs of the program in which each value is rounded
+up or down at random, the nearer number being more likely (stochastic rounding; Connolly, Higham and
+Mary, Stochastic rounding and its probabilistic backward error analysis, 2021).
 """
 
 from __future__ import annotations
@@ -31,10 +32,10 @@ from numpy.typing import NDArray
 from xdsl.dialects.func import FuncOp, ReturnOp
 from xdsl.ir import Operation, SSAValue
 
-from mirage_mlir.equivalence.float_inputs import ROUNDOFF, DrawnFloats, Kind
+from mirage_mlir.equivalence.float_inputs import DrawnFloats, Kind
 from mirage_mlir.equivalence.sample import Dims
 from mirage_mlir.interpreters.dims import Dim
-from mirage_mlir.interpreters.float_domain import FloatDomain, Floats
+from mirage_mlir.interpreters.float_domain import ROUNDOFF, FloatDomain, Floats
 from mirage_mlir.interpreters.kernel import KernelInterpreter
 from mirage_mlir.interpreters.operators import (
     element_type_of,
@@ -55,8 +56,8 @@ NEAR = 15 / 16
 PROGRAM = 4.0
 """How often the error of the program itself is tolerated."""
 
-MOVED = 3
-"""How often the program runs on moved inputs, where a candidate is less accurate than it."""
+OTHER_RUNS = 3
+"""How often the program runs with other luck, where a candidate is less accurate than it."""
 
 OTHERS = 2.0
 """How often the error of another rounding, and of another order of the longest sum, is."""
@@ -115,10 +116,8 @@ class FloatGate:
         """Whether some output differs in f64 on inputs of some kind."""
         return any(group.differs(candidate) for group in self._groups)
 
-    def drawn(
-        self, kinds: Sequence[Kind], factors: NDArray[np.float64], moved: int = 0
-    ) -> list[Tensor[Floats]]:
-        """Inputs in f32, which holds all element types; small ones are kept; see `DrawnFloats`."""
+    def drawn(self, kinds: Sequence[Kind], factors: NDArray[np.float64]) -> list[Tensor[Floats]]:
+        """Inputs in f32, which holds all element types; small ones are kept."""
         inputs: list[Tensor[Floats]] = []
         for number, (argument, dims) in enumerate(
             zip(self.reference.body.block.args, self.dims, strict=True)
@@ -131,7 +130,6 @@ class FloatGate:
                 self.seed,
                 constant=is_constant(self.reference, number),
                 hot_channel=_hot_channel(dims),
-                moved=moved,
             )
             inputs.append(made(drawn(source, dims), KEPT // len(kinds)))
         return inputs
@@ -166,7 +164,6 @@ class _Group:
     def __init__(self, gate: FloatGate, kinds: Sequence[Kind], factors: NDArray[np.float64]):
         self._gate = gate
         self._kinds = kinds
-        self._factors = factors
         self._limits = [
             NEAR * LARGEST.get(element_type_of(value.type), inf)
             for value in results_of(gate.reference)
@@ -178,12 +175,12 @@ class _Group:
 
     @cached_property
     def _largest_tolerances(self) -> list[list[float]]:
-        """What is tolerated if what moved inputs change counts as the program's error."""
+        """What is tolerated if the program's error is the largest of several."""
         found = self._tolerances
-        for number in range(1, MOVED + 1):
-            inputs = self._gate.drawn(self._kinds, self._factors, number)
-            exact = run(self._gate.reference, FloatDomain(rounding=False), inputs)
-            others = self._tolerated(self._errors(exact))
+        for number in range(OTHER_RUNS):
+            domain = FloatDomain(rounding=True, luck=[self._gate.seed, 8, number])
+            own = run(self._gate.reference, domain, self._inputs)
+            others = self._tolerated(self._errors(own))
             found = [
                 [max(pair) if isfinite(pair[1]) else pair[0] for pair in zip(*each, strict=True)]
                 for each in zip(found, others, strict=True)

@@ -23,15 +23,6 @@ from mirage_mlir.interpreters.operators import element_type_of, integers, mnemon
 DISTANCE: dict[ElementType, float] = {"f16": 256.0, "bf16": 32.0, "f32": 1024.0, "f64": 1024.0}
 """Mean over spread of inputs far from zero; a type still tells a few steps within the spread."""
 
-ROUNDOFF: dict[ElementType, float] = {
-    "f16": 2.0**-11,
-    "bf16": 2.0**-8,
-    "tf32": 2.0**-11,
-    "f32": 2.0**-24,
-    "f64": 2.0**-53,
-}
-"""Unit roundoff: half the distance from 1 to the next number."""
-
 HOT = 2e4
 """The size of the one channel that trained language models have; f16 ends at 65504."""
 
@@ -141,17 +132,8 @@ class DrawnFloats:
         *,
         constant: bool,
         hot_channel: int,
-        moved: int = 0,
     ):
-        """
-        `factors` is what the values of each kind are multiplied by.
-
-        With `moved` above 0 elements are moved by up to a unit roundoff of their type, by other
-        random parts of it for each number.
-        """
-        self._moved = None
-        if moved:
-            self._moved = DrawnWords(shape_of(argument), [seed, 8, number, moved])
+        """`factors` is what the values of each kind are multiplied by."""
         self._factors = factors
         self._argument, self._number, self._kinds = argument, number, kinds
         self._type: ElementType = element_type_of(argument.type)
@@ -175,12 +157,7 @@ class DrawnFloats:
             for kind, factor in zip(self._kinds, self._factors, strict=True)
         ]
         with np.errstate(all="ignore"):
-            rounded = round_to(np.stack(runs).astype(np.float32), self._type)
-        if self._moved is None:
-            return rounded
-        part = self._moved.at(places)[0].astype(np.float64) / 2.0**63 - 1.0
-        with np.errstate(all="ignore"):
-            return (rounded * (1 + ROUNDOFF[self._type] * part)).astype(np.float32)
+            return round_to(np.stack(runs).astype(np.float32), self._type)
 
     def _values(self, kind: Kind, normal: Floats, channel: AnyArray) -> Floats:
         """The elements of one kind."""

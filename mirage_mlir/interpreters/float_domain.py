@@ -13,6 +13,15 @@ from mirage_mlir.interpreters.domain import AnyArray, ElementType, FunctionName,
 
 Floats = NDArray[np.floating[Any]]
 
+ROUNDOFF: dict[ElementType, float] = {
+    "f16": 2.0**-11,
+    "bf16": 2.0**-8,
+    "tf32": 2.0**-11,
+    "f32": 2.0**-24,
+    "f64": 2.0**-53,
+}
+"""Unit roundoff: half the distance from 1 to the next number."""
+
 
 def round_to_bfloat16(x: NDArray[np.float32]) -> NDArray[np.float32]:
     """The nearest bf16, ties to even, as f32; infinities and NaN stay."""
@@ -82,10 +91,14 @@ class FloatDomain:
     where the program gives it one: what a kernel does. Without, everything is f64 and nothing is
     rounded: the reference. Overflow, division by zero and invalid arguments silently give
     infinities and NaN.
+
+    With `luck`, a seed, what is no number of its element type becomes one of its two neighbours at
+    random, the nearer one more likely: another run of the same program with other luck.
     """
 
-    def __init__(self, *, rounding: bool):
+    def __init__(self, *, rounding: bool, luck: Sequence[int] | None = None):
         self.rounding = rounding
+        self._luck = None if luck is None else np.random.default_rng(luck)
         self.dtype = np.dtype(np.float32 if rounding else np.float64)
         self.largest_exponent: Floats | None = None
         """The largest argument of exp by magnitude in each run so far; None without exp."""
@@ -156,7 +169,11 @@ class FloatDomain:
         if not self.rounding:
             return x
         with np.errstate(all="ignore"):
-            return round_to(x, element_type)
+            nearest = round_to(x, element_type)
+            if self._luck is None:
+                return nearest
+            moved = x * (1 + ROUNDOFF[element_type] * self._luck.uniform(-1, 1, x.shape))
+            return np.where(nearest == x, x, round_to(moved.astype(x.dtype), element_type))
 
     def _note_exponents(self, x: Floats) -> None:
         # exp of the maximum over nothing is zero whatever the inputs are.

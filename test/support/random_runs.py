@@ -16,9 +16,8 @@ from xdsl.dialects.func import FuncOp
 from mirage_mlir.diagnostics import collect_remarks
 from mirage_mlir.dialects.common import FloatType
 from mirage_mlir.driver.source import compiler_context, functions
-from mirage_mlir.equivalence.float_inputs import ROUNDOFF
 from mirage_mlir.interpreters.domain import ElementType
-from mirage_mlir.interpreters.float_domain import round_to
+from mirage_mlir.interpreters.float_domain import ROUNDOFF, round_to
 from mirage_mlir.interpreters.function import run_function
 from mirage_mlir.interpreters.operators import shape_of
 from mirage_mlir.passes.superoptimize import SuperoptimizePass

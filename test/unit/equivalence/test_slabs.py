@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from bodies import compare, graph, programs, slice_of
 
-from mirage_mlir.equivalence import Verdict, check
+from mirage_mlir.equivalence import Verdict, comparison
 from mirage_mlir.equivalence.slabs import Slab, find_slabs
 
 ROWS = "4096x64"
@@ -16,7 +16,7 @@ SILU = f"%r = silu %0 : {ROWS} -> {ROWS}"
 @pytest.fixture(autouse=True)
 def one_label(monkeypatch: pytest.MonkeyPatch) -> None:
     """Of each class one label is computed, however small the functions are."""
-    monkeypatch.setattr(check, "AT_ONCE", 0.0)
+    monkeypatch.setattr(comparison, "AT_ONCE", 0.0)
 
 
 def slabs(inputs: str, result: str, *bodies: str) -> list[Slab]:
