@@ -11,6 +11,7 @@ from xdsl.dialects.func import FuncOp
 
 from mirage_mlir.equivalence.accuracy import MOST_GATE, Accuracy
 from mirage_mlir.equivalence.bounds import lanes_needed
+from mirage_mlir.equivalence.definedness import undefined_operation
 from mirage_mlir.equivalence.exponents import independent_inputs
 from mirage_mlir.equivalence.known import Known
 from mirage_mlir.equivalence.random_tests import (
@@ -75,9 +76,16 @@ class Comparison:
                 return self._judged(proof, Tests(reason=found))
             if found.outcome.differences:
                 return self._differs(found.outcome, found.dims, proof)
-            return self._judged(proof, _tests(found.outcome, found.scope))
+            return self._judged(proof, self._tests(found, proof))
         except NotInterpretable as error:
             return self._undecided(str(error))
+
+    def _tests(self, found: _Compared, proof: Proof) -> Tests:
+        """Tests that were passed; without a proof they do not count where they see too little."""
+        undefined = None if proof.proved else undefined_operation(self.candidate)
+        if undefined is not None:
+            return Tests(reason=f"tests do not see where {undefined}")
+        return _tests(found.outcome, found.scope)
 
     # Equal functions
 

@@ -180,7 +180,8 @@ class RandomTests:
             domain = self._domain(moduli, number)
             KernelInterpreter(domain).run(self.reference, inputs)
             zero, *after = domain.exponent_words
-            before = np.concatenate(draw.domain.exponent_words[1:])
+            before = np.concatenate([zero[:0], *draw.domain.exponent_words[1:]])
+            after = [zero[:0], *after]
             same = np.isin(before, np.concatenate(after)) & ~np.isin(before, zero)
             self._dependent[key] = not same.any()
         return self._dependent[key]

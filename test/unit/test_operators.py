@@ -36,7 +36,7 @@ def test_operator(operator: Operator, element_type: str) -> None:
 
 @pytest.mark.parametrize("number", range(len(OPERATORS)), ids=[each.name for each in OPERATORS])
 def test_kernels(number: int) -> None:
-    """The lowered kernels of all candidates, thread by thread; each operator in one type."""
+    """The lowered kernels of some candidates, thread by thread; each operator in one type."""
     operator = OPERATORS[number]
     # Without the matrix unit a product takes the interpreter too long.
     element_type = TYPES[number % 2 if operator in PRODUCTS else number % 3]
@@ -44,7 +44,7 @@ def test_kernels(number: int) -> None:
     inputs = operator.inputs(element_type, seed=3)
     wanted = operator.wanted(inputs)
     result_type = str(kernel.tensor_type(results_of(function)[0]).element_type)
-    for candidate in candidates(function):
+    for candidate in islice(candidates(function), 4):
         module = alone(candidate.function)
         for each in lowering_passes("sm_90a"):
             each.apply(compiler_context(), module)
