@@ -1,0 +1,125 @@
+"""
+Where a function may be undefined although random tests see nothing of it.
+
+Tests take sigmoid, tanh, log, roots and maxima for random functions. A divisor that is zero for all
+inputs by a law of theirs, tanh(x) + tanh(-x) say, is a random number in tests, and the quotient is
+defined there. So tests alone suffice only where divisors are positive by their signs, or are
+computed by arithmetic alone, where tests see that they are zero; and where roots and logarithms are
+taken of what cannot be negative. Normal forms have rules of their own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from fractions import Fraction
+from typing import NamedTuple
+
+from xdsl.dialects.func import FuncOp
+from xdsl.ir import Block, Operation, SSAValue
+
+from mirage_mlir.dialects import kernel, threadblock
+from mirage_mlir.interpreters.operators import mnemonic, number
+
+UNKNOWN, NONNEGATIVE, POSITIVE = 0, 1, 2
+
+KEPT = frozenset(
+    "accumulate broadcast cast concat div load matmul mul reduce_max reduce_mean reduce_sum repeat "
+    "repeat_interleave reshape rsqrt slice sqrt transpose".split()
+)
+"""Operators whose results have the sign that all operands have."""
+
+ARITHMETIC = frozenset(
+    "add accumulate broadcast cast concat constant div load matmul mul reduce_mean reduce_sum "
+    "repeat repeat_interleave reshape scale slice square sub transpose".split()
+)
+"""Operators that tests compute as they are."""
+
+
+class Known(NamedTuple):
+    """What is known of a value."""
+
+    sign: int = UNKNOWN
+    arithmetic: bool = True
+    """Whether tests compute it as it is, without random functions."""
+
+
+def undefined_operation(function: FuncOp) -> str | None:
+    """An operator that may be undefined without tests seeing it, and why; None without one."""
+    walk = _Walk()
+    for argument in function.body.block.args:
+        walk.known[argument] = Known()
+    walk.follow(function.body.block)
+    return walk.found
+
+
+class _Walk:
+    """What is known of all values."""
+
+    def __init__(self) -> None:
+        self.known: dict[SSAValue, Known] = {}
+        self.found: str | None = None
+
+    def follow(self, block: Block) -> list[Known]:
+        """What is known of the values of a block; returns that of what it stores."""
+        stored: list[Known] = []
+        for op in block.ops:
+            operands = [self.known[operand] for operand in op.operands if operand in self.known]
+            if isinstance(op, kernel.GraphDefinedOp):
+                self.known.update(zip(op.body.block.args, operands, strict=True))
+                self.known.update(zip(op.results, self.follow(op.body.block), strict=False))
+            elif mnemonic(op) == "store":
+                stored += operands
+            else:
+                self._check(op, operands)
+                made = Known(_sign(op, operands), _is_arithmetic(op, operands))
+                self.known.update((result, made) for result in op.results)
+        return stored
+
+    def _check(self, op: Operation, operands: Sequence[Known]) -> None:
+        name = mnemonic(op)
+        if op.regions:
+            self.found = f"{op.name} has scalar code"
+        elif name == "div" and not (operands[1].sign == POSITIVE or operands[1].arithmetic):
+            self.found = f"{op.name} divides by what may be zero"
+        elif name in ("rsqrt", "log") and operands[0].sign != POSITIVE:
+            self.found = f"{op.name} is taken of what may not be positive"
+        elif name in ("sqrt", "pow") and operands[0].sign == UNKNOWN:
+            self.found = f"{op.name} is taken of what may be negative"
+
+
+def _is_arithmetic(op: Operation, operands: Sequence[Known]) -> bool:
+    """Whether nothing of which tests know little is on the way."""
+    if isinstance(op, threadblock.AccumulateOp) and (op.rescale or op.kind.data == "max"):
+        return False
+    return mnemonic(op) in ARITHMETIC and all(operand.arithmetic for operand in operands)
+
+
+def _sign(op: Operation, operands: Sequence[Known]) -> int:
+    """The sign of a result."""
+    name, signs = mnemonic(op), [operand.sign for operand in operands]
+    if isinstance(op, threadblock.AccumulateOp):
+        # Factors exp(...) are positive.
+        return signs[0]
+    if name in KEPT:
+        return min(signs)
+    match name:
+        case "exp" | "sigmoid" | "softmax":
+            return POSITIVE
+        case "constant":
+            return _sign_of(number(op, "value"))
+        case "scale":
+            return min(_sign_of(number(op, "factor")), signs[0])
+        case "square" | "relu":
+            return max(NONNEGATIVE, signs[0])
+        case "add":
+            return max(signs) if min(signs) else UNKNOWN
+        case "max":
+            return max(signs)
+        case _:
+            return UNKNOWN
+
+
+def _sign_of(value: Fraction) -> int:
+    if value < 0:
+        return UNKNOWN
+    return POSITIVE if value else NONNEGATIVE
