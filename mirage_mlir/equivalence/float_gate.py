@@ -65,6 +65,9 @@ OTHERS = 2.0
 MOST_FACTORS = 16.0
 """Inputs that are multiplied before exp, at most."""
 
+LARGE_FACTORS = (8.0, 64.0, 512.0, 4096.0)
+"""Of normal inputs; f16 ends 65504 times above 1."""
+
 KEPT = 1 << 21
 """Elements of an argument, of all kinds that run together: 16 MB in f64."""
 
@@ -136,18 +139,30 @@ class FloatGate:
 
     def _factors(self, kinds: Sequence[Kind]) -> NDArray[np.float64]:
         """What inputs of each kind are multiplied by: arguments of exp get as large as it says."""
+        largest = np.array([kind.largest for kind in kinds])
+        others = np.where(largest, self._largest_factor() if largest.any() else 1.0, 1.0)
         wanted = np.array([kind.scores for kind in kinds])
         if not wanted.any():
-            return np.ones(len(wanted))
+            return others
         found = [self._largest_exponent(factor) for factor in (1.0, 2.0)]
         if not (np.isfinite(found).all() and 0 < found[0] < found[1]):
-            return np.ones(len(wanted))
+            return others
         # Scores are products of two inputs as a rule, and grow with the square of a factor.
         power = min(log2(found[1] / found[0]), MOST_FACTORS)
         with np.errstate(over="ignore"):
-            factors = np.where(wanted > 0, (wanted / found[0]) ** (1 / power), 1.0)
+            factors = np.where(wanted > 0, (wanted / found[0]) ** (1 / power), others)
         # Scores that hardly grow cannot be made large.
         return np.where(np.isfinite(factors), factors, 1.0)
+
+    def _largest_factor(self) -> float:
+        """The largest of some factors of normal inputs with which the program stays finite."""
+        kinds = [Kind("normal inputs")] * len(LARGE_FACTORS)
+        inputs = self.drawn(kinds, np.array(LARGE_FACTORS))
+        fits = np.ones(len(kinds), bool)
+        for result in run(self.reference, FloatDomain(rounding=True), inputs):
+            axes = tuple(range(1, result.array.ndim))
+            fits &= np.isfinite(result.array).all(axis=axes)
+        return max((f for f, fit in zip(LARGE_FACTORS, fits, strict=True) if fit), default=1.0)
 
     def _largest_exponent(self, factor: float) -> float:
         """The largest argument of exp on normal inputs times a factor; 0 without exp."""

@@ -52,6 +52,8 @@ class Kind:
     hot: bool = False
     """Whether one channel of activations is huge, and gains differ widely."""
     tiny: bool = False
+    largest: bool = False
+    """Whether all arguments are as large as the program stays finite with, within a factor of 8."""
     masked: bool = False
     """Whether masks are -inf over one half."""
     scores: float = 0.0
@@ -64,6 +66,8 @@ def kinds_of(reference: FuncOp, *, exponentials: bool) -> list[Kind]:
     wide = [n for n, argument in enumerate(arguments) if max(shape_of(argument), default=1) > 1]
     kinds = [Kind("normal inputs")]
     kinds += [Kind("one channel of 2e4", hot=True), Kind("inputs of 1e-5", tiny=True)]
+    if any(is_f16(value) for op in reference.body.block.ops for value in op.results):
+        kinds.append(Kind("inputs as large as the program bears", largest=True))
     if exponentials:
         kinds.append(Kind("arguments of exp up to 1e4", scores=SCORES))
         if any(is_mask(argument) for argument in arguments):
@@ -72,6 +76,11 @@ def kinds_of(reference: FuncOp, *, exponentials: bool) -> list[Kind]:
     if len(wide) > 1:
         kinds.append(Kind("all arguments far from zero", far=tuple(wide)))
     return kinds
+
+
+def is_f16(value: SSAValue) -> bool:
+    """Whether a value is f16, which ends at 65504."""
+    return element_type_of(value.type) == "f16"
 
 
 def is_activation(argument: SSAValue, constant: bool) -> bool:

@@ -84,7 +84,7 @@ def _parts(shape: tuple[int, ...]) -> Iterator[tuple[slice, ...]]:
     if axis is None:
         yield (slice(None),) * len(shape)
         return
-    step = max(1, CHUNK // prod(shape[axis + 1 :]))
+    step = max(1, CHUNK // max(1, prod(shape[axis + 1 :])))
     for start in range(0, shape[axis], step):
         yield (
             *(slice(None),) * axis,

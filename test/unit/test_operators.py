@@ -1,6 +1,7 @@
 """Every operator alone: a search, a proof, machine code without spills, the right values."""
 
 from collections.abc import Sequence
+from itertools import islice
 
 import numpy as np
 import pytest
