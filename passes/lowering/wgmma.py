@@ -9,6 +9,7 @@ from xdsl.dialects import arith, llvm
 from xdsl.dialects.builtin import DenseArrayBase, bf16, f16, f32, i32, i64
 from xdsl.ir import SSAValue
 
+from mirage_mlir.diagnostics import fail
 from mirage_mlir.dialects import threadblock
 from mirage_mlir.dialects.layout import RegistersAttr, layout_of
 from mirage_mlir.dialects.nvvm_wgmma import (
@@ -105,8 +106,9 @@ def group_tile(ctx: KernelContext, op: threadblock.MatmulOp) -> GroupTile:
     """The warp group's part: groups along the columns count first, then the depth, then rows."""
     emit = ctx.emit
     rows, columns, depth = matmul_sizes(op)
-    groups = op.attributes[WARPS]
-    assert isinstance(groups, DenseArrayBase)
+    groups = op.attributes.get(WARPS)
+    if not isinstance(groups, DenseArrayBase):
+        fail(op, f"has no {WARPS}; run assign-layouts first")
     down, across, deep = (int(count) for count in groups.get_values())
     swapped = SWAPPED in op.attributes
     heights = (COLUMN_STEP, UNIT_ROWS) if swapped else (UNIT_ROWS, COLUMN_STEP)

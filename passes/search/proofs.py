@@ -9,6 +9,7 @@ normal forms.
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
+from typing import NamedTuple
 
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.dialects.func import FuncOp, ReturnOp
@@ -29,6 +30,18 @@ WHOLE = 1.0
 """Seconds that random tests of several pieces as one program may take: pieces take less."""
 
 
+class _Written(NamedTuple):
+    """A plan for a piece as functions, and their texts."""
+
+    planned: PlannedKernel
+    reference: FuncOp
+    candidate: FuncOp
+    expected: str
+    """The text of the reference."""
+    text: str
+    """Of both."""
+
+
 @dataclass
 class PieceProofs:
     """What comparisons of pieces came to; equal pieces are compared once."""
@@ -38,6 +51,10 @@ class PieceProofs:
     _known: dict[str, EquivalenceReport] = field(default_factory=dict[str, EquivalenceReport])
     _pieces: dict[str, Verifier] = field(default_factory=dict[str, Verifier])
     """By the text of what a piece stands for."""
+    _written: dict[int, _Written] = field(default_factory=dict[int, _Written])
+    """By the identity of a plan, which is kept with it."""
+    _sifted: dict[str, bool] = field(default_factory=dict[str, bool])
+    """By both texts: programs may have many pieces that are alike."""
     _wholes: dict[FuncOp, Verifier] = field(default_factory=dict[FuncOp, Verifier])
 
     def sifted(self, planned: PlannedKernel) -> bool:
@@ -47,7 +64,19 @@ class PieceProofs:
         Raises:
             ArrangementError: the kernels cannot be written.
         """
-        return prove(_reference(planned), _candidate(planned)).proved
+        written = self._write(planned)
+        if written.text not in self._sifted:
+            self._sifted[written.text] = prove(written.reference, written.candidate).proved
+        return self._sifted[written.text]
+
+    def _write(self, planned: PlannedKernel) -> _Written:
+        """What a plan for a piece stands for, and its kernels, written once."""
+        if id(planned) not in self._written:
+            reference, candidate = _reference(planned), _candidate(planned)
+            expected = printed(ModuleOp([reference.clone()]))
+            text = expected + printed(ModuleOp([candidate.clone()]))
+            self._written[id(planned)] = _Written(planned, reference, candidate, expected, text)
+        return self._written[id(planned)]
 
     def of(self, planned: PlannedKernel) -> EquivalenceReport:
         """
@@ -56,9 +85,7 @@ class PieceProofs:
         Raises:
             ArrangementError: the kernels cannot be written.
         """
-        reference, candidate = _reference(planned), _candidate(planned)
-        expected = printed(ModuleOp([reference.clone()]))
-        text = expected + printed(ModuleOp([candidate.clone()]))
+        _, reference, candidate, expected, text = self._write(planned)
         if text not in self._known:
             verifier = self._pieces.setdefault(expected, Verifier(reference, budget=self.budget))
             self._known[text] = verifier.compare(candidate)
