@@ -1,5 +1,4 @@
-// RUN: mirage-opt %s --partition-program | filecheck %s
-// RUN: mirage-opt %s --partition-program --verify-diagnostics
+// RUN: mirage-opt %s --partition-program --verify-diagnostics | filecheck %s
 // RUN: mirage-opt %s --partition-program --partition-program | filecheck %s
 // RUN: mirage-opt %s --partition-program="max-operators=1" | filecheck %s --check-prefix=SMALL
 // RUN: mirage-opt %s --partition-program --superoptimize | filecheck %s --check-prefix=WHOLE
