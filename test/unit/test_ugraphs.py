@@ -95,7 +95,8 @@ def test_machine_code(name: str, chip: str) -> None:
     assert (compiled.code.counter_bytes > 0) == (chip == "sm_80" and name in CLUSTERED)
 
 
-@pytest.mark.parametrize("name", NAMES)
+# All of its blocks would take 20 s; those of attention_across split the keys, too.
+@pytest.mark.parametrize("name", [name for name in NAMES if name != "attention_split_kv"])
 def test_kernels(name: str) -> None:
     """The lowered kernels, thread by thread: first and last block, or all blocks of two kernels."""
     function = function_named(module_of(name), "ugraph")

@@ -113,7 +113,7 @@ def conditions(ranges: Sequence[tuple[Built, int, int]]) -> Guards | None:
     return guards_.both(guards_.guard(b.index, low, low + size) for b, low, size in ranges)
 
 
-@settings(max_examples=600, deadline=None)
+@settings(max_examples=150, deadline=None)
 @given(BUILT)
 def test_simplified_indices_are_what_they_should_be(built: Built) -> None:
     low, high = span(built.index)
@@ -137,7 +137,7 @@ def test_sizes_beyond_floating_point() -> None:
     assert last.indices == (number(size - 1),)
 
 
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=100, deadline=None)
 @given(st.lists(RANGES, max_size=4))
 def test_guards_hold_where_they_should(ranges: list[tuple[Built, int, int]]) -> None:
     guards = conditions(ranges)
@@ -184,7 +184,7 @@ MOST_CHANGES = 200
 """More than any of these need: changes of variables come to an end."""
 
 
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=100, deadline=None)
 @given(INDICES, st.lists(RANGES, max_size=3))
 def test_changes_of_variables(indices: list[Built], ranges: list[tuple[Built, int, int]]) -> None:
     """What is read stays the same, element by element and as often, up to unread variables."""
@@ -201,7 +201,7 @@ def test_changes_of_variables(indices: list[Built], ranges: list[tuple[Built, in
     assert len({Fraction(wanted[row], counted[row]) for row in wanted}) <= 1
 
 
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=100, deadline=None)
 @given(st.data(), st.integers(1, 2))
 def test_images(data: st.DataObject, columns: int) -> None:
     """Sums that are so many times others, and sets, are what counting says."""
@@ -220,7 +220,8 @@ def test_images(data: st.DataObject, columns: int) -> None:
     totals = [total(part) for part in (left, right)]
     times = ratio(*parts)
     if times is not None:
-        assert totals[0] == {row: times * weight for row, weight in totals[1].items()}
+        expected = {row: times * weight for row, weight in totals[1].items() if times}
+        assert totals[0] == expected
     for part, weights in zip(parts, totals, strict=True):
         assert not is_nothing(part) or not weights
     sets = [{row for counted, _ in part for row in counted} for part in (left, right)]
