@@ -59,8 +59,6 @@ class Options:
             raise ValueError("there is nothing to compile for: 'chips' is empty")
         if self.candidates < 1:
             raise ValueError(f"candidates is at least 1, not {self.candidates}")
-        if self.top_k < 1:
-            raise ValueError(f"top_k is at least 1, not {self.top_k}")
         self.effort()
 
     def effort(self) -> Effort:

@@ -85,7 +85,9 @@ class Comparison:
         undefined = None if proof.proved else undefined_operation(self.candidate)
         if undefined is not None:
             return Tests(reason=f"tests do not see where {undefined}")
-        return _tests(found.outcome, found.scope)
+        outcome = found.outcome
+        bound = outcome.bound
+        return Tests(outcome.passed, bound.probability, bound.theorem, found.scope, outcome.reason)
 
     # Equal functions
 
@@ -236,11 +238,6 @@ class Comparison:
         if floats is None:
             return None
         return EquivalenceReport(Verdict.DIFFERENT, self.seed, witness=witness)
-
-
-def _tests(outcome: Outcome, scope: str) -> Tests:
-    bound = outcome.bound
-    return Tests(outcome.passed, bound.probability, bound.theorem, scope, outcome.reason)
 
 
 def _scope(slabs: Sequence[Slab], labels: int) -> str:

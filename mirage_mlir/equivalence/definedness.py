@@ -63,10 +63,10 @@ class _Walk:
         """What is known of the values of a block; returns that of what it stores."""
         stored: list[Known] = []
         for op in block.ops:
-            operands = [self.known[operand] for operand in op.operands if operand in self.known]
+            operands = [self.known[operand] for operand in op.operands]
             if isinstance(op, kernel.GraphDefinedOp):
                 self.known.update(zip(op.body.block.args, operands, strict=True))
-                self.known.update(zip(op.results, self.follow(op.body.block), strict=False))
+                self.known.update(zip(op.results, self.follow(op.body.block), strict=True))
             elif mnemonic(op) == "store":
                 stored += operands
             else:

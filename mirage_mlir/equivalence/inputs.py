@@ -38,16 +38,31 @@ class DrawnWords:
 
     def at(self, places: Sequence[AnyArray]) -> Words:
         """The words at arrays of indices, one for each dimension, behind an axis of runs."""
-        words: Words = self._key
-        for table, place, large in zip(self._tables, places, self._large, strict=True):
-            indices = place.astype(np.intp)
-            words = words ^ (mix(table + indices.astype(np.uint64)) if large else table[indices])
-        if words.size > MOST_ELEMENTS:
-            raise NotInterpretable(f"{words.size} elements of an argument are read at once")
-        # Mixed, as words of one row differ by the same bits from those of another one.
-        found = mix(words, in_place=True) if self._tables else mix(words)
-        # Of a tensor without dimensions there is one word, and its axis is that of the runs.
-        return found[None] if self._tables else found
+        check_count(places)
+        return self.mixed(self.of_dimensions(places))
+
+    def of_dimensions(self, places: Sequence[AnyArray]) -> list[Words]:
+        """The word of each index of each dimension, which those of elements are mixed from."""
+        return [
+            mix(table + place.astype(np.uint64)) if large else table[place.astype(np.intp)]
+            for table, place, large in zip(self._tables, places, self._large, strict=True)
+        ]
+
+    def mixed(self, words: Sequence[Words]) -> Words:
+        """The words of elements, of those of their indices."""
+        found: Words = self._key
+        for each in words:
+            found = found ^ each
+        # Mixed, as words of one row differ by the same bits from those of another one. Of a tensor
+        # without dimensions there is one word, and its axis is that of the runs.
+        return mix(found, in_place=True)[None] if words else mix(found)
+
+
+def check_count(places: Sequence[AnyArray]) -> None:
+    """Raises `NotInterpretable` where too many elements are read at once."""
+    count = prod(np.broadcast_shapes(*(place.shape for place in places)))
+    if count > MOST_ELEMENTS:
+        raise NotInterpretable(f"{count} elements of an argument are read at once")
 
 
 class DrawnResidues:
@@ -64,13 +79,14 @@ class DrawnResidues:
 
     def at(self, places: Sequence[AnyArray]) -> Residues:
         """The elements at arrays of indices; see `Source`."""
+        check_count(places)
         moduli = [*self._moduli, *self._orders]
         shape = np.broadcast_shapes(*(place.shape for place in places))
         found = [np.empty((1, *shape)) for _ in moduli]
-        for part in _parts(shape):
-            some = [place[_there(part, place.shape)] for place in places]
-            for number, drawn in enumerate(self._words):
-                pairs = halves(drawn.at(some))
+        for number, drawn in enumerate(self._words):
+            words = drawn.of_dimensions(places)
+            for part in _parts(shape):
+                pairs = halves(drawn.mixed([each[_there(part, each.shape)] for each in words]))
                 for lane, modulus in enumerate(moduli[2 * number : 2 * number + 2]):
                     residues = residues_of(pairs[..., lane], modulus)
                     found[2 * number + lane][:, *part] = residues

@@ -309,8 +309,8 @@ def _checked_manifest(files: Mapping[str, bytes]) -> Fields:
             raise ArtifactError(f"its member {MANIFEST} is damaged (SHA-256 differs)")
     hashes = manifest.fields("files")
     _check_hashes(hashes, files)
-    if strangers := sorted({*files} - {MANIFEST, CHECKSUM, *hashes.names()}):
-        raise ArtifactError(f"it has a member {strangers[0]!r} that its manifest does not name")
+    if unknown := sorted({*files} - {MANIFEST, CHECKSUM, *hashes.names()}):
+        raise ArtifactError(f"it has a member {unknown[0]!r} that its manifest does not name")
     return manifest
 
 
