@@ -13,7 +13,7 @@ from math import prod
 
 import numpy as np
 
-from mirage_mlir.equivalence.residue_domain import halves, residues_of
+from mirage_mlir.equivalence.residue_domain import halves, write_residues
 from mirage_mlir.equivalence.residues import Residues, Words
 from mirage_mlir.field.height import UNKNOWN
 from mirage_mlir.field.keyed import CHUNK, mix
@@ -88,8 +88,7 @@ class DrawnResidues:
             for part in _parts(shape):
                 pairs = halves(drawn.mixed([each[_there(part, each.shape)] for each in words]))
                 for lane, modulus in enumerate(moduli[2 * number : 2 * number + 2]):
-                    residues = residues_of(pairs[..., lane], modulus)
-                    found[2 * number + lane][:, *part] = residues
+                    write_residues(pairs[..., lane], modulus, found[2 * number + lane][:, *part])
         count = len(self._moduli)
         return Residues(tuple(found[:count]), tuple(found[count:]) or None, UNKNOWN)
 

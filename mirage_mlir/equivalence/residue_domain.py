@@ -454,11 +454,15 @@ def residues_of(half: NDArray[np.uint32], modulus: int) -> Lane:
     residues = np.empty(bits.size)
     for start in range(0, bits.size, CHUNK):
         part = residues[start : start + CHUNK]
-        part[...] = bits[start : start + CHUNK]
-        part *= modulus / 2.0**32
-        np.floor(part, out=part)
-        part -= (modulus - 1) / 2
+        write_residues(bits[start : start + CHUNK], modulus, part)
     return residues.reshape(half.shape)
+
+
+def write_residues(half: NDArray[np.uint32], modulus: int, result: Lane) -> None:
+    """The same, into an array of the same shape: for parts that stay in a core's cache."""
+    np.multiply(half, modulus / 2.0**32, out=result)
+    np.floor(result, out=result)
+    np.subtract(result, (modulus - 1) / 2, out=result)
 
 
 def _broadcast(words: Words | None, lane_like: Sequence[Lane]) -> Words | None:

@@ -42,6 +42,14 @@ from mirage_mlir.interpreters.forms.terms import (
 PLACEHOLDER = 1 << 40
 """Numbers of what stands for parameters before their order is known."""
 
+MOST_READS = 48
+"""
+Reads of an atom's forms that have a parameter each, also where several are at one index: the atom
+is then the same where they are at different ones. Beyond it each index has one parameter, as the
+reads of a chain of functions that use their argument twice are 2^depth. Programs of the tests have
+up to 40 in atoms that need it.
+"""
+
 Names = Mapping[Variable, Variable]
 
 
@@ -176,7 +184,7 @@ class Atoms:
         key = tuple(entries)
         if (known := self._abstract.get(key)) is not None:
             return known
-        lifting = _Lifting()
+        lifting = _Lifting(shared=_reads(entries) > MOST_READS)
         lifted = [lifting.entry(each) for each in entries]
 
         def written(order: Sequence[Variable]) -> tuple[Entry, ...]:
@@ -213,6 +221,12 @@ def _parts(entry: Entry) -> list[Part]:
     return [*parts, Part(0, Monomial(entry.guards, ()))]
 
 
+def _reads(entries: Iterable[Ranging]) -> int:
+    """How many indices entries are read at, counted as often as they are."""
+    monomials = (monomial for each in entries for monomial, _ in each.entry.form)
+    return sum(1 for m in monomials for _ in indices_of(m.factors, m.guards))
+
+
 def _free_of_guards(guards: Iterable[Guard]) -> set[Variable]:
     return {v for each in guards for v in variables(each.value) if v.number >= 0}
 
@@ -220,8 +234,9 @@ def _free_of_guards(guards: Iterable[Guard]) -> set[Variable]:
 class _Lifting:
     """Puts placeholders in the place of what entries are read at."""
 
-    def __init__(self) -> None:
+    def __init__(self, *, shared: bool) -> None:
         self.indices: dict[Variable, Index] = {}
+        self._known: dict[Index, Variable] | None = {} if shared else None
 
     def entry(self, ranging: Ranging) -> Ranging:
         """An entry with placeholders, and names for what it runs over as if that were bound."""
@@ -256,6 +271,8 @@ class _Lifting:
 
     def _placeholder(self, index: Index) -> Variable:
         new = Variable(PLACEHOLDER + len(self.indices), 0)
+        if self._known is not None:
+            new = self._known.setdefault(index, new)
         self.indices[new] = index
         return new
 

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable, Iterable, Sequence
 
 from xdsl.dialects.func import FuncOp, ReturnOp
-from xdsl.ir import Operation, SSAValue
+from xdsl.ir import Block, Operation, SSAValue
 
 from mirage_mlir.dialects import kernel
 from mirage_mlir.interpreters.forms.blocks import BlockForms, Watch, live_operations
@@ -64,20 +64,54 @@ def outputs(
     Raises:
         Undecided: something has none.
     """
-    block = function.body.block
-    returned = block.last_op
-    if not isinstance(returned, ReturnOp):
+    results = [v for n, v in enumerate(returned(function)) if wanted is None or n in wanted]
+    return forms_of(operators, function.body.block, results, watch=watch)
+
+
+def returned(function: FuncOp) -> Sequence[SSAValue]:
+    """What a function returns; raises `Undecided` where that is not said."""
+    last = function.body.block.last_op
+    if not isinstance(last, ReturnOp):
         raise Undecided("has no return")
+    return last.operands
+
+
+def needed_whole(results: Iterable[SSAValue]) -> set[Operation]:
+    """The operations all of whose results' elements some values need."""
+    return live_operations(_owners(results), through=_uses_all)
+
+
+def forms_of(
+    operators: Operators,
+    block: Block,
+    results: Sequence[SSAValue],
+    known: Sequence[SSAValue] = (),
+    watch: Watch = _nobody,
+) -> list[Symbolic]:
+    """
+    Values of a function's block, in normal form.
+
+    Args:
+        operators: evaluates its operations.
+        block: the function's.
+        results: the values.
+        known: values that are taken for further arguments, whatever makes them.
+        watch: is shown the value of each operation that is needed.
+
+    Raises:
+        Undecided: something has none.
+    """
     values: dict[SSAValue, Symbolic] = {
         argument: operators.argument(number, shape_of(argument))
-        for number, argument in enumerate(block.args)
+        for number, argument in enumerate((*block.args, *known))
     }
-    results = [v for n, v in enumerate(returned.operands) if wanted is None or n in wanted]
-    roots = [v.owner for v in results if isinstance(v.owner, Operation)]
-    live, used = live_operations(roots), live_operations(roots, through=_uses_all)
+    live = live_operations(
+        _owners(results), lambda op: not all(result in values for result in op.results)
+    )
+    used = needed_whole(results)
     role = operators.forms.role
     for op in block.ops:
-        if op not in live:
+        if op not in live or all(result in values for result in op.results):
             continue
         unused = role == Role.REFERENCE and op not in used
         operators.forms.role = Role.NEITHER if unused else role
@@ -87,7 +121,11 @@ def outputs(
         else:
             made = [operators.result(op, operands)]
         for value, result in zip(op.results, made, strict=True):
-            values[value] = result
+            values.setdefault(value, result)
             watch(op, result)
     operators.forms.role = role
     return [values[value] for value in results]
+
+
+def _owners(values: Iterable[SSAValue]) -> list[Operation]:
+    return [value.owner for value in values if isinstance(value.owner, Operation)]

@@ -41,6 +41,7 @@ class Functions(Quotients):
     def __init__(self, *, expand_sigmoid: bool = False) -> None:
         super().__init__()
         self.expand_sigmoid = expand_sigmoid
+        self._made_anew: dict[Factor, Form] = {}
 
     def function(self, name: str, a: Form) -> Form:
         """A function of a form; parameters belong into the name of one that has no laws."""
@@ -81,11 +82,14 @@ class Functions(Quotients):
         return self.inverse(self.power(a, -exponent)) if exponent < 0 else self.power(a, exponent)
 
     def rebuilt(self, f: Factor) -> Form:
-        known, self.role = self.role, Role.NEITHER
-        try:
-            return self.remade(f)
-        finally:
-            self.role = known
+        # Kept, as a chain of functions in which each is made anew twice would take 2^depth steps.
+        if f not in self._made_anew:
+            known, self.role = self.role, Role.NEITHER
+            try:
+                self._made_anew[f] = self.remade(f)
+            finally:
+                self.role = known
+        return self._made_anew[f]
 
     def remade(self, f: Factor) -> Form:
         """A factor with forms, made anew where it is read; where it is defined is known."""

@@ -2,20 +2,28 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from xdsl.dialects.func import FuncOp
+from xdsl.ir import SSAValue
 
 from mirage_mlir.dialects import thread
 from mirage_mlir.interpreters.forms import guards as guards_
 from mirage_mlir.interpreters.forms.definedness import Role
 from mirage_mlir.interpreters.forms.equality import Equality
-from mirage_mlir.interpreters.forms.evaluate import Numbers, numbered, outputs
+from mirage_mlir.interpreters.forms.evaluate import (
+    Numbers,
+    forms_of,
+    needed_whole,
+    numbered,
+    returned,
+)
 from mirage_mlir.interpreters.forms.maxima import Maxima
 from mirage_mlir.interpreters.forms.operators import Operators
 from mirage_mlir.interpreters.forms.symbolic import Symbolic
 from mirage_mlir.interpreters.forms.tensors import Tensors
-from mirage_mlir.interpreters.forms.terms import Undecided
+from mirage_mlir.interpreters.forms.terms import TooManySteps, Undecided
 
 
 @dataclass(frozen=True)
@@ -33,27 +41,100 @@ def prove(reference: FuncOp, candidate: FuncOp) -> Proof:
 
     What is proved holds for all inputs for which the reference's values are real numbers.
     """
-    lowered = any(isinstance(op, thread.GraphOp) for f in (reference, candidate) for op in f.walk())
-    forms = Maxima(expand_sigmoid=lowered)
-    tensors = Tensors(forms)
-    operators = Operators(tensors)
     numbers: Numbers = {}
     pairs = zip(numbered(reference, numbers), numbered(candidate, numbers), strict=True)
     wanted = [number for number, (left, right) in enumerate(pairs) if left != right]
     try:
-        expected = outputs(operators, reference, wanted)
-        for piece in (piece for result in expected for piece in result.pieces):
-            forms.grant(piece.form, piece.guards)
-        forms.role = Role.CANDIDATE
-        found = outputs(operators, candidate, wanted)
-        forms.role = Role.NEITHER
-        for number, left, right in zip(wanted, expected, found, strict=True):
-            dims = [(dim, dim) for dim in range(len(left.dims))]
-            if not _equal(forms, left, tensors.aligned(left, right, dims)):
-                return Proof(False, f"the normal forms of output {number} differ")
+        left, right = ([returned(f)[n] for n in wanted] for f in (reference, candidate))
+        try:
+            different = first_difference(reference, candidate, left, right)
+        except TooManySteps:
+            cuts = cut_points(reference, candidate)
+            different = first_difference(reference, candidate, left, right, cuts)
     except Undecided as error:
         return Proof(False, str(error))
+    if different is not None:
+        return Proof(False, f"the normal forms of output {wanted[different]} differ")
     return Proof(True)
+
+
+Cuts = Sequence[tuple[SSAValue, SSAValue]]
+"""Values of a reference and a candidate that were proved equal, and are taken for arguments."""
+
+
+def first_difference(
+    reference: FuncOp,
+    candidate: FuncOp,
+    left: Sequence[SSAValue],
+    right: Sequence[SSAValue],
+    cuts: Cuts = (),
+) -> int | None:
+    """
+    Which value of the candidate has first another normal form than that of the reference.
+
+    Args:
+        reference: a function.
+        candidate: one of the same signature.
+        left: values of the reference.
+        right: values of the candidate, of the same types.
+        cuts: what is known of others.
+
+    Raises:
+        Undecided: a value has no normal form.
+    """
+    lowered = any(isinstance(op, thread.GraphOp) for f in (reference, candidate) for op in f.walk())
+    forms = Maxima(expand_sigmoid=lowered)
+    tensors = Tensors(forms)
+    operators = Operators(tensors)
+    expected = forms_of(operators, reference.body.block, left, [value for value, _ in cuts])
+    for piece in (piece for result in expected for piece in result.pieces):
+        forms.grant(piece.form, piece.guards)
+    forms.role = Role.CANDIDATE
+    found = forms_of(operators, candidate.body.block, right, [value for _, value in cuts])
+    forms.role = Role.NEITHER
+    for number, (one, other) in enumerate(zip(expected, found, strict=True)):
+        dims = [(dim, dim) for dim in range(len(one.dims))]
+        if not _equal(forms, one, tensors.aligned(one, other, dims)):
+            return number
+    return None
+
+
+MOST_TRIED = 40
+"""Pairs of values that are compared to cut two functions into parts: those of a decoder layer."""
+
+
+def cut_points(reference: FuncOp, candidate: FuncOp) -> Cuts:
+    """
+    Values of two functions that are equal, each by the equality of earlier ones.
+
+    Functions are equal if they are equal with equal values as further arguments, so that each part
+    of a large program is compared by itself. Only values that the reference needs whole are taken:
+    all elements of others need not be real numbers. Names propose pairs, and prove nothing.
+    """
+    needed = needed_whole(returned(reference))
+    named = {
+        value.name_hint: value
+        for op in reference.body.block.ops
+        if op in needed
+        for value in op.results
+        if value.name_hint is not None
+    }
+    pairs = [
+        (named[value.name_hint], value)
+        for op in candidate.body.block.ops
+        for value in op.results
+        if value.name_hint in named and named[value.name_hint].type == value.type
+    ]
+    cuts: list[tuple[SSAValue, SSAValue]] = []
+    for left, right in pairs[:MOST_TRIED]:
+        try:
+            if first_difference(reference, candidate, [left], [right], cuts) is None:
+                cuts.append((left, right))
+        except TooManySteps:
+            break
+        except Undecided:
+            continue
+    return cuts
 
 
 def _equal(forms: Maxima, left: Symbolic, right: Symbolic) -> bool:

@@ -35,6 +35,10 @@ class Undecided(Exception):
     """The form of a value cannot be found; the message says why."""
 
 
+class TooManySteps(Undecided):
+    """A proof would take too long."""
+
+
 MOST_STEPS = 60_000
 """
 Factors made or named and variables replaced in one proof, about 4 s of work: programs and graphs
@@ -61,7 +65,7 @@ class Work:
         """
         self.steps += steps
         if self.steps > MOST_STEPS:
-            raise Undecided(f"the normal forms take more than {MOST_STEPS} steps")
+            raise TooManySteps(f"the normal forms take more than {MOST_STEPS} steps")
 
 
 class Factor(NamedTuple):
