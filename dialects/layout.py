@@ -206,7 +206,7 @@ class BarrierOp(IRDLOperation):
 @irdl_op_definition
 class AwaitTilesOp(IRDLOperation):
     """
-    Wait until the tiles of this turn of the loop have arrived; threads need not meet for that.
+    Wait until the tiles of this iteration of the loop have arrived; threads need not meet for that.
 
     At the top of the loop of a graph with `producers`: warps that do nothing but copy tiles.
     """
@@ -245,7 +245,9 @@ class AwaitTileOp(IRDLOperation):
 
 @irdl_op_definition
 class ReleaseTilesOp(IRDLOperation):
-    """This warp has read what it needs of the turn's tiles: their buffers may be filled anew."""
+    """
+    This warp has read what it needs of the iteration's tiles: their buffers may be filled anew.
+    """
 
     name = "threadblock.release_tiles"
 

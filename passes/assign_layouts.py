@@ -160,9 +160,9 @@ class AssignLayoutsPass(ModulePass):
 
     A product whose left side is worked on element by element from another product's result takes
     it from registers, where it lies already. Reductions stay in registers where one warp has all
-    that they take. Rescaled sums keep the maxima of the turns so far; where nothing else asks for
-    the maximum of a turn (see `stabilisers`), each warp has maxima of its own, and sums are brought
-    together after the loop.
+    that they take. Rescaled sums keep the maxima of the iterations so far; where nothing else asks
+    for the maximum of an iteration (see `stabilisers`), each warp has maxima of its own, and sums
+    are brought together after the loop.
 
     The layouts of tiles in shared memory (which side the run is, padding, swizzle), and of threads
     that no product and no other tile decides, cost the least together: conflicts of banks in all

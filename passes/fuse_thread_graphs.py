@@ -74,7 +74,7 @@ def _accepts(group: ThreadGroup, op: Operation, stages: dict[SSAValue, Stage]) -
     """Whether `op` may be computed again for each element of `group`."""
     if not _broadcasts_to(threadblock.shape_of(op.results[0]), group.shape):
         return False
-    # A value of another stage is computed once there, not in each turn of the loop.
+    # A value of another stage is computed once there, not in each iteration of the loop.
     return stages[op.results[0]] == group.stage or isinstance(op, threadblock.ConstantOp)
 
 

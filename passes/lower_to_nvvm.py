@@ -94,8 +94,8 @@ def bytes_of_block(graph: kernel.GraphDefinedOp) -> int:
     for op in graph.body.block.ops:
         if isinstance(op, threadblock.LoadOp):
             kind = threadblock.tile_type(op.result)
-            turns = prod(graph.loop_sizes) if is_staged(op) else 1
-            total += turns * prod(kind.get_shape()) * byte_width(kind.element_type)
+            iterations = prod(graph.loop_sizes) if is_staged(op) else 1
+            total += iterations * prod(kind.get_shape()) * byte_width(kind.element_type)
     return total
 
 
@@ -324,9 +324,9 @@ class LowerToNvvmPass(ModulePass):
     early are spread evenly: `mirage.even_bytes` of shared memory.
 
     Products of warp groups, where nothing in the loop asks for their sums, run on while those of
-    the next turn are started (`loop`); lanes that share rows of sums exchange them for stores of 16
-    bytes (`quads`); blocks of a large grid start in panels, so that neighbours read the same tiles
-    (`raster`: `mirage.grid` is the grid as it is launched).
+    the next iteration are started (`loop`); lanes that share rows of sums exchange them for stores
+    of 16 bytes (`quads`); blocks of a large grid start in panels, so that neighbours read the same
+    tiles (`raster`: `mirage.grid` is the grid as it is launched).
 
     Fails on operators outside a kernel, on what else is beside kernels or refers to their function,
     on results that no kernel writes, on clusters for a chip that has none, on grids with more

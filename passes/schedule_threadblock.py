@@ -30,13 +30,13 @@ from mirage_mlir.graph.schedule import (
     PRODUCER_WARPS,
     Array,
     choose_stages,
+    iterations_ahead,
+    iterations_at_start,
     mbarrier_bytes,
     most_registers,
     pipeline_stages,
     producer_warps,
     side_by_side,
-    turns_ahead,
-    turns_at_start,
 )
 from mirage_mlir.graph.target import Target, require_known
 from mirage_mlir.passes.lowering.context import (
@@ -74,10 +74,11 @@ STAGES = "stages"
 ROTATION = "rotation"
 
 AT_START = "at_start"
-"""On a graph with producers: turns whose constant tiles are copied before what is waited for."""
+"""On a graph with producers: iterations whose constant tiles are copied before what is waited
+for."""
 
 AHEAD = "ahead"
-"""On a graph with producers: turns whose tiles may be on their way, but at the start."""
+"""On a graph with producers: iterations whose tiles may be on their way, but at the start."""
 
 BESIDE_SUMS = 56
 """Registers of a thread for what is not a product's sum: with 96 sums and more to choose from,
@@ -97,14 +98,14 @@ BLOCKS_IN_STEP = 8
 each row. On an H200 groups of 4 to 16 were equally fast, 5 % faster than all in step."""
 
 
-def turn_bytes(graph: kernel.GraphDefinedOp) -> int:
-    """Bytes of shared memory that one turn of the loop loads."""
+def iteration_bytes(graph: kernel.GraphDefinedOp) -> int:
+    """Bytes of shared memory that one iteration of the loop loads."""
     return sum(buffer_bytes(op) for op in graph.body.block.ops if is_staged(op))
 
 
 def unshared_bytes(graph: kernel.GraphDefinedOp) -> int:
     """
-    Bytes that one turn loads; of those that several blocks load, one block's share.
+    Bytes that one iteration loads; of those that several blocks load, one block's share.
 
     Device memory is asked for what is shared once.
     """
@@ -162,9 +163,9 @@ def rotate(graph: kernel.GraphDefinedOp) -> None:
     """
     Let groups of blocks start the loop apart where all of them read the same tiles.
 
-    Sums and maxima do not care about the order of their turns; the caches do: blocks that ask for
-    one line at one time queue for it. Where some blocks share what one axis cuts and others what
-    the other one does, they better ask together: on an H200 a product of 256 rows took 18.6 us
+    Sums and maxima do not care about the order of their iterations; the caches do: blocks that ask
+    for one line at one time queue for it. Where some blocks share what one axis cuts and others
+    what the other one does, they better ask together: on an H200 a product of 256 rows took 18.6 us
     apart and 17.7 so.
     """
     if all(bytes_along(graph)):
@@ -262,13 +263,13 @@ class ScheduleThreadblockPass(ModulePass):
         threadblock.release_tiles
 
     A barrier stands where a thread reads, or overwrites, what another wrote or still reads. Loads
-    are `cp.async` by all threads, and the barrier at the top of the loop also waits for the turn's
-    tiles; or producers, warps that do nothing else, start tensor copies, and the others wait for
-    these, each for itself. There is one such warp, or four where those that compute need the
-    registers that a group can give away. Buffers of `cp.async` are as many as keep enough bytes on
-    their way; those of tensor copies take the memory that there is. What threads compute for the
-    turn of such a loop has two buffers (`alternates`) where they meet less often then, and they
-    compute what they can while warp groups multiply.
+    are `cp.async` by all threads, and the barrier at the top of the loop also waits for the
+    iteration's tiles; or producers, warps that do nothing else, start tensor copies, and the others
+    wait for these, each for itself. There is one such warp, or four where those that compute need
+    the registers that a group can give away. Buffers of `cp.async` are as many as keep enough bytes
+    on their way; those of tensor copies take the memory that there is. What threads compute for the
+    iteration of such a loop has two buffers (`alternates`) where they meet less often then, and
+    they compute what they can while warp groups multiply.
 
     Blocks that differ only along an axis of the grid that a tile does not depend on load the same
     tile. Those of a cluster then copy a part each to all of them (`multicast`), where the graph has
@@ -320,16 +321,16 @@ class Scheduler:
             self.alternate(graph)
         schedule(graph, self.stages_of(graph, pipelined), pipelined=pipelined)
         if pipelined:
-            turns, share = prod(graph.loop_sizes), int(self.share_of(graph))
-            ahead = turns_ahead(unshared_bytes(graph), turns, share)
+            iterations, share = prod(graph.loop_sizes), int(self.share_of(graph))
+            ahead = iterations_ahead(unshared_bytes(graph), iterations, share)
             graph.attributes[AHEAD] = IntegerAttr(ahead, i64)
-            early = turns_at_start(unshared_bytes(graph), share, soon=follows_kernel(graph))
+            early = iterations_at_start(unshared_bytes(graph), share, soon=follows_kernel(graph))
             graph.attributes[AT_START] = IntegerAttr(early, i64)
             if (limit := registers_side_by_side(graph, share)) is not None:
                 graph.attributes[REGISTERS] = IntegerAttr(limit, i64)
 
     def alternate(self, graph: kernel.GraphDefinedOp) -> None:
-        """Keep two buffers of what the loop writes where turns meet less often so."""
+        """Keep two buffers of what the loop writes where iterations meet less often so."""
         stage_map = threadblock.stages(graph)
         ops = [
             op for op in graph.body.block.ops if stage_of(op, stage_map, looped=True) == Stage.LOOP
@@ -339,22 +340,22 @@ class Scheduler:
         for op in found:
             op.attributes[ALTERNATES] = UnitAttr()
         stages = self.stages_of(graph, True)
-        needed = stages * turn_bytes(graph) + other_bytes(graph) + mbarrier_bytes(stages)
+        needed = stages * iteration_bytes(graph) + other_bytes(graph) + mbarrier_bytes(stages)
         if stages < min(before, ENOUGH_STAGES) or needed > self.target.shared_per_block:
             for op in found:
                 del op.attributes[ALTERNATES]
 
     def stages_of(self, graph: kernel.GraphDefinedOp, pipelined: bool) -> int:
         """Buffers of each tile that the loop of `graph` loads."""
-        turns, size = prod(graph.loop_sizes), turn_bytes(graph)
+        iterations, size = prod(graph.loop_sizes), iteration_bytes(graph)
         if self.stages:
-            return min(turns, self.stages)
+            return min(iterations, self.stages)
         if not pipelined:
-            return choose_stages(size, turns)
+            return choose_stages(size, iterations)
         share, other = self.share_of(graph), other_bytes(graph)
         if is_followed(graph):
             other += FOLLOWER_BYTES
-        return int(pipeline_stages(size, other, turns, share, self.target))
+        return int(pipeline_stages(size, other, iterations, share, self.target))
 
     def share_of(self, graph: kernel.GraphDefinedOp) -> Array:
         """Blocks of a pipelined `graph` that each multiprocessor gets."""

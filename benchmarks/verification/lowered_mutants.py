@@ -10,14 +10,14 @@ and less; boxes go one line further. Loads from device memory, and pointers, say
 writes there; waits for the previous grid come last, and the first kernel lets the second one start
 first of all. A mutant counts as found when running it without a GPU
 reports a fault or gives another result. Those that are not found are listed. They are harmless: the
-barrier behind a loop whose last turn read other buffers than those that are used again (it is there
-for other numbers of turns); the end of a group of copies or products that becomes one with the
-next, for which the same operation waits, and a wait that the next one includes; barriers of buffers
-that no later turn fills again, with what arrives there; the barrier of a warp's lanes where only
-the matrix unit has read; fences of proxies where nothing new was written, or no copy follows; loads
-of inputs by kernels behind the first, which start when what writes inputs has ended; waits for the
-previous grid by threads that learn from a producer that it has waited; and early starts of kernels
-that read nothing before they wait.
+barrier behind a loop whose last iteration read other buffers than those that are used again (it is
+there for other numbers of iterations); the end of a group of copies or products that becomes one
+with the next, for which the same operation waits, and a wait that the next one includes; barriers
+of buffers that no later iteration fills again, with what arrives there; the barrier of a warp's
+lanes where only the matrix unit has read; fences of proxies where nothing new was written, or no
+copy follows; loads of inputs by kernels behind the first, which start when what writes inputs has
+ended; waits for the previous grid by threads that learn from a producer that it has waited; and
+early starts of kernels that read nothing before they wait.
 """
 
 from __future__ import annotations

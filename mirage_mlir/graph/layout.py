@@ -47,7 +47,7 @@ class RegisterLayout:
         threads: what each bit of the thread index adds, lowest bit first; `(0, 0)` for a bit
             along which the tile is replicated or partial.
         slots: loops over a thread's registers, outermost first: `(count, rows, columns)`, the
-            steps of one turn of the loop.
+            steps of one iteration of the loop.
         parts: mask of the bits of the thread index along which each group of threads holds a part
             of a sum or maximum; 0 where each holds the whole value.
     """
@@ -78,13 +78,13 @@ class RegisterLayout:
     @cached_property
     def offsets(self) -> tuple[Position, ...]:
         """What each slot adds to the thread's own position, in slot order."""
-        turns = product(*(range(count) for count, _, _ in self.slots))
+        iterations = product(*(range(count) for count, _, _ in self.slots))
         return tuple(
             (
-                sum(i * rows for i, (_, rows, _) in zip(turn, self.slots, strict=True)),
-                sum(i * columns for i, (_, _, columns) in zip(turn, self.slots, strict=True)),
+                sum(i * rows for i, (_, rows, _) in zip(iteration, self.slots, strict=True)),
+                sum(i * columns for i, (_, _, columns) in zip(iteration, self.slots, strict=True)),
             )
-            for turn in turns
+            for iteration in iterations
         )
 
     @property

@@ -29,7 +29,7 @@ GROUP_RATE = 6.5e14
 PAIR = 2
 
 SHARED_PART = 2 / 3
-"""Of the bytes of a turn, at least, that two blocks load of the same tensor."""
+"""Of the bytes of an iteration, at least, that two blocks load of the same tensor."""
 
 FEWEST_READERS, MOST_READERS = 4, 8
 """Blocks that load the same tile. Of fewer, or of more, which find it in L2, none was faster."""
@@ -38,7 +38,7 @@ FEWEST_READERS, MOST_READERS = 4, 8
 @dataclass(frozen=True)
 class LoopTile:
     """
-    What a block loads in each turn.
+    What a block loads in each iteration.
 
     Args:
         size: bytes.
@@ -60,8 +60,8 @@ def choose_cluster(
 
     Args:
         grid: blocks along each axis.
-        tiles: of one turn.
-        operations: floating-point ones of a block's products in one turn.
+        tiles: of one iteration.
+        operations: floating-point ones of a block's products in one iteration.
         target: the GPU.
     """
     if prod(grid) > target.multiprocessors or not target.pipeline_l2_rate_of_one:

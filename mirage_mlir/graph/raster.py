@@ -18,7 +18,8 @@ def choose_panel(grid: tuple[int, int], along: tuple[int, int], together: int, s
 
     Args:
         grid: blocks along the two axes; the panel divides the first.
-        along: bytes of a turn's tiles that are cut by the first axis alone, and by the second.
+        along: bytes of an iteration's tiles that are cut by the first axis alone, and by the
+            second.
         together: blocks that run at a time.
         step: what the panel is a multiple of, and divides the blocks along the first axis.
     """

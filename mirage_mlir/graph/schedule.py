@@ -75,7 +75,7 @@ MAX_SIDE_BY_SIDE = 4
 """Blocks that share a multiprocessor's memory by plan: of more, some start when others end."""
 
 MIN_AHEAD = 2
-"""Turns: while one is waited for the next must be on its way."""
+"""Iterations: while one is waited for the next must be on its way."""
 
 LONG_BYTES = 896 * 1024
 """Bytes that a multiprocessor reads in all from which on its steady rate counts more than how fast
@@ -109,8 +109,8 @@ LARGE_CLUSTER = 4
 """Blocks of a cluster from which on some multiprocessors have too few neighbours for it."""
 
 MBARRIER_BYTES, BUFFER_BARRIERS = 8, 3
-"""Of one transaction barrier, and how many each buffer of a turn has: it is full, it is empty, it
-has what could be copied before the kernel in front had ended."""
+"""Of one transaction barrier, and how many each buffer of an iteration has: it is full, it is
+empty, it has what could be copied before the kernel in front had ended."""
 
 
 def elementwise_threads(elements: ArrayLike) -> Array:
@@ -140,7 +140,7 @@ def choose_warps(sizes: tuple[int, int, int], warps: int, may_split: bool) -> tu
     """
     Warps along rows, columns and depth with the least work for each warp.
 
-    Work is counted in instructions of one turn of the loop: one `mma.sync` for each fragment,
+    Work is counted in instructions of one iteration of the loop: one `mma.sync` for each fragment,
     one `ldmatrix` for a left fragment and half of one for a right fragment.
     """
     rows, columns, depth = sizes
@@ -161,13 +161,15 @@ def choose_warps(sizes: tuple[int, int, int], warps: int, may_split: bool) -> tu
     return best[1]
 
 
-def choose_stages(turn_bytes: int, turns: int) -> int:
+def choose_stages(iteration_bytes: int, iterations: int) -> int:
     """Buffers of each tile that a loop loads: the fewest that keep enough bytes on their way."""
-    if not turn_bytes:
+    if not iteration_bytes:
         return 1
-    fitting = [n for n in STAGE_COUNTS if n * turn_bytes <= MAX_BUFFER_BYTES] or [STAGE_COUNTS[0]]
-    enough = [n for n in fitting if (n - 1) * turn_bytes >= BYTES_IN_FLIGHT]
-    return min(turns, (enough or fitting[-1:])[0])
+    fitting = [n for n in STAGE_COUNTS if n * iteration_bytes <= MAX_BUFFER_BYTES] or [
+        STAGE_COUNTS[0]
+    ]
+    enough = [n for n in fitting if (n - 1) * iteration_bytes >= BYTES_IN_FLIGHT]
+    return min(iterations, (enough or fitting[-1:])[0])
 
 
 def side_by_side(blocks: ArrayLike, cluster: ArrayLike, target: Target) -> Array:
@@ -178,7 +180,11 @@ def side_by_side(blocks: ArrayLike, cluster: ArrayLike, target: Target) -> Array
 
 
 def pipeline_stages(
-    turn_bytes: ArrayLike, other_bytes: ArrayLike, turns: ArrayLike, share: Array, target: Target
+    iteration_bytes: ArrayLike,
+    other_bytes: ArrayLike,
+    iterations: ArrayLike,
+    share: Array,
+    target: Target,
 ) -> Array:
     """
     Buffers of each tile that a loop loads with tensor copies: all that there is room for.
@@ -188,50 +194,51 @@ def pipeline_stages(
     block, 15.0 with 123 and 14.4 with 164, where the next kernel's blocks start when others end.
 
     Args:
-        turn_bytes: of the tiles of one turn.
+        iteration_bytes: of the tiles of one iteration.
         other_bytes: what the block keeps in shared memory besides, in the loop.
-        turns: of the loop.
+        iterations: of the loop.
         share: blocks that each multiprocessor gets (`side_by_side`).
         target: whose shared memory they share.
     """
     parts = np.minimum(share, MAX_SIDE_BY_SIDE)
     fair = target.shared_per_multiprocessor / parts - RESERVED_BYTES
-    each = np.maximum(1, np.asarray(turn_bytes)) + BUFFER_BARRIERS * MBARRIER_BYTES
+    each = np.maximum(1, np.asarray(iteration_bytes)) + BUFFER_BARRIERS * MBARRIER_BYTES
     most = np.floor((target.shared_per_block - np.asarray(other_bytes)) / each)
     room = np.floor((np.minimum(fair, target.shared_per_block) - np.asarray(other_bytes)) / each)
     wanted = np.maximum(room, np.minimum(most, MIN_PIPELINE_STAGES))
-    return np.minimum(np.clip(wanted, 2, MAX_PIPELINE_STAGES), np.asarray(turns))
+    return np.minimum(np.clip(wanted, 2, MAX_PIPELINE_STAGES), np.asarray(iterations))
 
 
-def turns_at_start(turn_bytes: int, share: int, *, soon: bool) -> int:
+def iterations_at_start(iteration_bytes: int, share: int, *, soon: bool) -> int:
     """
-    Turns of a loop of which the tiles that need not wait for the kernel in front are on their way.
+    Iterations of a loop of which the tiles that need not wait for the kernel in front are on their
+    way.
 
-    Where turns are large, one that is left out may keep device memory idle, and one too many may
-    delay what is waited for. The former is worse where a call before has to end (a matmul took 13.8
-    us with 32 KB, 13.5 with 64), the latter where a small kernel of the same function has (Q, K and
-    V 15.0 and 15.3 us).
+    Where iterations are large, one that is left out may keep device memory idle, and one too many
+    may delay what is waited for. The former is worse where a call before has to end (a matmul took
+    13.8 us with 32 KB, 13.5 with 64), the latter where a small kernel of the same function has (Q,
+    K and V 15.0 and 15.3 us).
 
     Args:
-        turn_bytes: of such tiles of one turn.
+        iteration_bytes: of such tiles of one iteration.
         share: blocks that each multiprocessor gets.
         soon: whether what is waited for comes from another kernel of the function.
     """
-    turns = START_BYTES / (max(1, turn_bytes) * share)
-    return max(1, round(turns) if soon else ceil(turns))
+    iterations = START_BYTES / (max(1, iteration_bytes) * share)
+    return max(1, round(iterations) if soon else ceil(iterations))
 
 
-def turns_ahead(turn_bytes: int, turns: int, share: int) -> int:
+def iterations_ahead(iteration_bytes: int, iterations: int, share: int) -> int:
     """
-    Turns of a loop of which the tiles may be on their way, once the first buffers are used up.
+    Iterations of a loop of which the tiles may be on their way, once the first buffers are used up.
 
     Args:
-        turn_bytes: of the tiles of one turn, as far as they come from device memory.
-        turns: of the loop.
+        iteration_bytes: of the tiles of one iteration, as far as they come from device memory.
+        iterations: of the loop.
         share: blocks that each multiprocessor gets.
     """
-    together = max(1, turn_bytes) * share
-    flight = LONG_FLIGHT_BYTES if together * turns >= LONG_BYTES else FLIGHT_BYTES
+    together = max(1, iteration_bytes) * share
+    flight = LONG_FLIGHT_BYTES if together * iterations >= LONG_BYTES else FLIGHT_BYTES
     return max(MIN_AHEAD, round(flight / together))
 
 

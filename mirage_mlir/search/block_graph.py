@@ -33,7 +33,7 @@ class BlockOperation:
     first: str | None = None
     """Of a load: the axis of which only index 0 is read; its tile has no extent along it."""
     rescale: int | None = None
-    """Of an accumulation: the operation with the maximum that was subtracted in each turn."""
+    """Of an accumulation: the operation with the maximum that was subtracted in each iteration."""
     form: Poly | None = None
     """What it computes; None for what was put in after the search."""
 
@@ -60,8 +60,8 @@ class BlockGraph:
     """The axes along x, y and z; the axis of the loop among them when blocks share it."""
     blocks: tuple[int, ...]
     """Blocks along each of them."""
-    turns: tuple[int, ...]
-    """Turns of each loop, the outermost first."""
+    trip_counts: tuple[int, ...]
+    """Iterations of each loop, the outermost first."""
     model: Modelled
 
     @property
@@ -133,6 +133,6 @@ def block_graph(
         instance.tiles,
         tuple(grid),
         tuple(blocks),
-        instance.turns,
+        instance.trip_counts,
         model,
     )

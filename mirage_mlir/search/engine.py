@@ -416,7 +416,7 @@ class Search:
         places = np.array(ordered, dtype=np.int64)
         cut = np.round(np.log2(mesh.shares[places]))
         for count in (*mesh.counts.values(), mesh.iterations**0.5):
-            # Half of an octave, and for the turns of the loop a whole one.
+            # Half of an octave, and for the iterations of the loop a whole one.
             cut = 128 * cut + np.round(2 * np.log2(count[places]))
         _, first = np.unique(cut, return_index=True)
         return [ordered[place] for place in sorted(first.tolist())[: self._wanted]]

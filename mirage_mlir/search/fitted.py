@@ -90,19 +90,19 @@ TWO_APART, THREE_APART = 0.85, 0.05
 nothing with more. Products of tiles of 128 by 128 and more took 50 us with two of 96 KB where 26
 were enough with seven of 32 KB."""
 
-LAST_TURN, PIPELINE_WAITS = 0.15, 0.1
-"""What the last turn's work and the waits of reductions take where a warp of its own starts the
-copies, as a part of what they take elsewhere: warps do not wait for each other then, and the next
-kernel's copies run meanwhile."""
+LAST_ITERATION, PIPELINE_WAITS = 0.15, 0.1
+"""What the last iteration's work and the waits of reductions take where a warp of its own starts
+the copies, as a part of what they take elsewhere: warps do not wait for each other then, and the
+next kernel's copies run meanwhile."""
 
-COPY_TURN, COPY_BOX = 60e-9, 33e-9
-"""Seconds from one turn of the loop to the next where the copies limit it, whatever their bytes:
-for the barriers, and for each box. Products of one row took 126 to 163 ns in each turn, of two and
-of three boxes, where tiles were small."""
+COPY_ITERATION, COPY_BOX = 60e-9, 33e-9
+"""Seconds from one iteration of the loop to the next where the copies limit it, whatever their
+bytes: for the barriers, and for each box. Products of one row took 126 to 163 ns in each iteration,
+of two and of three boxes, where tiles were small."""
 
 TOGETHER = 4
-"""Power by which bytes and turns add up to the time of copies: turns that take three fourths of
-what the bytes take cost 7 % more, as timed."""
+"""Power by which bytes and iterations add up to the time of copies: iterations that take three
+fourths of what the bytes take cost 7 % more, as timed."""
 
 PIPELINE_LAUNCH = 0.2e-6
 """Seconds less of a launch where the first copies start while the kernel in front ends."""
@@ -123,16 +123,16 @@ EARLY_BYTES, EARLY_START = 96 * 1024, 0.65e-6
 """Bytes that a block reads up to which a kernel without a producer starts while the one in front
 runs, and what is saved so: second kernels of attention took 1.0 to 1.4 us on an H200."""
 
-READING_TURN = 0.55e-6
-"""Seconds of a turn in which threads read a tile beside warp groups that multiply it: squares of
-512 rows beside a product took 40 us on an H200, the product alone 27.5."""
+READING_ITERATION = 0.55e-6
+"""Seconds of an iteration in which threads read a tile beside warp groups that multiply it: squares
+of 512 rows beside a product took 40 us on an H200, the product alone 27.5."""
 
-UNCHAINED_TURN, UNCHAINED_ELEMENT = 0.3e-6, 0.25e-9
-"""Seconds of a turn, and for each element, where a product's operand made of another product's
-result goes through shared memory, with a maximum of the whole block: 8 by 32 elements took 0.2 to
-0.5 us more, 40 by 350 some 3 us."""
+UNCHAINED_ITERATION, UNCHAINED_ELEMENT = 0.3e-6, 0.25e-9
+"""Seconds of an iteration, and for each element, where a product's operand made of another
+product's result goes through shared memory, with a maximum of the whole block: 8 by 32 elements
+took 0.2 to 0.5 us more, 40 by 350 some 3 us."""
 
-CHAIN_START, CHAIN_TURN = 0.5e-6, 0.06e-6
-"""Seconds of a block with a product of exps of a product, once and in each turn: one waits for the
-other, and in the end sums of several warps come together. Attention on an H200 took 0.8 us more
-than its bytes with four turns, 1.2 with eight."""
+CHAIN_START, CHAIN_ITERATION = 0.5e-6, 0.06e-6
+"""Seconds of a block with a product of exps of a product, once and in each iteration: one waits for
+the other, and in the end sums of several warps come together. Attention on an H200 took 0.8 us more
+than its bytes with four iterations, 1.2 with eight."""

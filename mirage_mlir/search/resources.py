@@ -85,7 +85,7 @@ class Resources:
         self.shifted = self._shifted()
         """The exps from whose arguments maxima are subtracted."""
         self.rescaled = self._rescaled()
-        """The sums over the loop that every turn brings to a new maximum."""
+        """The sums over the loop that every iteration brings to a new maximum."""
         self.live = self._live()
         self.asked = self._asked()
         self.kept: dict[int, Mask] = {}
@@ -104,7 +104,7 @@ class Resources:
         self.grouped = self._grouped()
         """Where warp groups compute all products beside that warp."""
         self.boxes = self._boxes()
-        """Copies that it starts in each turn."""
+        """Copies that it starts in each iteration."""
         self.staged = self._staged_bytes()
         self.held, self.made = self._held_bytes(), self._made_bytes()
         self.stages = self._stages()
@@ -483,11 +483,11 @@ def reduction_waits(resources: Resources) -> Array:
     total = resources.tiling.zero
     for value, edge in resources.edges.items():
         if edge.kind in REDUCTIONS:
-            total = total + REDUCTION_WAITS * resources.tiling.turns(value)
+            total = total + REDUCTION_WAITS * resources.tiling.iterations(value)
     for value in resources.shifted:
         # Where a chain keeps the exp in registers each warp has a maximum of its own.
         kept = resources.kept.get(value, np.bool_(False))
-        total = total + np.where(kept, 0, REDUCTION_WAITS) * resources.tiling.turns(value)
+        total = total + np.where(kept, 0, REDUCTION_WAITS) * resources.tiling.iterations(value)
     return total
 
 
@@ -495,5 +495,5 @@ def operand_waits(resources: Resources) -> Array:
     """Barriers before matrix units read what threads computed, of one block."""
     total = resources.tiling.zero
     for operand, stored in resources.materialised():
-        total = total + stored * resources.tiling.turns(operand)
+        total = total + stored * resources.tiling.iterations(operand)
     return total

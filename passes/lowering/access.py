@@ -268,7 +268,7 @@ def read_global(
     emit, view = ctx.emit, ctx.view(op)
     own = threadblock.shape_of(value)
     element = threadblock.tile_type(value).element_type
-    base = ctx.tile_pointer(op, ctx.turns)
+    base = ctx.tile_pointer(op, ctx.iterations)
     extents = ctx.extents(value)
     count = 1 if is_repeated(own, shape, down=down) else width
     # What is repeated may have no such dim.
@@ -363,7 +363,7 @@ def write_global(
     emit, view = ctx.emit, ctx.view(op)
     shape = threadblock.shape_of(op.tile)
     element = threadblock.tile_type(op.tile).element_type
-    base = ctx.tile_pointer(op, ctx.turns)
+    base = ctx.tile_pointer(op, ctx.iterations)
     extents = store_extents(ctx, op)
     width = layout.vector
     together = global_width(ctx, op, width)
@@ -383,7 +383,7 @@ def write_global(
 def store_extents(ctx: KernelContext, op: threadblock.StoreOp) -> Extents:
     """Which elements of a stored tile lie inside its tensor."""
     shape, sizes = threadblock.shape_of(op.tile), ctx.view(op).shape
-    origin = ctx.origin(op, ctx.turns)
+    origin = ctx.origin(op, ctx.iterations)
     extents: list[Extent | None] = []
     for dim, size in enumerate(sizes):
         grid, _ = cuts(op, dim)

@@ -97,7 +97,7 @@ class LayoutAssignment(TilePlaces):
         target: the chip's.
         sharing: blocks of a cluster that share the work after their sums.
         chains: products of which one takes the other's result from registers.
-        common: stabilisers that must be the same in all warps, and those of the turn alone.
+        common: stabilisers that must be the same in all warps, and those of the iteration alone.
         given: layouts of thread graphs that are free to have any, by their numbers.
         free: those that were met.
         states: the maxima that sums are merged by.
@@ -304,7 +304,7 @@ class LayoutAssignment(TilePlaces):
     def maxima(
         self, op: threadblock.AccumulateOp, computed: SSAValue, state: RegisterLayout
     ) -> Maxima:
-        """What the maxima of a thread's own turns are, and those of warps and blocks."""
+        """What the maxima of a thread's own iterations are, and those of warps and blocks."""
         stabiliser, across = op.rescale, list(op.across.get_values())
         assert stabiliser is not None
         own = next(
@@ -395,7 +395,9 @@ class LayoutAssignment(TilePlaces):
             set_layout(op, SharedAttr.of(replace(layout, blocks=blocks)))
 
     def can_run(self, op: Operation) -> bool:
-        """Whether `op` makes a stabiliser that may be the maximum of all turns of a warp so far."""
+        """
+        Whether `op` makes a stabiliser that may be the maximum of all iterations of a warp so far.
+        """
         result = op.results[0]
         looped = self.stages[result] == Stage.LOOP
         return looped and op not in self.common and bool(rescaled_with(result)) and is_free(result)

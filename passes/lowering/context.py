@@ -37,8 +37,8 @@ class Extent:
 
     Args:
         limit: their number, or less than 1 where there are none.
-        in_loop: whether it changes from turn to turn.
-        empty: whether some block or turn has none.
+        in_loop: whether it changes from iteration to iteration.
+        empty: whether some block or iteration has none.
     """
 
     limit: Index
@@ -60,9 +60,9 @@ class KernelContext:
         blocks: index of the block along each axis of the grid.
         shared: start of the block's shared memory.
         stages: buffers of each tile that the loop loads.
-        turns: index of the present turn of each loop.
-        slot: which of the `stages` buffers the present turn reads.
-        parity: whether the present turn is an odd one, 0 or 1.
+        iterations: index of the present iteration of each loop.
+        slot: which of the `stages` buffers the present iteration reads.
+        parity: whether the present iteration is an odd one, 0 or 1.
         paced: whether some of the first tiles are copied before the kernel in front has ended,
             a few at a time, and the others once it has.
         exceeds_l2: whether more goes through the kernel than L2 holds, on a chip that takes advice.
@@ -85,7 +85,7 @@ class KernelContext:
     blocks: list[Index]
     shared: SSAValue
     stages: int
-    turns: list[Index] = field(default_factory=list[Index])
+    iterations: list[Index] = field(default_factory=list[Index])
     slot: Index = 0
     parity: Index = 0
     paced: bool = False
@@ -161,7 +161,7 @@ class KernelContext:
     # --- where a tile lies in its tensor
 
     def tile_numbers(
-        self, op: threadblock.LoadOp | threadblock.StoreOp, turns: list[Index]
+        self, op: threadblock.LoadOp | threadblock.StoreOp, iterations: list[Index]
     ) -> list[Index]:
         """Which tile it is along each dim of its tensor."""
         numbers: list[Index] = []
@@ -170,25 +170,25 @@ class KernelContext:
             index: Index = self.blocks[grid] if grid is not None else 0
             for loop in loops:
                 count = self.graph.loop_sizes[loop]
-                index = self.emit.add(self.emit.mul(index, count), turns[loop])
+                index = self.emit.add(self.emit.mul(index, count), iterations[loop])
             numbers.append(index)
         return numbers
 
     def origin(
-        self, op: threadblock.LoadOp | threadblock.StoreOp, turns: list[Index]
+        self, op: threadblock.LoadOp | threadblock.StoreOp, iterations: list[Index]
     ) -> list[Index]:
         """The index of a tile's first element along each dim of its tensor."""
         sizes = threadblock.shape_of(tile_of(op))
-        numbers = self.tile_numbers(op, turns)
+        numbers = self.tile_numbers(op, iterations)
         return [self.emit.mul(number, size) for number, size in zip(numbers, sizes, strict=True)]
 
     def load_extents(
-        self, op: threadblock.LoadOp, turns: list[Index], *, first: bool = False
+        self, op: threadblock.LoadOp, iterations: list[Index], *, first: bool = False
     ) -> Extents:
-        """Which elements of a loaded tile exist; with `first` in the loops' turns 0."""
+        """Which elements of a loaded tile exist; with `first` in the loops' iterations 0."""
         shape = threadblock.shape_of(op.result)
         sizes = kernel.shape_of(op.source)
-        origin = self.origin(op, [0] * len(turns) if first else turns)
+        origin = self.origin(op, [0] * len(iterations) if first else iterations)
         extents: list[Extent | None] = []
         for dim, size in enumerate(sizes):
             grid, loops = cuts(op, dim)
@@ -207,14 +207,14 @@ class KernelContext:
         """
         Which elements of a tile are valid; None along a dim where all are.
 
-        With `first` in the loops' turns 0, where a tile has the most elements.
+        With `first` in the loops' iterations 0, where a tile has the most elements.
         """
         op = value.owner
         match op:
             case threadblock.LoadOp():
-                return self.load_extents(op, self.turns, first=first)
+                return self.load_extents(op, self.iterations, first=first)
             case threadblock.AccumulateOp():
-                # Each turn adds its own valid elements, so what any turn had is there.
+                # Each iteration adds its own valid elements, so what any iteration had is there.
                 return self.extents(op.value, first=True)
             case threadblock.MatmulOp():
                 rank = len(threadblock.shape_of(op.result))
@@ -269,7 +269,7 @@ class KernelContext:
         return Extent(limit, one.in_loop or other.in_loop, one.empty or other.empty)
 
     def exists(self, value: SSAValue) -> Condition:
-        """Whether no maximum over nothing went into a value that is computed in this turn."""
+        """Whether no maximum over nothing went into a value that is computed in this iteration."""
         op, emit = value.owner, self.emit
         conditions: list[Condition] = []
         if isinstance(op, threadblock.ReduceMaxOp):
@@ -355,14 +355,14 @@ class KernelContext:
         return view_of(self.graph.outputs[stores.index(op)])
 
     def tile_pointer(
-        self, op: threadblock.LoadOp | threadblock.StoreOp, turns: list[Index]
+        self, op: threadblock.LoadOp | threadblock.StoreOp, iterations: list[Index]
     ) -> SSAValue:
         """The device address of the first element of a tile."""
         view = self.view(op)
         emit = self.emit
         element = kernel.tensor_type(view.root).element_type
         pointer = emit.pointer(self.pointers[view.root], view.offset, element)
-        for index, stride in zip(self.origin(op, turns), view.strides, strict=True):
+        for index, stride in zip(self.origin(op, iterations), view.strides, strict=True):
             if index == 0 or stride == 0:
                 continue
             wide = emit.result(arith.ExtUIOp(emit.i32(index), i64))
@@ -371,14 +371,14 @@ class KernelContext:
         return pointer
 
     def shared_pointer(self, value: SSAValue, slot: Index | None = None) -> SSAValue:
-        """The address of a tile in shared memory, in the buffer of the present turn."""
+        """The address of a tile in shared memory, in the buffer of the present iteration."""
         op = buffer_of(value)
         offset = op.attributes.get(SMEM_OFFSET)
         assert isinstance(offset, IntegerAttr), "plan-memory places every buffer"
         at: Index = offset.value.data
         if is_staged(op):
-            turn = self.slot if slot is None else slot
-            at = self.emit.add(self.emit.mul(turn, buffer_bytes(op)), at)
+            iteration = self.slot if slot is None else slot
+            at = self.emit.add(self.emit.mul(iteration, buffer_bytes(op)), at)
         elif ALTERNATES in op.attributes:
             at = self.emit.add(self.emit.mul(self.parity, buffer_bytes(op)), at)
         return self.emit.pointer(self.shared, at, i8)

@@ -31,12 +31,12 @@ from mirage_mlir.passes.lowering.context import KernelContext
 from mirage_mlir.passes.lowering.emitter import Emitter, Index
 from mirage_mlir.passes.lowering.loads import (
     clear_padding,
+    iterations_of,
     let_next_start,
     read_ahead,
     start_loads,
     start_stay,
     stay_loads,
-    turns_of,
     wait_for_kernel_in_front,
 )
 from mirage_mlir.passes.lowering.loop import Loop
@@ -141,7 +141,7 @@ class KernelFunction:
             int_attribute(graph, STAGES),
         )
         self.ctx.exceeds_l2 = exceeds_l2
-        self.ctx.turns = turns_of(self.ctx, 0)
+        self.ctx.iterations = iterations_of(self.ctx, 0)
         if self.shared_sums:
             self.ctx.parts, self.ctx.counters = self.entry.args[len(self.roots) : plain]
         self.in_loop: list[Operation] = []

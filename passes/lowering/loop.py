@@ -1,4 +1,4 @@
-"""The loop of a kernel: what it carries from turn to turn, and one turn."""
+"""The loop of a kernel: what it carries from iteration to iteration, and one iteration."""
 
 from collections.abc import Callable, Sequence
 from functools import cached_property
@@ -24,7 +24,7 @@ from mirage_mlir.passes.lowering.joined import (
     sums_with,
     unit_columns,
 )
-from mirage_mlir.passes.lowering.loads import copy, copy_turn, staged_loads, turns_of
+from mirage_mlir.passes.lowering.loads import copy, copy_iteration, iterations_of, staged_loads
 from mirage_mlir.passes.lowering.matmul import hold, multiply
 from mirage_mlir.passes.lowering.operations import run_operation
 from mirage_mlir.passes.lowering.order import reads, writes
@@ -51,15 +51,15 @@ class Loop:
     Emits the loop of one kernel.
 
     Args:
-        ops: what one turn does, in order.
+        ops: what one iteration does, in order.
     """
 
     def __init__(self, ctx: KernelContext, ops: Sequence[Operation]) -> None:
         self.ctx = ctx
         self.ops = ops
-        self.turns = prod(ctx.graph.loop_sizes)
+        self.iterations = prod(ctx.graph.loop_sizes)
         self.sums = [op for op in ops if isinstance(op, threadblock.AccumulateOp)]
-        ctx.turns = turns_of(ctx, 0)
+        ctx.iterations = iterations_of(ctx, 0)
         self.states = [op for op in self.sums if is_state(ctx, op)]
         self.accumulators = [op for op in self.sums if op not in self.states]
         self.counts = [slots_of(op) for op in self.accumulators]
@@ -78,21 +78,21 @@ class Loop:
             if isinstance(op, threadblock.MatmulOp) and HELD in op.attributes:
                 hold(ctx, op)
 
-        def body(turn: SSAValue, values: list[SSAValue]) -> list[SSAValue]:
+        def body(iteration: SSAValue, values: list[SSAValue]) -> list[SSAValue]:
             rest = self.take_maxima(keys, values[len(carried) :])
             assert not rest
-            run_turn = self.run_turn_ahead if self.is_ahead else self.run_turn
-            totals = run_turn(turn, self.split(values))
+            run_iteration = self.run_iteration_ahead if self.is_ahead else self.run_iteration
+            totals = run_iteration(iteration, self.split(values))
             return [*totals, *chain.from_iterable(ctx.stabilisers[k].maxima for k in keys)]
 
-        results = emit.loop(self.turns, [*carried, *chain.from_iterable(maxima)], body)
-        ctx.turns = turns_of(ctx, 0)
+        results = emit.loop(self.iterations, [*carried, *chain.from_iterable(maxima)], body)
+        ctx.iterations = iterations_of(ctx, 0)
         for op, values in self.split(results).items():
             ahead = self.is_ahead and is_group_product(op)
             ctx.registers[op.result] = finished_sums(emit, values) if ahead else values
         if self.is_ahead and shares_tiles(ctx.graph):
             # Nobody fills them again, but producers of other blocks wait before they leave.
-            ctx.slot = (self.turns - 1) % ctx.stages
+            ctx.slot = (self.iterations - 1) % ctx.stages
             tell_producers(ctx)
         self.take_maxima(keys, results[len(carried) :])
         for op in self.states:
@@ -115,15 +115,15 @@ class Loop:
             for op, count in zip(self.accumulators, self.counts, strict=True)
         }
 
-    def run_turn(
-        self, turn: SSAValue, carried: dict[threadblock.AccumulateOp, list[SSAValue]]
+    def run_iteration(
+        self, iteration: SSAValue, carried: dict[threadblock.AccumulateOp, list[SSAValue]]
     ) -> list[SSAValue]:
-        """One turn; the accumulators after it."""
+        """One iteration; the accumulators after it."""
         ctx = self.ctx
-        ctx.turns = turns_of(ctx, turn)
-        ctx.slot = ctx.emit.rem(turn, ctx.stages)
-        ctx.parity = ctx.emit.bits(turn, 1)
-        ops = self.ops if PRODUCERS in ctx.graph.attributes else self.start_turn(turn)
+        ctx.iterations = iterations_of(ctx, iteration)
+        ctx.slot = ctx.emit.rem(iteration, ctx.stages)
+        ctx.parity = ctx.emit.bits(iteration, 1)
+        ops = self.ops if PRODUCERS in ctx.graph.attributes else self.start_iteration(iteration)
         totals: dict[Operation, list[SSAValue]] = {}
         started: dict[Operation, Product] = {}
         trails = find_trails(ops)
@@ -131,7 +131,7 @@ class Loop:
         for op in ops:
             self.wait_for_products(op, totals, started)
             if isinstance(op, AwaitTilesOp):
-                await_tiles(ctx, turn)
+                await_tiles(ctx, iteration)
             elif isinstance(op, ReleaseTilesOp):
                 release_tiles(ctx, op)
             elif is_alone(op):
@@ -150,7 +150,7 @@ class Loop:
     @cached_property
     def is_ahead(self) -> bool:
         """
-        Whether a turn's products run on while those of the next turn are started.
+        Whether an iteration's products run on while those of the next iteration are started.
 
         So it is where nothing in the loop asks for their sums, and warps do not meet in it.
         """
@@ -164,28 +164,28 @@ class Loop:
             and not find_trails(self.ops)
         )
 
-    def run_turn_ahead(
-        self, turn: SSAValue, carried: dict[threadblock.AccumulateOp, list[SSAValue]]
+    def run_iteration_ahead(
+        self, iteration: SSAValue, carried: dict[threadblock.AccumulateOp, list[SSAValue]]
     ) -> list[SSAValue]:
         """
-        One turn whose products are not waited for; the accumulators after it.
+        One iteration whose products are not waited for; the accumulators after it.
 
-        Those of the turn before are, once this turn's are started: the matrix units always have
-        work. Then the tiles of that turn are released.
+        Those of the iteration before are, once this iteration's are started: the matrix units
+        always have work. Then the tiles of that iteration are released.
         """
         ctx, emit = self.ctx, self.ctx.emit
-        ctx.turns = turns_of(ctx, turn)
-        ctx.slot = slot = emit.rem(turn, ctx.stages)
-        ctx.parity = emit.bits(turn, 1)
-        await_tiles(ctx, turn)
+        ctx.iterations = iterations_of(ctx, iteration)
+        ctx.slot = slot = emit.rem(iteration, ctx.stages)
+        ctx.parity = emit.bits(iteration, 1)
+        await_tiles(ctx, iteration)
         totals: dict[Operation, list[SSAValue]] = {}
         started: dict[Operation, Product] = {}
         for op in filter(is_group_product, self.accumulators):
             self.add_up(op, carried, totals, started)
         emit.insert(WgmmaWaitOp(len(started)))
         totals |= self.totals_of(started, sums_of)
-        with emit.when(emit.less(0, turn)):
-            ctx.slot = emit.rem(emit.add(turn, ctx.stages - 1), ctx.stages)
+        with emit.when(emit.less(0, iteration)):
+            ctx.slot = emit.rem(emit.add(iteration, ctx.stages - 1), ctx.stages)
             self.release()
         ctx.slot = slot
         for op in self.ops:
@@ -197,7 +197,7 @@ class Loop:
         return list(chain.from_iterable(totals[op] for op in self.accumulators))
 
     def release(self) -> None:
-        """Release the tiles of the turn whose buffers are the present ones."""
+        """Release the tiles of the iteration whose buffers are the present ones."""
         for op in self.ops:
             if isinstance(op, ReleaseTilesOp):
                 release_tiles(self.ctx, op)
@@ -223,7 +223,7 @@ class Loop:
         totals: dict[Operation, list[SSAValue]],
         started: dict[Operation, Product],
     ) -> None:
-        """Add what a turn has for the accumulator `op`, or start to."""
+        """Add what an iteration has for the accumulator `op`, or start to."""
         sums = sums_with(op, self.ops)
         if len(sums) > 1:
             # They stand side by side.
@@ -290,17 +290,20 @@ class Loop:
         written = {op for op in self.ops if writes(op)}
         return not any(written & set(reads(op)) for op in self.ops if is_group_product(op))
 
-    def start_turn(self, turn: SSAValue) -> Sequence[Operation]:
-        """Wait for the turn's tiles, and start the loads of a later turn; what is left to do."""
+    def start_iteration(self, iteration: SSAValue) -> Sequence[Operation]:
+        """
+        Wait for the iteration's tiles, and start the loads of a later iteration; what is left to
+        do.
+        """
         ctx, emit = self.ctx, self.ctx.emit
         staged = staged_loads(ctx)
         if ctx.stages == 1 and staged:
-            copy_turn(ctx, turn, 0)
+            copy_iteration(ctx, iteration, 0)
         first, *rest = self.ops
         run_operation(ctx, first)
         if ctx.stages > 1:
-            later = emit.add(turn, ctx.stages - 1)
-            with emit.when(emit.less(later, self.turns)):
+            later = emit.add(iteration, ctx.stages - 1)
+            with emit.when(emit.less(later, self.iterations)):
                 copy(ctx, staged, later, emit.rem(later, ctx.stages))
             emit.insert(nvvm.CpAsyncCommitGroupOp())
         return rest
@@ -309,9 +312,10 @@ class Loop:
         self, op: threadblock.AccumulateOp, carried: list[SSAValue]
     ) -> list[SSAValue] | Product:
         """
-        The accumulator after this turn; a product is added by the matrix unit itself.
+        The accumulator after this iteration; a product is added by the matrix unit itself.
 
-        Threads go on with the turn while warp groups' products run, until the tiles are released.
+        Threads go on with the iteration while warp groups' products run, until the tiles are
+        released.
         """
         ctx = self.ctx
         ctx.emit.location = op.location
@@ -326,13 +330,13 @@ class Loop:
 
 
 def is_state(ctx: KernelContext, op: threadblock.AccumulateOp) -> bool:
-    """Whether `op` is the maximum of all turns that is kept for other sums in any case."""
+    """Whether `op` is the maximum of all iterations that is kept for other sums in any case."""
     if STATE in op.attributes:
         return True
     running = op.kind.data == "max" and is_running(op.value) and not op.across.get_values()
     if not running or layout_of(op.result) != layout_of(op.value):
         return False
-    # Of no turns at all it would be -inf.
+    # Of no iterations at all it would be -inf.
     return ctx.exists(op.value) is True
 
 

@@ -105,10 +105,10 @@ def multiply(
             slots = multiply_step(ctx, op, tile, step * MMA_DEPTH, slots)
         return slots
 
-    def turn(step: SSAValue, carried: list[SSAValue]) -> list[SSAValue]:
+    def iteration(step: SSAValue, carried: list[SSAValue]) -> list[SSAValue]:
         return multiply_step(ctx, op, tile, ctx.emit.mul(step, MMA_DEPTH), carried)
 
-    return ctx.emit.loop(tile.steps, slots, turn)
+    return ctx.emit.loop(tile.steps, slots, iteration)
 
 
 def multiply_step(
@@ -223,7 +223,7 @@ def left_fragments(
 
 
 def hold(ctx: KernelContext, op: threadblock.MatmulOp) -> None:
-    """Load all fragments of the left side, for all turns to come."""
+    """Load all fragments of the left side, for all iterations to come."""
     ctx.emit.location = op.location
     tile = warp_tile(ctx, op)
     steps = range(tile.steps)

@@ -83,8 +83,8 @@ def run_barrier(ctx: KernelContext, op: BarrierOp) -> None:
     """Wait for asynchronous loads where asked, then for all threads."""
     if op.pending is not None:
         ctx.emit.insert(nvvm.CpAsyncWaitGroupOp(op.pending.value.data))
-    in_turn = op.stage.data == Stage.LOOP.value and op.pending is None
-    fenced = not in_turn and written_for_groups(ctx.graph) and may_precede_groups(op)
+    in_iteration = op.stage.data == Stage.LOOP.value and op.pending is None
+    fenced = not in_iteration and written_for_groups(ctx.graph) and may_precede_groups(op)
     if fenced or FENCED in op.attributes:
         ctx.emit.insert(nvvm_hopper.FenceProxyOp())
     if op.cluster is not None:
@@ -94,7 +94,7 @@ def run_barrier(ctx: KernelContext, op: BarrierOp) -> None:
 
 
 def may_precede_groups(op: BarrierOp) -> bool:
-    """Whether a product of warp groups follows, in this turn of the loop or another."""
+    """Whether a product of warp groups follows, in this iteration of the loop or another."""
     following = op.next_op
     while following is not None and not multiplied_by_groups(following):
         following = following.next_op

@@ -166,7 +166,7 @@ def read_after_product(
 
 
 def loop_part(ops: list[Operation], stages: int) -> list[Operation]:
-    """One turn: all threads meet when its tiles have come and the oldest buffers are free."""
+    """One iteration: all threads meet when its tiles have come and the oldest buffers are free."""
     if not ops:
         return []
     meet = BarrierOp(Stage.LOOP.value, max(0, stages - 2))
@@ -234,7 +234,7 @@ def awaiting(
 def of_loaded_tiles(op: Operation) -> bool:
     """Whether `op` multiplies tiles as they were loaded, or adds up such a product."""
     if isinstance(op, threadblock.AccumulateOp):
-        # What is computed in the turn, as the maximum that a sum is brought to, comes later.
+        # What is computed in the iteration, as the maximum that a sum is brought to, comes later.
         if op.rescale is not None and not isinstance(op.rescale.owner, threadblock.LoadOp):
             return False
         return isinstance(op.value.owner, threadblock.MatmulOp) and of_loaded_tiles(op.value.owner)

@@ -78,20 +78,22 @@ def use_scratch(graph: kernel.GraphDefinedOp, cluster_blocks: int) -> None:
 
 
 def split_sums(graph: kernel.GraphDefinedOp) -> None:
-    """Let each block sum over its own turns, reduce that if it is to be, and then sum across."""
+    """
+    Let each block sum over its own iterations, reduce that if it is to be, and then sum across.
+    """
     stages = threadblock.stages(graph)
     largest: dict[SSAValue, SSAValue] = {}
     for op in list(graph.body.block.ops):
         if not isinstance(op, threadblock.AccumulateOp) or not op.across.get_values():
             continue
         if stages[op.value] == Stage.LOOP:
-            _sum_turns(op, largest)
+            _sum_iterations(op, largest)
         if op.rescale is None:
             _reduce_first(op)
 
 
-def _sum_turns(op: threadblock.AccumulateOp, largest: dict[SSAValue, SSAValue]) -> None:
-    """Put the sum over the block's turns in front of the sum `op` across blocks."""
+def _sum_iterations(op: threadblock.AccumulateOp, largest: dict[SSAValue, SSAValue]) -> None:
+    """Put the sum over the block's iterations in front of the sum `op` across blocks."""
     block = op.parent_block()
     assert block is not None
     rescale = op.rescale
@@ -302,16 +304,16 @@ def total_of_parts(ctx: KernelContext, op: threadblock.AccumulateOp) -> list[SSA
         read = [_read_part(ctx, number, emit.add(start, k), part.slots) for k in range(members)]
         return _added(ctx, part, values, read)
 
-    def turn(step: SSAValue, values: list[SSAValue]) -> list[SSAValue]:
+    def iteration(step: SSAValue, values: list[SSAValue]) -> list[SSAValue]:
         return add(emit.mul(step, together), together, values)
 
-    turns = blocks // together
-    if turns == 1:
+    iterations = blocks // together
+    if iterations == 1:
         carried = add(0, together, carried)
     else:
-        carried = emit.loop(turns, carried, turn)
+        carried = emit.loop(iterations, carried, iteration)
     if blocks % together:
-        carried = add(turns * together, blocks % together, carried)
+        carried = add(iterations * together, blocks % together, carried)
     return carried[:count]
 
 

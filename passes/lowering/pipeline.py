@@ -35,7 +35,7 @@ from mirage_mlir.passes.lowering.context import (
     shared_layout,
 )
 from mirage_mlir.passes.lowering.emitter import Index
-from mirage_mlir.passes.lowering.loads import staged_loads, turns_of, wait_for_kernel_in_front
+from mirage_mlir.passes.lowering.loads import iterations_of, staged_loads, wait_for_kernel_in_front
 from mirage_mlir.passes.lowering.multicast import in_block, own_rank, share_of, writers
 from mirage_mlir.passes.lowering.packing import (
     PACKED,
@@ -159,8 +159,8 @@ class Producer:
         self.leads = leads
         self.loads = staged_loads(ctx)
         self.stays = copied_stays(ctx.graph)
-        self.turns = prod(ctx.graph.loop_sizes)
-        self.first_turns = min(ctx.stages, self.turns)
+        self.iterations = prod(ctx.graph.loop_sizes)
+        self.first_iterations = min(ctx.stages, self.iterations)
         self.early = [op for op in self.loads if self.is_given(op)]
         """The loads of what is there when the kernel starts."""
         self.late = [op for op in self.loads if not self.is_given(op)]
@@ -198,10 +198,10 @@ class Producer:
 
     @property
     def at_start(self) -> int:
-        """Turns whose tiles are on their way before the first of them has come."""
+        """Iterations whose tiles are on their way before the first of them has come."""
         if not self.is_paced:
-            return self.first_turns
-        return min(self.first_turns, int_attribute(self.ctx.graph, AT_START))
+            return self.first_iterations
+        return min(self.first_iterations, int_attribute(self.ctx.graph, AT_START))
 
     def run(self) -> None:
         """
@@ -223,7 +223,7 @@ class Producer:
         wait_for_kernel_in_front(self.ctx, self.given, leads=self.leads)
         later = [op for op in self.stays if not self.is_given(op)]
         self.copy_stays(later, Stage.INVARIANT)
-        self.fill(self.late, full_barrier, 0, self.first_turns)
+        self.fill(self.late, full_barrier, 0, self.first_iterations)
         self.copy_stays(later, Stage.POST)
 
     def fill_in_pace(self) -> None:
@@ -233,63 +233,63 @@ class Producer:
 
         def body(number: SSAValue, _: list[SSAValue]) -> list[SSAValue]:
             wait(ctx, early_barrier(ctx, number), 0)
-            self.copy_turn(self.early, emit.add(number, before), early_barrier)
+            self.copy_iteration(self.early, emit.add(number, before), early_barrier)
             return []
 
-        if before < self.first_turns:
-            emit.loop(self.first_turns - before, [], body)
+        if before < self.first_iterations:
+            emit.loop(self.first_iterations - before, [], body)
 
     def fill(
         self, loads: Sequence[threadblock.LoadOp], barrier: BarrierOf, first: int, end: int
     ) -> None:
-        """Start the copies of `loads` for some turns, into buffers that are new."""
+        """Start the copies of `loads` for some iterations, into buffers that are new."""
 
         def body(number: SSAValue, _: list[SSAValue]) -> list[SSAValue]:
-            self.copy_turn(loads, self.ctx.emit.add(number, first), barrier)
+            self.copy_iteration(loads, self.ctx.emit.add(number, first), barrier)
             return []
 
         if loads:
             self.ctx.emit.loop(end - first, [], body)
 
-    def copy_turn(
-        self, loads: Sequence[threadblock.LoadOp], turn: Index, barrier: BarrierOf
+    def copy_iteration(
+        self, loads: Sequence[threadblock.LoadOp], iteration: Index, barrier: BarrierOf
     ) -> None:
-        """Start the copies of a turn into the buffer of the same number."""
-        self.expect_bytes(loads, barrier(self.ctx, turn))
-        self.copy(loads, turn, turn, barrier(self.ctx, turn))
+        """Start the copies of an iteration into the buffer of the same number."""
+        self.expect_bytes(loads, barrier(self.ctx, iteration))
+        self.copy(loads, iteration, iteration, barrier(self.ctx, iteration))
 
     def refill(self) -> None:
-        """The copies of the other turns."""
+        """The copies of the other iterations."""
         ctx, emit = self.ctx, self.ctx.emit
         ahead = int_attribute(ctx.graph, AHEAD)
 
         def body(number: SSAValue, _: list[SSAValue]) -> list[SSAValue]:
-            turn = emit.add(number, self.first_turns)
-            slot = emit.rem(turn, ctx.stages)
+            iteration = emit.add(number, self.first_iterations)
+            slot = emit.rem(iteration, ctx.stages)
             if ahead < ctx.stages:
                 # What was filled at first is used up, then no more is on its way than needed.
-                before = emit.add(number, self.first_turns - ahead)
+                before = emit.add(number, self.first_iterations - ahead)
                 await_buffer(ctx, emit.rem(before, ctx.stages), before)
-            # The phase that ends when the turn before in this buffer has been read.
-            wait(ctx, empty_barrier(ctx, slot), emit.exclusive_or(parity_of(ctx, turn), 1))
+            # The phase that ends when the iteration before in this buffer has been read.
+            wait(ctx, empty_barrier(ctx, slot), emit.exclusive_or(parity_of(ctx, iteration), 1))
             self.expect_bytes(self.loads, full_barrier(ctx, slot))
-            self.copy(self.loads, turn, slot, full_barrier(ctx, slot), shared=True)
+            self.copy(self.loads, iteration, slot, full_barrier(ctx, slot), shared=True)
             return []
 
-        if self.turns > self.first_turns:
-            emit.loop(self.turns - self.first_turns, [], body)
+        if self.iterations > self.first_iterations:
+            emit.loop(self.iterations - self.first_iterations, [], body)
 
     def stay(self) -> None:
         """Wait until all blocks have read all: no block may leave while others arrive there."""
         ctx, emit = self.ctx, self.ctx.emit
 
         def body(number: SSAValue, _: list[SSAValue]) -> list[SSAValue]:
-            turn = emit.add(number, self.turns - self.first_turns)
-            barrier = empty_barrier(ctx, emit.rem(turn, ctx.stages))
-            wait(ctx, barrier, parity_of(ctx, turn))
+            iteration = emit.add(number, self.iterations - self.first_iterations)
+            barrier = empty_barrier(ctx, emit.rem(iteration, ctx.stages))
+            wait(ctx, barrier, parity_of(ctx, iteration))
             return []
 
-        emit.loop(self.first_turns, [], body)
+        emit.loop(self.first_iterations, [], body)
 
     def copy_stays(self, loads: Sequence[threadblock.LoadOp], stage: Stage) -> None:
         """Start the copies of those tiles that stay which are waited for in a stage."""
@@ -299,7 +299,7 @@ class Producer:
             self.ctx.emit.location = op.location
             barrier = stay_barrier(self.ctx, op)
             self.expect_bytes([op], barrier)
-            self.copy_tile(op, turns_of(self.ctx, 0), 0, barrier, shared=False)
+            self.copy_tile(op, iterations_of(self.ctx, 0), 0, barrier, shared=False)
 
     def expect_bytes(self, loads: Sequence[threadblock.LoadOp], barrier: SSAValue) -> None:
         """Say how many bytes come to a barrier."""
@@ -313,23 +313,25 @@ class Producer:
     def copy(
         self,
         loads: Sequence[threadblock.LoadOp],
-        turn: Index,
+        iteration: Index,
         slot: Index,
         barrier: SSAValue,
         *,
         shared: bool = False,
     ) -> None:
-        """Start the copies of one turn into one buffer, or into that of all blocks that share."""
-        turns = turns_of(self.ctx, turn)
+        """
+        Start the copies of one iteration into one buffer, or into that of all blocks that share.
+        """
+        iterations = iterations_of(self.ctx, iteration)
         for op in loads:
             self.ctx.emit.location = op.location
             together = shared and MULTICAST in op.attributes
-            self.copy_tile(op, turns, slot, barrier, shared=together)
+            self.copy_tile(op, iterations, slot, barrier, shared=together)
 
     def copy_tile(
         self,
         op: threadblock.LoadOp,
-        turns: list[Index],
+        iterations: list[Index],
         slot: Index,
         barrier: SSAValue,
         *,
@@ -339,9 +341,9 @@ class Producer:
         ctx, emit = self.ctx, self.ctx.emit
         tensor = mapped(op)
         if tensor.packing is None:
-            origin = ctx.origin(op, turns)
+            origin = ctx.origin(op, iterations)
         else:
-            origin = packed_origin(ctx, op, tensor.packing, turns)
+            origin = packed_origin(ctx, op, tensor.packing, iterations)
         hint = cache_hint(op, ctx.graph)
         starts, mask = box_starts(tensor.boxes, tensor.tile), None
         buffer = ctx.shared_pointer(op.result, slot)

@@ -1,5 +1,5 @@
 """
-One turn of a loop whose tiles producers copy: what warps do in it, and where all of them meet.
+One iteration of a loop whose tiles producers copy: what warps do in it, and where all of them meet.
 
 Threads work while products of warp groups run, and meet as seldom as two buffers of what they
 compute allow.
@@ -29,10 +29,10 @@ from mirage_mlir.passes.lowering.units import multiplied_by_groups
 
 def pipelined_loop(ops: list[Operation]) -> list[Operation]:
     """
-    One turn where producers copy its tiles: warps wait for those, not for each other.
+    One iteration where producers copy its tiles: warps wait for those, not for each other.
 
-    They meet only where one reads or overwrites what others of them touched, in this turn or in
-    the one before.
+    They meet only where one reads or overwrites what others of them touched, in this iteration or
+    in the one before.
     """
     loads = [op for op in ops if isinstance(op, threadblock.LoadOp)]
     products = [op for op in ops if of_loaded_tiles(op)]
@@ -42,7 +42,8 @@ def pipelined_loop(ops: list[Operation]) -> list[Operation]:
     while True:
         behind = Hazards(set(carried.written), set(carried.read))
         body = with_barriers(rest, Stage.LOOP, behind)
-        # The next turn has other buffers, and the one after that comes behind a meeting of all.
+        # The next iteration has other buffers, and the one after that comes behind a meeting of
+        # all.
         written = {op for op in behind.written if ALTERNATES not in op.attributes}
         read = {op for op in behind.read if ALTERNATES not in op.attributes}
         if written <= carried.written and read <= carried.read:
@@ -54,7 +55,7 @@ def pipelined_loop(ops: list[Operation]) -> list[Operation]:
 
 def beside_products(ops: list[Operation]) -> list[Operation]:
     """
-    One turn's `ops` in the order in which threads work while warp groups' products run.
+    One iteration's `ops` in the order in which threads work while warp groups' products run.
 
     Behind a product whose result threads use comes all that does not wait for it. Sums of what is
     in registers come last: nobody waits for them.
@@ -75,7 +76,7 @@ def beside_products(ops: list[Operation]) -> list[Operation]:
 
 def met_early(body: list[Operation]) -> list[Operation]:
     """
-    A turn's `body`, where threads meet before they wait for a product whose result they use.
+    An iteration's `body`, where threads meet before they wait for a product whose result they use.
 
     What they make of that is the left side of another product, piece by piece while it runs: a
     meeting in between would have them make all of it first.
@@ -105,7 +106,7 @@ def is_plain_sum(op: Operation) -> bool:
 
 def released(body: list[Operation]) -> list[Operation]:
     """
-    A turn's `body`, with the release of its tiles behind the last reading of them.
+    An iteration's `body`, with the release of its tiles behind the last reading of them.
 
     What threads do without meeting comes in front of it where products of warp groups run
     meanwhile. Where all have met since threads read tiles, the fence is there already.
@@ -133,7 +134,7 @@ def is_group_product(op: Operation) -> bool:
 
 def alternating(ops: list[Operation]) -> list[Operation]:
     """
-    What a pipelined loop of `ops` should keep two buffers of, for turns to meet less often.
+    What a pipelined loop of `ops` should keep two buffers of, for iterations to meet less often.
 
     With one buffer all threads meet before it is written anew, and again before it is read.
     """
@@ -150,5 +151,5 @@ def alternating(ops: list[Operation]) -> list[Operation]:
 
 
 def count_meetings(ops: list[Operation]) -> int:
-    """How often all threads meet in one turn of a pipelined loop of `ops`."""
+    """How often all threads meet in one iteration of a pipelined loop of `ops`."""
     return sum(isinstance(op, BarrierOp) for op in pipelined_loop(ops))

@@ -201,7 +201,7 @@ class TilePlaces:
         return self.convert(value, replace(layout, blocks=blocks), after=after, maxima=maxima)
 
     def want_common(self, value: SSAValue) -> NoReturn:
-        """Start again with one maximum for all warps, of the turn alone."""
+        """Start again with one maximum for all warps, of the iteration alone."""
         owner = self.relative.get(value, value).owner
         assert isinstance(owner, Operation)
         raise NoCommonMaximum(self.numbers[owner])

@@ -11,7 +11,7 @@ from mirage_mlir.graph.layout import ceil_div
 from mirage_mlir.graph.sectors import LINE_BYTES
 from mirage_mlir.passes.lowering.context import KernelContext, is_staged
 from mirage_mlir.passes.lowering.emitter import Condition, Index, byte_width
-from mirage_mlir.passes.lowering.loads import turns_of
+from mirage_mlir.passes.lowering.loads import iterations_of
 from mirage_mlir.passes.lowering.tiles import cut_axes
 from mirage_mlir.passes.lowering.views import view_of
 from mirage_mlir.passes.plan_memory import tensor_bytes
@@ -34,20 +34,20 @@ took 6.1 us for 5.6, 7.9 for 7.4, 14.6 for 13.7 and 12.5 for 11.3.
 
 def prefetch_inputs(ctx: KernelContext, given: Collection[SSAValue]) -> None:
     """
-    Have L2 fetch the tiles of the first turns, while the kernel in front still runs.
+    Have L2 fetch the tiles of the first iterations, while the kernel in front still runs.
 
     That has no other effect, so it may be done even where that kernel writes them. What is `given`
     and goes to shared memory is loaded at once; what a kernel of this program wrote, L2 has.
     """
     left, first = MOST_LINES, ctx.graph.grid_sizes[0] <= FIRST_BLOCKS
     with ctx.emit.when(first or ctx.emit.less(ctx.blocks[0], FIRST_BLOCKS)):
-        for op, turn in first_tiles(ctx):
+        for op, iteration in first_tiles(ctx):
             root = view_of(op.source).root
             loaded = root in given and not isinstance(layout_of(op.result), GlobalAttr)
             if loaded or not isinstance(root, BlockArgument):
                 continue
             with ctx.emit.when(asks_for_all(ctx, op)):
-                left -= prefetch_tile(ctx, op, turn, left)
+                left -= prefetch_tile(ctx, op, iteration, left)
             if left <= 0:
                 return
 
@@ -73,14 +73,16 @@ def asks_for_all(ctx: KernelContext, op: threadblock.LoadOp) -> Condition:
 
 
 def first_tiles(ctx: KernelContext) -> Iterator[tuple[threadblock.LoadOp, int]]:
-    """The loads of a block in each turn whose tiles have buffers, turn after turn."""
+    """
+    The loads of a block in each iteration whose tiles have buffers, iteration after iteration.
+    """
     loads = [op for op in ctx.graph.body.block.ops if isinstance(op, threadblock.LoadOp)]
-    turns = min(prod(ctx.graph.loop_sizes), max(1, ctx.stages))
-    for turn in range(turns):
-        yield from ((op, turn) for op in loads if turn == 0 or is_staged(op))
+    iterations = min(prod(ctx.graph.loop_sizes), max(1, ctx.stages))
+    for iteration in range(iterations):
+        yield from ((op, iteration) for op in loads if iteration == 0 or is_staged(op))
 
 
-def prefetch_tile(ctx: KernelContext, op: threadblock.LoadOp, turn: int, most: int) -> int:
+def prefetch_tile(ctx: KernelContext, op: threadblock.LoadOp, iteration: int, most: int) -> int:
     """Ask for the lines of one tile, at most so many in each thread; returns how many it took."""
     emit, view = ctx.emit, ctx.view(op)
     shape = threadblock.shape_of(op.result)
@@ -92,8 +94,8 @@ def prefetch_tile(ctx: KernelContext, op: threadblock.LoadOp, turn: int, most: i
     piece = LINE_BYTES // byte_width(element)
     pieces = ceil_div(shape[run_dim], piece)
     sizes = tuple(pieces if dim == run_dim else size for dim, size in enumerate(shape))
-    turns = turns_of(ctx, turn)
-    base, extents = ctx.tile_pointer(op, turns), ctx.load_extents(op, turns)
+    iterations = iterations_of(ctx, iteration)
+    base, extents = ctx.tile_pointer(op, iterations), ctx.load_extents(op, iterations)
     total = prod(sizes)
     count = min(most, ceil_div(total, ctx.threads))
     for number in range(count):

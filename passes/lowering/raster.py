@@ -28,7 +28,9 @@ def panel_of(graph: kernel.GraphDefinedOp) -> int:
 
 
 def bytes_along(graph: kernel.GraphDefinedOp) -> tuple[int, int]:
-    """Bytes of a turn's tiles that only the first axis of the grid cuts, or only the second."""
+    """
+    Bytes of an iteration's tiles that only the first axis of the grid cuts, or only the second.
+    """
     along = [0, 0]
     for op in graph.body.block.ops:
         if is_staged(op):

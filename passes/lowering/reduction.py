@@ -157,14 +157,14 @@ def reduce_one_by_one(ctx: KernelContext, op: Reduction) -> None:
         with emit.when(full or emit.less(number, prod(kept))):
             corner = ctx.unravel(number, kept)
 
-            def turn(
+            def iteration(
                 step: SSAValue, carried: list[SSAValue], corner: list[Index] = corner
             ) -> list[SSAValue]:
                 steps = ctx.unravel(step, gone)
                 indices = [emit.add(a, b) for a, b in zip(corner, steps, strict=True)]
                 return [combine(ctx, carried[0], element(ctx, op, indices), kind_of(op))]
 
-            total = emit.loop(prod(gone), [emit.f32(NEUTRAL[kind_of(op)])], turn)
+            total = emit.loop(prod(gone), [emit.f32(NEUTRAL[kind_of(op)])], iteration)
             emit.store(emit.pointer(ctx.shared_pointer(op.result), number, f32), total)
 
 
@@ -203,7 +203,7 @@ def exchange(ctx: KernelContext, value: SSAValue, distance: int) -> SSAValue:
 def accumulate(
     ctx: KernelContext, op: threadblock.AccumulateOp, carried: list[SSAValue]
 ) -> list[SSAValue]:
-    """What the accumulator of `op` holds after one more turn."""
+    """What the accumulator of `op` holds after one more iteration."""
     kind = op.kind.data
     slots = addends(ctx, op)
     if op.rescale is not None:
@@ -253,7 +253,9 @@ def rescaled(
     carried: list[SSAValue],
     slots: list[SSAValue],
 ) -> tuple[list[SSAValue], list[SSAValue]]:
-    """The sum so far and a turn's `slots` (none: they are added elsewhere), of one stabiliser."""
+    """
+    The sum so far and an iteration's `slots` (none: they are added elsewhere), of one stabiliser.
+    """
     attribute = layout_of(op.result)
     assert isinstance(attribute, RegistersAttr)
     state = stabiliser_of(ctx, op)
@@ -265,7 +267,7 @@ def rescaled(
 
 
 def stabiliser_of(ctx: KernelContext, op: threadblock.AccumulateOp) -> Stabiliser:
-    """The state that `op` is rescaled by, in which the present turn has been taken in."""
+    """The state that `op` is rescaled by, in which the present iteration has been taken in."""
     key = state_key(op)
     state = ctx.stabilisers[key]
     if not state.factors:

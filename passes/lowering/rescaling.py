@@ -1,5 +1,6 @@
 """
-Sums whose turns have stabilisers of their own, brought to the largest of them as the turns go by.
+Sums whose iterations have stabilisers of their own, brought to the largest of them as the
+iterations go by.
 
 Source: Milakov and Gimelshein, "Online normalizer calculation for softmax" (2018), and Dao et al.,
 "FlashAttention" (2022).
@@ -21,11 +22,11 @@ from mirage_mlir.passes.lowering.tiles import RUNNING, broadcast_sides
 LOG2_E = 1.4426950408889634
 
 LOWEST = -3.4028234663852886e38
-"""The least f32: the maximum before the first turn. Unlike infinity it can be subtracted from
-itself, so that turns and blocks without elements need no case of their own."""
+"""The least f32: the maximum before the first iteration. Unlike infinity it can be subtracted from
+itself, so that iterations and blocks without elements need no case of their own."""
 
 StateKey = tuple[SSAValue, RegisterLayout]
-"""A stabiliser, and how the maxima of its turns are spread over threads."""
+"""A stabiliser, and how the maxima of its iterations are spread over threads."""
 
 
 def state_key(op: threadblock.AccumulateOp) -> StateKey:
@@ -54,9 +55,9 @@ class Stabiliser:
     The maxima of one stabiliser, a slot for each place of `layout`.
 
     Args:
-        maxima: of all turns so far.
-        factors: what the sums so far are multiplied by in the present turn; empty before it.
-        weights: what the turn's values are multiplied by; empty where they are relative to
+        maxima: of all iterations so far.
+        factors: what the sums so far are multiplied by in the present iteration; empty before it.
+        weights: what the iteration's values are multiplied by; empty where they are relative to
             `maxima` already.
     """
 
@@ -66,7 +67,7 @@ class Stabiliser:
     weights: list[SSAValue] = field(default_factory=list[SSAValue])
 
     def advance(self, emit: Emitter, found: list[SSAValue], *, weigh: bool) -> None:
-        """Take in the stabilisers that were `found` in a turn."""
+        """Take in the stabilisers that were `found` in an iteration."""
         before = self.maxima
         self.maxima = [
             emit.result(arith.MaximumfOp(old, new)) for old, new in zip(before, found, strict=True)
@@ -108,5 +109,5 @@ def scaled(emit: Emitter, values: list[SSAValue], factors: list[SSAValue]) -> li
 
 
 def lowest(emit: Emitter, layout: RegisterLayout) -> list[SSAValue]:
-    """The maxima before the first turn."""
+    """The maxima before the first iteration."""
     return [emit.f32(LOWEST)] * len(layout.offsets)

@@ -162,11 +162,11 @@ class StreamPieces:
         together = 1
         if last := dim >= self.cut:
             together = min(count, max(1, self.stream.slots // inside))
-        turns, rest = divmod(count, together)
+        iterations, rest = divmod(count, together)
 
-        def piece(turn: Index, taken: int, start: int) -> None:
+        def piece(iteration: Index, taken: int, start: int) -> None:
             emit, before = self.ctx.emit, self.ctx.ahead
-            step = emit.mul(turn, together)
+            step = emit.mul(iteration, together)
             here = [
                 emit.add(at, emit.mul(step, by))
                 for at, by in zip(before, (row, column), strict=True)
@@ -178,17 +178,17 @@ class StreamPieces:
                 self.along(dim + 1, start)
             self.ctx.ahead = before
 
-        def body(turn: SSAValue, _: list[SSAValue]) -> list[SSAValue]:
-            piece(turn, together, first)
+        def body(iteration: SSAValue, _: list[SSAValue]) -> list[SSAValue]:
+            piece(iteration, together, first)
             return []
 
-        if turns > WRITTEN_OUT and self.repeats(dim):
-            self.ctx.emit.loop(turns, [], body)
+        if iterations > WRITTEN_OUT and self.repeats(dim):
+            self.ctx.emit.loop(iterations, [], body)
         else:
-            for turn in range(turns):
-                piece(turn, together, first + turn * together * inside)
+            for iteration in range(iterations):
+                piece(iteration, together, first + iteration * together * inside)
         if rest:
-            piece(turns, rest, first + turns * together * inside)
+            piece(iterations, rest, first + iterations * together * inside)
 
     def repeats(self, dim: int) -> bool:
         """Whether what is read from registers is the same for all along slots `dim`."""

@@ -36,7 +36,7 @@ def boxes_of(op: threadblock.LoadOp, swizzle: int) -> TensorMap | None:
 
 
 def reaches_past(op: threadblock.LoadOp, dim: int) -> bool:
-    """Whether some block or turn loads what lies past the end of a dim."""
+    """Whether some block or iteration loads what lies past the end of a dim."""
     size = threadblock.shape_of(op.result)[dim]
     return tiles_along(op, dim) * size > kernel.shape_of(op.source)[dim]
 

@@ -1,11 +1,12 @@
 """
 The transaction barriers of a loop whose tiles a producer has copied.
 
-Each of the loop's buffers has three. `full` completes when all bytes of a turn have come, `empty`
-when each of the other warps has read them. Turn t uses buffer t % stages and is phase t / stages
-of these, of which waiting threads name the parity (PTX ISA, section "mbarrier"). `early` has one
-phase only, where some tiles of the first turns are copied before the kernel in front has ended
-(`KernelContext.paced`): it completes when these have come, and `full` then counts the others.
+Each of the loop's buffers has three. `full` completes when all bytes of an iteration have come,
+`empty` when each of the other warps has read them. Iteration t uses buffer t % stages and is phase
+t / stages of these, of which waiting threads name the parity (PTX ISA, section "mbarrier"). `early`
+has one phase only, where some tiles of the first iterations are copied before the kernel in front
+has ended (`KernelContext.paced`): it completes when these have come, and `full` then counts the
+others.
 """
 
 from collections.abc import Sequence
@@ -68,21 +69,21 @@ def wait(ctx: KernelContext, barrier: SSAValue, parity: Index) -> None:
     emit.insert(nvvm_hopper.MBarrierWaitParityOp(barrier, emit.i32(parity), ticks))
 
 
-def parity_of(ctx: KernelContext, turn: Index) -> Index:
-    """The parity of the phase in which `turn` fills its buffer."""
-    return ctx.emit.bits(ctx.emit.div(turn, ctx.stages), 1)
+def parity_of(ctx: KernelContext, iteration: Index) -> Index:
+    """The parity of the phase in which `iteration` fills its buffer."""
+    return ctx.emit.bits(ctx.emit.div(iteration, ctx.stages), 1)
 
 
-def await_tiles(ctx: KernelContext, turn: Index) -> None:
-    """Wait until the tiles of `turn` have arrived."""
-    await_buffer(ctx, ctx.slot, turn)
+def await_tiles(ctx: KernelContext, iteration: Index) -> None:
+    """Wait until the tiles of `iteration` have arrived."""
+    await_buffer(ctx, ctx.slot, iteration)
 
 
-def await_buffer(ctx: KernelContext, slot: Index, turn: Index) -> None:
-    """Wait until all tiles of a turn are in the buffer that it uses."""
+def await_buffer(ctx: KernelContext, slot: Index, iteration: Index) -> None:
+    """Wait until all tiles of an iteration are in the buffer that it uses."""
     if ctx.paced:
         wait(ctx, early_barrier(ctx, slot), 0)
-    wait(ctx, full_barrier(ctx, slot), parity_of(ctx, turn))
+    wait(ctx, full_barrier(ctx, slot), parity_of(ctx, iteration))
 
 
 def await_tile(ctx: KernelContext, op: AwaitTileOp) -> None:
@@ -94,7 +95,7 @@ def await_tile(ctx: KernelContext, op: AwaitTileOp) -> None:
 
 def release_tiles(ctx: KernelContext, op: ReleaseTilesOp) -> None:
     """
-    Say that this warp has read the tiles of the present turn, to all blocks that write there.
+    Say that this warp has read the tiles of the present iteration, to all blocks that write there.
 
     An arrival orders what threads read before what threads write, but not before what copies
     write, which go another way to shared memory: without the fence, here or in a meeting since

@@ -19,7 +19,8 @@ CLUSTER_SHARES = "cluster_shares"
 """On a graph: the blocks of a cluster share the work that follows their sum."""
 
 RUNNING = "running"
-"""On a maximum that stabilises sums: it is that of all turns so far, and of the thread's warp."""
+"""On a maximum that stabilises sums: it is that of all iterations so far, and of the thread's
+warp."""
 
 STATE = "state"
 """On an accumulated maximum: it is kept already, for the sums that it stabilises."""
@@ -59,7 +60,7 @@ JOINED = "joined"
 and the line of their common buffer from which on this one lies."""
 
 ALTERNATES = "alternates"
-"""On what the loop writes to shared memory: odd turns have a buffer of their own."""
+"""On what the loop writes to shared memory: odd iterations have a buffer of their own."""
 
 FENCED = "fenced"
 """On a meeting in the loop, or a release: copies or warp groups, which go another way to shared
@@ -214,7 +215,7 @@ def adds_into(value: SSAValue) -> bool:
 
 
 def is_running(stabiliser: SSAValue) -> bool:
-    """Whether the maximum that sums are rescaled by is that of all turns so far."""
+    """Whether the maximum that sums are rescaled by is that of all iterations so far."""
     op = stabiliser.owner
     return isinstance(op, Operation) and RUNNING in op.attributes
 

@@ -85,7 +85,7 @@ class TrailSlots:
 
 
 def find_trails(ops: Sequence[Operation]) -> dict[threadblock.MatmulOp, Trail]:
-    """The trails among the operations of one turn, in order, by their products."""
+    """The trails among the operations of one iteration, in order, by their products."""
     trails: dict[threadblock.MatmulOp, Trail] = {}
     for place, op in enumerate(ops):
         if not isinstance(op, threadblock.MatmulOp) or not multiplied_by_groups(op):

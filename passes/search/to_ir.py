@@ -128,7 +128,7 @@ class GraphWriter:
                 for t, load in zip(read, loads, strict=True)
             ],
             self.graph.blocks or (1,),
-            self.graph.turns,
+            self.graph.trip_counts,
             stored,
             Region(block),
         )

@@ -5,7 +5,7 @@
 // SINGLE-NOT: unit = "wgmma"
 
 // Few rows: the columns of the tile are the unit's rows. The squares are computed while the product
-// runs, which is waited for in the next turn; then the tiles of both are released.
+// runs, which is waited for in the next iteration; then the tiles of both are released.
 // CHECK-LABEL: func.func @few_rows
 // CHECK:         threadblock.matmul {{.*}} {unit = "wgmma", warps = array<i64: 1, 1, 1>, swapped, layout = #threadblock.registers<array<i64: 2, 0, 4, 0, 0, 1, 0, 2, 0, 4, 0, 16, 0, 32>, array<i64: 1, 0, 64, 2, 8, 0, 2, 0, 8, 2, 1, 0>, 0 : i64>}
 // NVVM:         llvm.func @few_rows_kernel_0

@@ -19,7 +19,7 @@
 // TENSOR:         threadblock.load {{.*}} {layout = #threadblock.shared<array<i64: 64, 1>, 1024 : i64, 1 : i64, "sum", 1 : i64, 128 : i64, 1024 : i64>, copy = "tensor"}
 // TENSOR:         threadblock.load {{.*}}copy = "tensor"
 
-// One barrier a turn; two after the loop: its memory is used again, and warps exchange parts.
+// One barrier an iteration; two after the loop: its memory is used again, and warps exchange parts.
 // SCHEDULE-LABEL: func.func @linear
 // SCHEDULE:         threadblock.barrier "loop" pending 6
 // SCHEDULE-NOT:     threadblock.barrier

@@ -1,6 +1,6 @@
 // RUN: mirage-opt %s --superoptimize="max-kernels=1" | filecheck %s
 
-// Softmax is searched without its maximum; a graph that walks the keys takes the maximum of each turn,
+// Softmax is searched without its maximum; a graph that walks the keys takes the maximum of each iteration,
 // and what it sums is relative to the largest so far.
 // CHECK-LABEL: func.func @attention
 // CHECK:         kernel.graph_defined ins(%q, %k, %v) grid [{{.*}}] loop [{{.*}}] {

@@ -16,7 +16,7 @@ def matmul(g: Graph, lhs: SSAValue, rhs: SSAValue) -> SSAValue:
 
 
 def total(g: Graph, value: SSAValue, kind: str = "sum") -> SSAValue:
-    """The sum, or the maximum, of `value` over the turns of the loop."""
+    """The sum, or the maximum, of `value` over the iterations of the loop."""
     return g.add(tb.AccumulateOp(value, kind))
 
 
@@ -49,7 +49,7 @@ class Linear(NamedTuple):
         return -(-self.n // self.columns), -(-self.m // self.rows)
 
     @property
-    def turns(self) -> int:
+    def iterations(self) -> int:
         """Of the loop."""
         return -(-self.k // self.depth)
 
@@ -74,7 +74,7 @@ def rmsnorm_linear(s: Linear) -> ModuleOp:
     """`x / rms(x) @ w`, with the division behind the product."""
     p = Program(s.type_of("mk"), s.type_of("kn"))
     x, w = p.inputs
-    with p.graph(s.grid, [s.turns]) as g:
+    with p.graph(s.grid, [s.iterations]) as g:
         xt = s.left(g, x)
         product = total(g, matmul(g, xt, s.right(g, w)))
         squares = total(g, g.add(tb.ReduceSumOp(g.add(tb.SquareOp(xt)), [1])))
@@ -98,7 +98,7 @@ def linear_in(precision: str | None, s: Linear) -> ModuleOp:
     """A product of f32 in a loop, of a given precision."""
     p = Program(s.type_of("mk"), s.type_of("kn"))
     x, w = p.inputs
-    with p.graph(s.grid, [s.turns]) as g:
+    with p.graph(s.grid, [s.iterations]) as g:
         product = g.add(tb.MatmulOp(s.left(g, x), s.right(g, w), precision=precision))
         s.store(g, total(g, product))
     return p.finish(*g.results)
@@ -108,7 +108,7 @@ def biased_linear(s: Linear) -> ModuleOp:
     """`relu((x @ w + b + c) * d)`: a row, a column and a tile in the layout of the product."""
     p = Program(s.type_of("mk"), s.type_of("kn"), s.type_of("n"), f"{s.m}x1xf32", s.type_of("mn"))
     x, w, b, c, d = p.inputs
-    with p.graph(s.grid, [s.turns]) as g:
+    with p.graph(s.grid, [s.iterations]) as g:
         product = total(g, matmul(g, s.left(g, x), s.right(g, w)))
         row = g.load(b, (s.columns,), [0, ALL])
         column = g.load(c, (s.rows, 1), [ALL, 0])
@@ -122,7 +122,7 @@ def gated_mlp(s: Linear) -> ModuleOp:
     """`silu(x @ v) * (x @ w)`: two products in one loop."""
     p = Program(s.type_of("mk"), s.type_of("kn"), s.type_of("kn"))
     x, v, w = p.inputs
-    with p.graph(s.grid, [s.turns]) as g:
+    with p.graph(s.grid, [s.iterations]) as g:
         xt = s.left(g, x)
         gate, up = (total(g, matmul(g, xt, s.right(g, each))) for each in (v, w))
         s.store(g, g.add(tb.MulOp(g.add(tb.SiluOp(gate)), up)))
@@ -135,7 +135,7 @@ def lora(s: Linear, rank: int) -> ModuleOp:
         s.type_of("mk"), s.type_of("kn"), f"{s.k}x{rank}x{s.kind}", f"{rank}x{s.n}x{s.kind}"
     )
     x, w, a, b = p.inputs
-    with p.graph(s.grid, [s.turns]) as g:
+    with p.graph(s.grid, [s.iterations]) as g:
         xt = s.left(g, x)
         at = g.load(a, (s.depth, rank), [ALL, ALL], [0])
         bt = g.load(b, (rank, s.columns), [1, ALL])
@@ -149,7 +149,7 @@ def batched_linear(batch: int, s: Linear) -> ModuleOp:
     """A product of tiles with a leading dim of size 1, on a grid of three axes."""
     p = Program(f"{batch}x{s.type_of('mk')}", f"{batch}x{s.type_of('kn')}")
     x, w = p.inputs
-    with p.graph([batch, *s.grid], [s.turns]) as g:
+    with p.graph([batch, *s.grid], [s.iterations]) as g:
         xt = g.load(x, (1, s.rows, s.depth), [0, ALL, 1], [2])
         wt = g.load(w, (1, s.depth, s.columns), [0, 2, ALL], [1])
         g.store(total(g, matmul(g, xt, wt)), f"{batch}x{s.type_of('mn')}", [0, 2, 1])
@@ -167,7 +167,7 @@ def transposed_linear(s: Linear, *, computed: bool, views: bool) -> ModuleOp:
     x, w = p.inputs
     if views:
         x, w = (p.view(kernel.TransposeOp(each, [1, 0])) for each in (x, w))
-    with p.graph([1], [s.turns]) as g:
+    with p.graph([1], [s.iterations]) as g:
         if views:
             xt = g.load(x, (s.m, s.depth), [ALL], [1])
             wt = g.load(w, (s.depth, s.n), [ALL], [0])
@@ -218,16 +218,16 @@ def looped_attention(
     return p.finish(*g.results)
 
 
-def reduced_linear(s: Linear, dims: list[int], kind: str, over_turns: str) -> ModuleOp:
-    """A reduction of each turn's product, accumulated; and one of the accumulated product."""
+def reduced_linear(s: Linear, dims: list[int], kind: str, over_iterations: str) -> ModuleOp:
+    """A reduction of each iteration's product, accumulated; and one of the accumulated product."""
     p = Program(s.type_of("mk"), s.type_of("kn"))
     x, w = p.inputs
     op = tb.ReduceSumOp if kind == "sum" else tb.ReduceMaxOp
-    with p.graph([1], [s.turns]) as g:
+    with p.graph([1], [s.iterations]) as g:
         xt = g.load(x, (s.m, s.depth), [ALL], [1])
         wt = g.load(w, (s.depth, s.n), [ALL], [0])
         product = matmul(g, xt, wt)
-        early = total(g, g.add(op(product, dims)), over_turns)
+        early = total(g, g.add(op(product, dims)), over_iterations)
         late = g.add(op(total(g, matmul(g, xt, wt)), dims))
         for value in (early, late, total(g, product, "max")):
             g.store(value, f"{size(tb.shape_of(value))}xf32", [ALL])
@@ -238,33 +238,35 @@ def invariant_tiles(s: Linear) -> ModuleOp:
     """Tiles that are loaded, or computed, before the loop and used in it and after it."""
     p = Program(s.type_of("mk"), s.type_of("kn"), f"1x{s.n}x{s.kind}", s.type_of("mn"))
     x, w, b, d = p.inputs
-    with p.graph([1], [s.turns]) as g:
+    with p.graph([1], [s.iterations]) as g:
         xt = g.load(x, (s.m, s.depth), [ALL], [1])
         wt = g.load(w, (s.depth, s.n), [ALL], [0])
         row, whole = g.load(b, (1, s.n), [ALL]), g.load(d, (s.m, s.n), [ALL])
         largest = g.add(tb.ReduceMaxOp(whole, [0]))
         weights = g.add(tb.ExpOp(g.add(tb.ScaleOp(whole, 0.1))))
         product = g.add(tb.MulOp(matmul(g, xt, wt), row))
-        turn = g.add(tb.AddOp(product, g.add(tb.MulOp(largest, weights))))
+        iteration = g.add(tb.AddOp(product, g.add(tb.MulOp(largest, weights))))
         after = g.add(tb.SubOp(weights, largest))
         g.store(
-            g.add(tb.AddOp(g.add(tb.AddOp(total(g, turn), row)), after)), s.type_of("mn"), [ALL]
+            g.add(tb.AddOp(g.add(tb.AddOp(total(g, iteration), row)), after)),
+            s.type_of("mn"),
+            [ALL],
         )
         g.store(largest, f"1x{s.n}xf32", [ALL])
-        g.store(total(g, turn, "max"), f"{s.m}x{s.n}xf32", [ALL])
+        g.store(total(g, iteration, "max"), f"{s.m}x{s.n}xf32", [ALL])
     return p.finish(*g.results)
 
 
 def invariant_product(s: Linear) -> ModuleOp:
-    """A product before the loop, whose result each turn multiplies again."""
+    """A product before the loop, whose result each iteration multiplies again."""
     p = Program(s.type_of("mn"), f"{s.n}x{s.n}x{s.kind}", s.type_of("nk"))
     x, w, v = p.inputs
-    with p.graph([1], [s.turns]) as g:
+    with p.graph([1], [s.iterations]) as g:
         xt, wt = g.load(x, (s.m, s.n), [ALL]), g.load(w, (s.n, s.n), [ALL])
         vt = g.load(v, (s.n, s.depth), [ALL], [1])
         first = g.cast(g.add(tb.TanhOp(matmul(g, xt, wt))), s.kind)
-        turn = g.add(tb.ReduceSumOp(g.add(tb.SigmoidOp(matmul(g, first, vt))), [1]))
-        g.store(g.add(tb.AddOp(total(g, turn), first)), f"{s.m}x{s.n}xf32", [ALL])
+        iteration = g.add(tb.ReduceSumOp(g.add(tb.SigmoidOp(matmul(g, first, vt))), [1]))
+        g.store(g.add(tb.AddOp(total(g, iteration), first)), f"{s.m}x{s.n}xf32", [ALL])
     return p.finish(*g.results)
 
 
@@ -287,7 +289,7 @@ def split_linear(s: Linear, blocks: int, *, more: bool) -> ModuleOp:
     """
     p = Program(s.type_of("mk"), s.type_of("kn"), f"{s.columns}x{s.columns}x{s.kind}")
     x, w, v = p.inputs
-    with p.graph([s.grid[0], blocks], [-(-s.turns // blocks)]) as g:
+    with p.graph([s.grid[0], blocks], [-(-s.iterations // blocks)]) as g:
         xt = g.load(x, (s.m, s.depth), [ALL, 1], [1])
         wt = g.load(w, (s.depth, s.columns), [1, 0], [0])
         squares = g.add(tb.ReduceSumOp(g.add(tb.SquareOp(xt)), [1]))
@@ -306,7 +308,7 @@ def split_roots(s: Linear, blocks: int) -> ModuleOp:
     """As `split_linear`, with the roots as a result of their own: few threads have them all."""
     p = Program(s.type_of("mk"), s.type_of("kn"))
     x, w = p.inputs
-    with p.graph([blocks], [-(-s.turns // blocks)]) as g:
+    with p.graph([blocks], [-(-s.iterations // blocks)]) as g:
         xt = g.load(x, (s.m, s.depth), [1], [1])
         wt = g.load(w, (s.depth, s.n), [0], [0])
         squares = g.add(tb.ReduceSumOp(g.add(tb.SquareOp(xt)), [1]))

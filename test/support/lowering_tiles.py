@@ -72,32 +72,34 @@ def looped_reduction(
     return p.finish(*g.results)
 
 
-def partly_empty_sum(columns: int, turns: int, step: int, kind: str) -> ModuleOp:
-    """`sum(exp(total))` of tiles that may never be full: elements that no turn had add nothing."""
+def partly_empty_sum(columns: int, iterations: int, step: int, kind: str) -> ModuleOp:
+    """
+    `sum(exp(total))` of tiles that may never be full: elements that no iteration had add nothing.
+    """
     p = Program(f"8x{columns}xf16")
     (x,) = p.inputs
-    with p.graph([1], [turns]) as g:
+    with p.graph([1], [iterations]) as g:
         summed = total(g, g.load(x, (8, step), [ALL], [1]), kind)
         weights = g.add(tb.ExpOp(g.add(tb.ScaleOp(summed, 0.1))))
         g.store(g.add(tb.ReduceSumOp(weights, [1])), "8x1xf32", [ALL])
     return p.finish(*g.results)
 
 
-def loops_over_one_dim(columns: int, turns: Sequence[int], step: int) -> ModuleOp:
+def loops_over_one_dim(columns: int, iterations: Sequence[int], step: int) -> ModuleOp:
     """Two loops that cut one dim."""
     p = Program(f"8x{columns}xf16")
     (x,) = p.inputs
-    with p.graph([1], turns) as g:
+    with p.graph([1], iterations) as g:
         xt = g.load(x, (8, step), [ALL], [1, 1])
         g.store(total(g, g.add(tb.ReduceSumOp(xt, [1]))), "8x1xf32", [ALL])
     return p.finish(*g.results)
 
 
-def grid_and_loop(columns: int, blocks: int, turns: int, step: int, kind: str) -> ModuleOp:
+def grid_and_loop(columns: int, blocks: int, iterations: int, step: int, kind: str) -> ModuleOp:
     """A grid axis and a loop that cut one dim."""
     p = Program(f"8x{columns}xf16")
     (x,) = p.inputs
-    with p.graph([blocks], [turns]) as g:
+    with p.graph([blocks], [iterations]) as g:
         summed = total(g, g.load(x, (8, step), [1], [1]), kind)
         g.store(summed, f"8x{blocks * step}xf32", [1])
     return p.finish(*g.results)
@@ -202,11 +204,11 @@ def concat(shapes: Sequence[Sequence[int]], dim: int, cut: int = ALL, blocks: in
     return p.finish(*g.results)
 
 
-def joined_product(m: int, parts: tuple[int, int], n: int, turns: int) -> ModuleOp:
-    """`[x y] @ w`, with x and y joined in shared memory in each turn of the loop."""
-    p = Program(*[f"{m}x{k * turns}xf16" for k in parts], f"{sum(parts)}x{n}xf16")
+def joined_product(m: int, parts: tuple[int, int], n: int, iterations: int) -> ModuleOp:
+    """`[x y] @ w`, with x and y joined in shared memory in each iteration of the loop."""
+    p = Program(*[f"{m}x{k * iterations}xf16" for k in parts], f"{sum(parts)}x{n}xf16")
     x, y, w = p.inputs
-    with p.graph([1], [turns]) as g:
+    with p.graph([1], [iterations]) as g:
         loads = [g.load(v, (m, k), [ALL], [1]) for v, k in zip((x, y), parts, strict=True)]
         joined = g.add(tb.ConcatOp(loads, 1))
         product = g.add(tb.MatmulOp(joined, g.load(w, (sum(parts), n), [ALL])))

@@ -37,7 +37,7 @@ class AttentionMaker:
             self.blocks,
             self.random.choice(["f16", "f16", "f16", "bf16", "f32"]),
         )
-        self.turns = -(-parts // self.blocks)
+        self.iterations = -(-parts // self.blocks)
 
     def make(self) -> ModuleOp:
         """The verified module."""
@@ -47,7 +47,7 @@ class AttentionMaker:
         q, k, v, b = p.inputs
         viewed = self.chance(0.5)
         seen = p.view(kernel.TransposeOp(k, [0, 2, 1])) if viewed else k
-        with p.graph(s.grid, [self.turns] if self.looped else []) as g:
+        with p.graph(s.grid, [self.iterations] if self.looped else []) as g:
             qt = g.load(q, (1, s.rows, s.depth), [0, 1, ALL])
             kt = self.load(g, seen, 2 if viewed else 1)
             kt = kt if viewed else g.add(tb.TransposeOp(kt, [0, 2, 1]))

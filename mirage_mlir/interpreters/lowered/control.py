@@ -9,21 +9,21 @@ from mirage_mlir.dialects.nvvm_attributes import GridDependency
 from mirage_mlir.interpreters.lowered import mbarriers, warpgroups
 from mirage_mlir.interpreters.lowered.clocks import WARP_THREADS
 from mirage_mlir.interpreters.lowered.faults import unsupported
-from mirage_mlir.interpreters.lowered.flow import Flow, Rule, Rules, Turns
+from mirage_mlir.interpreters.lowered.flow import Flow, Iterations, Rule, Rules
 from mirage_mlir.interpreters.lowered.meetings import may_wait, meet_cluster
 
 
 def run_for(state: Flow, op: Operation) -> None:
-    """All active threads take the same turns."""
+    """All active threads take the same iterations."""
     assert isinstance(op, scf.ForOp)
     numbers = range(*(state.uniform(op, value) for value in (op.lb, op.ub, op.step)))
     values = [state.values[value] for value in op.iter_args]
     if not numbers:
         state.values.update(zip(op.results, values, strict=True))
         return
-    turns = Turns(op, numbers)
-    state.take_turn(turns, values)
-    state.enter(op.body.block, state.active, turns)
+    iterations = Iterations(op, numbers)
+    state.start_iteration(iterations, values)
+    state.enter(op.body.block, state.active, iterations)
 
 
 def run_if(state: Flow, op: Operation) -> None:

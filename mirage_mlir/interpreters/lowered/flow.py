@@ -48,8 +48,8 @@ class Wait:
 
 
 @dataclass
-class Turns:
-    """A loop under way: the turn, where it ends, and the loop."""
+class Iterations:
+    """A loop under way: the iteration, where it ends, and the loop."""
 
     op: scf.ForOp
     numbers: range
@@ -65,13 +65,13 @@ class Frame:
         steps: its operations with their rules.
         active: the threads that run it.
         position: of the next operation.
-        turns: of the loop whose body it is.
+        iterations: of the loop whose body it is.
     """
 
     steps: Sequence[tuple[Rule, Operation]]
     active: Array
     position: int = 0
-    turns: Turns | None = None
+    iterations: Iterations | None = None
 
 
 class Flow:
@@ -229,14 +229,14 @@ class Flow:
 
     # Going on
 
-    def enter(self, block: Block, active: Array, turns: Turns | None = None) -> None:
+    def enter(self, block: Block, active: Array, iterations: Iterations | None = None) -> None:
         """Run a block of operations next, by the threads `active`."""
         steps = self.steps.get(block)
         if steps is None:
             rules = self.rules
             steps = [(rules.get(type(op), refuse), op) for op in block.ops]
             self.steps[block] = steps
-        self.frames.append(Frame(steps, active, turns=turns))
+        self.frames.append(Frame(steps, active, iterations=iterations))
         self.active = active
 
     def leave(self) -> None:
@@ -262,25 +262,25 @@ class Flow:
         return moved
 
     def end_block(self, frame: Frame) -> None:
-        """Take the loop's next turn, or go back."""
-        turns = frame.turns
-        if turns is None:
+        """Take the loop's next iteration, or go back."""
+        iterations = frame.iterations
+        if iterations is None:
             self.leave()
             return
         _, last = frame.steps[-1]
         values = [self.values[value] for value in last.operands]
-        turns.done += 1
-        if turns.done < len(turns.numbers):
-            self.take_turn(turns, values)
+        iterations.done += 1
+        if iterations.done < len(iterations.numbers):
+            self.start_iteration(iterations, values)
             frame.position = 0
         else:
-            self.values.update(zip(turns.op.results, values, strict=True))
+            self.values.update(zip(iterations.op.results, values, strict=True))
             self.leave()
 
-    def take_turn(self, turns: Turns, values: Sequence[Value]) -> None:
-        """Give a loop's body the number of its turn, and what the one before left."""
-        number, *carried = turns.op.body.block.args
-        self.values[number] = self.filled(turns.numbers[turns.done])
+    def start_iteration(self, iterations: Iterations, values: Sequence[Value]) -> None:
+        """Give a loop's body the number of its iteration, and what the one before left."""
+        number, *carried = iterations.op.body.block.args
+        self.values[number] = self.filled(iterations.numbers[iterations.done])
         self.values.update(zip(carried, values, strict=True))
 
     def part(self, warps: Array) -> None:
@@ -288,7 +288,11 @@ class Flow:
         others = copy.copy(self)
         others.values = dict(self.values)
         others.frames = [
-            replace(frame, active=frame.active & ~warps, turns=frame.turns and replace(frame.turns))
+            replace(
+                frame,
+                active=frame.active & ~warps,
+                iterations=frame.iterations and replace(frame.iterations),
+            )
             for frame in self.frames
         ]
         others.active = others.frames[-1].active

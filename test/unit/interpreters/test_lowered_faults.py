@@ -68,8 +68,8 @@ def test_missing_barriers(name: str) -> None:
     """
     Each barrier is needed, but perhaps one.
 
-    What follows a loop waits for the loop's end, though the last turn may have read other buffers
-    than the ones that are used again.
+    What follows a loop waits for the loop's end, though the last iteration may have read other
+    buffers than the ones that are used again.
     """
     kernels = lower(PROGRAMS[name]())
     assert faults(kernels) == []
@@ -149,7 +149,7 @@ def test_buffers_that_are_too_close() -> None:
     loads = [op for op in buffers_of(module) if isinstance(op, threadblock.LoadOp)]
     last = max(loads, key=offset_of)
     last.attributes["smem_offset"] = IntegerAttr(offset_of(last) - 512, i64)
-    # What one tile reads, the copy of a later turn of the other one overwrites.
+    # What one tile reads, the copy of a later iteration of the other one overwrites.
     assert INCOMPLETE in faults(emit(module))
 
 

@@ -31,10 +31,10 @@ def first_fault(module: gpu.ModuleOp) -> KernelFault:
     return caught.value
 
 
-@pytest.mark.parametrize("turns", [1, 2, 3, 8])
+@pytest.mark.parametrize("iterations", [1, 2, 3, 8])
 @pytest.mark.parametrize("stages", [1, 2, 3])
-def test_copies_through_few_buffers(turns: int, stages: int) -> None:
-    module = replace(RIGHT, turns=turns, stages=stages).module()
+def test_copies_through_few_buffers(iterations: int, stages: int) -> None:
+    module = replace(RIGHT, iterations=iterations, stages=stages).module()
     (x,) = inputs = random_inputs(module)
     (result,) = run_kernels(module, inputs)
     assert np.array_equal(result, x.astype(np.float16))

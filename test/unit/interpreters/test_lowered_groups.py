@@ -151,12 +151,12 @@ def test_threads_work_while_a_product_runs():
     assert names.index(WgmmaFenceOp.name) < start < end
     wait = ops[end]
     assert isinstance(wait, WgmmaWaitOp)
-    assert wait.group.value.data == 1, "only the product of the turn before is over"
+    assert wait.group.value.data == 1, "only the product of the iteration before is over"
     assert names[end:].count("arith.mulf") > 0, "squares for the norm"
     assert "nvvm.mbarrier.arrive" in [op.name for op in kernels.walk()]
 
 
-def test_two_products_run_into_the_next_turn():
+def test_two_products_run_into_the_next_iteration():
     kernels = check(gated_mlp(Linear(64, 256, 64, 64, 64, 64)))
     waits = [op.group.value.data for op in kernels.walk() if isinstance(op, WgmmaWaitOp)]
     assert waits[0] == 2
@@ -200,7 +200,7 @@ def test_values_that_threads_write_are_waited_for_first():
     # The second operand is not there before a barrier, in front of the sum.
     s = Heads(1, 64, 64, 32, 64, 32)
     p, tensors = s.program()
-    with p.graph(s.grid, [s.turns]) as g:
+    with p.graph(s.grid, [s.iterations]) as g:
         q, k, v = s.tiles(g, tensors)
         weights = g.add(threadblock.ExpOp(g.add(threadblock.ScaleOp(matmul(g, q, k), 0.01))))
         values = g.cast(g.add(threadblock.ScaleOp(v, 0.5)), s.kind)

@@ -150,11 +150,11 @@ def fence_once(kernels: gpu.ModuleOp, *, fence: bool) -> None:
 
 
 def test_registers_that_change_under_a_product() -> None:
-    """Those of the next turn's left side need a fence of that turn."""
-    kernels = ProductKernel(turns=2, left="registers").module()
+    """Those of the next iteration's left side need a fence of that iteration."""
+    kernels = ProductKernel(iterations=2, left="registers").module()
     fence_once(kernels, fence=False)
     assert faults(kernels) == []
-    fence_once_more = ProductKernel(turns=2, left="registers").module()
+    fence_once_more = ProductKernel(iterations=2, left="registers").module()
     fence_once(fence_once_more, fence=True)
     assert set(faults(fence_once_more)) == {RACE}
 

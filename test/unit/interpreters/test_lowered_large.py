@@ -58,7 +58,7 @@ def linear_of_parts(batch: int, s: Linear) -> ModuleOp:
     """A product of each of several matrices, which are the last axis of the grid."""
     p = Program(f"{batch}x{s.type_of('mk')}", f"{batch}x{s.type_of('kn')}")
     x, w = p.inputs
-    with p.graph([*s.grid, batch], [s.turns]) as g:
+    with p.graph([*s.grid, batch], [s.iterations]) as g:
         xt = g.load(x, (1, s.rows, s.depth), [ALL, 1, 0], [2])
         wt = g.load(w, (1, s.depth, s.columns), [2, ALL, 0], [1])
         g.store(total(g, matmul(g, xt, wt)), f"{batch}x{s.type_of('mn')}", [2, 1, 0])

@@ -38,7 +38,7 @@ CASES = {
     "ragged": (Linear(100, 232, 56, 64, 32, 32), (2, 2), 2),
     "warp groups": (Linear(128, 512, 128, 64, 64, 128), (1, 2), 1),
     # Nobody waits for a buffer that is not used again.
-    "few turns": (Linear(128, 64, 64, 64, 32, 32), (2, 2), 2),
+    "few iterations": (Linear(128, 64, 64, 64, 32, 32), (2, 2), 2),
 }
 
 
@@ -46,8 +46,8 @@ CASES = {
 def test_values(name: str) -> None:
     case, cluster, count = CASES[name]
     kernels = check(in_clusters(case, cluster), stages=2)
-    turns = case.turns > 2
-    assert len(multicasts(kernels)) == (count if turns else 0)
+    iterations = case.iterations > 2
+    assert len(multicasts(kernels)) == (count if iterations else 0)
 
 
 def test_mutants() -> None:

@@ -60,7 +60,7 @@ PROGRAMS = {
     "two loops": with_two_loops(linear("192", "192x768")),
     "three panels of a tile": linear("192", "192x768"),
     "bf16": linear("192", "192x768", kind="bf16"),
-    "the last turn has few rows": linear("168", "168x768"),
+    "the last iteration has few rows": linear("168", "168x768"),
     "transposed": linear("192", "768x192 as 192x768", TRANSPOSE),
 }
 

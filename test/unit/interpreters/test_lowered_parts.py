@@ -29,7 +29,7 @@ HEADS = {
     "ragged": Heads(1, 6, 150, 16, 8, 32, 3),
     "empty-blocks": Heads(1, 8, 70, 16, 8, 32, 4),
     "empty-block-of-four-warps": Heads(1, 8, 70, 16, 8, 64, 3),
-    "empty-turns": Heads(1, 8, 70, 16, 8, 16, 2),
+    "empty-iterations": Heads(1, 8, 70, 16, 8, 16, 2),
     "many-blocks": Heads(1, 8, 300, 8, 8, 16, 17),
     "f32": Heads(1, 3, 30, 8, 3, 8, 2, "f32"),
 }

@@ -33,7 +33,7 @@ def difference(product: ProductKernel) -> float:
     "product",
     [
         RIGHT,
-        replace(RIGHT, turns=1, columns=8),
+        replace(RIGHT, iterations=1, columns=8),
         replace(RIGHT, columns=64),
         replace(RIGHT, right_swizzle=64),
         replace(RIGHT, right_swizzle=32, columns=24),
@@ -61,7 +61,10 @@ MUTANTS = {
     "no fence of registers": (replace(RIGHT, left="registers", fences=False), RACE),
     "never committed": (replace(RIGHT, commits=False), RACE),
     "waits for the group before": (replace(RIGHT, unfinished=1), RACE),
-    "waits for nothing in the last turn": (replace(RIGHT, turns=1, unfinished=1), INCOMPLETE),
+    "waits for nothing in the last iteration": (
+        replace(RIGHT, iterations=1, unfinished=1),
+        INCOMPLETE,
+    ),
     "arrives before the products are over": (replace(RIGHT, releases_early=True), RACE),
     "reads sums before": (replace(RIGHT, reads_early=True), INCOMPLETE),
     "multiplies without waiting": (replace(RIGHT, sees_barrier=False), INCOMPLETE),

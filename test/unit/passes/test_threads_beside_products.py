@@ -17,7 +17,7 @@ from mirage_mlir.passes.lowering.tiles import ALTERNATES, FENCED, JOINED, regist
 def normed_attention(s: Heads) -> ModuleOp:
     """Attention whose values are divided by their length: factors of the weights' columns."""
     p, tensors = s.program()
-    with p.graph(s.grid, [s.turns]) as g:
+    with p.graph(s.grid, [s.iterations]) as g:
         q, k, v = s.tiles(g, tensors)
         scores = matmul(g, q, k)
         largest = g.add(tb.ReduceMaxOp(scores, [2]))
@@ -31,14 +31,16 @@ def normed_attention(s: Heads) -> ModuleOp:
     return p.finish(*g.results)
 
 
-def several_sides(rows: int, columns: int, depth: int, turns: int, kind: str = "f16") -> ModuleOp:
+def several_sides(
+    rows: int, columns: int, depth: int, iterations: int, kind: str = "f16"
+) -> ModuleOp:
     """Rows times a gain, the gain, and a bias, each multiplied by one matrix."""
-    deep = depth * turns
+    deep = depth * iterations
     p = Program(
         f"{rows}x{deep}x{kind}", f"{deep}x{kind}", f"{deep}x{kind}", f"{deep}x{columns}x{kind}"
     )
     x, gain, bias, w = p.inputs
-    with p.graph([columns // 64], [turns]) as g:
+    with p.graph([columns // 64], [iterations]) as g:
         factor = g.load(gain, (depth,), [ALL], [0])
         shift = g.load(bias, (depth,), [ALL], [0])
         tile = g.load(w, (depth, 64), [1], [0])
@@ -72,7 +74,7 @@ def test_factors_of_columns_that_threads_compute(sizes: Heads, target: str) -> N
 
 
 def test_threads_compute_while_the_product_runs() -> None:
-    """They meet once a turn, and the fence is there; the result waits behind their work."""
+    """They meet once an iteration, and the fence is there; the result waits behind their work."""
     ops = ops_of(schedule(normed_attention(SMALL)))
     (product, _) = [op for op in ops if isinstance(op, tb.MatmulOp)]
     (move,) = [op for op in ops if isinstance(op, ConvertLayoutOp) and ALTERNATES in op.attributes]
@@ -97,7 +99,7 @@ def test_two_threads_share_a_row_that_is_summed() -> None:
 
 
 def test_threads_bring_their_sums_together_once() -> None:
-    """Behind the loop: in a turn each adds up what it has of a row."""
+    """Behind the loop: in an iteration each adds up what it has of a row."""
     ops = ops_of(schedule(normed_attention(SMALL)))
     release = next(place for place, op in enumerate(ops) if isinstance(op, ReleaseTilesOp))
     late = [op for op in ops[release:] if isinstance(op, tb.ReduceSumOp)]
