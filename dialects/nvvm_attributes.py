@@ -59,7 +59,7 @@ class PrefetchLevel(StrEnum):
 
 
 class RegisterAction(StrEnum):
-    """Whether a warp group takes registers from the block's pool or gives some back."""
+    """Whether a warpgroup takes registers from the block's pool or gives some back."""
 
     INCREASE = "increase"
     DECREASE = "decrease"

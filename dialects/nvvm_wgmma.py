@@ -1,7 +1,7 @@
 """
 The products of four warps together on sm_90a, `wgmma`.
 
-A warp group is four consecutive warps, the first of a number that 4 divides; all 128 threads
+A warpgroup is four consecutive warps, the first of a number that 4 divides; all 128 threads
 execute each of these operations. The products run while the threads do other work: `fence`, then
 products, then `commit`, and nothing may touch the accumulators until `wait`. The form that takes A
 from registers has no operation in NVVM: it is inline PTX, which `RegistersForm` makes and reads.

@@ -15,8 +15,8 @@ OWN_DIALECTS = frozenset(("kernel", "threadblock", "thread"))
 
 LOWERING_ATTRIBUTES = frozenset(
     "ahead alternates arrival_offset at_start cluster_shares copy counters_offset fenced held "
-    "joined late layout mbarrier_offset merges multicast packed part parts_offset producers "
-    "registers rotation running scratch_offset smem_bytes smem_offset stages state "
+    "joined layout mbarrier_offset merges multicast packed part parts_offset producers "
+    "registers rotation running scratch_offset separate_wait smem_bytes smem_offset stages state "
     "sums_in_scratch swapped threads unit warps zero_padding".split()
 )
 """What the passes from `assign-layouts` to `plan-memory` write on graphs and their operations."""

@@ -171,7 +171,7 @@ class AssignLayoutsPass(ModulePass):
     depth only where the sum is accumulated.
 
     On a chip with tensor copies these fetch the loop's tiles where alignment allows (`copy =
-    "tensor"`); such tiles have no padding. On one with products of warp groups (`wgmma`) four warps
+    "tensor"`); such tiles have no padding. On one with products of warpgroups (`wgmma`) four warps
     multiply tiles of 64 rows (`unit = "wgmma"`; `warps` counts groups then), or of few rows and 64
     columns (`swapped`), straight from swizzled tiles in shared memory; what they take from another
     product stays in registers. Several such products of few rows with one right side, whose left

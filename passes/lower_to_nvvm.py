@@ -54,7 +54,7 @@ from mirage_mlir.passes.search.check import is_compiled
 
 CLUSTER_CHIP = "sm_90a"
 """The first chip whose blocks reach each other's shared memory, and whose kernels may start while
-the one in front still runs."""
+the previous grid still runs."""
 
 MAX_EARLY_BYTES = 96 * 1024
 """Bytes that each block of a kernel reads, at most, where kernels overlap: three microseconds of
@@ -168,12 +168,12 @@ class FunctionLowering:
                 arguments.append(f"scratch:{int_attribute(graph, PARTS_OFFSET)}")
                 arguments.append(f"counters:{int_attribute(graph, COUNTERS_OFFSET)}")
             # After the last kernel comes the first one of the next call.
-            leads = self.starts_early(self.graphs[(number + 1) % len(self.graphs)])
-            at_once = number > 0 or len(self.graphs) == 1 or self.first_lets_start
+            launches_dependents = self.uses_pdl(self.graphs[(number + 1) % len(self.graphs)])
+            at_once = number > 0 or len(self.graphs) == 1 or self.first_launches_dependents
             function = KernelFunction(
                 graph,
-                self.given(number),
-                leads=leads,
+                self.available(number),
+                launches_dependents=launches_dependents,
                 at_once=at_once,
                 exceeds_l2=self.exceeds_l2(graph),
             )
@@ -197,23 +197,23 @@ class FunctionLowering:
             module.attributes["mirage.packings"] = ArrayAttr(list(self.packings))
         return module
 
-    def given(self, number: int) -> list[SSAValue] | None:
+    def available(self, number: int) -> list[SSAValue] | None:
         """
-        What kernel `number` may read before the one in front of it has ended.
+        What kernel `number` may read before the previous grid has ended.
 
         That is constant inputs; for all but the first kernel all inputs, where the first one only
-        lets others start when it has waited itself. None for a kernel that starts after the one
-        in front.
+        lets others start when it has waited itself. None for a kernel that starts after the
+        previous grid.
         """
-        if not self.starts_early(self.graphs[number]):
+        if not self.uses_pdl(self.graphs[number]):
             return None
         arguments: Sequence[SSAValue] = self.function.body.block.args
-        if number > 0 and not self.first_lets_start:
+        if number > 0 and not self.first_launches_dependents:
             return [*arguments]
         return [arguments[index] for index in self.constants()]
 
     @cached_property
-    def first_lets_start(self) -> bool:
+    def first_launches_dependents(self) -> bool:
         """
         Whether the first kernel lets the second start before it has waited for the call before.
 
@@ -233,9 +233,9 @@ class FunctionLowering:
         size = sum(map(tensor_bytes, (*graph.inputs, *graph.outputs)))
         return self.chip == CLUSTER_CHIP and size > self.target.l2_bytes
 
-    def starts_early(self, graph: kernel.GraphDefinedOp) -> bool:
+    def uses_pdl(self, graph: kernel.GraphDefinedOp) -> bool:
         """
-        Whether a kernel starts before the one in front has ended.
+        Whether a kernel starts before the previous grid has ended.
 
         Its blocks are then placed where there is room, several where a multiprocessor had nothing
         to do. Kernels with little work for each block lose less by that than they gain; where a
@@ -257,7 +257,7 @@ class FunctionLowering:
         It asks for no more than is left beside a block of the kernel behind it, where that has its
         tiles copied while this one still runs.
         """
-        if len(self.graphs) == 1 or not self.starts_early(graph):
+        if len(self.graphs) == 1 or not self.uses_pdl(graph):
             return 0
         asked = even_bytes(self.share_of(graph), self.target)
         behind = self.graphs[(self.graphs.index(graph) + 1) % len(self.graphs)]
@@ -323,7 +323,7 @@ class LowerToNvvmPass(ModulePass):
     `mirage.packings`; and what a launch asks for at least, so that blocks of a kernel that starts
     early are spread evenly: `mirage.even_bytes` of shared memory.
 
-    Products of warp groups, where nothing in the loop asks for their sums, run on while those of
+    Products of warpgroups, where nothing in the loop asks for their sums, run on while those of
     the next iteration are started (`loop`); lanes that share rows of sums exchange them for stores
     of 16 bytes (`quads`); blocks of a large grid start in panels, so that neighbours read the same
     tiles (`raster`: `mirage.grid` is the grid as it is launched).

@@ -190,7 +190,7 @@ def plan_scratch(function: func.FuncOp) -> None:
     for number, place in zip(sums, plan.offsets[len(buffers) :], strict=True):
         graph = graphs[number]
         graph.attributes[PARTS_OFFSET] = IntegerAttr(place, i64)
-        # No two kernels share a counter: one may start before the one in front has ended.
+        # No two kernels share a counter: one may start before the previous grid has ended.
         graph.attributes[COUNTERS_OFFSET] = IntegerAttr(counters, i64)
         counters += round_up(tiles_of(graph) * WORD, COUNTER_ALIGNMENT)
     function.attributes[COUNTER_BYTES] = IntegerAttr(counters, i64)

@@ -269,7 +269,7 @@ class ScheduleThreadblockPass(ModulePass):
     the registers that a group can give away. Buffers of `cp.async` are as many as keep enough bytes
     on their way; those of tensor copies take the memory that there is. What threads compute for the
     iteration of such a loop has two buffers (`alternates`) where they meet less often then, and
-    they compute what they can while warp groups multiply.
+    they compute what they can while warpgroups multiply.
 
     Blocks that differ only along an axis of the grid that a tile does not depend on load the same
     tile. Those of a cluster then copy a part each to all of them (`multicast`), where the graph has

@@ -51,7 +51,7 @@ SMALL = Linear(5, 20, 7, 0, 8, 0)
 HEADS = Heads(heads=1, queries=16, keys=96, depth=16, rows=16, step=32)
 
 TILES = Linear(64, 256, 64, 64, 64, 64)
-"""What tensor copies fetch and warp groups multiply."""
+"""What tensor copies fetch and warpgroups multiply."""
 
 
 class Case(NamedTuple):

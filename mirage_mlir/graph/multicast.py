@@ -24,7 +24,7 @@ from mirage_mlir.graph.tensor_map import (
 )
 
 GROUP_RATE = 6.5e14
-"""Floating-point operations in a second of large products of warp groups on an H200."""
+"""Floating-point operations in a second of large products of warpgroups on an H200."""
 
 PAIR = 2
 

@@ -60,7 +60,7 @@ PRODUCER_WARPS = 1
 """Warps that copy the tiles of the loop where tensor copies do that: one thread starts them all."""
 
 GROUP_WARPS = 4
-"""Warps of a warp group, whose registers are given and taken together."""
+"""Warps of a warpgroup, whose registers are given and taken together."""
 
 FEW_REGISTERS = 24
 """Of each thread of a group of producers: the fewest that there are, the rest is for others."""
@@ -87,7 +87,7 @@ a short and in a long loop. What is asked for too early queues: on an H200 the w
 MLP took 59.6 us with all buffers on their way, 58.5 with 64 KB; half a MB did not care."""
 
 START_BYTES = 48 * 1024
-"""Bytes that copies of one multiprocessor have on their way before the kernel in front has ended:
+"""Bytes that copies of one multiprocessor have on their way before the previous grid has ended:
 what comes from that kernel waits behind them. On an H200 LayerNorm and a linear layer took 9.94 us
 with 64 KB, 9.39 with 48, 9.51 with 32; the LLaMA-3-8B layer 118.5, 118.2 and 120.2."""
 
@@ -110,7 +110,7 @@ LARGE_CLUSTER = 4
 
 MBARRIER_BYTES, BUFFER_BARRIERS = 8, 3
 """Of one transaction barrier, and how many each buffer of an iteration has: it is full, it is
-empty, it has what could be copied before the kernel in front had ended."""
+empty, it has what could be copied before the previous grid had ended."""
 
 
 def elementwise_threads(elements: ArrayLike) -> Array:
@@ -211,7 +211,7 @@ def pipeline_stages(
 
 def iterations_at_start(iteration_bytes: int, share: int, *, soon: bool) -> int:
     """
-    Iterations of a loop of which the tiles that need not wait for the kernel in front are on their
+    Iterations of a loop of which the tiles that need not wait for the previous grid are on their
     way.
 
     Where iterations are large, one that is left out may keep device memory idle, and one too many
@@ -247,7 +247,7 @@ def is_spread(shared_bytes: ArrayLike, share: Array, target: Target) -> Mask:
     Whether a grid is spread evenly, wherever there is room for its blocks first.
 
     That is so where a multiprocessor has memory for no more blocks than it gets (`share`). Then
-    they may be placed while the kernel in front still runs; else some multiprocessors would get
+    they may be placed while the previous grid still runs; else some multiprocessors would get
     several and others none: a product of 192 blocks took 19.3 us then, and 16.8 in turn.
     """
     needed = np.asarray(shared_bytes) + RESERVED_BYTES
@@ -258,10 +258,10 @@ def even_bytes(share: int, target: Target) -> int:
     """
     Shared memory of which a multiprocessor has enough for `share` blocks and not for one more.
 
-    A kernel that starts while the one in front runs is placed where there is room: all of it on the
-    few multiprocessors that the other left free. Attention whose second kernel has 512 small blocks
-    took 9.1 us on an H200 so, and 5.7 with as many on each; with more than eight there was nothing
-    to gain: then it is 0, and a launch asks for what the kernel needs.
+    A kernel that starts while the previous grid runs is placed where there is room: all of it on
+    the few multiprocessors that the other left free. Attention whose second kernel has 512 small
+    blocks took 9.1 us on an H200 so, and 5.7 with as many on each; with more than eight there was
+    nothing to gain: then it is 0, and a launch asks for what the kernel needs.
     """
     if share > MAX_EVEN_SHARE:
         return 0

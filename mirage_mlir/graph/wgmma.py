@@ -1,7 +1,7 @@
 """
-The products of warp groups on sm_90a: where they keep sums, and how they find their operands.
+The products of warpgroups on sm_90a: where they keep sums, and how they find their operands.
 
-A unit is a warp group: four warps, 64 rows, any multiple of 8 columns up to 256, 16 of depth at a
+A unit is a warpgroup: four warps, 64 rows, any multiple of 8 columns up to 256, 16 of depth at a
 time. Source: PTX ISA 8.6, "Asynchronous warpgroup level matrix instructions", its sections
 "Register fragments" and "Shared memory matrix layout"; the canonical layouts are written out in
 CUTLASS, `include/cute/arch/mma_sm90_desc.hpp`.
@@ -30,10 +30,10 @@ UNIT_ROWS, UNIT_DEPTH = 64, 16
 GROUP_THREADS = GROUP_WARPS * WARP_THREADS
 
 GROUP_COUNTS = (1, 2, 4)
-"""Warp groups of a block whose products are all in chains: 512 threads have 128 registers each."""
+"""Warpgroups of a block whose products are all in chains: 512 threads have 128 registers each."""
 
 GROUPS_IN_FLIGHT = 2
-"""Warp groups that a multiprocessor needs: while one waits for its product, another computes."""
+"""Warpgroups that a multiprocessor needs: while one waits for its product, another computes."""
 
 MAX_SUMS = 128
 """Of one product in a thread: half of its registers; operands of other products, addresses and
@@ -65,7 +65,7 @@ SWIZZLE_KINDS = {128: 1, 64: 2, 32: 3}
 """How descriptors name swizzles, by bytes of a line."""
 
 Groups = tuple[int, int, int]
-"""Warp groups along the rows, the columns and the depth of a product of tiles."""
+"""Warpgroups along the rows, the columns and the depth of a product of tiles."""
 
 
 def wgmma_result(
@@ -163,7 +163,7 @@ def operand_tile(layout: SharedLayout, *, depth_along_columns: bool) -> OperandT
 @dataclass(frozen=True)
 class Side:
     """
-    One operand of a product, as far as it limits how warp groups share it.
+    One operand of a product, as far as it limits how warpgroups share it.
 
     Args:
         swizzle: bytes of a line.
@@ -182,7 +182,7 @@ class Side:
 
 def registers_for_chain(groups: int, *, looped: bool) -> int:
     """
-    Registers of a thread for the sums of a chain's products, in a block of so many warp groups.
+    Registers of a thread for the sums of a chain's products, in a block of so many warpgroups.
 
     Beside a loop (`looped`) there may be other warps, which copy its tiles.
     """
@@ -194,7 +194,7 @@ def choose_groups(
     sizes: tuple[int, int, int], sides: tuple[Side, Side], count: int, may_split: bool
 ) -> Groups | None:
     """
-    How `count` warp groups share a product: along the unit's rows, its columns, and the depth.
+    How `count` warpgroups share a product: along the unit's rows, its columns, and the depth.
 
     The one that reads least from shared memory, then the one with the least instructions for each
     group: all groups use the same matrix units. None where each has sums of its own for more than

@@ -336,7 +336,7 @@ class CostModel:
 
     def _reading_seconds(self) -> Array | float:
         """
-        What an iteration takes at least where threads read what warp groups of 64 rows multiply.
+        What an iteration takes at least where threads read what warpgroups of 64 rows multiply.
         """
         resources, iteration = self.resources, self.tiling.zero
         for value, edge in resources.edges.items():
@@ -360,13 +360,13 @@ class CostModel:
         return waits
 
     def _start_seconds(self) -> Array:
-        """From the end of the kernel in front to the first tile that is there."""
+        """From the end of the previous grid to the first tile that is there."""
         target = self.tiling.target
         answer = np.full_like(self.l2, IDLE_LATENCY)
         if target.tensor_copies:
             early = self.l2 <= EARLY_BYTES * self.tiling.mesh.blocks
             answer = np.where(early, IDLE_LATENCY - EARLY_START, answer)
-        # A warp that does nothing else asks while the kernel in front ends.
+        # A warp that does nothing else asks while the previous grid ends.
         return target.launch + np.where(self.resources.pipelined, -PIPELINE_LAUNCH, answer)
 
     def _latency(self, at_once: Array) -> Array:

@@ -38,7 +38,7 @@ BUSY_THREADS = 512
 """Threads that keep the arithmetic units of a multiprocessor busy."""
 
 PRODUCTS_BUSY, ENOUGH_BUSY = 0.6, 0.5
-"""The part of the rate that threads reach beside products of warp groups, and how many of them are
+"""The part of the rate that threads reach beside products of warpgroups, and how many of them are
 enough for that: each has many independent elements. Attention with 256 threads took 21.7 us on an
 H200, with 512 it took 25."""
 
@@ -48,7 +48,7 @@ in a chain, where a warp of its own starts the copies: 24 queries with 96 keys t
 11."""
 
 WARPS_BUSY, GROUPS_BUSY = 2, 4
-"""How many times fewer keep the matrix units busy: one warp group is enough, as tiles of 64 by 128
+"""How many times fewer keep the matrix units busy: one warpgroup is enough, as tiles of 64 by 128
 elements on each multiprocessor of an H200 showed."""
 
 IDLE_LATENCY = 0.2e-6
@@ -105,7 +105,7 @@ TOGETHER = 4
 fourths of what the bytes take cost 7 % more, as timed."""
 
 PIPELINE_LAUNCH = 0.2e-6
-"""Seconds less of a launch where the first copies start while the kernel in front ends."""
+"""Seconds less of a launch where the first copies start while the previous grid ends."""
 
 AGAIN = 0.6
 """What reading from L2 by tensor copies takes, as a part of what it takes alone, where device
@@ -124,7 +124,7 @@ EARLY_BYTES, EARLY_START = 96 * 1024, 0.65e-6
 runs, and what is saved so: second kernels of attention took 1.0 to 1.4 us on an H200."""
 
 READING_ITERATION = 0.55e-6
-"""Seconds of an iteration in which threads read a tile beside warp groups that multiply it: squares
+"""Seconds of an iteration in which threads read a tile beside warpgroups that multiply it: squares
 of 512 rows beside a product took 40 us on an H200, the product alone 27.5."""
 
 UNCHAINED_ITERATION, UNCHAINED_ELEMENT = 0.3e-6, 0.25e-9

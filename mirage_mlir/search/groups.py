@@ -1,5 +1,5 @@
 """
-Products by warp groups, in the model (see `passes/lowering/units.py` and `chains.py`, which this
+Products by warpgroups, in the model (see `passes/lowering/units.py` and `chains.py`, which this
 follows for all combinations of tile sizes at once).
 """
 
@@ -31,7 +31,7 @@ from mirage_mlir.search.tiling import Tiling, round_up
 from mirage_mlir.search.warps import Warps
 
 GROUP_WORK = 0.48
-"""What an operation of a warp group counts for, in those of `mma.sync`: on an H200 the first reach
+"""What an operation of a warpgroup counts for, in those of `mma.sync`: on an H200 the first reach
 790e12 in a second, and single kernels of the second half of that."""
 
 SHORT_LINES = 1.5
@@ -44,7 +44,7 @@ SHORTEST_LINE = 16
 
 @dataclass(frozen=True)
 class Grouped:
-    """How warp groups share a product, where they can."""
+    """How warpgroups share a product, where they can."""
 
     fits: NDArray[np.bool_]
     warps: Warps
@@ -53,7 +53,7 @@ class Grouped:
 @dataclass(frozen=True)
 class Operand:
     """
-    How a tile lies that warp groups multiply.
+    How a tile lies that warpgroups multiply.
 
     Args:
         run: elements that lie side by side.
@@ -140,7 +140,7 @@ def group_product(
 
 
 def group_counts(tiling: Tiling, edges: Mapping[int, Edge], chains: Sequence[Chain]) -> Array:
-    """Warp groups of a block whose products are all in chains; 0 where they cannot be."""
+    """Warpgroups of a block whose products are all in chains; 0 where they cannot be."""
     most = np.ceil(tiling.mesh.blocks / tiling.target.multiprocessors)
     wanted = np.where(most <= 1, float(GROUPS_IN_FLIGHT), 1.0)
     for chain in chains:
@@ -171,7 +171,7 @@ def group_chain(tiling: Tiling, edges: Mapping[int, Edge], chain: Chain, groups:
 
 def _group_chain(tiling: Tiling, edges: Mapping[int, Edge], chain: Chain, groups: Array) -> Shared:
     """
-    The split of a chain's rows and keys over warp groups with the fewest parts.
+    The split of a chain's rows and keys over warpgroups with the fewest parts.
 
     The keys are the columns of the first product and the depth of the others.
     """

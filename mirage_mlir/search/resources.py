@@ -45,8 +45,8 @@ MAX_LIVE_PER_THREAD = 96
 """Elements in f32 that a thread keeps; of its 255 registers others hold addresses and copies."""
 
 MAX_LIVE_BESIDE_PRODUCER = 136
-"""The same where warp groups multiply and a producer copies, which leaves others 240 registers: all
-sums that a warp group may have in a thread, and a few elements more."""
+"""The same where warpgroups multiply and a producer copies, which leaves others 240 registers: all
+sums that a warpgroup may have in a thread, and a few elements more."""
 
 OTHER_REGISTERS, OTHERS_BESIDE_PRODUCTS = 20, 48
 """Registers of a thread for addresses, and for the fragments of matrix units where there are."""
@@ -102,7 +102,7 @@ class Resources:
         self.pipelined = self._pipelined()
         """Where tensor copies, which a warp of its own starts, fetch the tiles of the loop."""
         self.grouped = self._grouped()
-        """Where warp groups compute all products beside that warp."""
+        """Where warpgroups compute all products beside that warp."""
         self.boxes = self._boxes()
         """Copies that it starts in each iteration."""
         self.staged = self._staged_bytes()

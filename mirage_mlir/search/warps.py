@@ -33,7 +33,7 @@ class Warps:
     exchange: Array
     """Bytes of shared memory through which parts of the sum meet."""
     grouped: NDArray[np.bool_] | np.bool_ = NO_GROUPS
-    """Whether they are warp groups'."""
+    """Whether they are warpgroups'."""
 
 
 def chosen(where: NDArray[np.bool_], some: Warps, others: Warps) -> Warps:

@@ -182,7 +182,7 @@ class LayoutAssignment(TilePlaces):
     def unit_of(
         self, op: threadblock.MatmulOp, chain: Chain | None, *, held: bool, summed: bool
     ) -> Unit | None:
-        """How warp groups compute `op`; None where single warps do."""
+        """How warpgroups compute `op`; None where single warps do."""
         if not self.target.warpgroup_products:
             return None
         if chain is None or (not held and source_of(op.lhs) in self.chains):

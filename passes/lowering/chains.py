@@ -46,11 +46,11 @@ class Chain:
     A product `first` whose result, worked on element by element, is the left side of others.
 
     The C fragments of m16n8k16 are A fragments, so warps that share the columns of the first
-    product share the depth of the second. The same holds for the 64 rows of warp groups.
+    product share the depth of the second. The same holds for the 64 rows of warpgroups.
 
     Args:
         down, across: warps along the rows and the columns of the first product.
-        groups: whether these are warp groups.
+        groups: whether these are warpgroups.
     """
 
     down: int
@@ -87,7 +87,7 @@ def source_of(value: SSAValue) -> threadblock.MatmulOp | None:
 def find_chains(
     graph: kernel.GraphDefinedOp, warps: int, *, groups: bool = False
 ) -> dict[threadblock.MatmulOp, Chain]:
-    """The chains of `graph` by each of their products; `groups` where warp groups can multiply."""
+    """The chains of `graph` by each of their products; `groups` where warpgroups can multiply."""
     seconds: dict[threadblock.MatmulOp, list[threadblock.MatmulOp]] = {}
     for op in graph.body.block.ops:
         if isinstance(op, threadblock.MatmulOp) and has_half_operands(op):
@@ -110,7 +110,7 @@ def threads_of_chains(graph: kernel.GraphDefinedOp, target: Target) -> int | Non
     """
     Threads of a block whose products are all in chains; None where some are not.
 
-    Warps have as many rows as they can: so they read the right sides less often. Warp groups have
+    Warps have as many rows as they can: so they read the right sides less often. Warpgroups have
     64 where a block has more: theirs are one product, and each leaves registers to the others.
     """
     products = [op for op in graph.body.block.ops if isinstance(op, threadblock.MatmulOp)]
@@ -132,7 +132,7 @@ def threads_of_chains(graph: kernel.GraphDefinedOp, target: Target) -> int | Non
 def choose_group_chain(
     first: threadblock.MatmulOp, others: list[threadblock.MatmulOp], warps: int
 ) -> Chain | None:
-    """The split over warp groups with the fewest parts; None where they cannot multiply so."""
+    """The split over warpgroups with the fewest parts; None where they cannot multiply so."""
     rows, keys, depth = matmul_sizes(first)
     widths = [matmul_sizes(op)[1] for op in others]
     operands = [*first.operands, *(op.rhs for op in others)]
@@ -159,7 +159,7 @@ def choose_group_chain(
 
 
 def may_be_multiplied(value: SSAValue) -> bool:
-    """Whether a tile is one that warp groups can read: reductions are kept in f32."""
+    """Whether a tile is one that warpgroups can read: reductions are kept in f32."""
     return not isinstance(buffer_of(value), threadblock.ReduceSumOp | threadblock.ReduceMaxOp)
 
 

@@ -63,7 +63,7 @@ class KernelContext:
         iterations: index of the present iteration of each loop.
         slot: which of the `stages` buffers the present iteration reads.
         parity: whether the present iteration is an odd one, 0 or 1.
-        paced: whether some of the first tiles are copied before the kernel in front has ended,
+        paced: whether some of the first tiles are copied before the previous grid has ended,
             a few at a time, and the others once it has.
         exceeds_l2: whether more goes through the kernel than L2 holds, on a chip that takes advice.
         ahead: rows and columns from where a thread's part of a tile starts to the piece of it that

@@ -1,5 +1,5 @@
 """
-Products of few rows with one right side, which warp groups compute as one.
+Products of few rows with one right side, which warpgroups compute as one.
 
 A unit takes 64 columns of the right side as its rows, and as its columns the rows of the left side,
 8 at a time: what it reads of the right side counts, not how many these are. So left sides that
@@ -121,7 +121,7 @@ def brought_together(ops: list[Operation]) -> list[Operation]:
 
 
 def unit_rows(op: threadblock.AccumulateOp) -> int:
-    """How often a warp group has 64 columns of the tile: each has all lines, slot after slot."""
+    """How often a warpgroup has 64 columns of the tile: each has all lines, slot after slot."""
     return registers_of(op.result).slots[0][0]
 
 

@@ -32,12 +32,12 @@ from mirage_mlir.passes.lowering.emitter import Emitter, Index
 from mirage_mlir.passes.lowering.loads import (
     clear_padding,
     iterations_of,
-    let_next_start,
+    launch_dependents,
     read_ahead,
     start_loads,
     start_stay,
     stay_loads,
-    wait_for_kernel_in_front,
+    wait_for_previous_grid,
 )
 from mirage_mlir.passes.lowering.loop import Loop
 from mirage_mlir.passes.lowering.operations import meet_block, meet_cluster, run_all
@@ -90,26 +90,26 @@ class KernelFunction:
     Emits the function of one kernel.
 
     Args:
-        given: the tensors that are there when the kernel starts, which may be before the kernel in
-            front has ended; None where it starts after that.
-        leads: whether the next kernel may start before this one has ended.
-        at_once: whether it may even before this one has waited for the one in front.
+        available: the tensors that are there when the kernel starts, which may be before the
+            previous grid has ended; None where it starts after that.
+        launches_dependents: whether the next kernel may start before this one has ended.
+        at_once: whether it may even before this one has waited for the previous grid.
         exceeds_l2: whether more goes through the kernel than L2 holds, on a chip that takes advice.
     """
 
     def __init__(
         self,
         graph: kernel.GraphDefinedOp,
-        given: Collection[SSAValue] | None = None,
+        available: Collection[SSAValue] | None = None,
         *,
-        leads: bool = False,
+        launches_dependents: bool = False,
         at_once: bool = False,
         exceeds_l2: bool = False,
     ) -> None:
         self.graph = graph
-        self.given = given
-        self.leads = leads
-        self.at_once = leads and at_once and PRODUCERS not in graph.attributes
+        self.available = available
+        self.launches_dependents = launches_dependents
+        self.at_once = launches_dependents and at_once and PRODUCERS not in graph.attributes
         self.roots = roots_of(graph)
         self.is_pipelined = PRODUCERS in graph.attributes
         self.producers = int_attribute(graph, PRODUCERS) if self.is_pipelined else 0
@@ -166,12 +166,16 @@ class KernelFunction:
             self.run_with_producer()
         else:
             if self.at_once:
-                let_next_start(self.ctx)
-            if self.given is not None:
-                prefetch_inputs(self.ctx, self.given)
+                launch_dependents(self.ctx)
+            if self.available is not None:
+                prefetch_inputs(self.ctx, self.available)
             if clear_padding(self.ctx):
                 self.emit.insert(nvvm.BarrierOp())
-            start_loads(self.ctx, self.given, leads=self.leads and not self.at_once)
+            start_loads(
+                self.ctx,
+                self.available,
+                launches_dependents=self.launches_dependents and not self.at_once,
+            )
             read_ahead(self.ctx, self.before)
             self.run_stages()
         self.emit.insert(llvm.ReturnOp())
@@ -193,7 +197,7 @@ class KernelFunction:
         maps = dict(
             zip(self.mapped, self.entry.args[len(self.kinds) - len(self.mapped) :], strict=True)
         )
-        producer = Producer(ctx, maps, self.given, leads=self.leads)
+        producer = Producer(ctx, maps, self.available, launches_dependents=self.launches_dependents)
         ctx.paced = producer.is_paced
         # The first copies start before the other warps even know of the barriers.
         first = emit.equal(ctx.warp, consumers)
@@ -218,20 +222,20 @@ class KernelFunction:
     def consume(self, producer: Producer) -> None:
         """Emit what the warps do that compute; they touch device memory before or after a loop."""
         ctx = self.ctx
-        if self.given is not None:
-            prefetch_beside_copies(ctx, self.given)
+        if self.available is not None:
+            prefetch_beside_copies(ctx, self.available)
         if clear_padding(ctx):
             meet_block(ctx)
         if producer.is_paced:
             with ctx.emit.when(ctx.emit.equal(ctx.thread, 0)):
-                producer.bring_late()
+                producer.copy_after_wait()
 
         def wait() -> None:
-            wait_for_kernel_in_front(ctx, self.given, leads=False)
+            wait_for_previous_grid(ctx, self.available, launches_dependents=False)
 
         if not stay_loads(ctx) and not reads_memory(self.before):
             return self.run_stages(wait)
-        start_stay(ctx, self.given)
+        start_stay(ctx, self.available)
         read_ahead(ctx, self.before)
         return self.run_stages()
 
@@ -294,7 +298,7 @@ class KernelFunction:
         elif self.is_pipelined:
             # Without it ptxas takes 96 registers for 288 threads, and spills.
             attributes["nvvm.minctasm"] = IntegerAttr(1, i32)
-        if self.given is not None:
+        if self.available is not None:
             attributes["mirage.follows"] = UnitAttr()
         cluster = [*cluster_sizes(graph), 1, 1][:3]
         if prod(cluster) > 1:
@@ -324,7 +328,7 @@ class KernelFunction:
         """
         known: dict[str, Attribute] = {"llvm.align": IntegerAttr(POINTER_ALIGNMENT, i64)}
         is_read = root in {view_of(value).root for value in self.graph.inputs}
-        if not is_read or self.given is None or root in self.given:
+        if not is_read or self.available is None or root in self.available:
             known["llvm.noalias"] = UnitAttr()
             if is_read:
                 known["llvm.readonly"] = UnitAttr()

@@ -21,7 +21,7 @@ from mirage_mlir.passes.lowering.copies import copy_to_shared
 from mirage_mlir.passes.lowering.emitter import Index
 from mirage_mlir.passes.lowering.reduction import Reduction, layout_read_by
 from mirage_mlir.passes.lowering.streams import find_streams
-from mirage_mlir.passes.lowering.tiles import LATE, ZERO_PADDING, reduced_sides
+from mirage_mlir.passes.lowering.tiles import SEPARATE_WAIT, ZERO_PADDING, reduced_sides
 from mirage_mlir.passes.lowering.views import view_of
 from mirage_mlir.passes.schedule_threadblock import ROTATION
 
@@ -100,60 +100,62 @@ def clear(ctx: KernelContext, op: Operation) -> None:
     emit.loop(ceil_div(words, ctx.threads), [], iteration)
 
 
-def wait_for_kernel_in_front(
-    ctx: KernelContext, given: Collection[SSAValue] | None, *, leads: bool
+def wait_for_previous_grid(
+    ctx: KernelContext, available: Collection[SSAValue] | None, *, launches_dependents: bool
 ) -> None:
     """Wait until it has ended, then let the next one start: what it finds is there by now."""
-    if given is not None:
+    if available is not None:
         ctx.emit.insert(nvvm_hopper.GridDependencyOp("wait"))
-    if leads:
-        let_next_start(ctx)
+    if launches_dependents:
+        launch_dependents(ctx)
 
 
-def let_next_start(ctx: KernelContext) -> None:
+def launch_dependents(ctx: KernelContext) -> None:
     """Let the kernel behind this one start once all blocks have got here."""
     ctx.emit.insert(nvvm_hopper.GridDependencyOp("launch_dependents"))
 
 
-def start_loads(ctx: KernelContext, given: Collection[SSAValue] | None, *, leads: bool) -> None:
+def start_loads(
+    ctx: KernelContext, available: Collection[SSAValue] | None, *, launches_dependents: bool
+) -> None:
     """
     Start the loads of the tiles that stay, then those of the loop's first iterations.
 
-    What is there before the kernel in front has ended, as `given` says, comes first.
+    What is there before the previous grid has ended, as `available` says, comes first.
     """
     stay, staged = stay_loads(ctx), staged_loads(ctx)
     looped = bool(ctx.graph.loop_sizes)
     iterations = range(ctx.stages - 1)
     early: list[threadblock.LoadOp] = []
-    if given is not None:
-        early = [op for op in (*stay, *staged) if view_of(op.source).root in given]
-    late = len(early) < len(stay) + len(staged)
-    if late:
+    if available is not None:
+        early = [op for op in (*stay, *staged) if view_of(op.source).root in available]
+    has_later = len(early) < len(stay) + len(staged)
+    if has_later:
         copy(ctx, [op for op in stay if op in early], 0, 0)
         for iteration in iterations:
             copy(ctx, [op for op in staged if op in early], iteration, iteration)
-        wait_for_kernel_in_front(ctx, given, leads=leads)
-        stay_late = [op for op in stay if op not in early]
+        wait_for_previous_grid(ctx, available, launches_dependents=launches_dependents)
+        invariant_later = [op for op in stay if op not in early]
         staged = [op for op in staged if op not in early]
     else:
-        stay_late = stay
+        invariant_later = stay
     for apart in (False, True):
-        copy(ctx, [op for op in stay_late if (LATE in op.attributes) == apart], 0, 0)
-        if any((LATE in op.attributes) == apart for op in stay):
+        copy(ctx, [op for op in invariant_later if (SEPARATE_WAIT in op.attributes) == apart], 0, 0)
+        if any((SEPARATE_WAIT in op.attributes) == apart for op in stay):
             ctx.emit.insert(nvvm.CpAsyncCommitGroupOp())
     for iteration in iterations if looped else ():
         copy(ctx, staged, iteration, iteration)
         ctx.emit.insert(nvvm.CpAsyncCommitGroupOp())
-    if not late:
-        wait_for_kernel_in_front(ctx, given, leads=leads)
+    if not has_later:
+        wait_for_previous_grid(ctx, available, launches_dependents=launches_dependents)
 
 
-def start_stay(ctx: KernelContext, given: Collection[SSAValue] | None) -> None:
-    """Start the loads of the tiles that stay alone, the ones that are `given` first."""
+def start_stay(ctx: KernelContext, available: Collection[SSAValue] | None) -> None:
+    """Start the loads of the tiles that stay alone, the ones that are `available` first."""
     stay = stay_loads(ctx)
-    early = [op for op in stay if given is not None and view_of(op.source).root in given]
+    early = [op for op in stay if available is not None and view_of(op.source).root in available]
     copy(ctx, early, 0, 0)
-    wait_for_kernel_in_front(ctx, given, leads=False)
+    wait_for_previous_grid(ctx, available, launches_dependents=False)
     copy(ctx, [op for op in stay if op not in early], 0, 0)
     if stay:
         ctx.emit.insert(nvvm.CpAsyncCommitGroupOp())

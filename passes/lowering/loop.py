@@ -208,7 +208,7 @@ class Loop:
         totals: dict[Operation, list[SSAValue]],
         started: dict[Operation, Product],
     ) -> None:
-        """Wait for the products of warp groups that `op` needs, or must not run beside."""
+        """Wait for the products of warpgroups that `op` needs, or must not run beside."""
         meets = isinstance(op, BarrierOp) and not self.run_through_meetings
         if isinstance(op, ReleaseTilesOp) or meets:
             totals |= self.finished(started)
@@ -314,7 +314,7 @@ class Loop:
         """
         The accumulator after this iteration; a product is added by the matrix unit itself.
 
-        Threads go on with the iteration while warp groups' products run, until the tiles are
+        Threads go on with the iteration while warpgroups' products run, until the tiles are
         released.
         """
         ctx = self.ctx
@@ -341,7 +341,7 @@ def is_state(ctx: KernelContext, op: threadblock.AccumulateOp) -> bool:
 
 
 def is_alone(op: Operation) -> TypeGuard[threadblock.MatmulOp]:
-    """Whether `op` is a product of warp groups that is not added to a sum."""
+    """Whether `op` is a product of warpgroups that is not added to a sum."""
     return multiplied_by_groups(op) and not adds_into(op.results[0])
 
 

@@ -94,7 +94,7 @@ def run_barrier(ctx: KernelContext, op: BarrierOp) -> None:
 
 
 def may_precede_groups(op: BarrierOp) -> bool:
-    """Whether a product of warp groups follows, in this iteration of the loop or another."""
+    """Whether a product of warpgroups follows, in this iteration of the loop or another."""
     following = op.next_op
     while following is not None and not multiplied_by_groups(following):
         following = following.next_op

@@ -24,7 +24,7 @@ from mirage_mlir.passes.lowering.context import (
 from mirage_mlir.passes.lowering.joined import brought_together
 from mirage_mlir.passes.lowering.tiles import (
     FENCED,
-    LATE,
+    SEPARATE_WAIT,
     adds_into,
 )
 from mirage_mlir.passes.lowering.units import read_by_groups
@@ -138,13 +138,13 @@ def in_invariant_order(
     """
     loads = [op for op in ops if isinstance(op, threadblock.LoadOp)]
     rest = [op for op in ops if op not in loads]
-    late = [] if looped else read_after_product(loads, rest)
-    for op in late:
-        op.attributes[LATE] = UnitAttr()
-    soon = [op for op in loads if op not in late]
-    ordered: list[Operation] = [*soon, *late]
+    later = [] if looped else read_after_product(loads, rest)
+    for op in later:
+        op.attributes[SEPARATE_WAIT] = UnitAttr()
+    soon = [op for op in loads if op not in later]
+    ordered: list[Operation] = [*soon, *later]
     done = 0
-    for loaded, left in ((soon, pending + bool(late)), (late, pending)):
+    for loaded, left in ((soon, pending + bool(later)), (later, pending)):
         places = range(done, len(rest))
         place = next((p for p in places if any(b in loaded for b in reads(rest[p]))), None)
         if place is not None:
@@ -179,7 +179,7 @@ def loop_part(ops: list[Operation], stages: int) -> list[Operation]:
 
 
 def is_for_groups(op: Operation) -> bool:
-    """Whether warp groups multiply what `op` writes to shared memory."""
+    """Whether warpgroups multiply what `op` writes to shared memory."""
     return read_by_groups(op.results[0])
 
 
@@ -211,10 +211,10 @@ def with_awaits(
     copied = [op for op in copied if op not in waited]
     looped = [op for op in copied if any(op in reads(user) for user in loop)]
     found += [AwaitTileOp(Stage.INVARIANT.value, op.result) for op in looped]
-    late = [op for op in copied if op not in looped]
+    later = [op for op in copied if op not in looped]
     if any(isinstance(op, BarrierOp) and op.cluster is not None for op in post):
-        return found, [*(AwaitTileOp(Stage.POST.value, op.result) for op in late), *post]
-    return found, awaiting(post, late, Stage.POST)
+        return found, [*(AwaitTileOp(Stage.POST.value, op.result) for op in later), *post]
+    return found, awaiting(post, later, Stage.POST)
 
 
 def awaiting(

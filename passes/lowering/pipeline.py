@@ -35,7 +35,7 @@ from mirage_mlir.passes.lowering.context import (
     shared_layout,
 )
 from mirage_mlir.passes.lowering.emitter import Index
-from mirage_mlir.passes.lowering.loads import iterations_of, staged_loads, wait_for_kernel_in_front
+from mirage_mlir.passes.lowering.loads import iterations_of, staged_loads, wait_for_previous_grid
 from mirage_mlir.passes.lowering.multicast import in_block, own_rank, share_of, writers
 from mirage_mlir.passes.lowering.packing import (
     PACKED,
@@ -134,45 +134,45 @@ class Producer:
     """
     Emits what the thread does that starts the copies.
 
-    Where only some of the loop's tiles are there before the kernel in front has ended, these are
+    Where only some of the loop's tiles are there before the previous grid has ended, these are
     copied at once, but no more of them are on their way than keep device memory busy: so what is
-    waited for need not queue behind them, and a thread that computes has it copied (`bring_late`).
+    waited for need not queue behind them, and a thread that computes has it copied (`copy_after_wait`).
 
     Args:
         maps: the address of each tensor map.
-        given: the tensors that are there before the kernel in front has ended; None where this one
-            starts after that.
-        leads: whether the next kernel may start before this one has ended.
+        available: the tensors that are there before the previous grid has ended; None where this
+            one starts after that.
+        launches_dependents: whether the next kernel may start before this one has ended.
     """
 
     def __init__(
         self,
         ctx: KernelContext,
         maps: Mapping[MappedTensor, SSAValue],
-        given: Collection[SSAValue] | None,
+        available: Collection[SSAValue] | None,
         *,
-        leads: bool,
+        launches_dependents: bool,
     ) -> None:
         self.ctx = ctx
         self.maps = maps
-        self.given = given
-        self.leads = leads
+        self.available = available
+        self.launches_dependents = launches_dependents
         self.loads = staged_loads(ctx)
         self.stays = copied_stays(ctx.graph)
         self.iterations = prod(ctx.graph.loop_sizes)
         self.first_iterations = min(ctx.stages, self.iterations)
-        self.early = [op for op in self.loads if self.is_given(op)]
+        self.before_wait = [op for op in self.loads if self.is_available(op)]
         """The loads of what is there when the kernel starts."""
-        self.late = [op for op in self.loads if not self.is_given(op)]
+        self.after_wait = [op for op in self.loads if not self.is_available(op)]
 
     @property
     def is_paced(self) -> bool:
         """Whether there are tiles of both kinds."""
-        return bool(self.early and self.late)
+        return bool(self.before_wait and self.after_wait)
 
-    def is_given(self, op: threadblock.LoadOp) -> bool:
+    def is_available(self, op: threadblock.LoadOp) -> bool:
         """Whether what `op` loads is there when the kernel starts."""
-        return self.given is None or view_of(op.source).root in self.given
+        return self.available is None or view_of(op.source).root in self.available
 
     def start(self) -> None:
         """
@@ -186,10 +186,10 @@ class Producer:
         first = [early_barrier(ctx, slot) for slot in slots] if self.is_paced else full
         initialise(ctx, [*first, *(stay_barrier(ctx, op) for op in self.stays)], 1)
         ctx.emit.insert(nvvm_hopper.FenceMBarrierInitOp())
-        given = [op for op in self.stays if self.is_given(op)]
-        self.copy_stays(given, Stage.INVARIANT)
-        self.fill(self.early, early_barrier if self.is_paced else full_barrier, 0, self.at_start)
-        self.copy_stays(given, Stage.POST)
+        available = [op for op in self.stays if self.is_available(op)]
+        self.copy_stays(available, Stage.INVARIANT)
+        self.fill(self.before_wait, early_barrier if self.is_paced else full_barrier, 0, self.at_start)
+        self.copy_stays(available, Stage.POST)
         if self.is_paced:
             initialise(ctx, full, 1)
             ctx.emit.insert(nvvm_hopper.FenceMBarrierInitOp())
@@ -211,19 +211,21 @@ class Producer:
         """
         if self.is_paced:
             self.fill_in_pace()
-            wait_for_kernel_in_front(self.ctx, self.given, leads=False)
+            wait_for_previous_grid(self.ctx, self.available, launches_dependents=False)
         else:
-            self.bring_late()
+            self.copy_after_wait()
         self.refill()
         if shares_tiles(self.ctx.graph):
             self.stay()
 
-    def bring_late(self) -> None:
-        """Wait for the kernel in front, and start the first copies of what it may have written."""
-        wait_for_kernel_in_front(self.ctx, self.given, leads=self.leads)
-        later = [op for op in self.stays if not self.is_given(op)]
+    def copy_after_wait(self) -> None:
+        """Wait for the previous grid, and start the first copies of what it may have written."""
+        wait_for_previous_grid(
+            self.ctx, self.available, launches_dependents=self.launches_dependents
+        )
+        later = [op for op in self.stays if not self.is_available(op)]
         self.copy_stays(later, Stage.INVARIANT)
-        self.fill(self.late, full_barrier, 0, self.first_iterations)
+        self.fill(self.after_wait, full_barrier, 0, self.first_iterations)
         self.copy_stays(later, Stage.POST)
 
     def fill_in_pace(self) -> None:
@@ -233,7 +235,7 @@ class Producer:
 
         def body(number: SSAValue, _: list[SSAValue]) -> list[SSAValue]:
             wait(ctx, early_barrier(ctx, number), 0)
-            self.copy_iteration(self.early, emit.add(number, before), early_barrier)
+            self.copy_iteration(self.before_wait, emit.add(number, before), early_barrier)
             return []
 
         if before < self.first_iterations:

@@ -1,7 +1,7 @@
 """
 One iteration of a loop whose tiles producers copy: what warps do in it, and where all of them meet.
 
-Threads work while products of warp groups run, and meet as seldom as two buffers of what they
+Threads work while products of warpgroups run, and meet as seldom as two buffers of what they
 compute allow.
 """
 
@@ -55,7 +55,7 @@ def pipelined_loop(ops: list[Operation]) -> list[Operation]:
 
 def beside_products(ops: list[Operation]) -> list[Operation]:
     """
-    One iteration's `ops` in the order in which threads work while warp groups' products run.
+    One iteration's `ops` in the order in which threads work while warpgroups' products run.
 
     Behind a product whose result threads use comes all that does not wait for it. Sums of what is
     in registers come last: nobody waits for them.
@@ -108,7 +108,7 @@ def released(body: list[Operation]) -> list[Operation]:
     """
     An iteration's `body`, with the release of its tiles behind the last reading of them.
 
-    What threads do without meeting comes in front of it where products of warp groups run
+    What threads do without meeting comes in front of it where products of warpgroups run
     meanwhile. Where all have met since threads read tiles, the fence is there already.
     """
     reading = [place for place, op in enumerate(body) if any(map(is_staged, reads(op)))]
@@ -126,7 +126,7 @@ def released(body: list[Operation]) -> list[Operation]:
 
 
 def is_group_product(op: Operation) -> bool:
-    """Whether warp groups compute a product in `op`, alone or added to a sum."""
+    """Whether warpgroups compute a product in `op`, alone or added to a sum."""
     if isinstance(op, threadblock.AccumulateOp) and adds_into(op.value):
         op = maker(op.value)
     return multiplied_by_groups(op)

@@ -1,4 +1,4 @@
-"""What a kernel asks L2 for before the kernel in front of it has ended."""
+"""What a kernel asks L2 for before the previous grid has ended."""
 
 from collections.abc import Collection, Iterator
 from math import prod
@@ -32,18 +32,19 @@ took 6.1 us for 5.6, 7.9 for 7.4, 14.6 for 13.7 and 12.5 for 11.3.
 """
 
 
-def prefetch_inputs(ctx: KernelContext, given: Collection[SSAValue]) -> None:
+def prefetch_inputs(ctx: KernelContext, available: Collection[SSAValue]) -> None:
     """
-    Have L2 fetch the tiles of the first iterations, while the kernel in front still runs.
+    Have L2 fetch the tiles of the first iterations, while the previous grid still runs.
 
-    That has no other effect, so it may be done even where that kernel writes them. What is `given`
-    and goes to shared memory is loaded at once; what a kernel of this program wrote, L2 has.
+    That has no other effect, so it may be done even where that kernel writes them. What is
+    `available` and goes to shared memory is loaded at once; what a kernel of this program wrote, L2
+    has.
     """
     left, first = MOST_LINES, ctx.graph.grid_sizes[0] <= FIRST_BLOCKS
     with ctx.emit.when(first or ctx.emit.less(ctx.blocks[0], FIRST_BLOCKS)):
         for op, iteration in first_tiles(ctx):
             root = view_of(op.source).root
-            loaded = root in given and not isinstance(layout_of(op.result), GlobalAttr)
+            loaded = root in available and not isinstance(layout_of(op.result), GlobalAttr)
             if loaded or not isinstance(root, BlockArgument):
                 continue
             with ctx.emit.when(asks_for_all(ctx, op)):
@@ -52,12 +53,12 @@ def prefetch_inputs(ctx: KernelContext, given: Collection[SSAValue]) -> None:
                 return
 
 
-def prefetch_beside_copies(ctx: KernelContext, given: Collection[SSAValue]) -> None:
-    """The same where a producer copies the tiles of the loop once the kernel in front has ended."""
+def prefetch_beside_copies(ctx: KernelContext, available: Collection[SSAValue]) -> None:
+    """The same where a producer copies the tiles of the loop once the previous grid has ended."""
     roots = {view_of(value).root: None for value in ctx.graph.inputs}
-    asked = [root for root in roots if root not in given and isinstance(root, BlockArgument)]
+    asked = [root for root in roots if root not in available and isinstance(root, BlockArgument)]
     if sum(map(tensor_bytes, asked)) <= MOST_BESIDE_COPIES:
-        prefetch_inputs(ctx, given)
+        prefetch_inputs(ctx, available)
 
 
 def asks_for_all(ctx: KernelContext, op: threadblock.LoadOp) -> Condition:

@@ -141,7 +141,7 @@ class RegisterLayouts:
         }
 
     def layouts_of(self, op: Operation) -> list[SharedLayout]:
-        """The layouts that a tile in shared memory may have: warp groups read it in one only."""
+        """The layouts that a tile in shared memory may have: warpgroups read it in one only."""
         return (
             self.tiles.options(op) if self.tiles.has_choice(op) else [shared_layout(op.results[0])]
         )

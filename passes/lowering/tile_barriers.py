@@ -4,7 +4,7 @@ The transaction barriers of a loop whose tiles a producer has copied.
 Each of the loop's buffers has three. `full` completes when all bytes of an iteration have come,
 `empty` when each of the other warps has read them. Iteration t uses buffer t % stages and is phase
 t / stages of these, of which waiting threads name the parity (PTX ISA, section "mbarrier"). `early`
-has one phase only, where some tiles of the first iterations are copied before the kernel in front
+has one phase only, where some tiles of the first iterations are copied before the previous grid
 has ended (`KernelContext.paced`): it completes when these have come, and `full` then counts the
 others.
 """

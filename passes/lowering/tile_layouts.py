@@ -131,7 +131,7 @@ class TileLayouts:
         if not isinstance(op, threadblock.LoadOp | ConvertLayoutOp | threadblock.ConcatOp):
             return False
         shared = isinstance(layout_of(op.results[0]), SharedAttr)
-        # Warp groups read tiles in one layout only.
+        # Warpgroups read tiles in one layout only.
         return shared and not read_by_groups(op.results[0])
 
     def options(self, op: Operation) -> list[SharedLayout]:

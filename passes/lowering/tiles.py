@@ -35,10 +35,10 @@ PRODUCERS = "producers"
 """On a graph: warps, besides its `threads`, that do nothing but copy the loop's tiles."""
 
 UNIT, WGMMA = "unit", "wgmma"
-"""On a product: it is computed by warp groups, and `warps` counts these."""
+"""On a product: it is computed by warpgroups, and `warps` counts these."""
 
 SWAPPED = "swapped"
-"""On a product of warp groups: the 64 rows of the unit are columns of the tile."""
+"""On a product of warpgroups: the 64 rows of the unit are columns of the tile."""
 
 IN_SCRATCH = "sums_in_scratch"
 """On a graph: sums across blocks go through device memory, and the last block has them."""
@@ -52,18 +52,18 @@ MULTICAST = "multicast"
 REGISTERS = "registers"
 """On a graph: the most of a thread, for as many blocks as are meant to share a multiprocessor."""
 
-LATE = "late"
-"""On a load of a tile that stays: it is waited for apart, once a product runs on others."""
+SEPARATE_WAIT = "separate_wait"
+"""On a loop-invariant load: it is waited for separately, once a matmul runs on other tiles."""
 
 JOINED = "joined"
-"""On products that warp groups compute as one, and on their left sides: the number of the group,
+"""On products that warpgroups compute as one, and on their left sides: the number of the group,
 and the line of their common buffer from which on this one lies."""
 
 ALTERNATES = "alternates"
 """On what the loop writes to shared memory: odd iterations have a buffer of their own."""
 
 FENCED = "fenced"
-"""On a meeting in the loop, or a release: copies or warp groups, which go another way to shared
+"""On a meeting in the loop, or a release: copies or warpgroups, which go another way to shared
 memory than threads, rely on what threads did there."""
 
 

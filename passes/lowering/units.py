@@ -1,4 +1,4 @@
-"""Which products warp groups compute, and how their operands lie in shared memory for that."""
+"""Which products warpgroups compute, and how their operands lie in shared memory for that."""
 
 from dataclasses import dataclass
 
@@ -43,7 +43,7 @@ from mirage_mlir.passes.lowering.tiles import (
 @dataclass(frozen=True)
 class Unit:
     """
-    How warp groups share a product.
+    How warpgroups share a product.
 
     Args:
         groups: along rows, columns and depth of the tile.
@@ -55,13 +55,13 @@ class Unit:
 
 
 def multiplied_by_groups(op: Operation) -> bool:
-    """Whether `op` is a product of warp groups."""
+    """Whether `op` is a product of warpgroups."""
     return UNIT in op.attributes
 
 
 def choose_unit(op: threadblock.MatmulOp, warps: int, summed: bool) -> Unit | None:
     """
-    How warp groups compute a product of tiles in shared memory, None where they do not.
+    How warpgroups compute a product of tiles in shared memory, None where they do not.
 
     They take rows in units of 64. Where the rows do not fill these and the columns do, the unit
     computes the transposed product: then rows come in units of 8.
@@ -119,7 +119,7 @@ def tile_for_units(value: SSAValue) -> SharedLayout | None:
 
 
 def assign_unit(op: threadblock.MatmulOp, unit: Unit) -> None:
-    """Let warp groups compute `op`."""
+    """Let warpgroups compute `op`."""
     rows, columns, _ = matmul_sizes(op)
     op.attributes[UNIT] = StringAttr(WGMMA)
     op.attributes[WARPS] = DenseArrayBase.from_list(i64, list(unit.groups))
@@ -130,7 +130,7 @@ def assign_unit(op: threadblock.MatmulOp, unit: Unit) -> None:
 
 
 def read_by_groups(value: SSAValue) -> bool:
-    """Whether warp groups multiply a tile, or what is a view of it."""
+    """Whether warpgroups multiply a tile, or what is a view of it."""
     users = [use.operation for use in value.uses]
     return any(
         multiplied_by_groups(user)
@@ -140,7 +140,7 @@ def read_by_groups(value: SSAValue) -> bool:
 
 
 def read_by_threads(value: SSAValue) -> bool:
-    """Whether threads read a tile, or what is a view of it: all but products of warp groups do."""
+    """Whether threads read a tile, or what is a view of it: all but products of warpgroups do."""
     users = [use.operation for use in value.uses]
     return any(
         read_by_threads(user.result)
@@ -152,7 +152,7 @@ def read_by_threads(value: SSAValue) -> bool:
 
 def written_for_groups(graph: kernel.GraphDefinedOp) -> bool:
     """
-    Whether threads write what warp groups multiply.
+    Whether threads write what warpgroups multiply.
 
     These read shared memory by another path than threads write it, so the writers fence.
     """
@@ -167,7 +167,7 @@ def written_for_groups(graph: kernel.GraphDefinedOp) -> bool:
 
 
 def swizzle_operands(graph: kernel.GraphDefinedOp) -> None:
-    """Lay out what warp groups multiply as they read it; how loads are copied stays as it is."""
+    """Lay out what warpgroups multiply as they read it; how loads are copied stays as it is."""
     for op in graph.body.block.ops:
         if isinstance(op, threadblock.TransposeOp) or not op.results:
             continue

@@ -1,4 +1,4 @@
-"""Products of tiles by warp groups: started here, finished where their sums are needed."""
+"""Products of tiles by warpgroups: started here, finished where their sums are needed."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ SLOTS_PER_STEP = 4
 @dataclass(frozen=True)
 class Operand:
     """
-    One side of a product in shared memory, from where a warp group's part of it starts.
+    One side of a product in shared memory, from where a warpgroup's part of it starts.
 
     Args:
         descriptor: of the part's start (i64).
@@ -71,7 +71,7 @@ class Operand:
 @dataclass(frozen=True)
 class GroupTile:
     """
-    What one warp group computes of a product.
+    What one warpgroup computes of a product.
 
     Args:
         outer: where it starts, on the unit's rows and on its columns, in elements.
@@ -103,7 +103,7 @@ class Product:
 
 
 def group_tile(ctx: KernelContext, op: threadblock.MatmulOp) -> GroupTile:
-    """The warp group's part: groups along the columns count first, then the depth, then rows."""
+    """The warpgroup's part: groups along the columns count first, then the depth, then rows."""
     emit = ctx.emit
     rows, columns, depth = matmul_sizes(op)
     groups = op.attributes.get(WARPS)
@@ -132,7 +132,7 @@ def operand(
     """Operand `index` (0: left) of a product, from (outer, depth) on."""
     value = op.operands[index]
     tile = operand_tile(shared_layout(value), depth_along_columns=index == 0)
-    assert tile is not None, "assign-layouts swizzles what warp groups multiply"
+    assert tile is not None, "assign-layouts swizzles what warpgroups multiply"
     return operand_from(ctx.emit, ctx.shared_pointer(value), tile, outer, depth)
 
 
@@ -155,7 +155,7 @@ def operand_from(
 @dataclass
 class Sides:
     """
-    The operands of a product, as one warp group takes them.
+    The operands of a product, as one warpgroup takes them.
 
     Args:
         left: of the unit's rows; None where it is in registers.
@@ -169,7 +169,7 @@ class Sides:
 
 
 def sides_of(ctx: KernelContext, op: threadblock.MatmulOp, part: GroupTile) -> Sides:
-    """The operands of `op` from where the warp group's part starts; of registers none yet."""
+    """The operands of `op` from where the warpgroup's part starts; of registers none yet."""
     first, second = (1, 0) if SWAPPED in op.attributes else (0, 1)
     right = operand(ctx, op, second, part.outer[1], part.depth)
     if isinstance(layout_of(op.operands[first]), RegistersAttr):

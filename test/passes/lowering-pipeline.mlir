@@ -18,7 +18,7 @@
 // MEMORY-LABEL: func.func @linear
 // MEMORY:         mbarrier_offset = 30720 : i64, smem_bytes = 30792 : i64
 
-// What is constant is copied before the kernel in front has ended, the rest after it. The rows past
+// What is constant is copied before the previous grid has ended, the rest after it. The rows past
 // the end of %x are zero in shared memory: no thread asks where it ends.
 // NVVM-LABEL: llvm.func @linear_kernel_0
 // NVVM-SAME:    llvm.byval = !llvm.array<128 x i8>, llvm.align = 64 : i64, nvvm.grid_constant

@@ -34,7 +34,7 @@ from mirage_mlir.runtime.artifact import Artifact, TargetCode
 
 CHIPS = ("sm_90a", "sm_80")
 
-TENSOR_COPY, WARP_GROUP, CLUSTER = "cp.async.bulk.tensor", "wgmma.mma_async", "mapa"
+TENSOR_COPY, WARPGROUP, CLUSTER = "cp.async.bulk.tensor", "wgmma.mma_async", "mapa"
 FOLLOWS, MULTICAST = "griddepcontrol.wait", "multicast::cluster"
 COPY, MATRIX_LOAD, PRODUCT = "cp.async.c", "ldmatrix", "mma.sync"
 COUNTER, TF32 = "atom.", "tf32"
@@ -104,7 +104,7 @@ PRODUCTS = {
     "product_of_threads_primes": rows(partial(product_of_threads, 257, 191, 64, 64)),
     "rmsnorm_linear": Kind(
         partial(linear.rmsnorm_linear, Linear(16, 256, 192, 16, 64, 64)),
-        (TENSOR_COPY, WARP_GROUP),
+        (TENSOR_COPY, WARPGROUP),
         (COPY, MATRIX_LOAD, PRODUCT),
     ),
     "rmsnorm_linear_primes": Kind(
@@ -124,17 +124,17 @@ PRODUCTS = {
         partial(in_clusters, Linear(64, 2048, 128, 64, 64, 32), 4, 1), (MULTICAST,)
     ),
     "shared_right_sides": Kind(
-        partial(in_clusters, Linear(128, 2048, 256, 64, 64, 128), 1, 2), (MULTICAST, WARP_GROUP)
+        partial(in_clusters, Linear(128, 2048, 256, 64, 64, 128), 1, 2), (MULTICAST, WARPGROUP)
     ),
     "shared_tiles_ragged": Kind(
         partial(in_clusters, Linear(100, 1992, 56, 64, 64, 32), 2, 2), (MULTICAST,)
     ),
     "linear_128_rows": Kind(
-        partial(linear.plain_linear, Linear(128, 64, 72, 128, 64, 32)), (WARP_GROUP,)
+        partial(linear.plain_linear, Linear(128, 64, 72, 128, 64, 32)), (WARPGROUP,)
     ),
     "linear_many_sums": Kind(
         partial(linear.gated_mlp, Linear(64, 256, 256, 64, 64, 128)),
-        (WARP_GROUP, TENSOR_COPY),
+        (WARPGROUP, TENSOR_COPY),
     ),
     "linear_transposed": Kind(
         partial(
@@ -143,7 +143,7 @@ PRODUCTS = {
             computed=False,
             views=True,
         ),
-        (WARP_GROUP,),
+        (WARPGROUP,),
     ),
     "linear_computed_transposed": Kind(
         partial(
@@ -159,17 +159,17 @@ PRODUCTS = {
     ),
     "linear_two_loops": Kind(partial(linear.two_loops, 16, (3, 100), 48, 32), (PRODUCT,)),
     "gated_mlp": Kind(
-        partial(linear.gated_mlp, Linear(16, 256, 192, 16, 64, 64)), (WARP_GROUP, TENSOR_COPY)
+        partial(linear.gated_mlp, Linear(16, 256, 192, 16, 64, 64)), (WARPGROUP, TENSOR_COPY)
     ),
     "gated_mlp_ragged": Kind(
-        partial(linear.gated_mlp, Linear(7, 136, 88, 8, 64, 64)), (WARP_GROUP, TENSOR_COPY)
+        partial(linear.gated_mlp, Linear(7, 136, 88, 8, 64, 64)), (WARPGROUP, TENSOR_COPY)
     ),
     "gated_mlp_primes": Kind(
         partial(linear.gated_mlp, Linear(7, 131, 89, 8, 64, 32, "bf16")), (PRODUCT,)
     ),
     "lora": Kind(
         partial(linear.lora, Linear(16, 256, 128, 16, 64, 64), 16),
-        (WARP_GROUP, TENSOR_COPY),
+        (WARPGROUP, TENSOR_COPY),
     ),
     "lora_primes": Kind(
         partial(linear.lora, Linear(11, 103, 61, 16, 32, 32), 13), (MATRIX_LOAD, PRODUCT)
@@ -189,13 +189,13 @@ PRODUCTS = {
     ),
     "packed": Kind(
         partial(linear.rmsnorm_linear, Linear(16, 384, 384, 16, 32, 192)),
-        (WARP_GROUP, TENSOR_COPY),
+        (WARPGROUP, TENSOR_COPY),
         (PRODUCT,),
         constants=(1,),
     ),
     "packed_ragged": Kind(
         partial(linear.gated_mlp, Linear(8, 168, 320, 8, 32, 192)),
-        (WARP_GROUP, TENSOR_COPY),
+        (WARPGROUP, TENSOR_COPY),
         (PRODUCT,),
         constants=(1, 2),
     ),
@@ -236,11 +236,11 @@ SUMS = {
 
 ATTENTION = {
     "attention": Kind(
-        partial(attention.attention, Heads(2, 64, 256, 64, 64, 64)), (WARP_GROUP, TENSOR_COPY)
+        partial(attention.attention, Heads(2, 64, 256, 64, 64, 64)), (WARPGROUP, TENSOR_COPY)
     ),
     "attention_ragged": Kind(
         partial(attention.attention, Heads(1, 50, 100, 32, 64, 32, 1, "bf16")),
-        (WARP_GROUP, TENSOR_COPY),
+        (WARPGROUP, TENSOR_COPY),
     ),
     "attention_primes": Kind(
         partial(attention.attention, Heads(2, 13, 151, 23, 13, 64)), (MATRIX_LOAD, PRODUCT)
@@ -250,11 +250,11 @@ ATTENTION = {
     "attention_f32": Kind(partial(attention.attention, Heads(1, 3, 20, 8, 3, 8, 1, "f32")), (), ()),
     "attention_many_queries": Kind(
         partial(attention.attention, Heads(1, 128, 192, 64, 128, 64)),
-        (WARP_GROUP, TENSOR_COPY),
+        (WARPGROUP, TENSOR_COPY),
     ),
     "attention_across": Kind(
         partial(attention.attention, Heads(2, 64, 512, 64, 64, 64, 4)),
-        (WARP_GROUP, CLUSTER),
+        (WARPGROUP, CLUSTER),
         (COUNTER,),
     ),
     "attention_across_ragged": Kind(
@@ -268,18 +268,18 @@ ATTENTION = {
     ),
     "attention_across_no_loop": Kind(
         partial(attention.attention_without_loop, Heads(1, 64, 64, 32, 64, 32, 2)),
-        (WARP_GROUP, CLUSTER),
+        (WARPGROUP, CLUSTER),
         (COUNTER,),
     ),
     "attention_two_kernels": Kind(
         partial(attention.split_attention, Heads(2, 64, 512, 64, 64, 64, 4)),
-        (WARP_GROUP, TENSOR_COPY, FOLLOWS),
+        (WARPGROUP, TENSOR_COPY, FOLLOWS),
     ),
     "attention_two_kernels_ragged": Kind(
         partial(attention.split_attention, Heads(1, 6, 150, 16, 8, 32, 3)), (FOLLOWS,)
     ),
     "attention_two_sorts_of_scores": Kind(
-        partial(attention.jointly_shifted, Heads(1, 64, 64, 32, 64, 32)), (WARP_GROUP,)
+        partial(attention.jointly_shifted, Heads(1, 64, 64, 32, 64, 32)), (WARPGROUP,)
     ),
     "attention_maxima_asked_for": Kind(
         partial(attention.observed_attention, Heads(1, 8, 70, 16, 8, 16, 2)),

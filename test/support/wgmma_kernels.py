@@ -1,4 +1,4 @@
-"""A product by a warp group whose operands another warp copies, written by hand."""
+"""A product by a warpgroup whose operands another warp copies, written by hand."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass

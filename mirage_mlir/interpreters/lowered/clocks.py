@@ -14,7 +14,7 @@ from mirage_mlir.interpreters.lowered.encoding import Array
 WARP_THREADS = 32
 
 GROUP_THREADS = 4 * WARP_THREADS
-"""Of a warp group, which starts at a multiple of it."""
+"""Of a warpgroup, which starts at a multiple of it."""
 
 AGENT_TIME = 1 << 30
 """Added to the stamps of copies and products, so that no barrier of threads counts as their end."""

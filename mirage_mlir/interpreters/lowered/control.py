@@ -91,7 +91,7 @@ def run_grid_dependency(state: Flow, op: Operation) -> None:
     if op.kind.data == GridDependency.WAIT:
         state.previous.wait(state.here)
     else:
-        state.previous.let_next_start(state.here)
+        state.previous.launch_dependents(state.here)
 
 
 def skip(state: Flow, op: Operation) -> None:

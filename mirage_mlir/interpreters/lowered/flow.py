@@ -84,8 +84,8 @@ class Flow:
         blocks: the indices of the cluster's blocks in the grid, in the order of their ranks.
         shared: their memory, which knows how many threads a block has.
         rules: what each operation does.
-        given: the memory that is there before the previous grid has ended; None where the kernel
-            starts after that.
+        available: the memory that is there before the previous grid has ended; None where the
+            kernel starts after that.
         handover: what blocks of the launch hand to each other.
     """
 
@@ -95,7 +95,7 @@ class Flow:
         shared: SharedMemory,
         rules: Rules,
         *,
-        given: Collection[DeviceBuffer] | None = None,
+        available: Collection[DeviceBuffer] | None = None,
         handover: Handover | None = None,
     ) -> None:
         self.blocks = blocks
@@ -115,7 +115,7 @@ class Flow:
         """Whether its threads are at a barrier for which it waits."""
         self.groups = np.zeros(self.size, np.int64)
         """How many groups of asynchronous copies each thread has closed."""
-        self.previous = PreviousGrid(shared, given)
+        self.previous = PreviousGrid(shared, available)
         self.expected: dict[tuple[int, int], int] = {}
         """How many threads each barrier is for at which some wait, by block and number."""
         self.meeting = np.full(self.size, -1)
@@ -131,9 +131,9 @@ class Flow:
         self.registers: Array = np.full(self.size, most_registers(shared.threads))
         """How many each thread may use: as ptxas takes them for a block, or as it asked for."""
         self.started = np.zeros(self.size, np.int32)
-        """When each thread started the last product of its warp group."""
+        """When each thread started the last product of its warpgroup."""
         self.commits: dict[int, list[int]] = {}
-        """When each warp group, by its first thread, closed its groups of products."""
+        """When each warpgroup, by its first thread, closed its groups of products."""
         self.steps: dict[Block, list[tuple[Rule, Operation]]] = {}
 
     @property
@@ -155,7 +155,7 @@ class Flow:
         return found
 
     def finished(self, value: SSAValue) -> Value:
-        """A value that no product of a warp group adds to any more."""
+        """A value that no product of a warpgroup adds to any more."""
         found = self.values[value]
         if not isinstance(found, Pending):
             return found

@@ -195,7 +195,7 @@ class Device:
             raise unsupported(op, f"has the argument '{text}', which the launch plan does not")
         return self.buffers[text], 0
 
-    def given(self) -> list[DeviceBuffer]:
+    def available(self) -> list[DeviceBuffer]:
         """What is there before the previous grid has ended: constants, or all inputs."""
         constants = integers(self.module, self.module.attributes.get("mirage.constant_inputs"))
         numbers = range(len(attributes(self.module, "mirage.inputs")))
@@ -263,7 +263,7 @@ class Kernel:
         )
         self.joint = any(is_told_to_others(op) for op in function.walk())
         follows = "mirage.follows" in function.attributes
-        self.given = device.given() if follows else None
+        self.available = device.available() if follows else None
         self.is_overtaken = False
         """Whether the next kernel may start before the grid previous to this one has ended."""
 
@@ -298,7 +298,7 @@ class Kernel:
         shared = SharedMemory(
             size, self.threads, count, self.checker, detailed=self.parts, joint=self.joint
         )
-        state = Flow(blocks, shared, RULES, given=self.given, handover=self.handover)
+        state = Flow(blocks, shared, RULES, available=self.available, handover=self.handover)
         body = self.function.body.block
         state.values.update(zip(body.args, self.arguments, strict=True))
         state.enter(body, state.active)

@@ -53,15 +53,15 @@ class PreviousGrid:
 
     Args:
         shared: of the cluster, with the clocks of its threads.
-        given: the memory that no grid writes which may run when the kernel starts; None where the
-            kernel starts after the previous grid has ended.
+        available: the memory that no grid writes which may run when the kernel starts; None where
+            the kernel starts after the previous grid has ended.
     """
 
-    def __init__(self, shared: SharedMemory, given: Collection[DeviceBuffer] | None) -> None:
+    def __init__(self, shared: SharedMemory, available: Collection[DeviceBuffer] | None) -> None:
         threads = shared.threads * shared.blocks
         self.shared = shared
-        self.given = given
-        self.waited: Array = np.full(threads, given is None)
+        self.available = available
+        self.waited: Array = np.full(threads, available is None)
         """Which threads know that it has ended."""
         self.waited_at: Array = np.zeros(threads, np.int32)
         """When they have waited for that."""
@@ -74,20 +74,20 @@ class PreviousGrid:
         self.waited[first] = True
         self.waited_at[first] = self.shared.clocks.tick()
 
-    def let_next_start(self, threads: Array) -> None:
+    def launch_dependents(self, threads: Array) -> None:
         """The next grid may start as far as these threads are concerned."""
         self.is_overtaken |= self.unaware(threads) is not None
 
     def require_over(self, op: Operation, memory: DeviceBuffer, threads: Array) -> None:
         """It does not use `memory`, or the threads know that it has ended."""
-        if memory not in (self.given or ()) and (thread := self.unaware(threads)) is not None:
+        if memory not in (self.available or ()) and (thread := self.unaware(threads)) is not None:
             name = self.shared.name_of(thread)
             message = f"has {name} access what the previous grid may still use"
             self.shared.checker.report(FaultKind.RACE, op, message)
 
     def require_unwritten(self, op: Operation, memory: DeviceBuffer, threads: Array) -> None:
         """It does not write `memory`, which is read at any time since the kernel's start."""
-        if self.given is not None and memory not in self.given:
+        if self.available is not None and memory not in self.available:
             name = self.shared.name_of(int(threads[0]))
             message = (
                 f"has {name} load what the previous grid may still write as if it never changed "

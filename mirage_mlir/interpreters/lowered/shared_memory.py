@@ -50,7 +50,7 @@ class SharedMemory:
     Of two accesses to one byte by different threads, one of them a write, the later thread must
     know that the earlier one is over (see `Clocks`). An asynchronous copy writes from when it
     starts until its thread has waited for it, and is a write of that thread then. A matrix load is
-    a read by all lanes of the warp. Bulk copies and products of warp groups are ordered after what
+    a read by all lanes of the warp. Bulk copies and products of warpgroups are ordered after what
     threads read and wrote only by a fence of these threads; they are over when who comes next knows
     it from their barrier or wait. Other blocks may read, and only barriers of the cluster order
     that.
@@ -189,7 +189,7 @@ class SharedMemory:
                 left.append(Copy(access.only(~done), data[~done], groups[~done]))
         self.copies = left
 
-    # Bulk copies, products of warp groups, and what they wait for
+    # Bulk copies, products of warpgroups, and what they wait for
 
     def write_box(self, access: Access, data: Array, thread: int, column: int) -> int:
         """
@@ -220,7 +220,7 @@ class SharedMemory:
 
     def read_tile(self, access: Access, group: Array) -> Array:
         """
-        What the products of a warp group read, n x size bytes; unwritten bytes are NaN.
+        What the products of a warpgroup read, n x size bytes; unwritten bytes are NaN.
 
         Args:
             access: pieces of a tile.

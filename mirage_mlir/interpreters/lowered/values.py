@@ -55,7 +55,7 @@ class TensorMap:
 @dataclass(frozen=True)
 class Pending:
     """
-    Registers that products of warp groups are still adding to.
+    Registers that products of warpgroups are still adding to.
 
     Args:
         value: what they hold in the end.

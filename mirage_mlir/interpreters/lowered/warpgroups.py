@@ -1,5 +1,5 @@
 """
-Rules of products of warp groups (`wgmma`).
+Rules of products of warpgroups (`wgmma`).
 
 The matrix unit reads tiles in shared memory through descriptors, some time after the product was
 started and before the wait for its group is over; sums are there after that. Source: PTX ISA,
@@ -76,7 +76,7 @@ UNUSED_BITS = 3 << 14 | 3 << 30 | ((1 << 16) - 1) << 46
 
 
 def groups_here(state: Flow, op: Operation) -> list[Array]:
-    """The threads of each warp group that is here, all of it."""
+    """The threads of each warpgroup that is here, all of it."""
     threads = state.shared.threads
     groups: list[Array] = []
     state.require_warps(op)
@@ -93,7 +93,7 @@ def groups_here(state: Flow, op: Operation) -> list[Array]:
 
 
 def common(state: Flow, op: Operation, value: SSAValue, group: Array) -> int:
-    """A number that all threads of a warp group must agree on."""
+    """A number that all threads of a warpgroup must agree on."""
     found = state.array(value)[group]
     if (found != found[0]).any():
         name = state.shared.name_of(int(group[np.argmax(found != found[0])]))
@@ -141,7 +141,7 @@ def numbers(data: Array, element: str) -> Array:
 
 
 def as_matrix(sums: Array) -> Array:
-    """The sums of a warp group's threads, 128 x n/2, as a matrix of 64 rows."""
+    """The sums of a warpgroup's threads, 128 x n/2, as a matrix of 64 rows."""
     parts = sums.reshape(4, CORE, 4, -1, 2, 2)
     return parts.transpose(0, 4, 1, 3, 2, 5).reshape(ROWS, -1)
 
@@ -157,8 +157,8 @@ class Product(NamedTuple):
     What one operation multiplies.
 
     Args:
-        left: of each warp group, 64 x 16.
-        right: of each warp group, columns x 16.
+        left: of each warpgroup, 64 x 16.
+        right: of each warpgroup, columns x 16.
         sums: what is added to it, a value for each sum of a thread; None for nothing.
         result: the struct that it becomes.
     """
@@ -338,7 +338,7 @@ def run_wait(state: Flow, op: Operation) -> None:
 
 
 def run_set_registers(state: Flow, op: Operation) -> None:
-    """All warps of a warp group change their registers."""
+    """All warps of a warpgroup change their registers."""
     assert isinstance(op, SetMaxRegisterOp)
     threads, count = state.shared.threads, op.reg_count.value.data
     for block in range(len(state.blocks)):
@@ -346,7 +346,7 @@ def run_set_registers(state: Flow, op: Operation) -> None:
         for first in range(0, threads, GROUP_THREADS):
             group = own[first : first + GROUP_THREADS]
             if group.any() and not group.all():
-                message = "is reached by some threads only of a warp group"
+                message = "is reached by some threads only of a warpgroup"
                 state.checker.report(FaultKind.DIVERGENCE, op, message)
             if group.any():
                 start = block * threads + first
@@ -372,7 +372,7 @@ def require_over(state: Flow, op: Operation) -> None:
     """No product is under way when threads end."""
     here = state.here
     if (state.started[here] > state.shared.clocks.products_seen(here)).any():
-        message = "ends while products of warp groups may be under way"
+        message = "ends while products of warpgroups may be under way"
         state.checker.report(FaultKind.INCOMPLETE, op, message)
 
 

@@ -1,4 +1,4 @@
-"""Warp groups: where sums are, and that descriptors say where tiles' elements are."""
+"""Warpgroups: where sums are, and that descriptors say where tiles' elements are."""
 
 from collections.abc import Sequence
 from itertools import product

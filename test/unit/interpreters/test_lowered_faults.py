@@ -224,8 +224,8 @@ def test_the_place_of_a_fault() -> None:
 
 
 @pytest.mark.parametrize("number", range(5))
-def test_what_the_kernel_in_front_may_still_use(number: int) -> None:
-    """A kernel that starts early reads results of the one in front, and writes, after a wait."""
+def test_what_the_previous_grid_may_still_use(number: int) -> None:
+    """A kernel that starts early reads results of the previous grid, and writes, after a wait."""
     kernels = lower(tiles.chain(5, 9, 20, "f16"))
     waits = [
         op
@@ -238,7 +238,7 @@ def test_what_the_kernel_in_front_may_still_use(number: int) -> None:
     assert "has thread 0 access what the previous grid may still use in block" in text
 
 
-def test_constant_inputs_are_there_before_the_kernel_in_front_has_ended() -> None:
+def test_constant_inputs_are_there_before_the_previous_grid_has_ended() -> None:
     module = cases.rmsnorm_linear(RAGGED)
     constant = DictionaryAttr({"kernel.constant": UnitAttr()})
     function_of(module).properties["arg_attrs"] = ArrayAttr([DictionaryAttr({}), constant])

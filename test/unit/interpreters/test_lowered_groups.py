@@ -1,4 +1,4 @@
-"""Products of warp groups in whole kernels: right, without a race, and used where they fit."""
+"""Products of warpgroups in whole kernels: right, without a race, and used where they fit."""
 
 from collections.abc import Callable
 
@@ -45,7 +45,7 @@ def products_of(module: ModuleOp) -> list[threadblock.MatmulOp]:
 
 
 def groups_of(module: ModuleOp, threads: int | None = None) -> list[tuple[list[int], bool]]:
-    """The warp groups of each product that has some, and whether it is computed transposed."""
+    """The warpgroups of each product that has some, and whether it is computed transposed."""
     found: list[tuple[list[int], bool]] = []
     for op in products_of(schedule(module.clone(), threads=threads)):
         if "unit" in op.attributes:
@@ -168,7 +168,7 @@ def test_a_product_starts_when_its_own_tiles_have_come():
     (graph,) = graphs_of(module)
     ops = list(graph.body.block.ops)
     loads = [op for op in ops if isinstance(op, threadblock.LoadOp)]
-    assert ["late" in op.attributes for op in loads] == [False, False, True]
+    assert ["separate_wait" in op.attributes for op in loads] == [False, False, True]
     waits = [op for op in ops if isinstance(op, BarrierOp) and op.pending is not None]
     first, second = products_of(module)
     soon, late, *_ = waits

@@ -36,7 +36,7 @@ CASES = {
     "both": (SMALL, (2, 2), 2),
     "four blocks": (Linear(64, 256, 128, 64, 32, 32), (4, 1), 1),
     "ragged": (Linear(100, 232, 56, 64, 32, 32), (2, 2), 2),
-    "warp groups": (Linear(128, 512, 128, 64, 64, 128), (1, 2), 1),
+    "warpgroups": (Linear(128, 512, 128, 64, 64, 128), (1, 2), 1),
     # Nobody waits for a buffer that is not used again.
     "few iterations": (Linear(128, 64, 64, 64, 32, 32), (2, 2), 2),
 }

@@ -1,4 +1,4 @@
-"""Products of warp groups: right kernels compute them, and each of many wrong ones is found."""
+"""Products of warpgroups: right kernels compute them, and each of many wrong ones is found."""
 
 from dataclasses import replace
 

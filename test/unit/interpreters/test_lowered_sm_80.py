@@ -1,4 +1,4 @@
-"""Kernels for chips without tensor copies and warp groups: all threads copy, warps multiply."""
+"""Kernels for chips without tensor copies and warpgroups: all threads copy, warps multiply."""
 
 from collections.abc import Callable
 

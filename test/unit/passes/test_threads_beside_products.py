@@ -1,4 +1,4 @@
-"""What threads do beside products of warp groups: meetings, buffers, joined left sides."""
+"""What threads do beside products of warpgroups: meetings, buffers, joined left sides."""
 
 import pytest
 from attention_cases import Heads, rescaled
@@ -117,7 +117,7 @@ def test_sides_of_one_matrix(rows: int, columns: int, depth: int, kind: str, tar
     check(several_sides(rows, columns, depth, 3, kind), target=target)
 
 
-def test_two_warp_groups_join_sides() -> None:
+def test_two_warpgroups_join_sides() -> None:
     check(several_sides(8, 64, 64, 3), threads=256)
 
 
