@@ -136,7 +136,7 @@ class Producer:
 
     Where only some of the loop's tiles are there before the previous grid has ended, these are
     copied at once, but no more of them are on their way than keep device memory busy: so what is
-    waited for need not queue behind them, and a thread that computes has it copied (`copy_after_wait`).
+    waited for need not queue behind them, and a thread that computes copies it (`copy_after_wait`).
 
     Args:
         maps: the address of each tensor map.
@@ -188,7 +188,8 @@ class Producer:
         ctx.emit.insert(nvvm_hopper.FenceMBarrierInitOp())
         available = [op for op in self.stays if self.is_available(op)]
         self.copy_stays(available, Stage.INVARIANT)
-        self.fill(self.before_wait, early_barrier if self.is_paced else full_barrier, 0, self.at_start)
+        first_barrier = early_barrier if self.is_paced else full_barrier
+        self.fill(self.before_wait, first_barrier, 0, self.at_start)
         self.copy_stays(available, Stage.POST)
         if self.is_paced:
             initialise(ctx, full, 1)
