@@ -102,7 +102,7 @@ from mirage_mlir.dialects.layout import (
     ReleaseTilesOp,
     SharedAttr,
 )
-from mirage_mlir.dialects.parts import LeavePartOp
+from mirage_mlir.dialects.split_k import LeavePartOp
 from mirage_mlir.graph.partition import REPLICATED
 from mirage_mlir.graph.shapes import Shape, format_shape
 

@@ -20,19 +20,19 @@ from mirage_mlir.graph.schedule import (
 )
 from mirage_mlir.graph.target import Target, require_known
 from mirage_mlir.passes.lowering.assignment import LayoutAssignment
+from mirage_mlir.passes.lowering.batched_matmuls import join_products
 from mirage_mlir.passes.lowering.chains import (
     find_chains,
     threads_of_chains,
 )
-from mirage_mlir.passes.lowering.deferred import defer_reductions
-from mirage_mlir.passes.lowering.joined import join_products
-from mirage_mlir.passes.lowering.parts import use_scratch
 from mirage_mlir.passes.lowering.places import (
     NoCommonMaximum,
 )
 from mirage_mlir.passes.lowering.register_layouts import (
     RegisterLayouts,
 )
+from mirage_mlir.passes.lowering.split_k import use_scratch
+from mirage_mlir.passes.lowering.sunk_reductions import defer_reductions
 from mirage_mlir.passes.lowering.tensor_loads import use_tensor_copies
 from mirage_mlir.passes.lowering.tile_layouts import TileLayouts
 from mirage_mlir.passes.lowering.tiles import (
@@ -43,7 +43,7 @@ from mirage_mlir.passes.lowering.tiles import (
     matmul_sizes,
     stores_apart,
 )
-from mirage_mlir.passes.lowering.units import swizzle_operands
+from mirage_mlir.passes.lowering.wgmma_selection import swizzle_operands
 
 
 def choose_threads(graph: kernel.GraphDefinedOp, target: Target) -> int:

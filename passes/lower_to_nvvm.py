@@ -29,6 +29,7 @@ from mirage_mlir.graph.schedule import bytes_beside, even_bytes, is_spread, side
 from mirage_mlir.graph.target import Target, require_known
 from mirage_mlir.names import symbol
 from mirage_mlir.passes.lowering.context import is_staged
+from mirage_mlir.passes.lowering.cta_rasterization import require_launchable
 from mirage_mlir.passes.lowering.emitter import byte_width
 from mirage_mlir.passes.lowering.kernel_function import (
     KernelFunction,
@@ -37,7 +38,6 @@ from mirage_mlir.passes.lowering.kernel_function import (
 )
 from mirage_mlir.passes.lowering.packing import described_packing, mark_packed
 from mirage_mlir.passes.lowering.pipeline import MappedTensor, described
-from mirage_mlir.passes.lowering.raster import require_launchable
 from mirage_mlir.passes.lowering.tiles import IN_SCRATCH, PRODUCERS, cluster_sizes
 from mirage_mlir.passes.lowering.views import TensorView, dense_strides, view_of
 from mirage_mlir.passes.plan_memory import (

@@ -31,7 +31,7 @@ from mirage_mlir.passes.lowering.context import (
 )
 from mirage_mlir.passes.lowering.emitter import byte_width
 from mirage_mlir.passes.lowering.order import in_shared, spreads
-from mirage_mlir.passes.lowering.parts import ARRIVAL, WORD, bytes_of_parts, tiles_of
+from mirage_mlir.passes.lowering.split_k import ARRIVAL, WORD, bytes_of_parts, tiles_of
 from mirage_mlir.passes.lowering.tiles import IN_SCRATCH, PRODUCERS, ZERO_PADDING, joined_place
 from mirage_mlir.passes.lowering.views import view_of
 from mirage_mlir.passes.schedule_threadblock import STAGES

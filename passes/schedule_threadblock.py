@@ -20,7 +20,7 @@ from mirage_mlir.dialects.layout import (
     ReleaseTilesOp,
     layout_of,
 )
-from mirage_mlir.dialects.parts import LeavePartOp
+from mirage_mlir.dialects.split_k import LeavePartOp
 from mirage_mlir.dialects.target import settle_target
 from mirage_mlir.dialects.threadblock import Stage
 from mirage_mlir.graph.layout import WARP_THREADS, ceil_div, round_up
@@ -45,6 +45,7 @@ from mirage_mlir.passes.lowering.context import (
     is_staged,
     is_tensor_copy,
 )
+from mirage_mlir.passes.lowering.cta_rasterization import bytes_along
 from mirage_mlir.passes.lowering.multicast import form_clusters
 from mirage_mlir.passes.lowering.order import (
     before_pipeline,
@@ -55,7 +56,6 @@ from mirage_mlir.passes.lowering.order import (
     with_awaits,
 )
 from mirage_mlir.passes.lowering.pipelined_order import alternating, pipelined_loop
-from mirage_mlir.passes.lowering.raster import bytes_along
 from mirage_mlir.passes.lowering.tiles import (
     ALTERNATES,
     HELD,
@@ -66,8 +66,8 @@ from mirage_mlir.passes.lowering.tiles import (
     cluster_sizes,
     cut_axes,
 )
-from mirage_mlir.passes.lowering.units import multiplied_by_groups
 from mirage_mlir.passes.lowering.views import view_of
+from mirage_mlir.passes.lowering.wgmma_selection import multiplied_by_groups
 
 STAGES = "stages"
 

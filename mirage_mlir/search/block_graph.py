@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from mirage_mlir.expr.heads import Poly
-from mirage_mlir.graph.raster import MAX_BLOCKS_BEHIND
+from mirage_mlir.graph.rasterization import MAX_BLOCKS_BEHIND
 from mirage_mlir.search.config import Configuration
 from mirage_mlir.search.extract import Derivation
 from mirage_mlir.search.hypergraph import Edge, Hypergraph, Stage

@@ -13,7 +13,7 @@ from functools import partial
 
 import numpy as np
 
-from mirage_mlir.graph.raster import MAX_BLOCKS, MAX_BLOCKS_BEHIND
+from mirage_mlir.graph.rasterization import MAX_BLOCKS, MAX_BLOCKS_BEHIND
 from mirage_mlir.graph.target import Target
 from mirage_mlir.graph.wgmma import UNIT_ROWS
 from mirage_mlir.search.element_reads import ElementReads

@@ -23,7 +23,7 @@ from mirage_mlir.search.lower_bound import least_seconds_of_graphs, least_second
 from mirage_mlir.search.program import Program
 from mirage_mlir.search.report import SearchReport
 from mirage_mlir.search.saturate import Saturation
-from mirage_mlir.search.stabilise import stabilised
+from mirage_mlir.search.stabilization import stabilised
 from mirage_mlir.search.tiling import Tiling
 from mirage_mlir.search.values import Algebra
 

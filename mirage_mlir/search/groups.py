@@ -1,6 +1,6 @@
 """
-Products by warpgroups, in the model (see `passes/lowering/units.py` and `chains.py`, which this
-follows for all combinations of tile sizes at once).
+Products by warpgroups, in the model (see `passes/lowering/wgmma_selection.py` and `chains.py`,
+which this follows for all combinations of tile sizes at once).
 """
 
 from collections.abc import Mapping, Sequence

@@ -27,7 +27,7 @@ from mirage_mlir.passes.lowering.context import (
     shared_layout,
 )
 from mirage_mlir.passes.lowering.emitter import Index, byte_width
-from mirage_mlir.passes.lowering.rescaling import exp_of_difference, scaled
+from mirage_mlir.passes.lowering.online_softmax import exp_of_difference, scaled
 from mirage_mlir.passes.lowering.tiles import broadcast_sides
 from mirage_mlir.passes.lowering.views import TensorView
 

@@ -39,7 +39,7 @@ from mirage_mlir.passes.lowering.chains import (
     left_layout,
     source_of,
 )
-from mirage_mlir.passes.lowering.parts import leave_part_of
+from mirage_mlir.passes.lowering.online_softmax import state_layout
 from mirage_mlir.passes.lowering.places import (
     TilePlaces,
     is_partial,
@@ -50,8 +50,8 @@ from mirage_mlir.passes.lowering.places import (
     shared_from,
 )
 from mirage_mlir.passes.lowering.register_layouts import leading
-from mirage_mlir.passes.lowering.rescaling import state_layout
-from mirage_mlir.passes.lowering.stabilisers import is_free, rescaled_with
+from mirage_mlir.passes.lowering.row_maxima import is_free, rescaled_with
+from mirage_mlir.passes.lowering.split_k import leave_part_of
 from mirage_mlir.passes.lowering.tiles import (
     HELD,
     MERGES,
@@ -75,8 +75,8 @@ from mirage_mlir.passes.lowering.tiles import (
     stored_run,
     widest_run,
 )
-from mirage_mlir.passes.lowering.units import Unit, assign_unit, choose_unit
 from mirage_mlir.passes.lowering.views import row_major_columns
+from mirage_mlir.passes.lowering.wgmma_selection import Unit, assign_unit, choose_unit
 
 MAX_HELD_FRAGMENTS = 8
 """Left fragments, of four registers each, that a thread may keep through the loop: those of 16

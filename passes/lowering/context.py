@@ -23,7 +23,7 @@ from mirage_mlir.graph.layout import (
 )
 from mirage_mlir.graph.tensor_map import SHARED_ALIGNMENT
 from mirage_mlir.passes.lowering.emitter import Condition, Emitter, Index, byte_width
-from mirage_mlir.passes.lowering.rescaling import Stabiliser, StateKey
+from mirage_mlir.passes.lowering.online_softmax import Stabiliser, StateKey
 from mirage_mlir.passes.lowering.tiles import ALTERNATES, PRODUCERS, joined_place
 from mirage_mlir.passes.lowering.views import TensorView, view_of
 

@@ -28,6 +28,7 @@ from mirage_mlir.graph.schedule import (
     registers_of_consumers,
 )
 from mirage_mlir.passes.lowering.context import KernelContext
+from mirage_mlir.passes.lowering.cta_rasterization import launched_grid, place_in_grid
 from mirage_mlir.passes.lowering.emitter import Emitter, Index
 from mirage_mlir.passes.lowering.loads import (
     clear_padding,
@@ -42,10 +43,9 @@ from mirage_mlir.passes.lowering.loads import (
 from mirage_mlir.passes.lowering.loop import Loop
 from mirage_mlir.passes.lowering.operations import meet_block, meet_cluster, run_all
 from mirage_mlir.passes.lowering.order import reads
-from mirage_mlir.passes.lowering.parts import arrive
 from mirage_mlir.passes.lowering.pipeline import Producer, mapped_tensors
 from mirage_mlir.passes.lowering.prefetch import prefetch_beside_copies, prefetch_inputs
-from mirage_mlir.passes.lowering.raster import launched_grid, place_in_grid
+from mirage_mlir.passes.lowering.split_k import arrive
 from mirage_mlir.passes.lowering.tiles import (
     CLUSTER_SHARES,
     IN_SCRATCH,

@@ -16,21 +16,22 @@ from mirage_mlir.dialects.layout import (
     layout_of,
 )
 from mirage_mlir.dialects.nvvm_wgmma import WgmmaWaitOp
-from mirage_mlir.passes.lowering.context import KernelContext
-from mirage_mlir.passes.lowering.emitter import Emitter
-from mirage_mlir.passes.lowering.joined import (
+from mirage_mlir.passes.lowering.batched_matmuls import (
     joined_slots,
     split_slots,
     sums_with,
     unit_columns,
 )
+from mirage_mlir.passes.lowering.context import KernelContext
+from mirage_mlir.passes.lowering.emitter import Emitter
 from mirage_mlir.passes.lowering.loads import copy, copy_iteration, iterations_of, staged_loads
 from mirage_mlir.passes.lowering.matmul import hold, multiply
+from mirage_mlir.passes.lowering.mma_interleaving import Trail, find_trails, total_of
+from mirage_mlir.passes.lowering.online_softmax import Stabiliser, StateKey, lowest, state_key
 from mirage_mlir.passes.lowering.operations import run_operation
 from mirage_mlir.passes.lowering.order import reads, writes
 from mirage_mlir.passes.lowering.pipelined_order import is_group_product
 from mirage_mlir.passes.lowering.reduction import NEUTRAL, accumulate, rescaled
-from mirage_mlir.passes.lowering.rescaling import Stabiliser, StateKey, lowest, state_key
 from mirage_mlir.passes.lowering.tile_barriers import await_tiles, release_tiles, tell_producers
 from mirage_mlir.passes.lowering.tiles import (
     HELD,
@@ -41,9 +42,8 @@ from mirage_mlir.passes.lowering.tiles import (
     registers_of,
     shares_tiles,
 )
-from mirage_mlir.passes.lowering.trails import Trail, find_trails, total_of
-from mirage_mlir.passes.lowering.units import multiplied_by_groups
 from mirage_mlir.passes.lowering.wgmma import Product, finish, finished_sums, start, sums_of
+from mirage_mlir.passes.lowering.wgmma_selection import multiplied_by_groups
 
 
 class Loop:

@@ -23,8 +23,8 @@ from mirage_mlir.passes.lowering.context import KernelContext, shared_layout
 from mirage_mlir.passes.lowering.emitter import Index, byte_width
 from mirage_mlir.passes.lowering.fragments import packed_fragments
 from mirage_mlir.passes.lowering.tf32 import multiply_fragments, split_loads
-from mirage_mlir.passes.lowering.units import multiplied_by_groups
 from mirage_mlir.passes.lowering.wgmma import finish, start
+from mirage_mlir.passes.lowering.wgmma_selection import multiplied_by_groups
 
 UNROLLED_STEPS = 8
 """Steps along the depth that are written out; more become a loop, to bound the code."""

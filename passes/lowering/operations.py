@@ -6,24 +6,24 @@ from xdsl.ir import Operation
 
 from mirage_mlir.dialects import nvvm, nvvm_hopper, thread, threadblock
 from mirage_mlir.dialects.layout import AwaitTileOp, BarrierOp, ConvertLayoutOp
-from mirage_mlir.dialects.parts import LeavePartOp
+from mirage_mlir.dialects.split_k import LeavePartOp
 from mirage_mlir.dialects.threadblock import Stage
 from mirage_mlir.passes.lowering.access import fetch, write_shared
 from mirage_mlir.passes.lowering.context import KernelContext, shared_layout
 from mirage_mlir.passes.lowering.elementwise import run_thread_graph
 from mirage_mlir.passes.lowering.matmul import multiply
-from mirage_mlir.passes.lowering.parts import leave_part, total_of_parts
 from mirage_mlir.passes.lowering.reduction import (
     NEUTRAL,
     layout_read_by,
     part_of_sum,
     reduce,
 )
+from mirage_mlir.passes.lowering.split_k import leave_part, total_of_parts
 from mirage_mlir.passes.lowering.stores import store_slots
 from mirage_mlir.passes.lowering.streams import Stream, StreamPieces, find_streams
 from mirage_mlir.passes.lowering.tile_barriers import await_tile
 from mirage_mlir.passes.lowering.tiles import FENCED, PART, PRODUCERS, adds_into, block_threads
-from mirage_mlir.passes.lowering.units import multiplied_by_groups, written_for_groups
+from mirage_mlir.passes.lowering.wgmma_selection import multiplied_by_groups, written_for_groups
 
 CONSUMERS_BARRIER = 1
 """The number of the barrier at which the threads that compute meet; at 0 all of a block do."""

@@ -13,21 +13,21 @@ from mirage_mlir.dialects.layout import (
     SharedAttr,
     layout_of,
 )
-from mirage_mlir.dialects.parts import LeavePartOp
+from mirage_mlir.dialects.split_k import LeavePartOp
 from mirage_mlir.dialects.threadblock import Stage
+from mirage_mlir.passes.lowering.batched_matmuls import brought_together
 from mirage_mlir.passes.lowering.context import (
     buffer_of,
     is_stay,
     is_tensor_copy,
     maxima_of,
 )
-from mirage_mlir.passes.lowering.joined import brought_together
 from mirage_mlir.passes.lowering.tiles import (
     FENCED,
     SEPARATE_WAIT,
     adds_into,
 )
-from mirage_mlir.passes.lowering.units import read_by_groups
+from mirage_mlir.passes.lowering.wgmma_selection import read_by_groups
 
 
 def in_shared(value: SSAValue) -> bool:

@@ -11,8 +11,8 @@ from xdsl.ir import Operation
 from mirage_mlir.dialects import threadblock
 from mirage_mlir.dialects.layout import AwaitTilesOp, BarrierOp, ReleaseTilesOp
 from mirage_mlir.dialects.threadblock import Stage
+from mirage_mlir.passes.lowering.batched_matmuls import brought_together
 from mirage_mlir.passes.lowering.context import is_staged
-from mirage_mlir.passes.lowering.joined import brought_together
 from mirage_mlir.passes.lowering.order import (
     Hazards,
     is_added,
@@ -24,7 +24,7 @@ from mirage_mlir.passes.lowering.order import (
     writes,
 )
 from mirage_mlir.passes.lowering.tiles import ALTERNATES, FENCED, ZERO_PADDING, adds_into, maker
-from mirage_mlir.passes.lowering.units import multiplied_by_groups
+from mirage_mlir.passes.lowering.wgmma_selection import multiplied_by_groups
 
 
 def pipelined_loop(ops: list[Operation]) -> list[Operation]:

@@ -20,7 +20,7 @@ from mirage_mlir.passes.lowering.access import (
 from mirage_mlir.passes.lowering.addresses import shared_offset
 from mirage_mlir.passes.lowering.context import Extents, KernelContext, shared_layout
 from mirage_mlir.passes.lowering.emitter import Index, byte_width
-from mirage_mlir.passes.lowering.rescaling import LOWEST, Stabiliser, scaled, state_key
+from mirage_mlir.passes.lowering.online_softmax import LOWEST, Stabiliser, scaled, state_key
 from mirage_mlir.passes.lowering.tiles import (
     RUNNING,
     STATE,

@@ -49,7 +49,7 @@ from mirage_mlir.passes.lowering.tiles import (
     matmul_sizes,
     reduced_sides,
 )
-from mirage_mlir.passes.lowering.units import multiplied_by_groups, read_by_groups
+from mirage_mlir.passes.lowering.wgmma_selection import multiplied_by_groups, read_by_groups
 
 PASS_COST = 8
 """Of the banks of shared memory: 128 bytes in one cycle. The costs of the others are in its units:

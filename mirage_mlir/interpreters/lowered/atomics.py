@@ -8,7 +8,7 @@ from mirage_mlir.dialects.nvvm_attributes import MemoryScope
 from mirage_mlir.interpreters.float_domain import round_to_tf32
 from mirage_mlir.interpreters.lowered.faults import unsupported
 from mirage_mlir.interpreters.lowered.flow import Flow, Rules
-from mirage_mlir.interpreters.lowered.handover import COUNTER_BYTES, Counters
+from mirage_mlir.interpreters.lowered.hand_off import COUNTER_BYTES, Counters
 
 
 def run_conversion(state: Flow, op: Operation) -> None:

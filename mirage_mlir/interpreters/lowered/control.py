@@ -7,10 +7,10 @@ from xdsl.ir import Operation
 from mirage_mlir.dialects import nvvm, nvvm_hopper
 from mirage_mlir.dialects.nvvm_attributes import GridDependency
 from mirage_mlir.interpreters.lowered import mbarriers, warpgroups
+from mirage_mlir.interpreters.lowered.barriers import may_wait, meet_cluster
 from mirage_mlir.interpreters.lowered.clocks import WARP_THREADS
 from mirage_mlir.interpreters.lowered.faults import unsupported
 from mirage_mlir.interpreters.lowered.flow import Flow, Iterations, Rule, Rules
-from mirage_mlir.interpreters.lowered.meetings import may_wait, meet_cluster
 
 
 def run_for(state: Flow, op: Operation) -> None:

@@ -22,7 +22,7 @@ from mirage_mlir.interpreters.lowered.clocks import WARP_THREADS
 from mirage_mlir.interpreters.lowered.device_memory import DeviceBuffer
 from mirage_mlir.interpreters.lowered.encoding import Array
 from mirage_mlir.interpreters.lowered.faults import FaultKind, unsupported
-from mirage_mlir.interpreters.lowered.handover import Handover
+from mirage_mlir.interpreters.lowered.hand_off import Handover
 from mirage_mlir.interpreters.lowered.previous_grid import PreviousGrid
 from mirage_mlir.interpreters.lowered.shared_memory import SharedMemory
 from mirage_mlir.interpreters.lowered.transactions import TransactionBarrier

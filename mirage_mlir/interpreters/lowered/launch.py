@@ -23,9 +23,9 @@ from mirage_mlir.dialects.nvvm_device import is_kept_load
 from mirage_mlir.interpreters.lowered import (
     arithmetic,
     atomics,
+    barriers,
     control,
     mbarriers,
-    meetings,
     memory,
     tensor_copies,
     warpgroups,
@@ -43,10 +43,10 @@ from mirage_mlir.interpreters.lowered.encoding import (
 )
 from mirage_mlir.interpreters.lowered.faults import Checker, FaultKind, unsupported
 from mirage_mlir.interpreters.lowered.flow import BlockIndex, Flow, Rules
-from mirage_mlir.interpreters.lowered.handover import Counters, HandedBuffer, Handover
+from mirage_mlir.interpreters.lowered.hand_off import Counters, HandedBuffer, Handover
 from mirage_mlir.interpreters.lowered.packed import packed_buffers
 from mirage_mlir.interpreters.lowered.previous_grid import noalias_arguments
-from mirage_mlir.interpreters.lowered.running import run_flows
+from mirage_mlir.interpreters.lowered.scheduler import run_flows
 from mirage_mlir.interpreters.lowered.shared_memory import SharedMemory
 from mirage_mlir.interpreters.lowered.tensor_copies import tensor_map_of
 from mirage_mlir.interpreters.lowered.values import Pointer, TensorMap, Value
@@ -56,7 +56,7 @@ RULES: Rules = {
     **atomics.RULES,
     **control.RULES,
     **mbarriers.RULES,
-    **meetings.RULES,
+    **barriers.RULES,
     **memory.RULES,
     **tensor_copies.RULES,
     **warpgroups.RULES,

@@ -4,7 +4,7 @@ import numpy as np
 
 from mirage_mlir.interpreters.lowered.clocks import ORDINARY, Clocks
 from mirage_mlir.interpreters.lowered.encoding import Array
-from mirage_mlir.interpreters.lowered.marks import Writers
+from mirage_mlir.interpreters.lowered.last_access import Writers
 
 
 class Lending:

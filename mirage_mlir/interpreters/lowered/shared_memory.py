@@ -15,8 +15,8 @@ from mirage_mlir.interpreters.lowered.clocks import (
 )
 from mirage_mlir.interpreters.lowered.encoding import POISON, Array
 from mirage_mlir.interpreters.lowered.faults import Checker, FaultKind
+from mirage_mlir.interpreters.lowered.last_access import NOBODY, SEVERAL, Readers, Sites, Writers
 from mirage_mlir.interpreters.lowered.lending import Lending
-from mirage_mlir.interpreters.lowered.marks import NOBODY, SEVERAL, Readers, Sites, Writers
 
 NAME = "shared memory"
 

@@ -40,7 +40,7 @@ from mirage_mlir.interpreters.lowered import (
 from mirage_mlir.interpreters.lowered.accesses import Access
 from mirage_mlir.interpreters.lowered.clocks import Clocks
 from mirage_mlir.interpreters.lowered.encoding import POISON
-from mirage_mlir.interpreters.lowered.handover import HandedBuffer, Handover
+from mirage_mlir.interpreters.lowered.hand_off import HandedBuffer, Handover
 
 RACE, DEADLOCK, INCOMPLETE = FaultKind.RACE, FaultKind.DEADLOCK, FaultKind.INCOMPLETE
 

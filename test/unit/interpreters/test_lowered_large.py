@@ -11,7 +11,6 @@ from xdsl.dialects.llvm import StoreOp
 from xdsl.ir import Operation
 
 from mirage_mlir.dialects.nvvm import ShflSyncOp
-from mirage_mlir.passes.lowering import raster
 
 
 def stores_of(kernels: Operation) -> list[int | None]:

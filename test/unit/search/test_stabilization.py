@@ -16,7 +16,7 @@ from mirage_mlir.search.limits import Limits
 from mirage_mlir.search.program import Function, Kind, Output, Program
 from mirage_mlir.search.report import SearchReport
 from mirage_mlir.search.shifts import find_shifts
-from mirage_mlir.search.stabilise import stabilised
+from mirage_mlir.search.stabilization import stabilised
 from mirage_mlir.search.values import Algebra
 
 EXP = Function("exp")

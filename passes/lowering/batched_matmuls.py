@@ -29,7 +29,7 @@ from mirage_mlir.passes.lowering.tiles import (
     matmul_sizes,
     registers_of,
 )
-from mirage_mlir.passes.lowering.units import multiplied_by_groups
+from mirage_mlir.passes.lowering.wgmma_selection import multiplied_by_groups
 
 
 def join_products(graph: kernel.GraphDefinedOp) -> None:

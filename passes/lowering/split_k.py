@@ -15,14 +15,13 @@ from xdsl.ir import Operation, SSAValue
 from mirage_mlir.diagnostics import fail
 from mirage_mlir.dialects import kernel, nvvm, threadblock
 from mirage_mlir.dialects.layout import RegistersAttr, layout_of
-from mirage_mlir.dialects.parts import LeavePartOp
+from mirage_mlir.dialects.split_k import LeavePartOp
 from mirage_mlir.dialects.threadblock import Stage
 from mirage_mlir.graph.layout import RegisterLayout
 from mirage_mlir.passes.lowering.access import combine
 from mirage_mlir.passes.lowering.context import KernelContext
 from mirage_mlir.passes.lowering.emitter import Condition, Index
-from mirage_mlir.passes.lowering.reduction import NEUTRAL, part_of_sum, stabilisers_in
-from mirage_mlir.passes.lowering.rescaling import (
+from mirage_mlir.passes.lowering.online_softmax import (
     LOWEST,
     Stabiliser,
     exp_of_difference,
@@ -30,6 +29,7 @@ from mirage_mlir.passes.lowering.rescaling import (
     scaled,
     state_layout,
 )
+from mirage_mlir.passes.lowering.reduction import NEUTRAL, part_of_sum, stabilisers_in
 from mirage_mlir.passes.lowering.tiles import (
     IN_SCRATCH,
     PART,

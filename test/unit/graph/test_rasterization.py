@@ -5,7 +5,7 @@ from itertools import islice, product
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mirage_mlir.graph.raster import choose_panel
+from mirage_mlir.graph.rasterization import choose_panel
 
 TOGETHER = 12
 

@@ -19,7 +19,7 @@ from mirage_mlir.passes.lowering.access import fetch, held_slots
 from mirage_mlir.passes.lowering.context import KernelContext
 from mirage_mlir.passes.lowering.elementwise import run_slot
 from mirage_mlir.passes.lowering.tiles import adds_into
-from mirage_mlir.passes.lowering.units import multiplied_by_groups
+from mirage_mlir.passes.lowering.wgmma_selection import multiplied_by_groups
 
 MEETINGS = (BarrierOp, AwaitTilesOp, ReleaseTilesOp)
 """What a thread may not compute its tiles after instead of before."""
