@@ -123,7 +123,7 @@ class SharedAttr(ParametrizedAttribute):
 
 @irdl_attr_definition
 class GlobalAttr(ParametrizedAttribute):
-    """A tile that stays in device memory and is read there by whoever needs an element."""
+    """A loop-invariant tile in device memory and is read there by whoever needs an element."""
 
     name = "threadblock.global"
 
@@ -222,7 +222,7 @@ class AwaitTilesOp(IRDLOperation):
 @irdl_op_definition
 class AwaitTileOp(IRDLOperation):
     """
-    Wait until a tile that stays while the block runs has arrived; threads need not meet for that.
+    Wait until a loop-invariant tile has arrived; threads need not meet for that.
 
     In front of its first reader, in a graph with `producers`. `stage` says on which side of the
     loop it stands.

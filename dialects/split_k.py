@@ -15,22 +15,23 @@ from xdsl.traits import MemoryWriteEffect
 
 
 @irdl_op_definition
-class LeavePartOp(IRDLOperation):
+class StorePartialSumOp(IRDLOperation):
     """
-    Leave the block's part of a sum in device memory, where the last block adds all of them up.
+    Store the block's partial sum in device memory, where the last block adds all of them up.
 
-    `part` is the number of the sum: the `threadblock.accumulate` with the same `part` has the
-    total. With `rescale` the part is relative to that maximum, which is left beside it.
+    `number` tells the sums of a graph apart: the `threadblock.accumulate` whose `partial_sum` is
+    that number has the total. With `rescale` the partial sum is relative to that maximum, which is
+    stored beside it.
     """
 
-    name = "threadblock.leave_part"
+    name = "threadblock.store_partial_sum"
 
     value = operand_def(AnyAttr())
     rescale = opt_operand_def(AnyAttr())
-    part = prop_def(IntegerAttr[I64])
+    number = prop_def(IntegerAttr[I64])
 
     traits = traits_def(MemoryWriteEffect())
-    assembly_format = "$part $value (`rescale` $rescale^)? attr-dict `:` type(operands)"
+    assembly_format = "$number $value (`rescale` $rescale^)? attr-dict `:` type(operands)"
 
-    def __init__(self, part: int, value: SSAValue, rescale: SSAValue | None):
-        super().__init__(operands=[value, rescale], properties={"part": IntegerAttr(part, i64)})
+    def __init__(self, number: int, value: SSAValue, rescale: SSAValue | None):
+        super().__init__(operands=[value, rescale], properties={"number": IntegerAttr(number, i64)})

@@ -102,7 +102,7 @@ from mirage_mlir.dialects.layout import (
     ReleaseTilesOp,
     SharedAttr,
 )
-from mirage_mlir.dialects.split_k import LeavePartOp
+from mirage_mlir.dialects.split_k import StorePartialSumOp
 from mirage_mlir.graph.partition import REPLICATED
 from mirage_mlir.graph.shapes import Shape, format_shape
 
@@ -343,7 +343,7 @@ class MatmulOp(MatmulBase, TileOp):
     `result[..., i, j] = sum_k lhs[..., i, k] * rhs[..., k, j]`, added up in f32.
 
     Shapes: lhs `... x M x K`, rhs `... x K x N`, result `... x M x N`; leading dimensions
-    broadcast. Both operands have one element type, that of the matrix unit.
+    broadcast. Both operands have one element type, that of the tensor core.
     """
 
     name = "threadblock.matmul"
@@ -588,7 +588,7 @@ Threadblock = Dialect(
     [
         *(*GRAPH_OPS, *BINARY_OPS, *FUNCTION_OPS, *PARAMETRIC_OPS, *VIEW_OPS),
         *(MatmulOp, ReduceSumOp, ReduceMaxOp, ConstantOp, ConvertLayoutOp),
-        *(BarrierOp, AwaitTileOp, AwaitTilesOp, ReleaseTilesOp, LeavePartOp),
+        *(BarrierOp, AwaitTileOp, AwaitTilesOp, ReleaseTilesOp, StorePartialSumOp),
     ],
     [TileType, RegistersAttr, SharedAttr, GlobalAttr],
 )

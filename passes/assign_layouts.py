@@ -20,7 +20,7 @@ from mirage_mlir.graph.schedule import (
 )
 from mirage_mlir.graph.target import Target, require_known
 from mirage_mlir.passes.lowering.assignment import LayoutAssignment
-from mirage_mlir.passes.lowering.batched_matmuls import join_products
+from mirage_mlir.passes.lowering.batched_matmuls import batch_matmuls
 from mirage_mlir.passes.lowering.chains import (
     find_chains,
     threads_of_chains,
@@ -31,12 +31,12 @@ from mirage_mlir.passes.lowering.places import (
 from mirage_mlir.passes.lowering.register_layouts import (
     RegisterLayouts,
 )
-from mirage_mlir.passes.lowering.split_k import use_scratch
-from mirage_mlir.passes.lowering.sunk_reductions import defer_reductions
+from mirage_mlir.passes.lowering.split_k import use_workspace
+from mirage_mlir.passes.lowering.sunk_reductions import sink_reductions
 from mirage_mlir.passes.lowering.tensor_loads import use_tensor_copies
 from mirage_mlir.passes.lowering.tile_layouts import TileLayouts
 from mirage_mlir.passes.lowering.tiles import (
-    CLUSTER_SHARES,
+    CLUSTER_REDUCTION,
     THREADS,
     cluster_sizes,
     ends_in_stores,
@@ -65,8 +65,8 @@ def choose_threads(graph: kernel.GraphDefinedOp, target: Target) -> int:
 
 def assign(graph: kernel.GraphDefinedOp, target: Target) -> None:
     """Give `graph` its threads and each of its operations a layout."""
-    defer_reductions(graph)
-    use_scratch(graph, target.cluster_blocks)
+    sink_reductions(graph)
+    use_workspace(graph, target.cluster_blocks)
     given = graph.attributes.get(THREADS)
     threads = given.value.data if isinstance(given, IntegerAttr) else choose_threads(graph, target)
     graph.attributes[THREADS] = IntegerAttr(threads, i64)
@@ -74,7 +74,7 @@ def assign(graph: kernel.GraphDefinedOp, target: Target) -> None:
     shares = cluster > 1 and not stores_apart(graph)
     shares = shares and ends_in_stores(graph, threadblock.stages(graph))
     if shares:
-        graph.attributes[CLUSTER_SHARES] = UnitAttr()
+        graph.attributes[CLUSTER_REDUCTION] = UnitAttr()
     sharing = cluster if shares else 1
     before = graph.body.clone()
     assignment = assign_given(graph, threads, target, sharing, {})
@@ -105,7 +105,7 @@ def assign_given(
     if target.tensor_copies:
         use_tensor_copies(graph)
     swizzle_operands(graph)
-    join_products(graph)
+    batch_matmuls(graph)
     return assignment
 
 
@@ -172,12 +172,13 @@ class AssignLayoutsPass(ModulePass):
 
     On a chip with tensor copies these fetch the loop's tiles where alignment allows (`copy =
     "tensor"`); such tiles have no padding. On one with products of warpgroups (`wgmma`) four warps
-    multiply tiles of 64 rows (`unit = "wgmma"`; `warps` counts groups then), or of few rows and 64
+    multiply tiles of 64 rows (`mma = "wgmma"`; `warps` counts groups then), or of few rows and 64
     columns (`swapped`), straight from swizzled tiles in shared memory; what they take from another
     product stays in registers. Several such products of few rows with one right side, whose left
-    sides threads write, are computed as one (`joined`). Sums across more blocks than a cluster has
-    are taken apart: each block leaves its part in device memory (`threadblock.leave_part`), the
-    last one adds them up. Reductions that the loop only adds up are done behind it, on the sum.
+    sides threads write, are computed as one (`batched`). Sums across more blocks than a cluster has
+    are taken apart: each block stores its partial sum in device memory
+    (`threadblock.store_partial_sum`), the last one adds them up. Reductions that the loop only adds
+    up are done behind it, on the sum.
 
     Fails on an operation that has no place in a kernel, such as a product of several matrices,
     where a block that is not the last would need such a sum, and on a module for another target.

@@ -25,7 +25,7 @@ from mirage_mlir.diagnostics import fail
 from mirage_mlir.dialects import kernel, threadblock
 from mirage_mlir.dialects.nvvm_attributes import TARGETS, NvvmTargetAttr
 from mirage_mlir.dialects.target import settle_target
-from mirage_mlir.graph.schedule import bytes_beside, even_bytes, is_spread, side_by_side
+from mirage_mlir.graph.schedule import bytes_beside, is_spread, occupancy_limit_bytes, side_by_side
 from mirage_mlir.graph.target import Target, require_known
 from mirage_mlir.names import symbol
 from mirage_mlir.passes.lowering.context import is_staged
@@ -38,12 +38,12 @@ from mirage_mlir.passes.lowering.kernel_function import (
 )
 from mirage_mlir.passes.lowering.packing import described_packing, mark_packed
 from mirage_mlir.passes.lowering.pipeline import MappedTensor, described
-from mirage_mlir.passes.lowering.tiles import IN_SCRATCH, PRODUCERS, cluster_sizes
+from mirage_mlir.passes.lowering.tiles import IN_WORKSPACE, PRODUCERS, cluster_sizes
 from mirage_mlir.passes.lowering.views import TensorView, dense_strides, view_of
 from mirage_mlir.passes.plan_memory import (
     COUNTER_BYTES,
     COUNTERS_OFFSET,
-    PARTS_OFFSET,
+    PARTIAL_SUMS_OFFSET,
     SCRATCH_BYTES,
     SCRATCH_OFFSET,
     SMEM_BYTES,
@@ -164,8 +164,8 @@ class FunctionLowering:
         maps: dict[tuple[MappedTensor, str], int] = {}
         for number, graph in enumerate(self.graphs):
             arguments = [self.argument(root, scratch) for root in roots_of(graph)]
-            if IN_SCRATCH in graph.attributes:
-                arguments.append(f"scratch:{int_attribute(graph, PARTS_OFFSET)}")
+            if IN_WORKSPACE in graph.attributes:
+                arguments.append(f"scratch:{int_attribute(graph, PARTIAL_SUMS_OFFSET)}")
                 arguments.append(f"counters:{int_attribute(graph, COUNTERS_OFFSET)}")
             # After the last kernel comes the first one of the next call.
             launches_dependents = self.uses_pdl(self.graphs[(number + 1) % len(self.graphs)])
@@ -181,8 +181,8 @@ class FunctionLowering:
                 key = (tensor, self.mapped_memory(tensor, scratch))
                 arguments.append(f"map:{maps.setdefault(key, len(maps))}")
             emitted = function.run(f"{symbol(name)}_kernel_{number}", arguments)
-            if more := self.even_bytes(graph):
-                emitted.attributes["mirage.even_bytes"] = IntegerAttr(more, i64)
+            if more := self.occupancy_limit_bytes(graph):
+                emitted.attributes["mirage.occupancy_limit_bytes"] = IntegerAttr(more, i64)
             block.add_op(emitted)
         module = gpu.ModuleOp.build(
             properties={"sym_name": StringAttr(name)}, regions=[Region(block)]
@@ -250,7 +250,7 @@ class FunctionLowering:
         spread = is_spread(int_attribute(graph, SMEM_BYTES), share, self.target)
         return PRODUCERS in graph.attributes and bool(spread)
 
-    def even_bytes(self, graph: kernel.GraphDefinedOp) -> int:
+    def occupancy_limit_bytes(self, graph: kernel.GraphDefinedOp) -> int:
         """
         Shared memory that a launch asks for so that the blocks are spread evenly, 0 for none.
 
@@ -259,7 +259,7 @@ class FunctionLowering:
         """
         if len(self.graphs) == 1 or not self.uses_pdl(graph):
             return 0
-        asked = even_bytes(self.share_of(graph), self.target)
+        asked = occupancy_limit_bytes(self.share_of(graph), self.target)
         behind = self.graphs[(self.graphs.index(graph) + 1) % len(self.graphs)]
         if PRODUCERS in graph.attributes or PRODUCERS not in behind.attributes:
             return asked
@@ -321,7 +321,7 @@ class LowerToNvvmPass(ModulePass):
 
     What a call needs besides, where there is any: `mirage.counter_bytes`, `mirage.tensor_maps`,
     `mirage.packings`; and what a launch asks for at least, so that blocks of a kernel that starts
-    early are spread evenly: `mirage.even_bytes` of shared memory.
+    early are spread evenly: `mirage.occupancy_limit_bytes` of shared memory.
 
     Products of warpgroups, where nothing in the loop asks for their sums, run on while those of
     the next iteration are started (`loop`); lanes that share rows of sums exchange them for stores

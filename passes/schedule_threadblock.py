@@ -20,7 +20,7 @@ from mirage_mlir.dialects.layout import (
     ReleaseTilesOp,
     layout_of,
 )
-from mirage_mlir.dialects.split_k import LeavePartOp
+from mirage_mlir.dialects.split_k import StorePartialSumOp
 from mirage_mlir.dialects.target import settle_target
 from mirage_mlir.dialects.threadblock import Stage
 from mirage_mlir.graph.layout import WARP_THREADS, ceil_div, round_up
@@ -57,8 +57,8 @@ from mirage_mlir.passes.lowering.order import (
 )
 from mirage_mlir.passes.lowering.pipelined_order import alternating, pipelined_loop
 from mirage_mlir.passes.lowering.tiles import (
-    ALTERNATES,
-    HELD,
+    DOUBLE_BUFFERED,
+    LHS_IN_REGISTERS,
     PRODUCERS,
     REGISTERS,
     THREADS,
@@ -67,7 +67,7 @@ from mirage_mlir.passes.lowering.tiles import (
     cut_axes,
 )
 from mirage_mlir.passes.lowering.views import view_of
-from mirage_mlir.passes.lowering.wgmma_selection import multiplied_by_groups
+from mirage_mlir.passes.lowering.wgmma_selection import uses_wgmma
 
 STAGES = "stages"
 
@@ -145,7 +145,7 @@ def stage_of(op: Operation, stages: dict[SSAValue, Stage], *, looped: bool) -> S
         return Stage.LOOP
     if isinstance(op, threadblock.AccumulateOp):
         return Stage.LOOP if stages[op.value] == Stage.LOOP else Stage.POST
-    if isinstance(op, LeavePartOp):
+    if isinstance(op, StorePartialSumOp):
         return Stage.POST
     if isinstance(op, threadblock.StoreOp):
         # Stores keep their order, for it says which result each makes.
@@ -210,7 +210,7 @@ def registers_side_by_side(graph: kernel.GraphDefinedOp, share: int) -> int | No
 def registers_for(op: threadblock.MatmulOp) -> int:
     """Registers of a thread for the sums of a product; single warps hold operands as well."""
     attribute = layout_of(op.result)
-    if not multiplied_by_groups(op) or not isinstance(attribute, RegistersAttr):
+    if not uses_wgmma(op) or not isinstance(attribute, RegistersAttr):
         return MAX_REGISTERS - BESIDE_SUMS
     return len(attribute.layout.offsets)
 
@@ -228,18 +228,18 @@ def schedule(graph: kernel.GraphDefinedOp, stages: int, *, pipelined: bool) -> N
         graph.attributes[PRODUCERS] = IntegerAttr(producers_of(graph), i64)
     else:
         loop = loop_part(parts[Stage.LOOP], stages)
-        held = [op for op in loop if HELD in op.attributes]
+        resident = [op for op in loop if LHS_IN_REGISTERS in op.attributes]
         pending = stages - 1 if loop else 0
-        invariant = invariant_part(parts[Stage.INVARIANT], pending, held, looped=bool(loop))
+        invariant = invariant_part(parts[Stage.INVARIANT], pending, resident, looped=bool(loop))
     post = post_part(parts[Stage.POST], bool(loop))
     if pipelined:
         invariant, post = with_awaits(invariant, loop, post)
     for op in list(block.ops):
         op.detach()
     ordered = [*invariant, *loop, *post]
-    for meeting, follower in pairwise([*ordered, graph]):
-        if isinstance(meeting, BarrierOp | AwaitTileOp | AwaitTilesOp | ReleaseTilesOp):
-            meeting.location = follower.location
+    for barrier, follower in pairwise([*ordered, graph]):
+        if isinstance(barrier, BarrierOp | AwaitTileOp | AwaitTilesOp | ReleaseTilesOp):
+            barrier.location = follower.location
     block.add_ops(ordered)
     graph.attributes[STAGES] = IntegerAttr(stages, i64)
     rotate(graph)
@@ -268,8 +268,8 @@ class ScheduleThreadblockPass(ModulePass):
     wait for these, each for itself. There is one such warp, or four where those that compute need
     the registers that a group can give away. Buffers of `cp.async` are as many as keep enough bytes
     on their way; those of tensor copies take the memory that there is. What threads compute for the
-    iteration of such a loop has two buffers (`alternates`) where they meet less often then, and
-    they compute what they can while warpgroups multiply.
+    iteration of such a loop has two buffers (`double_buffered`) where they meet less often then,
+    and they compute what they can while warpgroups multiply.
 
     Blocks that differ only along an axis of the grid that a tile does not depend on load the same
     tile. Those of a cluster then copy a part each to all of them (`multicast`), where the graph has
@@ -338,12 +338,12 @@ class Scheduler:
         before = self.stages_of(graph, True)
         found = alternating(ops)
         for op in found:
-            op.attributes[ALTERNATES] = UnitAttr()
+            op.attributes[DOUBLE_BUFFERED] = UnitAttr()
         stages = self.stages_of(graph, True)
         needed = stages * iteration_bytes(graph) + other_bytes(graph) + mbarrier_bytes(stages)
         if stages < min(before, ENOUGH_STAGES) or needed > self.target.shared_per_block:
             for op in found:
-                del op.attributes[ALTERNATES]
+                del op.attributes[DOUBLE_BUFFERED]
 
     def stages_of(self, graph: kernel.GraphDefinedOp, pipelined: bool) -> int:
         """Buffers of each tile that the loop of `graph` loads."""

@@ -14,7 +14,7 @@ barrier behind a loop whose last iteration read other buffers than those that ar
 there for other numbers of iterations); the end of a group of copies or products that becomes one
 with the next, for which the same operation waits, and a wait that the next one includes; barriers
 of buffers that no later iteration fills again, with what arrives there; the barrier of a warp's
-lanes where only the matrix unit has read; fences of proxies where nothing new was written, or no
+lanes where only the tensor core has read; fences of proxies where nothing new was written, or no
 copy follows; loads of inputs by kernels behind the first, which start when what writes inputs has
 ended; waits for the previous grid by threads that learn from a producer that it has waited; and
 early starts of kernels that read nothing before they wait.

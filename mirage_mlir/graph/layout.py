@@ -179,7 +179,7 @@ class SharedLayout:
     of `swizzle` bytes, and the distance on the other side is one such line. Of the address in
     bytes, relative to a buffer that is aligned to eight lines, bits 4 and up are changed by the
     bits three places above them, as many as pieces in a line need: what the copy engine and the
-    matrix units of sm_90 do (PTX ISA, section "Swizzling modes" of tensors).
+    tensor cores of sm_90 do (PTX ISA, section "Swizzling modes" of tensors).
     """
 
     row: int
@@ -345,7 +345,7 @@ def shared_tile(
     `copies` are the parts of a sum, each of a group of warps. Sizes are in elements.
     """
     lines, run = (columns, rows) if columns_first else (rows, columns)
-    # The matrix unit reads whole fragments, past a tile's edge too.
+    # The tensor core reads whole fragments, past a tile's edge too.
     pitch = padded_pitch(round_up(run, MMA_DEPTH), item_bytes)
     row, column = (1, pitch) if columns_first else (pitch, 1)
     return SharedLayout(row, column, lines * pitch, copies)

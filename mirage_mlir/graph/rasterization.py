@@ -6,10 +6,12 @@ MAX_BLOCKS, MAX_BLOCKS_BEHIND = 2**31 - 1, 65535
 """Blocks along the first axis of a grid, and along each of the others (CUDA's limits)."""
 
 WORTH = 0.95
-"""Of the bytes of the plain order: below it panels are used, at some arithmetic in each block."""
+"""Of the bytes of the plain order: below it widths are used, at some arithmetic in each block."""
 
 
-def choose_panel(grid: tuple[int, int], along: tuple[int, int], together: int, step: int) -> int:
+def choose_raster_width(
+    grid: tuple[int, int], along: tuple[int, int], together: int, step: int
+) -> int:
     """
     Blocks along a grid's first axis that start before those of the second axis go on.
 
@@ -17,22 +19,22 @@ def choose_panel(grid: tuple[int, int], along: tuple[int, int], together: int, s
     more L2 has. Of so many blocks p lie side by side and `together / p` one behind the other.
 
     Args:
-        grid: blocks along the two axes; the panel divides the first.
+        grid: blocks along the two axes; the width divides the first.
         along: bytes of an iteration's tiles that are cut by the first axis alone, and by the
             second.
         together: blocks that run at a time.
-        step: what the panel is a multiple of, and divides the blocks along the first axis.
+        step: what the width is a multiple of, and divides the blocks along the first axis.
     """
 
-    def read(panel: int) -> int:
+    def read(width: int) -> int:
         """Bytes of the different tiles that the first blocks read."""
-        panels, more = divmod(min(together, grid[0] * grid[1]), panel * grid[1])
-        columns = panels * panel + min(panel, more)
-        rows = grid[1] if panels else ceil(more / panel)
+        widths, more = divmod(min(together, grid[0] * grid[1]), width * grid[1])
+        columns = widths * width + min(width, more)
+        rows = grid[1] if widths else ceil(more / width)
         return columns * along[0] + rows * along[1]
 
     if not all(along) or grid[1] == 1:
         return grid[0]
-    panels = [size for size in range(step, grid[0] + 1, step) if grid[0] % size == 0]
-    best = min(panels, key=lambda size: (read(size), -size))
+    widths = [size for size in range(step, grid[0] + 1, step) if grid[0] % size == 0]
+    best = min(widths, key=lambda size: (read(size), -size))
     return best if read(best) < WORTH * read(grid[0]) else grid[0]

@@ -29,7 +29,7 @@ ACCUMULATORS_PER_THREAD = 64
 operands, addresses and the elements of other tiles need the rest."""
 
 ELEMENTS_PER_THREAD = 16
-"""Elements of a tile that a thread of a block without matrix units works on: two 16-byte pieces
+"""Elements of a tile that a thread of a block without tensor cores works on: two 16-byte pieces
 of f16, enough loads in flight to hide the latency of device memory."""
 
 MIN_THREADS, MATRIX_THREADS, MAX_THREADS = 32, 128, 512
@@ -254,7 +254,7 @@ def is_spread(shared_bytes: ArrayLike, share: Array, target: Target) -> Mask:
     return np.floor(target.shared_per_multiprocessor / needed) <= share
 
 
-def even_bytes(share: int, target: Target) -> int:
+def occupancy_limit_bytes(share: int, target: Target) -> int:
     """
     Shared memory of which a multiprocessor has enough for `share` blocks and not for one more.
 

@@ -101,7 +101,7 @@ def _singles(crowded: Sequence[frozenset[str]], chosen: Sequence[str]) -> Iterat
     """
     The axes of the grid of which a block takes one index, besides those that matmuls carry along.
 
-    A matrix unit has rows and columns: of several axes on one side, all but one take one index.
+    A tensor core has rows and columns: of several axes on one side, all but one take one index.
     """
     yield ()
     candidates = [axis for axis in chosen if any(axis in side for side in crowded)]

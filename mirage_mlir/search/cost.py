@@ -15,7 +15,7 @@ import numpy as np
 
 from mirage_mlir.graph.rasterization import MAX_BLOCKS, MAX_BLOCKS_BEHIND
 from mirage_mlir.graph.target import Target
-from mirage_mlir.graph.wgmma import UNIT_ROWS
+from mirage_mlir.graph.wgmma import WGMMA_ROWS
 from mirage_mlir.search.element_reads import ElementReads
 from mirage_mlir.search.extract import Derivation
 from mirage_mlir.search.fitted import (
@@ -346,7 +346,7 @@ class CostModel:
                 rows = self.tiling.extent(
                     [axis for axis in self.tiling.axes(value) if axis != products[0].axis]
                 )
-                waits = resources.grouped & self.tiling.in_loop(value) & (rows % UNIT_ROWS == 0)
+                waits = resources.grouped & self.tiling.in_loop(value) & (rows % WGMMA_ROWS == 0)
                 iteration = np.where(waits, READING_ITERATION, iteration)
         return iteration
 

@@ -21,7 +21,7 @@ a smaller one counts for, which a thread loads and stores: products of 127 rows 
 VECTOR_READ, SINGLE_READ = 1.0, 12.0
 """Scalar operations that an element read from shared memory counts for, where a thread reads
 neighbours at once and where it does not: its address, the load and the conversion. A product by
-threads instead of the matrix unit took 4 times as long on an H200."""
+threads instead of the tensor core took 4 times as long on an H200."""
 
 ACROSS_READ, ACROSS_MOST = 0.7, 180.0
 """Scalar operations that an element counts for where neighbouring threads read along a column of
@@ -30,7 +30,7 @@ of a warp spread over more rows, whose banks collide. Fitted to 12 products of o
 an H200, columns of 32 to 256."""
 
 TF32_WORK, TF32_READ = 2.0, 1.0
-"""How much longer than a product of f16 one of tf32 takes a matrix unit (PTX ISA: half the depth in
+"""How much longer than a product of f16 one of tf32 takes a tensor core (PTX ISA: half the depth in
 one instruction), and scalar operations for each byte of its operands: a thread loads elements of 4
 bytes one by one, and rounds them. Not fitted to anything that was timed."""
 
@@ -48,7 +48,7 @@ in a chain, where a warp of its own starts the copies: 24 queries with 96 keys t
 11."""
 
 WARPS_BUSY, GROUPS_BUSY = 2, 4
-"""How many times fewer keep the matrix units busy: one warpgroup is enough, as tiles of 64 by 128
+"""How many times fewer keep the tensor cores busy: one warpgroup is enough, as tiles of 64 by 128
 elements on each multiprocessor of an H200 showed."""
 
 IDLE_LATENCY = 0.2e-6

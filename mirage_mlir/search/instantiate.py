@@ -18,7 +18,7 @@ from mirage_mlir.search.program import Program
 Array = NDArray[np.float64]
 
 STEP = 8
-"""Tiles of 8 elements are the smallest that a matrix unit works on and fill 16 bytes of f16."""
+"""Tiles of 8 elements are the smallest that a tensor core works on and fill 16 bytes of f16."""
 
 COARSE_TILES = (1, 2, 4, 8, 16, 32, 48, 64, 96, 128, 192, 256, 512, 1024, 2048, 4096, 8192)
 """Sizes that a first look at many graphs tries, besides whole axes and even shares."""
@@ -143,7 +143,7 @@ def _thinned(choices: list[list[int]], most: int) -> list[list[int]]:
     Leave out every second size of the longest list until few enough combinations are left.
 
     Sizes that a first look tries stay as long as there are others: what it found is among them,
-    and matrix units and swizzles like powers of two.
+    and tensor cores and swizzles like powers of two.
     """
     while np.prod([len(sizes) for sizes in choices], dtype=float) > most:
         longest = max(range(len(choices)), key=lambda index: len(choices[index]))

@@ -49,7 +49,7 @@ MAX_LIVE_BESIDE_PRODUCER = 136
 sums that a warpgroup may have in a thread, and a few elements more."""
 
 OTHER_REGISTERS, OTHERS_BESIDE_PRODUCTS = 20, 48
-"""Registers of a thread for addresses, and for the fragments of matrix units where there are."""
+"""Registers of a thread for addresses, and for the fragments of tensor cores where there are."""
 
 MAX_BESIDE_PRODUCTS = 112
 """Registers of a thread for sums and for tiles that are read behind the loop, all at once."""
@@ -89,7 +89,7 @@ class Resources:
         self.live = self._live()
         self.asked = self._asked()
         self.kept: dict[int, Mask] = {}
-        """For operands of matrix units that may stay in registers, where they do."""
+        """For operands of tensor cores that may stay in registers, where they do."""
         self.chains = self._chains()
         self.threads = self._threads()
         self.products = {
@@ -162,7 +162,7 @@ class Resources:
         return bool(users) and all(kind is Kind.ACCUMULATE_SUM for kind in users)
 
     def materialised(self) -> Iterator[tuple[int, Array]]:
-        """The operands of matrix units that are computed, and 1 where through shared memory."""
+        """The operands of tensor cores that are computed, and 1 where through shared memory."""
         seen: set[int] = set()
         for edge in self.edges.values():
             for operand in edge.operands if edge.kind is Kind.MATMUL else ():
@@ -423,7 +423,7 @@ class Resources:
         return np.minimum(stages, self.tiling.mesh.iterations)
 
     def _held_bytes(self) -> Array:
-        """The tiles that stay through the loop."""
+        """The loop-invariant tiles through the loop."""
         held = self.tiling.zero
         for value, tensor in self._inputs():
             if not self.tiling.in_loop(value):
@@ -431,7 +431,7 @@ class Resources:
         return held
 
     def _made_bytes(self, *, looped: bool = True) -> Array:
-        """Computed operands of matrix units, those of the loop or the others."""
+        """Computed operands of tensor cores, those of the loop or the others."""
         made, item = self.tiling.zero, item_bytes(self.tiling.program.operand_type)
         for operand, stored in self.materialised():
             if self.tiling.in_loop(operand) != looped:
@@ -492,7 +492,7 @@ def reduction_waits(resources: Resources) -> Array:
 
 
 def operand_waits(resources: Resources) -> Array:
-    """Barriers before matrix units read what threads computed, of one block."""
+    """Barriers before tensor cores read what threads computed, of one block."""
     total = resources.tiling.zero
     for operand, stored in resources.materialised():
         total = total + stored * resources.tiling.iterations(operand)

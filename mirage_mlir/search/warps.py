@@ -10,7 +10,7 @@ from mirage_mlir.graph.schedule import MAX_EXCHANGE_BYTES
 from mirage_mlir.search.instantiate import Array
 
 ROWS, COLUMNS, DEPTH = 16, 8, 16
-"""Of one instruction of the matrix unit."""
+"""Of one instruction of the tensor core."""
 
 INSTRUCTION = 2.0 * ROWS * COLUMNS * DEPTH
 """Operations of it."""

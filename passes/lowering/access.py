@@ -54,7 +54,7 @@ def fetch(
         return ctx.fetched[value, layout, shape]
     attribute = layout_of(value)
     if isinstance(attribute, RegistersAttr):
-        slots_held = held_slots(value, layout, shape)
+        slots_held = resident_slots(value, layout, shape)
         if slots_held is None:
             assert isinstance(value.owner, Operation), "arguments are in memory"
             fail(value.owner, "has a layout of which threads that use its result hold other slots")
@@ -82,7 +82,9 @@ def fetch(
     return slots
 
 
-def held_slots(value: SSAValue, layout: RegisterLayout, shape: tuple[int, ...]) -> list[int] | None:
+def resident_slots(
+    value: SSAValue, layout: RegisterLayout, shape: tuple[int, ...]
+) -> list[int] | None:
     """
     The register of tile `value` for each slot of `layout`, over a tile of `shape`.
 

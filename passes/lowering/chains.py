@@ -29,8 +29,8 @@ from mirage_mlir.graph.wgmma import (
     GROUP_THREADS,
     GROUPS_IN_FLIGHT,
     LONGEST_LINE,
-    UNIT_DEPTH,
-    UNIT_ROWS,
+    WGMMA_DEPTH,
+    WGMMA_ROWS,
     registers_for_chain,
     wgmma_result,
 )
@@ -115,7 +115,7 @@ def threads_of_chains(graph: kernel.GraphDefinedOp, target: Target) -> int | Non
     """
     products = [op for op in graph.body.block.ops if isinstance(op, threadblock.MatmulOp)]
     if target.warpgroup_products:
-        wanted = max(matmul_sizes(op)[0] // UNIT_ROWS for op in products)
+        wanted = max(matmul_sizes(op)[0] // WGMMA_ROWS for op in products)
         if prod(graph.grid_sizes) <= target.multiprocessors:
             wanted = max(wanted, GROUPS_IN_FLIGHT)
         fitting: list[int] = []
@@ -136,7 +136,7 @@ def choose_group_chain(
     rows, keys, depth = matmul_sizes(first)
     widths = [matmul_sizes(op)[1] for op in others]
     operands = [*first.operands, *(op.rhs for op in others)]
-    if rows % UNIT_ROWS or any(size % UNIT_DEPTH for size in (keys, depth, *widths)):
+    if rows % WGMMA_ROWS or any(size % WGMMA_DEPTH for size in (keys, depth, *widths)):
         return None
     if warps % GROUP_WARPS or not all(may_be_multiplied(value) for value in operands):
         return None
@@ -146,12 +146,12 @@ def choose_group_chain(
     limit = registers_for_chain(count, looped=bool(graph.loop_sizes))
     for across in (1 << k for k in range(count.bit_length())):
         down, part = count // across, keys // across
-        if rows % (UNIT_ROWS * down) or part % UNIT_DEPTH:
+        if rows % (WGMMA_ROWS * down) or part % WGMMA_DEPTH:
             continue
         # Each group starts at a whole line of 64, or all share one.
         if part % LONGEST_LINE and LONGEST_LINE % part:
             continue
-        sums = rows // (UNIT_ROWS * down) * (part + sum(widths)) * UNIT_ROWS // GROUP_THREADS
+        sums = rows // (WGMMA_ROWS * down) * (part + sum(widths)) * WGMMA_ROWS // GROUP_THREADS
         parts = across * rows * max(widths) * 4
         if sums <= limit and (across == 1 or parts <= 2 * MAX_EXCHANGE_BYTES):
             return Chain(down, across, groups=True)

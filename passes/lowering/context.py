@@ -23,8 +23,8 @@ from mirage_mlir.graph.layout import (
 )
 from mirage_mlir.graph.tensor_map import SHARED_ALIGNMENT
 from mirage_mlir.passes.lowering.emitter import Condition, Emitter, Index, byte_width
-from mirage_mlir.passes.lowering.online_softmax import Stabiliser, StateKey
-from mirage_mlir.passes.lowering.tiles import ALTERNATES, PRODUCERS, joined_place
+from mirage_mlir.passes.lowering.online_softmax import OnlineMaximum, StateKey
+from mirage_mlir.passes.lowering.tiles import DOUBLE_BUFFERED, PRODUCERS, batch_place
 from mirage_mlir.passes.lowering.views import TensorView, view_of
 
 SMEM_OFFSET = "smem_offset"
@@ -71,10 +71,10 @@ class KernelContext:
         whole: the layout of which that piece has but some slots.
         registers: the slots of each tile that lives in registers, in the order of its layout.
         fetched: tiles in device memory that were read ahead, by layout and shape.
-        held: fragments of left sides that stay in registers through the loop, of products, by
+        resident_lhs: loop-invariant fragments of left sides in registers, of matmuls, by
             step and row.
         stabilisers: what rescaled sums are relative to.
-        parts, counters: device memory for sums across blocks without clusters.
+        partial_sums, counters: device memory for sums across blocks without clusters.
     """
 
     graph: kernel.GraphDefinedOp
@@ -98,11 +98,13 @@ class KernelContext:
     fetched: dict[tuple[SSAValue, RegisterLayout, tuple[int, ...]], list[SSAValue]] = field(
         default_factory=dict[tuple[SSAValue, RegisterLayout, tuple[int, ...]], list[SSAValue]]
     )
-    held: dict[Operation, list[list[list[SSAValue]]]] = field(
+    resident_lhs: dict[Operation, list[list[list[SSAValue]]]] = field(
         default_factory=dict[Operation, list[list[list[SSAValue]]]]
     )
-    stabilisers: dict[StateKey, Stabiliser] = field(default_factory=dict[StateKey, Stabiliser])
-    parts: SSAValue | None = None
+    stabilisers: dict[StateKey, OnlineMaximum] = field(
+        default_factory=dict[StateKey, OnlineMaximum]
+    )
+    partial_sums: SSAValue | None = None
     counters: SSAValue | None = None
 
     @cached_property
@@ -379,7 +381,7 @@ class KernelContext:
         if is_staged(op):
             iteration = self.slot if slot is None else slot
             at = self.emit.add(self.emit.mul(iteration, buffer_bytes(op)), at)
-        elif ALTERNATES in op.attributes:
+        elif DOUBLE_BUFFERED in op.attributes:
             at = self.emit.add(self.emit.mul(self.parity, buffer_bytes(op)), at)
         return self.emit.pointer(self.shared, at, i8)
 
@@ -425,18 +427,18 @@ def is_staged(op: Operation) -> TypeGuard[threadblock.LoadOp]:
     return isinstance(op, threadblock.LoadOp) and any(dim >= 0 for dim in op.loop_map.get_values())
 
 
-def is_stay(op: Operation) -> TypeGuard[threadblock.LoadOp]:
-    """Whether `op` loads a tile that stays in shared memory while the block runs."""
+def is_invariant_load(op: Operation) -> TypeGuard[threadblock.LoadOp]:
+    """Whether `op` loads a loop-invariant tile into shared memory."""
     if not isinstance(op, threadblock.LoadOp) or is_staged(op):
         return False
     return isinstance(layout_of(op.result), SharedAttr)
 
 
-def copied_stays(graph: kernel.GraphDefinedOp) -> list[threadblock.LoadOp]:
-    """The loads of tiles that stay which a producer has copied, each with a barrier of its own."""
+def copied_invariant_loads(graph: kernel.GraphDefinedOp) -> list[threadblock.LoadOp]:
+    """The loads of loop-invariant tiles which a producer copies, each with a barrier of its own."""
     if PRODUCERS not in graph.attributes:
         return []
-    return [op for op in graph.body.block.ops if is_stay(op) and is_tensor_copy(op)]
+    return [op for op in graph.body.block.ops if is_invariant_load(op) and is_tensor_copy(op)]
 
 
 def buffer_element(op: Operation) -> Attribute:
@@ -464,12 +466,12 @@ def buffer_count(op: Operation) -> int:
     """Buffers of a tile in shared memory that is no loaded one of the loop; 0 in another's."""
     if first_line(op):
         return 0
-    return 2 if ALTERNATES in op.attributes else 1
+    return 2 if DOUBLE_BUFFERED in op.attributes else 1
 
 
 def first_line(op: Operation) -> int:
     """The line of its buffer from which on a tile lies: not the first where several share one."""
-    place = joined_place(op)
+    place = batch_place(op)
     return 0 if place is None else place[1]
 
 

@@ -46,7 +46,7 @@ def packed_fragments(
 
 
 def packed(ctx: KernelContext, pair: list[SSAValue]) -> SSAValue:
-    """Two 16-bit numbers as one register of a matrix unit."""
+    """Two 16-bit numbers as one register of a tensor core."""
     emit, element = ctx.emit, pair[0].type
     kind = VectorType(element, [2])
     result = emit.result(llvm.UndefOp(kind))

@@ -32,23 +32,23 @@ from mirage_mlir.passes.lowering.cta_rasterization import launched_grid, place_i
 from mirage_mlir.passes.lowering.emitter import Emitter, Index
 from mirage_mlir.passes.lowering.loads import (
     clear_padding,
+    invariant_loads,
     iterations_of,
     launch_dependents,
     read_ahead,
+    start_invariant_loads,
     start_loads,
-    start_stay,
-    stay_loads,
     wait_for_previous_grid,
 )
 from mirage_mlir.passes.lowering.loop import Loop
-from mirage_mlir.passes.lowering.operations import meet_block, meet_cluster, run_all
+from mirage_mlir.passes.lowering.operations import block_barrier, cluster_barrier, run_all
 from mirage_mlir.passes.lowering.order import reads
 from mirage_mlir.passes.lowering.pipeline import Producer, mapped_tensors
 from mirage_mlir.passes.lowering.prefetch import prefetch_beside_copies, prefetch_inputs
 from mirage_mlir.passes.lowering.split_k import arrive
 from mirage_mlir.passes.lowering.tiles import (
-    CLUSTER_SHARES,
-    IN_SCRATCH,
+    CLUSTER_REDUCTION,
+    IN_WORKSPACE,
     PRODUCERS,
     REGISTERS,
     THREADS,
@@ -114,7 +114,7 @@ class KernelFunction:
         self.is_pipelined = PRODUCERS in graph.attributes
         self.producers = int_attribute(graph, PRODUCERS) if self.is_pipelined else 0
         self.mapped = mapped_tensors(graph) if self.is_pipelined else []
-        self.shared_sums = 2 if IN_SCRATCH in graph.attributes else 0
+        self.shared_sums = 2 if IN_WORKSPACE in graph.attributes else 0
         plain = len(self.roots) + self.shared_sums
         self.kinds = [nvvm.GLOBAL] * plain + [GENERIC] * len(self.mapped)
         self.entry = Block(arg_types=self.kinds)
@@ -143,7 +143,7 @@ class KernelFunction:
         self.ctx.exceeds_l2 = exceeds_l2
         self.ctx.iterations = iterations_of(self.ctx, 0)
         if self.shared_sums:
-            self.ctx.parts, self.ctx.counters = self.entry.args[len(self.roots) : plain]
+            self.ctx.partial_sums, self.ctx.counters = self.entry.args[len(self.roots) : plain]
         self.in_loop: list[Operation] = []
         self.before: list[Operation] = []
         self.after: list[Operation] = []
@@ -204,7 +204,7 @@ class KernelFunction:
         with emit.when(first), emit.when(emit.equal(ctx.lane, 0)):
             producer.start()
         if shares_tiles(self.graph):
-            meet_cluster(ctx)
+            cluster_barrier(ctx)
         else:
             emit.insert(nvvm.BarrierOp())
         several = self.producers > PRODUCER_WARPS
@@ -225,7 +225,7 @@ class KernelFunction:
         if self.available is not None:
             prefetch_beside_copies(ctx, self.available)
         if clear_padding(ctx):
-            meet_block(ctx)
+            block_barrier(ctx)
         if producer.is_paced:
             with ctx.emit.when(ctx.emit.equal(ctx.thread, 0)):
                 producer.copy_after_wait()
@@ -233,19 +233,19 @@ class KernelFunction:
         def wait() -> None:
             wait_for_previous_grid(ctx, self.available, launches_dependents=False)
 
-        if not stay_loads(ctx) and not reads_memory(self.before):
+        if not invariant_loads(ctx) and not reads_memory(self.before):
             return self.run_stages(wait)
-        start_stay(ctx, self.available)
+        start_invariant_loads(ctx, self.available)
         read_ahead(ctx, self.before)
         return self.run_stages()
 
     def run_after(self) -> None:
         """Emit what follows the loop."""
-        meet = [op for op in self.after if isinstance(op, BarrierOp) and op.cluster is not None]
-        if not meet:
+        barriers = [op for op in self.after if isinstance(op, BarrierOp) and op.cluster is not None]
+        if not barriers:
             run_all(self.ctx, self.after)
         else:
-            self.run_in_cluster(self.after.index(meet[-1]) + 1)
+            self.run_in_cluster(self.after.index(barriers[-1]) + 1)
 
     def run_in_cluster(self, apart: int) -> None:
         """
@@ -254,19 +254,19 @@ class KernelFunction:
         in each block where they store tiles of their own. Without a cluster by the last block.
         """
         ctx, rest = self.ctx, self.after[apart:]
-        if IN_SCRATCH in self.graph.attributes:
+        if IN_WORKSPACE in self.graph.attributes:
             run_all(ctx, self.after[: apart - 1])
-            with self.emit.when(arrive(ctx, meet_block)):
+            with self.emit.when(arrive(ctx, block_barrier)):
                 run_all(ctx, rest)
             return
         run_all(ctx, self.after[:apart])
         if stores_apart(self.graph):
             run_all(ctx, rest)
-            meet_cluster(ctx)
+            cluster_barrier(ctx)
             return
         rank = self.emit.result(nvvm_hopper.ClusterBlockRankOp())
         # No block ends while another may read its shared memory.
-        if CLUSTER_SHARES in self.graph.attributes:
+        if CLUSTER_REDUCTION in self.graph.attributes:
             before = self.emit.mul(rank, ctx.threads)
             ctx.thread = self.emit.i32(self.emit.add(ctx.thread, before))
             ctx.threads *= prod(cluster_sizes(self.graph))
@@ -279,7 +279,7 @@ class KernelFunction:
             return
         with self.emit.when(self.emit.equal(rank, 0)):
             run_all(ctx, rest)
-        meet_cluster(ctx)
+        cluster_barrier(ctx)
 
     def function(self, name: str, arguments: Sequence[str]) -> llvm.FuncOp:
         """The finished function, with what a launch must know in its attributes."""

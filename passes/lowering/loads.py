@@ -13,9 +13,9 @@ from mirage_mlir.passes.lowering.access import fetch
 from mirage_mlir.passes.lowering.context import (
     KernelContext,
     buffer_bytes,
-    copied_stays,
+    copied_invariant_loads,
+    is_invariant_load,
     is_staged,
-    is_stay,
 )
 from mirage_mlir.passes.lowering.copies import copy_to_shared
 from mirage_mlir.passes.lowering.emitter import Index
@@ -55,10 +55,10 @@ def staged_loads(ctx: KernelContext) -> list[threadblock.LoadOp]:
     return [op for op in ops if is_staged(op)]
 
 
-def stay_loads(ctx: KernelContext) -> list[threadblock.LoadOp]:
-    """The loads of tiles that stay in shared memory while the block runs, but a producer's."""
-    copied = copied_stays(ctx.graph)
-    return [op for op in ctx.graph.body.block.ops if is_stay(op) and op not in copied]
+def invariant_loads(ctx: KernelContext) -> list[threadblock.LoadOp]:
+    """The loads of loop-invariant tiles into shared memory, without those of a producer."""
+    copied = copied_invariant_loads(ctx.graph)
+    return [op for op in ctx.graph.body.block.ops if is_invariant_load(op) and op not in copied]
 
 
 def copy(
@@ -119,29 +119,29 @@ def start_loads(
     ctx: KernelContext, available: Collection[SSAValue] | None, *, launches_dependents: bool
 ) -> None:
     """
-    Start the loads of the tiles that stay, then those of the loop's first iterations.
+    Start the loads of the loop-invariant tiles, then those of the loop's first iterations.
 
     What is there before the previous grid has ended, as `available` says, comes first.
     """
-    stay, staged = stay_loads(ctx), staged_loads(ctx)
+    invariant, staged = invariant_loads(ctx), staged_loads(ctx)
     looped = bool(ctx.graph.loop_sizes)
     iterations = range(ctx.stages - 1)
     early: list[threadblock.LoadOp] = []
     if available is not None:
-        early = [op for op in (*stay, *staged) if view_of(op.source).root in available]
-    has_later = len(early) < len(stay) + len(staged)
+        early = [op for op in (*invariant, *staged) if view_of(op.source).root in available]
+    has_later = len(early) < len(invariant) + len(staged)
     if has_later:
-        copy(ctx, [op for op in stay if op in early], 0, 0)
+        copy(ctx, [op for op in invariant if op in early], 0, 0)
         for iteration in iterations:
             copy(ctx, [op for op in staged if op in early], iteration, iteration)
         wait_for_previous_grid(ctx, available, launches_dependents=launches_dependents)
-        invariant_later = [op for op in stay if op not in early]
+        invariant_later = [op for op in invariant if op not in early]
         staged = [op for op in staged if op not in early]
     else:
-        invariant_later = stay
+        invariant_later = invariant
     for apart in (False, True):
         copy(ctx, [op for op in invariant_later if (SEPARATE_WAIT in op.attributes) == apart], 0, 0)
-        if any((SEPARATE_WAIT in op.attributes) == apart for op in stay):
+        if any((SEPARATE_WAIT in op.attributes) == apart for op in invariant):
             ctx.emit.insert(nvvm.CpAsyncCommitGroupOp())
     for iteration in iterations if looped else ():
         copy(ctx, staged, iteration, iteration)
@@ -150,14 +150,16 @@ def start_loads(
         wait_for_previous_grid(ctx, available, launches_dependents=launches_dependents)
 
 
-def start_stay(ctx: KernelContext, available: Collection[SSAValue] | None) -> None:
-    """Start the loads of the tiles that stay alone, the ones that are `available` first."""
-    stay = stay_loads(ctx)
-    early = [op for op in stay if available is not None and view_of(op.source).root in available]
+def start_invariant_loads(ctx: KernelContext, available: Collection[SSAValue] | None) -> None:
+    """Start the loads of the loop-invariant tiles alone, the ones that are `available` first."""
+    invariant = invariant_loads(ctx)
+    early = [
+        op for op in invariant if available is not None and view_of(op.source).root in available
+    ]
     copy(ctx, early, 0, 0)
     wait_for_previous_grid(ctx, available, launches_dependents=False)
-    copy(ctx, [op for op in stay if op not in early], 0, 0)
-    if stay:
+    copy(ctx, [op for op in invariant if op not in early], 0, 0)
+    if invariant:
         ctx.emit.insert(nvvm.CpAsyncCommitGroupOp())
 
 

@@ -17,33 +17,37 @@ from mirage_mlir.dialects.layout import (
 )
 from mirage_mlir.dialects.nvvm_wgmma import WgmmaWaitOp
 from mirage_mlir.passes.lowering.batched_matmuls import (
-    joined_slots,
+    batched_slots,
     split_slots,
     sums_with,
-    unit_columns,
+    wgmma_columns,
 )
 from mirage_mlir.passes.lowering.context import KernelContext
 from mirage_mlir.passes.lowering.emitter import Emitter
 from mirage_mlir.passes.lowering.loads import copy, copy_iteration, iterations_of, staged_loads
 from mirage_mlir.passes.lowering.matmul import hold, multiply
-from mirage_mlir.passes.lowering.mma_interleaving import Trail, find_trails, total_of
-from mirage_mlir.passes.lowering.online_softmax import Stabiliser, StateKey, lowest, state_key
+from mirage_mlir.passes.lowering.mma_interleaving import Interleaving, find_interleavings, total_of
+from mirage_mlir.passes.lowering.online_softmax import OnlineMaximum, StateKey, lowest, state_key
 from mirage_mlir.passes.lowering.operations import run_operation
 from mirage_mlir.passes.lowering.order import reads, writes
-from mirage_mlir.passes.lowering.pipelined_order import is_group_product
+from mirage_mlir.passes.lowering.pipelined_order import is_wgmma
 from mirage_mlir.passes.lowering.reduction import NEUTRAL, accumulate, rescaled
-from mirage_mlir.passes.lowering.tile_barriers import await_tiles, release_tiles, tell_producers
+from mirage_mlir.passes.lowering.tile_barriers import (
+    arrive_at_empty_barriers,
+    await_tiles,
+    release_tiles,
+)
 from mirage_mlir.passes.lowering.tiles import (
-    HELD,
+    LHS_IN_REGISTERS,
     PRODUCERS,
     STATE,
     adds_into,
-    is_running,
+    is_online_maximum,
     registers_of,
     shares_tiles,
 )
 from mirage_mlir.passes.lowering.wgmma import Product, finish, finished_sums, start, sums_of
-from mirage_mlir.passes.lowering.wgmma_selection import multiplied_by_groups
+from mirage_mlir.passes.lowering.wgmma_selection import uses_wgmma
 
 
 class Loop:
@@ -75,7 +79,7 @@ class Loop:
             carried += [emit.f32(NEUTRAL[op.kind.data])] * slots
         maxima = [lowest(emit, layout) for _, layout in keys]
         for op in self.ops:
-            if isinstance(op, threadblock.MatmulOp) and HELD in op.attributes:
+            if isinstance(op, threadblock.MatmulOp) and LHS_IN_REGISTERS in op.attributes:
                 hold(ctx, op)
 
         def body(iteration: SSAValue, values: list[SSAValue]) -> list[SSAValue]:
@@ -88,12 +92,12 @@ class Loop:
         results = emit.loop(self.iterations, [*carried, *chain.from_iterable(maxima)], body)
         ctx.iterations = iterations_of(ctx, 0)
         for op, values in self.split(results).items():
-            ahead = self.is_ahead and is_group_product(op)
+            ahead = self.is_ahead and is_wgmma(op)
             ctx.registers[op.result] = finished_sums(emit, values) if ahead else values
         if self.is_ahead and shares_tiles(ctx.graph):
             # Nobody fills them again, but producers of other blocks wait before they leave.
             ctx.slot = (self.iterations - 1) % ctx.stages
-            tell_producers(ctx)
+            arrive_at_empty_barriers(ctx)
         self.take_maxima(keys, results[len(carried) :])
         for op in self.states:
             state = ctx.stabilisers[op.value, registers_of(op.result)]
@@ -103,7 +107,7 @@ class Loop:
         """Give the stabilisers of sums the maxima so far; what is left of `values`."""
         for key in keys:
             count = len(key[1].offsets)
-            self.ctx.stabilisers[key] = Stabiliser(key[1], values[:count])
+            self.ctx.stabilisers[key] = OnlineMaximum(key[1], values[:count])
             values = values[count:]
         return values
 
@@ -126,8 +130,8 @@ class Loop:
         ops = self.ops if PRODUCERS in ctx.graph.attributes else self.start_iteration(iteration)
         totals: dict[Operation, list[SSAValue]] = {}
         started: dict[Operation, Product] = {}
-        trails = find_trails(ops)
-        later = {graph for trail in trails.values() for graph in trail.graphs}
+        interleavings = find_interleavings(ops)
+        later = {graph for interleaving in interleavings.values() for graph in interleaving.graphs}
         for op in ops:
             self.wait_for_products(op, totals, started)
             if isinstance(op, AwaitTilesOp):
@@ -136,9 +140,9 @@ class Loop:
                 release_tiles(ctx, op)
             elif is_alone(op):
                 self.running[op] = start(ctx, op, None)
-            elif isinstance(op, threadblock.MatmulOp) and op in trails:
+            elif isinstance(op, threadblock.MatmulOp) and op in interleavings:
                 total = total_of(op)
-                started[total] = self.start_with(trails[op], total, carried[total])
+                started[total] = self.start_with(interleavings[op], total, carried[total])
             elif isinstance(op, threadblock.AccumulateOp):
                 if op in carried and op not in started and op not in totals:
                     self.add_up(op, carried, totals, started)
@@ -158,10 +162,10 @@ class Loop:
         return (
             PRODUCERS in self.ctx.graph.attributes
             and bool(products)
-            and all(multiplied_by_groups(op) and adds_into(op.result) for op in products)
+            and all(uses_wgmma(op) and adds_into(op.result) for op in products)
             and all(op.rescale is None for op in self.accumulators)
             and not any(isinstance(op, BarrierOp) for op in self.ops)
-            and not find_trails(self.ops)
+            and not find_interleavings(self.ops)
         )
 
     def run_iteration_ahead(
@@ -170,7 +174,7 @@ class Loop:
         """
         One iteration whose products are not waited for; the accumulators after it.
 
-        Those of the iteration before are, once this iteration's are started: the matrix units
+        Those of the iteration before are, once this iteration's are started: the tensor cores
         always have work. Then the tiles of that iteration are released.
         """
         ctx, emit = self.ctx, self.ctx.emit
@@ -180,7 +184,7 @@ class Loop:
         await_tiles(ctx, iteration)
         totals: dict[Operation, list[SSAValue]] = {}
         started: dict[Operation, Product] = {}
-        for op in filter(is_group_product, self.accumulators):
+        for op in filter(is_wgmma, self.accumulators):
             self.add_up(op, carried, totals, started)
         emit.insert(WgmmaWaitOp(len(started)))
         totals |= self.totals_of(started, sums_of)
@@ -209,8 +213,8 @@ class Loop:
         started: dict[Operation, Product],
     ) -> None:
         """Wait for the products of warpgroups that `op` needs, or must not run beside."""
-        meets = isinstance(op, BarrierOp) and not self.run_through_meetings
-        if isinstance(op, ReleaseTilesOp) or meets:
+        is_barrier = isinstance(op, BarrierOp) and not self.run_through_barriers
+        if isinstance(op, ReleaseTilesOp) or is_barrier:
             totals |= self.finished(started)
             self.take()
         elif self.running.keys() & needed_by(op):
@@ -247,17 +251,17 @@ class Loop:
         """Start the product that is added to several accumulators at once."""
         first = sums[0].value.owner
         assert isinstance(first, threadblock.MatmulOp)
-        slots = joined_slots(sums, [carried[op] for op in sums])
-        return start(self.ctx, first, slots, columns=unit_columns(sums))
+        slots = batched_slots(sums, [carried[op] for op in sums])
+        return start(self.ctx, first, slots, columns=wgmma_columns(sums))
 
     def start_with(
-        self, trail: Trail, op: threadblock.AccumulateOp, carried: list[SSAValue]
+        self, interleaving: Interleaving, op: threadblock.AccumulateOp, carried: list[SSAValue]
     ) -> Product:
         """Start a product that is added to `op`, piece by piece as its left side is computed."""
         self.ctx.emit.location = op.location
         if op.rescale is not None:
             carried, _ = rescaled(self.ctx, op, carried, [])
-        return start(self.ctx, trail.product, carried, trail.begin(self.ctx).compute)
+        return start(self.ctx, interleaving.product, carried, interleaving.begin(self.ctx).compute)
 
     def finished(self, started: dict[Operation, Product]) -> dict[Operation, list[SSAValue]]:
         """The accumulators whose products were `started`, which are waited for: none are left."""
@@ -285,10 +289,10 @@ class Loop:
         self.running.clear()
 
     @cached_property
-    def run_through_meetings(self) -> bool:
+    def run_through_barriers(self) -> bool:
         """Whether products run on while all threads meet: nothing that they read is rewritten."""
         written = {op for op in self.ops if writes(op)}
-        return not any(written & set(reads(op)) for op in self.ops if is_group_product(op))
+        return not any(written & set(reads(op)) for op in self.ops if is_wgmma(op))
 
     def start_iteration(self, iteration: SSAValue) -> Sequence[Operation]:
         """
@@ -312,7 +316,7 @@ class Loop:
         self, op: threadblock.AccumulateOp, carried: list[SSAValue]
     ) -> list[SSAValue] | Product:
         """
-        The accumulator after this iteration; a product is added by the matrix unit itself.
+        The accumulator after this iteration; a product is added by the tensor core itself.
 
         Threads go on with the iteration while warpgroups' products run, until the tiles are
         released.
@@ -324,7 +328,7 @@ class Loop:
             if op.rescale is not None:
                 carried, _ = rescaled(ctx, op, carried, [])
             product = op.value.owner
-            run = start if multiplied_by_groups(product) else multiply
+            run = start if uses_wgmma(product) else multiply
             return run(ctx, product, carried)
         return accumulate(ctx, op, carried)
 
@@ -333,7 +337,7 @@ def is_state(ctx: KernelContext, op: threadblock.AccumulateOp) -> bool:
     """Whether `op` is the maximum of all iterations that is kept for other sums in any case."""
     if STATE in op.attributes:
         return True
-    running = op.kind.data == "max" and is_running(op.value) and not op.across.get_values()
+    running = op.kind.data == "max" and is_online_maximum(op.value) and not op.across.get_values()
     if not running or layout_of(op.result) != layout_of(op.value):
         return False
     # Of no iterations at all it would be -inf.
@@ -342,13 +346,13 @@ def is_state(ctx: KernelContext, op: threadblock.AccumulateOp) -> bool:
 
 def is_alone(op: Operation) -> TypeGuard[threadblock.MatmulOp]:
     """Whether `op` is a product of warpgroups that is not added to a sum."""
-    return multiplied_by_groups(op) and not adds_into(op.results[0])
+    return uses_wgmma(op) and not adds_into(op.results[0])
 
 
 def needed_by(op: Operation) -> set[Operation]:
     """What `op`, or the product that it adds to a sum, takes."""
     found = {value.owner for value in op.operands if isinstance(value.owner, Operation)}
-    for each in [each for each in found if is_group_product(each)]:
+    for each in [each for each in found if is_wgmma(each)]:
         found.update(value.owner for value in each.operands if isinstance(value.owner, Operation))
     return found
 

@@ -15,13 +15,13 @@ from mirage_mlir.dialects.layout import (
     ReleaseTilesOp,
     layout_of,
 )
-from mirage_mlir.passes.lowering.access import fetch, held_slots
+from mirage_mlir.passes.lowering.access import fetch, resident_slots
 from mirage_mlir.passes.lowering.context import KernelContext
 from mirage_mlir.passes.lowering.elementwise import run_slot
 from mirage_mlir.passes.lowering.tiles import adds_into
-from mirage_mlir.passes.lowering.wgmma_selection import multiplied_by_groups
+from mirage_mlir.passes.lowering.wgmma_selection import uses_wgmma
 
-MEETINGS = (BarrierOp, AwaitTilesOp, ReleaseTilesOp)
+SYNCHRONIZATIONS = (BarrierOp, AwaitTilesOp, ReleaseTilesOp)
 """What a thread may not compute its tiles after instead of before."""
 
 SLOTS_OF_TILE = 4
@@ -29,7 +29,7 @@ SLOTS_OF_TILE = 4
 
 
 @dataclass(frozen=True)
-class Trail:
+class Interleaving:
     """
     Thread graphs that lead to the left side of a product, each by the result of the one before.
 
@@ -41,7 +41,7 @@ class Trail:
     graphs: tuple[thread.GraphOp, ...]
     product: threadblock.MatmulOp
 
-    def begin(self, ctx: KernelContext) -> TrailSlots:
+    def begin(self, ctx: KernelContext) -> InterleavedSlots:
         """Fetch what the graphs read; no slot is computed yet."""
         columns: list[list[list[SSAValue]]] = []
         for graph in self.graphs:
@@ -55,52 +55,52 @@ class Trail:
             # Filled in slot by slot: the next graph reads this very list.
             nothing = ctx.emit.zero(threadblock.tile_type(graph.results[0]).element_type)
             ctx.registers[graph.results[0]] = [nothing] * len(layout.offsets)
-        return TrailSlots(ctx, self, columns)
+        return InterleavedSlots(ctx, self, columns)
 
 
 @dataclass(frozen=True)
-class TrailSlots:
+class InterleavedSlots:
     """
-    The slots of a trail's results while they are computed.
+    The slots of a interleaving's results while they are computed.
 
     Args:
         columns: what each graph reads, by operand and slot.
     """
 
     ctx: KernelContext
-    trail: Trail
+    interleaving: Interleaving
     columns: list[list[list[SSAValue]]]
 
     def compute(self, row_tiles: int, step: int) -> None:
         """Compute the slots that the product takes in one step along its depth."""
         registers = self.ctx.registers
-        count = len(registers[self.trail.product.lhs]) // row_tiles
+        count = len(registers[self.interleaving.product.lhs]) // row_tiles
         wide = 2 * SLOTS_OF_TILE
         for row in range(row_tiles):
             first = row * count + step * wide
             for slot in range(first, first + wide):
-                for graph, columns in zip(self.trail.graphs, self.columns, strict=True):
+                for graph, columns in zip(self.interleaving.graphs, self.columns, strict=True):
                     (found,) = run_slot(self.ctx, graph, columns, slot)
                     registers[graph.results[0]][slot] = found
 
 
-def find_trails(ops: Sequence[Operation]) -> dict[threadblock.MatmulOp, Trail]:
-    """The trails among the operations of one iteration, in order, by their products."""
-    trails: dict[threadblock.MatmulOp, Trail] = {}
+def find_interleavings(ops: Sequence[Operation]) -> dict[threadblock.MatmulOp, Interleaving]:
+    """The interleavings among the operations of one iteration, in order, by their products."""
+    interleavings: dict[threadblock.MatmulOp, Interleaving] = {}
     for place, op in enumerate(ops):
-        if not isinstance(op, threadblock.MatmulOp) or not multiplied_by_groups(op):
+        if not isinstance(op, threadblock.MatmulOp) or not uses_wgmma(op):
             continue
         if not adds_into(op.result) or not isinstance(layout_of(op.lhs), RegistersAttr):
             continue
         total = ops.index(total_of(op))
-        if any(isinstance(other, MEETINGS) for other in ops[place:total]):
+        if any(isinstance(other, SYNCHRONIZATIONS) for other in ops[place:total]):
             continue  # What the product reads is there only then.
         graphs = leading_to(op.lhs)
         while graphs and not nothing_between(ops[:place], graphs):
             graphs = graphs[1:]
         if graphs:
-            trails[op] = Trail(tuple(graphs), op)
-    return trails
+            interleavings[op] = Interleaving(tuple(graphs), op)
+    return interleavings
 
 
 def total_of(product: threadblock.MatmulOp) -> threadblock.AccumulateOp:
@@ -121,7 +121,7 @@ def leading_to(value: SSAValue) -> list[thread.GraphOp]:
     own = list(range(len(attribute.layout.offsets)))
     for operand in graph.operands:
         if isinstance(operand.owner, thread.GraphOp) and layout_of(operand) == attribute:
-            if held_slots(operand, attribute.layout, shape) == own:
+            if resident_slots(operand, attribute.layout, shape) == own:
                 return [*leading_to(operand), graph]
     return [graph]
 
@@ -134,4 +134,4 @@ def nothing_between(ops: Sequence[Operation], graphs: Sequence[thread.GraphOp]) 
     results = [graph.results[0] for graph in graphs]
     return all(
         op in graphs or not any(value in results for value in op.operands) for op in behind
-    ) and not any(isinstance(op, MEETINGS) for op in behind)
+    ) and not any(isinstance(op, SYNCHRONIZATIONS) for op in behind)

@@ -29,7 +29,7 @@ from mirage_mlir.passes.lowering.tiles import (
     matmul_sizes,
     summed_axes,
 )
-from mirage_mlir.passes.lowering.wgmma_selection import multiplied_by_groups
+from mirage_mlir.passes.lowering.wgmma_selection import uses_wgmma
 
 I16 = IntegerType(16)
 
@@ -46,7 +46,7 @@ def form_clusters(graph: kernel.GraphDefinedOp, target: Target) -> None:
 def found_clusters(graph: kernel.GraphDefinedOp, target: Target) -> tuple[int, ...]:
     """Blocks of a cluster along each axis of the grid where that pays, else nothing."""
     products = [op for op in graph.body.block.ops if isinstance(op, threadblock.MatmulOp)]
-    if not products or not all(map(multiplied_by_groups, products)):
+    if not products or not all(map(uses_wgmma, products)):
         return ()
     tiles = [
         LoopTile(buffer_bytes(op), cut_axes(op)) for op in graph.body.block.ops if is_staged(op)

@@ -17,7 +17,7 @@ from mirage_mlir.dialects import nvvm, threadblock
 from mirage_mlir.dialects.layout import RegistersAttr, layout_of
 from mirage_mlir.graph.layout import Position, RegisterLayout
 from mirage_mlir.passes.lowering.emitter import Emitter
-from mirage_mlir.passes.lowering.tiles import RUNNING, broadcast_sides
+from mirage_mlir.passes.lowering.tiles import ONLINE_MAXIMUM, broadcast_sides
 
 LOG2_E = 1.4426950408889634
 
@@ -42,7 +42,7 @@ def state_layout(stabiliser: SSAValue, value: SSAValue, layout: RegisterLayout) 
     """The layout of the maxima for sums of `value` that lie in `layout`."""
     owner = stabiliser.owner
     attribute = layout_of(stabiliser)
-    if isinstance(owner, threadblock.ReduceMaxOp) and RUNNING in owner.attributes:
+    if isinstance(owner, threadblock.ReduceMaxOp) and ONLINE_MAXIMUM in owner.attributes:
         assert isinstance(attribute, RegistersAttr)
         return attribute.layout
     sides = broadcast_sides(threadblock.shape_of(stabiliser), threadblock.shape_of(value))
@@ -50,7 +50,7 @@ def state_layout(stabiliser: SSAValue, value: SSAValue, layout: RegisterLayout) 
 
 
 @dataclass
-class Stabiliser:
+class OnlineMaximum:
     """
     The maxima of one stabiliser, a slot for each place of `layout`.
 

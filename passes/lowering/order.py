@@ -13,21 +13,21 @@ from mirage_mlir.dialects.layout import (
     SharedAttr,
     layout_of,
 )
-from mirage_mlir.dialects.split_k import LeavePartOp
+from mirage_mlir.dialects.split_k import StorePartialSumOp
 from mirage_mlir.dialects.threadblock import Stage
 from mirage_mlir.passes.lowering.batched_matmuls import brought_together
 from mirage_mlir.passes.lowering.context import (
     buffer_of,
-    is_stay,
+    is_invariant_load,
     is_tensor_copy,
     maxima_of,
 )
 from mirage_mlir.passes.lowering.tiles import (
-    FENCED,
+    PROXY_FENCE,
     SEPARATE_WAIT,
     adds_into,
 )
-from mirage_mlir.passes.lowering.wgmma_selection import read_by_groups
+from mirage_mlir.passes.lowering.wgmma_selection import read_by_wgmma
 
 
 def in_shared(value: SSAValue) -> bool:
@@ -49,7 +49,7 @@ def reads(op: Operation) -> list[Operation]:
 
 
 def is_added(op: Operation) -> bool:
-    """Whether `op` is a product that the matrix unit adds to an accumulator."""
+    """Whether `op` is a product that the tensor core adds to an accumulator."""
     return isinstance(op, threadblock.MatmulOp) and adds_into(op.result)
 
 
@@ -104,10 +104,10 @@ def with_barriers(ops: list[Operation], stage: Stage, hazards: Hazards) -> list[
     for op in ops:
         cluster = any(buffer in parts for buffer in reads(op))
         if cluster or hazards.conflict(op):
-            meeting = BarrierOp(stage.value, cluster=cluster)
+            barrier = BarrierOp(stage.value, cluster=cluster)
             if stage == Stage.LOOP and any(map(is_for_groups, hazards.written)):
-                meeting.attributes[FENCED] = UnitAttr()
-            ordered.append(meeting)
+                barrier.attributes[PROXY_FENCE] = UnitAttr()
+            ordered.append(barrier)
             hazards.clear()
             parts = set() if cluster else parts
         hazards.add(op)
@@ -117,11 +117,11 @@ def with_barriers(ops: list[Operation], stage: Stage, hazards: Hazards) -> list[
 
 
 def invariant_part(
-    ops: list[Operation], pending: int, held: list[Operation], *, looped: bool
+    ops: list[Operation], pending: int, resident: list[Operation], *, looped: bool
 ) -> list[Operation]:
     """What happens before the loop, with a wait for the loads that it, or who holds them, reads."""
     ordered = in_invariant_order(ops, pending, looped=looped)
-    if not held:
+    if not resident:
         return ordered
     waits = any(isinstance(op, BarrierOp) and op.pending is not None for op in ordered)
     return [*ordered, BarrierOp(Stage.INVARIANT.value, None if waits else pending)]
@@ -169,30 +169,30 @@ def loop_part(ops: list[Operation], stages: int) -> list[Operation]:
     """One iteration: all threads meet when its tiles have come and the oldest buffers are free."""
     if not ops:
         return []
-    meet = BarrierOp(Stage.LOOP.value, max(0, stages - 2))
+    top = BarrierOp(Stage.LOOP.value, max(0, stages - 2))
     loads = [op for op in ops if isinstance(op, threadblock.LoadOp)]
-    # Products of loaded tiles first: the matrix units work while threads do the rest.
+    # Products of loaded tiles first: the tensor cores work while threads do the rest.
     products = [op for op in ops if of_loaded_tiles(op)]
     rest = [op for op in ops if op not in loads and op not in products]
     ordered = brought_together([*products, *rest])
-    return [meet, *loads, *with_barriers(ordered, Stage.LOOP, Hazards())]
+    return [top, *loads, *with_barriers(ordered, Stage.LOOP, Hazards())]
 
 
 def is_for_groups(op: Operation) -> bool:
     """Whether warpgroups multiply what `op` writes to shared memory."""
-    return read_by_groups(op.results[0])
+    return read_by_wgmma(op.results[0])
 
 
 def before_pipeline(ops: list[Operation]) -> list[Operation]:
     """What happens before such a loop, at whose top nobody meets."""
-    copied = [op for op in ops if is_stay(op) and is_tensor_copy(op)]
+    copied = [op for op in ops if is_invariant_load(op) and is_tensor_copy(op)]
     rest = [op for op in ops if op not in copied]
     ordered = [*copied, *in_invariant_order(rest, 0)]
-    meetings = [op for op in ordered if isinstance(op, BarrierOp)]
+    barriers = [op for op in ordered if isinstance(op, BarrierOp)]
     loads = any(isinstance(op, threadblock.LoadOp) and in_shared(op.result) for op in rest)
-    if loads and all(op.pending is None for op in meetings):
+    if loads and all(op.pending is None for op in barriers):
         return [*ordered, BarrierOp(Stage.INVARIANT.value, 0)]
-    behind = ordered[ordered.index(meetings[-1]) + 1 :] if meetings else ordered
+    behind = ordered[ordered.index(barriers[-1]) + 1 :] if barriers else ordered
     return [*ordered, BarrierOp(Stage.INVARIANT.value)] if any(map(writes, behind)) else ordered
 
 
@@ -200,12 +200,12 @@ def with_awaits(
     invariant: list[Operation], loop: list[Operation], post: list[Operation]
 ) -> tuple[list[Operation], list[Operation]]:
     """
-    What comes before and after a loop with a producer, with waits for the tiles that stay.
+    What comes before and after a loop with a producer, with waits for the loop-invariant tiles.
 
     They stand in front of the first reader, or of the loop that it is in. Blocks of which only some
     go on wait before they know that: none may end while copies are on their way to it.
     """
-    copied = [op for op in invariant if is_stay(op) and is_tensor_copy(op)]
+    copied = [op for op in invariant if is_invariant_load(op) and is_tensor_copy(op)]
     found = awaiting(invariant, copied, Stage.INVARIANT)
     waited = {op.tile.owner for op in found if isinstance(op, AwaitTileOp)}
     copied = [op for op in copied if op not in waited]
@@ -279,7 +279,7 @@ def by_barriers(ops: list[Operation]) -> list[Operation]:
 
 def post_part(ops: list[Operation], after_loop: bool) -> list[Operation]:
     """What follows the loop, or what comes before sums across blocks where there is none."""
-    if any(isinstance(op, LeavePartOp) for op in ops):
+    if any(isinstance(op, StorePartialSumOp) for op in ops):
         return through_scratch(ops)
     # Parts that go to other blocks come first: then all of them meet once.
     parts = {op for op in ops if isinstance(op, threadblock.AccumulateOp) or spreads(op)}
@@ -295,7 +295,7 @@ def post_part(ops: list[Operation], after_loop: bool) -> list[Operation]:
 
 def through_scratch(ops: list[Operation]) -> list[Operation]:
     """What each block does until it has left its parts, and what the last one does with them."""
-    leading = leading_to(ops, {op for op in ops if isinstance(op, LeavePartOp)})
+    leading = leading_to(ops, {op for op in ops if isinstance(op, StorePartialSumOp)})
     return [
         BarrierOp(Stage.POST.value, 0),
         *with_barriers(leading, Stage.POST, Hazards()),

@@ -30,7 +30,7 @@ from mirage_mlir.graph.tensor_map import BoxStart, TensorMap, box_starts
 from mirage_mlir.passes.lowering.access import EVICT_FIRST, EVICT_LAST
 from mirage_mlir.passes.lowering.context import (
     KernelContext,
-    copied_stays,
+    copied_invariant_loads,
     is_staged,
     shared_layout,
 )
@@ -51,8 +51,8 @@ from mirage_mlir.passes.lowering.tile_barriers import (
     empty_barrier,
     full_barrier,
     initialise,
+    invariant_barrier,
     parity_of,
-    stay_barrier,
     wait,
 )
 from mirage_mlir.passes.lowering.tiles import MULTICAST, block_threads, shares_tiles
@@ -125,8 +125,8 @@ def mapped(op: threadblock.LoadOp) -> MappedTensor:
 
 def mapped_tensors(graph: kernel.GraphDefinedOp) -> list[MappedTensor]:
     """The tensor maps that a kernel with producers takes, each once."""
-    stay = copied_stays(graph)
-    loads = [op for op in graph.body.block.ops if is_staged(op) or op in stay]
+    invariant = copied_invariant_loads(graph)
+    loads = [op for op in graph.body.block.ops if is_staged(op) or op in invariant]
     return list(dict.fromkeys(mapped(op) for op in loads if isinstance(op, threadblock.LoadOp)))
 
 
@@ -158,7 +158,7 @@ class Producer:
         self.available = available
         self.launches_dependents = launches_dependents
         self.loads = staged_loads(ctx)
-        self.stays = copied_stays(ctx.graph)
+        self.invariants = copied_invariant_loads(ctx.graph)
         self.iterations = prod(ctx.graph.loop_sizes)
         self.first_iterations = min(ctx.stages, self.iterations)
         self.before_wait = [op for op in self.loads if self.is_available(op)]
@@ -184,13 +184,13 @@ class Producer:
         slots = range(ctx.stages)
         full = [full_barrier(ctx, slot) for slot in slots]
         first = [early_barrier(ctx, slot) for slot in slots] if self.is_paced else full
-        initialise(ctx, [*first, *(stay_barrier(ctx, op) for op in self.stays)], 1)
+        initialise(ctx, [*first, *(invariant_barrier(ctx, op) for op in self.invariants)], 1)
         ctx.emit.insert(nvvm_hopper.FenceMBarrierInitOp())
-        available = [op for op in self.stays if self.is_available(op)]
-        self.copy_stays(available, Stage.INVARIANT)
+        available = [op for op in self.invariants if self.is_available(op)]
+        self.copy_invariants(available, Stage.INVARIANT)
         first_barrier = early_barrier if self.is_paced else full_barrier
         self.fill(self.before_wait, first_barrier, 0, self.at_start)
-        self.copy_stays(available, Stage.POST)
+        self.copy_invariants(available, Stage.POST)
         if self.is_paced:
             initialise(ctx, full, 1)
             ctx.emit.insert(nvvm_hopper.FenceMBarrierInitOp())
@@ -217,17 +217,17 @@ class Producer:
             self.copy_after_wait()
         self.refill()
         if shares_tiles(self.ctx.graph):
-            self.stay()
+            self.await_readers()
 
     def copy_after_wait(self) -> None:
         """Wait for the previous grid, and start the first copies of what it may have written."""
         wait_for_previous_grid(
             self.ctx, self.available, launches_dependents=self.launches_dependents
         )
-        later = [op for op in self.stays if not self.is_available(op)]
-        self.copy_stays(later, Stage.INVARIANT)
+        later = [op for op in self.invariants if not self.is_available(op)]
+        self.copy_invariants(later, Stage.INVARIANT)
         self.fill(self.after_wait, full_barrier, 0, self.first_iterations)
-        self.copy_stays(later, Stage.POST)
+        self.copy_invariants(later, Stage.POST)
 
     def fill_in_pace(self) -> None:
         """Fill the buffers that are left with what is there already, one when another has come."""
@@ -282,7 +282,7 @@ class Producer:
         if self.iterations > self.first_iterations:
             emit.loop(self.iterations - self.first_iterations, [], body)
 
-    def stay(self) -> None:
+    def await_readers(self) -> None:
         """Wait until all blocks have read all: no block may leave while others arrive there."""
         ctx, emit = self.ctx, self.ctx.emit
 
@@ -294,13 +294,13 @@ class Producer:
 
         emit.loop(self.first_iterations, [], body)
 
-    def copy_stays(self, loads: Sequence[threadblock.LoadOp], stage: Stage) -> None:
-        """Start the copies of those tiles that stay which are waited for in a stage."""
+    def copy_invariants(self, loads: Sequence[threadblock.LoadOp], stage: Stage) -> None:
+        """Start the copies of those loop-invariant tiles which are waited for in a stage."""
         waits = [op for op in self.ctx.graph.body.block.ops if isinstance(op, AwaitTileOp)]
         waited = [op.tile.owner for op in waits if op.stage.data == stage.value]
         for op in [op for op in loads if op in waited]:
             self.ctx.emit.location = op.location
-            barrier = stay_barrier(self.ctx, op)
+            barrier = invariant_barrier(self.ctx, op)
             self.expect_bytes([op], barrier)
             self.copy_tile(op, iterations_of(self.ctx, 0), 0, barrier, shared=False)
 

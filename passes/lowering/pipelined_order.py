@@ -23,8 +23,14 @@ from mirage_mlir.passes.lowering.order import (
     with_barriers,
     writes,
 )
-from mirage_mlir.passes.lowering.tiles import ALTERNATES, FENCED, ZERO_PADDING, adds_into, maker
-from mirage_mlir.passes.lowering.wgmma_selection import multiplied_by_groups
+from mirage_mlir.passes.lowering.tiles import (
+    DOUBLE_BUFFERED,
+    PROXY_FENCE,
+    ZERO_PADDING,
+    adds_into,
+    maker,
+)
+from mirage_mlir.passes.lowering.wgmma_selection import uses_wgmma
 
 
 def pipelined_loop(ops: list[Operation]) -> list[Operation]:
@@ -42,15 +48,15 @@ def pipelined_loop(ops: list[Operation]) -> list[Operation]:
     while True:
         behind = Hazards(set(carried.written), set(carried.read))
         body = with_barriers(rest, Stage.LOOP, behind)
-        # The next iteration has other buffers, and the one after that comes behind a meeting of
+        # The next iteration has other buffers, and the one after that comes behind a barrier of
         # all.
-        written = {op for op in behind.written if ALTERNATES not in op.attributes}
-        read = {op for op in behind.read if ALTERNATES not in op.attributes}
+        written = {op for op in behind.written if DOUBLE_BUFFERED not in op.attributes}
+        read = {op for op in behind.read if DOUBLE_BUFFERED not in op.attributes}
         if written <= carried.written and read <= carried.read:
             break
         carried.written |= written
         carried.read |= read
-    return [*loads, AwaitTilesOp(), *released(met_early(body))]
+    return [*loads, AwaitTilesOp(), *released(early_barriers(body))]
 
 
 def beside_products(ops: list[Operation]) -> list[Operation]:
@@ -61,7 +67,7 @@ def beside_products(ops: list[Operation]) -> list[Operation]:
     in registers come last: nobody waits for them.
     """
     sums = [op for op in ops if is_plain_sum(op)]
-    first = next((op for op in ops if multiplied_by_groups(op) and not is_added(op)), None)
+    first = next((op for op in ops if uses_wgmma(op) and not is_added(op)), None)
     if first is None:
         return [*(op for op in ops if op not in sums), *sums]
     leading = leading_to(ops, {first})
@@ -74,14 +80,14 @@ def beside_products(ops: list[Operation]) -> list[Operation]:
     return [*leading, *rest, *behind, *sums]
 
 
-def met_early(body: list[Operation]) -> list[Operation]:
+def early_barriers(body: list[Operation]) -> list[Operation]:
     """
     An iteration's `body`, where threads meet before they wait for a product whose result they use.
 
     What they make of that is the left side of another product, piece by piece while it runs: a
-    meeting in between would have them make all of it first.
+    barrier in between would have them make all of it first.
     """
-    if not any(multiplied_by_groups(op) and not is_added(op) for op in body):
+    if not any(uses_wgmma(op) and not is_added(op) for op in body):
         return body
     ordered: list[Operation] = []
     for op in body:
@@ -108,28 +114,28 @@ def released(body: list[Operation]) -> list[Operation]:
     """
     An iteration's `body`, with the release of its tiles behind the last reading of them.
 
-    What threads do without meeting comes in front of it where products of warpgroups run
+    What threads do without barrier comes in front of it where products of warpgroups run
     meanwhile. Where all have met since threads read tiles, the fence is there already.
     """
     reading = [place for place, op in enumerate(body) if any(map(is_staged, reads(op)))]
     last = max(reading, default=-1)
-    if any(map(is_group_product, body)):
-        meetings = (place for place, op in enumerate(body) if isinstance(op, BarrierOp))
-        last = next((place for place in meetings if place > last), len(body)) - 1
+    if any(map(is_wgmma, body)):
+        barriers = (place for place, op in enumerate(body) if isinstance(op, BarrierOp))
+        last = next((place for place in barriers if place > last), len(body)) - 1
     release = ReleaseTilesOp()
-    plain = [place for place in reading if not is_group_product(body[place])]
+    plain = [place for place in reading if not is_wgmma(body[place])]
     since = range(max(plain, default=-1) + 1, last + 1)
-    meeting = next((body[place] for place in since if isinstance(body[place], BarrierOp)), release)
+    barrier = next((body[place] for place in since if isinstance(body[place], BarrierOp)), release)
     if plain:
-        meeting.attributes[FENCED] = UnitAttr()
+        barrier.attributes[PROXY_FENCE] = UnitAttr()
     return [*body[: last + 1], release, *body[last + 1 :]]
 
 
-def is_group_product(op: Operation) -> bool:
+def is_wgmma(op: Operation) -> bool:
     """Whether warpgroups compute a product in `op`, alone or added to a sum."""
     if isinstance(op, threadblock.AccumulateOp) and adds_into(op.value):
         op = maker(op.value)
-    return multiplied_by_groups(op)
+    return uses_wgmma(op)
 
 
 def alternating(ops: list[Operation]) -> list[Operation]:
@@ -141,15 +147,15 @@ def alternating(ops: list[Operation]) -> list[Operation]:
     found = [
         op for op in ops if writes(op) and not spreads(op) and ZERO_PADDING not in op.attributes
     ]
-    before = count_meetings(ops)
+    before = count_barriers(ops)
     for op in found:
-        op.attributes[ALTERNATES] = UnitAttr()
-    fewer = count_meetings(ops) < before
+        op.attributes[DOUBLE_BUFFERED] = UnitAttr()
+    fewer = count_barriers(ops) < before
     for op in found:
-        del op.attributes[ALTERNATES]
+        del op.attributes[DOUBLE_BUFFERED]
     return found if fewer else []
 
 
-def count_meetings(ops: list[Operation]) -> int:
+def count_barriers(ops: list[Operation]) -> int:
     """How often all threads meet in one iteration of a pipelined loop of `ops`."""
     return sum(isinstance(op, BarrierOp) for op in pipelined_loop(ops))

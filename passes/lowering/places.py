@@ -45,7 +45,7 @@ def shared_from(value: SSAValue, layout: RegisterLayout) -> SharedLayout:
 
 
 def scalars_from(layout: RegisterLayout) -> SharedLayout:
-    """The same without padding, for what no matrix unit reads."""
+    """The same without padding, for what no tensor core reads."""
     rows, columns = layout.spans()
     return SharedLayout(columns, 1, rows * columns, layout.partial)
 
@@ -57,7 +57,7 @@ def is_partial(value: SSAValue) -> bool:
 
 
 def pad_depth(value: SSAValue) -> None:
-    """Give a matrix unit's operand room for a whole last fragment, which the kernel zeroes."""
+    """Give a tensor core's operand room for a whole last fragment, which the kernel zeroes."""
     op = buffer_of(value)
     attribute = layout_of(op.results[0])
     assert isinstance(attribute, SharedAttr)

@@ -20,15 +20,15 @@ from mirage_mlir.passes.lowering.access import (
 from mirage_mlir.passes.lowering.addresses import shared_offset
 from mirage_mlir.passes.lowering.context import Extents, KernelContext, shared_layout
 from mirage_mlir.passes.lowering.emitter import Index, byte_width
-from mirage_mlir.passes.lowering.online_softmax import LOWEST, Stabiliser, scaled, state_key
+from mirage_mlir.passes.lowering.online_softmax import LOWEST, OnlineMaximum, scaled, state_key
 from mirage_mlir.passes.lowering.tiles import (
-    RUNNING,
+    ONLINE_MAXIMUM,
     STATE,
     blocked_run,
     broadcast_sides,
     folding_sides,
     is_folded,
-    is_running,
+    is_online_maximum,
     reduced_sides,
     split_warp_bits,
 )
@@ -138,7 +138,7 @@ def keep(ctx: KernelContext, op: Reduction, folded: dict[Position, SSAValue]) ->
     attribute = layout_of(op.result)
     assert isinstance(attribute, RegistersAttr)
     slots = [folded[place] for place in attribute.layout.offsets]
-    if RUNNING in op.attributes:
+    if ONLINE_MAXIMUM in op.attributes:
         state = ctx.stabilisers[op.result, attribute.layout]
         state.advance(ctx.emit, slots, weigh=False)
         slots = state.maxima
@@ -211,7 +211,7 @@ def accumulate(
     if len(carried) != len(slots):
         fail(op, f"holds {len(carried)} slots a thread, and what it adds up {len(slots)}")
     totals = [add_in(ctx, a, b, kind) for a, b in zip(carried, slots, strict=True)]
-    if op.rescale is not None and is_running(op.rescale):
+    if op.rescale is not None and is_online_maximum(op.rescale):
         return totals
     exists = ctx.exists(op.value)
     return [ctx.emit.select(exists, a, b) for a, b in zip(totals, carried, strict=True)]
@@ -233,7 +233,7 @@ def addends(ctx: KernelContext, op: threadblock.AccumulateOp) -> list[SSAValue]:
     return list(fold(ctx, slots, layout, sides, kind).values()) if sides else slots
 
 
-def part_of_sum(ctx: KernelContext, op: threadblock.AccumulateOp) -> list[SSAValue]:
+def block_partial_sum(ctx: KernelContext, op: threadblock.AccumulateOp) -> list[SSAValue]:
     """The part that a block has of a sum across blocks of what no loop computes."""
     emit, kind = ctx.emit, op.kind.data
     if STATE not in op.attributes:
@@ -241,7 +241,7 @@ def part_of_sum(ctx: KernelContext, op: threadblock.AccumulateOp) -> list[SSAVal
     else:
         attribute = layout_of(op.result)
         assert isinstance(attribute, RegistersAttr)
-        found = stabilisers_in(ctx, op.value, op.value, attribute.layout)
+        found = row_maxima_in(ctx, op.value, op.value, attribute.layout)
         slots = [emit.result(arith.MaximumfOp(each, emit.f32(LOWEST))) for each in found]
     exists, neutral = ctx.exists(op.value), emit.f32(NEUTRAL[kind])
     return [emit.select(exists, each, neutral) for each in slots]
@@ -266,18 +266,18 @@ def rescaled(
     return carried, slots
 
 
-def stabiliser_of(ctx: KernelContext, op: threadblock.AccumulateOp) -> Stabiliser:
+def stabiliser_of(ctx: KernelContext, op: threadblock.AccumulateOp) -> OnlineMaximum:
     """The state that `op` is rescaled by, in which the present iteration has been taken in."""
     key = state_key(op)
     state = ctx.stabilisers[key]
     if not state.factors:
         stabiliser, layout = key
-        found = stabilisers_in(ctx, stabiliser, op.value, layout)
+        found = row_maxima_in(ctx, stabiliser, op.value, layout)
         state.advance(ctx.emit, found, weigh=True)
     return state
 
 
-def stabilisers_in(
+def row_maxima_in(
     ctx: KernelContext, stabiliser: SSAValue, value: SSAValue, layout: RegisterLayout
 ) -> list[SSAValue]:
     """The stabiliser of `value` in f32, spread as `layout`; -inf where there is none."""

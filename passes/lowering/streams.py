@@ -14,7 +14,7 @@ from xdsl.ir import Operation, SSAValue
 from mirage_mlir.dialects import thread, threadblock
 from mirage_mlir.dialects.layout import GlobalAttr, RegistersAttr, layout_of
 from mirage_mlir.graph.layout import RegisterLayout
-from mirage_mlir.passes.lowering.access import fetch, held_slots
+from mirage_mlir.passes.lowering.access import fetch, resident_slots
 from mirage_mlir.passes.lowering.context import KernelContext
 from mirage_mlir.passes.lowering.elementwise import run_slot
 from mirage_mlir.passes.lowering.emitter import Index
@@ -195,7 +195,7 @@ class StreamPieces:
         count = self.stream.layout.slots[dim][0]
         inside = prod(each for each, _, _ in self.stream.layout.slots[dim + 1 :])
         for value in self.stream.outside:
-            held = held_slots(value, self.stream.layout, self.stream.shape) or []
+            held = resident_slots(value, self.stream.layout, self.stream.shape) or []
             for slot, register in enumerate(held):
                 along = slot // inside % count
                 if held[slot - along * inside] != register:
@@ -214,7 +214,7 @@ class StreamPieces:
         read: dict[SSAValue, list[SSAValue]] = {}
         for value in stream.outside:
             ctx.emit.location = stream.graphs[0].location
-            held = held_slots(value, stream.layout, stream.shape)
+            held = resident_slots(value, stream.layout, stream.shape)
             if held is None:
                 read[value] = fetch(ctx, value, layout, stream.shape)
             else:

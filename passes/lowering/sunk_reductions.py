@@ -13,7 +13,7 @@ from mirage_mlir.dialects.threadblock import Stage
 from mirage_mlir.passes.lowering.tiles import broadcast_sides, reduced_sides
 
 
-def defer_reductions(graph: kernel.GraphDefinedOp) -> None:
+def sink_reductions(graph: kernel.GraphDefinedOp) -> None:
     """Accumulate what sums are made of, where nothing else uses these."""
     stages = threadblock.stages(graph)
     block = graph.body.block

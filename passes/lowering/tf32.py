@@ -1,5 +1,5 @@
 """
-Products of f32 on the matrix units, which take the upper 19 bits of a number: tf32.
+Products of f32 on the tensor cores, which take the upper 19 bits of a number: tf32.
 
 A number is its upper bits and what they leave, `x = h + l`; of `(h + l) (g + m)` all but `l m` is
 computed, which is at most 2^-21 of the product. Source: Ootomo and Yokota, "Recovering single

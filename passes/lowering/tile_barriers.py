@@ -17,10 +17,10 @@ from xdsl.ir import SSAValue
 from mirage_mlir.dialects import nvvm, nvvm_hopper, threadblock
 from mirage_mlir.dialects.layout import AwaitTileOp, ReleaseTilesOp
 from mirage_mlir.graph.schedule import MBARRIER_BYTES
-from mirage_mlir.passes.lowering.context import KernelContext, copied_stays
+from mirage_mlir.passes.lowering.context import KernelContext, copied_invariant_loads
 from mirage_mlir.passes.lowering.emitter import Index
 from mirage_mlir.passes.lowering.multicast import in_block, is_writer
-from mirage_mlir.passes.lowering.tiles import FENCED, shares_tiles
+from mirage_mlir.passes.lowering.tiles import PROXY_FENCE, shares_tiles
 from mirage_mlir.passes.plan_memory import MBARRIER_OFFSET, int_attribute
 
 PATIENCE = 10_000_000
@@ -49,9 +49,9 @@ def early_barrier(ctx: KernelContext, slot: Index) -> SSAValue:
     return _barrier(ctx, 2, slot)
 
 
-def stay_barrier(ctx: KernelContext, op: threadblock.LoadOp) -> SSAValue:
-    """The address of the barrier that says that a tile that stays has come."""
-    number = 3 * ctx.stages + copied_stays(ctx.graph).index(op)
+def invariant_barrier(ctx: KernelContext, op: threadblock.LoadOp) -> SSAValue:
+    """The address of the barrier that says that a loop-invariant tile has come."""
+    number = 3 * ctx.stages + copied_invariant_loads(ctx.graph).index(op)
     start = int_attribute(ctx.graph, MBARRIER_OFFSET) + number * MBARRIER_BYTES
     return ctx.emit.pointer(ctx.shared, start, i8)
 
@@ -87,10 +87,10 @@ def await_buffer(ctx: KernelContext, slot: Index, iteration: Index) -> None:
 
 
 def await_tile(ctx: KernelContext, op: AwaitTileOp) -> None:
-    """Wait until a tile that stays has arrived."""
+    """Wait until a loop-invariant tile has arrived."""
     load = op.tile.owner
     assert isinstance(load, threadblock.LoadOp)
-    wait(ctx, stay_barrier(ctx, load), 0)
+    wait(ctx, invariant_barrier(ctx, load), 0)
 
 
 def release_tiles(ctx: KernelContext, op: ReleaseTilesOp) -> None:
@@ -102,13 +102,13 @@ def release_tiles(ctx: KernelContext, op: ReleaseTilesOp) -> None:
     then, copies overtook `ldmatrix` on an H200 where three blocks shared a multiprocessor.
     """
     emit = ctx.emit
-    if FENCED in op.attributes:
+    if PROXY_FENCE in op.attributes:
         emit.insert(nvvm_hopper.FenceProxyOp())
     emit.insert(nvvm.BarWarpSyncOp(emit.i32(-1)))
-    tell_producers(ctx)
+    arrive_at_empty_barriers(ctx)
 
 
-def tell_producers(ctx: KernelContext) -> None:
+def arrive_at_empty_barriers(ctx: KernelContext) -> None:
     """Arrive, for this warp, at the barriers that say that the present buffers are empty."""
     emit = ctx.emit
     if shares_tiles(ctx.graph):

@@ -15,10 +15,10 @@ from mirage_mlir.graph.layout import WARP_THREADS, RegisterLayout, as_matrix
 THREADS = "threads"
 WARPS = "warps"
 ZERO_PADDING = "zero_padding"
-CLUSTER_SHARES = "cluster_shares"
+CLUSTER_REDUCTION = "cluster_reduction"
 """On a graph: the blocks of a cluster share the work that follows their sum."""
 
-RUNNING = "running"
+ONLINE_MAXIMUM = "online_maximum"
 """On a maximum that stabilises sums: it is that of all iterations so far, and of the thread's
 warp."""
 
@@ -28,22 +28,22 @@ STATE = "state"
 MERGES = "merges"
 """On a thread graph: it brings the parts of a sum to the stabiliser that all of them share."""
 
-HELD = "held"
+LHS_IN_REGISTERS = "lhs_in_registers"
 """On a product: the fragments of its left side stay in registers through the loop."""
 
 PRODUCERS = "producers"
 """On a graph: warps, besides its `threads`, that do nothing but copy the loop's tiles."""
 
-UNIT, WGMMA = "unit", "wgmma"
+MMA, WGMMA = "mma", "wgmma"
 """On a product: it is computed by warpgroups, and `warps` counts these."""
 
 SWAPPED = "swapped"
 """On a product of warpgroups: the 64 rows of the unit are columns of the tile."""
 
-IN_SCRATCH = "sums_in_scratch"
+IN_WORKSPACE = "sums_in_workspace"
 """On a graph: sums across blocks go through device memory, and the last block has them."""
 
-PART = "part"
+PARTIAL_SUM = "partial_sum"
 """On such a sum: its number among those of the graph."""
 
 MULTICAST = "multicast"
@@ -55,14 +55,14 @@ REGISTERS = "registers"
 SEPARATE_WAIT = "separate_wait"
 """On a loop-invariant load: it is waited for separately, once a matmul runs on other tiles."""
 
-JOINED = "joined"
+BATCHED = "batched"
 """On products that warpgroups compute as one, and on their left sides: the number of the group,
 and the line of their common buffer from which on this one lies."""
 
-ALTERNATES = "alternates"
+DOUBLE_BUFFERED = "double_buffered"
 """On what the loop writes to shared memory: odd iterations have a buffer of their own."""
 
-FENCED = "fenced"
+PROXY_FENCE = "async_proxy_fence"
 """On a meeting in the loop, or a release: copies or warpgroups, which go another way to shared
 memory than threads, rely on what threads did there."""
 
@@ -80,9 +80,9 @@ def registers_of(value: SSAValue) -> RegisterLayout:
     return attribute.layout
 
 
-def joined_place(op: Operation) -> tuple[int, int] | None:
+def batch_place(op: Operation) -> tuple[int, int] | None:
     """The number of an operation's group and where its lines start; None where it is in none."""
-    place = op.attributes.get(JOINED)
+    place = op.attributes.get(BATCHED)
     if not isinstance(place, DenseArrayBase):
         return None
     number, start = (int(value) for value in place.get_values())
@@ -141,7 +141,7 @@ def blocks_across(op: Operation | Block) -> int:
         return 1
     graph = op.parent_op()
     assert isinstance(graph, kernel.GraphDefinedOp)
-    if IN_SCRATCH in graph.attributes:
+    if IN_WORKSPACE in graph.attributes:
         return 1
     return prod(graph.grid_sizes[axis] for axis in op.across.get_values())
 
@@ -210,14 +210,14 @@ def adds_into(value: SSAValue) -> bool:
         and isinstance(users[0], threadblock.AccumulateOp)
         and users[0].kind.data == "sum"
         and not is_folded(users[0].result)
-        and (users[0].rescale is None or is_running(users[0].rescale))
+        and (users[0].rescale is None or is_online_maximum(users[0].rescale))
     )
 
 
-def is_running(stabiliser: SSAValue) -> bool:
+def is_online_maximum(stabiliser: SSAValue) -> bool:
     """Whether the maximum that sums are rescaled by is that of all iterations so far."""
     op = stabiliser.owner
-    return isinstance(op, Operation) and RUNNING in op.attributes
+    return isinstance(op, Operation) and ONLINE_MAXIMUM in op.attributes
 
 
 def broadcast_sides(shape: Sequence[int], to: Sequence[int]) -> tuple[bool, bool] | None:
@@ -291,7 +291,7 @@ def cluster_sizes(graph: kernel.GraphDefinedOp) -> tuple[int, ...]:
     """
     if shares_tiles(graph):
         return graph.cluster_sizes
-    axes = () if IN_SCRATCH in graph.attributes else summed_axes(graph)
+    axes = () if IN_WORKSPACE in graph.attributes else summed_axes(graph)
     return tuple(n if axis in axes else 1 for axis, n in enumerate(graph.grid_sizes))
 
 

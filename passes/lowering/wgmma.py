@@ -30,8 +30,8 @@ from mirage_mlir.graph.wgmma import (
     COLUMN_STEP,
     ITEM_BYTES,
     MAX_COLUMNS,
-    UNIT_DEPTH,
-    UNIT_ROWS,
+    WGMMA_DEPTH,
+    WGMMA_ROWS,
     OperandTile,
     operand_tile,
 )
@@ -54,7 +54,7 @@ class Operand:
 
     Args:
         descriptor: of the part's start (i64).
-        tile: how the unit reads it.
+        tile: how the instruction reads it.
     """
 
     descriptor: SSAValue
@@ -74,7 +74,7 @@ class GroupTile:
     What one warpgroup computes of a product.
 
     Args:
-        outer: where it starts, on the unit's rows and on its columns, in elements.
+        outer: where it starts, on the instruction's rows and on its columns, in elements.
         depth: where it starts along the depth.
         row_tiles: its rows, in units of 64.
         columns: its columns.
@@ -111,19 +111,19 @@ def group_tile(ctx: KernelContext, op: threadblock.MatmulOp) -> GroupTile:
         fail(op, f"has no {WARPS}; run assign-layouts first")
     down, across, deep = (int(count) for count in groups.get_values())
     swapped = SWAPPED in op.attributes
-    heights = (COLUMN_STEP, UNIT_ROWS) if swapped else (UNIT_ROWS, COLUMN_STEP)
+    heights = (COLUMN_STEP, WGMMA_ROWS) if swapped else (WGMMA_ROWS, COLUMN_STEP)
     tall = ceil_div(ceil_div(rows, heights[0]), down) * heights[0]
     wide = ceil_div(ceil_div(columns, heights[1]), across) * heights[1]
-    steps = depth // UNIT_DEPTH // deep
+    steps = depth // WGMMA_DEPTH // deep
     group = emit.div(ctx.warp, GROUP_WARPS)
     above = emit.div(group, across)
     row = emit.mul(emit.div(above, deep), tall) if down > 1 else 0
     column = emit.mul(emit.rem(group, across), wide) if across > 1 else 0
-    inner = emit.mul(emit.rem(above, deep) if down > 1 else above, steps * UNIT_DEPTH)
+    inner = emit.mul(emit.rem(above, deep) if down > 1 else above, steps * WGMMA_DEPTH)
     depth_start: Index = inner if deep > 1 else 0
     if swapped:
-        return GroupTile((column, row), depth_start, wide // UNIT_ROWS, tall, steps)
-    return GroupTile((row, column), depth_start, tall // UNIT_ROWS, wide, steps)
+        return GroupTile((column, row), depth_start, wide // WGMMA_ROWS, tall, steps)
+    return GroupTile((row, column), depth_start, tall // WGMMA_ROWS, wide, steps)
 
 
 def operand(
@@ -158,9 +158,9 @@ class Sides:
     The operands of a product, as one warpgroup takes them.
 
     Args:
-        left: of the unit's rows; None where it is in registers.
+        left: of the instruction's rows; None where it is in registers.
         fragments: of a left operand in registers, by step and 64 rows.
-        right: of the unit's columns.
+        right: of the instruction's columns.
     """
 
     left: Operand | None
@@ -200,8 +200,8 @@ def start(
     """
     Start the product `op`; it is added to the slots `added` where given.
 
-    With `columns` the unit has as many: those of products that are computed as one, the first of
-    which is `op`.
+    With `columns` the instruction has as many: those of products that are computed as one, the
+    first of which is `op`.
 
     With `compute` its left side, in registers, is not there yet: called with the number of row
     tiles and a step it makes what that step takes. Some steps run while those behind are made.
@@ -242,13 +242,13 @@ def multiply(
 ) -> SSAValue:
     """One instruction: 64 rows, some columns and 16 of depth at `place`; the sums after it."""
     row, column, step = place
-    right = sides.right.at(emit, column, step * UNIT_DEPTH)
+    right = sides.right.at(emit, column, step * WGMMA_DEPTH)
     across = not sides.right.tile.along_depth
     if sides.left is None:
         form = replace(form, transposed=across)
         fields = fields_of(emit, sums, form.columns)
         return emit.result(form.make(fields, sides.fragments[step][row], right))
-    left = sides.left.at(emit, row * UNIT_ROWS, step * UNIT_DEPTH)
+    left = sides.left.at(emit, row * WGMMA_ROWS, step * WGMMA_DEPTH)
     layouts = ("row" if sides.left.tile.along_depth else "col", "row" if across else "col")
     return emit.result(
         WgmmaMmaAsyncOp(sums, left, right, form.columns, form.element, layouts, adds=form.adds)
@@ -258,7 +258,7 @@ def multiply(
 def element_name(op: threadblock.MatmulOp) -> ElementName:
     """The element type of the operands."""
     element = threadblock.tile_type(op.lhs).element_type
-    assert element in (f16, bf16), "assign-layouts gives units 16-bit operands"
+    assert element in (f16, bf16), "assign-layouts gives `wgmma` 16-bit operands"
     return "f16" if element == f16 else "bf16"
 
 
@@ -298,7 +298,7 @@ def sums_of(emit: Emitter, product: Product) -> list[SSAValue]:
 
 
 def finish(emit: Emitter, product: Product) -> list[SSAValue]:
-    """The slots of a product that was started, once the units have computed them."""
+    """The slots of a product that was started, once the tensor cores have computed them."""
     return finished_sums(emit, sums_of(emit, product))
 
 

@@ -10,7 +10,7 @@
 // CHECK-NOT:     rescale
 // CHECK:         arith.maximumf
 // CHECK:         threadblock.accumulate [[OUTER]] rescale
-// CHECK-NOT:     running
+// CHECK-NOT:     online_maximum
 // CHECK:         threadblock.store
 
 // NVVM-LABEL: llvm.func @joint_kernel_0

@@ -7,14 +7,14 @@
 // leaves both in device memory, and the last block of each group goes on with the totals: its threads
 // meet once more, as few of them add up the sums of rows.
 // CHECK-LABEL: func.func @split{{.*}} attributes {counter_bytes = 16 : i64, scratch_bytes = {{[1-9][0-9]*}} : i64
-// CHECK:         sums_in_scratch
+// CHECK:         sums_in_workspace
 // CHECK:         threadblock.reduce_sum
 // CHECK-NOT:     cluster
-// CHECK-DAG:     threadblock.leave_part 0
-// CHECK-DAG:     threadblock.leave_part 1
+// CHECK-DAG:     threadblock.store_partial_sum 0
+// CHECK-DAG:     threadblock.store_partial_sum 1
 // CHECK:         threadblock.barrier "post" cluster
-// CHECK-DAG:     threadblock.accumulate {{.*}} across {{.*}}part = 0
-// CHECK-DAG:     threadblock.accumulate {{.*}} across {{.*}}part = 1
+// CHECK-DAG:     threadblock.accumulate {{.*}} across {{.*}}partial_sum = 0
+// CHECK-DAG:     threadblock.accumulate {{.*}} across {{.*}}partial_sum = 1
 // CHECK:         threadblock.store
 
 // NVVM:         llvm.func @split_kernel_0{{.*}}mirage.arguments = ["input:0", "input:1", "output:0", "scratch:0", "counters:0"]

@@ -96,6 +96,6 @@ class TileValues:
 
 
 def operands_of_products(graph: Hypergraph) -> Iterator[int]:
-    """The values that matrix units multiply, each once."""
+    """The values that tensor cores multiply, each once."""
     products = [edge for edges in graph.edges for edge in edges if edge.kind is Kind.MATMUL]
     yield from dict.fromkeys(operand for edge in products for operand in edge.operands)

@@ -31,7 +31,7 @@ class Clocks:
     The clocks of all threads of a cluster.
 
     A column is a thread of the same block, or an agent: what a transaction barrier counts, or the
-    matrix unit at work for a warp.
+    tensor core at work for a warp.
 
     Args:
         detailed: whether any threads but all of a block ever meet; if not, only the times at which
@@ -42,7 +42,7 @@ class Clocks:
     def __init__(self, threads: int, blocks: int, *, detailed: bool, joint: bool = False) -> None:
         self.threads, self.detailed = threads, detailed
         self.now = 1
-        self.met: Array = np.zeros(blocks, np.int32)
+        self.synchronized: Array = np.zeros(blocks, np.int32)
         """When all threads of each block met last."""
         self.warps = -(-threads // WARP_THREADS)
         self.agents = [threads + self.warps] * blocks
@@ -64,7 +64,7 @@ class Clocks:
 
     def products_of(self, threads: Array) -> Array:
         """
-        The columns of what the matrix unit does for the warps of some threads.
+        The columns of what the tensor core does for the warps of some threads.
 
         A warp's wait says nothing of the other warps' parts of a product.
         """
@@ -84,14 +84,14 @@ class Clocks:
 
     # Threads that meet
 
-    def meet_blocks(self, blocks: Array) -> None:
+    def synchronize_blocks(self, blocks: Array) -> None:
         """All threads of the chosen blocks meet."""
-        self.met[blocks] = self.now
+        self.synchronized[blocks] = self.now
         for block in np.flatnonzero(blocks) if self.detailed else ():
             self._meet(np.arange(block * self.threads, (block + 1) * self.threads)[None])
         self.tick()
 
-    def meet(self, groups: Array) -> None:
+    def synchronize(self, groups: Array) -> None:
         """The threads in each row meet; those of a row are of one block."""
         self._meet(groups)
         self.tick()
@@ -105,7 +105,7 @@ class Clocks:
                 self.abroad[:, group] = self.abroad[:, group].max(axis=1)[:, None]
         self._forget()
 
-    def meet_cluster(self, threads: Array) -> None:
+    def synchronize_cluster(self, threads: Array) -> None:
         """Those of the blocks' threads meet, who have met in each block."""
         if self.abroad is None:
             return
@@ -163,7 +163,10 @@ class Clocks:
     def is_over(self, thread: int, column: int, time: int) -> bool:
         """Whether a thread knows that what another one of its block did at `time` is over."""
         own = thread % self.threads == column
-        return own or max(self.met[thread // self.threads], self._seen(thread, column)) >= time
+        return (
+            own
+            or max(self.synchronized[thread // self.threads], self._seen(thread, column)) >= time
+        )
 
     def _seen(self, thread: int, column: int) -> int:
         return int(self.known[ORDINARY, thread, column]) if self.detailed else 0

@@ -7,7 +7,7 @@ from xdsl.ir import Operation
 from mirage_mlir.dialects import nvvm, nvvm_hopper
 from mirage_mlir.dialects.nvvm_attributes import GridDependency
 from mirage_mlir.interpreters.lowered import mbarriers, warpgroups
-from mirage_mlir.interpreters.lowered.barriers import may_wait, meet_cluster
+from mirage_mlir.interpreters.lowered.barriers import cluster_barrier, may_wait
 from mirage_mlir.interpreters.lowered.clocks import WARP_THREADS
 from mirage_mlir.interpreters.lowered.faults import unsupported
 from mirage_mlir.interpreters.lowered.flow import Flow, Iterations, Rule, Rules
@@ -78,7 +78,7 @@ def run_return(state: Flow, op: Operation) -> None:
     if state.shared.clocks.detailed:
         warpgroups.require_over(state, op)
     state.ended |= state.active
-    meet_cluster(state)
+    cluster_barrier(state)
     if state.ended.all():
         warpgroups.require_registers(state, op)
         mbarriers.require_over(state, op)

@@ -22,7 +22,7 @@ from mirage_mlir.interpreters.lowered.clocks import WARP_THREADS
 from mirage_mlir.interpreters.lowered.device_memory import DeviceBuffer
 from mirage_mlir.interpreters.lowered.encoding import Array
 from mirage_mlir.interpreters.lowered.faults import FaultKind, unsupported
-from mirage_mlir.interpreters.lowered.hand_off import Handover
+from mirage_mlir.interpreters.lowered.hand_off import HandOff
 from mirage_mlir.interpreters.lowered.previous_grid import PreviousGrid
 from mirage_mlir.interpreters.lowered.shared_memory import SharedMemory
 from mirage_mlir.interpreters.lowered.transactions import TransactionBarrier
@@ -86,7 +86,7 @@ class Flow:
         rules: what each operation does.
         available: the memory that is there before the previous grid has ended; None where the
             kernel starts after that.
-        handover: what blocks of the launch hand to each other.
+        hand_off: what blocks of the launch hand to each other.
     """
 
     def __init__(
@@ -96,11 +96,11 @@ class Flow:
         rules: Rules,
         *,
         available: Collection[DeviceBuffer] | None = None,
-        handover: Handover | None = None,
+        hand_off: HandOff | None = None,
     ) -> None:
         self.blocks = blocks
-        self.handover = handover or Handover()
-        self.handover.start_block(shared.clocks)
+        self.hand_off = hand_off or HandOff()
+        self.hand_off.start_block(shared.clocks)
         self.shared = shared
         self.checker = shared.checker
         self.rules = rules
@@ -118,7 +118,7 @@ class Flow:
         self.previous = PreviousGrid(shared, available)
         self.expected: dict[tuple[int, int], int] = {}
         """How many threads each barrier is for at which some wait, by block and number."""
-        self.meeting = np.full(self.size, -1)
+        self.barrier = np.full(self.size, -1)
         """The number of the barrier at which each thread waits, or -1."""
         self.ended = np.zeros(self.size, np.bool_)
         """Which threads have reached the kernel's end."""

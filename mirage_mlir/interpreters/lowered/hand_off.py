@@ -37,7 +37,7 @@ class Written:
 
 
 @dataclass
-class Handover:
+class HandOff:
     """
     What the threads of the running block have done about it.
 
@@ -90,14 +90,14 @@ class Handover:
 class HandedBuffer(DeviceBuffer):
     """An allocation of which a block may read what others handed over."""
 
-    handover: Handover
+    hand_off: HandOff
     handed: Array
 
     @staticmethod
-    def scratch(size: int, handover: Handover, checker: Checker) -> "HandedBuffer":
+    def scratch(size: int, hand_off: HandOff, checker: Checker) -> "HandedBuffer":
         """Memory that nothing wrote yet."""
         buffer = HandedBuffer("scratch", np.full(size, POISON, np.uint8), checker)
-        buffer.handover = handover
+        buffer.hand_off = hand_off
         buffer.handed = np.zeros(size, np.bool_)
         return buffer
 
@@ -110,25 +110,25 @@ class HandedBuffer(DeviceBuffer):
         writes = self.launch_writes[at]
         if access.unordered or not (writes & self.handed[at]).any():
             return writes
-        return writes & ~(self.handed[at] & self.handover.may_read(access.threads)[:, None])
+        return writes & ~(self.handed[at] & self.hand_off.may_read(access.threads)[:, None])
 
     def write(self, access: Access, data: Array) -> None:
         super().write(access, data)
         found = access.only(within(access, len(self.data)))
         never = np.full(len(found.threads), -1)
-        self.handover.written.append(Written(self, found.threads, found.bytes(), never))
+        self.hand_off.written.append(Written(self, found.threads, found.bytes(), never))
 
 
 class Counters(DeviceBuffer):
     """Counters of blocks, 0 before each call."""
 
-    handover: Handover
+    hand_off: HandOff
 
     @staticmethod
-    def of_blocks(size: int, handover: Handover, checker: Checker) -> "Counters":
+    def of_blocks(size: int, hand_off: HandOff, checker: Checker) -> "Counters":
         """As the runtime gives them."""
         counters = Counters("counters", np.zeros(size, np.uint8), checker)
-        counters.handover = handover
+        counters.hand_off = hand_off
         return counters
 
     def read(self, access: Access) -> Array:
@@ -149,5 +149,5 @@ class Counters(DeviceBuffer):
             place = int(access.start[which]) // COUNTER_BYTES
             before[which] = numbers[place]
             numbers[place] = 0 if numbers[place] >= last[which] else numbers[place] + 1
-            self.handover.count(int(access.threads[which]))
+            self.hand_off.count(int(access.threads[which]))
         return before

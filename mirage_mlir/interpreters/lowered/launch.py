@@ -43,7 +43,7 @@ from mirage_mlir.interpreters.lowered.encoding import (
 )
 from mirage_mlir.interpreters.lowered.faults import Checker, FaultKind, unsupported
 from mirage_mlir.interpreters.lowered.flow import BlockIndex, Flow, Rules
-from mirage_mlir.interpreters.lowered.hand_off import Counters, HandedBuffer, Handover
+from mirage_mlir.interpreters.lowered.hand_off import Counters, HandedBuffer, HandOff
 from mirage_mlir.interpreters.lowered.packed import packed_buffers
 from mirage_mlir.interpreters.lowered.previous_grid import noalias_arguments
 from mirage_mlir.interpreters.lowered.scheduler import run_flows
@@ -160,11 +160,11 @@ class Device:
             name = f"output:{number}"
             self.buffers[name] = DeviceBuffer.blank(name, size, checker)
         scratch = integer(module, "mirage.scratch_bytes")
-        self.handover = Handover()
-        self.buffers["scratch"] = HandedBuffer.scratch(scratch, self.handover, checker)
+        self.hand_off = HandOff()
+        self.buffers["scratch"] = HandedBuffer.scratch(scratch, self.hand_off, checker)
         if "mirage.counter_bytes" in module.attributes:
             size = integer(module, "mirage.counter_bytes")
-            self.buffers["counters"] = Counters.of_blocks(size, self.handover, checker)
+            self.buffers["counters"] = Counters.of_blocks(size, self.hand_off, checker)
 
     def argument(self, op: Operation, argument: Attribute, threads: int, *, noalias: bool) -> Value:
         """What a kernel gets for an argument: a pointer for each thread, or a tensor map."""
@@ -235,7 +235,7 @@ class Kernel:
         self.function = function
         self.name = function.sym_name.data
         self.checker = checker
-        self.handover = device.handover
+        self.hand_off = device.hand_off
         self.threads = integer(function, "mirage.threads")
         if self.threads % WARP_THREADS:
             raise unsupported(function, f"has {self.threads} threads, no whole warps")
@@ -298,7 +298,7 @@ class Kernel:
         shared = SharedMemory(
             size, self.threads, count, self.checker, detailed=self.parts, joint=self.joint
         )
-        state = Flow(blocks, shared, RULES, available=self.available, handover=self.handover)
+        state = Flow(blocks, shared, RULES, available=self.available, hand_off=self.hand_off)
         body = self.function.body.block
         state.values.update(zip(body.args, self.arguments, strict=True))
         state.enter(body, state.active)

@@ -107,7 +107,7 @@ class PreviousGrid:
             return True
         block, clocks = thread // self.shared.threads, self.shared.clocks
         others = slice(block * self.shared.threads, (block + 1) * self.shared.threads)
-        known = clocks.met[block]
+        known = clocks.synchronized[block]
         if clocks.detailed:
             known = np.maximum(known, clocks.known[0, thread, : self.shared.threads])
         aware = bool((self.waited[others] & (self.waited_at[others] <= known)).any())

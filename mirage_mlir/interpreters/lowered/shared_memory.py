@@ -88,14 +88,14 @@ class SharedMemory:
 
     def barrier(self, blocks: Array) -> None:
         """All threads of the chosen blocks met: what they did is ordered before what follows."""
-        self.clocks.meet_blocks(blocks)
+        self.clocks.synchronize_blocks(blocks)
 
-    def meet(self, block: int, threads: Array) -> None:
+    def synchronize(self, block: int, threads: Array) -> None:
         """Some threads of a block met."""
         if len(threads) == self.threads:
             self.barrier(np.arange(self.blocks) == block)
         else:
-            self.clocks.meet(threads[None] + block * self.threads)
+            self.clocks.synchronize(threads[None] + block * self.threads)
 
     def cluster_barrier(self) -> None:
         """All threads of all blocks met."""
@@ -139,7 +139,7 @@ class SharedMemory:
         valid, result, access = self._started(access)
         at, columns = access.bytes(self.size), self._columns(access)
         self._require_arrived(access, at)
-        late = self.writers.stamp[at] > self._met(access)
+        late = self.writers.stamp[at] > self._synchronized(access)
         if self.clocks.detailed and late.any():
             warps = access.threads[:, None] // WARP_THREADS
             late &= (
@@ -264,10 +264,10 @@ class SharedMemory:
         """Which accesses are to the memory of the thread's own block."""
         return access.blocks == access.threads // self.threads
 
-    def _met(self, access: Access) -> Array:
+    def _synchronized(self, access: Access) -> Array:
         """When all threads of the accessed block met."""
         assert access.blocks is not None
-        return self.clocks.met[access.blocks][:, None]
+        return self.clocks.synchronized[access.blocks][:, None]
 
     def _put(self, at: Array, data: Array) -> None:
         self.data[at] = data
@@ -287,7 +287,7 @@ class SharedMemory:
         self._require_arrived(access, at)
         self._require_written(access, at, self._unordered_writes(access, at, columns))
         site = self.sites.number(access.op)
-        self.readers.mark(at, columns, site, self._met(access))
+        self.readers.mark(at, columns, site, self._synchronized(access))
 
     def _lend(self, access: Access, at: Array) -> None:
         """Other blocks read bytes that their owner has shown to the cluster."""
@@ -305,7 +305,7 @@ class SharedMemory:
 
     def _unordered_writes(self, access: Access, at: Array, own: Array | None) -> Array:
         """Which bytes were written by what the thread does not know to be over."""
-        return self.writers.unordered(at, access.threads[:, None], own, self._met(access))
+        return self.writers.unordered(at, access.threads[:, None], own, self._synchronized(access))
 
     def _require_arrived(self, access: Access, at: Array) -> None:
         """No copy that its thread has not waited for writes what is read."""
@@ -338,7 +338,7 @@ class SharedMemory:
 
     def _require_read(self, access: Access, at: Array, own: Array) -> None:
         """Nobody but its own thread reads what is written."""
-        late = self.readers.unordered(at, access.threads[:, None], own, self._met(access))
+        late = self.readers.unordered(at, access.threads[:, None], own, self._synchronized(access))
         for party in np.flatnonzero(late.any(axis=(1, 2))):
             what, sites = "write what another reads", self.readers.site[party]
             self._report(FaultKind.RACE, access, late[party], what, sites)
@@ -352,8 +352,10 @@ class SharedMemory:
         matrix loads on an H200.
         """
         # When the threads of its block met another block's thread need not know.
-        met = self._met(access) if own != NOBODY else np.zeros((len(at), 1), np.int32)
-        late, bare = self.readers.before_copy(at, known, own, met)
+        synchronized = (
+            self._synchronized(access) if own != NOBODY else np.zeros((len(at), 1), np.int32)
+        )
+        late, bare = self.readers.before_copy(at, known, own, synchronized)
         for wrong, what in (
             (late, "copy over what another reads"),
             (bare, "copy over what was read with no fence of the proxies after it"),
@@ -380,7 +382,7 @@ class SharedMemory:
             own: the column of the starting thread.
             verb: what is done to the bytes.
         """
-        unshown = self.writers.unshown(at, known, own, self._met(access))
+        unshown = self.writers.unshown(at, known, own, self._synchronized(access))
         for kind, wrong, what in zip(
             (FaultKind.INCOMPLETE, FaultKind.RACE, FaultKind.RACE), unshown, UNSHOWN, strict=True
         ):

@@ -1,7 +1,7 @@
 """
 Rules of products of warpgroups (`wgmma`).
 
-The matrix unit reads tiles in shared memory through descriptors, some time after the product was
+The tensor core reads tiles in shared memory through descriptors, some time after the product was
 started and before the wait for its group is over; sums are there after that. Source: PTX ISA,
 "Asynchronous warpgroup level matrix instructions"; the layouts in words of strides: CUTLASS,
 `include/cute/arch/mma_sm90_desc.hpp`.
@@ -49,7 +49,7 @@ ITEM = 2
 CORE = 8
 """Lines of a core matrix, of 16 bytes each; swizzles repeat after as many lines."""
 
-UNIT = 16
+MMA = 16
 """Bytes in which descriptors count."""
 
 SWIZZLES = (0, 128, 64, 32)
@@ -67,7 +67,7 @@ class Descriptor(NamedTuple):
     @staticmethod
     def read(bits: int) -> "Descriptor":
         """Take the fields apart; base offset, bits 49 to 51, and bits that are not used are 0."""
-        start, leading, stride = (UNIT * (bits >> at & (1 << 14) - 1) for at in (0, 16, 32))
+        start, leading, stride = (MMA * (bits >> at & (1 << 14) - 1) for at in (0, 16, 32))
         return Descriptor(start, leading, stride, SWIZZLES[bits >> 62 & 3])
 
 
@@ -135,7 +135,7 @@ def read_operand(
 
 
 def numbers(data: Array, element: str) -> Array:
-    """16-bit elements, as the matrix unit takes them."""
+    """16-bit elements, as the tensor core takes them."""
     kind = f16 if element == "f16" else bf16
     return decode(data.reshape(-1, ITEM), kind).astype(np.float32).reshape(data.shape[:-1])
 

@@ -70,7 +70,7 @@ def narrow_fragment(state: Flow, value: SSAValue, element: MultiplicandType) -> 
 
 
 def toward_zero(numbers: Array) -> Array:
-    """f64 as f32 of no greater size: matrix units drop what does not fit."""
+    """f64 as f32 of no greater size: tensor cores drop what does not fit."""
     near = numbers.astype(np.float32)
     over = np.abs(near.astype(np.float64)) > np.abs(numbers)
     return np.where(over, np.nextafter(near, np.float32(0)), near)

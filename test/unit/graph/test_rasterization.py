@@ -5,16 +5,16 @@ from itertools import islice, product
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mirage_mlir.graph.rasterization import choose_panel
+from mirage_mlir.graph.rasterization import choose_raster_width
 
 TOGETHER = 12
 
 
-def tiles_of_first(grid: tuple[int, int], along: tuple[int, int], panel: int) -> int:
+def tiles_of_first(grid: tuple[int, int], along: tuple[int, int], width: int) -> int:
     """Bytes of the different tiles that the first blocks to run read."""
     order = (
         (start + column, row)
-        for start, row, column in product(range(0, grid[0], panel), range(grid[1]), range(panel))
+        for start, row, column in product(range(0, grid[0], width), range(grid[1]), range(width))
     )
     first = list(islice(order, TOGETHER))
     columns, rows = ({block[axis] for block in first} for axis in (0, 1))
@@ -28,22 +28,24 @@ def tiles_of_first(grid: tuple[int, int], along: tuple[int, int], panel: int) ->
 def test_blocks_that_run_together_read_no_more(
     grid: tuple[int, int], along: tuple[int, int]
 ) -> None:
-    """A panel divides the first axis, and is taken where it makes the blocks read less."""
-    panel = choose_panel(grid, along, TOGETHER, 1)
-    assert grid[0] % panel == 0
+    """A width divides the first axis, and is taken where it makes the blocks read less."""
+    width = choose_raster_width(grid, along, TOGETHER, 1)
+    assert grid[0] % width == 0
     plain = tiles_of_first(grid, along, grid[0])
-    assert tiles_of_first(grid, along, panel) <= plain
-    if panel < grid[0]:
-        assert tiles_of_first(grid, along, panel) < plain
+    assert tiles_of_first(grid, along, width) <= plain
+    if width < grid[0]:
+        assert tiles_of_first(grid, along, width) < plain
 
 
 def test_panels_of_a_large_product() -> None:
     """Of 56 x 16 blocks, whose tiles along the first axis are twice as large, 132 are 9 x 16."""
-    assert choose_panel((56, 16), (2, 1), 132, 1) == 1
-    assert choose_panel((16, 32), (2, 1), 132, 1) == 8
-    assert choose_panel((32, 8), (0, 1), 132, 1) == 32, "nothing is read along the first axis alone"
+    assert choose_raster_width((56, 16), (2, 1), 132, 1) == 1
+    assert choose_raster_width((16, 32), (2, 1), 132, 1) == 8
+    assert choose_raster_width((32, 8), (0, 1), 132, 1) == 32, (
+        "nothing is read along the first axis alone"
+    )
 
 
 def test_clusters_stay_together() -> None:
-    """A panel is a multiple of what a cluster takes of the first axis."""
-    assert choose_panel((56, 16), (2, 1), 132, 4) % 4 == 0
+    """A width is a multiple of what a cluster takes of the first axis."""
+    assert choose_raster_width((56, 16), (2, 1), 132, 4) % 4 == 0

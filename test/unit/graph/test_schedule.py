@@ -8,9 +8,9 @@ from hypothesis import strategies as st
 from mirage_mlir.graph.schedule import (
     MAX_PIPELINE_STAGES,
     RESERVED_BYTES,
-    even_bytes,
     is_spread,
     mbarrier_bytes,
+    occupancy_limit_bytes,
     pipeline_stages,
     side_by_side,
 )
@@ -74,11 +74,11 @@ def test_a_grid_is_spread_where_no_more_blocks_fit() -> None:
 
 @pytest.mark.parametrize("share", [1, 2, 3, 4, 8])
 def test_shared_memory_for_so_many_blocks(share: int) -> None:
-    bytes_each = even_bytes(share, H200)
+    bytes_each = occupancy_limit_bytes(share, H200)
     assert bytes_each <= H200.shared_per_block
     assert is_spread(bytes_each, np.array(float(share)), H200)
     assert share * (bytes_each + RESERVED_BYTES) <= H200.shared_per_multiprocessor
-    assert even_bytes(9, H200) == 0
+    assert occupancy_limit_bytes(9, H200) == 0
 
 
 def test_arrays_give_what_single_sizes_give() -> None:

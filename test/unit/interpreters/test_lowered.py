@@ -96,7 +96,7 @@ def test_against_numpy() -> None:
 
 @pytest.mark.parametrize("depth", [32, 1024])
 def test_sums_of_f32_have_no_bias(depth: int) -> None:
-    """A matrix unit that summed a thousand products would be off by ten times what is allowed."""
+    """A tensor core that summed a thousand products would be off by ten times what is allowed."""
     check(cases.rmsnorm_linear(Linear(2, 1024, 8, 2, depth, 8, "f32")))
 
 

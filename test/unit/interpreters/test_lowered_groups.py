@@ -48,7 +48,7 @@ def groups_of(module: ModuleOp, threads: int | None = None) -> list[tuple[list[i
     """The warpgroups of each product that has some, and whether it is computed transposed."""
     found: list[tuple[list[int], bool]] = []
     for op in products_of(schedule(module.clone(), threads=threads)):
-        if "unit" in op.attributes:
+        if "mma" in op.attributes:
             warps = op.attributes["warps"]
             assert isinstance(warps, DenseArrayBase)
             found.append(([int(count) for count in warps.get_values()], "swapped" in op.attributes))

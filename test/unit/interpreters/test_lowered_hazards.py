@@ -40,12 +40,12 @@ from mirage_mlir.interpreters.lowered import (
 from mirage_mlir.interpreters.lowered.accesses import Access
 from mirage_mlir.interpreters.lowered.clocks import Clocks
 from mirage_mlir.interpreters.lowered.encoding import POISON
-from mirage_mlir.interpreters.lowered.hand_off import HandedBuffer, Handover
+from mirage_mlir.interpreters.lowered.hand_off import HandedBuffer, HandOff
 
 RACE, DEADLOCK, INCOMPLETE = FaultKind.RACE, FaultKind.DEADLOCK, FaultKind.INCOMPLETE
 
 
-def meet_cluster() -> None:
+def cluster_barrier() -> None:
     nvvm_hopper.ClusterArriveOp()
     nvvm_hopper.ClusterWaitOp()
 
@@ -71,7 +71,7 @@ def lent_copy(_: SSAValue, y: SSAValue, tensor: SSAValue, *, waits: bool) -> Non
     nvvm.BarrierOp()
     if waits:
         wait()
-    meet_cluster()
+    cluster_barrier()
     there = nvvm_hopper.MapClusterAddressOp(
         shared(times(me, 4)), arith.SubiOp(number(1), rank).result
     )
@@ -79,7 +79,7 @@ def lent_copy(_: SSAValue, y: SSAValue, tensor: SSAValue, *, waits: bool) -> Non
     store(value, device(y, plus(times(rank, 128), times(me, 4))))
     if not waits:
         wait()
-    meet_cluster()
+    cluster_barrier()
 
 
 def test_copies_that_another_block_reads() -> None:
@@ -165,13 +165,13 @@ def test_registers_that_change_under_a_product() -> None:
 def handed_over(*, unordered: bool) -> list[str]:
     """What is wrong with a read of what a thread wrote, fenced and counted."""
     checker = Checker(keep_going=True)
-    handover = Handover()
-    buffer = HandedBuffer.scratch(64, handover, checker)
-    handover.start_block(Clocks(32, 1, detailed=False))
+    hand_off = HandOff()
+    buffer = HandedBuffer.scratch(64, hand_off, checker)
+    hand_off.start_block(Clocks(32, 1, detailed=False))
     op, first = llvm.UndefOp(f32), np.zeros(1, np.int64)
     buffer.write(Access(op, first, first, 4, 4), np.full((1, 4), POISON, np.uint8))
-    handover.fence(first)
-    handover.count(0)
+    hand_off.fence(first)
+    hand_off.count(0)
     buffer.read(Access(op, first, first, 4, 4, unordered=unordered))
     return [str(fault) for fault in checker.faults]
 

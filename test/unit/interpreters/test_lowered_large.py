@@ -11,6 +11,7 @@ from xdsl.dialects.llvm import StoreOp
 from xdsl.ir import Operation
 
 from mirage_mlir.dialects.nvvm import ShflSyncOp
+from mirage_mlir.passes.lowering import cta_rasterization
 
 
 def stores_of(kernels: Operation) -> list[int | None]:
@@ -71,12 +72,12 @@ def linear_of_parts(batch: int, s: Linear) -> ModuleOp:
         (lambda: linear_of_parts(2, Linear(48, 32, 64, 16, 16, 16)), [2, 3, 4]),
     ],
 )
-def test_blocks_start_in_panels(
+def test_blocks_start_in_bands_of_the_raster(
     make: Callable[[], ModuleOp], launched: list[int], monkeypatch: pytest.MonkeyPatch
 ):
-    monkeypatch.setattr(raster, "TOGETHER", 4)
+    monkeypatch.setattr(cta_rasterization, "TOGETHER", 4)
     (graph,) = graphs_of(schedule(make()))
-    assert raster.launched_grid(graph) == launched
+    assert cta_rasterization.launched_grid(graph) == launched
     kernels = check(make())
     (grid,) = (each for op in kernels.walk() if (each := op.attributes.get("mirage.grid")))
     assert isinstance(grid, DenseArrayBase)

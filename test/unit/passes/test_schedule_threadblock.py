@@ -35,7 +35,7 @@ GRAPHS = {
     "computed-operands": cases.transposed_linear(
         Linear(16, 64, 16, 0, 16, 0), computed=True, views=False
     ),
-    "tiles-that-stay": cases.invariant_tiles(LINEAR),
+    "loop-invariant-tiles": cases.invariant_tiles(LINEAR),
     "attention": attention_cases.attention(HEADS),
     "maximum-of-the-iteration": attention_cases.observed_attention(HEADS),
     "sums": attention_cases.softmax_sums(16, 64, 16),
@@ -70,7 +70,7 @@ def count(graph: kernel.GraphDefinedOp) -> dict[str, int]:
         # Written by some threads, read by others; the next iteration writes another buffer.
         ("computed-operands", 0, 1, 0),
         # Computed from by other threads than have read it, then read in the loop.
-        ("tiles-that-stay", 2, 0, 0),
+        ("loop-invariant-tiles", 2, 0, 0),
         ("attention", 0, 0, 3),
         ("maximum-of-the-iteration", 0, 1, 2),
         ("sums", 0, 0, 0),
@@ -86,9 +86,9 @@ def test_warps_that_wait_for_copies_need_no_barrier_for_them(
 
 @pytest.mark.parametrize(
     ("name", "stage"),
-    [("lora", "post"), ("tiles-that-stay", "invariant"), ("attention", "invariant")],
+    [("lora", "post"), ("loop-invariant-tiles", "invariant"), ("attention", "invariant")],
 )
-def test_the_first_reader_waits_for_a_tile_that_stays(name: str, stage: str) -> None:
+def test_the_first_reader_waits_for_a_loop_invariant_tile(name: str, stage: str) -> None:
     graph = scheduled(GRAPHS[name], "H200")
     ops: list[Operation] = list(graph.body.block.ops)
     (wait,) = [op for op in ops if isinstance(op, AwaitTileOp)]

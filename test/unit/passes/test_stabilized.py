@@ -191,7 +191,7 @@ NORMS: dict[ElementType, tuple[str, float, float]] = {
     "f16": (LAYER_NORM, 1000.0, 1e-3),
     "bf16": (WEIGHTED_LAYER_NORM, 32.0, 8e-3),
 }
-"""With a weight the matrix unit multiplies X * G before the norm is known, which f16 may not hold.
+"""With a weight the tensor core multiplies X * G before the norm is known, which f16 may not hold.
 Then how far X is from zero, and the error that is allowed."""
 
 

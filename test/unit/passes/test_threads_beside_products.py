@@ -11,7 +11,7 @@ from xdsl.ir import Operation
 from mirage_mlir.dialects import threadblock as tb
 from mirage_mlir.dialects.layout import BarrierOp, ConvertLayoutOp, ReleaseTilesOp
 from mirage_mlir.dialects.nvvm_wgmma import WgmmaMmaAsyncOp, WgmmaWaitOp
-from mirage_mlir.passes.lowering.tiles import ALTERNATES, FENCED, JOINED, registers_of
+from mirage_mlir.passes.lowering.tiles import BATCHED, DOUBLE_BUFFERED, PROXY_FENCE, registers_of
 
 
 def normed_attention(s: Heads) -> ModuleOp:
@@ -77,13 +77,15 @@ def test_threads_compute_while_the_product_runs() -> None:
     """They meet once an iteration, and the fence is there; the result waits behind their work."""
     ops = ops_of(schedule(normed_attention(SMALL)))
     (product, _) = [op for op in ops if isinstance(op, tb.MatmulOp)]
-    (move,) = [op for op in ops if isinstance(op, ConvertLayoutOp) and ALTERNATES in op.attributes]
+    (move,) = [
+        op for op in ops if isinstance(op, ConvertLayoutOp) and DOUBLE_BUFFERED in op.attributes
+    ]
     (maximum,) = [op for op in ops if isinstance(op, tb.ReduceMaxOp)]
     assert ops.index(product) < ops.index(move)
     (meeting,) = [op for op in ops if isinstance(op, BarrierOp) and op.stage.data == "loop"]
     assert ops.index(move) < ops.index(meeting) < ops.index(maximum)
     (release,) = [op for op in ops if isinstance(op, ReleaseTilesOp)]
-    assert FENCED not in release.attributes
+    assert PROXY_FENCE not in release.attributes
 
 
 def test_two_threads_share_a_row_that_is_summed() -> None:
@@ -125,7 +127,7 @@ def test_products_with_one_right_side_are_one() -> None:
     """Rows of 8, and of 1 twice, each padded to 8: four steps of 24 columns and one wait."""
     module = several_sides(8, 64, 64, 2)
     ops = ops_of(schedule(module.clone()))
-    sides = [op for op in ops if isinstance(op, ConvertLayoutOp) and JOINED in op.attributes]
+    sides = [op for op in ops if isinstance(op, ConvertLayoutOp) and BATCHED in op.attributes]
     offsets = [str(op.attributes["smem_offset"]) for op in sides]
     assert len(sides) == len(set(offsets)) == 3
     products = [op for op in check(module).walk() if isinstance(op, WgmmaMmaAsyncOp)]
@@ -142,6 +144,6 @@ def test_a_side_that_is_loaded_is_multiplied_alone() -> None:
         for side in (g.load(x, (8, 64), [ALL], [1]), wide):
             g.store(total(g, matmul(g, side, tile)), f"{tb.shape_of(side)[0]}x64xf32", [ALL])
     module = p.finish(*g.results)
-    assert not any(JOINED in op.attributes for op in ops_of(schedule(module.clone())))
+    assert not any(BATCHED in op.attributes for op in ops_of(schedule(module.clone())))
     waits = [op for op in check(module).walk() if isinstance(op, WgmmaWaitOp)]
     assert len(waits) == 2

@@ -198,7 +198,7 @@ def test_one_pass_layer_norm() -> None:
     """
     Squares are taken of what is near zero: the first element of a row is subtracted before.
 
-    The matrix unit reads the row itself, as it is in memory, and so does the sum for its mean.
+    The tensor core reads the row itself, as it is in memory, and so does the sum for its mean.
     """
     graph = next(graph for graph in found(resolve(layer_norm_linear())) if graph.trip_counts)
     operations = graph.operations
@@ -240,7 +240,7 @@ def test_softmax_along_both_axes() -> None:
 
 @pytest.mark.parametrize(("kind", "exact"), [("bf16", True), ("f32", False)])
 def test_products_that_round(kind: str, exact: bool) -> None:
-    """A matrix unit that has to round X multiplies X less its first column, where it may."""
+    """A tensor core that has to round X multiplies X less its first column, where it may."""
     program = in_bf16(resolve(layer_norm_linear(kind)))
     graph = next(graph for graph in found(program) if graph.trip_counts)
     operations = graph.operations
