@@ -163,8 +163,8 @@ class BarrierOp(IRDLOperation):
     """
     Wait for all threads of the block, or for `number_of_threads` at barrier `barrier_id`.
 
-    Orders shared- and device-memory accesses of the threads that meet. Barrier 0 is the one without
-    operands; `number_of_threads` is a multiple of 32.
+    Orders shared- and device-memory accesses of the threads that synchronize. Barrier 0 is the one
+    without operands; `number_of_threads` is a multiple of 32.
     """
 
     name = "nvvm.barrier"

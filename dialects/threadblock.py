@@ -297,8 +297,8 @@ class AccumulateOp(IRDLOperation):
     Elements that are not valid in an iteration or block add nothing. Every block along `across`
     sees the total. A value from after the loop is only combined across blocks.
 
-    With `rescale` the value of iteration or block i was computed with a stabiliser m_i (a row
-    maximum), and the result is `sum_i value_i * exp(m_i - max_j m_j)`.
+    With `rescale` the value of iteration or block i was computed relative to a row
+    maximum m_i, and the result is `sum_i value_i * exp(m_i - max_j m_j)`.
     """
 
     name = "threadblock.accumulate"
@@ -551,7 +551,7 @@ class Stage(Enum):
 
 
 def _stage(op: Operation, stages: dict[SSAValue, Stage]) -> Stage:
-    """The stage of `op` from those of its operands; raises where they cannot meet."""
+    """The stage of `op` from those of its operands; raises where they cannot MEET."""
     if isinstance(op, LoadOp):
         cut = any(dim != REPLICATED for dim in op.loop_map.get_values())
         return Stage.LOOP if cut else Stage.INVARIANT

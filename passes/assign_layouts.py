@@ -137,7 +137,7 @@ def try_assign(
     try:
         assignment.run()
     except NoCommonMaximum as error:
-        common.add(error.stabiliser)
+        common.add(error.row_maximum)
         graph.detach_region(0)
         graph.add_region(before)
         return None
@@ -161,7 +161,7 @@ class AssignLayoutsPass(ModulePass):
     A product whose left side is worked on element by element from another product's result takes
     it from registers, where it lies already. Reductions stay in registers where one warp has all
     that they take. Rescaled sums keep the maxima of the iterations so far; where nothing else asks
-    for the maximum of an iteration (see `stabilisers`), each warp has maxima of its own, and sums
+    for the maximum of an iteration (see `row_maxima`), each warp has maxima of its own, and sums
     are brought together after the loop.
 
     The layouts of tiles in shared memory (which side the run is, padding, swizzle), and of threads

@@ -78,7 +78,7 @@ def barrier_times(graph: kernel.GraphDefinedOp) -> Times:
             if op.stage.data == Stage.LOOP.value:
                 loop.append(now)
         elif isinstance(op, AwaitTilesOp):
-            # The loop starts, but nobody meets.
+            # The loop starts, but nobody synchronizes.
             loop.append(now)
         of[op] = now
     return Times(of, (loop[0], loop[-1]) if loop else (0, 0))

@@ -268,8 +268,8 @@ class ScheduleThreadblockPass(ModulePass):
     wait for these, each for itself. There is one such warp, or four where those that compute need
     the registers that a group can give away. Buffers of `cp.async` are as many as keep enough bytes
     on their way; those of tensor copies take the memory that there is. What threads compute for the
-    iteration of such a loop has two buffers (`double_buffered`) where they meet less often then,
-    and they compute what they can while warpgroups multiply.
+    iteration of such a loop has two buffers (`double_buffered`) where they synchronize less often
+    then, and they compute what they can while warpgroups multiply.
 
     Blocks that differ only along an axis of the grid that a tile does not depend on load the same
     tile. Those of a cluster then copy a part each to all of them (`multicast`), where the graph has
@@ -330,7 +330,7 @@ class Scheduler:
                 graph.attributes[REGISTERS] = IntegerAttr(limit, i64)
 
     def alternate(self, graph: kernel.GraphDefinedOp) -> None:
-        """Keep two buffers of what the loop writes where iterations meet less often so."""
+        """Keep two buffers of what the loop writes where iterations synchronize less often so."""
         stage_map = threadblock.stages(graph)
         ops = [
             op for op in graph.body.block.ops if stage_of(op, stage_map, looped=True) == Stage.LOOP

@@ -322,7 +322,7 @@ def mma_result(rows: int, columns: int, warps: tuple[int, int, int]) -> Register
 
 def padded_pitch(columns: int, item_bytes: int) -> int:
     """
-    Elements between rows in shared memory, so that eight rows of 16 bytes meet no bank twice.
+    Elements between rows in shared memory, so that eight rows of 16 bytes have no bank conflict.
 
     The pitch is an odd number of 16-byte pieces: then the pieces of eight neighbouring rows, which
     `ldmatrix` reads at once, fall in eight different groups of 4 banks. Tiles with rows shorter

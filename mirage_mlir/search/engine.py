@@ -23,7 +23,7 @@ from mirage_mlir.search.lower_bound import least_seconds_of_graphs, least_second
 from mirage_mlir.search.program import Program
 from mirage_mlir.search.report import SearchReport
 from mirage_mlir.search.saturate import Saturation
-from mirage_mlir.search.stabilization import stabilised
+from mirage_mlir.search.stabilization import stabilized
 from mirage_mlir.search.tiling import Tiling
 from mirage_mlir.search.values import Algebra
 
@@ -387,7 +387,7 @@ class Search:
             )
             for index in best
         ]
-        stable = (stabilised(self.program, one.algebra, graph) for graph in graphs)
+        stable = (stabilized(self.program, one.algebra, graph) for graph in graphs)
         slowest = float(seconds[best[-1]]) if enough else np.inf
         return [graph for graph in stable if graph is not None], slowest
 

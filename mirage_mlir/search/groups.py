@@ -197,7 +197,7 @@ def _group_chain(tiling: Tiling, edges: Mapping[int, Edge], chain: Chain, groups
             each = np.where(line < LONGEST_LINE, 2 * GROUP_WORK * SHORT_LINES, each)
     for width in widths:
         possible &= width % WGMMA_DEPTH == 0
-    looped = bool(mesh.iterations)
+    looped = bool(mesh.trip_counts)
     limits = [float(registers_for_chain(count, looped=looped)) for count in GROUP_COUNTS]
     limit = np.select([groups == count for count in GROUP_COUNTS], limits, 0.0)
     across = np.full_like(rows, np.inf)

@@ -29,7 +29,7 @@ LEAST = Fraction(-(1 << 127))
 """About the least number of f32: less than any score but minus infinity."""
 
 
-def stabilised(program: Program, algebra: Algebra, graph: BlockGraph) -> BlockGraph | None:
+def stabilized(program: Program, algebra: Algebra, graph: BlockGraph) -> BlockGraph | None:
     """
     `graph` with the shifts of its program put in; None where it has none that keeps all outputs.
 
@@ -41,12 +41,12 @@ def stabilised(program: Program, algebra: Algebra, graph: BlockGraph) -> BlockGr
     if not algebra.program.shifts:
         return graph
     try:
-        return _Stabiliser(program, algebra, graph).run()
+        return _Stabilizer(program, algebra, graph).run()
     except UnstableError:
         return None
 
 
-class _Stabiliser:
+class _Stabilizer:
     """
     Writes the operations of one graph anew, each when it is first needed.
 

@@ -97,9 +97,9 @@ class LayoutAssignment(TilePlaces):
         target: the chip's.
         sharing: blocks of a cluster that share the work after their sums.
         chains: products of which one takes the other's result from registers.
-        common: stabilisers that must be the same in all warps, and those of the iteration alone.
+        common: row maxima that must be the same in all warps, and those of the iteration alone.
         given: layouts of thread graphs that are free to have any, by their numbers.
-        free: those that were met.
+        free: those that were visited.
         states: the maxima that sums are merged by.
         maxima_of_blocks: those that the blocks' parts of a sum are relative to.
     """
@@ -232,7 +232,7 @@ class LayoutAssignment(TilePlaces):
         if PARTIAL_SUM in op.attributes:
             return self.sum_of_parts(op)
         if op.rescale is None and op.value in self.relative:
-            assert op.kind.data == "max", "what else uses a stabiliser makes it common"
+            assert op.kind.data == "max", "what else uses a row maximum makes it common"
         layout = self.registers_for(op, 0, partial=True)
         folded = self.folded(op, layout)
         set_layout(op, RegistersAttr.of(folded or layout))
@@ -288,18 +288,18 @@ class LayoutAssignment(TilePlaces):
         return result
 
     def state_of(
-        self, op: threadblock.AccumulateOp, stabiliser: SSAValue, layout: RegisterLayout
+        self, op: threadblock.AccumulateOp, row_maximum: SSAValue, layout: RegisterLayout
     ) -> RegisterLayout:
         """The layout of the maxima for `op`, in which its threads can have them."""
-        state = state_layout(stabiliser, op.value, layout)
-        sides = broadcast_sides(threadblock.shape_of(stabiliser), threadblock.shape_of(op.value))
-        if is_online_maximum(stabiliser):
+        state = state_layout(row_maximum, op.value, layout)
+        sides = broadcast_sides(threadblock.shape_of(row_maximum), threadblock.shape_of(op.value))
+        if is_online_maximum(row_maximum):
             if sides is None or layout.slots_in(state, *sides) is None:
-                self.want_common(stabiliser)
+                self.want_common(row_maximum)
             return state
-        shape = threadblock.shape_of(stabiliser if sides else op.value)
-        if isinstance(layout_of(stabiliser), RegistersAttr) and (
-            resident_slots(stabiliser, state, shape) is None
+        shape = threadblock.shape_of(row_maximum if sides else op.value)
+        if isinstance(layout_of(row_maximum), RegistersAttr) and (
+            resident_slots(row_maximum, state, shape) is None
         ):
             self.in_shared(op, 1)
         return state
@@ -308,8 +308,8 @@ class LayoutAssignment(TilePlaces):
         self, op: threadblock.AccumulateOp, computed: SSAValue, state: RegisterLayout
     ) -> Maxima:
         """What the maxima of a thread's own iterations are, and those of warps and blocks."""
-        stabiliser, across = op.rescale, list(op.across.get_values())
-        assert stabiliser is not None
+        row_maximum, across = op.rescale, list(op.across.get_values())
+        assert row_maximum is not None
         own = next(
             (
                 use.operation
@@ -323,11 +323,11 @@ class LayoutAssignment(TilePlaces):
             None,
         )
         if own is None:
-            own = threadblock.AccumulateOp(stabiliser, "max", across)
+            own = threadblock.AccumulateOp(row_maximum, "max", across)
             own.location = op.location
         else:
             own.detach()
-            own.operands[0] = stabiliser
+            own.operands[0] = row_maximum
         self.graph.body.block.insert_op_before(own, op)
         self.stages[own.result] = Stage.POST
         own.attributes[STATE] = UnitAttr()
@@ -399,7 +399,7 @@ class LayoutAssignment(TilePlaces):
 
     def can_run(self, op: Operation) -> bool:
         """
-        Whether `op` makes a stabiliser that may be the maximum of all iterations of a warp so far.
+        Whether `op` makes a row maximum that may be the maximum of all iterations of a warp so far.
         """
         result = op.results[0]
         looped = self.stages[result] == Stage.LOOP

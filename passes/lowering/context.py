@@ -73,7 +73,7 @@ class KernelContext:
         fetched: tiles in device memory that were read ahead, by layout and shape.
         resident_lhs: loop-invariant fragments of left sides in registers, of matmuls, by
             step and row.
-        stabilisers: what rescaled sums are relative to.
+        row_maxima: what rescaled sums are relative to.
         partial_sums, counters: device memory for sums across blocks without clusters.
     """
 
@@ -101,9 +101,7 @@ class KernelContext:
     resident_lhs: dict[Operation, list[list[list[SSAValue]]]] = field(
         default_factory=dict[Operation, list[list[list[SSAValue]]]]
     )
-    stabilisers: dict[StateKey, OnlineMaximum] = field(
-        default_factory=dict[StateKey, OnlineMaximum]
-    )
+    row_maxima: dict[StateKey, OnlineMaximum] = field(default_factory=dict[StateKey, OnlineMaximum])
     partial_sums: SSAValue | None = None
     counters: SSAValue | None = None
 

@@ -87,7 +87,7 @@ class Loop:
             assert not rest
             run_iteration = self.run_iteration_ahead if self.is_ahead else self.run_iteration
             totals = run_iteration(iteration, self.split(values))
-            return [*totals, *chain.from_iterable(ctx.stabilisers[k].maxima for k in keys)]
+            return [*totals, *chain.from_iterable(ctx.row_maxima[k].maxima for k in keys)]
 
         results = emit.loop(self.iterations, [*carried, *chain.from_iterable(maxima)], body)
         ctx.iterations = iterations_of(ctx, 0)
@@ -100,14 +100,14 @@ class Loop:
             arrive_at_empty_barriers(ctx)
         self.take_maxima(keys, results[len(carried) :])
         for op in self.states:
-            state = ctx.stabilisers[op.value, registers_of(op.result)]
+            state = ctx.row_maxima[op.value, registers_of(op.result)]
             ctx.registers[op.result] = state.maxima
 
     def take_maxima(self, keys: Sequence[StateKey], values: list[SSAValue]) -> list[SSAValue]:
-        """Give the stabilisers of sums the maxima so far; what is left of `values`."""
+        """Give the row maxima of sums the maxima so far; what is left of `values`."""
         for key in keys:
             count = len(key[1].offsets)
-            self.ctx.stabilisers[key] = OnlineMaximum(key[1], values[:count])
+            self.ctx.row_maxima[key] = OnlineMaximum(key[1], values[:count])
             values = values[count:]
         return values
 
@@ -156,7 +156,7 @@ class Loop:
         """
         Whether an iteration's products run on while those of the next iteration are started.
 
-        So it is where nothing in the loop asks for their sums, and warps do not meet in it.
+        So it is where nothing in the loop asks for their sums, and warps do not synchronize in it.
         """
         products = [op for op in self.ops if isinstance(op, threadblock.MatmulOp)]
         return (
@@ -290,7 +290,9 @@ class Loop:
 
     @cached_property
     def run_through_barriers(self) -> bool:
-        """Whether products run on while all threads meet: nothing that they read is rewritten."""
+        """
+        Whether products run on while all threads synchronize: nothing that they read is rewritten.
+        """
         written = {op for op in self.ops if writes(op)}
         return not any(written & set(reads(op)) for op in self.ops if is_wgmma(op))
 

@@ -1,5 +1,5 @@
 """
-Sums whose iterations have stabilisers of their own, brought to the largest of them as the
+Sums whose iterations have row maxima of their own, brought to the largest of them as the
 iterations go by.
 
 Source: Milakov and Gimelshein, "Online normalizer calculation for softmax" (2018), and Dao et al.,
@@ -26,33 +26,33 @@ LOWEST = -3.4028234663852886e38
 itself, so that iterations and blocks without elements need no case of their own."""
 
 StateKey = tuple[SSAValue, RegisterLayout]
-"""A stabiliser, and how the maxima of its iterations are spread over threads."""
+"""A row maximum, and how the maxima of its iterations are spread over threads."""
 
 
 def state_key(op: threadblock.AccumulateOp) -> StateKey:
     """The state that the sum `op`, which has a layout, is rescaled by."""
-    stabiliser = op.rescale
+    row_maximum = op.rescale
     attribute = layout_of(op.result)
-    assert stabiliser is not None
+    assert row_maximum is not None
     assert isinstance(attribute, RegistersAttr)
-    return stabiliser, state_layout(stabiliser, op.value, attribute.layout)
+    return row_maximum, state_layout(row_maximum, op.value, attribute.layout)
 
 
-def state_layout(stabiliser: SSAValue, value: SSAValue, layout: RegisterLayout) -> RegisterLayout:
+def state_layout(row_maximum: SSAValue, value: SSAValue, layout: RegisterLayout) -> RegisterLayout:
     """The layout of the maxima for sums of `value` that lie in `layout`."""
-    owner = stabiliser.owner
-    attribute = layout_of(stabiliser)
+    owner = row_maximum.owner
+    attribute = layout_of(row_maximum)
     if isinstance(owner, threadblock.ReduceMaxOp) and ONLINE_MAXIMUM in owner.attributes:
         assert isinstance(attribute, RegistersAttr)
         return attribute.layout
-    sides = broadcast_sides(threadblock.shape_of(stabiliser), threadblock.shape_of(value))
+    sides = broadcast_sides(threadblock.shape_of(row_maximum), threadblock.shape_of(value))
     return layout.reduced(*sides) if sides else layout
 
 
 @dataclass
 class OnlineMaximum:
     """
-    The maxima of one stabiliser, a slot for each place of `layout`.
+    The maxima of one row maximum, a slot for each place of `layout`.
 
     Args:
         maxima: of all iterations so far.
@@ -67,7 +67,7 @@ class OnlineMaximum:
     weights: list[SSAValue] = field(default_factory=list[SSAValue])
 
     def advance(self, emit: Emitter, found: list[SSAValue], *, weigh: bool) -> None:
-        """Take in the stabilisers that were `found` in an iteration."""
+        """Take in the row maxima that were `found` in an iteration."""
         before = self.maxima
         self.maxima = [
             emit.result(arith.MaximumfOp(old, new)) for old, new in zip(before, found, strict=True)
@@ -93,7 +93,7 @@ class OnlineMaximum:
         for candidate in ((row, column), (row, 0), (0, column), (0, 0)):
             if candidate in numbers:
                 return candidate
-        raise AssertionError("assign-layouts gives sums what their stabilisers fit")
+        raise AssertionError("assign-layouts gives sums what their row maxima fit")
 
 
 def exp_of_difference(emit: Emitter, lhs: SSAValue, rhs: SSAValue) -> SSAValue:

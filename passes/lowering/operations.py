@@ -32,7 +32,8 @@ from mirage_mlir.passes.lowering.tiles import (
 from mirage_mlir.passes.lowering.wgmma_selection import uses_wgmma, written_for_wgmma
 
 CONSUMERS_BARRIER = 1
-"""The number of the barrier at which the threads that compute meet; at 0 all of a block do."""
+"""The number of the barrier at which the threads that compute synchronize; at 0 all of a block
+do."""
 
 
 def run_all(ctx: KernelContext, ops: Sequence[Operation]) -> None:

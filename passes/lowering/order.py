@@ -70,7 +70,7 @@ def spreads(op: Operation) -> bool:
 
 @dataclass
 class Hazards:
-    """Buffers touched since all threads last met."""
+    """Buffers touched since all threads last synchronized."""
 
     written: set[Operation] = field(default_factory=set[Operation])
     read: set[Operation] = field(default_factory=set[Operation])
@@ -87,7 +87,7 @@ class Hazards:
         self.read.update(reads(op))
 
     def clear(self) -> None:
-        """All threads have met."""
+        """All threads have synchronized."""
         self.written.clear()
         self.read.clear()
 
@@ -166,7 +166,9 @@ def read_after_product(
 
 
 def loop_part(ops: list[Operation], stages: int) -> list[Operation]:
-    """One iteration: all threads meet when its tiles have come and the oldest buffers are free."""
+    """
+    One iteration: all threads synchronize when its tiles have come and the oldest buffers are free.
+    """
     if not ops:
         return []
     top = BarrierOp(Stage.LOOP.value, max(0, stages - 2))
@@ -184,7 +186,7 @@ def is_for_groups(op: Operation) -> bool:
 
 
 def before_pipeline(ops: list[Operation]) -> list[Operation]:
-    """What happens before such a loop, at whose top nobody meets."""
+    """What happens before such a loop, at whose top nobody synchronizes."""
     copied = [op for op in ops if is_invariant_load(op) and is_tensor_copy(op)]
     rest = [op for op in ops if op not in copied]
     ordered = [*copied, *in_invariant_order(rest, 0)]
@@ -281,7 +283,7 @@ def post_part(ops: list[Operation], after_loop: bool) -> list[Operation]:
     """What follows the loop, or what comes before sums across blocks where there is none."""
     if any(isinstance(op, StorePartialSumOp) for op in ops):
         return through_scratch(ops)
-    # Parts that go to other blocks come first: then all of them meet once.
+    # Parts that go to other blocks come first: then all of them synchronize once.
     parts = {op for op in ops if isinstance(op, threadblock.AccumulateOp) or spreads(op)}
     sums = leading_to(ops, parts)
     ops = [*by_barriers(sums), *by_barriers([op for op in ops if op not in sums])]

@@ -178,7 +178,8 @@ class Producer:
         """
         Make the barriers, and fill the first buffers with what is there already.
 
-        Barriers that nobody uses before the block has met are made behind the first copies.
+        Barriers that nobody uses before the block has synchronized are made behind the first
+        copies.
         """
         ctx = self.ctx
         slots = range(ctx.stages)

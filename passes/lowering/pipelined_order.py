@@ -1,7 +1,8 @@
 """
-One iteration of a loop whose tiles producers copy: what warps do in it, and where all of them meet.
+One iteration of a loop whose tiles producers copy: what warps do in it, and where all of them
+synchronize.
 
-Threads work while products of warpgroups run, and meet as seldom as two buffers of what they
+Threads work while products of warpgroups run, and synchronize as seldom as two buffers of what they
 compute allow.
 """
 
@@ -37,8 +38,8 @@ def pipelined_loop(ops: list[Operation]) -> list[Operation]:
     """
     One iteration where producers copy its tiles: warps wait for those, not for each other.
 
-    They meet only where one reads or overwrites what others of them touched, in this iteration or
-    in the one before.
+    They synchronize only where one reads or overwrites what others of them touched, in this
+    iteration or in the one before.
     """
     loads = [op for op in ops if isinstance(op, threadblock.LoadOp)]
     products = [op for op in ops if of_loaded_tiles(op)]
@@ -82,7 +83,8 @@ def beside_products(ops: list[Operation]) -> list[Operation]:
 
 def early_barriers(body: list[Operation]) -> list[Operation]:
     """
-    An iteration's `body`, where threads meet before they wait for a product whose result they use.
+    An iteration's `body`, where threads synchronize before they wait for a product whose result
+    they use.
 
     What they make of that is the left side of another product, piece by piece while it runs: a
     barrier in between would have them make all of it first.
@@ -100,7 +102,7 @@ def early_barriers(body: list[Operation]) -> list[Operation]:
 
 
 def touches_shared(op: Operation) -> bool:
-    """Whether `op` reads or writes shared memory, or all meet in it."""
+    """Whether `op` reads or writes shared memory, or all synchronize in it."""
     return isinstance(op, BarrierOp) or bool(reads(op) or writes(op))
 
 
@@ -115,7 +117,7 @@ def released(body: list[Operation]) -> list[Operation]:
     An iteration's `body`, with the release of its tiles behind the last reading of them.
 
     What threads do without barrier comes in front of it where products of warpgroups run
-    meanwhile. Where all have met since threads read tiles, the fence is there already.
+    meanwhile. Where all have synchronized since threads read tiles, the fence is there already.
     """
     reading = [place for place, op in enumerate(body) if any(map(is_staged, reads(op)))]
     last = max(reading, default=-1)
@@ -140,9 +142,10 @@ def is_wgmma(op: Operation) -> bool:
 
 def alternating(ops: list[Operation]) -> list[Operation]:
     """
-    What a pipelined loop of `ops` should keep two buffers of, for iterations to meet less often.
+    What a pipelined loop of `ops` should keep two buffers of, for iterations to synchronize less
+    often.
 
-    With one buffer all threads meet before it is written anew, and again before it is read.
+    With one buffer all threads synchronize before it is written anew, and again before it is read.
     """
     found = [
         op for op in ops if writes(op) and not spreads(op) and ZERO_PADDING not in op.attributes
@@ -157,5 +160,5 @@ def alternating(ops: list[Operation]) -> list[Operation]:
 
 
 def count_barriers(ops: list[Operation]) -> int:
-    """How often all threads meet in one iteration of a pipelined loop of `ops`."""
+    """How often all threads synchronize in one iteration of a pipelined loop of `ops`."""
     return sum(isinstance(op, BarrierOp) for op in pipelined_loop(ops))

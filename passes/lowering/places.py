@@ -83,12 +83,12 @@ class NoCommonMaximum(Exception):
     The maxima of single warps are asked for where one of all warps is needed.
 
     Args:
-        stabiliser: the number, among the operations of the graph, of what makes them.
+        row_maximum: the number, among the operations of the graph, of what makes them.
     """
 
-    def __init__(self, stabiliser: int) -> None:
-        super().__init__(f"operation {stabiliser} must be the same in all warps")
-        self.stabiliser = stabiliser
+    def __init__(self, row_maximum: int) -> None:
+        super().__init__(f"operation {row_maximum} must be the same in all warps")
+        self.row_maximum = row_maximum
 
 
 @dataclass

@@ -139,7 +139,7 @@ def keep(ctx: KernelContext, op: Reduction, folded: dict[Position, SSAValue]) ->
     assert isinstance(attribute, RegistersAttr)
     slots = [folded[place] for place in attribute.layout.offsets]
     if ONLINE_MAXIMUM in op.attributes:
-        state = ctx.stabilisers[op.result, attribute.layout]
+        state = ctx.row_maxima[op.result, attribute.layout]
         state.advance(ctx.emit, slots, weigh=False)
         slots = state.maxima
     ctx.registers[op.result] = slots
@@ -254,11 +254,11 @@ def rescaled(
     slots: list[SSAValue],
 ) -> tuple[list[SSAValue], list[SSAValue]]:
     """
-    The sum so far and an iteration's `slots` (none: they are added elsewhere), of one stabiliser.
+    The sum so far and an iteration's `slots` (none: they are added elsewhere), of one row maximum.
     """
     attribute = layout_of(op.result)
     assert isinstance(attribute, RegistersAttr)
-    state = stabiliser_of(ctx, op)
+    state = row_maximum_of(ctx, op)
     factors = state.at(state.factors, attribute.layout)
     carried = scaled(ctx.emit, carried, factors)
     if state.weights and slots:
@@ -266,26 +266,26 @@ def rescaled(
     return carried, slots
 
 
-def stabiliser_of(ctx: KernelContext, op: threadblock.AccumulateOp) -> OnlineMaximum:
+def row_maximum_of(ctx: KernelContext, op: threadblock.AccumulateOp) -> OnlineMaximum:
     """The state that `op` is rescaled by, in which the present iteration has been taken in."""
     key = state_key(op)
-    state = ctx.stabilisers[key]
+    state = ctx.row_maxima[key]
     if not state.factors:
-        stabiliser, layout = key
-        found = row_maxima_in(ctx, stabiliser, op.value, layout)
+        row_maximum, layout = key
+        found = row_maxima_in(ctx, row_maximum, op.value, layout)
         state.advance(ctx.emit, found, weigh=True)
     return state
 
 
 def row_maxima_in(
-    ctx: KernelContext, stabiliser: SSAValue, value: SSAValue, layout: RegisterLayout
+    ctx: KernelContext, row_maximum: SSAValue, value: SSAValue, layout: RegisterLayout
 ) -> list[SSAValue]:
-    """The stabiliser of `value` in f32, spread as `layout`; -inf where there is none."""
-    shape = threadblock.shape_of(stabiliser)
-    extents = ctx.extents(stabiliser)
+    """The row maximum of `value` in f32, spread as `layout`; -inf where there is none."""
+    shape = threadblock.shape_of(row_maximum)
+    extents = ctx.extents(row_maximum)
     if broadcast_sides(shape, threadblock.shape_of(value)) is None:
         shape, extents = threadblock.shape_of(value), ()
-    found = fetch(ctx, stabiliser, layout, shape)
+    found = fetch(ctx, row_maximum, layout, shape)
     found = mask(ctx, found, layout, shape, extents, NEUTRAL["max"])
-    exists, nothing = ctx.exists(stabiliser), ctx.emit.f32(NEUTRAL["max"])
+    exists, nothing = ctx.exists(row_maximum), ctx.emit.f32(NEUTRAL["max"])
     return [ctx.emit.select(exists, each, nothing) for each in found]

@@ -282,7 +282,7 @@ class RegisterLayouts:
     def conversions(
         self, groups: list[Group], group_of: dict[Operation, int], first: int
     ) -> Iterator[Pair]:
-        """What two groups cost that meet in one thread graph and are not spread alike."""
+        """What two groups cost that MEET in one thread graph and are not spread alike."""
         for op in self.graph.body.block.ops:
             if not isinstance(op, thread.GraphOp) or op not in group_of:
                 continue

@@ -98,7 +98,7 @@ def release_tiles(ctx: KernelContext, op: ReleaseTilesOp) -> None:
     Say that this warp has read the tiles of the present iteration, to all blocks that write there.
 
     An arrival orders what threads read before what threads write, but not before what copies
-    write, which go another way to shared memory: without the fence, here or in a meeting since
+    write, which go another way to shared memory: without the fence, here or in a barrier since
     then, copies overtook `ldmatrix` on an H200 where three blocks shared a multiprocessor.
     """
     emit = ctx.emit

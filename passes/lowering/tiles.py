@@ -19,14 +19,14 @@ CLUSTER_REDUCTION = "cluster_reduction"
 """On a graph: the blocks of a cluster share the work that follows their sum."""
 
 ONLINE_MAXIMUM = "online_maximum"
-"""On a maximum that stabilises sums: it is that of all iterations so far, and of the thread's
+"""On a maximum that stabilizes sums: it is that of all iterations so far, and of the thread's
 warp."""
 
 STATE = "state"
-"""On an accumulated maximum: it is kept already, for the sums that it stabilises."""
+"""On an accumulated maximum: it is kept already, for the sums that it stabilizes."""
 
 MERGES = "merges"
-"""On a thread graph: it brings the parts of a sum to the stabiliser that all of them share."""
+"""On a thread graph: it brings the parts of a sum to the row maximum that all of them share."""
 
 LHS_IN_REGISTERS = "lhs_in_registers"
 """On a product: the fragments of its left side stay in registers through the loop."""
@@ -63,7 +63,7 @@ DOUBLE_BUFFERED = "double_buffered"
 """On what the loop writes to shared memory: odd iterations have a buffer of their own."""
 
 PROXY_FENCE = "async_proxy_fence"
-"""On a meeting in the loop, or a release: copies or warpgroups, which go another way to shared
+"""On a barrier in the loop, or a release: copies or warpgroups, which go another way to shared
 memory than threads, rely on what threads did there."""
 
 
@@ -112,7 +112,10 @@ def widest_run(graph: kernel.GraphDefinedOp) -> int:
 
 
 def blocked_run(graph: kernel.GraphDefinedOp, value: SSAValue) -> int:
-    """The same of a tile that is read from shared memory: more than one access would meet banks."""
+    """
+    The same of a tile that is read from shared memory: more than one access would have bank
+    conflicts.
+    """
     return min(widest_run(graph), WIDEST_RUN_BYTES // item_bytes(value))
 
 
@@ -168,7 +171,7 @@ def stores_along(op: threadblock.StoreOp, axes: Sequence[int]) -> bool:
 
 
 def users_of_sum(op: threadblock.AccumulateOp) -> list[Operation]:
-    """The operations that use a sum, once its parts have one stabiliser."""
+    """The operations that use a sum, once its parts have one row maximum."""
     users = [use.operation for use in op.result.uses]
     if len(users) == 1 and MERGES in users[0].attributes:
         return [use.operation for use in users[0].results[0].uses]
@@ -214,9 +217,9 @@ def adds_into(value: SSAValue) -> bool:
     )
 
 
-def is_online_maximum(stabiliser: SSAValue) -> bool:
+def is_online_maximum(row_maximum: SSAValue) -> bool:
     """Whether the maximum that sums are rescaled by is that of all iterations so far."""
-    op = stabiliser.owner
+    op = row_maximum.owner
     return isinstance(op, Operation) and ONLINE_MAXIMUM in op.attributes
 
 

@@ -2,7 +2,7 @@
 // RUN: mirage-opt %s --fuse-thread-graphs --assign-layouts="target=sm_90a" --schedule-threadblock="target=sm_90a stages=3" --plan-memory="target=sm_90a" | filecheck %s --check-prefix=MEMORY
 // RUN: mirage-opt %s --fuse-thread-graphs --assign-layouts="target=sm_90a" --schedule-threadblock="target=sm_90a stages=3" --plan-memory="target=sm_90a" --lower-to-nvvm="target=sm_90a" | filecheck %s --check-prefix=NVVM
 
-// One warp copies; the others wait for an iteration's tiles, each for itself, and meet after the loop.
+// One warp copies; the others wait for an iteration's tiles, each for itself, and synchronize after the loop.
 // SCHEDULE-LABEL: func.func @linear
 // SCHEDULE:         attributes {threads = 128 : i64, producers = 1 : i64, stages = 3 : i64
 // SCHEDULE-NOT:     threadblock.barrier

@@ -5,7 +5,7 @@
 
 // Four blocks without a cluster: each adds up its warps' parts of the product and reduces its squares,
 // leaves both in device memory, and the last block of each group goes on with the totals: its threads
-// meet once more, as few of them add up the sums of rows.
+// synchronize once more, as few of them add up the sums of rows.
 // CHECK-LABEL: func.func @split{{.*}} attributes {counter_bytes = 16 : i64, scratch_bytes = {{[1-9][0-9]*}} : i64
 // CHECK:         sums_in_workspace
 // CHECK:         threadblock.reduce_sum

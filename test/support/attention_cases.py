@@ -1,4 +1,4 @@
-"""Small functions with rescaled sums: attention in pieces, merges of pieces, other stabilisers."""
+"""Small functions with rescaled sums: attention in pieces, merges of pieces, other row maxima."""
 
 from typing import NamedTuple
 
@@ -84,10 +84,10 @@ def pieces(g: Graph, s: Heads, tiles: list[SSAValue]) -> Pieces:
     return Pieces(scores, largest, weights, sums, matmul(g, g.cast(weights, s.kind), v))
 
 
-def rescaled(g: Graph, value: SSAValue, stabiliser: SSAValue, across: bool = False) -> SSAValue:
+def rescaled(g: Graph, value: SSAValue, row_maximum: SSAValue, across: bool = False) -> SSAValue:
     """A rescaled sum, over grid axis 2 too where `across`."""
     axes = [2] if across else []
-    return g.add(tb.AccumulateOp(value, across=axes, rescale=stabiliser))
+    return g.add(tb.AccumulateOp(value, across=axes, rescale=row_maximum))
 
 
 def attention(s: Heads) -> ModuleOp:
@@ -242,7 +242,7 @@ def jointly_shifted(s: Heads) -> ModuleOp:
 
 def maximum_with_nothing(s: Heads) -> ModuleOp:
     """
-    Stabilisers that take in a number even in an iteration without scores, where they are nothing.
+    Row maxima that take in a number even in an iteration without scores, where they are nothing.
     """
     given = f"{s.heads}x{s.queries}x{s.blocks * s.iterations}xf32"
     p = Program(s.tensor(s.queries), s.tensor(s.keys), s.tensor(s.keys), given)

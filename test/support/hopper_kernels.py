@@ -118,7 +118,7 @@ class CopyKernel:
     arrivals: int = 2
     bytes_expected: int = 1024
     init_fence: bool = True
-    meets: bool = True
+    synchronizes: bool = True
     expects: bool = True
     releases: bool = True
     fences: bool = True
@@ -153,7 +153,7 @@ class CopyKernel:
         me = thread()
         warp, lane = over(me, 32), rest(me, 32)
         when(equal(me, 0), self.make_barriers)
-        if self.meets:
+        if self.synchronizes:
             nvvm.BarrierOp()
         when(equal(warp, 2), lambda: when(equal(lane, 0), lambda: self.produce(tensor)))
         when(

@@ -70,7 +70,7 @@ class AttentionMaker:
         return [dim] if self.looped else []
 
     def store(self, g: Graph, scores: SSAValue, values: SSAValue) -> None:
-        """Results of one softmax, or of two with stabilisers of their own."""
+        """Results of one softmax, or of two with row maxima of their own."""
         result = self.softmax(g, scores, values)
         if self.chance(0.2):
             other = self.softmax(g, g.add(tb.ScaleOp(scores, 0.5)), values)
@@ -78,7 +78,7 @@ class AttentionMaker:
         g.store(result, self.s.tensor(self.s.queries), [0, 1, ALL])
 
     def softmax(self, g: Graph, scores: SSAValue, values: SSAValue) -> SSAValue:
-        """Weighted values, and what else is made of the stabiliser."""
+        """Weighted values, and what else is made of the row maximum."""
         largest = g.add(tb.ReduceMaxOp(scores, [2]))
         weights = g.add(tb.ExpOp(g.add(tb.SubOp(scores, largest))))
         if self.chance(0.3):

@@ -56,7 +56,7 @@ class ProductKernel:
     unfinished: int = 0
     releases_early: bool = False
     proxy_fence: bool = True
-    meets: bool = True
+    synchronizes: bool = True
     stride: int = 8
     reads_early: bool = False
     sees_barrier: bool = True
@@ -233,7 +233,7 @@ class ProductKernel:
             llvm.StoreOp(value, shared(target, shared(2 * self.stage)), alignment=16)
         if self.proxy_fence:
             nvvm_hopper.FenceProxyOp()
-        if self.meets:
+        if self.synchronizes:
             nvvm.BarrierOp(number(1), number(128))
 
     def left_registers(

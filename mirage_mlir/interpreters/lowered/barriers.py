@@ -37,7 +37,7 @@ def may_wait(state: Flow, op: Operation) -> bool:
 
 
 def run_barrier(state: Flow, op: Operation) -> Wait | None:
-    """All threads of the block meet, or as many as the operation says."""
+    """All threads of the block synchronize, or as many as the operation says."""
     assert isinstance(op, nvvm.BarrierOp)
     if op.reduction_predicate is not None:
         raise unsupported(op, "reduces a predicate, which no lowered kernel does")
@@ -103,7 +103,7 @@ def wait_at_barrier(state: Flow, op: Operation) -> Wait | None:
 
 
 def run_warp_barrier(state: Flow, op: Operation) -> None:
-    """All lanes of a warp meet."""
+    """All lanes of a warp synchronize."""
     assert isinstance(op, nvvm.BarWarpSyncOp)
     warps = state.require_warps(op)
     if state.uniform(op, op.mask) != EVERYONE:
@@ -132,7 +132,7 @@ def touches_shared(op: Operation) -> bool:
 
 
 def run_cluster_wait(state: Flow, op: Operation) -> Wait | None:
-    """All threads of the cluster that have not ended have met."""
+    """All threads of the cluster that have not ended have synchronized."""
     require_cluster(state, op)
     before = op.prev_op
     while before is not None and not isinstance(

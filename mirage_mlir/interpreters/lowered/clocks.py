@@ -34,8 +34,8 @@ class Clocks:
     tensor core at work for a warp.
 
     Args:
-        detailed: whether any threads but all of a block ever meet; if not, only the times at which
-            those met are kept.
+        detailed: whether any threads but all of a block ever synchronize; if not, only the times at
+            which those synchronized are kept.
         joint: whether blocks tell each other by barriers of their own what they have done.
     """
 
@@ -43,7 +43,7 @@ class Clocks:
         self.threads, self.detailed = threads, detailed
         self.now = 1
         self.synchronized: Array = np.zeros(blocks, np.int32)
-        """When all threads of each block met last."""
+        """When all threads of each block synchronized last."""
         self.warps = -(-threads // WARP_THREADS)
         self.agents = [threads + self.warps] * blocks
         """The first column of each block that is nobody's."""
@@ -82,21 +82,21 @@ class Clocks:
         self.agents[block] += 1
         return column
 
-    # Threads that meet
+    # Threads that synchronize
 
     def synchronize_blocks(self, blocks: Array) -> None:
-        """All threads of the chosen blocks meet."""
+        """All threads of the chosen blocks synchronize."""
         self.synchronized[blocks] = self.now
         for block in np.flatnonzero(blocks) if self.detailed else ():
-            self._meet(np.arange(block * self.threads, (block + 1) * self.threads)[None])
+            self._synchronize(np.arange(block * self.threads, (block + 1) * self.threads)[None])
         self.tick()
 
     def synchronize(self, groups: Array) -> None:
-        """The threads in each row meet; those of a row are of one block."""
-        self._meet(groups)
+        """The threads in each row synchronize; those of a row are of one block."""
+        self._synchronize(groups)
         self.tick()
 
-    def _meet(self, groups: Array) -> None:
+    def _synchronize(self, groups: Array) -> None:
         for group in groups:
             together = self.known[:, group].max(axis=1)
             together[ORDINARY, group % self.threads] = self.now
@@ -106,7 +106,7 @@ class Clocks:
         self._forget()
 
     def synchronize_cluster(self, threads: Array) -> None:
-        """Those of the blocks' threads meet, who have met in each block."""
+        """Those of the blocks' threads synchronize, who have synchronized in each block."""
         if self.abroad is None:
             return
         whole = self.abroad[:, threads].max(axis=1)

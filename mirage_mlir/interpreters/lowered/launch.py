@@ -74,8 +74,8 @@ PARTING = (
     nvvm_wgmma.WgmmaWaitOp,
 )
 """
-Operations of kernels for which it does not do to know when all threads of a block met last; named
-barriers are others.
+Operations of kernels for which it does not do to know when all threads of a block synchronized
+last; named barriers are others.
 """
 
 GRID_AXES = 3

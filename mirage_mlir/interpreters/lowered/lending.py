@@ -30,7 +30,7 @@ class Lending:
             self.hidden[at] = True
 
     def show(self, writers: Writers) -> None:
-        """All threads have met: what they wrote is there, and what they read is read."""
+        """All threads have synchronized: what they wrote is there, and what they read is read."""
         if self.clocks.detailed:
             self.hidden &= self._under_way(writers)
         else:

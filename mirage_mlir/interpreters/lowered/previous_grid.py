@@ -3,7 +3,7 @@ What threads may do with device memory before the previous grid has ended.
 
 A kernel of a programmatic dependent launch may start while the previous grid still runs. What that
 grid uses may be accessed once a thread has waited (`griddepcontrol.wait`), by it and by those that
-it met since. Source: PTX ISA, "griddepcontrol".
+it synchronized since. Source: PTX ISA, "griddepcontrol".
 
 No wait orders loads that are taken to read what never changes (`Pointer.noalias`, `is_invariant`):
 LLVM makes `ld.global.nc` of them, which ptxas moves to where the kernel starts. On an H200 most

@@ -87,18 +87,20 @@ class SharedMemory:
         self.sites = Sites()
 
     def barrier(self, blocks: Array) -> None:
-        """All threads of the chosen blocks met: what they did is ordered before what follows."""
+        """
+        All threads of the chosen blocks synchronized: what they did is ordered before what follows.
+        """
         self.clocks.synchronize_blocks(blocks)
 
     def synchronize(self, block: int, threads: Array) -> None:
-        """Some threads of a block met."""
+        """Some threads of a block synchronized."""
         if len(threads) == self.threads:
             self.barrier(np.arange(self.blocks) == block)
         else:
             self.clocks.synchronize(threads[None] + block * self.threads)
 
     def cluster_barrier(self) -> None:
-        """All threads of all blocks met."""
+        """All threads of all blocks synchronized."""
         self.barrier(np.ones(self.blocks, np.bool_))
         self.show()
 
@@ -265,7 +267,7 @@ class SharedMemory:
         return access.blocks == access.threads // self.threads
 
     def _synchronized(self, access: Access) -> Array:
-        """When all threads of the accessed block met."""
+        """When all threads of the accessed block synchronized."""
         assert access.blocks is not None
         return self.clocks.synchronized[access.blocks][:, None]
 
@@ -297,7 +299,7 @@ class SharedMemory:
             what = "read what an asynchronous copy to another block still writes"
             self._report(FaultKind.INCOMPLETE, access, copied, what, self.writers.site)
         if (hidden := hidden & ~copied).any():
-            what = "read what another block wrote since the cluster met"
+            what = "read what another block wrote since the cluster synchronized"
             self._report(FaultKind.RACE, access, hidden, what)
         self.lending.lent[at] = True
 
@@ -351,7 +353,7 @@ class SharedMemory:
         An arrival orders reads before writes of threads only: copies go another way, and overtook
         matrix loads on an H200.
         """
-        # When the threads of its block met another block's thread need not know.
+        # When the threads of its block synchronized another block's thread need not know.
         synchronized = (
             self._synchronized(access) if own != NOBODY else np.zeros((len(at), 1), np.int32)
         )

@@ -106,7 +106,7 @@ def test_copies_that_another_block_reads() -> None:
 
 
 def test_threads_that_disagree_about_a_named_barrier() -> None:
-    """Two warps of three meet: both must say that they are two."""
+    """Two warps of three synchronize: both must say that they are two."""
 
     def body(more: int) -> None:
         warp = over(thread(), 32)

@@ -69,7 +69,7 @@ MUTANTS = {
     "reads sums before": (replace(RIGHT, reads_early=True), INCOMPLETE),
     "multiplies without waiting": (replace(RIGHT, sees_barrier=False), INCOMPLETE),
     "no fence of the proxies": (replace(RIGHT, left="stored", proxy_fence=False), RACE),
-    "no barrier": (replace(RIGHT, left="stored", meets=False), RACE),
+    "no barrier": (replace(RIGHT, left="stored", synchronizes=False), RACE),
     "the last warp's part of a product does not count": (replace(RIGHT, arrivals=3), RACE),
     "three warps": (replace(RIGHT, warps=3), FaultKind.DIVERGENCE),
 }

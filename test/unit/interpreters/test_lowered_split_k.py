@@ -117,11 +117,11 @@ def test_threads_that_do_not_meet(which: int) -> None:
     (count,) = operations(kernels, nvvm.AtomicCountOp)
     inner = count.parent_op()
     assert inner is not None
-    meeting = inner.prev_op if which == 0 else inner.next_op
-    while not isinstance(meeting, nvvm.BarrierOp):
-        assert meeting is not None
-        meeting = meeting.prev_op if which == 0 else meeting.next_op
-    meeting.detach()
+    barrier = inner.prev_op if which == 0 else inner.next_op
+    while not isinstance(barrier, nvvm.BarrierOp):
+        assert barrier is not None
+        barrier = barrier.prev_op if which == 0 else barrier.next_op
+    barrier.detach()
     assert fault_of(kernels) in (FaultKind.RACE, FaultKind.UNINITIALISED)
 
 

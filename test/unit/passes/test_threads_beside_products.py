@@ -1,4 +1,4 @@
-"""What threads do beside products of warpgroups: meetings, buffers, joined left sides."""
+"""What threads do beside products of warpgroups: barriers, buffers, joined left sides."""
 
 import pytest
 from attention_cases import Heads, rescaled
@@ -74,7 +74,9 @@ def test_factors_of_columns_that_threads_compute(sizes: Heads, target: str) -> N
 
 
 def test_threads_compute_while_the_product_runs() -> None:
-    """They meet once an iteration, and the fence is there; the result waits behind their work."""
+    """
+    They synchronize once an iteration, and the fence is there; the result waits behind their work.
+    """
     ops = ops_of(schedule(normed_attention(SMALL)))
     (product, _) = [op for op in ops if isinstance(op, tb.MatmulOp)]
     (move,) = [
@@ -82,8 +84,8 @@ def test_threads_compute_while_the_product_runs() -> None:
     ]
     (maximum,) = [op for op in ops if isinstance(op, tb.ReduceMaxOp)]
     assert ops.index(product) < ops.index(move)
-    (meeting,) = [op for op in ops if isinstance(op, BarrierOp) and op.stage.data == "loop"]
-    assert ops.index(move) < ops.index(meeting) < ops.index(maximum)
+    (barrier,) = [op for op in ops if isinstance(op, BarrierOp) and op.stage.data == "loop"]
+    assert ops.index(move) < ops.index(barrier) < ops.index(maximum)
     (release,) = [op for op in ops if isinstance(op, ReleaseTilesOp)]
     assert PROXY_FENCE not in release.attributes
 

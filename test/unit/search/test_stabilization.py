@@ -16,7 +16,7 @@ from mirage_mlir.search.limits import Limits
 from mirage_mlir.search.program import Function, Kind, Output, Program
 from mirage_mlir.search.report import SearchReport
 from mirage_mlir.search.shifts import find_shifts
-from mirage_mlir.search.stabilization import stabilised
+from mirage_mlir.search.stabilization import stabilized
 from mirage_mlir.search.values import Algebra
 
 EXP = Function("exp")
@@ -27,7 +27,7 @@ def found(program: Program) -> list[BlockGraph]:
 
 
 def as_found(program: Program, algebra: Algebra, graph: BlockGraph) -> BlockGraph:
-    """In place of `stabilised`: no shift."""
+    """In place of `stabilized`: no shift."""
     return graph
 
 
@@ -174,13 +174,13 @@ def test_a_sum_over_rows_of_different_maxima(monkeypatch: pytest.MonkeyPatch) ->
     monkeypatch.setattr(engine, "stabilised", as_found)
     (graph, *_) = found(program)
     sums = [n for n, op in enumerate(graph.operations) if op.kind is Kind.REDUCE_SUM]
-    assert stabilised(program, algebra, graph) is not None
+    assert stabilized(program, algebra, graph) is not None
     # The quotient replaced by the exp itself.
     (exp,) = (n for n, op in enumerate(graph.operations) if op.function == EXP)
     over_rows = max(sums)
     broken = list(graph.operations)
     broken[over_rows] = replace(broken[over_rows], operands=(exp,))
-    assert stabilised(program, algebra, replace(graph, operations=tuple(broken))) is None
+    assert stabilized(program, algebra, replace(graph, operations=tuple(broken))) is None
 
 
 def layer_norm_linear(kind: str = "f16") -> ProgramBuilder:
