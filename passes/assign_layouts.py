@@ -47,7 +47,7 @@ from mirage_mlir.passes.lowering.wgmma_selection import swizzle_operands
 
 
 def choose_threads(graph: kernel.GraphDefinedOp, target: Target) -> int:
-    """Threads of the block: by accumulators where there are matrix products, else by elements."""
+    """Threads of the block: by accumulators where there are matmuls, else by elements."""
     matmuls = [op for op in graph.body.block.ops if isinstance(op, threadblock.MatmulOp)]
     if matmuls:
         threads = threads_of_chains(graph, target)
@@ -158,29 +158,29 @@ class AssignLayoutsPass(ModulePass):
         %a = threadblock.accumulate %p {layout = registers}
         %s = threadblock.convert_layout %a {layout = shared, 4 copies}
 
-    A product whose left side is worked on element by element from another product's result takes
+    A matmul whose left side is worked on element by element from another matmul's result takes
     it from registers, where it lies already. Reductions stay in registers where one warp has all
     that they take. Rescaled sums keep the maxima of the iterations so far; where nothing else asks
     for the maximum of an iteration (see `row_maxima`), each warp has maxima of its own, and sums
     are brought together after the loop.
 
     The layouts of tiles in shared memory (which side the run is, padding, swizzle), and of threads
-    that no product and no other tile decides, cost the least together: conflicts of banks in all
+    that no matmul and no other tile decides, cost the least together: conflicts of banks in all
     accesses are counted, and what is asked of device memory (see `tile_layouts` and
-    `register_layouts`). Fixed here: warps share a product by least instructions, split along its
+    `register_layouts`). Fixed here: warps share a matmul by least instructions, split along its
     depth only where the sum is accumulated.
 
     On a chip with tensor copies these fetch the loop's tiles where alignment allows (`copy =
-    "tensor"`); such tiles have no padding. On one with products of warpgroups (`wgmma`) four warps
+    "tensor"`); such tiles have no padding. On one with matmuls of warpgroups (`wgmma`) four warps
     multiply tiles of 64 rows (`mma = "wgmma"`; `warps` counts groups then), or of few rows and 64
     columns (`swapped`), straight from swizzled tiles in shared memory; what they take from another
-    product stays in registers. Several such products of few rows with one right side, whose left
+    matmul stays in registers. Several such matmuls of few rows with one right side, whose left
     sides threads write, are computed as one (`batched`). Sums across more blocks than a cluster has
     are taken apart: each block stores its partial sum in device memory
     (`threadblock.store_partial_sum`), the last one adds them up. Reductions that the loop only adds
     up are done behind it, on the sum.
 
-    Fails on an operation that has no place in a kernel, such as a product of several matrices,
+    Fails on an operation that has no place in a kernel, such as a matmul of several matrices,
     where a block that is not the last would need such a sum, and on a module for another target.
     """
 

@@ -323,10 +323,10 @@ class LowerToNvvmPass(ModulePass):
     `mirage.packings`; and what a launch asks for at least, so that blocks of a kernel that starts
     early are spread evenly: `mirage.occupancy_limit_bytes` of shared memory.
 
-    Products of warpgroups, where nothing in the loop asks for their sums, run on while those of
+    Warpgroup matmuls, where nothing in the loop asks for their sums, run on while those of
     the next iteration are started (`loop`); lanes that share rows of sums exchange them for stores
-    of 16 bytes (`quads`); blocks of a large grid start in panels, so that neighbours read the same
-    tiles (`raster`: `mirage.grid` is the grid as it is launched).
+    of 16 bytes (`lane_transpose`); blocks of a large grid start in bands, so that neighbours read
+    the same tiles (`cta_rasterization`: `mirage.grid` is the grid as it is launched).
 
     Fails on operators outside a kernel, on what else is beside kernels or refers to their function,
     on results that no kernel writes, on clusters for a chip that has none, on grids with more

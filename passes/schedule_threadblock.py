@@ -81,7 +81,7 @@ AHEAD = "ahead"
 """On a graph with producers: iterations whose tiles may be on their way, but at the start."""
 
 BESIDE_SUMS = 56
-"""Registers of a thread for what is not a product's sum: with 96 sums and more to choose from,
+"""Registers of a thread for what is not a matmul's sum: with 96 sums and more to choose from,
 ptxas uses 151 in all."""
 
 FEWEST_BESIDE = 32
@@ -165,7 +165,7 @@ def rotate(graph: kernel.GraphDefinedOp) -> None:
 
     Sums and maxima do not care about the order of their iterations; the caches do: blocks that ask
     for one line at one time queue for it. Where some blocks share what one axis cuts and others
-    what the other one does, they better ask together: on an H200 a product of 256 rows took 18.6 us
+    what the other one does, they better ask together: on an H200 a matmul of 256 rows took 18.6 us
     apart and 17.7 so.
     """
     if all(bytes_along(graph)):
@@ -193,22 +193,22 @@ def is_followed(graph: kernel.GraphDefinedOp) -> bool:
 
 def producers_of(graph: kernel.GraphDefinedOp) -> int:
     """Warps that copy the tiles of the loop."""
-    products = [op for op in graph.body.block.ops if isinstance(op, threadblock.MatmulOp)]
-    needed = min(MAX_REGISTERS, BESIDE_SUMS + sum(map(registers_for, products)))
+    matmuls = [op for op in graph.body.block.ops if isinstance(op, threadblock.MatmulOp)]
+    needed = min(MAX_REGISTERS, BESIDE_SUMS + sum(map(registers_for, matmuls)))
     return producer_warps(block_threads(graph), needed)
 
 
 def registers_side_by_side(graph: kernel.GraphDefinedOp, share: int) -> int | None:
     """The most of each thread with which so many blocks fit; None where that may not be enough."""
-    products = [op for op in graph.body.block.ops if isinstance(op, threadblock.MatmulOp)]
+    matmuls = [op for op in graph.body.block.ops if isinstance(op, threadblock.MatmulOp)]
     present = block_threads(graph) + producers_of(graph) * WARP_THREADS
     limit = most_registers(share * present)
-    fits = FEWEST_BESIDE + sum(map(registers_for, products)) <= limit
-    return limit if share > 1 and products and fits else None
+    fits = FEWEST_BESIDE + sum(map(registers_for, matmuls)) <= limit
+    return limit if share > 1 and matmuls and fits else None
 
 
 def registers_for(op: threadblock.MatmulOp) -> int:
-    """Registers of a thread for the sums of a product; single warps hold operands as well."""
+    """Registers of a thread for the sums of a matmul; single warps hold operands as well."""
     attribute = layout_of(op.result)
     if not uses_wgmma(op) or not isinstance(attribute, RegistersAttr):
         return MAX_REGISTERS - BESIDE_SUMS
@@ -273,7 +273,7 @@ class ScheduleThreadblockPass(ModulePass):
 
     Blocks that differ only along an axis of the grid that a tile does not depend on load the same
     tile. Those of a cluster then copy a part each to all of them (`multicast`), where the graph has
-    clusters, `cluster [2, 1]`, or gets them here because copies take longer than products.
+    clusters, `cluster [2, 1]`, or gets them here because copies take longer than matmuls.
 
     Fails on a graph without layouts, and on a module for another target.
     """

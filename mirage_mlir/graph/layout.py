@@ -303,7 +303,7 @@ def mma_result(rows: int, columns: int, warps: tuple[int, int, int]) -> Register
 
     Warps along the depth hold parts of one sum. The thread index is lane, then column warps,
     then depth warps, then row warps, lowest first; each count is a power of two. So the warps
-    along the columns of one product can be those along the depth of the next.
+    along the columns of one matmul can be those along the depth of the next.
     """
     down, across, deep = warps
     row_tiles = ceil_div(ceil_div(rows, MMA_ROWS), down)

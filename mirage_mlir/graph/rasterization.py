@@ -15,7 +15,7 @@ def choose_raster_width(
     """
     Blocks along a grid's first axis that start before those of the second axis go on.
 
-    Blocks that run at a time read tiles of both sides of a product; the fewer different ones, the
+    Blocks that run at a time read tiles of both sides of a matmul; the fewer different ones, the
     more L2 has. Of so many blocks p lie side by side and `together / p` one behind the other.
 
     Args:

@@ -39,7 +39,7 @@ REGISTERS, MAX_REGISTERS, REGISTERS_STEP = 65536, 255, 8
 """Of a block, of a thread, and what those of a thread are a multiple of: on all our chips."""
 
 MAX_FRAGMENT_REGISTERS = 144
-"""Registers of a thread for the sums of all products of a chain, of which one takes another's
+"""Registers of a thread for the sums of all matmuls of a chain, of which one takes another's
 result from registers; the rest of 255 holds operands, addresses and elements that are worked on."""
 
 MAX_EXCHANGE_BYTES = 48 * 1024
@@ -114,14 +114,14 @@ empty, it has what could be copied before the previous grid had ended."""
 
 
 def elementwise_threads(elements: ArrayLike) -> Array:
-    """Threads of a block without matrix products, by the elements of its largest tile."""
+    """Threads of a block without matmuls, by the elements of its largest tile."""
     share = np.ceil(np.asarray(elements) / ELEMENTS_PER_THREAD)
     return np.clip(2 ** np.ceil(np.log2(share)), MIN_THREADS, MAX_THREADS)
 
 
-def matrix_threads(products: Sequence[tuple[int, int]]) -> int:
-    """Threads of a block with matrix products, by the rows and columns of each."""
-    accumulators = sum(round_up(m, MMA_ROWS) * round_up(n, MMA_COLUMNS) for m, n in products)
+def matrix_threads(matmuls: Sequence[tuple[int, int]]) -> int:
+    """Threads of a block with matmuls, by the rows and columns of each."""
+    accumulators = sum(round_up(m, MMA_ROWS) * round_up(n, MMA_COLUMNS) for m, n in matmuls)
     return MATRIX_THREADS * (1 if accumulators <= ACCUMULATORS_PER_THREAD * MATRIX_THREADS else 2)
 
 
@@ -190,7 +190,7 @@ def pipeline_stages(
     Buffers of each tile that a loop loads with tensor copies: all that there is room for.
 
     Unlike `cp.async` of the threads that compute, a producer fills a buffer as soon as it is free.
-    On an H200 a product of 16 rows that read 50 MB took 15.8 us with 74 KB of buffers in each
+    On an H200 a matmul of 16 rows that read 50 MB took 15.8 us with 74 KB of buffers in each
     block, 15.0 with 123 and 14.4 with 164, where the next kernel's blocks start when others end.
 
     Args:
@@ -248,7 +248,7 @@ def is_spread(shared_bytes: ArrayLike, share: Array, target: Target) -> Mask:
 
     That is so where a multiprocessor has memory for no more blocks than it gets (`share`). Then
     they may be placed while the previous grid still runs; else some multiprocessors would get
-    several and others none: a product of 192 blocks took 19.3 us then, and 16.8 in turn.
+    several and others none: a matmul of 192 blocks took 19.3 us then, and 16.8 in turn.
     """
     needed = np.asarray(shared_bytes) + RESERVED_BYTES
     return np.floor(target.shared_per_multiprocessor / needed) <= share

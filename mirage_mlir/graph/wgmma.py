@@ -1,5 +1,5 @@
 """
-The products of warpgroups on sm_90a: where they keep sums, and how they find their operands.
+The warpgroup matmuls on sm_90a: where they keep sums, and how they find their operands.
 
 A `wgmma` is computed by a warpgroup: four warps, 64 rows, any multiple of 8 columns up to 256, 16
 of depth at a time. Source: PTX ISA 8.6, "Asynchronous warpgroup level matrix instructions", its
@@ -30,13 +30,13 @@ WGMMA_ROWS, WGMMA_DEPTH = 64, 16
 GROUP_THREADS = GROUP_WARPS * WARP_THREADS
 
 GROUP_COUNTS = (1, 2, 4)
-"""Warpgroups of a block whose products are all in chains: 512 threads have 128 registers each."""
+"""Warpgroups of a block whose matmuls are all in chains: 512 threads have 128 registers each."""
 
 GROUPS_IN_FLIGHT = 2
-"""Warpgroups that a multiprocessor needs: while one waits for its product, another computes."""
+"""Warpgroups that a multiprocessor needs: while one waits for its matmul, another computes."""
 
 MAX_SUMS = 128
-"""Of one product in a thread: half of its registers; operands of other products, addresses and
+"""Of one matmul in a thread: half of its registers; operands of other matmuls, addresses and
 elements of other tiles need the rest."""
 
 OTHER_REGISTERS = 32
@@ -44,7 +44,7 @@ OTHER_REGISTERS = 32
 64 rows and 128 keys, with 96 sums, ptxas uses 126."""
 
 COLUMN_STEP, MAX_COLUMNS = 8, 256
-"""The columns of one product are a multiple of the first, and at most the second."""
+"""The columns of one matmul are a multiple of the first, and at most the second."""
 
 ITEM_BYTES = 2
 """Of an element of both operands, f16 or bf16."""
@@ -65,14 +65,14 @@ SWIZZLE_KINDS = {128: 1, 64: 2, 32: 3}
 """How descriptors name swizzles, by bytes of a line."""
 
 Groups = tuple[int, int, int]
-"""Warpgroups along the rows, the columns and the depth of a product of tiles."""
+"""Warpgroups along the rows, the columns and the depth of a matmul of tiles."""
 
 
 def wgmma_result(
     rows: int, columns: int, groups: Groups, *, swapped: bool = False
 ) -> RegisterLayout:
     """
-    The sums of a tile's product; `swapped` where the tile's columns are the instruction's rows.
+    The sums of a tile's matmul; `swapped` where the tile's columns are the instruction's rows.
 
     The thread index is lane, warp, then groups along columns, depth and rows, lowest first; each
     count is a power of two. Groups along the depth hold parts of one sum.
@@ -100,7 +100,7 @@ def _turned(place: Position, swapped: bool) -> Position:
 @dataclass(frozen=True)
 class OperandTile:
     """
-    One side of a product in shared memory, as descriptors speak of it.
+    One side of a matmul in shared memory, as descriptors speak of it.
 
     Its two sides are the outer one (rows of the left operand, columns of the right one) and the
     depth. In shared memory neighbours lie along one of them, in lines of `swizzle` bytes; 8 lines
@@ -163,7 +163,7 @@ def operand_tile(layout: SharedLayout, *, depth_along_columns: bool) -> OperandT
 @dataclass(frozen=True)
 class Side:
     """
-    One operand of a product, as far as it limits how warpgroups share it.
+    One operand of a matmul, as far as it limits how warpgroups share it.
 
     Args:
         swizzle: bytes of a line.
@@ -182,7 +182,7 @@ class Side:
 
 def registers_for_chain(groups: int, *, looped: bool) -> int:
     """
-    Registers of a thread for the sums of a chain's products, in a block of so many warpgroups.
+    Registers of a thread for the sums of a chain's matmuls, in a block of so many warpgroups.
 
     Beside a loop (`looped`) there may be other warps, which copy its tiles.
     """
@@ -194,7 +194,7 @@ def choose_groups(
     sizes: tuple[int, int, int], sides: tuple[Side, Side], count: int, may_split: bool
 ) -> Groups | None:
     """
-    How `count` warpgroups share a product: along the instruction's rows, its columns, and the
+    How `count` warpgroups share a matmul: along the instruction's rows, its columns, and the
     depth.
 
     The one that reads least from shared memory, then the one with the least instructions for each
@@ -203,7 +203,7 @@ def choose_groups(
 
     Args:
         sizes: rows (a multiple of 64), columns (of 8) and depth (of 16) of the instruction's
-            product.
+            matmul.
         sides: its operands.
         count: a power of two.
         may_split: whether groups may have parts of one sum.

@@ -26,6 +26,8 @@ from mirage_mlir.search.fitted import (
     BUSY_THREADS,
     CHAIN_ITERATION,
     CHAIN_START,
+    CLUSTER_BARRIER,
+    CLUSTER_BARRIER_PER_BLOCK,
     COPY_BOX,
     COPY_ITERATION,
     EARLY_BYTES,
@@ -41,15 +43,12 @@ from mirage_mlir.search.fitted import (
     LEAST_PIECE,
     LINE,
     LINE_SHARE,
-    MEETING,
-    MEETING_OF_MORE,
     ODD_PIECE,
-    PARTS_MEETING,
     PIECE_WORK,
     PIPELINE_APART,
+    PIPELINE_CLUSTER_BARRIER,
+    PIPELINE_CLUSTER_BARRIER_PER_BLOCK,
     PIPELINE_LAUNCH,
-    PIPELINE_MEETING,
-    PIPELINE_MEETING_OF_MORE,
     PIPELINE_READ_AGAIN,
     PIPELINE_WAITS,
     PRODUCTS_BUSY,
@@ -65,6 +64,7 @@ from mirage_mlir.search.fitted import (
     UNCHAINED_ITERATION,
     WARPS_BESIDE,
     WARPS_BUSY,
+    WORKSPACE_BARRIER,
 )
 from mirage_mlir.search.hypergraph import Edge, Hypergraph, Stage
 from mirage_mlir.search.instantiate import Array
@@ -284,9 +284,9 @@ class CostModel:
         if pipelined.any():
             memory = np.where(pipelined, self._with_iterations(memory, waves), memory)
         hidden = np.minimum(at_once, HIDING_BLOCKS)
-        meeting = np.where(pipelined | ~looped, 0.0, target.barrier / hidden)
+        barriers = np.where(pipelined | ~looped, 0.0, target.barrier / hidden)
         compute = self._compute_seconds(self.during, at_once, most)
-        compute = compute + waves * mesh.iterations * meeting
+        compute = compute + waves * mesh.iterations * barriers
         compute = np.maximum(compute, waves * mesh.iterations * self._reading_seconds())
         reduced = reduction_waits(self.resources) * np.where(pipelined, PIPELINE_WAITS, 1.0)
         waiting = (reduced + operand_waits(self.resources)) * target.barrier
@@ -405,19 +405,19 @@ class CostModel:
         mesh, target = self.tiling.mesh, self.tiling.target
         part = self.resources.part_bytes()
         added = (mesh.shares + 1) * part / target.dram_rate_of_one
-        return waves * (PARTS_MEETING + added) + 2 * mesh.blocks * part / target.l2_rate
+        return waves * (WORKSPACE_BARRIER + added) + 2 * mesh.blocks * part / target.l2_rate
 
     def _cluster_seconds(self, waves: Array) -> Array:
         """Clusters meet, and each part of a sum crosses from one multiprocessor to another."""
         mesh = self.tiling.mesh
         read = self.resources.handed_over() * (1 - 1 / mesh.shares) / EXCHANGE_RATE
         pipelined, others = self.resources.pipelined, mesh.shares - 2
-        meeting = np.where(
+        barriers = np.where(
             pipelined,
-            PIPELINE_MEETING + PIPELINE_MEETING_OF_MORE * others,
-            MEETING + MEETING_OF_MORE * others,
+            PIPELINE_CLUSTER_BARRIER + PIPELINE_CLUSTER_BARRIER_PER_BLOCK * others,
+            CLUSTER_BARRIER + CLUSTER_BARRIER_PER_BLOCK * others,
         )
-        return waves * (meeting + read)
+        return waves * (barriers + read)
 
     def _memory_seconds(self, at_once: Array, most: Array) -> Array:
         """

@@ -38,7 +38,7 @@ BUSY_THREADS = 512
 """Threads that keep the arithmetic units of a multiprocessor busy."""
 
 PRODUCTS_BUSY, ENOUGH_BUSY = 0.6, 0.5
-"""The part of the rate that threads reach beside products of warpgroups, and how many of them are
+"""The part of the rate that threads reach beside warpgroup matmuls, and how many of them are
 enough for that: each has many independent elements. Attention with 256 threads took 21.7 us on an
 H200, with 512 it took 25."""
 
@@ -63,16 +63,16 @@ fitted to anything that was timed."""
 BLOCK_START = 3e-8
 """Seconds from the end of a block to the first instruction of the next one in its place."""
 
-MEETING, MEETING_OF_MORE = 1e-6, 0.15e-6
+CLUSTER_BARRIER, CLUSTER_BARRIER_PER_BLOCK = 1e-6, 0.15e-6
 """Seconds that two blocks of a cluster take to meet twice, once before they read each other's sums
 and once before the first may end, and what each further block adds."""
 
-PIPELINE_MEETING, PIPELINE_MEETING_OF_MORE = 0.27e-6, 0.15e-6
+PIPELINE_CLUSTER_BARRIER, PIPELINE_CLUSTER_BARRIER_PER_BLOCK = 0.27e-6, 0.15e-6
 """The same where the blocks of the next kernel start their copies meanwhile. This and what else is
 said of loops with tensor copies is read off 260 kernels of 17 programs with products on an H200,
 and refitted to those that the searches took next (see `benchmarks/README.md`)."""
 
-PARTS_MEETING = 1.5e-6
+WORKSPACE_BARRIER = 1.5e-6
 """Seconds that blocks take to leave parts of a sum in device memory and to count themselves, and
 the last one to find that it is: a fence, two barriers, an atomic operation and an answer of L2, one
 after the other. Not fitted to anything that was timed."""
@@ -120,7 +120,7 @@ READ_AGAIN, PIPELINE_READ_AGAIN = 0.25, 0.05
 copies, as the blocks of a product start in panels."""
 
 EARLY_BYTES, EARLY_START = 96 * 1024, 0.65e-6
-"""Bytes that a block reads up to which a kernel without a producer starts while the one in front
+"""Bytes that a block reads up to which a kernel without a producer starts while the previous grid
 runs, and what is saved so: second kernels of attention took 1.0 to 1.4 us on an H200."""
 
 READING_ITERATION = 0.55e-6

@@ -96,7 +96,7 @@ class LayoutAssignment(TilePlaces):
     Args:
         target: the chip's.
         sharing: blocks of a cluster that share the work after their sums.
-        chains: products of which one takes the other's result from registers.
+        chains: matmuls of which one takes the other's result from registers.
         common: row maxima that must be the same in all warps, and those of the iteration alone.
         given: layouts of thread graphs that are free to have any, by their numbers.
         free: those that were visited.
@@ -218,7 +218,7 @@ class LayoutAssignment(TilePlaces):
     def lhs_is_in_registers(self, op: threadblock.MatmulOp, chain: Chain) -> bool:
         """Whether the left side of `op` lies in registers as the matrix split takes it."""
         attribute, source = layout_of(op.lhs), source_of(op.lhs)
-        # The first product of a chain may follow one that is in none, and lies as if it were.
+        # The first matmul of a chain may follow one that is in none, and lies as if it were.
         if source is None or self.chains.get(source) is not chain:
             return False
         if not isinstance(attribute, RegistersAttr):

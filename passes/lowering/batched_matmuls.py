@@ -1,9 +1,9 @@
 """
-Products of few rows with one right side, which warpgroups compute as one.
+Matmuls of few rows with one right side, which warpgroups compute as one.
 
 A `wgmma` takes 64 columns of the right side as its rows, and as its columns the rows of the left
 side, 8 at a time: what it reads of the right side counts, not how many these are. So left sides
-that threads write lie one behind the other, each from a multiple of 8 lines on, and one product has
+that threads write lie one behind the other, each from a multiple of 8 lines on, and one matmul has
 all.
 """
 
@@ -34,7 +34,7 @@ from mirage_mlir.passes.lowering.wgmma_selection import uses_wgmma
 
 
 def batch_matmuls(graph: kernel.GraphDefinedOp) -> None:
-    """Let left sides of products of one right side share a buffer where that is possible."""
+    """Let left sides of matmuls of one right side share a buffer where that is possible."""
     found: dict[tuple[SSAValue, tuple[int, ...], int], list[threadblock.MatmulOp]] = {}
     for op in graph.body.block.ops:
         if isinstance(op, threadblock.MatmulOp) and can_be_batched(op):
@@ -61,7 +61,7 @@ def batch_matmuls(graph: kernel.GraphDefinedOp) -> None:
 
 
 def can_be_batched(op: threadblock.MatmulOp) -> bool:
-    """Whether threads write the few rows of a product of the loop, for it alone."""
+    """Whether threads write the few rows of a matmul of the loop, for it alone."""
     if not uses_wgmma(op) or SWAPPED not in op.attributes or not adds_into(op.result):
         return False
     warps = op.attributes[WARPS]
@@ -89,7 +89,7 @@ def lines_of(op: threadblock.MatmulOp) -> int:
 def sums_with(
     op: threadblock.AccumulateOp, ops: Sequence[Operation]
 ) -> list[threadblock.AccumulateOp]:
-    """Of `ops` the sums whose products are computed with that of `op`, by the lines they take."""
+    """Of `ops` the sums whose matmuls are computed with that of `op`, by the lines they take."""
     found: dict[int, threadblock.AccumulateOp] = {}
     own = _place_in_batch(op)
     if own is None:
@@ -155,5 +155,5 @@ def split_slots(
 
 def wgmma_columns(sums: Sequence[threadblock.AccumulateOp]) -> int:
     """The columns of the `wgmma` instruction in the batched matmul."""
-    products = [op.value.owner for op in sums]
-    return sum(lines_of(op) for op in products if isinstance(op, threadblock.MatmulOp))
+    matmuls = [op.value.owner for op in sums]
+    return sum(lines_of(op) for op in matmuls if isinstance(op, threadblock.MatmulOp))

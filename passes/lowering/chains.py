@@ -1,4 +1,4 @@
-"""Products of which one takes the other's result as it lies in registers."""
+"""Matmuls of which one takes the other's result as it lies in registers."""
 
 from dataclasses import dataclass
 from itertools import product
@@ -43,13 +43,13 @@ Warps = tuple[int, int, int]
 @dataclass(frozen=True)
 class Chain:
     """
-    A product `first` whose result, worked on element by element, is the left side of others.
+    A matmul `first` whose result, worked on element by element, is the left side of others.
 
     The C fragments of m16n8k16 are A fragments, so warps that share the columns of the first
-    product share the depth of the second. The same holds for the 64 rows of warpgroups.
+    matmul share the depth of the second. The same holds for the 64 rows of warpgroups.
 
     Args:
-        down, across: warps along the rows and the columns of the first product.
+        down, across: warps along the rows and the columns of the first matmul.
         groups: whether these are warpgroups.
     """
 
@@ -59,7 +59,7 @@ class Chain:
 
     @property
     def first(self) -> Warps:
-        """Warps along rows, columns and depth of the first product."""
+        """Warps along rows, columns and depth of the first matmul."""
         return self.down, self.across, 1
 
     @property
@@ -69,7 +69,7 @@ class Chain:
 
 
 def source_of(value: SSAValue) -> threadblock.MatmulOp | None:
-    """The product of the same stage that `value` is computed from, element by element."""
+    """The matmul of the same stage that `value` is computed from, element by element."""
     op = value.owner
     if isinstance(op, threadblock.MatmulOp):
         return op if has_half_operands(op) else None
@@ -87,7 +87,7 @@ def source_of(value: SSAValue) -> threadblock.MatmulOp | None:
 def find_chains(
     graph: kernel.GraphDefinedOp, warps: int, *, groups: bool = False
 ) -> dict[threadblock.MatmulOp, Chain]:
-    """The chains of `graph` by each of their products; `groups` where warpgroups can multiply."""
+    """The chains of `graph` by each of their matmuls; `groups` where warpgroups can multiply."""
     seconds: dict[threadblock.MatmulOp, list[threadblock.MatmulOp]] = {}
     for op in graph.body.block.ops:
         if isinstance(op, threadblock.MatmulOp) and has_half_operands(op):
@@ -108,25 +108,25 @@ def find_chains(
 
 def threads_of_chains(graph: kernel.GraphDefinedOp, target: Target) -> int | None:
     """
-    Threads of a block whose products are all in chains; None where some are not.
+    Threads of a block whose matmuls are all in chains; None where some are not.
 
     Warps have as many rows as they can: so they read the right sides less often. Warpgroups have
-    64 where a block has more: theirs are one product, and each leaves registers to the others.
+    64 where a block has more: theirs are one matmul, and each leaves registers to the others.
     """
-    products = [op for op in graph.body.block.ops if isinstance(op, threadblock.MatmulOp)]
+    matmuls = [op for op in graph.body.block.ops if isinstance(op, threadblock.MatmulOp)]
     if target.warpgroup_products:
-        wanted = max(matmul_sizes(op)[0] // WGMMA_ROWS for op in products)
+        wanted = max(matmul_sizes(op)[0] // WGMMA_ROWS for op in matmuls)
         if prod(graph.grid_sizes) <= target.multiprocessors:
             wanted = max(wanted, GROUPS_IN_FLIGHT)
         fitting: list[int] = []
         for count in GROUP_COUNTS:
             chains = find_chains(graph, count * GROUP_WARPS, groups=True)
-            if all(op in chains and chains[op].groups for op in products):
+            if all(op in chains and chains[op].groups for op in matmuls):
                 fitting.append(count * GROUP_THREADS)
         if fitting:
             return next((n for n in fitting if n >= wanted * GROUP_THREADS), fitting[-1])
     chains = find_chains(graph, MATRIX_THREADS // WARP_THREADS)
-    return MATRIX_THREADS if all(op in chains for op in products) else None
+    return MATRIX_THREADS if all(op in chains for op in matmuls) else None
 
 
 def choose_group_chain(
@@ -176,7 +176,7 @@ def choose_chain(
         if down * across != warps or (across > 1 and keys % (MMA_DEPTH * across)):
             continue
         if down > row_tiles:
-            continue  # Warps without rows; each product alone would give them work.
+            continue  # Warps without rows; each matmul alone would give them work.
         tiles, columns = ceil_div(row_tiles, down), ceil_div(ceil_div(keys, MMA_COLUMNS), across)
         registers = 4 * tiles * (columns + sum(widths))
         parts = warps * tiles * max(widths) * MMA_ROWS * MMA_COLUMNS * 4

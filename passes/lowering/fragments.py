@@ -1,4 +1,4 @@
-"""Left sides of products that lie in registers as another product's result."""
+"""Left sides of matmuls that lie in registers as another matmul's result."""
 
 from itertools import product
 
@@ -15,7 +15,7 @@ def packed_fragments(
     ctx: KernelContext, op: threadblock.MatmulOp, row_tiles: int, step: int
 ) -> list[list[SSAValue]]:
     """
-    The left fragments of one step that lie in registers as another product's result.
+    The left fragments of one step that lie in registers as another matmul's result.
 
     Elements that do not exist are zero: what they are computed from may be no number.
     """

@@ -77,7 +77,7 @@ def copy_iteration(ctx: KernelContext, iteration: Index, slot: Index) -> None:
 
 
 def clear_padding(ctx: KernelContext) -> bool:
-    """Zero the buffers whose padding a matrix product reads; whether there are any."""
+    """Zero the buffers whose padding a matmul reads; whether there are any."""
     padded = [op for op in ctx.graph.body.block.ops if ZERO_PADDING in op.attributes]
     for op in padded:
         clear(ctx, op)

@@ -46,7 +46,7 @@ from mirage_mlir.passes.lowering.tiles import (
     registers_of,
     shares_tiles,
 )
-from mirage_mlir.passes.lowering.wgmma import Product, finish, finished_sums, start, sums_of
+from mirage_mlir.passes.lowering.wgmma import StartedMatmul, finish, finished_sums, start, sums_of
 from mirage_mlir.passes.lowering.wgmma_selection import uses_wgmma
 
 
@@ -67,7 +67,7 @@ class Loop:
         self.states = [op for op in self.sums if is_state(ctx, op)]
         self.accumulators = [op for op in self.sums if op not in self.states]
         self.counts = [slots_of(op) for op in self.accumulators]
-        self.running: dict[threadblock.MatmulOp, Product] = {}
+        self.running: dict[threadblock.MatmulOp, StartedMatmul] = {}
         self.waiting: set[Operation] = set()
 
     def run(self) -> None:
@@ -129,11 +129,11 @@ class Loop:
         ctx.parity = ctx.emit.bits(iteration, 1)
         ops = self.ops if PRODUCERS in ctx.graph.attributes else self.start_iteration(iteration)
         totals: dict[Operation, list[SSAValue]] = {}
-        started: dict[Operation, Product] = {}
+        started: dict[Operation, StartedMatmul] = {}
         interleavings = find_interleavings(ops)
         later = {graph for interleaving in interleavings.values() for graph in interleaving.graphs}
         for op in ops:
-            self.wait_for_products(op, totals, started)
+            self.wait_for_matmuls(op, totals, started)
             if isinstance(op, AwaitTilesOp):
                 await_tiles(ctx, iteration)
             elif isinstance(op, ReleaseTilesOp):
@@ -154,15 +154,15 @@ class Loop:
     @cached_property
     def is_ahead(self) -> bool:
         """
-        Whether an iteration's products run on while those of the next iteration are started.
+        Whether an iteration's matmuls run on while those of the next iteration are started.
 
         So it is where nothing in the loop asks for their sums, and warps do not synchronize in it.
         """
-        products = [op for op in self.ops if isinstance(op, threadblock.MatmulOp)]
+        matmuls = [op for op in self.ops if isinstance(op, threadblock.MatmulOp)]
         return (
             PRODUCERS in self.ctx.graph.attributes
-            and bool(products)
-            and all(uses_wgmma(op) and adds_into(op.result) for op in products)
+            and bool(matmuls)
+            and all(uses_wgmma(op) and adds_into(op.result) for op in matmuls)
             and all(op.rescale is None for op in self.accumulators)
             and not any(isinstance(op, BarrierOp) for op in self.ops)
             and not find_interleavings(self.ops)
@@ -172,7 +172,7 @@ class Loop:
         self, iteration: SSAValue, carried: dict[threadblock.AccumulateOp, list[SSAValue]]
     ) -> list[SSAValue]:
         """
-        One iteration whose products are not waited for; the accumulators after it.
+        One iteration whose matmuls are not waited for; the accumulators after it.
 
         Those of the iteration before are, once this iteration's are started: the tensor cores
         always have work. Then the tiles of that iteration are released.
@@ -183,7 +183,7 @@ class Loop:
         ctx.parity = emit.bits(iteration, 1)
         await_tiles(ctx, iteration)
         totals: dict[Operation, list[SSAValue]] = {}
-        started: dict[Operation, Product] = {}
+        started: dict[Operation, StartedMatmul] = {}
         for op in filter(is_wgmma, self.accumulators):
             self.add_up(op, carried, totals, started)
         emit.insert(WgmmaWaitOp(len(started)))
@@ -206,13 +206,13 @@ class Loop:
             if isinstance(op, ReleaseTilesOp):
                 release_tiles(self.ctx, op)
 
-    def wait_for_products(
+    def wait_for_matmuls(
         self,
         op: Operation,
         totals: dict[Operation, list[SSAValue]],
-        started: dict[Operation, Product],
+        started: dict[Operation, StartedMatmul],
     ) -> None:
-        """Wait for the products of warpgroups that `op` needs, or must not run beside."""
+        """Wait for the warpgroup matmuls that `op` needs, or must not run beside."""
         is_barrier = isinstance(op, BarrierOp) and not self.run_through_barriers
         if isinstance(op, ReleaseTilesOp) or is_barrier:
             totals |= self.finished(started)
@@ -225,7 +225,7 @@ class Loop:
         op: threadblock.AccumulateOp,
         carried: dict[threadblock.AccumulateOp, list[SSAValue]],
         totals: dict[Operation, list[SSAValue]],
-        started: dict[Operation, Product],
+        started: dict[Operation, StartedMatmul],
     ) -> None:
         """Add what an iteration has for the accumulator `op`, or start to."""
         sums = sums_with(op, self.ops)
@@ -238,7 +238,7 @@ class Loop:
                 self.waiting.add(op)
             return
         total = self.run_accumulate(op, carried[op])
-        if isinstance(total, Product):
+        if isinstance(total, StartedMatmul):
             started[op] = total
         else:
             totals[op] = total
@@ -247,8 +247,8 @@ class Loop:
         self,
         sums: list[threadblock.AccumulateOp],
         carried: dict[threadblock.AccumulateOp, list[SSAValue]],
-    ) -> Product:
-        """Start the product that is added to several accumulators at once."""
+    ) -> StartedMatmul:
+        """Start the matmul that is added to several accumulators at once."""
         first = sums[0].value.owner
         assert isinstance(first, threadblock.MatmulOp)
         slots = batched_slots(sums, [carried[op] for op in sums])
@@ -256,42 +256,42 @@ class Loop:
 
     def start_with(
         self, interleaving: Interleaving, op: threadblock.AccumulateOp, carried: list[SSAValue]
-    ) -> Product:
-        """Start a product that is added to `op`, piece by piece as its left side is computed."""
+    ) -> StartedMatmul:
+        """Start a matmul that is added to `op`, piece by piece as its left side is computed."""
         self.ctx.emit.location = op.location
         if op.rescale is not None:
             carried, _ = rescaled(self.ctx, op, carried, [])
-        return start(self.ctx, interleaving.product, carried, interleaving.begin(self.ctx).compute)
+        return start(self.ctx, interleaving.matmul, carried, interleaving.begin(self.ctx).compute)
 
-    def finished(self, started: dict[Operation, Product]) -> dict[Operation, list[SSAValue]]:
-        """The accumulators whose products were `started`, which are waited for: none are left."""
+    def finished(self, started: dict[Operation, StartedMatmul]) -> dict[Operation, list[SSAValue]]:
+        """The accumulators whose matmuls were `started`, which are waited for: none are left."""
         done = self.totals_of(started, finish)
         started.clear()
         return done
 
     def totals_of(
         self,
-        started: dict[Operation, Product],
-        take: Callable[[Emitter, Product], list[SSAValue]],
+        started: dict[Operation, StartedMatmul],
+        take: Callable[[Emitter, StartedMatmul], list[SSAValue]],
     ) -> dict[Operation, list[SSAValue]]:
-        """The accumulators to which products were `started`, by what `take` makes of these."""
+        """The accumulators to which matmuls were `started`, by what `take` makes of these."""
         found: dict[Operation, list[SSAValue]] = {}
-        for op, product in started.items():
+        for op, matmul in started.items():
             assert isinstance(op, threadblock.AccumulateOp)
-            slots, sums = take(self.ctx.emit, product), sums_with(op, self.ops)
+            slots, sums = take(self.ctx.emit, matmul), sums_with(op, self.ops)
             found |= split_slots(sums, slots) if len(sums) > 1 else {op: slots}
         return found
 
     def take(self) -> None:
-        """Wait for the products whose results threads use: none are left."""
-        for op, product in self.running.items():
-            self.ctx.registers[op.result] = finish(self.ctx.emit, product)
+        """Wait for the matmuls whose results threads use: none are left."""
+        for op, matmul in self.running.items():
+            self.ctx.registers[op.result] = finish(self.ctx.emit, matmul)
         self.running.clear()
 
     @cached_property
     def run_through_barriers(self) -> bool:
         """
-        Whether products run on while all threads synchronize: nothing that they read is rewritten.
+        Whether matmuls run on while all threads synchronize: nothing that they read is rewritten.
         """
         written = {op for op in self.ops if writes(op)}
         return not any(written & set(reads(op)) for op in self.ops if is_wgmma(op))
@@ -316,11 +316,11 @@ class Loop:
 
     def run_accumulate(
         self, op: threadblock.AccumulateOp, carried: list[SSAValue]
-    ) -> list[SSAValue] | Product:
+    ) -> list[SSAValue] | StartedMatmul:
         """
-        The accumulator after this iteration; a product is added by the tensor core itself.
+        The accumulator after this iteration; a matmul is added by the tensor core itself.
 
-        Threads go on with the iteration while warpgroups' products run, until the tiles are
+        Threads go on with the iteration while warpgroup matmuls run, until the tiles are
         released.
         """
         ctx = self.ctx
@@ -329,9 +329,9 @@ class Loop:
             assert isinstance(op.value.owner, threadblock.MatmulOp)
             if op.rescale is not None:
                 carried, _ = rescaled(ctx, op, carried, [])
-            product = op.value.owner
-            run = start if uses_wgmma(product) else multiply
-            return run(ctx, product, carried)
+            matmul = op.value.owner
+            run = start if uses_wgmma(matmul) else multiply
+            return run(ctx, matmul, carried)
         return accumulate(ctx, op, carried)
 
 
@@ -347,12 +347,12 @@ def is_state(ctx: KernelContext, op: threadblock.AccumulateOp) -> bool:
 
 
 def is_alone(op: Operation) -> TypeGuard[threadblock.MatmulOp]:
-    """Whether `op` is a product of warpgroups that is not added to a sum."""
+    """Whether `op` is a warpgroup matmul that is not added to a sum."""
     return uses_wgmma(op) and not adds_into(op.results[0])
 
 
 def needed_by(op: Operation) -> set[Operation]:
-    """What `op`, or the product that it adds to a sum, takes."""
+    """What `op`, or the matmul that it adds to a sum, takes."""
     found = {value.owner for value in op.operands if isinstance(value.owner, Operation)}
     for each in [each for each in found if is_wgmma(each)]:
         found.update(value.owner for value in each.operands if isinstance(value.owner, Operation))

@@ -1,4 +1,4 @@
-"""Matrix products of tiles in shared memory or registers on the tensor cores."""
+"""Matmul of tiles in shared memory or registers on the tensor cores."""
 
 from dataclasses import dataclass
 from math import prod
@@ -38,7 +38,7 @@ TF32_DEPTH = 8
 @dataclass(frozen=True)
 class WarpTile:
     """
-    What one warp computes of a product.
+    What one warp computes of a matmul.
 
     Args:
         row, column, depth: where the warp starts.
@@ -118,7 +118,7 @@ def multiply_step(
     at: Index,
     slots: list[SSAValue],
 ) -> list[SSAValue]:
-    """One instruction's depth of the warp's product; slots are in the order of `mma_result`."""
+    """One instruction's depth of the warp's matmul; slots are in the order of `mma_result`."""
     emit = ctx.emit
     element = threadblock.tile_type(op.lhs).element_type
     if element == f32:
@@ -155,7 +155,7 @@ def multiply_thrice(
     slots: list[SSAValue],
 ) -> list[SSAValue]:
     """
-    `multiply_step` for f32, in two steps of depth 8; one product is enough in tf32.
+    `multiply_step` for f32, in two steps of depth 8; one matmul is enough in tf32.
 
     Tensor cores round sums towards zero: over thousands of steps that would be a bias. So only
     what one step adds is summed there.

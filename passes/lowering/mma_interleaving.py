@@ -1,4 +1,4 @@
-"""Left sides of products that are computed in pieces, while the pieces before are multiplied."""
+"""Left sides of matmuls that are computed in pieces, while the pieces before are multiplied."""
 
 from __future__ import annotations
 
@@ -31,15 +31,15 @@ SLOTS_OF_TILE = 4
 @dataclass(frozen=True)
 class Interleaving:
     """
-    Thread graphs that lead to the left side of a product, each by the result of the one before.
+    Thread graphs that lead to the left side of a matmul, each by the result of the one before.
 
     Args:
         graphs: in program order; all in one layout, so that a slot needs but its own.
-        product: is added to an accumulator of the loop.
+        matmul: is added to an accumulator of the loop.
     """
 
     graphs: tuple[thread.GraphOp, ...]
-    product: threadblock.MatmulOp
+    matmul: threadblock.MatmulOp
 
     def begin(self, ctx: KernelContext) -> InterleavedSlots:
         """Fetch what the graphs read; no slot is computed yet."""
@@ -72,9 +72,9 @@ class InterleavedSlots:
     columns: list[list[list[SSAValue]]]
 
     def compute(self, row_tiles: int, step: int) -> None:
-        """Compute the slots that the product takes in one step along its depth."""
+        """Compute the slots that the matmul takes in one step along its depth."""
         registers = self.ctx.registers
-        count = len(registers[self.interleaving.product.lhs]) // row_tiles
+        count = len(registers[self.interleaving.matmul.lhs]) // row_tiles
         wide = 2 * SLOTS_OF_TILE
         for row in range(row_tiles):
             first = row * count + step * wide
@@ -85,7 +85,7 @@ class InterleavedSlots:
 
 
 def find_interleavings(ops: Sequence[Operation]) -> dict[threadblock.MatmulOp, Interleaving]:
-    """The interleavings among the operations of one iteration, in order, by their products."""
+    """The interleavings among the operations of one iteration, in order, by their matmuls."""
     interleavings: dict[threadblock.MatmulOp, Interleaving] = {}
     for place, op in enumerate(ops):
         if not isinstance(op, threadblock.MatmulOp) or not uses_wgmma(op):
@@ -94,7 +94,7 @@ def find_interleavings(ops: Sequence[Operation]) -> dict[threadblock.MatmulOp, I
             continue
         total = ops.index(total_of(op))
         if any(isinstance(other, SYNCHRONIZATIONS) for other in ops[place:total]):
-            continue  # What the product reads is there only then.
+            continue  # What the matmul reads is there only then.
         graphs = leading_to(op.lhs)
         while graphs and not nothing_between(ops[:place], graphs):
             graphs = graphs[1:]
@@ -103,9 +103,9 @@ def find_interleavings(ops: Sequence[Operation]) -> dict[threadblock.MatmulOp, I
     return interleavings
 
 
-def total_of(product: threadblock.MatmulOp) -> threadblock.AccumulateOp:
-    """The accumulator to which alone a product is added."""
-    (use,) = product.result.uses
+def total_of(matmul: threadblock.MatmulOp) -> threadblock.AccumulateOp:
+    """The accumulator to which alone a matmul is added."""
+    (use,) = matmul.result.uses
     assert isinstance(use.operation, threadblock.AccumulateOp)
     return use.operation
 

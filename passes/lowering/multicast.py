@@ -45,13 +45,13 @@ def form_clusters(graph: kernel.GraphDefinedOp, target: Target) -> None:
 
 def found_clusters(graph: kernel.GraphDefinedOp, target: Target) -> tuple[int, ...]:
     """Blocks of a cluster along each axis of the grid where that pays, else nothing."""
-    products = [op for op in graph.body.block.ops if isinstance(op, threadblock.MatmulOp)]
-    if not products or not all(map(uses_wgmma, products)):
+    matmuls = [op for op in graph.body.block.ops if isinstance(op, threadblock.MatmulOp)]
+    if not matmuls or not all(map(uses_wgmma, matmuls)):
         return ()
     tiles = [
         LoopTile(buffer_bytes(op), cut_axes(op)) for op in graph.body.block.ops if is_staged(op)
     ]
-    operations = sum(2.0 * prod(matmul_sizes(op)) for op in products)
+    operations = sum(2.0 * prod(matmul_sizes(op)) for op in matmuls)
     return choose_cluster(graph.grid_sizes, tiles, operations, target)
 
 

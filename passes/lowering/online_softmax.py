@@ -103,7 +103,7 @@ def exp_of_difference(emit: Emitter, lhs: SSAValue, rhs: SSAValue) -> SSAValue:
 
 
 def scaled(emit: Emitter, values: list[SSAValue], factors: list[SSAValue]) -> list[SSAValue]:
-    """Elementwise products in f32."""
+    """Elementwise PRODUCTS in f32."""
     pairs = zip(values, factors, strict=True)
     return [emit.result(arith.MulfOp(value, factor)) for value, factor in pairs]
 

@@ -71,7 +71,7 @@ def run_operation(ctx: KernelContext, op: Operation) -> None:
         case threadblock.StoreOp():
             run_store(ctx, op)
         case _:
-            # Loads are started ahead; a transpose is another view of the same memory; a product
+            # Loads are started ahead; a transpose is another view of the same memory; a matmul
             # that is added to an accumulator is computed there.
             assert isinstance(
                 op, threadblock.LoadOp | threadblock.TransposeOp | threadblock.MatmulOp
@@ -91,8 +91,8 @@ def run_barrier(ctx: KernelContext, op: BarrierOp) -> None:
     if op.pending is not None:
         ctx.emit.insert(nvvm.CpAsyncWaitGroupOp(op.pending.value.data))
     in_iteration = op.stage.data == Stage.LOOP.value and op.pending is None
-    fenced = not in_iteration and written_for_wgmma(ctx.graph) and may_precede_wgmma(op)
-    if fenced or PROXY_FENCE in op.attributes:
+    needs_fence = not in_iteration and written_for_wgmma(ctx.graph) and may_precede_wgmma(op)
+    if needs_fence or PROXY_FENCE in op.attributes:
         ctx.emit.insert(nvvm_hopper.FenceProxyOp())
     if op.cluster is not None:
         cluster_barrier(ctx)
@@ -101,7 +101,7 @@ def run_barrier(ctx: KernelContext, op: BarrierOp) -> None:
 
 
 def may_precede_wgmma(op: BarrierOp) -> bool:
-    """Whether a product of warpgroups follows, in this iteration of the loop or another."""
+    """Whether a warpgroup matmul follows, in this iteration of the loop or another."""
     following = op.next_op
     while following is not None and not uses_wgmma(following):
         following = following.next_op

@@ -41,7 +41,7 @@ def reads(op: Operation) -> list[Operation]:
         return []
     operands = [op.input] if isinstance(op, ConvertLayoutOp) else [*op.operands]
     if isinstance(op, threadblock.AccumulateOp) and isinstance(op.value.owner, Operation):
-        # A product is computed where it is added.
+        # A matmul is computed where it is added.
         operands += op.value.owner.operands if is_added(op.value.owner) else ()
     # Who reads parts that are relative to maxima reads these too.
     operands += [maxima for maxima in map(maxima_of, operands) if maxima is not None]
@@ -49,7 +49,7 @@ def reads(op: Operation) -> list[Operation]:
 
 
 def is_added(op: Operation) -> bool:
-    """Whether `op` is a product that the tensor core adds to an accumulator."""
+    """Whether `op` is a matmul that the tensor core adds to an accumulator."""
     return isinstance(op, threadblock.MatmulOp) and adds_into(op.result)
 
 
@@ -133,12 +133,12 @@ def in_invariant_order(
     """
     What happens before the loop, with a wait for the loads that it reads itself.
 
-    Where there is no loop, a product starts when its own tiles have come: what only later
+    Where there is no loop, a matmul starts when its own tiles have come: what only later
     operations read may come while it runs.
     """
     loads = [op for op in ops if isinstance(op, threadblock.LoadOp)]
     rest = [op for op in ops if op not in loads]
-    later = [] if looped else read_after_product(loads, rest)
+    later = [] if looped else read_after_matmul(loads, rest)
     for op in later:
         op.attributes[SEPARATE_WAIT] = UnitAttr()
     soon = [op for op in loads if op not in later]
@@ -154,14 +154,14 @@ def in_invariant_order(
     return [*ordered, *with_barriers(rest[done:], Stage.INVARIANT, Hazards())]
 
 
-def read_after_product(
+def read_after_matmul(
     loads: list[threadblock.LoadOp], rest: list[Operation]
 ) -> list[threadblock.LoadOp]:
-    """The tiles in shared memory that the first product, and what comes before it, do not read."""
-    products = [place for place, op in enumerate(rest) if isinstance(op, threadblock.MatmulOp)]
-    if not products:
+    """The tiles in shared memory that the first matmul, and what comes before it, do not read."""
+    matmuls = [place for place, op in enumerate(rest) if isinstance(op, threadblock.MatmulOp)]
+    if not matmuls:
         return []
-    before = {buffer for op in rest[: products[0] + 1] for buffer in reads(op)}
+    before = {buffer for op in rest[: matmuls[0] + 1] for buffer in reads(op)}
     return [op for op in loads if in_shared(op.result) and op not in before]
 
 
@@ -173,10 +173,10 @@ def loop_part(ops: list[Operation], stages: int) -> list[Operation]:
         return []
     top = BarrierOp(Stage.LOOP.value, max(0, stages - 2))
     loads = [op for op in ops if isinstance(op, threadblock.LoadOp)]
-    # Products of loaded tiles first: the tensor cores work while threads do the rest.
-    products = [op for op in ops if of_loaded_tiles(op)]
-    rest = [op for op in ops if op not in loads and op not in products]
-    ordered = brought_together([*products, *rest])
+    # Matmuls of loaded tiles first: the tensor cores work while threads do the rest.
+    matmuls = [op for op in ops if of_loaded_tiles(op)]
+    rest = [op for op in ops if op not in loads and op not in matmuls]
+    ordered = brought_together([*matmuls, *rest])
     return [top, *loads, *with_barriers(ordered, Stage.LOOP, Hazards())]
 
 
@@ -234,7 +234,7 @@ def awaiting(
 
 
 def of_loaded_tiles(op: Operation) -> bool:
-    """Whether `op` multiplies tiles as they were loaded, or adds up such a product."""
+    """Whether `op` multiplies tiles as they were loaded, or adds up such a matmul."""
     if isinstance(op, threadblock.AccumulateOp):
         # What is computed in the iteration, as the maximum that a sum is brought to, comes later.
         if op.rescale is not None and not isinstance(op.rescale.owner, threadblock.LoadOp):

@@ -2,7 +2,7 @@
 One iteration of a loop whose tiles producers copy: what warps do in it, and where all of them
 synchronize.
 
-Threads work while products of warpgroups run, and synchronize as seldom as two buffers of what they
+Threads work while warpgroup matmuls run, and synchronize as seldom as two buffers of what they
 compute allow.
 """
 
@@ -42,9 +42,9 @@ def pipelined_loop(ops: list[Operation]) -> list[Operation]:
     iteration or in the one before.
     """
     loads = [op for op in ops if isinstance(op, threadblock.LoadOp)]
-    products = [op for op in ops if of_loaded_tiles(op)]
-    rest = [op for op in ops if op not in loads and op not in products]
-    rest = brought_together(beside_products([*products, *rest]))
+    matmuls = [op for op in ops if of_loaded_tiles(op)]
+    rest = [op for op in ops if op not in loads and op not in matmuls]
+    rest = brought_together(beside_matmuls([*matmuls, *rest]))
     carried = Hazards()
     while True:
         behind = Hazards(set(carried.written), set(carried.read))
@@ -60,11 +60,11 @@ def pipelined_loop(ops: list[Operation]) -> list[Operation]:
     return [*loads, AwaitTilesOp(), *released(early_barriers(body))]
 
 
-def beside_products(ops: list[Operation]) -> list[Operation]:
+def beside_matmuls(ops: list[Operation]) -> list[Operation]:
     """
-    One iteration's `ops` in the order in which threads work while warpgroups' products run.
+    One iteration's `ops` in the order in which threads work while warpgroup matmuls run.
 
-    Behind a product whose result threads use comes all that does not wait for it. Sums of what is
+    Behind a matmul whose result threads use comes all that does not wait for it. Sums of what is
     in registers come last: nobody waits for them.
     """
     sums = [op for op in ops if is_plain_sum(op)]
@@ -83,10 +83,10 @@ def beside_products(ops: list[Operation]) -> list[Operation]:
 
 def early_barriers(body: list[Operation]) -> list[Operation]:
     """
-    An iteration's `body`, where threads synchronize before they wait for a product whose result
+    An iteration's `body`, where threads synchronize before they wait for a matmul whose result
     they use.
 
-    What they make of that is the left side of another product, piece by piece while it runs: a
+    What they make of that is the left side of another matmul, piece by piece while it runs: a
     barrier in between would have them make all of it first.
     """
     if not any(uses_wgmma(op) and not is_added(op) for op in body):
@@ -116,7 +116,7 @@ def released(body: list[Operation]) -> list[Operation]:
     """
     An iteration's `body`, with the release of its tiles behind the last reading of them.
 
-    What threads do without barrier comes in front of it where products of warpgroups run
+    What threads do without barrier comes in front of it where warpgroup matmuls run
     meanwhile. Where all have synchronized since threads read tiles, the fence is there already.
     """
     reading = [place for place, op in enumerate(body) if any(map(is_staged, reads(op)))]
@@ -134,7 +134,7 @@ def released(body: list[Operation]) -> list[Operation]:
 
 
 def is_wgmma(op: Operation) -> bool:
-    """Whether warpgroups compute a product in `op`, alone or added to a sum."""
+    """Whether warpgroups compute a matmul in `op`, alone or added to a sum."""
     if isinstance(op, threadblock.AccumulateOp) and adds_into(op.value):
         op = maker(op.value)
     return uses_wgmma(op)

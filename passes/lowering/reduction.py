@@ -86,7 +86,7 @@ def fold(
 
 
 def add_in(ctx: KernelContext, total: SSAValue, value: SSAValue, kind: str) -> SSAValue:
-    """The sum, or the maximum; a product is added in one instruction, without its rounding."""
+    """The sum, or the maximum; a matmul is added in one instruction, without its rounding."""
     product = value.owner
     if kind == "sum" and isinstance(product, arith.MulfOp) and value.type == f32:
         return ctx.emit.result(math.FmaOp(product.lhs, product.rhs, total))

@@ -40,7 +40,7 @@ def may_wait(op: threadblock.AccumulateOp, reduction: threadblock.ReduceSumOp) -
         return False
     made = reduction.input.owner
     if not isinstance(made, Operation) or isinstance(made, threadblock.MatmulOp):
-        return False  # Warps may have parts of a product.
+        return False  # Warps may have parts of a matmul.
     if op.rescale is None:
         return True
     shape = threadblock.shape_of(reduction.input)

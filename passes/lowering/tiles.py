@@ -29,16 +29,16 @@ MERGES = "merges"
 """On a thread graph: it brings the parts of a sum to the row maximum that all of them share."""
 
 LHS_IN_REGISTERS = "lhs_in_registers"
-"""On a product: the fragments of its left side stay in registers through the loop."""
+"""On a matmul: the fragments of its left side stay in registers through the loop."""
 
 PRODUCERS = "producers"
 """On a graph: warps, besides its `threads`, that do nothing but copy the loop's tiles."""
 
 MMA, WGMMA = "mma", "wgmma"
-"""On a product: it is computed by warpgroups, and `warps` counts these."""
+"""On a matmul: it is computed by warpgroups, and `warps` counts these."""
 
 SWAPPED = "swapped"
-"""On a product of warpgroups: the 64 rows of the unit are columns of the tile."""
+"""On a warpgroup matmul: the 64 rows of the unit are columns of the tile."""
 
 IN_WORKSPACE = "sums_in_workspace"
 """On a graph: sums across blocks go through device memory, and the last block has them."""
@@ -56,7 +56,7 @@ SEPARATE_WAIT = "separate_wait"
 """On a loop-invariant load: it is waited for separately, once a matmul runs on other tiles."""
 
 BATCHED = "batched"
-"""On products that warpgroups compute as one, and on their left sides: the number of the group,
+"""On matmuls that warpgroups compute as one, and on their left sides: the number of the group,
 and the line of their common buffer from which on this one lies."""
 
 DOUBLE_BUFFERED = "double_buffered"
@@ -128,12 +128,12 @@ def stored_run(op: thread.GraphOp) -> int | None:
 
 
 def has_half_operands(op: threadblock.MatmulOp) -> bool:
-    """Whether the operands are f16 or bf16: fragments that `ldmatrix` loads, in one product."""
+    """Whether the operands are f16 or bf16: fragments that `ldmatrix` loads, in one matmul."""
     return item_bytes(op.lhs) == 2
 
 
 def matmul_sizes(op: threadblock.MatmulOp) -> tuple[int, int, int]:
-    """Rows, columns and depth of one tile's product."""
+    """Rows, columns and depth of one tile's matmul."""
     rows, depth = as_matrix(threadblock.shape_of(op.lhs))
     return rows, threadblock.shape_of(op.rhs)[-1], depth
 
@@ -205,7 +205,7 @@ def is_folded(value: SSAValue) -> bool:
 
 
 def adds_into(value: SSAValue) -> bool:
-    """Whether a product goes nowhere but into one accumulator."""
+    """Whether a matmul goes nowhere but into one accumulator."""
     users = [use.operation for use in value.uses]
     return (
         isinstance(value.owner, threadblock.MatmulOp)
@@ -339,7 +339,7 @@ def _keeps_to_itself(op: Operation, stages: dict[SSAValue, Stage]) -> bool:
             return all(threadblock.shape_of(value) == shape for value in computed)
         case threadblock.ReduceSumOp() | threadblock.ReduceMaxOp():
             total = op.input.owner
-            # Warps may hold parts of a product, which they add up before it is reduced.
+            # Warps may hold parts of a matmul, which they add up before it is reduced.
             return is_folded(op.input) and not (
                 isinstance(total, threadblock.AccumulateOp)
                 and isinstance(total.value.owner, threadblock.MatmulOp)

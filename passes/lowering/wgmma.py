@@ -1,4 +1,4 @@
-"""Products of tiles by warpgroups: started here, finished where their sums are needed."""
+"""Matmuls of tiles by warpgroups: started here, finished where their sums are needed."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ from mirage_mlir.passes.lowering.fragments import packed_fragments
 from mirage_mlir.passes.lowering.tiles import SWAPPED, WARPS, matmul_sizes
 
 STEPS_TOGETHER = 2
-"""Steps of a product whose left side is made meanwhile, between two fences."""
+"""Steps of a matmul whose left side is made meanwhile, between two fences."""
 
 SLOTS_PER_STEP = 4
 """Sums that a thread has of 64 rows and 8 columns."""
@@ -50,7 +50,7 @@ SLOTS_PER_STEP = 4
 @dataclass(frozen=True)
 class Operand:
     """
-    One side of a product in shared memory, from where a warpgroup's part of it starts.
+    One side of a matmul in shared memory, from where a warpgroup's part of it starts.
 
     Args:
         descriptor: of the part's start (i64).
@@ -71,7 +71,7 @@ class Operand:
 @dataclass(frozen=True)
 class GroupTile:
     """
-    What one warpgroup computes of a product.
+    What one warpgroup computes of a matmul.
 
     Args:
         outer: where it starts, on the instruction's rows and on its columns, in elements.
@@ -89,9 +89,9 @@ class GroupTile:
 
 
 @dataclass(frozen=True)
-class Product:
+class StartedMatmul:
     """
-    A product that has been started.
+    A matmul that has been started.
 
     Args:
         sums: a struct for each instruction's part of the result, in the order of the slots.
@@ -129,7 +129,7 @@ def group_tile(ctx: KernelContext, op: threadblock.MatmulOp) -> GroupTile:
 def operand(
     ctx: KernelContext, op: threadblock.MatmulOp, index: int, outer: Index, depth: Index
 ) -> Operand:
-    """Operand `index` (0: left) of a product, from (outer, depth) on."""
+    """Operand `index` (0: left) of a matmul, from (outer, depth) on."""
     value = op.operands[index]
     tile = operand_tile(shared_layout(value), depth_along_columns=index == 0)
     assert tile is not None, "assign-layouts swizzles what warpgroups multiply"
@@ -155,7 +155,7 @@ def operand_from(
 @dataclass
 class Sides:
     """
-    The operands of a product, as one warpgroup takes them.
+    The operands of a matmul, as one warpgroup takes them.
 
     Args:
         left: of the instruction's rows; None where it is in registers.
@@ -196,11 +196,11 @@ def start(
     added: list[SSAValue] | None,
     compute: Callable[[int, int], None] | None = None,
     columns: int | None = None,
-) -> Product:
+) -> StartedMatmul:
     """
-    Start the product `op`; it is added to the slots `added` where given.
+    Start the matmul `op`; it is added to the slots `added` where given.
 
-    With `columns` the instruction has as many: those of products that are computed as one, the
+    With `columns` the instruction has as many: those of matmuls that are computed as one, the
     first of which is `op`.
 
     With `compute` its left side, in registers, is not there yet: called with the number of row
@@ -230,7 +230,7 @@ def start(
             form = RegistersForm(widths[number], element_name(op), False, adds)
             sums[number] = multiply(emit, sides, (*place, step), sums[number], form)
     emit.insert(WgmmaCommitOp())
-    return Product(sums, widths)
+    return StartedMatmul(sums, widths)
 
 
 def multiply(
@@ -289,21 +289,21 @@ def fields_of(emit: Emitter, sums: SSAValue, columns: int) -> list[SSAValue]:
     return [emit.field(sums, number, f32) for number in range(slots_in(columns))]
 
 
-def sums_of(emit: Emitter, product: Product) -> list[SSAValue]:
-    """The slots of a product that was started, for the products that will be added to them."""
+def sums_of(emit: Emitter, matmul: StartedMatmul) -> list[SSAValue]:
+    """The slots of a matmul that was started, for the matmuls that will be added to them."""
     slots: list[SSAValue] = []
-    for sums, width in zip(product.sums, product.widths, strict=True):
+    for sums, width in zip(matmul.sums, matmul.widths, strict=True):
         slots += fields_of(emit, sums, width)
     return slots
 
 
-def finish(emit: Emitter, product: Product) -> list[SSAValue]:
-    """The slots of a product that was started, once the tensor cores have computed them."""
-    return finished_sums(emit, sums_of(emit, product))
+def finish(emit: Emitter, matmul: StartedMatmul) -> list[SSAValue]:
+    """The slots of a matmul that was started, once the tensor cores have computed them."""
+    return finished_sums(emit, sums_of(emit, matmul))
 
 
 def finished_sums(emit: Emitter, slots: Sequence[SSAValue]) -> list[SSAValue]:
-    """The same slots once all products are over."""
+    """The same slots once all matmuls are over."""
     emit.insert(WgmmaWaitOp(0))
     done = emit.result(pinned(slots))
     return [emit.field(done, number, f32) for number in range(len(slots))]

@@ -1,4 +1,4 @@
-"""Which products warpgroups compute, and how their operands lie in shared memory for that."""
+"""Which matmuls warpgroups compute, and how their operands lie in shared memory for that."""
 
 from dataclasses import dataclass
 
@@ -43,7 +43,7 @@ from mirage_mlir.passes.lowering.tiles import (
 @dataclass(frozen=True)
 class WgmmaSplit:
     """
-    How warpgroups share a product.
+    How warpgroups share a matmul.
 
     Args:
         groups: along rows, columns and depth of the tile.
@@ -55,16 +55,16 @@ class WgmmaSplit:
 
 
 def uses_wgmma(op: Operation) -> bool:
-    """Whether `op` is a product of warpgroups."""
+    """Whether `op` is a warpgroup matmul."""
     return MMA in op.attributes
 
 
 def choose_wgmma(op: threadblock.MatmulOp, warps: int, summed: bool) -> WgmmaSplit | None:
     """
-    How warpgroups compute a product of tiles in shared memory, None where they do not.
+    How warpgroups compute a matmul of tiles in shared memory, None where they do not.
 
     They take rows in units of 64. Where the rows do not fill these and the columns do, `wgmma`
-    computes the transposed product: then rows come in units of 8.
+    computes the transposed matmul: then rows come in units of 8.
     """
     rows, columns, depth = matmul_sizes(op)
     if warps % GROUP_WARPS or depth % WGMMA_DEPTH or not has_half_operands(op):
@@ -85,7 +85,7 @@ def choose_wgmma(op: threadblock.MatmulOp, warps: int, summed: bool) -> WgmmaSpl
 
 
 def side_of(op: threadblock.MatmulOp, index: int) -> Side | None:
-    """How `wgmma` would read operand `index` (0: left) of a product, None where it cannot."""
+    """How `wgmma` would read operand `index` (0: left) of a matmul, None where it cannot."""
     layout = wgmma_tile(op.operands[index])
     if layout is None:
         return None
@@ -140,7 +140,7 @@ def read_by_wgmma(value: SSAValue) -> bool:
 
 
 def read_by_threads(value: SSAValue) -> bool:
-    """Whether threads read a tile, or what is a view of it: all but products of warpgroups do."""
+    """Whether threads read a tile, or what is a view of it: all but warpgroup matmuls do."""
     users = [use.operation for use in value.uses]
     return any(
         read_by_threads(user.result)

@@ -79,7 +79,7 @@ def plus(value: SSAValue, other: SSAValue | int) -> SSAValue:
 
 
 def times(value: SSAValue, factor: int) -> SSAValue:
-    """A product of i32 numbers."""
+    """A matmul of i32 numbers."""
     return arith.MuliOp(value, number(factor)).result
 
 

@@ -1,4 +1,4 @@
-"""Small functions with matrix products, for each way in which the lowering makes one."""
+"""Small functions with matmuls, for each way in which the lowering makes one."""
 
 from typing import NamedTuple
 
@@ -11,7 +11,7 @@ from mirage_mlir.dialects import threadblock as tb
 
 
 def matmul(g: Graph, lhs: SSAValue, rhs: SSAValue) -> SSAValue:
-    """A product in f32."""
+    """A matmul in f32."""
     return g.add(tb.MatmulOp(lhs, rhs))
 
 
@@ -27,7 +27,7 @@ def transposed(g: Graph, value: SSAValue) -> SSAValue:
 
 class Linear(NamedTuple):
     """
-    Sizes of a product, whose depth a loop cuts.
+    Sizes of a matmul, whose depth a loop cuts.
 
     Args:
         m, k, n: rows, depth and columns.
@@ -71,7 +71,7 @@ class Linear(NamedTuple):
 
 
 def rmsnorm_linear(s: Linear) -> ModuleOp:
-    """`x / rms(x) @ w`, with the division behind the product."""
+    """`x / rms(x) @ w`, with the division behind the matmul."""
     p = Program(s.type_of("mk"), s.type_of("kn"))
     x, w = p.inputs
     with p.graph(s.grid, [s.iterations]) as g:
@@ -84,7 +84,7 @@ def rmsnorm_linear(s: Linear) -> ModuleOp:
 
 
 def plain_linear(s: Linear) -> ModuleOp:
-    """A product without a loop."""
+    """A matmul without a loop."""
     p = Program(s.type_of("mk"), s.type_of("kn"))
     x, w = p.inputs
     with p.graph(s.grid) as g:
@@ -95,7 +95,7 @@ def plain_linear(s: Linear) -> ModuleOp:
 
 
 def linear_in(precision: str | None, s: Linear) -> ModuleOp:
-    """A product of f32 in a loop, of a given precision."""
+    """A matmul of f32 in a loop, of a given precision."""
     p = Program(s.type_of("mk"), s.type_of("kn"))
     x, w = p.inputs
     with p.graph(s.grid, [s.iterations]) as g:
@@ -105,7 +105,7 @@ def linear_in(precision: str | None, s: Linear) -> ModuleOp:
 
 
 def biased_linear(s: Linear) -> ModuleOp:
-    """`relu((x @ w + b + c) * d)`: a row, a column and a tile in the layout of the product."""
+    """`relu((x @ w + b + c) * d)`: a row, a column and a tile in the layout of the matmul."""
     p = Program(s.type_of("mk"), s.type_of("kn"), s.type_of("n"), f"{s.m}x1xf32", s.type_of("mn"))
     x, w, b, c, d = p.inputs
     with p.graph(s.grid, [s.iterations]) as g:
@@ -119,7 +119,7 @@ def biased_linear(s: Linear) -> ModuleOp:
 
 
 def gated_mlp(s: Linear) -> ModuleOp:
-    """`silu(x @ v) * (x @ w)`: two products in one loop."""
+    """`silu(x @ v) * (x @ w)`: two matmuls in one loop."""
     p = Program(s.type_of("mk"), s.type_of("kn"), s.type_of("kn"))
     x, v, w = p.inputs
     with p.graph(s.grid, [s.iterations]) as g:
@@ -130,7 +130,7 @@ def gated_mlp(s: Linear) -> ModuleOp:
 
 
 def lora(s: Linear, rank: int) -> ModuleOp:
-    """`x @ w + (x @ a) @ b`: a product after the loop, of what the loop summed."""
+    """`x @ w + (x @ a) @ b`: a matmul after the loop, of what the loop summed."""
     p = Program(
         s.type_of("mk"), s.type_of("kn"), f"{s.k}x{rank}x{s.kind}", f"{rank}x{s.n}x{s.kind}"
     )
@@ -146,7 +146,7 @@ def lora(s: Linear, rank: int) -> ModuleOp:
 
 
 def batched_linear(batch: int, s: Linear) -> ModuleOp:
-    """A product of tiles with a leading dim of size 1, on a grid of three axes."""
+    """A matmul of tiles with a leading dim of size 1, on a grid of three axes."""
     p = Program(f"{batch}x{s.type_of('mk')}", f"{batch}x{s.type_of('kn')}")
     x, w = p.inputs
     with p.graph([batch, *s.grid], [s.iterations]) as g:
@@ -203,7 +203,7 @@ def attention(queries: int, keys: int, depth: int, kind: str = "f16") -> ModuleO
 def looped_attention(
     queries: int, keys: int, depth: int, step: int, tile_queries: int, kind: str = "f16"
 ) -> ModuleOp:
-    """`exp(q k^T) v` by sums over steps of the keys: a product in the loop feeds another."""
+    """`exp(q k^T) v` by sums over steps of the keys: a matmul in the loop feeds another."""
     p = Program(f"{queries}x{depth}x{kind}", *[f"{keys}x{depth}x{kind}"] * 2)
     q, k, v = p.inputs
     flipped = p.view(kernel.TransposeOp(k, [1, 0]))
@@ -219,7 +219,7 @@ def looped_attention(
 
 
 def reduced_linear(s: Linear, dims: list[int], kind: str, over_iterations: str) -> ModuleOp:
-    """A reduction of each iteration's product, accumulated; and one of the accumulated product."""
+    """A reduction of each iteration's matmul, accumulated; and one of the accumulated matmul."""
     p = Program(s.type_of("mk"), s.type_of("kn"))
     x, w = p.inputs
     op = tb.ReduceSumOp if kind == "sum" else tb.ReduceMaxOp
@@ -257,8 +257,8 @@ def invariant_tiles(s: Linear) -> ModuleOp:
     return p.finish(*g.results)
 
 
-def invariant_product(s: Linear) -> ModuleOp:
-    """A product before the loop, whose result each iteration multiplies again."""
+def invariant_matmul(s: Linear) -> ModuleOp:
+    """A matmul before the loop, whose result each iteration multiplies again."""
     p = Program(s.type_of("mn"), f"{s.n}x{s.n}x{s.kind}", s.type_of("nk"))
     x, w, v = p.inputs
     with p.graph([1], [s.iterations]) as g:
@@ -271,7 +271,7 @@ def invariant_product(s: Linear) -> ModuleOp:
 
 
 def two_loops(m: int, k: tuple[int, int], n: int, step: int) -> ModuleOp:
-    """A product summed over two dims, a loop for each."""
+    """A matmul summed over two dims, a loop for each."""
     p = Program(f"{k[0]}x{m}x{k[1]}xf16", f"{k[0]}x{k[1]}x{n}xf16")
     x, w = p.inputs
     with p.graph([1], [k[0], -(-k[1] // step)]) as g:
@@ -283,9 +283,9 @@ def two_loops(m: int, k: tuple[int, int], n: int, step: int) -> ModuleOp:
 
 def split_linear(s: Linear, blocks: int, *, more: bool) -> ModuleOp:
     """
-    The norm and product with the depth split over `blocks` too, which add up their parts.
+    The norm and matmul with the depth split over `blocks` too, which add up their parts.
 
-    With `more`, a second product and a reduction follow.
+    With `more`, a second matmul and a reduction follow.
     """
     p = Program(s.type_of("mk"), s.type_of("kn"), f"{s.columns}x{s.columns}x{s.kind}")
     x, w, v = p.inputs

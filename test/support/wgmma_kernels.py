@@ -1,4 +1,4 @@
-"""A product by a warpgroup whose operands another warp copies, written by hand."""
+"""A matmul by a warpgroup whose operands another warp copies, written by hand."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -33,7 +33,7 @@ def long(value: int) -> SSAValue:
 
 
 @dataclass(frozen=True)
-class ProductKernel:
+class MatmulKernel:
     """
     y = a b: a is 64 x depth by rows; b is columns x depth by rows, or depth x columns.
 

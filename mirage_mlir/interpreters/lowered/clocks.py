@@ -17,13 +17,13 @@ GROUP_THREADS = 4 * WARP_THREADS
 """Of a warpgroup, which starts at a multiple of it."""
 
 AGENT_TIME = 1 << 30
-"""Added to the stamps of copies and products, so that no barrier of threads counts as their end."""
+"""Added to the stamps of copies and matmuls, so that no barrier of threads counts as their end."""
 
 AGENTS = 96
 """Transaction barriers and warps of a block, at most; kernels have two or three dozen."""
 
-ORDINARY, FENCED = 0, 1
-"""What is ordered for loads and stores; what a fence has also shown to copies and products."""
+ORDINARY, ASYNC_PROXY = 0, 1
+"""What is ordered for loads and stores; what a fence has also shown to copies and matmuls."""
 
 
 class Clocks:
@@ -62,17 +62,17 @@ class Clocks:
         self.now += 1
         return self.now - 1
 
-    def products_of(self, threads: Array) -> Array:
+    def matmuls_of(self, threads: Array) -> Array:
         """
         The columns of what the tensor core does for the warps of some threads.
 
-        A warp's wait says nothing of the other warps' parts of a product.
+        A warp's wait says nothing of the other warps' parts of a matmul.
         """
         return np.asarray(self.threads + threads % self.threads // WARP_THREADS)
 
-    def products_seen(self, threads: Array) -> Array:
-        """Up to which time each thread knows its warp's parts of products to be over."""
-        return np.asarray(self.known[ORDINARY, threads, self.products_of(threads)])
+    def matmuls_seen(self, threads: Array) -> Array:
+        """Up to which time each thread knows its warp's parts of matmuls to be over."""
+        return np.asarray(self.known[ORDINARY, threads, self.matmuls_of(threads)])
 
     def new_agent(self, block: int) -> int | None:
         """A column that nobody has; None if there is none left."""
@@ -145,8 +145,8 @@ class Clocks:
         self._forget()
 
     def fence(self, threads: Array) -> None:
-        """Each thread shows to copies and products what it has written."""
-        self.known[FENCED, threads, threads % self.threads] = self.tick()
+        """Each thread shows to copies and matmuls what it has written."""
+        self.known[ASYNC_PROXY, threads, threads % self.threads] = self.tick()
 
     def _forget(self) -> None:
         self._warps_know = self._warps_known = None

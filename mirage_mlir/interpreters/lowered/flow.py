@@ -126,14 +126,14 @@ class Flow:
         """All flows of the cluster that have not ended."""
         self.transactions: dict[tuple[int, int], TransactionBarrier] = {}
         """The transaction barriers, by block and first byte."""
-        self.fenced = np.zeros(self.size, np.bool_)
-        """Whose registers products may use."""
+        self.wgmma_fenced = np.zeros(self.size, np.bool_)
+        """Whose registers matmuls may use."""
         self.registers: Array = np.full(self.size, most_registers(shared.threads))
         """How many each thread may use: as ptxas takes them for a block, or as it asked for."""
         self.started = np.zeros(self.size, np.int32)
-        """When each thread started the last product of its warpgroup."""
+        """When each thread started the last matmul of its warpgroup."""
         self.commits: dict[int, list[int]] = {}
-        """When each warpgroup, by its first thread, closed its groups of products."""
+        """When each warpgroup, by its first thread, closed its groups of matmuls."""
         self.steps: dict[Block, list[tuple[Rule, Operation]]] = {}
 
     @property
@@ -155,19 +155,19 @@ class Flow:
         return found
 
     def finished(self, value: SSAValue) -> Value:
-        """A value that no product of a warpgroup adds to any more."""
+        """A value that no warpgroup matmul adds to any more."""
         found = self.values[value]
         if not isinstance(found, Pending):
             return found
         if not self.is_over(found):
-            message = "reads the sums of products that may still be under way"
+            message = "reads the sums of matmuls that may still be under way"
             self.checker.report(FaultKind.INCOMPLETE, self.operation, message)
         return found.value
 
     def is_over(self, sums: Pending) -> bool:
-        """Whether the active threads have waited for the products that add to `sums`."""
+        """Whether the active threads have waited for the matmuls that add to `sums`."""
         here = self.here
-        return bool((self.shared.clocks.products_seen(here) >= sums.stamp[here]).all())
+        return bool((self.shared.clocks.matmuls_seen(here) >= sums.stamp[here]).all())
 
     @property
     def operation(self) -> Operation:

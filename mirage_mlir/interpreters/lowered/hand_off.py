@@ -27,13 +27,13 @@ class Written:
     Args:
         threads: who, n.
         at: the bytes, n x size.
-        fenced: when each of them fenced that, -1 before, n.
+        fence_times: when each of them fenced that, -1 before, n.
     """
 
     buffer: "HandedBuffer"
     threads: Array
     at: Array
-    fenced: Array
+    fence_times: Array
 
 
 @dataclass
@@ -60,16 +60,16 @@ class HandOff:
         assert self.clocks is not None
         now = self.clocks.tick()
         for one in self.written:
-            one.fenced[np.isin(one.threads, threads) & (one.fenced < 0)] = now
+            one.fence_times[np.isin(one.threads, threads) & (one.fence_times < 0)] = now
 
     def count(self, thread: int) -> None:
         """Hand over what a thread knows of, and let it know of what was handed over."""
         assert self.clocks is not None
         for one in self.written:
-            own = one.fenced >= 0
+            own = one.fence_times >= 0
             own[own] = [
                 self._knows(thread, int(writer), int(time))
-                for writer, time in zip(one.threads[own], one.fenced[own], strict=True)
+                for writer, time in zip(one.threads[own], one.fence_times[own], strict=True)
             ]
             one.buffer.handed[one.at[own]] = True
         self.counted.append((thread, self.clocks.tick()))

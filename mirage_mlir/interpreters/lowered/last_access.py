@@ -3,7 +3,7 @@
 import numpy as np
 from xdsl.ir import Operation
 
-from mirage_mlir.interpreters.lowered.clocks import FENCED, ORDINARY, WARP_THREADS, Clocks
+from mirage_mlir.interpreters.lowered.clocks import ASYNC_PROXY, ORDINARY, WARP_THREADS, Clocks
 from mirage_mlir.interpreters.lowered.encoding import Array
 
 NOBODY = -1
@@ -64,7 +64,7 @@ class Writers:
         self, at: Array, known: Array, own: int | None, synchronized: Array
     ) -> tuple[Array, Array, Array]:
         """
-        Which bytes copies and products may not use: n x size each.
+        Which bytes copies and matmuls may not use: n x size each.
 
         Args:
             at: the bytes, n x size.
@@ -79,8 +79,8 @@ class Writers:
         stamps, columns = self.stamp[at], self.column[at]
         by_threads = columns < self.clocks.threads
         ordered = stamps <= known[ORDINARY, columns]
-        fenced = stamps <= known[FENCED, columns]
-        shown = (by_threads & fenced) | (~by_threads & ordered)
+        visible = stamps <= known[ASYNC_PROXY, columns]
+        shown = (by_threads & visible) | (~by_threads & ordered)
         ordered |= by_threads & (stamps <= synchronized)
         if own is not None:
             ordered |= columns == own
@@ -171,14 +171,14 @@ class Readers:
         stamps, found = self.stamp[:, at], self.column[:, at]
         late, bare = np.zeros(stamps.shape, np.bool_), np.zeros(stamps.shape, np.bool_)
         for party in np.flatnonzero(stamps.any(axis=(1, 2))).tolist():
-            over, fenced = (
+            over, visible = (
                 self._known_to(known[sense], party, found[party], stamps[party])
-                for sense in (ORDINARY, FENCED)
+                for sense in (ORDINARY, ASYNC_PROXY)
             )
             if party < self.warps:
                 own = found[party] == own_column
                 over |= own | (stamps[party] <= synchronized)
-                bare[party] = over & ~fenced
+                bare[party] = over & ~visible
             late[party] = ~over
         return late, bare
 

@@ -32,7 +32,7 @@ UNSHOWN = (
     "what another writes",
     "what was written with no fence of the proxies after it",
 )
-"""What is wrong with bytes that copies and products use, as `Writers.unshown` sorts them."""
+"""What is wrong with bytes that copies and matmuls use, as `Writers.unshown` sorts them."""
 
 
 class Copy(NamedTuple):
@@ -50,7 +50,7 @@ class SharedMemory:
     Of two accesses to one byte by different threads, one of them a write, the later thread must
     know that the earlier one is over (see `Clocks`). An asynchronous copy writes from when it
     starts until its thread has waited for it, and is a write of that thread then. A matrix load is
-    a read by all lanes of the warp. Bulk copies and products of warpgroups are ordered after what
+    a read by all lanes of the warp. Bulk copies and warpgroup matmuls are ordered after what
     threads read and wrote only by a fence of these threads; they are over when who comes next knows
     it from their barrier or wait. Other blocks may read, and only barriers of the cluster order
     that.
@@ -136,7 +136,7 @@ class SharedMemory:
         What lies there, for whole warps.
 
         Bytes that nothing wrote are NaN and no fault: fragments reach past a tile's edge, and
-        the products with what lies there are never stored, or the results show it.
+        the matmuls with what lies there are never stored, or the results show it.
         """
         valid, result, access = self._started(access)
         at, columns = access.bytes(self.size), self._columns(access)
@@ -191,7 +191,7 @@ class SharedMemory:
                 left.append(Copy(access.only(~done), data[~done], groups[~done]))
         self.copies = left
 
-    # Bulk copies, products of warpgroups, and what they wait for
+    # Bulk copies, warpgroup matmuls, and what they wait for
 
     def write_box(self, access: Access, data: Array, thread: int, column: int) -> int:
         """
@@ -222,7 +222,7 @@ class SharedMemory:
 
     def read_tile(self, access: Access, group: Array) -> Array:
         """
-        What the products of a warpgroup read, n x size bytes; unwritten bytes are NaN.
+        What the matmuls of a warpgroup read, n x size bytes; unwritten bytes are NaN.
 
         Args:
             access: pieces of a tile.
@@ -233,7 +233,7 @@ class SharedMemory:
         self._require_arrived(access, at)
         self._require_shown(access, at, self.clocks.group_knows(group), None, "multiply")
         site, stamp = self.sites.number(access.op), AGENT_TIME + self.clocks.now
-        for column in np.unique(self.clocks.products_of(group)).tolist():
+        for column in np.unique(self.clocks.matmuls_of(group)).tolist():
             party = self.readers.warps + column - self.threads
             self.readers.mark_all(at, party, column, stamp, site)
         result[valid] = self.data[at]
@@ -375,7 +375,7 @@ class SharedMemory:
         self, access: Access, at: Array, known: Array, own: int | None, verb: str
     ) -> None:
         """
-        What was written is over, and a fence has shown it to copies and products.
+        What was written is over, and a fence has shown it to copies and matmuls.
 
         Args:
             access: which pieces are used.

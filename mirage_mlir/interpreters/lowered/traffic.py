@@ -22,7 +22,7 @@ SHARED_ACCESSES: dict[type[Operation], str] = {
     nvvm.LdMatrixOp: "ldmatrix",
     nvvm.CpAsyncSharedGlobalOp: "cp.async",
 }
-"""What threads do with shared memory; tensor copies and products of warpgroups are not theirs."""
+"""What threads do with shared memory; tensor copies and warpgroup matmuls are not theirs."""
 
 DEVICE_ACCESSES: dict[type[Operation], str] = {
     llvm.LoadOp: "load",

@@ -37,7 +37,7 @@ def test_blocks_that_run_together_read_no_more(
         assert tiles_of_first(grid, along, width) < plain
 
 
-def test_panels_of_a_large_product() -> None:
+def test_panels_of_a_large_matmul() -> None:
     """Of 56 x 16 blocks, whose tiles along the first axis are twice as large, 132 are 9 x 16."""
     assert choose_raster_width((56, 16), (2, 1), 132, 1) == 1
     assert choose_raster_width((16, 32), (2, 1), 132, 1) == 8

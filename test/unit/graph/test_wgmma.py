@@ -184,7 +184,7 @@ COLUMNS = Side(128, along_depth=False)
         ((64, 512, 64), 1, False, None),
     ],
 )
-def test_groups_share_a_product(
+def test_groups_share_a_matmul(
     sizes: tuple[int, int, int],
     count: int,
     may_split: bool,

@@ -15,7 +15,7 @@ SMALL = Linear(64, 256, 64, 64, 32, 32)
 
 
 def with_constant_weights(case: Linear, cluster: tuple[int, ...] = ()) -> ModuleOp:
-    """RMSNorm and a product, of which the second input never changes."""
+    """RMSNorm and a matmul, of which the second input never changes."""
     module = rmsnorm_linear(case)
     constant = DictionaryAttr({"kernel.constant": UnitAttr()})
     function_of(module).properties["arg_attrs"] = ArrayAttr([DictionaryAttr({}), constant])

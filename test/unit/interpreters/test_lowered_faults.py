@@ -202,7 +202,7 @@ def test_a_larger_result() -> None:
 
 
 def test_padding_that_is_not_cleared_shows_in_the_result() -> None:
-    """No fault: matrix loads may reach past a tile. But the products with NaN are NaN."""
+    """No fault: matrix loads may reach past a tile. But the matmuls with NaN are NaN."""
     module = schedule(cases.rmsnorm_linear(RAGGED._replace(k=96, depth=24)))
     for op in module.walk():
         op.attributes.pop("zero_padding", None)

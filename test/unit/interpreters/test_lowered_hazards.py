@@ -22,7 +22,7 @@ from hand_kernels import (
 from hopper_kernels import TICKS, equal, over, plus, tensor_map
 from lowered_kernels import lower
 from lowering_cases import Linear, split_linear
-from wgmma_kernels import ProductKernel
+from wgmma_kernels import MatmulKernel
 from xdsl.dialects import arith, gpu, llvm, scf
 from xdsl.dialects.builtin import UnitAttr, f32
 from xdsl.ir import Operation, SSAValue
@@ -134,7 +134,7 @@ def test_registers_that_nobody_gave_back() -> None:
 
 
 def fence_once(kernels: gpu.ModuleOp, *, fence: bool) -> None:
-    """Wait for all products behind the loop, and let one fence stand in front of it or in it."""
+    """Wait for all matmuls behind the loop, and let one fence stand in front of it or in it."""
     found = list(kernels.walk())
     (first,) = [op for op in found if isinstance(op, WgmmaFenceOp)]
     (wait,) = [op for op in found if isinstance(op, WgmmaWaitOp)]
@@ -149,12 +149,12 @@ def fence_once(kernels: gpu.ModuleOp, *, fence: bool) -> None:
         block.insert_op_before(first, loop)
 
 
-def test_registers_that_change_under_a_product() -> None:
+def test_registers_that_change_under_a_matmul() -> None:
     """Those of the next iteration's left side need a fence of that iteration."""
-    kernels = ProductKernel(iterations=2, left="registers").module()
+    kernels = MatmulKernel(iterations=2, left="registers").module()
     fence_once(kernels, fence=False)
     assert faults(kernels) == []
-    fence_once_more = ProductKernel(iterations=2, left="registers").module()
+    fence_once_more = MatmulKernel(iterations=2, left="registers").module()
     fence_once(fence_once_more, fence=True)
     assert set(faults(fence_once_more)) == {RACE}
 

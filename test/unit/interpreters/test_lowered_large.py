@@ -1,4 +1,4 @@
-"""What large products need: wide stores of their sums, and an order of blocks."""
+"""What large matmuls need: wide stores of their sums, and an order of blocks."""
 
 from collections.abc import Callable
 
@@ -55,7 +55,7 @@ def test_others_store_as_they_are(make: Callable[[], ModuleOp]):
 
 
 def linear_of_parts(batch: int, s: Linear) -> ModuleOp:
-    """A product of each of several matrices, which are the last axis of the grid."""
+    """A matmul of each of several matrices, which are the last axis of the grid."""
     p = Program(f"{batch}x{s.type_of('mk')}", f"{batch}x{s.type_of('kn')}")
     x, w = p.inputs
     with p.graph([*s.grid, batch], [s.iterations]) as g:

@@ -45,7 +45,7 @@ def first_fault(module: gpu.ModuleOp) -> KernelFault:
     return caught.value
 
 
-def test_product_by_hand() -> None:
+def test_matmul_by_hand() -> None:
     """A kernel that the lowering did not make."""
     kernels = kernel(
         partial(kernel_body, columns=64),

@@ -17,7 +17,7 @@ SMALL = Linear(128, 256, 64, 64, 32, 32)
 
 
 def in_clusters(case: Linear, cluster: tuple[int, ...]) -> ModuleOp:
-    """RMSNorm and a product; the grid has columns along its first axis, rows along its second."""
+    """RMSNorm and a matmul; the grid has columns along its first axis, rows along its second."""
     module = rmsnorm_linear(case)
     for graph in graphs_of(module):
         graph.cluster = DenseArrayBase.from_list(i64, cluster)
@@ -62,7 +62,7 @@ def test_mutants() -> None:
 def leave_early(kernels: gpu.ModuleOp) -> None:
     """The producer does not wait for the last arrivals."""
     waits = [op for op in kernels.walk() if isinstance(op, nvvm_hopper.MBarrierWaitParityOp)]
-    (last,) = [op for op in waits if not in_loop_with_copies(op) and not before_products(op)]
+    (last,) = [op for op in waits if not in_loop_with_copies(op) and not before_matmuls(op)]
     last.detach()
     last.erase()
 
@@ -74,7 +74,7 @@ def in_loop_with_copies(op: Operation) -> bool:
     return any(isinstance(each, nvvm_hopper.CpAsyncBulkTensorLoadOp) for each in loop.walk())
 
 
-def before_products(op: Operation) -> bool:
+def before_matmuls(op: Operation) -> bool:
     """Whether a thread arrives in the same loop, which has read what it waited for."""
     loop = op.parent_op()
     assert loop is not None

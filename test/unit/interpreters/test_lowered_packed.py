@@ -17,7 +17,7 @@ from mirage_mlir.passes.lower_to_nvvm import LowerToNvvmPass
 
 
 def linear(rows: str, weights: str, view: str = "", tile: str = "32x192", kind: str = "f16") -> str:
-    """A product of `rows` columns of activations and of weights that are cut into 4 x 6 tiles."""
+    """A matmul of `rows` columns of activations and of weights that are cut into 4 x 6 tiles."""
     depth, width = rows, "768"
     given, seen = (weights.split(" as ") * 2)[:2]
     deep, wide = tile.split("x")

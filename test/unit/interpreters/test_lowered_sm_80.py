@@ -33,7 +33,7 @@ CASES: dict[str, Callable[[], ModuleOp]] = {
     "softmax": lambda: tiles.softmax(12, 512, 4),
     "layer-norm": lambda: tiles.layer_norm(12, 512, 4, "f16"),
     "transposes": lambda: tiles.transposes(72, 40, (36, 20), "f16"),
-    "joined": lambda: tiles.joined_product(16, (32, 16), 24, 2),
+    "joined": lambda: tiles.joined_matmul(16, (32, 16), 24, 2),
 }
 
 

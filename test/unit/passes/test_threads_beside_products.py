@@ -1,4 +1,4 @@
-"""What threads do beside products of warpgroups: barriers, buffers, joined left sides."""
+"""What threads do beside warpgroup matmuls: barriers, buffers, joined left sides."""
 
 import pytest
 from attention_cases import Heads, rescaled
@@ -73,7 +73,7 @@ def test_factors_of_columns_that_threads_compute(sizes: Heads, target: str) -> N
     check(normed_attention(sizes), target=target)
 
 
-def test_threads_compute_while_the_product_runs() -> None:
+def test_threads_compute_while_the_matmul_runs() -> None:
     """
     They synchronize once an iteration, and the fence is there; the result waits behind their work.
     """
@@ -125,7 +125,7 @@ def test_two_warpgroups_join_sides() -> None:
     check(several_sides(8, 64, 64, 3), threads=256)
 
 
-def test_products_with_one_right_side_are_one() -> None:
+def test_matmuls_with_one_right_side_are_one() -> None:
     """Rows of 8, and of 1 twice, each padded to 8: four steps of 24 columns and one wait."""
     module = several_sides(8, 64, 64, 2)
     ops = ops_of(schedule(module.clone()))
