@@ -1,4 +1,4 @@
-"""Where each tile of a graph lives, decided operation by operation."""
+"""Assigns a layout (registers, shared or global memory) to each tile, in program order."""
 
 from dataclasses import dataclass, field, replace
 from math import prod
@@ -96,7 +96,7 @@ class LayoutAssignment(TilePlaces):
     Args:
         target: the chip's.
         sharing: blocks of a cluster that share the work after their sums.
-        chains: matmuls of which one takes the other's result from registers.
+        chains: matmuls whose left operand is another matmul's result in registers.
         common: row maxima that must be the same in all warps, and those of the iteration alone.
         given: layouts of thread graphs that are free to have any, by their numbers.
         free: those that were visited.

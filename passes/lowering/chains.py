@@ -1,4 +1,4 @@
-"""Matmuls of which one takes the other's result as it lies in registers."""
+"""Chains of matmuls: the accumulators of one are the register operand of the next."""
 
 from dataclasses import dataclass
 from itertools import product

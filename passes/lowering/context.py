@@ -1,4 +1,4 @@
-"""What every piece of the lowering of one kernel needs to know."""
+"""State that the emission of one kernel shares: pointers, thread indices, registers of tiles."""
 
 from __future__ import annotations
 

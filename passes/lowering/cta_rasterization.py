@@ -1,4 +1,4 @@
-"""The order in which the blocks of a grid start, so that those that run together read the same."""
+"""CTA rasterization: the launch order of blocks, so that concurrent blocks share tiles in L2."""
 
 from math import prod
 

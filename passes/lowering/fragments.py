@@ -1,4 +1,4 @@
-"""Left sides of matmuls that lie in registers as another matmul's result."""
+"""Converts the accumulators of one matmul into the left MMA fragments of the next."""
 
 from itertools import product
 

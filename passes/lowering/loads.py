@@ -1,4 +1,4 @@
-"""Loads by `cp.async` of all threads, and which iteration of the loops reads which tiles."""
+"""Loads by `cp.async` of all threads, and the tile that each iteration reads."""
 
 from collections.abc import Collection, Sequence
 from math import prod
@@ -26,7 +26,7 @@ from mirage_mlir.passes.lowering.views import view_of
 from mirage_mlir.passes.schedule_threadblock import ROTATION
 
 MAX_READ_AHEAD = 48
-"""Elements that a thread reads before it needs them."""
+"""Limit of elements that a thread loads into registers ahead of use."""
 
 
 def iterations_of(ctx: KernelContext, iteration: Index) -> list[Index]:

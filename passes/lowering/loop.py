@@ -1,4 +1,4 @@
-"""The loop of a kernel: what it carries from iteration to iteration, and one iteration."""
+"""Emits the main loop of a kernel: loop-carried values, and the body of one iteration."""
 
 from collections.abc import Callable, Sequence
 from functools import cached_property

@@ -1,4 +1,4 @@
-"""Left sides of matmuls that are computed in pieces, while the pieces before are multiplied."""
+"""Interleaves MMAs with the elementwise code that computes their left operand, piece by piece."""
 
 from __future__ import annotations
 
@@ -22,27 +22,28 @@ from mirage_mlir.passes.lowering.tiles import adds_into
 from mirage_mlir.passes.lowering.wgmma_selection import uses_wgmma
 
 SYNCHRONIZATIONS = (BarrierOp, AwaitTilesOp, ReleaseTilesOp)
-"""What a thread may not compute its tiles after instead of before."""
+"""Interleaving does not move elementwise code past these: each orders accesses of several
+threads."""
 
 SLOTS_OF_TILE = 4
-"""Of a thread in 8 columns of its rows; one step along the depth takes two such tiles."""
+"""Elements that a thread holds of an MMA tile with 8 columns; one step of depth takes two tiles."""
 
 
 @dataclass(frozen=True)
 class Interleaving:
     """
-    Thread graphs that lead to the left side of a matmul, each by the result of the one before.
+    Elementwise thread graphs that compute the left operand of a matmul, each from the previous one.
 
     Args:
-        graphs: in program order; all in one layout, so that a slot needs but its own.
-        matmul: is added to an accumulator of the loop.
+        graphs: in program order; all have one layout, so each slot depends on the same slot only.
+        matmul: the only value that is added to its accumulator in the loop.
     """
 
     graphs: tuple[thread.GraphOp, ...]
     matmul: threadblock.MatmulOp
 
     def begin(self, ctx: KernelContext) -> InterleavedSlots:
-        """Fetch what the graphs read; no slot is computed yet."""
+        """Load the operands of the graphs; slots are computed later, step by step."""
         columns: list[list[list[SSAValue]]] = []
         for graph in self.graphs:
             attribute = layout_of(graph.results[0])
@@ -72,7 +73,7 @@ class InterleavedSlots:
     columns: list[list[list[SSAValue]]]
 
     def compute(self, row_tiles: int, step: int) -> None:
-        """Compute the slots that the matmul takes in one step along its depth."""
+        """Compute the slots that the MMA reads in one step along the depth."""
         registers = self.ctx.registers
         count = len(registers[self.interleaving.matmul.lhs]) // row_tiles
         wide = 2 * SLOTS_OF_TILE
@@ -85,7 +86,7 @@ class InterleavedSlots:
 
 
 def find_interleavings(ops: Sequence[Operation]) -> dict[threadblock.MatmulOp, Interleaving]:
-    """The interleavings among the operations of one iteration, in order, by their matmuls."""
+    """All interleavings in the `ops` of one iteration, by matmul."""
     interleavings: dict[threadblock.MatmulOp, Interleaving] = {}
     for place, op in enumerate(ops):
         if not isinstance(op, threadblock.MatmulOp) or not uses_wgmma(op):
@@ -104,14 +105,14 @@ def find_interleavings(ops: Sequence[Operation]) -> dict[threadblock.MatmulOp, I
 
 
 def total_of(matmul: threadblock.MatmulOp) -> threadblock.AccumulateOp:
-    """The accumulator to which alone a matmul is added."""
+    """The only accumulator that a matmul is added to."""
     (use,) = matmul.result.uses
     assert isinstance(use.operation, threadblock.AccumulateOp)
     return use.operation
 
 
 def leading_to(value: SSAValue) -> list[thread.GraphOp]:
-    """The thread graphs with one result, all in the layout of `value`, that it is computed by."""
+    """The chain of thread graphs that computes `value`; all have one result, in its layout."""
     graph = value.owner
     if not isinstance(graph, thread.GraphOp) or len(graph.results) != 1:
         return []
@@ -127,7 +128,7 @@ def leading_to(value: SSAValue) -> list[thread.GraphOp]:
 
 
 def nothing_between(ops: Sequence[Operation], graphs: Sequence[thread.GraphOp]) -> bool:
-    """Whether of `ops`, from the first of `graphs` on, only these use their results."""
+    """Whether no other operation in `ops` uses the results of `graphs`."""
     if any(graph not in ops for graph in graphs):
         return False
     behind = ops[ops.index(graphs[0]) :]

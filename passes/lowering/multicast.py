@@ -1,4 +1,4 @@
-"""Tiles that the blocks of a cluster share: which, and what each block copies of them."""
+"""Multicast copies: tiles that blocks of a cluster share, and the slice that each block copies."""
 
 from dataclasses import dataclass
 from functools import reduce

@@ -67,7 +67,9 @@ class OnlineMaximum:
     weights: list[SSAValue] = field(default_factory=list[SSAValue])
 
     def advance(self, emit: Emitter, found: list[SSAValue], *, weigh: bool) -> None:
-        """Take in the row maxima that were `found` in an iteration."""
+        """
+        Update the online maxima with those `found` in an iteration, and the rescaling factors.
+        """
         before = self.maxima
         self.maxima = [
             emit.result(arith.MaximumfOp(old, new)) for old, new in zip(before, found, strict=True)
@@ -109,5 +111,5 @@ def scaled(emit: Emitter, values: list[SSAValue], factors: list[SSAValue]) -> li
 
 
 def lowest(emit: Emitter, layout: RegisterLayout) -> list[SSAValue]:
-    """The maxima before the first iteration."""
+    """The initial row maxima, before the first iteration."""
     return [emit.f32(LOWEST)] * len(layout.offsets)

@@ -1,4 +1,4 @@
-"""The order of a block's work before, in and after the loop, and the barriers that it takes."""
+"""Orders the operations of prologue, loop and epilogue, and inserts the barriers they need."""
 
 from dataclasses import dataclass, field
 
@@ -54,7 +54,7 @@ def is_added(op: Operation) -> bool:
 
 
 def writes(op: Operation) -> list[Operation]:
-    """The buffer that `op` itself writes; loads are waited for, not ordered here."""
+    """The buffer that `op` writes; asynchronous loads are excluded, since waits order them."""
     if isinstance(op, threadblock.LoadOp | threadblock.TransposeOp):
         return []
     return [op] if any(in_shared(result) for result in op.results) else []

@@ -1,5 +1,5 @@
 """
-A warp that copies the tiles of the loop while the others compute.
+The producer warp, which copies the tiles of the loop while consumer warps compute.
 
 One thread of the producer waits until a buffer is empty and starts tensor copies to it; the others
 wait until it is full, each for itself, and no barrier of the block is needed (`tile_barriers`).
@@ -61,7 +61,7 @@ from mirage_mlir.passes.plan_memory import int_attribute
 from mirage_mlir.passes.schedule_threadblock import AHEAD, AT_START
 
 BarrierOf = Callable[[KernelContext, Index], SSAValue]
-"""The barrier of a buffer that says something of it."""
+"""Gives the barrier of a buffer, such as its full barrier."""
 
 
 @dataclass(frozen=True)
@@ -132,7 +132,7 @@ def mapped_tensors(graph: kernel.GraphDefinedOp) -> list[MappedTensor]:
 
 class Producer:
     """
-    Emits what the thread does that starts the copies.
+    Emits the code of the producer thread, which starts all copies.
 
     Where only some of the loop's tiles are there before the previous grid has ended, these are
     copied at once, but no more of them are on their way than keep device memory busy: so what is
@@ -167,7 +167,7 @@ class Producer:
 
     @property
     def is_paced(self) -> bool:
-        """Whether there are tiles of both kinds."""
+        """Whether some tiles are copied before the PDL wait and others after it."""
         return bool(self.before_wait and self.after_wait)
 
     def is_available(self, op: threadblock.LoadOp) -> bool:
@@ -263,7 +263,7 @@ class Producer:
         self.copy(loads, iteration, iteration, barrier(self.ctx, iteration))
 
     def refill(self) -> None:
-        """The copies of the other iterations."""
+        """Copy the tiles of the remaining iterations, each once its buffer is empty."""
         ctx, emit = self.ctx, self.ctx.emit
         ahead = int_attribute(ctx.graph, AHEAD)
 
@@ -306,7 +306,7 @@ class Producer:
             self.copy_tile(op, iterations_of(self.ctx, 0), 0, barrier, shared=False)
 
     def expect_bytes(self, loads: Sequence[threadblock.LoadOp], barrier: SSAValue) -> None:
-        """Say how many bytes come to a barrier."""
+        """Arrive at a barrier and set the number of bytes that it expects."""
         emit = self.ctx.emit
         count = 0
         for op in loads:

@@ -1,6 +1,6 @@
 """
-One iteration of a loop whose tiles producers copy: what warps do in it, and where all of them
-synchronize.
+Orders one iteration of a warp-specialized loop, whose tiles producer warps copy, and places its
+barriers.
 
 Threads work while warpgroup matmuls run, and synchronize as seldom as two buffers of what they
 compute allow.

@@ -1,4 +1,4 @@
-"""Where tiles are put, so that those who ask for them can have them."""
+"""Places each tile in registers or shared memory, and inserts layout conversions for its users."""
 
 from dataclasses import dataclass, field, replace
 from typing import NoReturn
@@ -39,19 +39,19 @@ def shared_for(value: SSAValue, *, columns_first: bool = False) -> SharedLayout:
 
 
 def shared_from(value: SSAValue, layout: RegisterLayout) -> SharedLayout:
-    """Room for all that `layout` addresses, so that threads write without asking for the edge."""
+    """The layout padded to whole accesses, so that threads store without bounds checks."""
     rows, columns = layout.spans()
     return shared_tile(rows, columns, item_bytes(value), copies=layout.partial)
 
 
 def scalars_from(layout: RegisterLayout) -> SharedLayout:
-    """The same without padding, for what no tensor core reads."""
+    """The unpadded layout in shared memory, for tiles that no tensor core reads."""
     rows, columns = layout.spans()
     return SharedLayout(columns, 1, rows * columns, layout.partial)
 
 
 def is_partial(value: SSAValue) -> bool:
-    """Whether warps hold parts of `value` in their registers."""
+    """Whether the registers of each warp hold only a partial sum of `value`."""
     attribute = layout_of(value)
     return isinstance(attribute, RegistersAttr) and attribute.layout.partial > 1
 

@@ -1,4 +1,4 @@
-"""What a kernel asks L2 for before the previous grid has ended."""
+"""Prefetches input tiles into L2 before the PDL wait for the previous grid."""
 
 from collections.abc import Collection, Iterator
 from math import prod

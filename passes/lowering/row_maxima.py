@@ -1,4 +1,4 @@
-"""Which row maxima of rescaled sums may be other numbers than those that the graph says."""
+"""Finds row maxima that any upper bound may replace, because the rescaled result cancels them."""
 
 from dataclasses import dataclass
 
@@ -22,11 +22,11 @@ class Dependence:
 
 
 FREE = Dependence()
-"""Not at all."""
+"""A value that does not depend on the row maximum."""
 
 
 class Unknown(Exception):
-    """A value depends on the row maximum in another way."""
+    """A value depends on the row maximum in a way that `Dependence` cannot express."""
 
 
 def _scalar(op: Operation, known: dict[SSAValue, Dependence]) -> Dependence:
@@ -53,7 +53,7 @@ def _scalar(op: Operation, known: dict[SSAValue, Dependence]) -> Dependence:
 
 
 def _scaled(op: arith.MulfOp, found: list[Dependence]) -> Dependence:
-    """A shifted value times a constant."""
+    """The dependence of a value times a constant."""
     for value, other in zip(op.operands, reversed(found), strict=True):
         if isinstance(value.owner, arith.ConstantOp):
             attribute = value.owner.value

@@ -1,8 +1,9 @@
 """
-Sums across blocks that have no cluster: parts in device memory, added up by the last block.
+Split-K without clusters: partial sums in device memory, added up by the last block.
 
-Each block leaves its part and counts itself; the one that finds all others counted goes on, alone,
-with the total. The parts are added in the order of the blocks, whichever is the last.
+Each block stores its partial sum and increments a counter; the block that finds all others counted
+continues alone with the total. Partial sums are added in the order of the blocks, whichever is the
+last, so results do not vary.
 """
 
 from collections.abc import Callable
@@ -46,7 +47,7 @@ PIECE = 4
 """Numbers that a thread writes, or reads, at once: 16 bytes."""
 
 AT_ONCE = 32
-"""Numbers that a thread of the last block asks for before it waits for the first of them."""
+"""Loads of partial sums that a thread of the last block has in flight."""
 
 ARRIVAL = "arrival_offset"
 """Where in shared memory the block's place in the order of arrival is told to all threads."""
@@ -166,7 +167,7 @@ def partial_sum_store(op: threadblock.AccumulateOp) -> StorePartialSumOp:
 @dataclass(frozen=True)
 class PartialSum:
     """
-    What each thread leaves for one sum.
+    The partial sum that each thread stores for one sum across blocks.
 
     Args:
         op: the sum.
@@ -210,7 +211,7 @@ def tiles_of(graph: kernel.GraphDefinedOp) -> int:
 
 
 def partial_sum_bytes(graph: kernel.GraphDefinedOp) -> int:
-    """Device memory for the parts of all blocks."""
+    """Bytes of the workspace for the partial sums of all blocks."""
     words = sum(part.slots for part in partial_sums_of(graph)) * block_threads(graph)
     return words * WORD * prod(graph.grid_sizes)
 
@@ -254,7 +255,7 @@ def pieces(ctx: KernelContext, slots: int) -> list[tuple[Index, int]]:
 
 
 def store_partial_sum(ctx: KernelContext, op: StorePartialSumOp) -> None:
-    """Write what this thread has of a sum, and what that is relative to."""
+    """Store this thread's slots of a partial sum, and the row maxima that they are relative to."""
     part = partial_sums_of(ctx.graph)[_number(op)]
     slots = block_partial_sum(ctx, part.op)
     if part.state is not None:
@@ -292,7 +293,7 @@ def arrive(ctx: KernelContext, barrier: Callable[[KernelContext], None]) -> Cond
 
 
 def total_of_partial_sums(ctx: KernelContext, op: threadblock.AccumulateOp) -> list[SSAValue]:
-    """The sum of what all blocks of the group have left."""
+    """The sum of the partial sums of all blocks of the group."""
     number, blocks = _number(op), largest_sum(ctx.graph)
     part = partial_sums_of(ctx.graph)[number]
     emit, count = ctx.emit, len(part.layout.offsets)

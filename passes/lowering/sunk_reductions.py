@@ -1,5 +1,5 @@
 """
-Sums of rows or columns that are added up over the loop: threads bring their parts together once.
+Sinks reductions out of the loop: threads accumulate partial sums and exchange them once behind it.
 
 `accumulate(reduce_sum(x))` is `reduce_sum(accumulate(x))`, and of the latter each thread keeps the
 sum of its own elements only. So an iteration needs no exchange, nor a barrier where warps share a

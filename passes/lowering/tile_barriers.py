@@ -1,5 +1,5 @@
 """
-The transaction barriers of a loop whose tiles a producer has copied.
+Full and empty barriers (mbarriers) of a loop whose tiles a producer copies.
 
 Each of the loop's buffers has three. `full` completes when all bytes of an iteration have come,
 `empty` when each of the other warps has read them. Iteration t uses buffer t % stages and is phase
@@ -50,14 +50,14 @@ def early_barrier(ctx: KernelContext, slot: Index) -> SSAValue:
 
 
 def invariant_barrier(ctx: KernelContext, op: threadblock.LoadOp) -> SSAValue:
-    """The address of the barrier that says that a loop-invariant tile has come."""
+    """The address of the barrier that completes when a loop-invariant tile has arrived."""
     number = 3 * ctx.stages + copied_invariant_loads(ctx.graph).index(op)
     start = int_attribute(ctx.graph, MBARRIER_OFFSET) + number * MBARRIER_BYTES
     return ctx.emit.pointer(ctx.shared, start, i8)
 
 
 def initialise(ctx: KernelContext, barriers: Sequence[SSAValue], arrivals: int) -> None:
-    """Make barriers that take so many arrivals; one thread does."""
+    """Initialise barriers for `arrivals` arrivals per phase; one thread executes this."""
     for barrier in barriers:
         ctx.emit.insert(nvvm_hopper.MBarrierInitOp(barrier, ctx.emit.i32(arrivals)))
 
@@ -109,7 +109,7 @@ def release_tiles(ctx: KernelContext, op: ReleaseTilesOp) -> None:
 
 
 def arrive_at_empty_barriers(ctx: KernelContext) -> None:
-    """Arrive, for this warp, at the barriers that say that the present buffers are empty."""
+    """Consumer arrive: this warp arrives at the empty barriers of the current buffers."""
     emit = ctx.emit
     if shares_tiles(ctx.graph):
         # Each of the first lanes tells one block.

@@ -1,4 +1,4 @@
-"""What several passes of the lowering ask about the tiles of a graph."""
+"""Attributes that the passes of the lowering share, and queries about tiles."""
 
 from collections.abc import Sequence
 from math import prod
@@ -16,41 +16,41 @@ THREADS = "threads"
 WARPS = "warps"
 ZERO_PADDING = "zero_padding"
 CLUSTER_REDUCTION = "cluster_reduction"
-"""On a graph: the blocks of a cluster share the work that follows their sum."""
+"""On a graph: each block of a cluster reduces its share of a sum, and goes on with that share."""
 
 ONLINE_MAXIMUM = "online_maximum"
 """On a maximum that stabilizes sums: it is that of all iterations so far, and of the thread's
 warp."""
 
 STATE = "state"
-"""On an accumulated maximum: it is kept already, for the sums that it stabilizes."""
+"""On an accumulated maximum: it is the online softmax state of sums, and is not computed twice."""
 
 MERGES = "merges"
-"""On a thread graph: it brings the parts of a sum to the row maximum that all of them share."""
+"""On a thread graph: it rescales partial sums to their common row maximum."""
 
 LHS_IN_REGISTERS = "lhs_in_registers"
-"""On a matmul: the fragments of its left side stay in registers through the loop."""
+"""On a matmul: its left operand is loop-invariant, and register-resident through the loop."""
 
 PRODUCERS = "producers"
 """On a graph: warps, besides its `threads`, that do nothing but copy the loop's tiles."""
 
 MMA, WGMMA = "mma", "wgmma"
-"""On a matmul: it is computed by warpgroups, and `warps` counts these."""
+"""On a matmul: the instruction that computes it; with `wgmma`, `warps` counts warpgroups."""
 
 SWAPPED = "swapped"
-"""On a warpgroup matmul: the 64 rows of the unit are columns of the tile."""
+"""On a warpgroup matmul: it computes the transpose, so columns of the tile are rows of `wgmma`."""
 
 IN_WORKSPACE = "sums_in_workspace"
-"""On a graph: sums across blocks go through device memory, and the last block has them."""
+"""On a graph: partial sums of its blocks go through a workspace, and the last block adds them."""
 
 PARTIAL_SUM = "partial_sum"
-"""On such a sum: its number among those of the graph."""
+"""On a sum through the workspace: its number among those of the graph."""
 
 MULTICAST = "multicast"
 """On a load by tensor copies: blocks of the cluster that load the tile, each a part for all."""
 
 REGISTERS = "registers"
-"""On a graph: the most of a thread, for as many blocks as are meant to share a multiprocessor."""
+"""On a graph: the limit of registers per thread that gives the planned blocks per SM."""
 
 SEPARATE_WAIT = "separate_wait"
 """On a loop-invariant load: it is waited for separately, once a matmul runs on other tiles."""
@@ -60,7 +60,7 @@ BATCHED = "batched"
 and the line of their common buffer from which on this one lies."""
 
 DOUBLE_BUFFERED = "double_buffered"
-"""On what the loop writes to shared memory: odd iterations have a buffer of their own."""
+"""On what the loop writes to shared memory: even and odd iterations use separate buffers."""
 
 PROXY_FENCE = "async_proxy_fence"
 """On a barrier in the loop, or a release: copies or warpgroups, which go another way to shared
@@ -68,7 +68,7 @@ memory than threads, rely on what threads did there."""
 
 
 def maker(value: SSAValue) -> Operation:
-    """The operation that makes a tile."""
+    """The operation that defines a tile."""
     assert isinstance(value.owner, Operation)
     return value.owner
 
@@ -90,7 +90,7 @@ def batch_place(op: Operation) -> tuple[int, int] | None:
 
 
 def block_threads(graph: kernel.GraphDefinedOp) -> int:
-    """Threads of a block that compute."""
+    """Threads per block, without those of producer warps."""
     threads = graph.attributes[THREADS]
     assert isinstance(threads, IntegerAttr)
     return int(threads.value.data)

@@ -1,4 +1,4 @@
-"""Matmuls of tiles by warpgroups: started here, finished where their sums are needed."""
+"""Emits asynchronous warpgroup matmuls (`wgmma`), and waits where their sums are needed."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which matmuls warpgroups compute, and how their operands lie in shared memory for that."""
+"""Selects the matmuls that `wgmma` computes, and swizzles their operands in shared memory."""
 
 from dataclasses import dataclass
 

@@ -1,4 +1,4 @@
-"""Rules of what blocks do together in device memory, and of conversions to tf32."""
+"""Rules of atomics and fences in device memory, and of conversions to tf32."""
 
 import numpy as np
 from xdsl.ir import Operation

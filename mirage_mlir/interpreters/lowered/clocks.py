@@ -1,5 +1,5 @@
 """
-What each thread knows of what the others have done.
+Vector clocks: which accesses of other threads happen before each thread's next one.
 
 Time is one counter of the cluster. An access is stamped with the time at which it happens; a thread
 that releases makes known what it did up to then, and whoever acquires that knows it too. Two

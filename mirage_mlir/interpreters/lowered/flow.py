@@ -1,5 +1,5 @@
 """
-Threads that go through the program together, and how one goes on while another waits.
+Flows: groups of threads at one place of the program, which wait and diverge separately.
 
 A kernel starts as one flow of all threads of a cluster. Where some warps take a branch in which
 threads wait for each other and some do not, they part: each flow runs to the kernel's end on its

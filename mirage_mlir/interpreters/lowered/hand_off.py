@@ -1,5 +1,5 @@
 """
-Device memory through which the blocks of one launch hand each other what they have computed.
+Inter-block hand-off: device memory through which blocks of one launch exchange partial sums.
 
 What a thread wrote before a fence, another thread of its block knows of, and counts the block, is
 handed over. Threads that count later, or know of one that did, may read it. Everything else that

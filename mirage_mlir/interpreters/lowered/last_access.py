@@ -1,4 +1,4 @@
-"""Who touched each byte of shared memory last, and when."""
+"""The last access to each byte of shared memory: thread, operation and time."""
 
 import numpy as np
 from xdsl.ir import Operation

@@ -1,4 +1,4 @@
-"""What the blocks of a cluster may read of each other's shared memory."""
+"""Distributed shared memory: the bytes that blocks of a cluster may read of each other."""
 
 import numpy as np
 

@@ -1,4 +1,4 @@
-"""What the kernels ask of memory while they run: passes of the banks, sectors of device memory."""
+"""Counts memory traffic of kernels: shared-memory bank passes, device-memory sectors."""
 
 from collections import Counter
 from dataclasses import dataclass, field

@@ -1,4 +1,4 @@
-"""Rules of what a warp does together: shuffles, matrix loads and matmuls."""
+"""Rules of warp-wide operations: shuffles, `ldmatrix` and `mma.sync`."""
 
 import numpy as np
 from xdsl.dialects.builtin import bf16, f16
