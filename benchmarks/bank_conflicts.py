@@ -10,7 +10,7 @@ The interpreter of lowered kernels runs every instruction of a kernel, and count
 asks of the banks (`mirage_mlir/graph/banks.py`). It runs all blocks of small kernels; of others the
 first cluster, which stands for all. `ncu` reports the same for each instruction of the machine
 code, and counters of the multiprocessor for each kernel. The former must be what is expected. The
-latter have more: a store that waits for a tensor copy, or for the matrix unit, counts as a conflict
+latter have more: a store that waits for a tensor copy, or for the tensor core, counts as a conflict
 there.
 
 Instructions may be fewer than operations that were lowered, with fewer conflicts: the compiler

@@ -115,7 +115,7 @@ class MatmulBase(InferredShapeOp, ABC):
     A product of matrices, whose leading dimensions broadcast.
 
     With `precision = "tf32"` the operands, which are f32 then, may be rounded to tf32 (a fraction
-    of 10 bits): one product on the matrix units. Without, it is as precise as f32 is.
+    of 10 bits): one product on the tensor cores. Without, it is as precise as f32 is.
     """
 
     precision = opt_prop_def(string_parameter("precision", TF32))

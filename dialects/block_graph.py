@@ -220,16 +220,16 @@ class _Walk:
         if stage == Stage.INVARIANT and self.loop_axes:
             raise invalid(op, "has a value that is the same in every iteration of the loop")
 
-    def _verify_rescale(self, op: AccumulateOp, stabiliser: SSAValue) -> None:
+    def _verify_rescale(self, op: AccumulateOp, row_maximum: SSAValue) -> None:
         if op.kind.data != "sum":
             raise invalid(op, f'rescales, but has kind "{op.kind.data}" and not "sum"')
-        if self.stages[stabiliser] != self.stages[op.value]:
-            stages_ = f"{self.stages[stabiliser].value}, the value {self.stages[op.value].value}"
-            raise invalid(op, f"needs both at the same time: the stabiliser is {stages_}")
+        if self.stages[row_maximum] != self.stages[op.value]:
+            stages_ = f"{self.stages[row_maximum].value}, the value {self.stages[op.value].value}"
+            raise invalid(op, f"needs both at the same time: the row maximum is {stages_}")
         try:
-            broadcast_to(threadblock.shape_of(stabiliser), threadblock.shape_of(op.value))
+            broadcast_to(threadblock.shape_of(row_maximum), threadblock.shape_of(op.value))
         except ShapeError as error:
-            raise invalid(op, f"stabiliser: {error}") from error
+            raise invalid(op, f"row maximum: {error}") from error
 
     # Stores
 

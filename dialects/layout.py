@@ -1,5 +1,5 @@
 """
-Where a tile lives, and when threads meet: what the lowering adds to the threadblock dialect.
+Where a tile lives, and when threads synchronize: what the lowering adds to the threadblock dialect.
 
     #threadblock.registers<array<i64: 0, 8, 1, 0>, array<i64: 2, 8, 0, 8, 0, 1>, 0 : i64>
     #threadblock.shared<array<i64: 72, 1>, 1152 : i64, 1 : i64, "sum", 1 : i64, 0 : i64, 0 : i64>
@@ -123,7 +123,7 @@ class SharedAttr(ParametrizedAttribute):
 
 @irdl_attr_definition
 class GlobalAttr(ParametrizedAttribute):
-    """A tile that stays in device memory and is read there by whoever needs an element."""
+    """A loop-invariant tile in device memory and is read there by whoever needs an element."""
 
     name = "threadblock.global"
 
@@ -175,7 +175,7 @@ STAGE_NAMES = ("invariant", "loop", "post")
 @irdl_op_definition
 class BarrierOp(IRDLOperation):
     """
-    All threads of the block meet; with `cluster`, all threads of all blocks of the cluster.
+    All threads of the block synchronize; with `cluster`, all threads of all blocks of the cluster.
 
     With `pending`, each first waits until at most that many groups of its asynchronous loads are
     under way. `stage` says on which side of the loop the barrier stands.
@@ -206,7 +206,8 @@ class BarrierOp(IRDLOperation):
 @irdl_op_definition
 class AwaitTilesOp(IRDLOperation):
     """
-    Wait until the tiles of this turn of the loop have arrived; threads need not meet for that.
+    Wait until the tiles of this iteration of the loop have arrived; threads need not synchronize
+    for that.
 
     At the top of the loop of a graph with `producers`: warps that do nothing but copy tiles.
     """
@@ -222,7 +223,7 @@ class AwaitTilesOp(IRDLOperation):
 @irdl_op_definition
 class AwaitTileOp(IRDLOperation):
     """
-    Wait until a tile that stays while the block runs has arrived; threads need not meet for that.
+    Wait until a loop-invariant tile has arrived; threads need not synchronize for that.
 
     In front of its first reader, in a graph with `producers`. `stage` says on which side of the
     loop it stands.
@@ -245,7 +246,9 @@ class AwaitTileOp(IRDLOperation):
 
 @irdl_op_definition
 class ReleaseTilesOp(IRDLOperation):
-    """This warp has read what it needs of the turn's tiles: their buffers may be filled anew."""
+    """
+    This warp has read what it needs of the iteration's tiles: their buffers may be filled anew.
+    """
 
     name = "threadblock.release_tiles"
 

@@ -163,8 +163,8 @@ class BarrierOp(IRDLOperation):
     """
     Wait for all threads of the block, or for `number_of_threads` at barrier `barrier_id`.
 
-    Orders shared- and device-memory accesses of the threads that meet. Barrier 0 is the one without
-    operands; `number_of_threads` is a multiple of 32.
+    Orders shared- and device-memory accesses of the threads that synchronize. Barrier 0 is the one
+    without operands; `number_of_threads` is a multiple of 32.
     """
 
     name = "nvvm.barrier"
@@ -340,7 +340,7 @@ MMA_REGISTERS: dict[tuple[MultiplicandType, tuple[int, int, int]], tuple[int, in
 @irdl_op_definition
 class MmaSyncOp(IRDLOperation):
     """
-    D = A B + C on the matrix unit, by a whole warp; C and D are f32.
+    D = A B + C on the tensor core, by a whole warp; C and D are f32.
 
     A is m x k by rows, B is k x n by columns. With g = lane/4 and t = lane%4, for m16n8k16: A's
     registers are rows g, g+8, g, g+8 at columns 2t, 2t, 2t+8, 2t+8 (pairs), B's are rows 2t and

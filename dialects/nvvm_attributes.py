@@ -59,7 +59,7 @@ class PrefetchLevel(StrEnum):
 
 
 class RegisterAction(StrEnum):
-    """Whether a warp group takes registers from the block's pool or gives some back."""
+    """Whether a warpgroup takes registers from the block's pool or gives some back."""
 
     INCREASE = "increase"
     DECREASE = "decrease"
@@ -73,7 +73,7 @@ class MatrixLayout(StrEnum):
 
 
 class MultiplicandType(StrEnum):
-    """The element type that a matrix unit sees in its A and B registers."""
+    """The element type that a tensor core sees in its A and B registers."""
 
     F16 = "f16"
     BF16 = "bf16"

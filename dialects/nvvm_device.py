@@ -58,7 +58,7 @@ class SaturationAttr(BracketedEnumAttribute[Saturation]):
 
 @irdl_op_definition
 class ConvertFloatToTf32Op(IRDLOperation):
-    """The nearest tf32 of an f32, as the register that a matrix unit takes."""
+    """The nearest tf32 of an f32, as the register that a tensor core takes."""
 
     name = "nvvm.convert.float.to.tf32"
 

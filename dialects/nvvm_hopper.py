@@ -319,7 +319,7 @@ class GridDependencyOp(HopperOp):
 
 @irdl_op_definition
 class SetMaxRegisterOp(HopperOp):
-    """Give each thread of this warp group (128 threads) `reg_count` registers from here on."""
+    """Give each thread of this warpgroup (128 threads) `reg_count` registers from here on."""
 
     name = "nvvm.setmaxregister"
 

@@ -1,9 +1,9 @@
 """
-The products of four warps together on sm_90a, `wgmma`.
+The matmuls of four warps together on sm_90a, `wgmma`.
 
-A warp group is four consecutive warps, the first of a number that 4 divides; all 128 threads
-execute each of these operations. The products run while the threads do other work: `fence`, then
-products, then `commit`, and nothing may touch the accumulators until `wait`. The form that takes A
+A warpgroup is four consecutive warps, the first of a number that 4 divides; all 128 threads
+execute each of these operations. The matmuls run while the threads do other work: `fence`, then
+matmuls, then `commit`, and nothing may touch the accumulators until `wait`. The form that takes A
 from registers has no operation in NVVM: it is inline PTX, which `RegistersForm` makes and reads.
 Source: PTX ISA 8.6, "Asynchronous warpgroup level matrix instructions".
 """
@@ -40,7 +40,7 @@ from mirage_mlir.dialects.nvvm_hopper import HopperOp
 ElementName = Literal["f16", "bf16"]
 
 ROWS, DEPTH, MAX_COLUMNS = 64, 16, 256
-"""Of one product of 16-bit elements; its columns are a multiple of 8."""
+"""Of one matmul of 16-bit elements; its columns are a multiple of 8."""
 
 FRAGMENT_REGISTERS = 4
 """Registers of a thread, two elements each, that hold its part of A."""
@@ -55,7 +55,7 @@ class WgmmaType(StrEnum):
 
 
 class WgmmaScaleOut(StrEnum):
-    """Whether the product is added to the accumulators, or replaces them."""
+    """Whether the matmul is added to the accumulators, or replaces them."""
 
     ONE = "one"
     ZERO = "zero"
@@ -94,7 +94,7 @@ class WgmmaScaleInAttr(BracketedEnumAttribute[WgmmaScaleIn]):
 
 @irdl_op_definition
 class WgmmaFenceOp(HopperOp):
-    """Order what the threads wrote to registers before the products that read them."""
+    """Order what the threads wrote to registers before the matmuls that read them."""
 
     name = "nvvm.wgmma.fence.aligned"
 
@@ -106,7 +106,7 @@ class WgmmaFenceOp(HopperOp):
 
 @irdl_op_definition
 class WgmmaCommitOp(HopperOp):
-    """Close a group: the products that were started since the last group."""
+    """Close a group: the matmuls that were started since the last group."""
 
     name = "nvvm.wgmma.commit.group.sync.aligned"
 
@@ -118,7 +118,7 @@ class WgmmaCommitOp(HopperOp):
 
 @irdl_op_definition
 class WgmmaWaitOp(HopperOp):
-    """Wait until at most `group` of the latest groups of products are unfinished."""
+    """Wait until at most `group` of the latest groups of matmuls are unfinished."""
 
     name = "nvvm.wgmma.wait.group.sync.aligned"
 
@@ -203,12 +203,12 @@ class WgmmaMmaAsyncOp(HopperOp):
 
 
 def is_width(columns: int) -> bool:
-    """Whether a product may have so many columns."""
+    """Whether a matmul may have so many columns."""
     return columns % 8 == 0 and 8 <= columns <= MAX_COLUMNS
 
 
 def accumulators(columns: int) -> LLVMStructType:
-    """What a thread holds of a product with so many columns."""
+    """What a thread holds of a matmul with so many columns."""
     return LLVMStructType.from_type_list((f32,) * (ROWS * columns // 128))
 
 
@@ -234,7 +234,7 @@ _REGISTERS_FORM = re.compile(
 @dataclass(frozen=True)
 class RegistersForm:
     """
-    A product whose A, 64 x 16, is in registers; B, 16 x `columns`, is in shared memory.
+    A matmul whose A, 64 x 16, is in registers; B, 16 x `columns`, is in shared memory.
 
     Of warp w, with g = lane/4 and t = lane%4, the four registers of A are rows 16w + g and 8 on at
     columns 2t, then the same rows at columns 2t + 8: as `mma.sync.m16n8k16` takes its 16 rows.
@@ -242,7 +242,7 @@ class RegistersForm:
     Args:
         element: of A and B, `f16` or `bf16`.
         transposed: whether neighbours of B lie along its columns rather than the depth.
-        adds: whether the product is added to the accumulators, or replaces them.
+        adds: whether the matmul is added to the accumulators, or replaces them.
     """
 
     columns: int
@@ -253,7 +253,7 @@ class RegistersForm:
     def make(
         self, sums: Sequence[SSAValue], left: Sequence[SSAValue], descriptor: SSAValue
     ) -> InlineAsmOp:
-        """The product of `left` (four i32) and `descriptor` (i64); a struct of all sums."""
+        """The matmul of `left` (four i32) and `descriptor` (i64); a struct of all sums."""
         assert is_width(self.columns)
         assert len(left) == FRAGMENT_REGISTERS
         count = self.columns // 2

@@ -102,7 +102,7 @@ from mirage_mlir.dialects.layout import (
     ReleaseTilesOp,
     SharedAttr,
 )
-from mirage_mlir.dialects.parts import LeavePartOp
+from mirage_mlir.dialects.split_k import StorePartialSumOp
 from mirage_mlir.graph.partition import REPLICATED
 from mirage_mlir.graph.shapes import Shape, format_shape
 
@@ -297,8 +297,8 @@ class AccumulateOp(IRDLOperation):
     Elements that are not valid in an iteration or block add nothing. Every block along `across`
     sees the total. A value from after the loop is only combined across blocks.
 
-    With `rescale` the value of iteration or block i was computed with a stabiliser m_i (a row
-    maximum), and the result is `sum_i value_i * exp(m_i - max_j m_j)`.
+    With `rescale` the value of iteration or block i was computed relative to a row
+    maximum m_i, and the result is `sum_i value_i * exp(m_i - max_j m_j)`.
     """
 
     name = "threadblock.accumulate"
@@ -343,7 +343,7 @@ class MatmulOp(MatmulBase, TileOp):
     `result[..., i, j] = sum_k lhs[..., i, k] * rhs[..., k, j]`, added up in f32.
 
     Shapes: lhs `... x M x K`, rhs `... x K x N`, result `... x M x N`; leading dimensions
-    broadcast. Both operands have one element type, that of the matrix unit.
+    broadcast. Both operands have one element type, that of the tensor core.
     """
 
     name = "threadblock.matmul"
@@ -551,7 +551,7 @@ class Stage(Enum):
 
 
 def _stage(op: Operation, stages: dict[SSAValue, Stage]) -> Stage:
-    """The stage of `op` from those of its operands; raises where they cannot meet."""
+    """The stage of `op` from those of its operands; raises where they cannot MEET."""
     if isinstance(op, LoadOp):
         cut = any(dim != REPLICATED for dim in op.loop_map.get_values())
         return Stage.LOOP if cut else Stage.INVARIANT
@@ -588,7 +588,7 @@ Threadblock = Dialect(
     [
         *(*GRAPH_OPS, *BINARY_OPS, *FUNCTION_OPS, *PARAMETRIC_OPS, *VIEW_OPS),
         *(MatmulOp, ReduceSumOp, ReduceMaxOp, ConstantOp, ConvertLayoutOp),
-        *(BarrierOp, AwaitTileOp, AwaitTilesOp, ReleaseTilesOp, LeavePartOp),
+        *(BarrierOp, AwaitTileOp, AwaitTilesOp, ReleaseTilesOp, StorePartialSumOp),
     ],
     [TileType, RegistersAttr, SharedAttr, GlobalAttr],
 )

@@ -14,10 +14,11 @@ from mirage_mlir.suggestions import suggestion
 OWN_DIALECTS = frozenset(("kernel", "threadblock", "thread"))
 
 LOWERING_ATTRIBUTES = frozenset(
-    "ahead alternates arrival_offset at_start cluster_shares copy counters_offset fenced held "
-    "joined late layout mbarrier_offset merges multicast packed part parts_offset producers "
-    "registers rotation running scratch_offset smem_bytes smem_offset stages state "
-    "sums_in_scratch swapped threads unit warps zero_padding".split()
+    "ahead arrival_offset async_proxy_fence at_start batched cluster_reduction copy "
+    "counters_offset double_buffered layout lhs_in_registers mbarrier_offset merges mma "
+    "multicast online_maximum packed partial_sum partial_sums_offset producers registers "
+    "rotation scratch_offset separate_wait smem_bytes smem_offset stages state "
+    "sums_in_workspace swapped threads warps zero_padding".split()
 )
 """What the passes from `assign-layouts` to `plan-memory` write on graphs and their operations."""
 

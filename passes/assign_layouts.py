@@ -20,34 +20,34 @@ from mirage_mlir.graph.schedule import (
 )
 from mirage_mlir.graph.target import Target, require_known
 from mirage_mlir.passes.lowering.assignment import LayoutAssignment
+from mirage_mlir.passes.lowering.batched_matmuls import batch_matmuls
 from mirage_mlir.passes.lowering.chains import (
     find_chains,
     threads_of_chains,
 )
-from mirage_mlir.passes.lowering.deferred import defer_reductions
-from mirage_mlir.passes.lowering.joined import join_products
-from mirage_mlir.passes.lowering.parts import use_scratch
 from mirage_mlir.passes.lowering.places import (
     NoCommonMaximum,
 )
 from mirage_mlir.passes.lowering.register_layouts import (
     RegisterLayouts,
 )
+from mirage_mlir.passes.lowering.split_k import use_workspace
+from mirage_mlir.passes.lowering.sunk_reductions import sink_reductions
 from mirage_mlir.passes.lowering.tensor_loads import use_tensor_copies
 from mirage_mlir.passes.lowering.tile_layouts import TileLayouts
 from mirage_mlir.passes.lowering.tiles import (
-    CLUSTER_SHARES,
+    CLUSTER_REDUCTION,
     THREADS,
     cluster_sizes,
     ends_in_stores,
     matmul_sizes,
     stores_apart,
 )
-from mirage_mlir.passes.lowering.units import swizzle_operands
+from mirage_mlir.passes.lowering.wgmma_selection import swizzle_operands
 
 
 def choose_threads(graph: kernel.GraphDefinedOp, target: Target) -> int:
-    """Threads of the block: by accumulators where there are matrix products, else by elements."""
+    """Threads of the block: by accumulators where there are matmuls, else by elements."""
     matmuls = [op for op in graph.body.block.ops if isinstance(op, threadblock.MatmulOp)]
     if matmuls:
         threads = threads_of_chains(graph, target)
@@ -65,8 +65,8 @@ def choose_threads(graph: kernel.GraphDefinedOp, target: Target) -> int:
 
 def assign(graph: kernel.GraphDefinedOp, target: Target) -> None:
     """Give `graph` its threads and each of its operations a layout."""
-    defer_reductions(graph)
-    use_scratch(graph, target.cluster_blocks)
+    sink_reductions(graph)
+    use_workspace(graph, target.cluster_blocks)
     given = graph.attributes.get(THREADS)
     threads = given.value.data if isinstance(given, IntegerAttr) else choose_threads(graph, target)
     graph.attributes[THREADS] = IntegerAttr(threads, i64)
@@ -74,7 +74,7 @@ def assign(graph: kernel.GraphDefinedOp, target: Target) -> None:
     shares = cluster > 1 and not stores_apart(graph)
     shares = shares and ends_in_stores(graph, threadblock.stages(graph))
     if shares:
-        graph.attributes[CLUSTER_SHARES] = UnitAttr()
+        graph.attributes[CLUSTER_REDUCTION] = UnitAttr()
     sharing = cluster if shares else 1
     before = graph.body.clone()
     assignment = assign_given(graph, threads, target, sharing, {})
@@ -105,7 +105,7 @@ def assign_given(
     if target.tensor_copies:
         use_tensor_copies(graph)
     swizzle_operands(graph)
-    join_products(graph)
+    batch_matmuls(graph)
     return assignment
 
 
@@ -137,7 +137,7 @@ def try_assign(
     try:
         assignment.run()
     except NoCommonMaximum as error:
-        common.add(error.stabiliser)
+        common.add(error.row_maximum)
         graph.detach_region(0)
         graph.add_region(before)
         return None
@@ -158,28 +158,29 @@ class AssignLayoutsPass(ModulePass):
         %a = threadblock.accumulate %p {layout = registers}
         %s = threadblock.convert_layout %a {layout = shared, 4 copies}
 
-    A product whose left side is worked on element by element from another product's result takes
+    A matmul whose left side is worked on element by element from another matmul's result takes
     it from registers, where it lies already. Reductions stay in registers where one warp has all
-    that they take. Rescaled sums keep the maxima of the turns so far; where nothing else asks for
-    the maximum of a turn (see `stabilisers`), each warp has maxima of its own, and sums are brought
-    together after the loop.
+    that they take. Rescaled sums keep the maxima of the iterations so far; where nothing else asks
+    for the maximum of an iteration (see `row_maxima`), each warp has maxima of its own, and sums
+    are brought together after the loop.
 
     The layouts of tiles in shared memory (which side the run is, padding, swizzle), and of threads
-    that no product and no other tile decides, cost the least together: conflicts of banks in all
+    that no matmul and no other tile decides, cost the least together: conflicts of banks in all
     accesses are counted, and what is asked of device memory (see `tile_layouts` and
-    `register_layouts`). Fixed here: warps share a product by least instructions, split along its
+    `register_layouts`). Fixed here: warps share a matmul by least instructions, split along its
     depth only where the sum is accumulated.
 
     On a chip with tensor copies these fetch the loop's tiles where alignment allows (`copy =
-    "tensor"`); such tiles have no padding. On one with products of warp groups (`wgmma`) four warps
-    multiply tiles of 64 rows (`unit = "wgmma"`; `warps` counts groups then), or of few rows and 64
+    "tensor"`); such tiles have no padding. On one with matmuls of warpgroups (`wgmma`) four warps
+    multiply tiles of 64 rows (`mma = "wgmma"`; `warps` counts groups then), or of few rows and 64
     columns (`swapped`), straight from swizzled tiles in shared memory; what they take from another
-    product stays in registers. Several such products of few rows with one right side, whose left
-    sides threads write, are computed as one (`joined`). Sums across more blocks than a cluster has
-    are taken apart: each block leaves its part in device memory (`threadblock.leave_part`), the
-    last one adds them up. Reductions that the loop only adds up are done behind it, on the sum.
+    matmul stays in registers. Several such matmuls of few rows with one right side, whose left
+    sides threads write, are computed as one (`batched`). Sums across more blocks than a cluster has
+    are taken apart: each block stores its partial sum in device memory
+    (`threadblock.store_partial_sum`), the last one adds them up. Reductions that the loop only adds
+    up are done behind it, on the sum.
 
-    Fails on an operation that has no place in a kernel, such as a product of several matrices,
+    Fails on an operation that has no place in a kernel, such as a matmul of several matrices,
     where a block that is not the last would need such a sum, and on a module for another target.
     """
 

@@ -28,7 +28,7 @@ class ReduceAfterLoop(RewritePattern):
     """
     `accumulate(reduce(x))` is `reduce(accumulate(x))` where both add or both take the maximum.
 
-    Each thread then adds up its own elements, and threads meet once, after the loop.
+    Each thread then adds up its own elements, and threads synchronize once, after the loop.
     """
 
     @op_type_rewrite_pattern
@@ -37,7 +37,7 @@ class ReduceAfterLoop(RewritePattern):
         if not isinstance(reduction, threadblock.ReduceSumOp | threadblock.ReduceMaxOp):
             return
         kind = "sum" if isinstance(reduction, threadblock.ReduceSumOp) else "max"
-        if op.kind.data != kind or _used_as_stabiliser(reduction.result):
+        if op.kind.data != kind or _used_as_row_maximum(reduction.result):
             return
         source = reduction.input
         accumulator = threadblock.AccumulateOp(source, kind, op.across.get_values(), op.rescale)
@@ -48,7 +48,7 @@ class ReduceAfterLoop(RewritePattern):
         rewriter.replace(op, (accumulator, after))
 
 
-def _used_as_stabiliser(value: SSAValue) -> bool:
+def _used_as_row_maximum(value: SSAValue) -> bool:
     """Whether sums are relative to `value`: its maximum is kept for them anyway."""
     users = [use.operation for use in value.uses]
     return any(isinstance(u, threadblock.AccumulateOp) and u.rescale is value for u in users)
@@ -74,7 +74,7 @@ def _accepts(group: ThreadGroup, op: Operation, stages: dict[SSAValue, Stage]) -
     """Whether `op` may be computed again for each element of `group`."""
     if not _broadcasts_to(threadblock.shape_of(op.results[0]), group.shape):
         return False
-    # A value of another stage is computed once there, not in each turn of the loop.
+    # A value of another stage is computed once there, not in each iteration of the loop.
     return stages[op.results[0]] == group.stage or isinstance(op, threadblock.ConstantOp)
 
 

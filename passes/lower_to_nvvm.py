@@ -25,10 +25,11 @@ from mirage_mlir.diagnostics import fail
 from mirage_mlir.dialects import kernel, threadblock
 from mirage_mlir.dialects.nvvm_attributes import TARGETS, NvvmTargetAttr
 from mirage_mlir.dialects.target import settle_target
-from mirage_mlir.graph.schedule import bytes_beside, even_bytes, is_spread, side_by_side
+from mirage_mlir.graph.schedule import bytes_beside, is_spread, occupancy_limit_bytes, side_by_side
 from mirage_mlir.graph.target import Target, require_known
 from mirage_mlir.names import symbol
 from mirage_mlir.passes.lowering.context import is_staged
+from mirage_mlir.passes.lowering.cta_rasterization import require_launchable
 from mirage_mlir.passes.lowering.emitter import byte_width
 from mirage_mlir.passes.lowering.kernel_function import (
     KernelFunction,
@@ -37,13 +38,12 @@ from mirage_mlir.passes.lowering.kernel_function import (
 )
 from mirage_mlir.passes.lowering.packing import described_packing, mark_packed
 from mirage_mlir.passes.lowering.pipeline import MappedTensor, described
-from mirage_mlir.passes.lowering.raster import require_launchable
-from mirage_mlir.passes.lowering.tiles import IN_SCRATCH, PRODUCERS, cluster_sizes
+from mirage_mlir.passes.lowering.tiles import IN_WORKSPACE, PRODUCERS, cluster_sizes
 from mirage_mlir.passes.lowering.views import TensorView, dense_strides, view_of
 from mirage_mlir.passes.plan_memory import (
     COUNTER_BYTES,
     COUNTERS_OFFSET,
-    PARTS_OFFSET,
+    PARTIAL_SUMS_OFFSET,
     SCRATCH_BYTES,
     SCRATCH_OFFSET,
     SMEM_BYTES,
@@ -54,7 +54,7 @@ from mirage_mlir.passes.search.check import is_compiled
 
 CLUSTER_CHIP = "sm_90a"
 """The first chip whose blocks reach each other's shared memory, and whose kernels may start while
-the one in front still runs."""
+the previous grid still runs."""
 
 MAX_EARLY_BYTES = 96 * 1024
 """Bytes that each block of a kernel reads, at most, where kernels overlap: three microseconds of
@@ -94,8 +94,8 @@ def bytes_of_block(graph: kernel.GraphDefinedOp) -> int:
     for op in graph.body.block.ops:
         if isinstance(op, threadblock.LoadOp):
             kind = threadblock.tile_type(op.result)
-            turns = prod(graph.loop_sizes) if is_staged(op) else 1
-            total += turns * prod(kind.get_shape()) * byte_width(kind.element_type)
+            iterations = prod(graph.loop_sizes) if is_staged(op) else 1
+            total += iterations * prod(kind.get_shape()) * byte_width(kind.element_type)
     return total
 
 
@@ -164,16 +164,16 @@ class FunctionLowering:
         maps: dict[tuple[MappedTensor, str], int] = {}
         for number, graph in enumerate(self.graphs):
             arguments = [self.argument(root, scratch) for root in roots_of(graph)]
-            if IN_SCRATCH in graph.attributes:
-                arguments.append(f"scratch:{int_attribute(graph, PARTS_OFFSET)}")
+            if IN_WORKSPACE in graph.attributes:
+                arguments.append(f"scratch:{int_attribute(graph, PARTIAL_SUMS_OFFSET)}")
                 arguments.append(f"counters:{int_attribute(graph, COUNTERS_OFFSET)}")
             # After the last kernel comes the first one of the next call.
-            leads = self.starts_early(self.graphs[(number + 1) % len(self.graphs)])
-            at_once = number > 0 or len(self.graphs) == 1 or self.first_lets_start
+            launches_dependents = self.uses_pdl(self.graphs[(number + 1) % len(self.graphs)])
+            at_once = number > 0 or len(self.graphs) == 1 or self.first_launches_dependents
             function = KernelFunction(
                 graph,
-                self.given(number),
-                leads=leads,
+                self.available(number),
+                launches_dependents=launches_dependents,
                 at_once=at_once,
                 exceeds_l2=self.exceeds_l2(graph),
             )
@@ -181,8 +181,8 @@ class FunctionLowering:
                 key = (tensor, self.mapped_memory(tensor, scratch))
                 arguments.append(f"map:{maps.setdefault(key, len(maps))}")
             emitted = function.run(f"{symbol(name)}_kernel_{number}", arguments)
-            if more := self.even_bytes(graph):
-                emitted.attributes["mirage.even_bytes"] = IntegerAttr(more, i64)
+            if more := self.occupancy_limit_bytes(graph):
+                emitted.attributes["mirage.occupancy_limit_bytes"] = IntegerAttr(more, i64)
             block.add_op(emitted)
         module = gpu.ModuleOp.build(
             properties={"sym_name": StringAttr(name)}, regions=[Region(block)]
@@ -197,23 +197,23 @@ class FunctionLowering:
             module.attributes["mirage.packings"] = ArrayAttr(list(self.packings))
         return module
 
-    def given(self, number: int) -> list[SSAValue] | None:
+    def available(self, number: int) -> list[SSAValue] | None:
         """
-        What kernel `number` may read before the one in front of it has ended.
+        What kernel `number` may read before the previous grid has ended.
 
         That is constant inputs; for all but the first kernel all inputs, where the first one only
-        lets others start when it has waited itself. None for a kernel that starts after the one
-        in front.
+        lets others start when it has waited itself. None for a kernel that starts after the
+        previous grid.
         """
-        if not self.starts_early(self.graphs[number]):
+        if not self.uses_pdl(self.graphs[number]):
             return None
         arguments: Sequence[SSAValue] = self.function.body.block.args
-        if number > 0 and not self.first_lets_start:
+        if number > 0 and not self.first_launches_dependents:
             return [*arguments]
         return [arguments[index] for index in self.constants()]
 
     @cached_property
-    def first_lets_start(self) -> bool:
+    def first_launches_dependents(self) -> bool:
         """
         Whether the first kernel lets the second start before it has waited for the call before.
 
@@ -233,9 +233,9 @@ class FunctionLowering:
         size = sum(map(tensor_bytes, (*graph.inputs, *graph.outputs)))
         return self.chip == CLUSTER_CHIP and size > self.target.l2_bytes
 
-    def starts_early(self, graph: kernel.GraphDefinedOp) -> bool:
+    def uses_pdl(self, graph: kernel.GraphDefinedOp) -> bool:
         """
-        Whether a kernel starts before the one in front has ended.
+        Whether a kernel starts before the previous grid has ended.
 
         Its blocks are then placed where there is room, several where a multiprocessor had nothing
         to do. Kernels with little work for each block lose less by that than they gain; where a
@@ -250,16 +250,16 @@ class FunctionLowering:
         spread = is_spread(int_attribute(graph, SMEM_BYTES), share, self.target)
         return PRODUCERS in graph.attributes and bool(spread)
 
-    def even_bytes(self, graph: kernel.GraphDefinedOp) -> int:
+    def occupancy_limit_bytes(self, graph: kernel.GraphDefinedOp) -> int:
         """
         Shared memory that a launch asks for so that the blocks are spread evenly, 0 for none.
 
         It asks for no more than is left beside a block of the kernel behind it, where that has its
         tiles copied while this one still runs.
         """
-        if len(self.graphs) == 1 or not self.starts_early(graph):
+        if len(self.graphs) == 1 or not self.uses_pdl(graph):
             return 0
-        asked = even_bytes(self.share_of(graph), self.target)
+        asked = occupancy_limit_bytes(self.share_of(graph), self.target)
         behind = self.graphs[(self.graphs.index(graph) + 1) % len(self.graphs)]
         if PRODUCERS in graph.attributes or PRODUCERS not in behind.attributes:
             return asked
@@ -321,12 +321,12 @@ class LowerToNvvmPass(ModulePass):
 
     What a call needs besides, where there is any: `mirage.counter_bytes`, `mirage.tensor_maps`,
     `mirage.packings`; and what a launch asks for at least, so that blocks of a kernel that starts
-    early are spread evenly: `mirage.even_bytes` of shared memory.
+    early are spread evenly: `mirage.occupancy_limit_bytes` of shared memory.
 
-    Products of warp groups, where nothing in the loop asks for their sums, run on while those of
-    the next turn are started (`loop`); lanes that share rows of sums exchange them for stores of 16
-    bytes (`quads`); blocks of a large grid start in panels, so that neighbours read the same tiles
-    (`raster`: `mirage.grid` is the grid as it is launched).
+    Warpgroup matmuls, where nothing in the loop asks for their sums, run on while those of
+    the next iteration are started (`loop`); lanes that share rows of sums exchange them for stores
+    of 16 bytes (`lane_transpose`); blocks of a large grid start in bands, so that neighbours read
+    the same tiles (`cta_rasterization`: `mirage.grid` is the grid as it is launched).
 
     Fails on operators outside a kernel, on what else is beside kernels or refers to their function,
     on results that no kernel writes, on clusters for a chip that has none, on grids with more

@@ -24,15 +24,15 @@ from mirage_mlir.passes.lowering.context import (
     buffer_bytes,
     buffer_count,
     buffer_element,
-    copied_stays,
+    copied_invariant_loads,
     first_line,
     is_staged,
     shared_layout,
 )
 from mirage_mlir.passes.lowering.emitter import byte_width
 from mirage_mlir.passes.lowering.order import in_shared, spreads
-from mirage_mlir.passes.lowering.parts import ARRIVAL, WORD, bytes_of_parts, tiles_of
-from mirage_mlir.passes.lowering.tiles import IN_SCRATCH, PRODUCERS, ZERO_PADDING, joined_place
+from mirage_mlir.passes.lowering.split_k import ARRIVAL, WORD, partial_sum_bytes, tiles_of
+from mirage_mlir.passes.lowering.tiles import IN_WORKSPACE, PRODUCERS, ZERO_PADDING, batch_place
 from mirage_mlir.passes.lowering.views import view_of
 from mirage_mlir.passes.schedule_threadblock import STAGES
 from mirage_mlir.passes.search.check import is_compiled
@@ -40,13 +40,13 @@ from mirage_mlir.passes.search.check import is_compiled
 SMEM_BYTES = "smem_bytes"
 MBARRIER_OFFSET = "mbarrier_offset"
 """Where a pipeline's barriers lie: one for each stage that says full, then as many for empty, and
-one for each tile that stays."""
+one for each loop-invariant tile."""
 SCRATCH_OFFSET = "scratch_offset"
 SCRATCH_BYTES = "scratch_bytes"
 
 COUNTER_BYTES = "counter_bytes"
 """On a function: counters of blocks, which are 0 before each call and after it."""
-PARTS_OFFSET, COUNTERS_OFFSET = "parts_offset", "counters_offset"
+PARTIAL_SUMS_OFFSET, COUNTERS_OFFSET = "partial_sums_offset", "counters_offset"
 """Where in scratch, and among the counters, those of a kernel start."""
 
 COUNTER_ALIGNMENT = 16
@@ -78,7 +78,7 @@ def barrier_times(graph: kernel.GraphDefinedOp) -> Times:
             if op.stage.data == Stage.LOOP.value:
                 loop.append(now)
         elif isinstance(op, AwaitTilesOp):
-            # The loop starts, but nobody meets.
+            # The loop starts, but nobody synchronizes.
             loop.append(now)
         of[op] = now
     return Times(of, (loop[0], loop[-1]) if loop else (0, 0))
@@ -135,8 +135,8 @@ def plan_shared(graph: kernel.GraphDefinedOp, limit: int) -> None:
         # Barriers of the pipeline are in use all the time.
         start = round_up(size, MBARRIER_BYTES)
         graph.attributes[MBARRIER_OFFSET] = IntegerAttr(start, i64)
-        size = start + mbarrier_bytes(count) + len(copied_stays(graph)) * MBARRIER_BYTES
-    if IN_SCRATCH in graph.attributes:
+        size = start + mbarrier_bytes(count) + len(copied_invariant_loads(graph)) * MBARRIER_BYTES
+    if IN_WORKSPACE in graph.attributes:
         start = round_up(size, WORD)
         graph.attributes[ARRIVAL] = IntegerAttr(start, i64)
         size = start + WORD
@@ -152,9 +152,9 @@ def plan_shared(graph: kernel.GraphDefinedOp, limit: int) -> None:
 
 def offset_in(op: Operation, buffers: list[Operation]) -> int:
     """Where a tile lies that has some lines of the buffer of another one."""
-    place = joined_place(op)
+    place = batch_place(op)
     assert place is not None
-    owner = next(each for each in buffers if joined_place(each) == (place[0], 0))
+    owner = next(each for each in buffers if batch_place(each) == (place[0], 0))
     line = max(shared_layout(op.results[0]).row, shared_layout(op.results[0]).column)
     size = byte_width(buffer_element(op))
     return int_attribute(owner, SMEM_OFFSET) + place[1] * line * size
@@ -179,8 +179,8 @@ def plan_scratch(function: func.FuncOp) -> None:
         for root in (view_of(value).root for value in graph.inputs):
             if root in buffers:
                 buffers[root] = Buffer(buffers[root].size, buffers[root].first, number)
-    sums = [number for number, graph in enumerate(graphs) if IN_SCRATCH in graph.attributes]
-    parts = [Buffer(bytes_of_parts(graphs[number]), number, number) for number in sums]
+    sums = [number for number, graph in enumerate(graphs) if IN_WORKSPACE in graph.attributes]
+    parts = [Buffer(partial_sum_bytes(graphs[number]), number, number) for number in sums]
     plan = plan_memory([*buffers.values(), *parts], SCRATCH_ALIGNMENT)
     offsets = dict(zip(buffers, plan.offsets, strict=False))
     for graph in graphs:
@@ -189,8 +189,8 @@ def plan_scratch(function: func.FuncOp) -> None:
     counters = 0
     for number, place in zip(sums, plan.offsets[len(buffers) :], strict=True):
         graph = graphs[number]
-        graph.attributes[PARTS_OFFSET] = IntegerAttr(place, i64)
-        # No two kernels share a counter: one may start before the one in front has ended.
+        graph.attributes[PARTIAL_SUMS_OFFSET] = IntegerAttr(place, i64)
+        # No two kernels share a counter: one may start before the previous grid has ended.
         graph.attributes[COUNTERS_OFFSET] = IntegerAttr(counters, i64)
         counters += round_up(tiles_of(graph) * WORD, COUNTER_ALIGNMENT)
     function.attributes[COUNTER_BYTES] = IntegerAttr(counters, i64)

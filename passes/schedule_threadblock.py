@@ -20,7 +20,7 @@ from mirage_mlir.dialects.layout import (
     ReleaseTilesOp,
     layout_of,
 )
-from mirage_mlir.dialects.parts import LeavePartOp
+from mirage_mlir.dialects.split_k import StorePartialSumOp
 from mirage_mlir.dialects.target import settle_target
 from mirage_mlir.dialects.threadblock import Stage
 from mirage_mlir.graph.layout import WARP_THREADS, ceil_div, round_up
@@ -30,13 +30,13 @@ from mirage_mlir.graph.schedule import (
     PRODUCER_WARPS,
     Array,
     choose_stages,
+    iterations_ahead,
+    iterations_at_start,
     mbarrier_bytes,
     most_registers,
     pipeline_stages,
     producer_warps,
     side_by_side,
-    turns_ahead,
-    turns_at_start,
 )
 from mirage_mlir.graph.target import Target, require_known
 from mirage_mlir.passes.lowering.context import (
@@ -45,6 +45,7 @@ from mirage_mlir.passes.lowering.context import (
     is_staged,
     is_tensor_copy,
 )
+from mirage_mlir.passes.lowering.cta_rasterization import bytes_along
 from mirage_mlir.passes.lowering.multicast import form_clusters
 from mirage_mlir.passes.lowering.order import (
     before_pipeline,
@@ -55,10 +56,9 @@ from mirage_mlir.passes.lowering.order import (
     with_awaits,
 )
 from mirage_mlir.passes.lowering.pipelined_order import alternating, pipelined_loop
-from mirage_mlir.passes.lowering.raster import bytes_along
 from mirage_mlir.passes.lowering.tiles import (
-    ALTERNATES,
-    HELD,
+    DOUBLE_BUFFERED,
+    LHS_IN_REGISTERS,
     PRODUCERS,
     REGISTERS,
     THREADS,
@@ -66,21 +66,22 @@ from mirage_mlir.passes.lowering.tiles import (
     cluster_sizes,
     cut_axes,
 )
-from mirage_mlir.passes.lowering.units import multiplied_by_groups
 from mirage_mlir.passes.lowering.views import view_of
+from mirage_mlir.passes.lowering.wgmma_selection import uses_wgmma
 
 STAGES = "stages"
 
 ROTATION = "rotation"
 
 AT_START = "at_start"
-"""On a graph with producers: turns whose constant tiles are copied before what is waited for."""
+"""On a graph with producers: iterations whose constant tiles are copied before what is waited
+for."""
 
 AHEAD = "ahead"
-"""On a graph with producers: turns whose tiles may be on their way, but at the start."""
+"""On a graph with producers: iterations whose tiles may be on their way, but at the start."""
 
 BESIDE_SUMS = 56
-"""Registers of a thread for what is not a product's sum: with 96 sums and more to choose from,
+"""Registers of a thread for what is not a matmul's sum: with 96 sums and more to choose from,
 ptxas uses 151 in all."""
 
 FEWEST_BESIDE = 32
@@ -97,14 +98,14 @@ BLOCKS_IN_STEP = 8
 each row. On an H200 groups of 4 to 16 were equally fast, 5 % faster than all in step."""
 
 
-def turn_bytes(graph: kernel.GraphDefinedOp) -> int:
-    """Bytes of shared memory that one turn of the loop loads."""
+def iteration_bytes(graph: kernel.GraphDefinedOp) -> int:
+    """Bytes of shared memory that one iteration of the loop loads."""
     return sum(buffer_bytes(op) for op in graph.body.block.ops if is_staged(op))
 
 
 def unshared_bytes(graph: kernel.GraphDefinedOp) -> int:
     """
-    Bytes that one turn loads; of those that several blocks load, one block's share.
+    Bytes that one iteration loads; of those that several blocks load, one block's share.
 
     Device memory is asked for what is shared once.
     """
@@ -144,7 +145,7 @@ def stage_of(op: Operation, stages: dict[SSAValue, Stage], *, looped: bool) -> S
         return Stage.LOOP
     if isinstance(op, threadblock.AccumulateOp):
         return Stage.LOOP if stages[op.value] == Stage.LOOP else Stage.POST
-    if isinstance(op, LeavePartOp):
+    if isinstance(op, StorePartialSumOp):
         return Stage.POST
     if isinstance(op, threadblock.StoreOp):
         # Stores keep their order, for it says which result each makes.
@@ -162,9 +163,9 @@ def rotate(graph: kernel.GraphDefinedOp) -> None:
     """
     Let groups of blocks start the loop apart where all of them read the same tiles.
 
-    Sums and maxima do not care about the order of their turns; the caches do: blocks that ask for
-    one line at one time queue for it. Where some blocks share what one axis cuts and others what
-    the other one does, they better ask together: on an H200 a product of 256 rows took 18.6 us
+    Sums and maxima do not care about the order of their iterations; the caches do: blocks that ask
+    for one line at one time queue for it. Where some blocks share what one axis cuts and others
+    what the other one does, they better ask together: on an H200 a matmul of 256 rows took 18.6 us
     apart and 17.7 so.
     """
     if all(bytes_along(graph)):
@@ -192,24 +193,24 @@ def is_followed(graph: kernel.GraphDefinedOp) -> bool:
 
 def producers_of(graph: kernel.GraphDefinedOp) -> int:
     """Warps that copy the tiles of the loop."""
-    products = [op for op in graph.body.block.ops if isinstance(op, threadblock.MatmulOp)]
-    needed = min(MAX_REGISTERS, BESIDE_SUMS + sum(map(registers_for, products)))
+    matmuls = [op for op in graph.body.block.ops if isinstance(op, threadblock.MatmulOp)]
+    needed = min(MAX_REGISTERS, BESIDE_SUMS + sum(map(registers_for, matmuls)))
     return producer_warps(block_threads(graph), needed)
 
 
 def registers_side_by_side(graph: kernel.GraphDefinedOp, share: int) -> int | None:
     """The most of each thread with which so many blocks fit; None where that may not be enough."""
-    products = [op for op in graph.body.block.ops if isinstance(op, threadblock.MatmulOp)]
+    matmuls = [op for op in graph.body.block.ops if isinstance(op, threadblock.MatmulOp)]
     present = block_threads(graph) + producers_of(graph) * WARP_THREADS
     limit = most_registers(share * present)
-    fits = FEWEST_BESIDE + sum(map(registers_for, products)) <= limit
-    return limit if share > 1 and products and fits else None
+    fits = FEWEST_BESIDE + sum(map(registers_for, matmuls)) <= limit
+    return limit if share > 1 and matmuls and fits else None
 
 
 def registers_for(op: threadblock.MatmulOp) -> int:
-    """Registers of a thread for the sums of a product; single warps hold operands as well."""
+    """Registers of a thread for the sums of a matmul; single warps hold operands as well."""
     attribute = layout_of(op.result)
-    if not multiplied_by_groups(op) or not isinstance(attribute, RegistersAttr):
+    if not uses_wgmma(op) or not isinstance(attribute, RegistersAttr):
         return MAX_REGISTERS - BESIDE_SUMS
     return len(attribute.layout.offsets)
 
@@ -227,18 +228,18 @@ def schedule(graph: kernel.GraphDefinedOp, stages: int, *, pipelined: bool) -> N
         graph.attributes[PRODUCERS] = IntegerAttr(producers_of(graph), i64)
     else:
         loop = loop_part(parts[Stage.LOOP], stages)
-        held = [op for op in loop if HELD in op.attributes]
+        resident = [op for op in loop if LHS_IN_REGISTERS in op.attributes]
         pending = stages - 1 if loop else 0
-        invariant = invariant_part(parts[Stage.INVARIANT], pending, held, looped=bool(loop))
+        invariant = invariant_part(parts[Stage.INVARIANT], pending, resident, looped=bool(loop))
     post = post_part(parts[Stage.POST], bool(loop))
     if pipelined:
         invariant, post = with_awaits(invariant, loop, post)
     for op in list(block.ops):
         op.detach()
     ordered = [*invariant, *loop, *post]
-    for meeting, follower in pairwise([*ordered, graph]):
-        if isinstance(meeting, BarrierOp | AwaitTileOp | AwaitTilesOp | ReleaseTilesOp):
-            meeting.location = follower.location
+    for barrier, follower in pairwise([*ordered, graph]):
+        if isinstance(barrier, BarrierOp | AwaitTileOp | AwaitTilesOp | ReleaseTilesOp):
+            barrier.location = follower.location
     block.add_ops(ordered)
     graph.attributes[STAGES] = IntegerAttr(stages, i64)
     rotate(graph)
@@ -262,17 +263,17 @@ class ScheduleThreadblockPass(ModulePass):
         threadblock.release_tiles
 
     A barrier stands where a thread reads, or overwrites, what another wrote or still reads. Loads
-    are `cp.async` by all threads, and the barrier at the top of the loop also waits for the turn's
-    tiles; or producers, warps that do nothing else, start tensor copies, and the others wait for
-    these, each for itself. There is one such warp, or four where those that compute need the
-    registers that a group can give away. Buffers of `cp.async` are as many as keep enough bytes on
-    their way; those of tensor copies take the memory that there is. What threads compute for the
-    turn of such a loop has two buffers (`alternates`) where they meet less often then, and they
-    compute what they can while warp groups multiply.
+    are `cp.async` by all threads, and the barrier at the top of the loop also waits for the
+    iteration's tiles; or producers, warps that do nothing else, start tensor copies, and the others
+    wait for these, each for itself. There is one such warp, or four where those that compute need
+    the registers that a group can give away. Buffers of `cp.async` are as many as keep enough bytes
+    on their way; those of tensor copies take the memory that there is. What threads compute for the
+    iteration of such a loop has two buffers (`double_buffered`) where they synchronize less often
+    then, and they compute what they can while warpgroups multiply.
 
     Blocks that differ only along an axis of the grid that a tile does not depend on load the same
     tile. Those of a cluster then copy a part each to all of them (`multicast`), where the graph has
-    clusters, `cluster [2, 1]`, or gets them here because copies take longer than products.
+    clusters, `cluster [2, 1]`, or gets them here because copies take longer than matmuls.
 
     Fails on a graph without layouts, and on a module for another target.
     """
@@ -320,16 +321,16 @@ class Scheduler:
             self.alternate(graph)
         schedule(graph, self.stages_of(graph, pipelined), pipelined=pipelined)
         if pipelined:
-            turns, share = prod(graph.loop_sizes), int(self.share_of(graph))
-            ahead = turns_ahead(unshared_bytes(graph), turns, share)
+            iterations, share = prod(graph.loop_sizes), int(self.share_of(graph))
+            ahead = iterations_ahead(unshared_bytes(graph), iterations, share)
             graph.attributes[AHEAD] = IntegerAttr(ahead, i64)
-            early = turns_at_start(unshared_bytes(graph), share, soon=follows_kernel(graph))
+            early = iterations_at_start(unshared_bytes(graph), share, soon=follows_kernel(graph))
             graph.attributes[AT_START] = IntegerAttr(early, i64)
             if (limit := registers_side_by_side(graph, share)) is not None:
                 graph.attributes[REGISTERS] = IntegerAttr(limit, i64)
 
     def alternate(self, graph: kernel.GraphDefinedOp) -> None:
-        """Keep two buffers of what the loop writes where turns meet less often so."""
+        """Keep two buffers of what the loop writes where iterations synchronize less often so."""
         stage_map = threadblock.stages(graph)
         ops = [
             op for op in graph.body.block.ops if stage_of(op, stage_map, looped=True) == Stage.LOOP
@@ -337,24 +338,24 @@ class Scheduler:
         before = self.stages_of(graph, True)
         found = alternating(ops)
         for op in found:
-            op.attributes[ALTERNATES] = UnitAttr()
+            op.attributes[DOUBLE_BUFFERED] = UnitAttr()
         stages = self.stages_of(graph, True)
-        needed = stages * turn_bytes(graph) + other_bytes(graph) + mbarrier_bytes(stages)
+        needed = stages * iteration_bytes(graph) + other_bytes(graph) + mbarrier_bytes(stages)
         if stages < min(before, ENOUGH_STAGES) or needed > self.target.shared_per_block:
             for op in found:
-                del op.attributes[ALTERNATES]
+                del op.attributes[DOUBLE_BUFFERED]
 
     def stages_of(self, graph: kernel.GraphDefinedOp, pipelined: bool) -> int:
         """Buffers of each tile that the loop of `graph` loads."""
-        turns, size = prod(graph.loop_sizes), turn_bytes(graph)
+        iterations, size = prod(graph.loop_sizes), iteration_bytes(graph)
         if self.stages:
-            return min(turns, self.stages)
+            return min(iterations, self.stages)
         if not pipelined:
-            return choose_stages(size, turns)
+            return choose_stages(size, iterations)
         share, other = self.share_of(graph), other_bytes(graph)
         if is_followed(graph):
             other += FOLLOWER_BYTES
-        return int(pipeline_stages(size, other, turns, share, self.target))
+        return int(pipeline_stages(size, other, iterations, share, self.target))
 
     def share_of(self, graph: kernel.GraphDefinedOp) -> Array:
         """Blocks of a pipelined `graph` that each multiprocessor gets."""

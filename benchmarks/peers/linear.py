@@ -7,7 +7,7 @@ from kernels.programs import EPS
 from peers.peer import Call, Peer, Setting, fastest
 
 ROWS = 16
-"""Rows of a tile: the fewest that the matrix unit takes."""
+"""Rows of a tile: the fewest that the tensor core takes."""
 
 TILES = (
     (16, 256, 4, 4),

@@ -128,7 +128,7 @@ def write(path: Path, programs: Sequence[Program]) -> None:
     result = {
         "environment": {**described(), "egglog": version("egglog")},
         "dimensions": SIZE,
-        "blocks_and_turns": PARTS,
+        "blocks_and_iterations": PARTS,
         "totals": totals(programs),
         "programs": {program.name: program.result() for program in programs},
     }

@@ -10,14 +10,14 @@ and less; boxes go one line further. Loads from device memory, and pointers, say
 writes there; waits for the previous grid come last, and the first kernel lets the second one start
 first of all. A mutant counts as found when running it without a GPU
 reports a fault or gives another result. Those that are not found are listed. They are harmless: the
-barrier behind a loop whose last turn read other buffers than those that are used again (it is there
-for other numbers of turns); the end of a group of copies or products that becomes one with the
-next, for which the same operation waits, and a wait that the next one includes; barriers of buffers
-that no later turn fills again, with what arrives there; the barrier of a warp's lanes where only
-the matrix unit has read; fences of proxies where nothing new was written, or no copy follows; loads
-of inputs by kernels behind the first, which start when what writes inputs has ended; waits for the
-previous grid by threads that learn from a producer that it has waited; and early starts of kernels
-that read nothing before they wait.
+barrier behind a loop whose last iteration read other buffers than those that are used again (it is
+there for other numbers of iterations); the end of a group of copies or products that becomes one
+with the next, for which the same operation waits, and a wait that the next one includes; barriers
+of buffers that no later iteration fills again, with what arrives there; the barrier of a warp's
+lanes where only the tensor core has read; fences of proxies where nothing new was written, or no
+copy follows; loads of inputs by kernels behind the first, which start when what writes inputs has
+ended; waits for the previous grid by threads that learn from a producer that it has waited; and
+early starts of kernels that read nothing before they wait.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ SMALL = Linear(5, 20, 7, 0, 8, 0)
 HEADS = Heads(heads=1, queries=16, keys=96, depth=16, rows=16, step=32)
 
 TILES = Linear(64, 256, 64, 64, 64, 64)
-"""What tensor copies fetch and warp groups multiply."""
+"""What tensor copies fetch and warpgroups multiply."""
 
 
 class Case(NamedTuple):

@@ -151,7 +151,7 @@ def counter_bytes_of(kernels: gpu.ModuleOp) -> int:
 def _launch(kernel: llvm.FuncOp) -> Launch:
     arguments = _attribute(kernel, "mirage.arguments")
     assert isa(arguments, ArrayAttr[StringAttr])
-    even = "mirage.even_bytes"
+    even = "mirage.occupancy_limit_bytes"
     asked = _integer(kernel, even) if even in kernel.attributes else 0
     return Launch(
         kernel=kernel.sym_name.data,

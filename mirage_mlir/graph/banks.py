@@ -205,10 +205,10 @@ class Spread:
 @dataclass(frozen=True)
 class Fragments:
     """
-    Warps that read a side of a product for `mma.sync`.
+    Warps that read a side of a matmul for `mma.sync`.
 
     Args:
-        sizes: rows, columns and depth of the product.
+        sizes: rows, columns and depth of the matmul.
         warps: along each of them.
         right: whether they read the right side.
     """

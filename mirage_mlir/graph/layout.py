@@ -47,7 +47,7 @@ class RegisterLayout:
         threads: what each bit of the thread index adds, lowest bit first; `(0, 0)` for a bit
             along which the tile is replicated or partial.
         slots: loops over a thread's registers, outermost first: `(count, rows, columns)`, the
-            steps of one turn of the loop.
+            steps of one iteration of the loop.
         parts: mask of the bits of the thread index along which each group of threads holds a part
             of a sum or maximum; 0 where each holds the whole value.
     """
@@ -78,13 +78,13 @@ class RegisterLayout:
     @cached_property
     def offsets(self) -> tuple[Position, ...]:
         """What each slot adds to the thread's own position, in slot order."""
-        turns = product(*(range(count) for count, _, _ in self.slots))
+        iterations = product(*(range(count) for count, _, _ in self.slots))
         return tuple(
             (
-                sum(i * rows for i, (_, rows, _) in zip(turn, self.slots, strict=True)),
-                sum(i * columns for i, (_, _, columns) in zip(turn, self.slots, strict=True)),
+                sum(i * rows for i, (_, rows, _) in zip(iteration, self.slots, strict=True)),
+                sum(i * columns for i, (_, _, columns) in zip(iteration, self.slots, strict=True)),
             )
-            for turn in turns
+            for iteration in iterations
         )
 
     @property
@@ -179,7 +179,7 @@ class SharedLayout:
     of `swizzle` bytes, and the distance on the other side is one such line. Of the address in
     bytes, relative to a buffer that is aligned to eight lines, bits 4 and up are changed by the
     bits three places above them, as many as pieces in a line need: what the copy engine and the
-    matrix units of sm_90 do (PTX ISA, section "Swizzling modes" of tensors).
+    tensor cores of sm_90 do (PTX ISA, section "Swizzling modes" of tensors).
     """
 
     row: int
@@ -303,7 +303,7 @@ def mma_result(rows: int, columns: int, warps: tuple[int, int, int]) -> Register
 
     Warps along the depth hold parts of one sum. The thread index is lane, then column warps,
     then depth warps, then row warps, lowest first; each count is a power of two. So the warps
-    along the columns of one product can be those along the depth of the next.
+    along the columns of one matmul can be those along the depth of the next.
     """
     down, across, deep = warps
     row_tiles = ceil_div(ceil_div(rows, MMA_ROWS), down)
@@ -322,7 +322,7 @@ def mma_result(rows: int, columns: int, warps: tuple[int, int, int]) -> Register
 
 def padded_pitch(columns: int, item_bytes: int) -> int:
     """
-    Elements between rows in shared memory, so that eight rows of 16 bytes meet no bank twice.
+    Elements between rows in shared memory, so that eight rows of 16 bytes have no bank conflict.
 
     The pitch is an odd number of 16-byte pieces: then the pieces of eight neighbouring rows, which
     `ldmatrix` reads at once, fall in eight different groups of 4 banks. Tiles with rows shorter
@@ -345,7 +345,7 @@ def shared_tile(
     `copies` are the parts of a sum, each of a group of warps. Sizes are in elements.
     """
     lines, run = (columns, rows) if columns_first else (rows, columns)
-    # The matrix unit reads whole fragments, past a tile's edge too.
+    # The tensor core reads whole fragments, past a tile's edge too.
     pitch = padded_pitch(round_up(run, MMA_DEPTH), item_bytes)
     row, column = (1, pitch) if columns_first else (pitch, 1)
     return SharedLayout(row, column, lines * pitch, copies)

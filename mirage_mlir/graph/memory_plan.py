@@ -42,7 +42,7 @@ class Buffer:
     last: int
     alignment: int = 1
 
-    def meets(self, other: "Buffer") -> bool:
+    def overlaps_in_time(self, other: "Buffer") -> bool:
         """Whether both are in use at some time."""
         return self.first <= other.last and other.first <= self.last
 
@@ -73,7 +73,7 @@ def first_fit(buffers: Sequence[Buffer], order: Iterable[int], alignment: int) -
         taken = [
             (offset, offset + buffers[other].size)
             for other, offset in offsets.items()
-            if buffer.meets(buffers[other])
+            if buffer.overlaps_in_time(buffers[other])
         ]
         offsets[index] = _lowest_gap(buffer.size, taken, lcm(alignment, buffer.alignment))
     ends = [offset + buffers[index].size for index, offset in offsets.items()]
@@ -133,7 +133,7 @@ class _Search:
         """For each buffer those that are in use together with it."""
         numbers = range(len(self.buffers))
         return [
-            [j for j in numbers if j != i and self.buffers[i].meets(self.buffers[j])]
+            [j for j in numbers if j != i and self.buffers[i].overlaps_in_time(self.buffers[j])]
             for i in numbers
         ]
 

@@ -1,7 +1,7 @@
 """
 Tiles that several blocks of a cluster load: each copies a part of such a tile to all of them.
 
-Where that pays is a matter of measurement: of an H200's products with 256 to 4096 rows most took as
+Where that pays is a matter of measurement: of an H200's matmuls with 256 to 4096 rows most took as
 long with clusters of two as without, or 1 to 4 % longer, and with clusters of four up to twice as
 long, as blocks wait for each other. `choose_cluster` takes the kind that took 8 to 11 % less.
 
@@ -24,12 +24,12 @@ from mirage_mlir.graph.tensor_map import (
 )
 
 GROUP_RATE = 6.5e14
-"""Floating-point operations in a second of large products of warp groups on an H200."""
+"""Floating-point operations in a second of large warpgroup matmuls on an H200."""
 
 PAIR = 2
 
 SHARED_PART = 2 / 3
-"""Of the bytes of a turn, at least, that two blocks load of the same tensor."""
+"""Of the bytes of an iteration, at least, that two blocks load of the same tensor."""
 
 FEWEST_READERS, MOST_READERS = 4, 8
 """Blocks that load the same tile. Of fewer, or of more, which find it in L2, none was faster."""
@@ -38,7 +38,7 @@ FEWEST_READERS, MOST_READERS = 4, 8
 @dataclass(frozen=True)
 class LoopTile:
     """
-    What a block loads in each turn.
+    What a block loads in each iteration.
 
     Args:
         size: bytes.
@@ -55,13 +55,13 @@ def choose_cluster(
     """
     Blocks of a cluster along each axis of the grid, for blocks to share tiles; none where it costs.
 
-    All blocks run at once, copies take longer than products, and most of what they bring is shared
+    All blocks run at once, copies take longer than matmuls, and most of what they bring is shared
     by a few blocks.
 
     Args:
         grid: blocks along each axis.
-        tiles: of one turn.
-        operations: floating-point ones of a block's products in one turn.
+        tiles: of one iteration.
+        operations: floating-point ones of a block's matmuls in one iteration.
         target: the GPU.
     """
     if prod(grid) > target.multiprocessors or not target.pipeline_l2_rate_of_one:

@@ -1,10 +1,10 @@
 """
 Tensors that never change, rewritten once in the order in which a kernel reads them.
 
-A block reads one tile in each turn of its loop. In a row-major tensor the lines of a tile are far
-apart; packed, each tile is one piece, and the pieces of one block follow each other turn by turn.
-A packed tensor is a matrix of lines: those of one panel of a tile after another, as they lie in
-shared memory but for the swizzle, which the copy makes.
+A block reads one tile in each iteration of its loop. In a row-major tensor the lines of a tile are
+far apart; packed, each tile is one piece, and the pieces of one block follow each other iteration
+by iteration. A packed tensor is a matrix of lines: those of one panel of a tile after another, as
+they lie in shared memory but for the swizzle, which the copy makes.
 """
 
 from collections.abc import Sequence

@@ -29,7 +29,7 @@ ACCUMULATORS_PER_THREAD = 64
 operands, addresses and the elements of other tiles need the rest."""
 
 ELEMENTS_PER_THREAD = 16
-"""Elements of a tile that a thread of a block without matrix units works on: two 16-byte pieces
+"""Elements of a tile that a thread of a block without tensor cores works on: two 16-byte pieces
 of f16, enough loads in flight to hide the latency of device memory."""
 
 MIN_THREADS, MATRIX_THREADS, MAX_THREADS = 32, 128, 512
@@ -39,7 +39,7 @@ REGISTERS, MAX_REGISTERS, REGISTERS_STEP = 65536, 255, 8
 """Of a block, of a thread, and what those of a thread are a multiple of: on all our chips."""
 
 MAX_FRAGMENT_REGISTERS = 144
-"""Registers of a thread for the sums of all products of a chain, of which one takes another's
+"""Registers of a thread for the sums of all matmuls of a chain, of which one takes another's
 result from registers; the rest of 255 holds operands, addresses and elements that are worked on."""
 
 MAX_EXCHANGE_BYTES = 48 * 1024
@@ -60,7 +60,7 @@ PRODUCER_WARPS = 1
 """Warps that copy the tiles of the loop where tensor copies do that: one thread starts them all."""
 
 GROUP_WARPS = 4
-"""Warps of a warp group, whose registers are given and taken together."""
+"""Warps of a warpgroup, whose registers are given and taken together."""
 
 FEW_REGISTERS = 24
 """Of each thread of a group of producers: the fewest that there are, the rest is for others."""
@@ -75,7 +75,7 @@ MAX_SIDE_BY_SIDE = 4
 """Blocks that share a multiprocessor's memory by plan: of more, some start when others end."""
 
 MIN_AHEAD = 2
-"""Turns: while one is waited for the next must be on its way."""
+"""Iterations: while one is waited for the next must be on its way."""
 
 LONG_BYTES = 896 * 1024
 """Bytes that a multiprocessor reads in all from which on its steady rate counts more than how fast
@@ -87,7 +87,7 @@ a short and in a long loop. What is asked for too early queues: on an H200 the w
 MLP took 59.6 us with all buffers on their way, 58.5 with 64 KB; half a MB did not care."""
 
 START_BYTES = 48 * 1024
-"""Bytes that copies of one multiprocessor have on their way before the kernel in front has ended:
+"""Bytes that copies of one multiprocessor have on their way before the previous grid has ended:
 what comes from that kernel waits behind them. On an H200 LayerNorm and a linear layer took 9.94 us
 with 64 KB, 9.39 with 48, 9.51 with 32; the LLaMA-3-8B layer 118.5, 118.2 and 120.2."""
 
@@ -109,19 +109,19 @@ LARGE_CLUSTER = 4
 """Blocks of a cluster from which on some multiprocessors have too few neighbours for it."""
 
 MBARRIER_BYTES, BUFFER_BARRIERS = 8, 3
-"""Of one transaction barrier, and how many each buffer of a turn has: it is full, it is empty, it
-has what could be copied before the kernel in front had ended."""
+"""Of one transaction barrier, and how many each buffer of an iteration has: it is full, it is
+empty, it has what could be copied before the previous grid had ended."""
 
 
 def elementwise_threads(elements: ArrayLike) -> Array:
-    """Threads of a block without matrix products, by the elements of its largest tile."""
+    """Threads of a block without matmuls, by the elements of its largest tile."""
     share = np.ceil(np.asarray(elements) / ELEMENTS_PER_THREAD)
     return np.clip(2 ** np.ceil(np.log2(share)), MIN_THREADS, MAX_THREADS)
 
 
-def matrix_threads(products: Sequence[tuple[int, int]]) -> int:
-    """Threads of a block with matrix products, by the rows and columns of each."""
-    accumulators = sum(round_up(m, MMA_ROWS) * round_up(n, MMA_COLUMNS) for m, n in products)
+def matrix_threads(matmuls: Sequence[tuple[int, int]]) -> int:
+    """Threads of a block with matmuls, by the rows and columns of each."""
+    accumulators = sum(round_up(m, MMA_ROWS) * round_up(n, MMA_COLUMNS) for m, n in matmuls)
     return MATRIX_THREADS * (1 if accumulators <= ACCUMULATORS_PER_THREAD * MATRIX_THREADS else 2)
 
 
@@ -140,7 +140,7 @@ def choose_warps(sizes: tuple[int, int, int], warps: int, may_split: bool) -> tu
     """
     Warps along rows, columns and depth with the least work for each warp.
 
-    Work is counted in instructions of one turn of the loop: one `mma.sync` for each fragment,
+    Work is counted in instructions of one iteration of the loop: one `mma.sync` for each fragment,
     one `ldmatrix` for a left fragment and half of one for a right fragment.
     """
     rows, columns, depth = sizes
@@ -161,13 +161,15 @@ def choose_warps(sizes: tuple[int, int, int], warps: int, may_split: bool) -> tu
     return best[1]
 
 
-def choose_stages(turn_bytes: int, turns: int) -> int:
+def choose_stages(iteration_bytes: int, iterations: int) -> int:
     """Buffers of each tile that a loop loads: the fewest that keep enough bytes on their way."""
-    if not turn_bytes:
+    if not iteration_bytes:
         return 1
-    fitting = [n for n in STAGE_COUNTS if n * turn_bytes <= MAX_BUFFER_BYTES] or [STAGE_COUNTS[0]]
-    enough = [n for n in fitting if (n - 1) * turn_bytes >= BYTES_IN_FLIGHT]
-    return min(turns, (enough or fitting[-1:])[0])
+    fitting = [n for n in STAGE_COUNTS if n * iteration_bytes <= MAX_BUFFER_BYTES] or [
+        STAGE_COUNTS[0]
+    ]
+    enough = [n for n in fitting if (n - 1) * iteration_bytes >= BYTES_IN_FLIGHT]
+    return min(iterations, (enough or fitting[-1:])[0])
 
 
 def side_by_side(blocks: ArrayLike, cluster: ArrayLike, target: Target) -> Array:
@@ -178,60 +180,65 @@ def side_by_side(blocks: ArrayLike, cluster: ArrayLike, target: Target) -> Array
 
 
 def pipeline_stages(
-    turn_bytes: ArrayLike, other_bytes: ArrayLike, turns: ArrayLike, share: Array, target: Target
+    iteration_bytes: ArrayLike,
+    other_bytes: ArrayLike,
+    iterations: ArrayLike,
+    share: Array,
+    target: Target,
 ) -> Array:
     """
     Buffers of each tile that a loop loads with tensor copies: all that there is room for.
 
     Unlike `cp.async` of the threads that compute, a producer fills a buffer as soon as it is free.
-    On an H200 a product of 16 rows that read 50 MB took 15.8 us with 74 KB of buffers in each
+    On an H200 a matmul of 16 rows that read 50 MB took 15.8 us with 74 KB of buffers in each
     block, 15.0 with 123 and 14.4 with 164, where the next kernel's blocks start when others end.
 
     Args:
-        turn_bytes: of the tiles of one turn.
+        iteration_bytes: of the tiles of one iteration.
         other_bytes: what the block keeps in shared memory besides, in the loop.
-        turns: of the loop.
+        iterations: of the loop.
         share: blocks that each multiprocessor gets (`side_by_side`).
         target: whose shared memory they share.
     """
     parts = np.minimum(share, MAX_SIDE_BY_SIDE)
     fair = target.shared_per_multiprocessor / parts - RESERVED_BYTES
-    each = np.maximum(1, np.asarray(turn_bytes)) + BUFFER_BARRIERS * MBARRIER_BYTES
+    each = np.maximum(1, np.asarray(iteration_bytes)) + BUFFER_BARRIERS * MBARRIER_BYTES
     most = np.floor((target.shared_per_block - np.asarray(other_bytes)) / each)
     room = np.floor((np.minimum(fair, target.shared_per_block) - np.asarray(other_bytes)) / each)
     wanted = np.maximum(room, np.minimum(most, MIN_PIPELINE_STAGES))
-    return np.minimum(np.clip(wanted, 2, MAX_PIPELINE_STAGES), np.asarray(turns))
+    return np.minimum(np.clip(wanted, 2, MAX_PIPELINE_STAGES), np.asarray(iterations))
 
 
-def turns_at_start(turn_bytes: int, share: int, *, soon: bool) -> int:
+def iterations_at_start(iteration_bytes: int, share: int, *, soon: bool) -> int:
     """
-    Turns of a loop of which the tiles that need not wait for the kernel in front are on their way.
+    Iterations of a loop of which the tiles that need not wait for the previous grid are on their
+    way.
 
-    Where turns are large, one that is left out may keep device memory idle, and one too many may
-    delay what is waited for. The former is worse where a call before has to end (a matmul took 13.8
-    us with 32 KB, 13.5 with 64), the latter where a small kernel of the same function has (Q, K and
-    V 15.0 and 15.3 us).
+    Where iterations are large, one that is left out may keep device memory idle, and one too many
+    may delay what is waited for. The former is worse where a call before has to end (a matmul took
+    13.8 us with 32 KB, 13.5 with 64), the latter where a small kernel of the same function has (Q,
+    K and V 15.0 and 15.3 us).
 
     Args:
-        turn_bytes: of such tiles of one turn.
+        iteration_bytes: of such tiles of one iteration.
         share: blocks that each multiprocessor gets.
         soon: whether what is waited for comes from another kernel of the function.
     """
-    turns = START_BYTES / (max(1, turn_bytes) * share)
-    return max(1, round(turns) if soon else ceil(turns))
+    iterations = START_BYTES / (max(1, iteration_bytes) * share)
+    return max(1, round(iterations) if soon else ceil(iterations))
 
 
-def turns_ahead(turn_bytes: int, turns: int, share: int) -> int:
+def iterations_ahead(iteration_bytes: int, iterations: int, share: int) -> int:
     """
-    Turns of a loop of which the tiles may be on their way, once the first buffers are used up.
+    Iterations of a loop of which the tiles may be on their way, once the first buffers are used up.
 
     Args:
-        turn_bytes: of the tiles of one turn, as far as they come from device memory.
-        turns: of the loop.
+        iteration_bytes: of the tiles of one iteration, as far as they come from device memory.
+        iterations: of the loop.
         share: blocks that each multiprocessor gets.
     """
-    together = max(1, turn_bytes) * share
-    flight = LONG_FLIGHT_BYTES if together * turns >= LONG_BYTES else FLIGHT_BYTES
+    together = max(1, iteration_bytes) * share
+    flight = LONG_FLIGHT_BYTES if together * iterations >= LONG_BYTES else FLIGHT_BYTES
     return max(MIN_AHEAD, round(flight / together))
 
 
@@ -240,21 +247,21 @@ def is_spread(shared_bytes: ArrayLike, share: Array, target: Target) -> Mask:
     Whether a grid is spread evenly, wherever there is room for its blocks first.
 
     That is so where a multiprocessor has memory for no more blocks than it gets (`share`). Then
-    they may be placed while the kernel in front still runs; else some multiprocessors would get
-    several and others none: a product of 192 blocks took 19.3 us then, and 16.8 in turn.
+    they may be placed while the previous grid still runs; else some multiprocessors would get
+    several and others none: a matmul of 192 blocks took 19.3 us then, and 16.8 in turn.
     """
     needed = np.asarray(shared_bytes) + RESERVED_BYTES
     return np.floor(target.shared_per_multiprocessor / needed) <= share
 
 
-def even_bytes(share: int, target: Target) -> int:
+def occupancy_limit_bytes(share: int, target: Target) -> int:
     """
     Shared memory of which a multiprocessor has enough for `share` blocks and not for one more.
 
-    A kernel that starts while the one in front runs is placed where there is room: all of it on the
-    few multiprocessors that the other left free. Attention whose second kernel has 512 small blocks
-    took 9.1 us on an H200 so, and 5.7 with as many on each; with more than eight there was nothing
-    to gain: then it is 0, and a launch asks for what the kernel needs.
+    A kernel that starts while the previous grid runs is placed where there is room: all of it on
+    the few multiprocessors that the other left free. Attention whose second kernel has 512 small
+    blocks took 9.1 us on an H200 so, and 5.7 with as many on each; with more than eight there was
+    nothing to gain: then it is 0, and a launch asks for what the kernel needs.
     """
     if share > MAX_EVEN_SHARE:
         return 0

@@ -9,7 +9,7 @@ are those of the CUDA programming guide's table of compute capabilities (8.0 and
 data sheets. Of the H200, large copies were read to move 4.26e12 bytes a second, reads alone 4.4e12,
 and a tiny kernel in a graph to take 1.1e-6; its other rates and latencies are fitted to kernels
 that were timed (`benchmarks/README.md`, Calibration). No H100 and no A100 was timed: memory is 0.9
-of the data sheet's rate, matrix units and f32 of the A100 are 0.77 and 0.62 of it, the H100's
+of the data sheet's rate, tensor cores and f32 of the A100 are 0.77 and 0.62 of it, the H100's
 are the H200's, which has the same processor; latencies are taken to be of the H200's size.
 """
 
@@ -59,7 +59,7 @@ class Target:
     matrix_rate: float
     """Floating-point operations of `mma.sync` on f16 or bf16 with f32 sums."""
     scalar_rate: float
-    """Floating-point operations in f32 outside the matrix units."""
+    """Floating-point operations in f32 outside the tensor cores."""
     shared_rate: float
     """Bytes that all multiprocessors together read from shared memory."""
     launch: float

@@ -1,10 +1,10 @@
 """
-The products of warp groups on sm_90a: where they keep sums, and how they find their operands.
+The warpgroup matmuls on sm_90a: where they keep sums, and how they find their operands.
 
-A unit is a warp group: four warps, 64 rows, any multiple of 8 columns up to 256, 16 of depth at a
-time. Source: PTX ISA 8.6, "Asynchronous warpgroup level matrix instructions", its sections
-"Register fragments" and "Shared memory matrix layout"; the canonical layouts are written out in
-CUTLASS, `include/cute/arch/mma_sm90_desc.hpp`.
+A `wgmma` is computed by a warpgroup: four warps, 64 rows, any multiple of 8 columns up to 256, 16
+of depth at a time. Source: PTX ISA 8.6, "Asynchronous warpgroup level matrix instructions", its
+sections "Register fragments" and "Shared memory matrix layout"; the canonical layouts are written
+out in CUTLASS, `include/cute/arch/mma_sm90_desc.hpp`.
 """
 
 from dataclasses import dataclass
@@ -25,18 +25,18 @@ from mirage_mlir.graph.schedule import (
     registers_of_consumers,
 )
 
-UNIT_ROWS, UNIT_DEPTH = 64, 16
+WGMMA_ROWS, WGMMA_DEPTH = 64, 16
 
 GROUP_THREADS = GROUP_WARPS * WARP_THREADS
 
 GROUP_COUNTS = (1, 2, 4)
-"""Warp groups of a block whose products are all in chains: 512 threads have 128 registers each."""
+"""Warpgroups of a block whose matmuls are all in chains: 512 threads have 128 registers each."""
 
 GROUPS_IN_FLIGHT = 2
-"""Warp groups that a multiprocessor needs: while one waits for its product, another computes."""
+"""Warpgroups that a multiprocessor needs: while one waits for its matmul, another computes."""
 
 MAX_SUMS = 128
-"""Of one product in a thread: half of its registers; operands of other products, addresses and
+"""Of one matmul in a thread: half of its registers; operands of other matmuls, addresses and
 elements of other tiles need the rest."""
 
 OTHER_REGISTERS = 32
@@ -44,7 +44,7 @@ OTHER_REGISTERS = 32
 64 rows and 128 keys, with 96 sums, ptxas uses 126."""
 
 COLUMN_STEP, MAX_COLUMNS = 8, 256
-"""The columns of one product are a multiple of the first, and at most the second."""
+"""The columns of one matmul are a multiple of the first, and at most the second."""
 
 ITEM_BYTES = 2
 """Of an element of both operands, f16 or bf16."""
@@ -65,20 +65,20 @@ SWIZZLE_KINDS = {128: 1, 64: 2, 32: 3}
 """How descriptors name swizzles, by bytes of a line."""
 
 Groups = tuple[int, int, int]
-"""Warp groups along the rows, the columns and the depth of a product of tiles."""
+"""Warpgroups along the rows, the columns and the depth of a matmul of tiles."""
 
 
 def wgmma_result(
     rows: int, columns: int, groups: Groups, *, swapped: bool = False
 ) -> RegisterLayout:
     """
-    The sums of a tile's product; `swapped` where the tile's columns are the unit's rows.
+    The sums of a tile's matmul; `swapped` where the tile's columns are the instruction's rows.
 
     The thread index is lane, warp, then groups along columns, depth and rows, lowest first; each
     count is a power of two. Groups along the depth hold parts of one sum.
     """
     down, across, deep = groups
-    heights = (COLUMN_STEP, UNIT_ROWS) if swapped else (UNIT_ROWS, COLUMN_STEP)
+    heights = (COLUMN_STEP, WGMMA_ROWS) if swapped else (WGMMA_ROWS, COLUMN_STEP)
     row_tiles = ceil_div(ceil_div(rows, heights[0]), down)
     column_tiles = ceil_div(ceil_div(columns, heights[1]), across)
     bits = [_turned((0, 2), swapped), _turned((0, 4), swapped)]
@@ -89,7 +89,7 @@ def wgmma_result(
     bits += [(row_tiles * heights[0] << k, 0) for k in range(down.bit_length() - 1)]
     tiles = [(row_tiles, heights[0], 0), (column_tiles, 0, heights[1])]
     inner = [(2, *_turned((8, 0), swapped)), (2, *_turned((0, 1), swapped))]
-    # The unit's rows are the outer loop, as its instructions return the columns of each.
+    # The instruction's rows are the outer loop, as its instructions return the columns of each.
     return RegisterLayout(tuple(bits), (*(reversed(tiles) if swapped else tiles), *inner), parts)
 
 
@@ -100,7 +100,7 @@ def _turned(place: Position, swapped: bool) -> Position:
 @dataclass(frozen=True)
 class OperandTile:
     """
-    One side of a product in shared memory, as descriptors speak of it.
+    One side of a matmul in shared memory, as descriptors speak of it.
 
     Its two sides are the outer one (rows of the left operand, columns of the right one) and the
     depth. In shared memory neighbours lie along one of them, in lines of `swizzle` bytes; 8 lines
@@ -146,7 +146,7 @@ class OperandTile:
 
 def operand_tile(layout: SharedLayout, *, depth_along_columns: bool) -> OperandTile | None:
     """
-    How a unit reads a tile of 16-bit elements; None where it cannot.
+    How `wgmma` reads a tile of 16-bit elements; None where it cannot.
 
     Args:
         layout: of the tile in shared memory.
@@ -163,7 +163,7 @@ def operand_tile(layout: SharedLayout, *, depth_along_columns: bool) -> OperandT
 @dataclass(frozen=True)
 class Side:
     """
-    One operand of a product, as far as it limits how warp groups share it.
+    One operand of a matmul, as far as it limits how warpgroups share it.
 
     Args:
         swizzle: bytes of a line.
@@ -182,7 +182,7 @@ class Side:
 
 def registers_for_chain(groups: int, *, looped: bool) -> int:
     """
-    Registers of a thread for the sums of a chain's products, in a block of so many warp groups.
+    Registers of a thread for the sums of a chain's matmuls, in a block of so many warpgroups.
 
     Beside a loop (`looped`) there may be other warps, which copy its tiles.
     """
@@ -194,14 +194,16 @@ def choose_groups(
     sizes: tuple[int, int, int], sides: tuple[Side, Side], count: int, may_split: bool
 ) -> Groups | None:
     """
-    How `count` warp groups share a product: along the unit's rows, its columns, and the depth.
+    How `count` warpgroups share a matmul: along the instruction's rows, its columns, and the
+    depth.
 
     The one that reads least from shared memory, then the one with the least instructions for each
-    group: all groups use the same matrix units. None where each has sums of its own for more than
+    group: all groups use the same tensor cores. None where each has sums of its own for more than
     a thread has registers, or the sizes cannot be cut so.
 
     Args:
-        sizes: rows (a multiple of 64), columns (of 8) and depth (of 16) of the unit's product.
+        sizes: rows (a multiple of 64), columns (of 8) and depth (of 16) of the instruction's
+            matmul.
         sides: its operands.
         count: a power of two.
         may_split: whether groups may have parts of one sum.
@@ -212,9 +214,9 @@ def choose_groups(
     for down, across in ((d, a) for d in powers for a in powers if d * a <= count):
         groups = (down, across, count // (down * across))
         deep = groups[2]
-        if rows % (UNIT_ROWS * down) or columns % (COLUMN_STEP * across):
+        if rows % (WGMMA_ROWS * down) or columns % (COLUMN_STEP * across):
             continue
-        if depth % (UNIT_DEPTH * deep) or (deep > 1 and not may_split):
+        if depth % (WGMMA_DEPTH * deep) or (deep > 1 and not may_split):
             continue
         height, width, inner = rows // down, columns // across, depth // deep
         if deep > 1 and deep * rows * columns * 4 > MAX_EXCHANGE_BYTES:
@@ -225,8 +227,8 @@ def choose_groups(
         rows_fit = first.can_split(height, inner, (across, down, deep))
         if not (rows_fit and second.can_split(width, inner, groups)):
             continue
-        steps = inner // UNIT_DEPTH * (height // UNIT_ROWS)
-        key = (count * steps * (UNIT_ROWS + width), steps, deep)
+        steps = inner // WGMMA_DEPTH * (height // WGMMA_ROWS)
+        key = (count * steps * (WGMMA_ROWS + width), steps, deep)
         if best is None or (key, groups) < best:
             best = (key, groups)
     return None if best is None else best[1]

@@ -81,7 +81,7 @@ def in_tf32(op: Operation) -> bool:
 def as_multiplied(
     domain: TensorDomain[A], op: Operation, operands: Sequence[Tensor[A]]
 ) -> list[Tensor[A]]:
-    """The operands of a product as a matrix unit multiplies them."""
+    """The operands of a product as a tensor core multiplies them."""
     if not in_tf32(op):
         return [*operands]
     return [domain.rounded(operand, "tf32") for operand in operands]

@@ -231,7 +231,9 @@ class TensorDomain(Generic[A]):
         )
         return Tensor(array, (Dim(1),) * missing + x.dims)
 
-    def _met(self, x: Tensor[A], y: Tensor[A], dim: int) -> tuple[Tensor[A], Tensor[A], Dim]:
+    def _synchronized(
+        self, x: Tensor[A], y: Tensor[A], dim: int
+    ) -> tuple[Tensor[A], Tensor[A], Dim]:
         """Both with the indices of a dimension that both have; alike elements are everywhere."""
         a, b = x.dims[dim], y.dims[dim]
         if self._alike(x, dim):
@@ -259,7 +261,7 @@ class TensorDomain(Generic[A]):
         x, y = self.with_rank(x, rank), self.with_rank(y, rank)
         dims: list[Dim] = []
         for dim in range(rank):
-            x, y, found = self._met(x, y, dim)
+            x, y, found = self._synchronized(x, y, dim)
             dims.append(found)
         return Tensor(operation(x.array, y.array), tuple(dims))
 
@@ -340,7 +342,7 @@ class TensorDomain(Generic[A]):
         left, right = self.with_rank(left, rank), self.with_rank(right, rank)
         batch: list[Dim] = []
         for dim in range(rank - 2):
-            left, right, found = self._met(left, right, dim)
+            left, right, found = self._synchronized(left, right, dim)
             batch.append(found)
         array = self.numbers.matmul(left.array, right.array)
         return Tensor(array, (*batch, left.dims[-2], right.dims[-1]))

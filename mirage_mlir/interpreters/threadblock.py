@@ -40,7 +40,7 @@ class Contribution(Generic[A]):
     """What iterations, or blocks, add to an accumulator."""
 
     value: Tensor[A]
-    stabiliser: Tile[A]
+    row_maximum: Tile[A]
     along: Along = ()
     """The axes along which they lie side by side."""
 
@@ -146,7 +146,7 @@ class GraphRun(Generic[A]):
             if (own := exchange.own) is None:
                 continue
             along = tuple((1 + axis, len(self.batches.blocks(batch, axis))) for axis in across)
-            contributions.append(Contribution(own.value, own.stabiliser, along))
+            contributions.append(Contribution(own.value, own.row_maximum, along))
         totals = {
             others: None if (total := self._total(op, contributions)) is None else total.value
             for others, contributions in gathered.items()
@@ -170,7 +170,7 @@ class GraphRun(Generic[A]):
             if op.across.get_values():
                 total = yield Exchange(op, own)
             if total is None and kind_of(op) == "sum":
-                # All iterations had maxima over nothing as stabilisers: nothing was added up.
+                # All iterations had maxima over nothing as row maxima: nothing was added up.
                 total = self.domain.constant(Fraction(0), shape_of(op.result))
             values[op.result] = self.tiles.rounded(total, op.result)
         return [self._stored(store, values[store.tile]) for store, _ in self.stores]
@@ -225,29 +225,29 @@ class GraphRun(Generic[A]):
     ) -> None:
         """Note the value of an accumulator's operand, unless it is a maximum over nothing."""
         value = values[op.value]
-        stabiliser = None if op.rescale is None else values[op.rescale]
-        if value is not None and (op.rescale is None or stabiliser is not None):
-            contributions.append(Contribution(value, stabiliser, along))
+        row_maximum = None if op.rescale is None else values[op.rescale]
+        if value is not None and (op.rescale is None or row_maximum is not None):
+            contributions.append(Contribution(value, row_maximum, along))
 
     def _total(
         self, op: threadblock.AccumulateOp, contributions: Sequence[Contribution[A]]
     ) -> Contribution[A] | None:
-        """The sum or maximum of contributions; a sum has the largest of their stabilisers."""
+        """The sum or maximum of contributions; a sum has the largest of their row maxima."""
         if not contributions:
             return None
         numbers = self.domain.numbers
         if kind_of(op) == "max":
             maxima = [self._largest(c.value, c.along) for c in contributions]
             return Contribution(self._fold(numbers.maximum, maxima), None)
-        stabilised = [(c, c.stabiliser) for c in contributions if c.stabiliser is not None]
-        if not stabilised:
+        stabilized = [(c, c.row_maximum) for c in contributions if c.row_maximum is not None]
+        if not stabilized:
             sums = [self._sum(c.value, c.along) for c in contributions]
             return Contribution(self._fold(numbers.add, sums), None)
-        maxima = [self._largest(stabiliser, c.along) for c, stabiliser in stabilised]
+        maxima = [self._largest(row_maximum, c.along) for c, row_maximum in stabilized]
         largest = self._fold(numbers.maximum, maxima)
         rescaled: list[Tensor[A]] = []
-        for contribution, stabiliser in stabilised:
-            own = self._cut(stabiliser, contribution.value)
+        for contribution, row_maximum in stabilized:
+            own = self._cut(row_maximum, contribution.value)
             shift = self.domain.subtract(own, self._cut(largest, own))
             factor = self.domain.function("exp", shift)
             value = self.domain.multiply(contribution.value, factor)

@@ -104,7 +104,7 @@ class Launch:
     """
     One kernel launch: grid in blocks, sizes in threads and bytes.
 
-    A kernel that `follows` may start before the one in front has ended: it waits for that itself.
+    A kernel that `follows` may start before the previous grid has ended: it waits for that itself.
     """
 
     kernel: str

@@ -123,7 +123,7 @@ class Driver(Protocol):
         stream: int,
         parameters: int,
     ) -> None:
-        """The same of a kernel that may start before the one in front of it has ended."""
+        """The same of a kernel that may start before the previous grid has ended."""
         ...
 
 
@@ -349,7 +349,7 @@ class CudaDriver:
         stream: int,
         parameters: int,
     ) -> None:
-        """Queue a launch that does not wait for the kernel in front on `stream`."""
+        """Queue a launch that does not wait for the previous grid on `stream`."""
         # Configurations are made once; threads share none.
         key = (get_ident(), grid, threads, shared_bytes)
         config = self._configurations.get(key)

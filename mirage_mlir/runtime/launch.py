@@ -70,9 +70,9 @@ class LoadedCode:
     The kernels of one target on one device.
 
     Args:
-        constants: the inputs that never change. A kernel that starts before the one in front has
+        constants: the inputs that never change. A kernel that starts before the previous grid has
             ended may read them at once: so not in the first call that has them, since then the
-            kernel in front may be the one that writes them.
+            previous grid may be the one that writes them.
     """
 
     def __init__(

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from mirage_mlir.expr.heads import Poly
-from mirage_mlir.graph.raster import MAX_BLOCKS_BEHIND
+from mirage_mlir.graph.rasterization import MAX_BLOCKS_BEHIND
 from mirage_mlir.search.config import Configuration
 from mirage_mlir.search.extract import Derivation
 from mirage_mlir.search.hypergraph import Edge, Hypergraph, Stage
@@ -33,7 +33,7 @@ class BlockOperation:
     first: str | None = None
     """Of a load: the axis of which only index 0 is read; its tile has no extent along it."""
     rescale: int | None = None
-    """Of an accumulation: the operation with the maximum that was subtracted in each turn."""
+    """Of an accumulation: the operation with the maximum that was subtracted in each iteration."""
     form: Poly | None = None
     """What it computes; None for what was put in after the search."""
 
@@ -60,8 +60,8 @@ class BlockGraph:
     """The axes along x, y and z; the axis of the loop among them when blocks share it."""
     blocks: tuple[int, ...]
     """Blocks along each of them."""
-    turns: tuple[int, ...]
-    """Turns of each loop, the outermost first."""
+    trip_counts: tuple[int, ...]
+    """Iterations of each loop, the outermost first."""
     model: Modelled
 
     @property
@@ -133,6 +133,6 @@ def block_graph(
         instance.tiles,
         tuple(grid),
         tuple(blocks),
-        instance.turns,
+        instance.trip_counts,
         model,
     )

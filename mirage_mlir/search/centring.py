@@ -5,7 +5,7 @@ A variance as a difference of two sums, the mean of squares and the square of th
 the squares have in common; of x - c, c any element of the row, they have little. Every operation
 can be computed from x or from x - c, and where the value is the same (`Algebra.centred`), what
 follows need not care. So each such value is computed from x - c if products are formed on the way
-to it, from x itself if not. A product of the matrix unit that takes what the program narrows to its
+to it, from x itself if not. A product of the tensor core that takes what the program narrows to its
 type (x as it is in memory, or x + r) is no such product: that is exact there, and less c it would
 be rounded once more, and could be larger.
 """
@@ -82,5 +82,5 @@ class Centring:
             yield along and not exact
 
     def _is_exact(self, operation: BlockOperation) -> bool:
-        """Whether a matrix unit multiplies what the program has narrowed to its type anyway."""
+        """Whether a tensor core multiplies what the program has narrowed to its type anyway."""
         return operation.form is not None and self._algebra.narrowing.has(operation.form)

@@ -24,9 +24,10 @@ class Configuration:
     Each block has its own part of every axis in `grid`; the axes in `loop` are walked part by
     part; all other axes are whole in each tile.
 
-    How many blocks walk a loop together, each some turns of it, is left open like the sizes: the
-    bits of the axis that the loop walks are then those of turns and blocks in one. Whatever is
-    summed over the loop is summed over these blocks too, so nothing else tells them apart.
+    How many blocks walk a loop together, each some iterations of it, is left open like the sizes:
+    the bits of the axis that the loop walks are then those of iterations and blocks in one.
+    Whatever is summed over the loop is summed over these blocks too, so nothing else tells them
+    apart.
 
     Of the axes in `single`, which are on the grid, a block takes one index.
     """
@@ -100,7 +101,7 @@ def _singles(crowded: Sequence[frozenset[str]], chosen: Sequence[str]) -> Iterat
     """
     The axes of the grid of which a block takes one index, besides those that matmuls carry along.
 
-    A matrix unit has rows and columns: of several axes on one side, all but one take one index.
+    A tensor core has rows and columns: of several axes on one side, all but one take one index.
     """
     yield ()
     candidates = [axis for axis in chosen if any(axis in side for side in crowded)]

@@ -2,7 +2,7 @@
 How long a graph takes, for all combinations of tile sizes at once.
 
 A model of one kernel: what it moves through device memory, L2 and shared memory, what it
-computes, and what a block waits for in each turn of its loop. Only the order of candidates
+computes, and what a block waits for in each iteration of its loop. Only the order of candidates
 matters; the constants are those of the target's row, and of `fitted.py`. Combinations that do not
 fit the GPU cost infinitely much.
 """
@@ -13,9 +13,9 @@ from functools import partial
 
 import numpy as np
 
-from mirage_mlir.graph.raster import MAX_BLOCKS, MAX_BLOCKS_BEHIND
+from mirage_mlir.graph.rasterization import MAX_BLOCKS, MAX_BLOCKS_BEHIND
 from mirage_mlir.graph.target import Target
-from mirage_mlir.graph.wgmma import UNIT_ROWS
+from mirage_mlir.graph.wgmma import WGMMA_ROWS
 from mirage_mlir.search.element_reads import ElementReads
 from mirage_mlir.search.extract import Derivation
 from mirage_mlir.search.fitted import (
@@ -24,10 +24,12 @@ from mirage_mlir.search.fitted import (
     APART,
     BLOCK_START,
     BUSY_THREADS,
+    CHAIN_ITERATION,
     CHAIN_START,
-    CHAIN_TURN,
+    CLUSTER_BARRIER,
+    CLUSTER_BARRIER_PER_BLOCK,
     COPY_BOX,
-    COPY_TURN,
+    COPY_ITERATION,
     EARLY_BYTES,
     EARLY_START,
     ENOUGH_BUSY,
@@ -37,24 +39,21 @@ from mirage_mlir.search.fitted import (
     HIDING_BLOCKS,
     IDLE_LATENCY,
     KEPT_IN_L2,
-    LAST_TURN,
+    LAST_ITERATION,
     LEAST_PIECE,
     LINE,
     LINE_SHARE,
-    MEETING,
-    MEETING_OF_MORE,
     ODD_PIECE,
-    PARTS_MEETING,
     PIECE_WORK,
     PIPELINE_APART,
+    PIPELINE_CLUSTER_BARRIER,
+    PIPELINE_CLUSTER_BARRIER_PER_BLOCK,
     PIPELINE_LAUNCH,
-    PIPELINE_MEETING,
-    PIPELINE_MEETING_OF_MORE,
     PIPELINE_READ_AGAIN,
     PIPELINE_WAITS,
     PRODUCTS_BUSY,
     READ_AGAIN,
-    READING_TURN,
+    READING_ITERATION,
     SECTOR,
     TF32_READ,
     TF32_WORK,
@@ -62,9 +61,10 @@ from mirage_mlir.search.fitted import (
     TOGETHER,
     TWO_APART,
     UNCHAINED_ELEMENT,
-    UNCHAINED_TURN,
+    UNCHAINED_ITERATION,
     WARPS_BESIDE,
     WARPS_BUSY,
+    WORKSPACE_BARRIER,
 )
 from mirage_mlir.search.hypergraph import Edge, Hypergraph, Stage
 from mirage_mlir.search.instantiate import Array
@@ -142,12 +142,14 @@ class CostModel:
         for value in self.resources.shifted:
             # The maximum, and its subtraction.
             work = self._work(value)
-            work.scalar = work.scalar + 2 * self.tiling.volume(value) * self.tiling.turns(value)
+            work.scalar = work.scalar + 2 * self.tiling.volume(value) * self.tiling.iterations(
+                value
+            )
         for value in self.resources.rescaled:
-            turns = self.tiling.mesh.iterations
-            self.during.scalar = self.during.scalar + self.tiling.volume(value) * turns
+            iterations = self.tiling.mesh.iterations
+            self.during.scalar = self.during.scalar + self.tiling.volume(value) * iterations
         for operand, stored in self.resources.materialised():
-            elements = stored * self.tiling.volume(operand) * self.tiling.turns(operand)
+            elements = stored * self.tiling.volume(operand) * self.tiling.iterations(operand)
             work = self._work(operand)
             work.shared = work.shared + 2 * elements
             work.scalar = work.scalar + 2 * elements
@@ -163,18 +165,21 @@ class CostModel:
         return self.after if post else self.during
 
     def _add(self, value: int, edge: Edge) -> None:
-        elements, work = self.tiling.volume(value) * self.tiling.turns(value), self._work(value)
+        elements, work = (
+            self.tiling.volume(value) * self.tiling.iterations(value),
+            self._work(value),
+        )
         if edge.kind is Kind.INPUT:
             self._add_load(value, self.tiling.program.inputs[edge.source])
         elif edge.kind is Kind.MATMUL:
             self._add_product(value, edge)
         elif edge.kind in REDUCTIONS:
             operand = edge.operands[0]
-            work.scalar = work.scalar + self.tiling.volume(operand) * self.tiling.turns(value)
+            work.scalar = work.scalar + self.tiling.volume(operand) * self.tiling.iterations(value)
         elif edge.kind in ACCUMULATIONS:
             if self.resources.edges[edge.operands[0]].kind is not Kind.MATMUL:
-                turns = self.tiling.mesh.iterations
-                self.during.scalar = self.during.scalar + self.tiling.volume(value) * turns
+                iterations = self.tiling.mesh.iterations
+                self.during.scalar = self.during.scalar + self.tiling.volume(value) * iterations
         elif edge.kind is not Kind.CONSTANT:
             each = (FUNCTION_WORK if edge.kind in HEAVY else 1.0) + self._read_work(edge)
             work.scalar = work.scalar + elements * each
@@ -186,10 +191,10 @@ class CostModel:
     def _add_load(self, value: int, tensor: Input) -> None:
         tiling, target = self.tiling, self.tiling.target
         item = item_bytes(tensor.element_type)
-        tile, turns = tiling.volume(value) * item, tiling.turns(value)
+        tile, iterations = tiling.volume(value) * item, tiling.iterations(value)
         run, vector = contiguous(tiling, tensor)
         waste = tiling.once(("waste", tensor.node), lambda: _waste(run))
-        traffic = tile * turns * tiling.mesh.blocks
+        traffic = tile * iterations * tiling.mesh.blocks
         whole = tiling.whole(tensor.axes) * item
         again: Array | float = 0.0
         if whole > KEPT_IN_L2 * target.l2_bytes:
@@ -199,7 +204,7 @@ class CostModel:
             # The blocks of a multiprocessor find a small tensor in L1 after the first.
             traffic = np.minimum(traffic, whole * target.multiprocessors)
         self.l2 = self.l2 + traffic * waste
-        pieces = tile / vector * turns
+        pieces = tile / vector * iterations
         if self.resources.in_shared(value):
             pieces = np.where(vector < LEAST_PIECE, ODD_PIECE * pieces, pieces)
         if tiling.in_loop(value):
@@ -207,7 +212,7 @@ class CostModel:
             pieces = np.where(self.resources.pipelined, 0.0, pieces)
         work = self._work(value)
         work.scalar = work.scalar + pieces * PIECE_WORK
-        work.shared = work.shared + tile * turns
+        work.shared = work.shared + tile * iterations
         if not tiling.in_loop(value):
             self.asked_at_once = self.asked_at_once + tile
         if not self.resources.in_shared(value):
@@ -220,18 +225,18 @@ class CostModel:
         work.scalar = work.scalar + pieces * max(0, again) * PIECE_WORK
 
     def _add_product(self, value: int, edge: Edge) -> None:
-        turns, warps = self.tiling.turns(value), self.resources.products[value]
+        iterations, warps = self.tiling.iterations(value), self.resources.products[value]
         work = self._work(value)
         if self.tiling.program.matrix_type == "f32":
             assert edge.axis is not None
             depth = self.tiling.mesh.tiles[edge.axis]
-            work.scalar = work.scalar + 2 * self.tiling.volume(value) * depth * turns
+            work.scalar = work.scalar + 2 * self.tiling.volume(value) * depth * iterations
         elif self.tiling.program.matrix_type == "tf32":
-            work.matrix = work.matrix + TF32_WORK * warps.flops * turns
-            work.scalar = work.scalar + TF32_READ * warps.read * turns
+            work.matrix = work.matrix + TF32_WORK * warps.flops * iterations
+            work.scalar = work.scalar + TF32_READ * warps.read * iterations
         else:
-            work.matrix = work.matrix + warps.flops * turns
-        work.shared = work.shared + warps.read * turns + 2 * warps.exchange
+            work.matrix = work.matrix + warps.flops * iterations
+        work.shared = work.shared + warps.read * iterations + 2 * warps.exchange
 
     def _add_stores(self) -> None:
         outputs = self.tiling.program.computed
@@ -277,11 +282,11 @@ class CostModel:
         pipelined, looped = self.resources.pipelined, mesh.iterations > 1
         memory = self._memory_seconds(at_once, most)
         if pipelined.any():
-            memory = np.where(pipelined, self._with_turns(memory, waves), memory)
+            memory = np.where(pipelined, self._with_iterations(memory, waves), memory)
         hidden = np.minimum(at_once, HIDING_BLOCKS)
-        meeting = np.where(pipelined | ~looped, 0.0, target.barrier / hidden)
+        barriers = np.where(pipelined | ~looped, 0.0, target.barrier / hidden)
         compute = self._compute_seconds(self.during, at_once, most)
-        compute = compute + waves * mesh.iterations * meeting
+        compute = compute + waves * mesh.iterations * barriers
         compute = np.maximum(compute, waves * mesh.iterations * self._reading_seconds())
         reduced = reduction_waits(self.resources) * np.where(pipelined, PIPELINE_WAITS, 1.0)
         waiting = (reduced + operand_waits(self.resources)) * target.barrier
@@ -291,10 +296,10 @@ class CostModel:
         compute = compute + np.where(looped, 0.0, waiting)
         apart = self._apart(at_once, most, waves)
         overlapped = np.maximum(memory, compute) + apart * np.minimum(memory, compute)
-        # The first tile comes before any work, and the last turn's work after all tiles.
+        # The first tile comes before any work, and the last iteration's work after all tiles.
         first = waves * self.resources.staged / target.dram_rate_of_one
         last = np.where(looped, compute / mesh.iterations, 0.0)
-        overlapped = overlapped + np.where(pipelined, LAST_TURN * last, first + last)
+        overlapped = overlapped + np.where(pipelined, LAST_ITERATION * last, first + last)
         exchanged = np.where(mesh.shares > 1, self._exchange_seconds(waves), 0.0)
         started = self._start_seconds() + waves * BLOCK_START
         after = self._compute_seconds(self.after, at_once, most) + exchanged
@@ -313,23 +318,27 @@ class CostModel:
 
     def _apart_in_loop(self) -> Array:
         """The same in a loop of tensor copies: a buffer is free when its product has ended."""
-        stages, turns = self.resources.stages, self.tiling.mesh.iterations
+        stages, iterations = self.resources.stages, self.tiling.mesh.iterations
         if self.resources.chains:
             # These wait for their products anyway, and most of them for their bytes.
-            return np.where(turns > 2, 0.0, PIPELINE_APART * (stages <= 2))
-        two = np.where(turns > 2, TWO_APART, PIPELINE_APART)
+            return np.where(iterations > 2, 0.0, PIPELINE_APART * (stages <= 2))
+        two = np.where(iterations > 2, TWO_APART, PIPELINE_APART)
         return np.where(stages <= 2, two, np.where(stages <= 3, THREE_APART, 0.0))
 
     def _chain_seconds(self) -> Array | float:
         """What products wait for each other where there are exps and their maxima between them."""
         if not self.resources.shifted or not self.resources.products:
             return 0.0
-        turns = np.maximum.reduce([self.tiling.turns(value) for value in self.resources.shifted])
-        return CHAIN_START + CHAIN_TURN * turns
+        iterations = np.maximum.reduce(
+            [self.tiling.iterations(value) for value in self.resources.shifted]
+        )
+        return CHAIN_START + CHAIN_ITERATION * iterations
 
     def _reading_seconds(self) -> Array | float:
-        """What a turn takes at least where threads read what warp groups of 64 rows multiply."""
-        resources, turn = self.resources, self.tiling.zero
+        """
+        What an iteration takes at least where threads read what warpgroups of 64 rows multiply.
+        """
+        resources, iteration = self.resources, self.tiling.zero
         for value, edge in resources.edges.items():
             users = [resources.edges[user] for user in resources.uses[value]]
             products = [user for user in users if user.kind is Kind.MATMUL]
@@ -337,27 +346,27 @@ class CostModel:
                 rows = self.tiling.extent(
                     [axis for axis in self.tiling.axes(value) if axis != products[0].axis]
                 )
-                waits = resources.grouped & self.tiling.in_loop(value) & (rows % UNIT_ROWS == 0)
-                turn = np.where(waits, READING_TURN, turn)
-        return turn
+                waits = resources.grouped & self.tiling.in_loop(value) & (rows % WGMMA_ROWS == 0)
+                iteration = np.where(waits, READING_ITERATION, iteration)
+        return iteration
 
     def _unchained_seconds(self) -> Array:
         """What a block waits where products take others' results from shared memory, in a loop."""
         waits = self.tiling.zero
         for operand, stored in self.resources.materialised():
             if operand in self.resources.kept and self.tiling.in_loop(operand):
-                each = UNCHAINED_TURN + UNCHAINED_ELEMENT * self.tiling.volume(operand)
-                waits = waits + stored * each * self.tiling.turns(operand)
+                each = UNCHAINED_ITERATION + UNCHAINED_ELEMENT * self.tiling.volume(operand)
+                waits = waits + stored * each * self.tiling.iterations(operand)
         return waits
 
     def _start_seconds(self) -> Array:
-        """From the end of the kernel in front to the first tile that is there."""
+        """From the end of the previous grid to the first tile that is there."""
         target = self.tiling.target
         answer = np.full_like(self.l2, IDLE_LATENCY)
         if target.tensor_copies:
             early = self.l2 <= EARLY_BYTES * self.tiling.mesh.blocks
             answer = np.where(early, IDLE_LATENCY - EARLY_START, answer)
-        # A warp that does nothing else asks while the kernel in front ends.
+        # A warp that does nothing else asks while the previous grid ends.
         return target.launch + np.where(self.resources.pipelined, -PIPELINE_LAUNCH, answer)
 
     def _latency(self, at_once: Array) -> Array:
@@ -396,19 +405,19 @@ class CostModel:
         mesh, target = self.tiling.mesh, self.tiling.target
         part = self.resources.part_bytes()
         added = (mesh.shares + 1) * part / target.dram_rate_of_one
-        return waves * (PARTS_MEETING + added) + 2 * mesh.blocks * part / target.l2_rate
+        return waves * (WORKSPACE_BARRIER + added) + 2 * mesh.blocks * part / target.l2_rate
 
     def _cluster_seconds(self, waves: Array) -> Array:
         """Clusters meet, and each part of a sum crosses from one multiprocessor to another."""
         mesh = self.tiling.mesh
         read = self.resources.handed_over() * (1 - 1 / mesh.shares) / EXCHANGE_RATE
         pipelined, others = self.resources.pipelined, mesh.shares - 2
-        meeting = np.where(
+        barriers = np.where(
             pipelined,
-            PIPELINE_MEETING + PIPELINE_MEETING_OF_MORE * others,
-            MEETING + MEETING_OF_MORE * others,
+            PIPELINE_CLUSTER_BARRIER + PIPELINE_CLUSTER_BARRIER_PER_BLOCK * others,
+            CLUSTER_BARRIER + CLUSTER_BARRIER_PER_BLOCK * others,
         )
-        return waves * (meeting + read)
+        return waves * (barriers + read)
 
     def _memory_seconds(self, at_once: Array, most: Array) -> Array:
         """
@@ -439,11 +448,11 @@ class CostModel:
         again = (self.l2 - first) / (target.pipeline_l2_rate_of_one * target.multiprocessors)
         return np.maximum(self.dram / target.pipeline_rate + AGAIN * again, alone)
 
-    def _with_turns(self, memory: Array, waves: Array) -> Array:
-        """What the bytes take, and the producer's turns."""
+    def _with_iterations(self, memory: Array, waves: Array) -> Array:
+        """What the bytes take, and the producer's iterations."""
         looped = waves * self.tiling.mesh.iterations
-        turns = looped * (COPY_TURN + COPY_BOX * self.resources.boxes)
-        return (memory**TOGETHER + turns**TOGETHER) ** (1 / TOGETHER)
+        iterations = looped * (COPY_ITERATION + COPY_BOX * self.resources.boxes)
+        return (memory**TOGETHER + iterations**TOGETHER) ** (1 / TOGETHER)
 
     def _compute_seconds(self, work: Work, at_once: Array, most: Array) -> Array:
         """Seconds of arithmetic of the multiprocessor with the most blocks."""
@@ -475,22 +484,22 @@ def static_weights(tiling: Tiling, graph: Hypergraph) -> Iterator[dict[Edge, flo
 
 
 def _static_weight(tiling: Tiling, value: int, edge: Edge) -> float:
-    volume, turns = float(tiling.volume(value)[0]), float(tiling.turns(value)[0])
+    volume, iterations = float(tiling.volume(value)[0]), float(tiling.iterations(value)[0])
     match edge.kind:
         case Kind.CONSTANT:
             return 0.0
         case Kind.INPUT:
-            return 4 * volume * turns
+            return 4 * volume * iterations
         case Kind.MATMUL:
             assert edge.axis is not None
             work = volume * float(tiling.mesh.tiles[edge.axis][0]) / 8
             for operand in edge.operands:
                 if all(other.kind is not Kind.INPUT for other in tiling.graph.edges[operand]):
                     work += 8 * float(tiling.volume(operand)[0]) + 256
-            return 64 + work * turns
+            return 64 + work * iterations
         case Kind.REDUCE_SUM | Kind.REDUCE_MAX:
-            return 256 * turns + float(tiling.volume(edge.operands[0])[0]) * turns
+            return 256 * iterations + float(tiling.volume(edge.operands[0])[0]) * iterations
         case Kind.ACCUMULATE_SUM | Kind.ACCUMULATE_MAX:
             return 16 + volume
         case _:
-            return 16 + volume * turns * (FUNCTION_WORK if edge.kind in HEAVY else 1.0)
+            return 16 + volume * iterations * (FUNCTION_WORK if edge.kind in HEAVY else 1.0)

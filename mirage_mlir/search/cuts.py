@@ -209,7 +209,7 @@ class Uses:
                 yield user
 
     def element_type(self, node: int) -> str:
-        """In what a value is stored: f32, or where only matrix units read it what they take."""
+        """In what a value is stored: f32, or where only tensor cores read it what they take."""
         kinds = {self.program.nodes[user].kind for user in self.readers(node)}
         wanted = self.program.operand_type
         narrowed = may_keep(self.program.nodes[node].element_type, wanted)
@@ -230,7 +230,7 @@ class Uses:
         The nodes worth storing: results of products and sums, and what those read.
 
         Of a chain of elementwise operations only the ends; what comes from inputs without any
-        product or sum is as well computed anew, unless a matrix unit wants it in its own type.
+        product or sum is as well computed anew, unless a tensor core wants it in its own type.
         """
         nodes = self.program.nodes
         found: list[int] = []

@@ -57,7 +57,7 @@ class Degrees:
             for number, shift in self.exps.items()
             if graph.operations[number].stage is Stage.LOOP
         }
-        """Shifts by another value in each turn of the loop."""
+        """Shifts by another value in each iteration of the loop."""
         self._of: list[Mapping[Group, int]] = []
         for number, operation in enumerate(graph.operations):
             self._of.append(self._degrees_of(number, operation))
@@ -107,7 +107,9 @@ class Degrees:
         return degrees
 
     def _accumulated(self, degrees: Mapping[Group, int]) -> Mapping[Group, int]:
-        """Of a sum over turns: one value at most may change with them, and be a factor once."""
+        """
+        Of a sum over iterations: one value at most may change with them, and be a factor once.
+        """
         changing = [group for group in degrees if group in self.changing]
         if len(changing) > 1 or any(degrees[group] != 1 for group in changing):
             raise UnstableError

@@ -23,7 +23,7 @@ from mirage_mlir.search.lower_bound import least_seconds_of_graphs, least_second
 from mirage_mlir.search.program import Program
 from mirage_mlir.search.report import SearchReport
 from mirage_mlir.search.saturate import Saturation
-from mirage_mlir.search.stabilise import stabilised
+from mirage_mlir.search.stabilization import stabilized
 from mirage_mlir.search.tiling import Tiling
 from mirage_mlir.search.values import Algebra
 
@@ -387,7 +387,7 @@ class Search:
             )
             for index in best
         ]
-        stable = (stabilised(self.program, one.algebra, graph) for graph in graphs)
+        stable = (stabilized(self.program, one.algebra, graph) for graph in graphs)
         slowest = float(seconds[best[-1]]) if enough else np.inf
         return [graph for graph in stable if graph is not None], slowest
 
@@ -416,7 +416,7 @@ class Search:
         places = np.array(ordered, dtype=np.int64)
         cut = np.round(np.log2(mesh.shares[places]))
         for count in (*mesh.counts.values(), mesh.iterations**0.5):
-            # Half of an octave, and for the turns of the loop a whole one.
+            # Half of an octave, and for the iterations of the loop a whole one.
             cut = 128 * cut + np.round(2 * np.log2(count[places]))
         _, first = np.unique(cut, return_index=True)
         return [ordered[place] for place in sorted(first.tolist())[: self._wanted]]

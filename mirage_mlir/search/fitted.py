@@ -21,7 +21,7 @@ a smaller one counts for, which a thread loads and stores: products of 127 rows 
 VECTOR_READ, SINGLE_READ = 1.0, 12.0
 """Scalar operations that an element read from shared memory counts for, where a thread reads
 neighbours at once and where it does not: its address, the load and the conversion. A product by
-threads instead of the matrix unit took 4 times as long on an H200."""
+threads instead of the tensor core took 4 times as long on an H200."""
 
 ACROSS_READ, ACROSS_MOST = 0.7, 180.0
 """Scalar operations that an element counts for where neighbouring threads read along a column of
@@ -30,7 +30,7 @@ of a warp spread over more rows, whose banks collide. Fitted to 12 products of o
 an H200, columns of 32 to 256."""
 
 TF32_WORK, TF32_READ = 2.0, 1.0
-"""How much longer than a product of f16 one of tf32 takes a matrix unit (PTX ISA: half the depth in
+"""How much longer than a product of f16 one of tf32 takes a tensor core (PTX ISA: half the depth in
 one instruction), and scalar operations for each byte of its operands: a thread loads elements of 4
 bytes one by one, and rounds them. Not fitted to anything that was timed."""
 
@@ -38,7 +38,7 @@ BUSY_THREADS = 512
 """Threads that keep the arithmetic units of a multiprocessor busy."""
 
 PRODUCTS_BUSY, ENOUGH_BUSY = 0.6, 0.5
-"""The part of the rate that threads reach beside products of warp groups, and how many of them are
+"""The part of the rate that threads reach beside warpgroup matmuls, and how many of them are
 enough for that: each has many independent elements. Attention with 256 threads took 21.7 us on an
 H200, with 512 it took 25."""
 
@@ -48,7 +48,7 @@ in a chain, where a warp of its own starts the copies: 24 queries with 96 keys t
 11."""
 
 WARPS_BUSY, GROUPS_BUSY = 2, 4
-"""How many times fewer keep the matrix units busy: one warp group is enough, as tiles of 64 by 128
+"""How many times fewer keep the tensor cores busy: one warpgroup is enough, as tiles of 64 by 128
 elements on each multiprocessor of an H200 showed."""
 
 IDLE_LATENCY = 0.2e-6
@@ -63,16 +63,16 @@ fitted to anything that was timed."""
 BLOCK_START = 3e-8
 """Seconds from the end of a block to the first instruction of the next one in its place."""
 
-MEETING, MEETING_OF_MORE = 1e-6, 0.15e-6
+CLUSTER_BARRIER, CLUSTER_BARRIER_PER_BLOCK = 1e-6, 0.15e-6
 """Seconds that two blocks of a cluster take to meet twice, once before they read each other's sums
 and once before the first may end, and what each further block adds."""
 
-PIPELINE_MEETING, PIPELINE_MEETING_OF_MORE = 0.27e-6, 0.15e-6
+PIPELINE_CLUSTER_BARRIER, PIPELINE_CLUSTER_BARRIER_PER_BLOCK = 0.27e-6, 0.15e-6
 """The same where the blocks of the next kernel start their copies meanwhile. This and what else is
 said of loops with tensor copies is read off 260 kernels of 17 programs with products on an H200,
 and refitted to those that the searches took next (see `benchmarks/README.md`)."""
 
-PARTS_MEETING = 1.5e-6
+WORKSPACE_BARRIER = 1.5e-6
 """Seconds that blocks take to leave parts of a sum in device memory and to count themselves, and
 the last one to find that it is: a fence, two barriers, an atomic operation and an answer of L2, one
 after the other. Not fitted to anything that was timed."""
@@ -90,22 +90,22 @@ TWO_APART, THREE_APART = 0.85, 0.05
 nothing with more. Products of tiles of 128 by 128 and more took 50 us with two of 96 KB where 26
 were enough with seven of 32 KB."""
 
-LAST_TURN, PIPELINE_WAITS = 0.15, 0.1
-"""What the last turn's work and the waits of reductions take where a warp of its own starts the
-copies, as a part of what they take elsewhere: warps do not wait for each other then, and the next
-kernel's copies run meanwhile."""
+LAST_ITERATION, PIPELINE_WAITS = 0.15, 0.1
+"""What the last iteration's work and the waits of reductions take where a warp of its own starts
+the copies, as a part of what they take elsewhere: warps do not wait for each other then, and the
+next kernel's copies run meanwhile."""
 
-COPY_TURN, COPY_BOX = 60e-9, 33e-9
-"""Seconds from one turn of the loop to the next where the copies limit it, whatever their bytes:
-for the barriers, and for each box. Products of one row took 126 to 163 ns in each turn, of two and
-of three boxes, where tiles were small."""
+COPY_ITERATION, COPY_BOX = 60e-9, 33e-9
+"""Seconds from one iteration of the loop to the next where the copies limit it, whatever their
+bytes: for the barriers, and for each box. Products of one row took 126 to 163 ns in each iteration,
+of two and of three boxes, where tiles were small."""
 
 TOGETHER = 4
-"""Power by which bytes and turns add up to the time of copies: turns that take three fourths of
-what the bytes take cost 7 % more, as timed."""
+"""Power by which bytes and iterations add up to the time of copies: iterations that take three
+fourths of what the bytes take cost 7 % more, as timed."""
 
 PIPELINE_LAUNCH = 0.2e-6
-"""Seconds less of a launch where the first copies start while the kernel in front ends."""
+"""Seconds less of a launch where the first copies start while the previous grid ends."""
 
 AGAIN = 0.6
 """What reading from L2 by tensor copies takes, as a part of what it takes alone, where device
@@ -120,19 +120,19 @@ READ_AGAIN, PIPELINE_READ_AGAIN = 0.25, 0.05
 copies, as the blocks of a product start in panels."""
 
 EARLY_BYTES, EARLY_START = 96 * 1024, 0.65e-6
-"""Bytes that a block reads up to which a kernel without a producer starts while the one in front
+"""Bytes that a block reads up to which a kernel without a producer starts while the previous grid
 runs, and what is saved so: second kernels of attention took 1.0 to 1.4 us on an H200."""
 
-READING_TURN = 0.55e-6
-"""Seconds of a turn in which threads read a tile beside warp groups that multiply it: squares of
-512 rows beside a product took 40 us on an H200, the product alone 27.5."""
+READING_ITERATION = 0.55e-6
+"""Seconds of an iteration in which threads read a tile beside warpgroups that multiply it: squares
+of 512 rows beside a product took 40 us on an H200, the product alone 27.5."""
 
-UNCHAINED_TURN, UNCHAINED_ELEMENT = 0.3e-6, 0.25e-9
-"""Seconds of a turn, and for each element, where a product's operand made of another product's
-result goes through shared memory, with a maximum of the whole block: 8 by 32 elements took 0.2 to
-0.5 us more, 40 by 350 some 3 us."""
+UNCHAINED_ITERATION, UNCHAINED_ELEMENT = 0.3e-6, 0.25e-9
+"""Seconds of an iteration, and for each element, where a product's operand made of another
+product's result goes through shared memory, with a maximum of the whole block: 8 by 32 elements
+took 0.2 to 0.5 us more, 40 by 350 some 3 us."""
 
-CHAIN_START, CHAIN_TURN = 0.5e-6, 0.06e-6
-"""Seconds of a block with a product of exps of a product, once and in each turn: one waits for the
-other, and in the end sums of several warps come together. Attention on an H200 took 0.8 us more
-than its bytes with four turns, 1.2 with eight."""
+CHAIN_START, CHAIN_ITERATION = 0.5e-6, 0.06e-6
+"""Seconds of a block with a product of exps of a product, once and in each iteration: one waits for
+the other, and in the end sums of several warps come together. Attention on an H200 took 0.8 us more
+than its bytes with four iterations, 1.2 with eight."""

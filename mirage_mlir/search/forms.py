@@ -26,7 +26,7 @@ from mirage_mlir.search.tiling import Tiling
 from mirage_mlir.search.values import Algebra
 
 NOMINAL_TILE = 64
-"""The extent of a turn at which the forms of a program are weighed."""
+"""The extent of an iteration at which the forms of a program are weighed."""
 
 FORMS = 2
 """Forms of a program, its sums over one axis outermost, that are split: they differ in what is
@@ -186,7 +186,7 @@ class _Writer:
         axes = self._axes(value, edge, operands)
         match edge.kind:
             case Kind.ACCUMULATE_SUM | Kind.ACCUMULATE_MAX:
-                # Tiles are whole here: what a turn sums is the sum.
+                # Tiles are whole here: what an iteration sums is the sum.
                 return operands[0]
             case Kind.CONSTANT:
                 number = self.algebra.constants[edge.source][1]

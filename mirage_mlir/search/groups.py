@@ -1,6 +1,6 @@
 """
-Products by warp groups, in the model (see `passes/lowering/units.py` and `chains.py`, which this
-follows for all combinations of tile sizes at once).
+Products by warpgroups, in the model (see `passes/lowering/wgmma_selection.py` and `chains.py`,
+which this follows for all combinations of tile sizes at once).
 """
 
 from collections.abc import Mapping, Sequence
@@ -19,8 +19,8 @@ from mirage_mlir.graph.wgmma import (
     ITEM_BYTES,
     LONGEST_LINE,
     MAX_SUMS,
-    UNIT_DEPTH,
-    UNIT_ROWS,
+    WGMMA_DEPTH,
+    WGMMA_ROWS,
     registers_for_chain,
 )
 from mirage_mlir.search.chains import Chain, Shared
@@ -31,7 +31,7 @@ from mirage_mlir.search.tiling import Tiling, round_up
 from mirage_mlir.search.warps import Warps
 
 GROUP_WORK = 0.48
-"""What an operation of a warp group counts for, in those of `mma.sync`: on an H200 the first reach
+"""What an operation of a warpgroup counts for, in those of `mma.sync`: on an H200 the first reach
 790e12 in a second, and single kernels of the second half of that."""
 
 SHORT_LINES = 1.5
@@ -44,7 +44,7 @@ SHORTEST_LINE = 16
 
 @dataclass(frozen=True)
 class Grouped:
-    """How warp groups share a product, where they can."""
+    """How warpgroups share a product, where they can."""
 
     fits: NDArray[np.bool_]
     warps: Warps
@@ -53,7 +53,7 @@ class Grouped:
 @dataclass(frozen=True)
 class Operand:
     """
-    How a tile lies that warp groups multiply.
+    How a tile lies that warpgroups multiply.
 
     Args:
         run: elements that lie side by side.
@@ -106,11 +106,11 @@ def group_product(
     Where the rows are no multiple of a unit's and the columns are, the unit computes it transposed.
     """
     rows, columns, depth = sides
-    normal = rows % UNIT_ROWS == 0
+    normal = rows % WGMMA_ROWS == 0
     high = np.where(normal, rows, columns)
     wide = round_up(np.where(normal, columns, rows), COLUMN_STEP)
     groups = threads / GROUP_THREADS
-    possible = (high % UNIT_ROWS == 0) & operands[0].fits & operands[1].fits
+    possible = (high % WGMMA_ROWS == 0) & operands[0].fits & operands[1].fits
     best, exchange = np.full_like(rows, np.inf), np.zeros_like(rows)
     for down, across in ((d, a) for d in GROUP_COUNTS for a in GROUP_COUNTS):
         possible_now = possible & (groups >= down * across)
@@ -119,8 +119,8 @@ def group_product(
         deep = np.maximum(groups / (down * across), 1)
         height, width, inner = high / down, wide / across, depth / deep
         parts = np.where(deep > 1, deep * high * wide * 4, 0.0)
-        fits = possible_now & (inner % UNIT_DEPTH == 0)
-        fits &= (height % UNIT_ROWS == 0) & (width % COLUMN_STEP == 0)
+        fits = possible_now & (inner % WGMMA_DEPTH == 0)
+        fits &= (height % WGMMA_ROWS == 0) & (width % COLUMN_STEP == 0)
         fits &= (deep == 1) | (summed & (parts <= MAX_EXCHANGE_BYTES))
         fits &= height * width <= MAX_SUMS * GROUP_THREADS
         for operand, is_high in zip(operands, (normal, ~normal), strict=True):
@@ -129,7 +129,7 @@ def group_product(
             elif down * across > 1:
                 count, part = np.where(is_high, down, across), np.where(is_high, height, width)
                 fits &= (count == 1) | operand.starts_lines(part)
-        read = groups * (height / UNIT_ROWS) * (UNIT_ROWS + width) * inner * ITEM_BYTES
+        read = groups * (height / WGMMA_ROWS) * (WGMMA_ROWS + width) * inner * ITEM_BYTES
         better = fits & (read < best)
         best, exchange = np.where(better, read, best), np.where(better, parts, exchange)
     fits = np.isfinite(best)
@@ -140,11 +140,11 @@ def group_product(
 
 
 def group_counts(tiling: Tiling, edges: Mapping[int, Edge], chains: Sequence[Chain]) -> Array:
-    """Warp groups of a block whose products are all in chains; 0 where they cannot be."""
+    """Warpgroups of a block whose products are all in chains; 0 where they cannot be."""
     most = np.ceil(tiling.mesh.blocks / tiling.target.multiprocessors)
     wanted = np.where(most <= 1, float(GROUPS_IN_FLIGHT), 1.0)
     for chain in chains:
-        wanted = np.maximum(wanted, _chain_rows(tiling, edges, chain) // UNIT_ROWS)
+        wanted = np.maximum(wanted, _chain_rows(tiling, edges, chain) // WGMMA_ROWS)
     count = tiling.zero
     for groups in GROUP_COUNTS:
         fits = tiling.one > 0
@@ -171,7 +171,7 @@ def group_chain(tiling: Tiling, edges: Mapping[int, Edge], chain: Chain, groups:
 
 def _group_chain(tiling: Tiling, edges: Mapping[int, Edge], chain: Chain, groups: Array) -> Shared:
     """
-    The split of a chain's rows and keys over warp groups with the fewest parts.
+    The split of a chain's rows and keys over warpgroups with the fewest parts.
 
     The keys are the columns of the first product and the depth of the others.
     """
@@ -186,7 +186,7 @@ def _group_chain(tiling: Tiling, edges: Mapping[int, Edge], chain: Chain, groups
         tiling.extent([a for a in tiling.axes(other) if a not in own]) for other in chain.others
     ]
     total, widest = sum(widths, start=tiling.zero), np.maximum.reduce(widths)
-    possible = (rows % UNIT_ROWS == 0) & (keys % UNIT_DEPTH == 0) & (depth % UNIT_DEPTH == 0)
+    possible = (rows % WGMMA_ROWS == 0) & (keys % WGMMA_DEPTH == 0) & (depth % WGMMA_DEPTH == 0)
     each = np.full_like(rows, 2 * GROUP_WORK)
     for value in (chain.first, *chain.others):
         for operand in edges[value].operands:
@@ -196,16 +196,16 @@ def _group_chain(tiling: Tiling, edges: Mapping[int, Edge], chain: Chain, groups
             possible &= line > 0
             each = np.where(line < LONGEST_LINE, 2 * GROUP_WORK * SHORT_LINES, each)
     for width in widths:
-        possible &= width % UNIT_DEPTH == 0
-    looped = bool(mesh.turns)
+        possible &= width % WGMMA_DEPTH == 0
+    looped = bool(mesh.trip_counts)
     limits = [float(registers_for_chain(count, looped=looped)) for count in GROUP_COUNTS]
     limit = np.select([groups == count for count in GROUP_COUNTS], limits, 0.0)
     across = np.full_like(rows, np.inf)
     for split in GROUP_COUNTS:
         down = groups / split
-        registers = rows / (UNIT_ROWS * down) * (keys / split + total) * UNIT_ROWS / GROUP_THREADS
-        fits = possible & (down >= 1) & (rows % (UNIT_ROWS * np.maximum(down, 1)) == 0)
-        fits &= (keys % (UNIT_DEPTH * split) == 0) & (registers <= limit)
+        registers = rows / (WGMMA_ROWS * down) * (keys / split + total) * WGMMA_ROWS / GROUP_THREADS
+        fits = possible & (down >= 1) & (rows % (WGMMA_ROWS * np.maximum(down, 1)) == 0)
+        fits &= (keys % (WGMMA_DEPTH * split) == 0) & (registers <= limit)
         # Each group starts at a whole line, or all share one.
         part = np.maximum(keys / split, 1)
         fits &= (part % LONGEST_LINE == 0) | (LONGEST_LINE % part == 0)
@@ -213,12 +213,12 @@ def _group_chain(tiling: Tiling, edges: Mapping[int, Edge], chain: Chain, groups
             fits &= split * rows * widest * 4 <= 2 * MAX_EXCHANGE_BYTES
         across = np.where(fits & np.isinf(across), float(split), across)
     fits = np.isfinite(across)
-    heights = rows / UNIT_ROWS
+    heights = rows / WGMMA_ROWS
     parts = np.where(fits & (across > 1), across * rows * 4, 0.0)
     found = {
         chain.first: Warps(
             each * rows * keys * depth,
-            heights * (UNIT_ROWS + keys) * depth * ITEM_BYTES,
+            heights * (WGMMA_ROWS + keys) * depth * ITEM_BYTES,
             tiling.zero,
             fits,
         )

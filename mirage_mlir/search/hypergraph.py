@@ -19,7 +19,7 @@ class Stage(IntEnum):
     INVARIANT = 0
     """Once, before the loop or after it."""
     LOOP = 1
-    """In every turn of the loop."""
+    """In every iteration of the loop."""
     POST = 2
     """Once, after the loop."""
 

@@ -18,7 +18,7 @@ from mirage_mlir.search.program import Program
 Array = NDArray[np.float64]
 
 STEP = 8
-"""Tiles of 8 elements are the smallest that a matrix unit works on and fill 16 bytes of f16."""
+"""Tiles of 8 elements are the smallest that a tensor core works on and fill 16 bytes of f16."""
 
 COARSE_TILES = (1, 2, 4, 8, 16, 32, 48, 64, 96, 128, 192, 256, 512, 1024, 2048, 4096, 8192)
 """Sizes that a first look at many graphs tries, besides whole axes and even shares."""
@@ -55,8 +55,8 @@ class Mesh:
     Combinations of tile sizes: entry i of every array belongs to combination i.
 
     `tiles` has the extent of each axis in a tile; `counts` the blocks along each axis of the grid.
-    `shares` has the blocks that share the axis of the loop, each with turns of its own, and add up
-    what they sum: 1 where every block walks the whole axis.
+    `shares` has the blocks that share the axis of the loop, each with iterations of its own, and
+    add up what they sum: 1 where every block walks the whole axis.
     """
 
     tiles: Mapping[str, Array]
@@ -64,9 +64,9 @@ class Mesh:
     shares: Array
     blocks: Array
     iterations: Array
-    """Turns of all loops together."""
-    turns: Mapping[str, Array]
-    """Turns along each axis of the loop."""
+    """Iterations of all loops together."""
+    trip_counts: Mapping[str, Array]
+    """Iterations along each axis of the loop."""
 
     def where(self, kept: NDArray[np.bool_]) -> "Mesh":
         """The combinations that are `kept`."""
@@ -76,7 +76,7 @@ class Mesh:
             self.shares[kept],
             self.blocks[kept],
             self.iterations[kept],
-            {axis: count[kept] for axis, count in self.turns.items()},
+            {axis: count[kept] for axis, count in self.trip_counts.items()},
         )
 
     def point(self, index: int) -> "Instance":
@@ -85,7 +85,7 @@ class Mesh:
             {axis: int(tile[index]) for axis, tile in self.tiles.items()},
             {axis: int(count[index]) for axis, count in self.counts.items()},
             int(self.shares[index]),
-            tuple(int(count[index]) for count in self.turns.values()),
+            tuple(int(count[index]) for count in self.trip_counts.values()),
         )
 
 
@@ -93,13 +93,13 @@ class Mesh:
 class Instance:
     """
     One combination: the tile size of every axis, blocks along the grid's and along the loop's,
-    turns of the loop.
+    iterations of the loop.
     """
 
     tiles: Mapping[str, int]
     counts: Mapping[str, int]
     shares: int
-    turns: tuple[int, ...]
+    trip_counts: tuple[int, ...]
 
 
 def grid_tiles(size: int, step: int, target: Target, fine: bool) -> list[int]:
@@ -120,7 +120,7 @@ def grid_tiles(size: int, step: int, target: Target, fine: bool) -> list[int]:
 
 
 def loop_tiles(size: int, step: int, fine: bool) -> list[int]:
-    """Tile sizes for an axis of `size` that a loop walks in two turns at least."""
+    """Tile sizes for an axis of `size` that a loop walks in two iterations at least."""
     return _in_steps(size, step, {*(FINE_TILES if fine else COARSE_TILES), -(-size // 2)})
 
 
@@ -143,7 +143,7 @@ def _thinned(choices: list[list[int]], most: int) -> list[list[int]]:
     Leave out every second size of the longest list until few enough combinations are left.
 
     Sizes that a first look tries stay as long as there are others: what it found is among them,
-    and matrix units and swizzles like powers of two.
+    and tensor cores and swizzles like powers of two.
     """
     while np.prod([len(sizes) for sizes in choices], dtype=float) > most:
         longest = max(range(len(choices)), key=lambda index: len(choices[index]))
@@ -207,7 +207,7 @@ def _parts(size: int, step: int, parts: Sequence[int], *, looped: bool) -> list[
 
 
 def _shareable(program: Program, configuration: Configuration, mesh: Mesh) -> NDArray[np.bool_]:
-    """Where every block has a part of the loop's axis, and turns to walk it in."""
+    """Where every block has a part of the loop's axis, and iterations to walk it in."""
     fits = mesh.iterations > 1
     for axis in configuration.loop:
         before_last = (mesh.shares - 1) * mesh.iterations * mesh.tiles[axis]
@@ -222,8 +222,8 @@ def mesh_of(
     shares: Sequence[int] = (1,),
 ) -> Mesh:
     """
-    The combinations of `choices`: elements of a block for each axis of the grid, of a turn for
-    each of the loop. A block that loops over its part of an axis has whole tiles of it.
+    The combinations of `choices`: elements of a block for each axis of the grid, of an iteration
+    for each of the loop. A block that loops over its part of an axis has whole tiles of it.
     """
     lists = [np.array(sizes, dtype=float) for sizes in (*choices, shares)]
     *arrays, shared = (array.ravel() for array in np.meshgrid(*lists, indexing="ij"))
@@ -235,14 +235,14 @@ def mesh_of(
         whole = np.full(shared.size, float(size))
         tiles[axis] = walked.get(axis, parts.get(axis, whole))
     blocks, iterations = shared, np.ones(shared.size)
-    turns: dict[str, Array] = {}
+    trip_counts: dict[str, Array] = {}
     for axis, tile in walked.items():
         size = parts.get(axis, program.sizes[axis] / shared)
-        turns[axis] = np.ceil(size / tile)
-        iterations = iterations * turns[axis]
+        trip_counts[axis] = np.ceil(size / tile)
+        iterations = iterations * trip_counts[axis]
         if axis in parts:
-            parts[axis] = turns[axis] * tile
+            parts[axis] = trip_counts[axis] * tile
     counts = {axis: np.ceil(program.sizes[axis] / part) for axis, part in parts.items()}
     for count in counts.values():
         blocks = blocks * count
-    return Mesh(tiles, counts, shared, blocks, iterations, turns)
+    return Mesh(tiles, counts, shared, blocks, iterations, trip_counts)

@@ -104,7 +104,7 @@ class Interning:
                 yield total, Edge(Kind.MATMUL, (min(a, b), max(a, b)), axis)
 
     def _contracted(self, a: int, b: int, shared: list[str]) -> str | None:
-        """The axis that a matmul of both sums over, if matrix units can take it."""
+        """The axis that a matmul of both sums over, if tensor cores can take it."""
         configuration = self.configuration
         wide = [axis for axis in shared if axis not in configuration.single]
         if a == b or len(wide) != 1:

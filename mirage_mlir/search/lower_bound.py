@@ -2,7 +2,7 @@
 What every graph of a configuration takes at least, in the model, for all tile sizes at once.
 
 Whatever a kernel computes, it reads the tiles of its inputs and stores those of its outputs, and
-which tiles these are, and in which turns, the configuration says alone. Once the hypergraph is
+which tiles these are, and in which iterations, the configuration says alone. Once the hypergraph is
 known, so are the values that all of its graphs have, with their products and sums. The model of
 these alone is a lower bound: configurations and tile sizes that cannot be among the best need no
 hypergraph, and no costs of hundreds of graphs.
@@ -120,7 +120,8 @@ class _LeastCost(CostModel):
         pass
 
     def _latency(self, at_once: Array) -> Array:
-        # Where other operations leave room for one block and one turn, less is asked for at first.
+        # Where other operations leave room for one block and one iteration, less is asked for at
+        # first.
         target = self.tiling.target
         active = np.minimum(self.tiling.mesh.blocks, target.multiprocessors)
         asked = active * np.maximum(self.resources.staged + self.asked_at_once, SECTOR)

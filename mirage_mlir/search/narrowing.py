@@ -1,7 +1,7 @@
 """
-Which values a graph may narrow: keep in fewer bits than f32, as operands of matrix units.
+Which values a graph may narrow: keep in fewer bits than f32, as operands of tensor cores.
 
-A graph computes in f32. An operand of a matrix unit, and a tensor between kernels that only such
+A graph computes in f32. An operand of a tensor core, and a tensor between kernels that only such
 units read, have the type of the program's products. A value may be narrowed to that type only if
 
 * the program narrows it itself, or
@@ -98,7 +98,7 @@ class Narrowing:
 
     Args:
         forms: where their forms are.
-        element_type: of operands of matrix units.
+        element_type: of operands of tensor cores.
         narrowed: the values that the program narrows to it.
         floors: values that are never below one that the program narrows.
         shifted: the exps that a maximum keeps in range.

@@ -164,7 +164,7 @@ class Program:
     sizes: Mapping[str, int]
     batch: frozenset[str]
     matrix_type: str
-    """Element type of the operands of matrix units; tf32 for f32 that may be rounded to it."""
+    """Element type of the operands of tensor cores; tf32 for f32 that may be rounded to it."""
     shifts: tuple[Shift, ...] = ()
     """Those that keep a graph of the program in the range of floating-point numbers."""
 
@@ -176,7 +176,7 @@ class Program:
 
     @property
     def operand_type(self) -> str:
-        """The element type in which operands of matrix units are stored."""
+        """The element type in which operands of tensor cores are stored."""
         return "f32" if self.matrix_type == "tf32" else self.matrix_type
 
     @property
@@ -195,7 +195,7 @@ class Program:
 
     def multiplied(self) -> dict[str, int]:
         """
-        The axes that run through matrix units, with the step of their tiles.
+        The axes that run through tensor cores, with the step of their tiles.
 
         An instruction takes 16 elements of the axis that is summed and 8 of the others.
         """

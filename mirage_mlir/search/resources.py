@@ -45,11 +45,11 @@ MAX_LIVE_PER_THREAD = 96
 """Elements in f32 that a thread keeps; of its 255 registers others hold addresses and copies."""
 
 MAX_LIVE_BESIDE_PRODUCER = 136
-"""The same where warp groups multiply and a producer copies, which leaves others 240 registers: all
-sums that a warp group may have in a thread, and a few elements more."""
+"""The same where warpgroups multiply and a producer copies, which leaves others 240 registers: all
+sums that a warpgroup may have in a thread, and a few elements more."""
 
 OTHER_REGISTERS, OTHERS_BESIDE_PRODUCTS = 20, 48
-"""Registers of a thread for addresses, and for the fragments of matrix units where there are."""
+"""Registers of a thread for addresses, and for the fragments of tensor cores where there are."""
 
 MAX_BESIDE_PRODUCTS = 112
 """Registers of a thread for sums and for tiles that are read behind the loop, all at once."""
@@ -85,11 +85,11 @@ class Resources:
         self.shifted = self._shifted()
         """The exps from whose arguments maxima are subtracted."""
         self.rescaled = self._rescaled()
-        """The sums over the loop that every turn brings to a new maximum."""
+        """The sums over the loop that every iteration brings to a new maximum."""
         self.live = self._live()
         self.asked = self._asked()
         self.kept: dict[int, Mask] = {}
-        """For operands of matrix units that may stay in registers, where they do."""
+        """For operands of tensor cores that may stay in registers, where they do."""
         self.chains = self._chains()
         self.threads = self._threads()
         self.products = {
@@ -102,9 +102,9 @@ class Resources:
         self.pipelined = self._pipelined()
         """Where tensor copies, which a warp of its own starts, fetch the tiles of the loop."""
         self.grouped = self._grouped()
-        """Where warp groups compute all products beside that warp."""
+        """Where warpgroups compute all products beside that warp."""
         self.boxes = self._boxes()
-        """Copies that it starts in each turn."""
+        """Copies that it starts in each iteration."""
         self.staged = self._staged_bytes()
         self.held, self.made = self._held_bytes(), self._made_bytes()
         self.stages = self._stages()
@@ -162,7 +162,7 @@ class Resources:
         return bool(users) and all(kind is Kind.ACCUMULATE_SUM for kind in users)
 
     def materialised(self) -> Iterator[tuple[int, Array]]:
-        """The operands of matrix units that are computed, and 1 where through shared memory."""
+        """The operands of tensor cores that are computed, and 1 where through shared memory."""
         seen: set[int] = set()
         for edge in self.edges.values():
             for operand in edge.operands if edge.kind is Kind.MATMUL else ():
@@ -423,7 +423,7 @@ class Resources:
         return np.minimum(stages, self.tiling.mesh.iterations)
 
     def _held_bytes(self) -> Array:
-        """The tiles that stay through the loop."""
+        """The loop-invariant tiles through the loop."""
         held = self.tiling.zero
         for value, tensor in self._inputs():
             if not self.tiling.in_loop(value):
@@ -431,7 +431,7 @@ class Resources:
         return held
 
     def _made_bytes(self, *, looped: bool = True) -> Array:
-        """Computed operands of matrix units, those of the loop or the others."""
+        """Computed operands of tensor cores, those of the loop or the others."""
         made, item = self.tiling.zero, item_bytes(self.tiling.program.operand_type)
         for operand, stored in self.materialised():
             if self.tiling.in_loop(operand) != looped:
@@ -483,17 +483,17 @@ def reduction_waits(resources: Resources) -> Array:
     total = resources.tiling.zero
     for value, edge in resources.edges.items():
         if edge.kind in REDUCTIONS:
-            total = total + REDUCTION_WAITS * resources.tiling.turns(value)
+            total = total + REDUCTION_WAITS * resources.tiling.iterations(value)
     for value in resources.shifted:
         # Where a chain keeps the exp in registers each warp has a maximum of its own.
         kept = resources.kept.get(value, np.bool_(False))
-        total = total + np.where(kept, 0, REDUCTION_WAITS) * resources.tiling.turns(value)
+        total = total + np.where(kept, 0, REDUCTION_WAITS) * resources.tiling.iterations(value)
     return total
 
 
 def operand_waits(resources: Resources) -> Array:
-    """Barriers before matrix units read what threads computed, of one block."""
+    """Barriers before tensor cores read what threads computed, of one block."""
     total = resources.tiling.zero
     for operand, stored in resources.materialised():
-        total = total + stored * resources.tiling.turns(operand)
+        total = total + stored * resources.tiling.iterations(operand)
     return total

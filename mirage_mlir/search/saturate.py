@@ -167,7 +167,7 @@ class Saturation:
             self._add(most, value.stage, Edge(Kind.REDUCE_MAX, (index,), axis))
 
     def _accumulate(self, index: int) -> None:
-        """Sum over all turns; a value that is the same in some of them would count twice."""
+        """Sum over all iterations; a value that is the same in some of them would count twice."""
         form, forms = self.graph.values[index].form, self.algebra.forms
         if any(axis not in forms.free(form) for axis in self.configuration.loop):
             return

@@ -61,7 +61,7 @@ def _contiguous(tiling: Tiling, tensor: Input) -> Contiguous:
 
 def padded_bytes(rows: Array, columns: Array, item: int) -> Array:
     """A tile in shared memory: the rows swizzled, or an odd number of 16-byte pieces apart."""
-    # A matrix unit reads 16 columns at once.
+    # A tensor core reads 16 columns at once.
     pieces = np.ceil(round_up(columns, 16) * item / VECTOR)
     swizzled = (pieces == 2) | (pieces == 4) | (pieces % 8 == 0)
     return (pieces + (pieces % 2 == 0) * ~swizzled) * VECTOR * rows

@@ -83,10 +83,10 @@ class Tiling:
         return self.extent(self._axes[value])
 
     def in_loop(self, value: int) -> bool:
-        """Whether a block computes `value` in every turn of its loop."""
+        """Whether a block computes `value` in every iteration of its loop."""
         return self.graph.values[value].stage is Stage.LOOP
 
-    def turns(self, value: int) -> Array:
+    def iterations(self, value: int) -> Array:
         """How often a block computes `value`."""
         return self.mesh.iterations if self.in_loop(value) else self.one
 

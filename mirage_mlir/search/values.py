@@ -46,7 +46,7 @@ class Algebra:
     """What is stored for each output; None where no kernel can make it."""
     functions: dict[str, Operator]
     narrowing: Narrowing
-    """Which values may be operands of matrix units."""
+    """Which values may be operands of tensor cores."""
     max_rank: int
     """Axes of a tile, those that take one index each not counted."""
     exponents: dict[Poly, Shift | None] = field(default_factory=dict[Poly, Shift | None])
@@ -297,7 +297,7 @@ class Algebra:
 
 
 def _narrowing(program: Program, reading: Reading) -> Narrowing:
-    """Which values may be narrowed to the type of operands of matrix units."""
+    """Which values may be narrowed to the type of operands of tensor cores."""
     types = [node.element_type for node in program.nodes]
     for tensor in program.inputs:
         types[tensor.node] = narrower(types[tensor.node], tensor.element_type)

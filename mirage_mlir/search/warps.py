@@ -10,7 +10,7 @@ from mirage_mlir.graph.schedule import MAX_EXCHANGE_BYTES
 from mirage_mlir.search.instantiate import Array
 
 ROWS, COLUMNS, DEPTH = 16, 8, 16
-"""Of one instruction of the matrix unit."""
+"""Of one instruction of the tensor core."""
 
 INSTRUCTION = 2.0 * ROWS * COLUMNS * DEPTH
 """Operations of it."""
@@ -33,7 +33,7 @@ class Warps:
     exchange: Array
     """Bytes of shared memory through which parts of the sum meet."""
     grouped: NDArray[np.bool_] | np.bool_ = NO_GROUPS
-    """Whether they are warp groups'."""
+    """Whether they are warpgroups'."""
 
 
 def chosen(where: NDArray[np.bool_], some: Warps, others: Warps) -> Warps:

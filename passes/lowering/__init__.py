@@ -1,1 +1,1 @@
-"""The pieces of `lower-to-nvvm`: views, addresses, loads, matrix products, reductions, stores."""
+"""The pieces of `lower-to-nvvm`: views, addresses, loads, matmuls, reductions, stores."""

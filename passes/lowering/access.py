@@ -27,7 +27,7 @@ from mirage_mlir.passes.lowering.context import (
     shared_layout,
 )
 from mirage_mlir.passes.lowering.emitter import Index, byte_width
-from mirage_mlir.passes.lowering.rescaling import exp_of_difference, scaled
+from mirage_mlir.passes.lowering.online_softmax import exp_of_difference, scaled
 from mirage_mlir.passes.lowering.tiles import broadcast_sides
 from mirage_mlir.passes.lowering.views import TensorView
 
@@ -54,7 +54,7 @@ def fetch(
         return ctx.fetched[value, layout, shape]
     attribute = layout_of(value)
     if isinstance(attribute, RegistersAttr):
-        slots_held = held_slots(value, layout, shape)
+        slots_held = resident_slots(value, layout, shape)
         if slots_held is None:
             assert isinstance(value.owner, Operation), "arguments are in memory"
             fail(value.owner, "has a layout of which threads that use its result hold other slots")
@@ -82,7 +82,9 @@ def fetch(
     return slots
 
 
-def held_slots(value: SSAValue, layout: RegisterLayout, shape: tuple[int, ...]) -> list[int] | None:
+def resident_slots(
+    value: SSAValue, layout: RegisterLayout, shape: tuple[int, ...]
+) -> list[int] | None:
     """
     The register of tile `value` for each slot of `layout`, over a tile of `shape`.
 
@@ -268,7 +270,7 @@ def read_global(
     emit, view = ctx.emit, ctx.view(op)
     own = threadblock.shape_of(value)
     element = threadblock.tile_type(value).element_type
-    base = ctx.tile_pointer(op, ctx.turns)
+    base = ctx.tile_pointer(op, ctx.iterations)
     extents = ctx.extents(value)
     count = 1 if is_repeated(own, shape, down=down) else width
     # What is repeated may have no such dim.
@@ -363,7 +365,7 @@ def write_global(
     emit, view = ctx.emit, ctx.view(op)
     shape = threadblock.shape_of(op.tile)
     element = threadblock.tile_type(op.tile).element_type
-    base = ctx.tile_pointer(op, ctx.turns)
+    base = ctx.tile_pointer(op, ctx.iterations)
     extents = store_extents(ctx, op)
     width = layout.vector
     together = global_width(ctx, op, width)
@@ -383,7 +385,7 @@ def write_global(
 def store_extents(ctx: KernelContext, op: threadblock.StoreOp) -> Extents:
     """Which elements of a stored tile lie inside its tensor."""
     shape, sizes = threadblock.shape_of(op.tile), ctx.view(op).shape
-    origin = ctx.origin(op, ctx.turns)
+    origin = ctx.origin(op, ctx.iterations)
     extents: list[Extent | None] = []
     for dim, size in enumerate(sizes):
         grid, _ = cuts(op, dim)

@@ -1,4 +1,4 @@
-"""Where each tile of a graph lives, decided operation by operation."""
+"""Assigns a layout (registers, shared or global memory) to each tile, in program order."""
 
 from dataclasses import dataclass, field, replace
 from math import prod
@@ -33,13 +33,13 @@ from mirage_mlir.graph.schedule import (
 )
 from mirage_mlir.graph.shapes import format_shape
 from mirage_mlir.graph.target import Target
-from mirage_mlir.passes.lowering.access import held_slots
+from mirage_mlir.passes.lowering.access import resident_slots
 from mirage_mlir.passes.lowering.chains import (
     Chain,
     left_layout,
     source_of,
 )
-from mirage_mlir.passes.lowering.parts import leave_part_of
+from mirage_mlir.passes.lowering.online_softmax import state_layout
 from mirage_mlir.passes.lowering.places import (
     TilePlaces,
     is_partial,
@@ -50,13 +50,13 @@ from mirage_mlir.passes.lowering.places import (
     shared_from,
 )
 from mirage_mlir.passes.lowering.register_layouts import leading
-from mirage_mlir.passes.lowering.rescaling import state_layout
-from mirage_mlir.passes.lowering.stabilisers import is_free, rescaled_with
+from mirage_mlir.passes.lowering.row_maxima import is_free, rescaled_with
+from mirage_mlir.passes.lowering.split_k import partial_sum_store
 from mirage_mlir.passes.lowering.tiles import (
-    HELD,
+    LHS_IN_REGISTERS,
     MERGES,
-    PART,
-    RUNNING,
+    ONLINE_MAXIMUM,
+    PARTIAL_SUM,
     STATE,
     WARPS,
     WIDEST_RUN_BYTES,
@@ -67,7 +67,7 @@ from mirage_mlir.passes.lowering.tiles import (
     folding_sides,
     has_half_operands,
     is_folded,
-    is_running,
+    is_online_maximum,
     matmul_sizes,
     reduced_sides,
     registers_of,
@@ -75,10 +75,10 @@ from mirage_mlir.passes.lowering.tiles import (
     stored_run,
     widest_run,
 )
-from mirage_mlir.passes.lowering.units import Unit, assign_unit, choose_unit
 from mirage_mlir.passes.lowering.views import row_major_columns
+from mirage_mlir.passes.lowering.wgmma_selection import WgmmaSplit, assign_wgmma, choose_wgmma
 
-MAX_HELD_FRAGMENTS = 8
+MAX_RESIDENT_FRAGMENTS = 8
 """Left fragments, of four registers each, that a thread may keep through the loop: those of 16
 queries of 128 elements."""
 
@@ -96,10 +96,10 @@ class LayoutAssignment(TilePlaces):
     Args:
         target: the chip's.
         sharing: blocks of a cluster that share the work after their sums.
-        chains: products of which one takes the other's result from registers.
-        common: stabilisers that must be the same in all warps, and those of the turn alone.
+        chains: matmuls whose left operand is another matmul's result in registers.
+        common: row maxima that must be the same in all warps, and those of the iteration alone.
         given: layouts of thread graphs that are free to have any, by their numbers.
-        free: those that were met.
+        free: those that were visited.
         states: the maxima that sums are merged by.
         maxima_of_blocks: those that the blocks' parts of a sum are relative to.
     """
@@ -141,7 +141,7 @@ class LayoutAssignment(TilePlaces):
                     fail(op, "has no lowering; run fuse-thread-graphs first")
 
     def load(self, op: threadblock.LoadOp) -> None:
-        """In shared memory for matrix units, loops and several readings, else read in place."""
+        """In shared memory for tensor cores, loops and several readings, else read in place."""
         users = [use.operation for use in op.result.uses]
         staged = self.stages[op.result] == Stage.LOOP
         in_loop = any(
@@ -156,14 +156,14 @@ class LayoutAssignment(TilePlaces):
         set_layout(op, SharedAttr.of(shared_for(op.result, columns_first=columns_first)))
 
     def matmul(self, op: threadblock.MatmulOp) -> None:
-        """Operands in shared memory; accumulators where the matrix unit has them."""
+        """Operands in shared memory; accumulators where the matrix split has them."""
         if prod(threadblock.shape_of(op.rhs)[:-2]) > 1:
             shape = format_shape(threadblock.shape_of(op.rhs))
             fail(op, f"has several matrices on its right side ({shape}): a block multiplies by one")
         chain = self.chains.get(op)
-        held = chain is not None and self.is_held(op, chain)
+        in_registers = chain is not None and self.lhs_is_in_registers(op, chain)
         for index in (0, 1):
-            if not (held and index == 0):
+            if not (in_registers and index == 0):
                 self.in_shared(op, index)
                 if matmul_sizes(op)[2] % MMA_DEPTH:
                     pad_depth(op.operands[index])
@@ -171,51 +171,54 @@ class LayoutAssignment(TilePlaces):
         summed = all(
             isinstance(user, threadblock.AccumulateOp) and user.kind.data == "sum" for user in users
         )
-        unit = self.unit_of(op, chain, held=held, summed=summed)
-        if held and op.lhs in self.relative:
+        split = self.wgmma_split_of(op, chain, in_registers=in_registers, summed=summed)
+        if in_registers and op.lhs in self.relative:
             self.relative[op.result] = self.relative[op.lhs]
-        if unit is not None:
-            assign_unit(op, unit)
+        if split is not None:
+            assign_wgmma(op, split)
         else:
-            self.by_warps(op, chain, held=held, summed=summed)
+            self.by_warps(op, chain, in_registers=in_registers, summed=summed)
 
-    def unit_of(
-        self, op: threadblock.MatmulOp, chain: Chain | None, *, held: bool, summed: bool
-    ) -> Unit | None:
-        """How warp groups compute `op`; None where single warps do."""
+    def wgmma_split_of(
+        self, op: threadblock.MatmulOp, chain: Chain | None, *, in_registers: bool, summed: bool
+    ) -> WgmmaSplit | None:
+        """How warpgroups compute `op`; None where single warps do."""
         if not self.target.warpgroup_products:
             return None
-        if chain is None or (not held and source_of(op.lhs) in self.chains):
-            return choose_unit(op, self.threads // WARP_THREADS, summed)
-        groups = chain.second if held else chain.first
-        return Unit(groups, swapped=False) if chain.groups else None
+        if chain is None or (not in_registers and source_of(op.lhs) in self.chains):
+            return choose_wgmma(op, self.threads // WARP_THREADS, summed)
+        groups = chain.second if in_registers else chain.first
+        return WgmmaSplit(groups, swapped=False) if chain.groups else None
 
     def by_warps(
-        self, op: threadblock.MatmulOp, chain: Chain | None, *, held: bool, summed: bool
+        self, op: threadblock.MatmulOp, chain: Chain | None, *, in_registers: bool, summed: bool
     ) -> None:
-        """Let each warp compute a part of `op` by `mma.sync`; with `held`, of registers."""
+        """
+        Let each warp compute a part of `op` by `mma.sync`; with `in_registers`, of a left side in
+        registers.
+        """
         rows, columns, depth = sizes = matmul_sizes(op)
         warps = choose_warps(sizes, self.threads // WARP_THREADS, summed)
-        if chain is not None and held:
+        if chain is not None and in_registers:
             warps = chain.second
         elif chain is not None and source_of(op.lhs) not in self.chains:
             warps = chain.first
         op.attributes[WARPS] = DenseArrayBase.from_list(i64, list(warps))
         fragments = ceil_div(ceil_div(rows, MMA_ROWS), warps[0]) * ceil_div(depth, MMA_DEPTH)
-        stays = self.stages[op.lhs] == Stage.INVARIANT and self.stages[op.result] == Stage.LOOP
+        invariant = self.stages[op.lhs] == Stage.INVARIANT and self.stages[op.result] == Stage.LOOP
         if (
             has_half_operands(op)
-            and stays
-            and not held
-            and fragments // warps[2] <= MAX_HELD_FRAGMENTS
+            and invariant
+            and not in_registers
+            and fragments // warps[2] <= MAX_RESIDENT_FRAGMENTS
         ):
-            op.attributes[HELD] = UnitAttr()
+            op.attributes[LHS_IN_REGISTERS] = UnitAttr()
         set_layout(op, RegistersAttr.of(mma_result(rows, columns, warps)))
 
-    def is_held(self, op: threadblock.MatmulOp, chain: Chain) -> bool:
-        """Whether the left side of `op` lies in registers as the matrix unit takes it."""
+    def lhs_is_in_registers(self, op: threadblock.MatmulOp, chain: Chain) -> bool:
+        """Whether the left side of `op` lies in registers as the matrix split takes it."""
         attribute, source = layout_of(op.lhs), source_of(op.lhs)
-        # The first product of a chain may follow one that is in none, and lies as if it were.
+        # The first matmul of a chain may follow one that is in none, and lies as if it were.
         if source is None or self.chains.get(source) is not chain:
             return False
         if not isinstance(attribute, RegistersAttr):
@@ -226,10 +229,10 @@ class LayoutAssignment(TilePlaces):
         """In the registers of the value that is added."""
         if layout_of(op.result) is not None:
             return
-        if PART in op.attributes:
+        if PARTIAL_SUM in op.attributes:
             return self.sum_of_parts(op)
         if op.rescale is None and op.value in self.relative:
-            assert op.kind.data == "max", "what else uses a stabiliser makes it common"
+            assert op.kind.data == "max", "what else uses a row maximum makes it common"
         layout = self.registers_for(op, 0, partial=True)
         folded = self.folded(op, layout)
         set_layout(op, RegistersAttr.of(folded or layout))
@@ -249,7 +252,7 @@ class LayoutAssignment(TilePlaces):
         set_layout(op, RegistersAttr.of(layout))
         if op.rescale is not None:
             self.state_of(op, op.rescale, layout)
-        leave = leave_part_of(op)
+        leave = partial_sum_store(op)
         self.graph.body.block.insert_op_before(leave, op)
 
     def merged(self, op: threadblock.AccumulateOp, layout: RegisterLayout) -> SSAValue:
@@ -285,18 +288,18 @@ class LayoutAssignment(TilePlaces):
         return result
 
     def state_of(
-        self, op: threadblock.AccumulateOp, stabiliser: SSAValue, layout: RegisterLayout
+        self, op: threadblock.AccumulateOp, row_maximum: SSAValue, layout: RegisterLayout
     ) -> RegisterLayout:
         """The layout of the maxima for `op`, in which its threads can have them."""
-        state = state_layout(stabiliser, op.value, layout)
-        sides = broadcast_sides(threadblock.shape_of(stabiliser), threadblock.shape_of(op.value))
-        if is_running(stabiliser):
+        state = state_layout(row_maximum, op.value, layout)
+        sides = broadcast_sides(threadblock.shape_of(row_maximum), threadblock.shape_of(op.value))
+        if is_online_maximum(row_maximum):
             if sides is None or layout.slots_in(state, *sides) is None:
-                self.want_common(stabiliser)
+                self.want_common(row_maximum)
             return state
-        shape = threadblock.shape_of(stabiliser if sides else op.value)
-        if isinstance(layout_of(stabiliser), RegistersAttr) and (
-            held_slots(stabiliser, state, shape) is None
+        shape = threadblock.shape_of(row_maximum if sides else op.value)
+        if isinstance(layout_of(row_maximum), RegistersAttr) and (
+            resident_slots(row_maximum, state, shape) is None
         ):
             self.in_shared(op, 1)
         return state
@@ -304,9 +307,9 @@ class LayoutAssignment(TilePlaces):
     def maxima(
         self, op: threadblock.AccumulateOp, computed: SSAValue, state: RegisterLayout
     ) -> Maxima:
-        """What the maxima of a thread's own turns are, and those of warps and blocks."""
-        stabiliser, across = op.rescale, list(op.across.get_values())
-        assert stabiliser is not None
+        """What the maxima of a thread's own iterations are, and those of warps and blocks."""
+        row_maximum, across = op.rescale, list(op.across.get_values())
+        assert row_maximum is not None
         own = next(
             (
                 use.operation
@@ -320,11 +323,11 @@ class LayoutAssignment(TilePlaces):
             None,
         )
         if own is None:
-            own = threadblock.AccumulateOp(stabiliser, "max", across)
+            own = threadblock.AccumulateOp(row_maximum, "max", across)
             own.location = op.location
         else:
             own.detach()
-            own.operands[0] = stabiliser
+            own.operands[0] = row_maximum
         self.graph.body.block.insert_op_before(own, op)
         self.stages[own.result] = Stage.POST
         own.attributes[STATE] = UnitAttr()
@@ -363,7 +366,7 @@ class LayoutAssignment(TilePlaces):
         layout = self.registers_for(op, 0)
         split = split_warp_bits(layout, rows, columns)
         if self.can_run(op):
-            op.attributes[RUNNING] = UnitAttr()
+            op.attributes[ONLINE_MAXIMUM] = UnitAttr()
             parts = sum(1 << bit for bit in split)
             if parts:
                 self.relative[op.result] = op.result
@@ -395,7 +398,9 @@ class LayoutAssignment(TilePlaces):
             set_layout(op, SharedAttr.of(replace(layout, blocks=blocks)))
 
     def can_run(self, op: Operation) -> bool:
-        """Whether `op` makes a stabiliser that may be the maximum of all turns of a warp so far."""
+        """
+        Whether `op` makes a row maximum that may be the maximum of all iterations of a warp so far.
+        """
         result = op.results[0]
         looped = self.stages[result] == Stage.LOOP
         return looped and op not in self.common and bool(rescaled_with(result)) and is_free(result)
@@ -420,7 +425,7 @@ class LayoutAssignment(TilePlaces):
         for index, value in enumerate(op.operands):
             if isinstance(layout_of(value), RegistersAttr):
                 partial = is_partial(value) and value not in self.relative
-                if partial or held_slots(value, layout, shape) is None:
+                if partial or resident_slots(value, layout, shape) is None:
                     self.in_shared(op, index)
             if value in self.relative:
                 self.relative[op.results[0]] = self.relative[value]

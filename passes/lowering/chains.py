@@ -1,4 +1,4 @@
-"""Products of which one takes the other's result as it lies in registers."""
+"""Chains of matmuls: the accumulators of one are the register operand of the next."""
 
 from dataclasses import dataclass
 from itertools import product
@@ -29,8 +29,8 @@ from mirage_mlir.graph.wgmma import (
     GROUP_THREADS,
     GROUPS_IN_FLIGHT,
     LONGEST_LINE,
-    UNIT_DEPTH,
-    UNIT_ROWS,
+    WGMMA_DEPTH,
+    WGMMA_ROWS,
     registers_for_chain,
     wgmma_result,
 )
@@ -43,14 +43,14 @@ Warps = tuple[int, int, int]
 @dataclass(frozen=True)
 class Chain:
     """
-    A product `first` whose result, worked on element by element, is the left side of others.
+    A matmul `first` whose result, worked on element by element, is the left side of others.
 
     The C fragments of m16n8k16 are A fragments, so warps that share the columns of the first
-    product share the depth of the second. The same holds for the 64 rows of warp groups.
+    matmul share the depth of the second. The same holds for the 64 rows of warpgroups.
 
     Args:
-        down, across: warps along the rows and the columns of the first product.
-        groups: whether these are warp groups.
+        down, across: warps along the rows and the columns of the first matmul.
+        groups: whether these are warpgroups.
     """
 
     down: int
@@ -59,7 +59,7 @@ class Chain:
 
     @property
     def first(self) -> Warps:
-        """Warps along rows, columns and depth of the first product."""
+        """Warps along rows, columns and depth of the first matmul."""
         return self.down, self.across, 1
 
     @property
@@ -69,7 +69,7 @@ class Chain:
 
 
 def source_of(value: SSAValue) -> threadblock.MatmulOp | None:
-    """The product of the same stage that `value` is computed from, element by element."""
+    """The matmul of the same stage that `value` is computed from, element by element."""
     op = value.owner
     if isinstance(op, threadblock.MatmulOp):
         return op if has_half_operands(op) else None
@@ -87,7 +87,7 @@ def source_of(value: SSAValue) -> threadblock.MatmulOp | None:
 def find_chains(
     graph: kernel.GraphDefinedOp, warps: int, *, groups: bool = False
 ) -> dict[threadblock.MatmulOp, Chain]:
-    """The chains of `graph` by each of their products; `groups` where warp groups can multiply."""
+    """The chains of `graph` by each of their matmuls; `groups` where warpgroups can multiply."""
     seconds: dict[threadblock.MatmulOp, list[threadblock.MatmulOp]] = {}
     for op in graph.body.block.ops:
         if isinstance(op, threadblock.MatmulOp) and has_half_operands(op):
@@ -108,35 +108,35 @@ def find_chains(
 
 def threads_of_chains(graph: kernel.GraphDefinedOp, target: Target) -> int | None:
     """
-    Threads of a block whose products are all in chains; None where some are not.
+    Threads of a block whose matmuls are all in chains; None where some are not.
 
-    Warps have as many rows as they can: so they read the right sides less often. Warp groups have
-    64 where a block has more: theirs are one product, and each leaves registers to the others.
+    Warps have as many rows as they can: so they read the right sides less often. Warpgroups have
+    64 where a block has more: theirs are one matmul, and each leaves registers to the others.
     """
-    products = [op for op in graph.body.block.ops if isinstance(op, threadblock.MatmulOp)]
+    matmuls = [op for op in graph.body.block.ops if isinstance(op, threadblock.MatmulOp)]
     if target.warpgroup_products:
-        wanted = max(matmul_sizes(op)[0] // UNIT_ROWS for op in products)
+        wanted = max(matmul_sizes(op)[0] // WGMMA_ROWS for op in matmuls)
         if prod(graph.grid_sizes) <= target.multiprocessors:
             wanted = max(wanted, GROUPS_IN_FLIGHT)
         fitting: list[int] = []
         for count in GROUP_COUNTS:
             chains = find_chains(graph, count * GROUP_WARPS, groups=True)
-            if all(op in chains and chains[op].groups for op in products):
+            if all(op in chains and chains[op].groups for op in matmuls):
                 fitting.append(count * GROUP_THREADS)
         if fitting:
             return next((n for n in fitting if n >= wanted * GROUP_THREADS), fitting[-1])
     chains = find_chains(graph, MATRIX_THREADS // WARP_THREADS)
-    return MATRIX_THREADS if all(op in chains for op in products) else None
+    return MATRIX_THREADS if all(op in chains for op in matmuls) else None
 
 
 def choose_group_chain(
     first: threadblock.MatmulOp, others: list[threadblock.MatmulOp], warps: int
 ) -> Chain | None:
-    """The split over warp groups with the fewest parts; None where they cannot multiply so."""
+    """The split over warpgroups with the fewest parts; None where they cannot multiply so."""
     rows, keys, depth = matmul_sizes(first)
     widths = [matmul_sizes(op)[1] for op in others]
     operands = [*first.operands, *(op.rhs for op in others)]
-    if rows % UNIT_ROWS or any(size % UNIT_DEPTH for size in (keys, depth, *widths)):
+    if rows % WGMMA_ROWS or any(size % WGMMA_DEPTH for size in (keys, depth, *widths)):
         return None
     if warps % GROUP_WARPS or not all(may_be_multiplied(value) for value in operands):
         return None
@@ -146,12 +146,12 @@ def choose_group_chain(
     limit = registers_for_chain(count, looped=bool(graph.loop_sizes))
     for across in (1 << k for k in range(count.bit_length())):
         down, part = count // across, keys // across
-        if rows % (UNIT_ROWS * down) or part % UNIT_DEPTH:
+        if rows % (WGMMA_ROWS * down) or part % WGMMA_DEPTH:
             continue
         # Each group starts at a whole line of 64, or all share one.
         if part % LONGEST_LINE and LONGEST_LINE % part:
             continue
-        sums = rows // (UNIT_ROWS * down) * (part + sum(widths)) * UNIT_ROWS // GROUP_THREADS
+        sums = rows // (WGMMA_ROWS * down) * (part + sum(widths)) * WGMMA_ROWS // GROUP_THREADS
         parts = across * rows * max(widths) * 4
         if sums <= limit and (across == 1 or parts <= 2 * MAX_EXCHANGE_BYTES):
             return Chain(down, across, groups=True)
@@ -159,7 +159,7 @@ def choose_group_chain(
 
 
 def may_be_multiplied(value: SSAValue) -> bool:
-    """Whether a tile is one that warp groups can read: reductions are kept in f32."""
+    """Whether a tile is one that warpgroups can read: reductions are kept in f32."""
     return not isinstance(buffer_of(value), threadblock.ReduceSumOp | threadblock.ReduceMaxOp)
 
 
@@ -176,7 +176,7 @@ def choose_chain(
         if down * across != warps or (across > 1 and keys % (MMA_DEPTH * across)):
             continue
         if down > row_tiles:
-            continue  # Warps without rows; each product alone would give them work.
+            continue  # Warps without rows; each matmul alone would give them work.
         tiles, columns = ceil_div(row_tiles, down), ceil_div(ceil_div(keys, MMA_COLUMNS), across)
         registers = 4 * tiles * (columns + sum(widths))
         parts = warps * tiles * max(widths) * MMA_ROWS * MMA_COLUMNS * 4

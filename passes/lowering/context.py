@@ -1,4 +1,4 @@
-"""What every piece of the lowering of one kernel needs to know."""
+"""State that the emission of one kernel shares: pointers, thread indices, registers of tiles."""
 
 from __future__ import annotations
 
@@ -23,8 +23,8 @@ from mirage_mlir.graph.layout import (
 )
 from mirage_mlir.graph.tensor_map import SHARED_ALIGNMENT
 from mirage_mlir.passes.lowering.emitter import Condition, Emitter, Index, byte_width
-from mirage_mlir.passes.lowering.rescaling import Stabiliser, StateKey
-from mirage_mlir.passes.lowering.tiles import ALTERNATES, PRODUCERS, joined_place
+from mirage_mlir.passes.lowering.online_softmax import OnlineMaximum, StateKey
+from mirage_mlir.passes.lowering.tiles import DOUBLE_BUFFERED, PRODUCERS, batch_place
 from mirage_mlir.passes.lowering.views import TensorView, view_of
 
 SMEM_OFFSET = "smem_offset"
@@ -37,8 +37,8 @@ class Extent:
 
     Args:
         limit: their number, or less than 1 where there are none.
-        in_loop: whether it changes from turn to turn.
-        empty: whether some block or turn has none.
+        in_loop: whether it changes from iteration to iteration.
+        empty: whether some block or iteration has none.
     """
 
     limit: Index
@@ -60,10 +60,10 @@ class KernelContext:
         blocks: index of the block along each axis of the grid.
         shared: start of the block's shared memory.
         stages: buffers of each tile that the loop loads.
-        turns: index of the present turn of each loop.
-        slot: which of the `stages` buffers the present turn reads.
-        parity: whether the present turn is an odd one, 0 or 1.
-        paced: whether some of the first tiles are copied before the kernel in front has ended,
+        iterations: index of the present iteration of each loop.
+        slot: which of the `stages` buffers the present iteration reads.
+        parity: whether the present iteration is an odd one, 0 or 1.
+        paced: whether some of the first tiles are copied before the previous grid has ended,
             a few at a time, and the others once it has.
         exceeds_l2: whether more goes through the kernel than L2 holds, on a chip that takes advice.
         ahead: rows and columns from where a thread's part of a tile starts to the piece of it that
@@ -71,10 +71,10 @@ class KernelContext:
         whole: the layout of which that piece has but some slots.
         registers: the slots of each tile that lives in registers, in the order of its layout.
         fetched: tiles in device memory that were read ahead, by layout and shape.
-        held: fragments of left sides that stay in registers through the loop, of products, by
+        resident_lhs: loop-invariant fragments of left sides in registers, of matmuls, by
             step and row.
-        stabilisers: what rescaled sums are relative to.
-        parts, counters: device memory for sums across blocks without clusters.
+        row_maxima: what rescaled sums are relative to.
+        partial_sums, counters: device memory for sums across blocks without clusters.
     """
 
     graph: kernel.GraphDefinedOp
@@ -85,7 +85,7 @@ class KernelContext:
     blocks: list[Index]
     shared: SSAValue
     stages: int
-    turns: list[Index] = field(default_factory=list[Index])
+    iterations: list[Index] = field(default_factory=list[Index])
     slot: Index = 0
     parity: Index = 0
     paced: bool = False
@@ -98,11 +98,11 @@ class KernelContext:
     fetched: dict[tuple[SSAValue, RegisterLayout, tuple[int, ...]], list[SSAValue]] = field(
         default_factory=dict[tuple[SSAValue, RegisterLayout, tuple[int, ...]], list[SSAValue]]
     )
-    held: dict[Operation, list[list[list[SSAValue]]]] = field(
+    resident_lhs: dict[Operation, list[list[list[SSAValue]]]] = field(
         default_factory=dict[Operation, list[list[list[SSAValue]]]]
     )
-    stabilisers: dict[StateKey, Stabiliser] = field(default_factory=dict[StateKey, Stabiliser])
-    parts: SSAValue | None = None
+    row_maxima: dict[StateKey, OnlineMaximum] = field(default_factory=dict[StateKey, OnlineMaximum])
+    partial_sums: SSAValue | None = None
     counters: SSAValue | None = None
 
     @cached_property
@@ -161,7 +161,7 @@ class KernelContext:
     # --- where a tile lies in its tensor
 
     def tile_numbers(
-        self, op: threadblock.LoadOp | threadblock.StoreOp, turns: list[Index]
+        self, op: threadblock.LoadOp | threadblock.StoreOp, iterations: list[Index]
     ) -> list[Index]:
         """Which tile it is along each dim of its tensor."""
         numbers: list[Index] = []
@@ -170,25 +170,25 @@ class KernelContext:
             index: Index = self.blocks[grid] if grid is not None else 0
             for loop in loops:
                 count = self.graph.loop_sizes[loop]
-                index = self.emit.add(self.emit.mul(index, count), turns[loop])
+                index = self.emit.add(self.emit.mul(index, count), iterations[loop])
             numbers.append(index)
         return numbers
 
     def origin(
-        self, op: threadblock.LoadOp | threadblock.StoreOp, turns: list[Index]
+        self, op: threadblock.LoadOp | threadblock.StoreOp, iterations: list[Index]
     ) -> list[Index]:
         """The index of a tile's first element along each dim of its tensor."""
         sizes = threadblock.shape_of(tile_of(op))
-        numbers = self.tile_numbers(op, turns)
+        numbers = self.tile_numbers(op, iterations)
         return [self.emit.mul(number, size) for number, size in zip(numbers, sizes, strict=True)]
 
     def load_extents(
-        self, op: threadblock.LoadOp, turns: list[Index], *, first: bool = False
+        self, op: threadblock.LoadOp, iterations: list[Index], *, first: bool = False
     ) -> Extents:
-        """Which elements of a loaded tile exist; with `first` in the loops' turns 0."""
+        """Which elements of a loaded tile exist; with `first` in the loops' iterations 0."""
         shape = threadblock.shape_of(op.result)
         sizes = kernel.shape_of(op.source)
-        origin = self.origin(op, [0] * len(turns) if first else turns)
+        origin = self.origin(op, [0] * len(iterations) if first else iterations)
         extents: list[Extent | None] = []
         for dim, size in enumerate(sizes):
             grid, loops = cuts(op, dim)
@@ -207,14 +207,14 @@ class KernelContext:
         """
         Which elements of a tile are valid; None along a dim where all are.
 
-        With `first` in the loops' turns 0, where a tile has the most elements.
+        With `first` in the loops' iterations 0, where a tile has the most elements.
         """
         op = value.owner
         match op:
             case threadblock.LoadOp():
-                return self.load_extents(op, self.turns, first=first)
+                return self.load_extents(op, self.iterations, first=first)
             case threadblock.AccumulateOp():
-                # Each turn adds its own valid elements, so what any turn had is there.
+                # Each iteration adds its own valid elements, so what any iteration had is there.
                 return self.extents(op.value, first=True)
             case threadblock.MatmulOp():
                 rank = len(threadblock.shape_of(op.result))
@@ -269,7 +269,7 @@ class KernelContext:
         return Extent(limit, one.in_loop or other.in_loop, one.empty or other.empty)
 
     def exists(self, value: SSAValue) -> Condition:
-        """Whether no maximum over nothing went into a value that is computed in this turn."""
+        """Whether no maximum over nothing went into a value that is computed in this iteration."""
         op, emit = value.owner, self.emit
         conditions: list[Condition] = []
         if isinstance(op, threadblock.ReduceMaxOp):
@@ -355,14 +355,14 @@ class KernelContext:
         return view_of(self.graph.outputs[stores.index(op)])
 
     def tile_pointer(
-        self, op: threadblock.LoadOp | threadblock.StoreOp, turns: list[Index]
+        self, op: threadblock.LoadOp | threadblock.StoreOp, iterations: list[Index]
     ) -> SSAValue:
         """The device address of the first element of a tile."""
         view = self.view(op)
         emit = self.emit
         element = kernel.tensor_type(view.root).element_type
         pointer = emit.pointer(self.pointers[view.root], view.offset, element)
-        for index, stride in zip(self.origin(op, turns), view.strides, strict=True):
+        for index, stride in zip(self.origin(op, iterations), view.strides, strict=True):
             if index == 0 or stride == 0:
                 continue
             wide = emit.result(arith.ExtUIOp(emit.i32(index), i64))
@@ -371,15 +371,15 @@ class KernelContext:
         return pointer
 
     def shared_pointer(self, value: SSAValue, slot: Index | None = None) -> SSAValue:
-        """The address of a tile in shared memory, in the buffer of the present turn."""
+        """The address of a tile in shared memory, in the buffer of the present iteration."""
         op = buffer_of(value)
         offset = op.attributes.get(SMEM_OFFSET)
         assert isinstance(offset, IntegerAttr), "plan-memory places every buffer"
         at: Index = offset.value.data
         if is_staged(op):
-            turn = self.slot if slot is None else slot
-            at = self.emit.add(self.emit.mul(turn, buffer_bytes(op)), at)
-        elif ALTERNATES in op.attributes:
+            iteration = self.slot if slot is None else slot
+            at = self.emit.add(self.emit.mul(iteration, buffer_bytes(op)), at)
+        elif DOUBLE_BUFFERED in op.attributes:
             at = self.emit.add(self.emit.mul(self.parity, buffer_bytes(op)), at)
         return self.emit.pointer(self.shared, at, i8)
 
@@ -425,18 +425,18 @@ def is_staged(op: Operation) -> TypeGuard[threadblock.LoadOp]:
     return isinstance(op, threadblock.LoadOp) and any(dim >= 0 for dim in op.loop_map.get_values())
 
 
-def is_stay(op: Operation) -> TypeGuard[threadblock.LoadOp]:
-    """Whether `op` loads a tile that stays in shared memory while the block runs."""
+def is_invariant_load(op: Operation) -> TypeGuard[threadblock.LoadOp]:
+    """Whether `op` loads a loop-invariant tile into shared memory."""
     if not isinstance(op, threadblock.LoadOp) or is_staged(op):
         return False
     return isinstance(layout_of(op.result), SharedAttr)
 
 
-def copied_stays(graph: kernel.GraphDefinedOp) -> list[threadblock.LoadOp]:
-    """The loads of tiles that stay which a producer has copied, each with a barrier of its own."""
+def copied_invariant_loads(graph: kernel.GraphDefinedOp) -> list[threadblock.LoadOp]:
+    """The loads of loop-invariant tiles which a producer copies, each with a barrier of its own."""
     if PRODUCERS not in graph.attributes:
         return []
-    return [op for op in graph.body.block.ops if is_stay(op) and is_tensor_copy(op)]
+    return [op for op in graph.body.block.ops if is_invariant_load(op) and is_tensor_copy(op)]
 
 
 def buffer_element(op: Operation) -> Attribute:
@@ -464,12 +464,12 @@ def buffer_count(op: Operation) -> int:
     """Buffers of a tile in shared memory that is no loaded one of the loop; 0 in another's."""
     if first_line(op):
         return 0
-    return 2 if ALTERNATES in op.attributes else 1
+    return 2 if DOUBLE_BUFFERED in op.attributes else 1
 
 
 def first_line(op: Operation) -> int:
     """The line of its buffer from which on a tile lies: not the first where several share one."""
-    place = joined_place(op)
+    place = batch_place(op)
     return 0 if place is None else place[1]
 
 

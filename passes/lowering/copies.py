@@ -117,16 +117,18 @@ class TileCopy:
         asynchronous = self.width >= NARROWEST_COPY
         together = MAX_COPIES if asynchronous else MAX_MOVES
         copy = self.start if asynchronous else self.move
-        turns = self.total // threads // together
-        if turns > 1:
+        iterations = self.total // threads // together
+        if iterations > 1:
 
-            def turn(number: SSAValue, _: list[SSAValue]) -> list[SSAValue]:
+            def iteration(number: SSAValue, _: list[SSAValue]) -> list[SSAValue]:
                 first = emit.add(emit.mul(number, together * threads), self.ctx.thread)
                 copy([emit.add(first, i * threads) for i in range(together)], True)
                 return []
 
-            emit.loop(turns, [], turn)
-        starts = range(turns * together * threads if turns > 1 else 0, self.total, threads)
+            emit.loop(iterations, [], iteration)
+        starts = range(
+            iterations * together * threads if iterations > 1 else 0, self.total, threads
+        )
         numbers = [emit.add(self.ctx.thread, start) for start in starts]
         whole = self.total % threads == 0
         for first in range(0, len(numbers), together):
@@ -202,13 +204,14 @@ class TileCopy:
 
 
 def copy_to_shared(
-    ctx: KernelContext, op: threadblock.LoadOp, turns: list[Index], slot: Index
+    ctx: KernelContext, op: threadblock.LoadOp, iterations: list[Index], slot: Index
 ) -> None:
     """
-    Copy a tile of the given turn into buffer `slot`; zeros where it lies past the tensor's edge.
+    Copy a tile of the given iteration into buffer `slot`; zeros where it lies past the tensor's
+    edge.
 
     Copies are only started where pieces are wide enough to be asynchronous.
     """
     ctx.emit.location = op.location
-    source, target = ctx.tile_pointer(op, turns), ctx.shared_pointer(op.result, slot)
-    TileCopy(ctx, op, copy_shape(op), source, target, ctx.load_extents(op, turns)).run()
+    source, target = ctx.tile_pointer(op, iterations), ctx.shared_pointer(op.result, slot)
+    TileCopy(ctx, op, copy_shape(op), source, target, ctx.load_extents(op, iterations)).run()

@@ -269,7 +269,9 @@ class Emitter:
         carried: Sequence[SSAValue],
         body: Callable[[SSAValue, list[SSAValue]], Sequence[SSAValue]],
     ) -> list[SSAValue]:
-        """Run `body(turn, values)` `count` times; what it returns goes to the next turn."""
+        """
+        Run `body(iteration, values)` `count` times; what it returns goes to the next iteration.
+        """
         block = Block(arg_types=[i32, *(value.type for value in carried)])
         with self.at(block):
             results = body(block.args[0], list(block.args[1:]))

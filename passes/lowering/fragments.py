@@ -1,4 +1,4 @@
-"""Left sides of products that lie in registers as another product's result."""
+"""Converts the accumulators of one matmul into the left MMA fragments of the next."""
 
 from itertools import product
 
@@ -15,7 +15,7 @@ def packed_fragments(
     ctx: KernelContext, op: threadblock.MatmulOp, row_tiles: int, step: int
 ) -> list[list[SSAValue]]:
     """
-    The left fragments of one step that lie in registers as another product's result.
+    The left fragments of one step that lie in registers as another matmul's result.
 
     Elements that do not exist are zero: what they are computed from may be no number.
     """
@@ -46,7 +46,7 @@ def packed_fragments(
 
 
 def packed(ctx: KernelContext, pair: list[SSAValue]) -> SSAValue:
-    """Two 16-bit numbers as one register of a matrix unit."""
+    """Two 16-bit numbers as one register of a tensor core."""
     emit, element = ctx.emit, pair[0].type
     kind = VectorType(element, [2])
     result = emit.result(llvm.UndefOp(kind))

@@ -28,27 +28,27 @@ from mirage_mlir.graph.schedule import (
     registers_of_consumers,
 )
 from mirage_mlir.passes.lowering.context import KernelContext
+from mirage_mlir.passes.lowering.cta_rasterization import launched_grid, place_in_grid
 from mirage_mlir.passes.lowering.emitter import Emitter, Index
 from mirage_mlir.passes.lowering.loads import (
     clear_padding,
-    let_next_start,
+    invariant_loads,
+    iterations_of,
+    launch_dependents,
     read_ahead,
+    start_invariant_loads,
     start_loads,
-    start_stay,
-    stay_loads,
-    turns_of,
-    wait_for_kernel_in_front,
+    wait_for_previous_grid,
 )
 from mirage_mlir.passes.lowering.loop import Loop
-from mirage_mlir.passes.lowering.operations import meet_block, meet_cluster, run_all
+from mirage_mlir.passes.lowering.operations import block_barrier, cluster_barrier, run_all
 from mirage_mlir.passes.lowering.order import reads
-from mirage_mlir.passes.lowering.parts import arrive
 from mirage_mlir.passes.lowering.pipeline import Producer, mapped_tensors
 from mirage_mlir.passes.lowering.prefetch import prefetch_beside_copies, prefetch_inputs
-from mirage_mlir.passes.lowering.raster import launched_grid, place_in_grid
+from mirage_mlir.passes.lowering.split_k import arrive
 from mirage_mlir.passes.lowering.tiles import (
-    CLUSTER_SHARES,
-    IN_SCRATCH,
+    CLUSTER_REDUCTION,
+    IN_WORKSPACE,
     PRODUCERS,
     REGISTERS,
     THREADS,
@@ -90,31 +90,31 @@ class KernelFunction:
     Emits the function of one kernel.
 
     Args:
-        given: the tensors that are there when the kernel starts, which may be before the kernel in
-            front has ended; None where it starts after that.
-        leads: whether the next kernel may start before this one has ended.
-        at_once: whether it may even before this one has waited for the one in front.
+        available: the tensors that are there when the kernel starts, which may be before the
+            previous grid has ended; None where it starts after that.
+        launches_dependents: whether the next kernel may start before this one has ended.
+        at_once: whether it may even before this one has waited for the previous grid.
         exceeds_l2: whether more goes through the kernel than L2 holds, on a chip that takes advice.
     """
 
     def __init__(
         self,
         graph: kernel.GraphDefinedOp,
-        given: Collection[SSAValue] | None = None,
+        available: Collection[SSAValue] | None = None,
         *,
-        leads: bool = False,
+        launches_dependents: bool = False,
         at_once: bool = False,
         exceeds_l2: bool = False,
     ) -> None:
         self.graph = graph
-        self.given = given
-        self.leads = leads
-        self.at_once = leads and at_once and PRODUCERS not in graph.attributes
+        self.available = available
+        self.launches_dependents = launches_dependents
+        self.at_once = launches_dependents and at_once and PRODUCERS not in graph.attributes
         self.roots = roots_of(graph)
         self.is_pipelined = PRODUCERS in graph.attributes
         self.producers = int_attribute(graph, PRODUCERS) if self.is_pipelined else 0
         self.mapped = mapped_tensors(graph) if self.is_pipelined else []
-        self.shared_sums = 2 if IN_SCRATCH in graph.attributes else 0
+        self.shared_sums = 2 if IN_WORKSPACE in graph.attributes else 0
         plain = len(self.roots) + self.shared_sums
         self.kinds = [nvvm.GLOBAL] * plain + [GENERIC] * len(self.mapped)
         self.entry = Block(arg_types=self.kinds)
@@ -141,9 +141,9 @@ class KernelFunction:
             int_attribute(graph, STAGES),
         )
         self.ctx.exceeds_l2 = exceeds_l2
-        self.ctx.turns = turns_of(self.ctx, 0)
+        self.ctx.iterations = iterations_of(self.ctx, 0)
         if self.shared_sums:
-            self.ctx.parts, self.ctx.counters = self.entry.args[len(self.roots) : plain]
+            self.ctx.partial_sums, self.ctx.counters = self.entry.args[len(self.roots) : plain]
         self.in_loop: list[Operation] = []
         self.before: list[Operation] = []
         self.after: list[Operation] = []
@@ -166,12 +166,16 @@ class KernelFunction:
             self.run_with_producer()
         else:
             if self.at_once:
-                let_next_start(self.ctx)
-            if self.given is not None:
-                prefetch_inputs(self.ctx, self.given)
+                launch_dependents(self.ctx)
+            if self.available is not None:
+                prefetch_inputs(self.ctx, self.available)
             if clear_padding(self.ctx):
                 self.emit.insert(nvvm.BarrierOp())
-            start_loads(self.ctx, self.given, leads=self.leads and not self.at_once)
+            start_loads(
+                self.ctx,
+                self.available,
+                launches_dependents=self.launches_dependents and not self.at_once,
+            )
             read_ahead(self.ctx, self.before)
             self.run_stages()
         self.emit.insert(llvm.ReturnOp())
@@ -193,14 +197,14 @@ class KernelFunction:
         maps = dict(
             zip(self.mapped, self.entry.args[len(self.kinds) - len(self.mapped) :], strict=True)
         )
-        producer = Producer(ctx, maps, self.given, leads=self.leads)
+        producer = Producer(ctx, maps, self.available, launches_dependents=self.launches_dependents)
         ctx.paced = producer.is_paced
         # The first copies start before the other warps even know of the barriers.
         first = emit.equal(ctx.warp, consumers)
         with emit.when(first), emit.when(emit.equal(ctx.lane, 0)):
             producer.start()
         if shares_tiles(self.graph):
-            meet_cluster(ctx)
+            cluster_barrier(ctx)
         else:
             emit.insert(nvvm.BarrierOp())
         several = self.producers > PRODUCER_WARPS
@@ -218,30 +222,30 @@ class KernelFunction:
     def consume(self, producer: Producer) -> None:
         """Emit what the warps do that compute; they touch device memory before or after a loop."""
         ctx = self.ctx
-        if self.given is not None:
-            prefetch_beside_copies(ctx, self.given)
+        if self.available is not None:
+            prefetch_beside_copies(ctx, self.available)
         if clear_padding(ctx):
-            meet_block(ctx)
+            block_barrier(ctx)
         if producer.is_paced:
             with ctx.emit.when(ctx.emit.equal(ctx.thread, 0)):
-                producer.bring_late()
+                producer.copy_after_wait()
 
         def wait() -> None:
-            wait_for_kernel_in_front(ctx, self.given, leads=False)
+            wait_for_previous_grid(ctx, self.available, launches_dependents=False)
 
-        if not stay_loads(ctx) and not reads_memory(self.before):
+        if not invariant_loads(ctx) and not reads_memory(self.before):
             return self.run_stages(wait)
-        start_stay(ctx, self.given)
+        start_invariant_loads(ctx, self.available)
         read_ahead(ctx, self.before)
         return self.run_stages()
 
     def run_after(self) -> None:
         """Emit what follows the loop."""
-        meet = [op for op in self.after if isinstance(op, BarrierOp) and op.cluster is not None]
-        if not meet:
+        barriers = [op for op in self.after if isinstance(op, BarrierOp) and op.cluster is not None]
+        if not barriers:
             run_all(self.ctx, self.after)
         else:
-            self.run_in_cluster(self.after.index(meet[-1]) + 1)
+            self.run_in_cluster(self.after.index(barriers[-1]) + 1)
 
     def run_in_cluster(self, apart: int) -> None:
         """
@@ -250,19 +254,19 @@ class KernelFunction:
         in each block where they store tiles of their own. Without a cluster by the last block.
         """
         ctx, rest = self.ctx, self.after[apart:]
-        if IN_SCRATCH in self.graph.attributes:
+        if IN_WORKSPACE in self.graph.attributes:
             run_all(ctx, self.after[: apart - 1])
-            with self.emit.when(arrive(ctx, meet_block)):
+            with self.emit.when(arrive(ctx, block_barrier)):
                 run_all(ctx, rest)
             return
         run_all(ctx, self.after[:apart])
         if stores_apart(self.graph):
             run_all(ctx, rest)
-            meet_cluster(ctx)
+            cluster_barrier(ctx)
             return
         rank = self.emit.result(nvvm_hopper.ClusterBlockRankOp())
         # No block ends while another may read its shared memory.
-        if CLUSTER_SHARES in self.graph.attributes:
+        if CLUSTER_REDUCTION in self.graph.attributes:
             before = self.emit.mul(rank, ctx.threads)
             ctx.thread = self.emit.i32(self.emit.add(ctx.thread, before))
             ctx.threads *= prod(cluster_sizes(self.graph))
@@ -275,7 +279,7 @@ class KernelFunction:
             return
         with self.emit.when(self.emit.equal(rank, 0)):
             run_all(ctx, rest)
-        meet_cluster(ctx)
+        cluster_barrier(ctx)
 
     def function(self, name: str, arguments: Sequence[str]) -> llvm.FuncOp:
         """The finished function, with what a launch must know in its attributes."""
@@ -294,7 +298,7 @@ class KernelFunction:
         elif self.is_pipelined:
             # Without it ptxas takes 96 registers for 288 threads, and spills.
             attributes["nvvm.minctasm"] = IntegerAttr(1, i32)
-        if self.given is not None:
+        if self.available is not None:
             attributes["mirage.follows"] = UnitAttr()
         cluster = [*cluster_sizes(graph), 1, 1][:3]
         if prod(cluster) > 1:
@@ -324,7 +328,7 @@ class KernelFunction:
         """
         known: dict[str, Attribute] = {"llvm.align": IntegerAttr(POINTER_ALIGNMENT, i64)}
         is_read = root in {view_of(value).root for value in self.graph.inputs}
-        if not is_read or self.given is None or root in self.given:
+        if not is_read or self.available is None or root in self.available:
             known["llvm.noalias"] = UnitAttr()
             if is_read:
                 known["llvm.readonly"] = UnitAttr()

@@ -1,4 +1,4 @@
-"""Loads by `cp.async` of all threads, and which turn of the loops reads which tiles."""
+"""Loads by `cp.async` of all threads, and the tile that each iteration reads."""
 
 from collections.abc import Collection, Sequence
 from math import prod
@@ -13,40 +13,40 @@ from mirage_mlir.passes.lowering.access import fetch
 from mirage_mlir.passes.lowering.context import (
     KernelContext,
     buffer_bytes,
-    copied_stays,
+    copied_invariant_loads,
+    is_invariant_load,
     is_staged,
-    is_stay,
 )
 from mirage_mlir.passes.lowering.copies import copy_to_shared
 from mirage_mlir.passes.lowering.emitter import Index
 from mirage_mlir.passes.lowering.reduction import Reduction, layout_read_by
 from mirage_mlir.passes.lowering.streams import find_streams
-from mirage_mlir.passes.lowering.tiles import LATE, ZERO_PADDING, reduced_sides
+from mirage_mlir.passes.lowering.tiles import SEPARATE_WAIT, ZERO_PADDING, reduced_sides
 from mirage_mlir.passes.lowering.views import view_of
 from mirage_mlir.passes.schedule_threadblock import ROTATION
 
 MAX_READ_AHEAD = 48
-"""Elements that a thread reads before it needs them."""
+"""Limit of elements that a thread loads into registers ahead of use."""
 
 
-def turns_of(ctx: KernelContext, turn: Index) -> list[Index]:
-    """The index of each loop in the turn with the given number; the last loop is fastest."""
+def iterations_of(ctx: KernelContext, iteration: Index) -> list[Index]:
+    """The index of each loop in the iteration with the given number; the last loop is fastest."""
     sizes = ctx.graph.loop_sizes
     if len(sizes) < 2:
-        return [rotated(ctx, turn)] * len(sizes)
-    return [ctx.emit.div(turn, sizes[1]), ctx.emit.rem(turn, sizes[1])]
+        return [rotated(ctx, iteration)] * len(sizes)
+    return [ctx.emit.div(iteration, sizes[1]), ctx.emit.rem(iteration, sizes[1])]
 
 
-def rotated(ctx: KernelContext, turn: Index) -> Index:
-    """The loop's index in a turn: blocks start apart where `schedule-threadblock` says so."""
+def rotated(ctx: KernelContext, iteration: Index) -> Index:
+    """The loop's index in an iteration: blocks start apart where `schedule-threadblock` says so."""
     rotation = ctx.graph.attributes.get(ROTATION)
     if not isinstance(rotation, DenseArrayBase):
-        return turn
-    emit, turns = ctx.emit, prod(ctx.graph.loop_sizes)
+        return iteration
+    emit, iterations = ctx.emit, prod(ctx.graph.loop_sizes)
     blocks, step = (int(value) for value in rotation.get_values())
     group = emit.div(emit.result(nvvm.BlockIdXOp()), blocks)
-    start = emit.rem(emit.mul(group, step), turns)
-    return emit.rem(emit.add(turn, start), turns)
+    start = emit.rem(emit.mul(group, step), iterations)
+    return emit.rem(emit.add(iteration, start), iterations)
 
 
 def staged_loads(ctx: KernelContext) -> list[threadblock.LoadOp]:
@@ -55,27 +55,29 @@ def staged_loads(ctx: KernelContext) -> list[threadblock.LoadOp]:
     return [op for op in ops if is_staged(op)]
 
 
-def stay_loads(ctx: KernelContext) -> list[threadblock.LoadOp]:
-    """The loads of tiles that stay in shared memory while the block runs, but a producer's."""
-    copied = copied_stays(ctx.graph)
-    return [op for op in ctx.graph.body.block.ops if is_stay(op) and op not in copied]
+def invariant_loads(ctx: KernelContext) -> list[threadblock.LoadOp]:
+    """The loads of loop-invariant tiles into shared memory, without those of a producer."""
+    copied = copied_invariant_loads(ctx.graph)
+    return [op for op in ctx.graph.body.block.ops if is_invariant_load(op) and op not in copied]
 
 
-def copy(ctx: KernelContext, loads: Sequence[threadblock.LoadOp], turn: Index, slot: Index) -> None:
-    """Start the loads of one turn into one slot."""
-    turns = turns_of(ctx, turn)
+def copy(
+    ctx: KernelContext, loads: Sequence[threadblock.LoadOp], iteration: Index, slot: Index
+) -> None:
+    """Start the loads of one iteration into one slot."""
+    iterations = iterations_of(ctx, iteration)
     for op in loads:
-        copy_to_shared(ctx, op, turns, slot)
+        copy_to_shared(ctx, op, iterations, slot)
 
 
-def copy_turn(ctx: KernelContext, turn: Index, slot: Index) -> None:
-    """Start the loads of one turn into one slot, as one group."""
-    copy(ctx, staged_loads(ctx), turn, slot)
+def copy_iteration(ctx: KernelContext, iteration: Index, slot: Index) -> None:
+    """Start the loads of one iteration into one slot, as one group."""
+    copy(ctx, staged_loads(ctx), iteration, slot)
     ctx.emit.insert(nvvm.CpAsyncCommitGroupOp())
 
 
 def clear_padding(ctx: KernelContext) -> bool:
-    """Zero the buffers whose padding a matrix product reads; whether there are any."""
+    """Zero the buffers whose padding a matmul reads; whether there are any."""
     padded = [op for op in ctx.graph.body.block.ops if ZERO_PADDING in op.attributes]
     for op in padded:
         clear(ctx, op)
@@ -83,77 +85,81 @@ def clear_padding(ctx: KernelContext) -> bool:
 
 
 def clear(ctx: KernelContext, op: Operation) -> None:
-    """Zero all buffers of one tile, a word for each thread and turn."""
+    """Zero all buffers of one tile, a word for each thread and iteration."""
     emit = ctx.emit
     count = ctx.stages if is_staged(op) else 1
     words = count * buffer_bytes(op) // 4
 
-    def turn(number: SSAValue, _: list[SSAValue]) -> list[SSAValue]:
+    def iteration(number: SSAValue, _: list[SSAValue]) -> list[SSAValue]:
         word = emit.add(emit.mul(number, ctx.threads), ctx.thread)
         with emit.when(emit.less(word, words)):
             pointer = ctx.shared_pointer(op.results[0], 0)
             emit.store(emit.pointer(pointer, word, i32), [emit.i32(0)])
         return []
 
-    emit.loop(ceil_div(words, ctx.threads), [], turn)
+    emit.loop(ceil_div(words, ctx.threads), [], iteration)
 
 
-def wait_for_kernel_in_front(
-    ctx: KernelContext, given: Collection[SSAValue] | None, *, leads: bool
+def wait_for_previous_grid(
+    ctx: KernelContext, available: Collection[SSAValue] | None, *, launches_dependents: bool
 ) -> None:
     """Wait until it has ended, then let the next one start: what it finds is there by now."""
-    if given is not None:
+    if available is not None:
         ctx.emit.insert(nvvm_hopper.GridDependencyOp("wait"))
-    if leads:
-        let_next_start(ctx)
+    if launches_dependents:
+        launch_dependents(ctx)
 
 
-def let_next_start(ctx: KernelContext) -> None:
+def launch_dependents(ctx: KernelContext) -> None:
     """Let the kernel behind this one start once all blocks have got here."""
     ctx.emit.insert(nvvm_hopper.GridDependencyOp("launch_dependents"))
 
 
-def start_loads(ctx: KernelContext, given: Collection[SSAValue] | None, *, leads: bool) -> None:
+def start_loads(
+    ctx: KernelContext, available: Collection[SSAValue] | None, *, launches_dependents: bool
+) -> None:
     """
-    Start the loads of the tiles that stay, then those of the loop's first turns.
+    Start the loads of the loop-invariant tiles, then those of the loop's first iterations.
 
-    What is there before the kernel in front has ended, as `given` says, comes first.
+    What is there before the previous grid has ended, as `available` says, comes first.
     """
-    stay, staged = stay_loads(ctx), staged_loads(ctx)
+    invariant, staged = invariant_loads(ctx), staged_loads(ctx)
     looped = bool(ctx.graph.loop_sizes)
-    turns = range(ctx.stages - 1)
+    iterations = range(ctx.stages - 1)
     early: list[threadblock.LoadOp] = []
-    if given is not None:
-        early = [op for op in (*stay, *staged) if view_of(op.source).root in given]
-    late = len(early) < len(stay) + len(staged)
-    if late:
-        copy(ctx, [op for op in stay if op in early], 0, 0)
-        for turn in turns:
-            copy(ctx, [op for op in staged if op in early], turn, turn)
-        wait_for_kernel_in_front(ctx, given, leads=leads)
-        stay_late = [op for op in stay if op not in early]
+    if available is not None:
+        early = [op for op in (*invariant, *staged) if view_of(op.source).root in available]
+    has_later = len(early) < len(invariant) + len(staged)
+    if has_later:
+        copy(ctx, [op for op in invariant if op in early], 0, 0)
+        for iteration in iterations:
+            copy(ctx, [op for op in staged if op in early], iteration, iteration)
+        wait_for_previous_grid(ctx, available, launches_dependents=launches_dependents)
+        invariant_later = [op for op in invariant if op not in early]
         staged = [op for op in staged if op not in early]
     else:
-        stay_late = stay
+        invariant_later = invariant
     for apart in (False, True):
-        copy(ctx, [op for op in stay_late if (LATE in op.attributes) == apart], 0, 0)
-        if any((LATE in op.attributes) == apart for op in stay):
+        copy(ctx, [op for op in invariant_later if (SEPARATE_WAIT in op.attributes) == apart], 0, 0)
+        if any((SEPARATE_WAIT in op.attributes) == apart for op in invariant):
             ctx.emit.insert(nvvm.CpAsyncCommitGroupOp())
-    for turn in turns if looped else ():
-        copy(ctx, staged, turn, turn)
+    for iteration in iterations if looped else ():
+        copy(ctx, staged, iteration, iteration)
         ctx.emit.insert(nvvm.CpAsyncCommitGroupOp())
-    if not late:
-        wait_for_kernel_in_front(ctx, given, leads=leads)
+    if not has_later:
+        wait_for_previous_grid(ctx, available, launches_dependents=launches_dependents)
 
 
-def start_stay(ctx: KernelContext, given: Collection[SSAValue] | None) -> None:
-    """Start the loads of the tiles that stay alone, the ones that are `given` first."""
-    stay = stay_loads(ctx)
-    early = [op for op in stay if given is not None and view_of(op.source).root in given]
+def start_invariant_loads(ctx: KernelContext, available: Collection[SSAValue] | None) -> None:
+    """Start the loads of the loop-invariant tiles alone, the ones that are `available` first."""
+    invariant = invariant_loads(ctx)
+    early = [
+        op for op in invariant if available is not None and view_of(op.source).root in available
+    ]
     copy(ctx, early, 0, 0)
-    wait_for_kernel_in_front(ctx, given, leads=False)
-    copy(ctx, [op for op in stay if op not in early], 0, 0)
-    if stay:
+    wait_for_previous_grid(ctx, available, launches_dependents=False)
+    copy(ctx, [op for op in invariant if op not in early], 0, 0)
+    if invariant:
         ctx.emit.insert(nvvm.CpAsyncCommitGroupOp())
 
 

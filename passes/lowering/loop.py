@@ -1,4 +1,4 @@
-"""The loop of a kernel: what it carries from turn to turn, and one turn."""
+"""Emits the main loop of a kernel: loop-carried values, and the body of one iteration."""
 
 from collections.abc import Callable, Sequence
 from functools import cached_property
@@ -16,34 +16,38 @@ from mirage_mlir.dialects.layout import (
     layout_of,
 )
 from mirage_mlir.dialects.nvvm_wgmma import WgmmaWaitOp
-from mirage_mlir.passes.lowering.context import KernelContext
-from mirage_mlir.passes.lowering.emitter import Emitter
-from mirage_mlir.passes.lowering.joined import (
-    joined_slots,
+from mirage_mlir.passes.lowering.batched_matmuls import (
+    batched_slots,
     split_slots,
     sums_with,
-    unit_columns,
+    wgmma_columns,
 )
-from mirage_mlir.passes.lowering.loads import copy, copy_turn, staged_loads, turns_of
+from mirage_mlir.passes.lowering.context import KernelContext
+from mirage_mlir.passes.lowering.emitter import Emitter
+from mirage_mlir.passes.lowering.loads import copy, copy_iteration, iterations_of, staged_loads
 from mirage_mlir.passes.lowering.matmul import hold, multiply
+from mirage_mlir.passes.lowering.mma_interleaving import Interleaving, find_interleavings, total_of
+from mirage_mlir.passes.lowering.online_softmax import OnlineMaximum, StateKey, lowest, state_key
 from mirage_mlir.passes.lowering.operations import run_operation
 from mirage_mlir.passes.lowering.order import reads, writes
-from mirage_mlir.passes.lowering.pipelined_order import is_group_product
+from mirage_mlir.passes.lowering.pipelined_order import is_wgmma
 from mirage_mlir.passes.lowering.reduction import NEUTRAL, accumulate, rescaled
-from mirage_mlir.passes.lowering.rescaling import Stabiliser, StateKey, lowest, state_key
-from mirage_mlir.passes.lowering.tile_barriers import await_tiles, release_tiles, tell_producers
+from mirage_mlir.passes.lowering.tile_barriers import (
+    arrive_at_empty_barriers,
+    await_tiles,
+    release_tiles,
+)
 from mirage_mlir.passes.lowering.tiles import (
-    HELD,
+    LHS_IN_REGISTERS,
     PRODUCERS,
     STATE,
     adds_into,
-    is_running,
+    is_online_maximum,
     registers_of,
     shares_tiles,
 )
-from mirage_mlir.passes.lowering.trails import Trail, find_trails, total_of
-from mirage_mlir.passes.lowering.units import multiplied_by_groups
-from mirage_mlir.passes.lowering.wgmma import Product, finish, finished_sums, start, sums_of
+from mirage_mlir.passes.lowering.wgmma import StartedMatmul, finish, finished_sums, start, sums_of
+from mirage_mlir.passes.lowering.wgmma_selection import uses_wgmma
 
 
 class Loop:
@@ -51,19 +55,19 @@ class Loop:
     Emits the loop of one kernel.
 
     Args:
-        ops: what one turn does, in order.
+        ops: what one iteration does, in order.
     """
 
     def __init__(self, ctx: KernelContext, ops: Sequence[Operation]) -> None:
         self.ctx = ctx
         self.ops = ops
-        self.turns = prod(ctx.graph.loop_sizes)
+        self.iterations = prod(ctx.graph.loop_sizes)
         self.sums = [op for op in ops if isinstance(op, threadblock.AccumulateOp)]
-        ctx.turns = turns_of(ctx, 0)
+        ctx.iterations = iterations_of(ctx, 0)
         self.states = [op for op in self.sums if is_state(ctx, op)]
         self.accumulators = [op for op in self.sums if op not in self.states]
         self.counts = [slots_of(op) for op in self.accumulators]
-        self.running: dict[threadblock.MatmulOp, Product] = {}
+        self.running: dict[threadblock.MatmulOp, StartedMatmul] = {}
         self.waiting: set[Operation] = set()
 
     def run(self) -> None:
@@ -75,35 +79,35 @@ class Loop:
             carried += [emit.f32(NEUTRAL[op.kind.data])] * slots
         maxima = [lowest(emit, layout) for _, layout in keys]
         for op in self.ops:
-            if isinstance(op, threadblock.MatmulOp) and HELD in op.attributes:
+            if isinstance(op, threadblock.MatmulOp) and LHS_IN_REGISTERS in op.attributes:
                 hold(ctx, op)
 
-        def body(turn: SSAValue, values: list[SSAValue]) -> list[SSAValue]:
+        def body(iteration: SSAValue, values: list[SSAValue]) -> list[SSAValue]:
             rest = self.take_maxima(keys, values[len(carried) :])
             assert not rest
-            run_turn = self.run_turn_ahead if self.is_ahead else self.run_turn
-            totals = run_turn(turn, self.split(values))
-            return [*totals, *chain.from_iterable(ctx.stabilisers[k].maxima for k in keys)]
+            run_iteration = self.run_iteration_ahead if self.is_ahead else self.run_iteration
+            totals = run_iteration(iteration, self.split(values))
+            return [*totals, *chain.from_iterable(ctx.row_maxima[k].maxima for k in keys)]
 
-        results = emit.loop(self.turns, [*carried, *chain.from_iterable(maxima)], body)
-        ctx.turns = turns_of(ctx, 0)
+        results = emit.loop(self.iterations, [*carried, *chain.from_iterable(maxima)], body)
+        ctx.iterations = iterations_of(ctx, 0)
         for op, values in self.split(results).items():
-            ahead = self.is_ahead and is_group_product(op)
+            ahead = self.is_ahead and is_wgmma(op)
             ctx.registers[op.result] = finished_sums(emit, values) if ahead else values
         if self.is_ahead and shares_tiles(ctx.graph):
             # Nobody fills them again, but producers of other blocks wait before they leave.
-            ctx.slot = (self.turns - 1) % ctx.stages
-            tell_producers(ctx)
+            ctx.slot = (self.iterations - 1) % ctx.stages
+            arrive_at_empty_barriers(ctx)
         self.take_maxima(keys, results[len(carried) :])
         for op in self.states:
-            state = ctx.stabilisers[op.value, registers_of(op.result)]
+            state = ctx.row_maxima[op.value, registers_of(op.result)]
             ctx.registers[op.result] = state.maxima
 
     def take_maxima(self, keys: Sequence[StateKey], values: list[SSAValue]) -> list[SSAValue]:
-        """Give the stabilisers of sums the maxima so far; what is left of `values`."""
+        """Give the row maxima of sums the maxima so far; what is left of `values`."""
         for key in keys:
             count = len(key[1].offsets)
-            self.ctx.stabilisers[key] = Stabiliser(key[1], values[:count])
+            self.ctx.row_maxima[key] = OnlineMaximum(key[1], values[:count])
             values = values[count:]
         return values
 
@@ -115,30 +119,30 @@ class Loop:
             for op, count in zip(self.accumulators, self.counts, strict=True)
         }
 
-    def run_turn(
-        self, turn: SSAValue, carried: dict[threadblock.AccumulateOp, list[SSAValue]]
+    def run_iteration(
+        self, iteration: SSAValue, carried: dict[threadblock.AccumulateOp, list[SSAValue]]
     ) -> list[SSAValue]:
-        """One turn; the accumulators after it."""
+        """One iteration; the accumulators after it."""
         ctx = self.ctx
-        ctx.turns = turns_of(ctx, turn)
-        ctx.slot = ctx.emit.rem(turn, ctx.stages)
-        ctx.parity = ctx.emit.bits(turn, 1)
-        ops = self.ops if PRODUCERS in ctx.graph.attributes else self.start_turn(turn)
+        ctx.iterations = iterations_of(ctx, iteration)
+        ctx.slot = ctx.emit.rem(iteration, ctx.stages)
+        ctx.parity = ctx.emit.bits(iteration, 1)
+        ops = self.ops if PRODUCERS in ctx.graph.attributes else self.start_iteration(iteration)
         totals: dict[Operation, list[SSAValue]] = {}
-        started: dict[Operation, Product] = {}
-        trails = find_trails(ops)
-        later = {graph for trail in trails.values() for graph in trail.graphs}
+        started: dict[Operation, StartedMatmul] = {}
+        interleavings = find_interleavings(ops)
+        later = {graph for interleaving in interleavings.values() for graph in interleaving.graphs}
         for op in ops:
-            self.wait_for_products(op, totals, started)
+            self.wait_for_matmuls(op, totals, started)
             if isinstance(op, AwaitTilesOp):
-                await_tiles(ctx, turn)
+                await_tiles(ctx, iteration)
             elif isinstance(op, ReleaseTilesOp):
                 release_tiles(ctx, op)
             elif is_alone(op):
                 self.running[op] = start(ctx, op, None)
-            elif isinstance(op, threadblock.MatmulOp) and op in trails:
+            elif isinstance(op, threadblock.MatmulOp) and op in interleavings:
                 total = total_of(op)
-                started[total] = self.start_with(trails[op], total, carried[total])
+                started[total] = self.start_with(interleavings[op], total, carried[total])
             elif isinstance(op, threadblock.AccumulateOp):
                 if op in carried and op not in started and op not in totals:
                     self.add_up(op, carried, totals, started)
@@ -150,42 +154,42 @@ class Loop:
     @cached_property
     def is_ahead(self) -> bool:
         """
-        Whether a turn's products run on while those of the next turn are started.
+        Whether an iteration's matmuls run on while those of the next iteration are started.
 
-        So it is where nothing in the loop asks for their sums, and warps do not meet in it.
+        So it is where nothing in the loop asks for their sums, and warps do not synchronize in it.
         """
-        products = [op for op in self.ops if isinstance(op, threadblock.MatmulOp)]
+        matmuls = [op for op in self.ops if isinstance(op, threadblock.MatmulOp)]
         return (
             PRODUCERS in self.ctx.graph.attributes
-            and bool(products)
-            and all(multiplied_by_groups(op) and adds_into(op.result) for op in products)
+            and bool(matmuls)
+            and all(uses_wgmma(op) and adds_into(op.result) for op in matmuls)
             and all(op.rescale is None for op in self.accumulators)
             and not any(isinstance(op, BarrierOp) for op in self.ops)
-            and not find_trails(self.ops)
+            and not find_interleavings(self.ops)
         )
 
-    def run_turn_ahead(
-        self, turn: SSAValue, carried: dict[threadblock.AccumulateOp, list[SSAValue]]
+    def run_iteration_ahead(
+        self, iteration: SSAValue, carried: dict[threadblock.AccumulateOp, list[SSAValue]]
     ) -> list[SSAValue]:
         """
-        One turn whose products are not waited for; the accumulators after it.
+        One iteration whose matmuls are not waited for; the accumulators after it.
 
-        Those of the turn before are, once this turn's are started: the matrix units always have
-        work. Then the tiles of that turn are released.
+        Those of the iteration before are, once this iteration's are started: the tensor cores
+        always have work. Then the tiles of that iteration are released.
         """
         ctx, emit = self.ctx, self.ctx.emit
-        ctx.turns = turns_of(ctx, turn)
-        ctx.slot = slot = emit.rem(turn, ctx.stages)
-        ctx.parity = emit.bits(turn, 1)
-        await_tiles(ctx, turn)
+        ctx.iterations = iterations_of(ctx, iteration)
+        ctx.slot = slot = emit.rem(iteration, ctx.stages)
+        ctx.parity = emit.bits(iteration, 1)
+        await_tiles(ctx, iteration)
         totals: dict[Operation, list[SSAValue]] = {}
-        started: dict[Operation, Product] = {}
-        for op in filter(is_group_product, self.accumulators):
+        started: dict[Operation, StartedMatmul] = {}
+        for op in filter(is_wgmma, self.accumulators):
             self.add_up(op, carried, totals, started)
         emit.insert(WgmmaWaitOp(len(started)))
         totals |= self.totals_of(started, sums_of)
-        with emit.when(emit.less(0, turn)):
-            ctx.slot = emit.rem(emit.add(turn, ctx.stages - 1), ctx.stages)
+        with emit.when(emit.less(0, iteration)):
+            ctx.slot = emit.rem(emit.add(iteration, ctx.stages - 1), ctx.stages)
             self.release()
         ctx.slot = slot
         for op in self.ops:
@@ -197,20 +201,20 @@ class Loop:
         return list(chain.from_iterable(totals[op] for op in self.accumulators))
 
     def release(self) -> None:
-        """Release the tiles of the turn whose buffers are the present ones."""
+        """Release the tiles of the iteration whose buffers are the present ones."""
         for op in self.ops:
             if isinstance(op, ReleaseTilesOp):
                 release_tiles(self.ctx, op)
 
-    def wait_for_products(
+    def wait_for_matmuls(
         self,
         op: Operation,
         totals: dict[Operation, list[SSAValue]],
-        started: dict[Operation, Product],
+        started: dict[Operation, StartedMatmul],
     ) -> None:
-        """Wait for the products of warp groups that `op` needs, or must not run beside."""
-        meets = isinstance(op, BarrierOp) and not self.run_through_meetings
-        if isinstance(op, ReleaseTilesOp) or meets:
+        """Wait for the warpgroup matmuls that `op` needs, or must not run beside."""
+        is_barrier = isinstance(op, BarrierOp) and not self.run_through_barriers
+        if isinstance(op, ReleaseTilesOp) or is_barrier:
             totals |= self.finished(started)
             self.take()
         elif self.running.keys() & needed_by(op):
@@ -221,9 +225,9 @@ class Loop:
         op: threadblock.AccumulateOp,
         carried: dict[threadblock.AccumulateOp, list[SSAValue]],
         totals: dict[Operation, list[SSAValue]],
-        started: dict[Operation, Product],
+        started: dict[Operation, StartedMatmul],
     ) -> None:
-        """Add what a turn has for the accumulator `op`, or start to."""
+        """Add what an iteration has for the accumulator `op`, or start to."""
         sums = sums_with(op, self.ops)
         if len(sums) > 1:
             # They stand side by side.
@@ -234,7 +238,7 @@ class Loop:
                 self.waiting.add(op)
             return
         total = self.run_accumulate(op, carried[op])
-        if isinstance(total, Product):
+        if isinstance(total, StartedMatmul):
             started[op] = total
         else:
             totals[op] = total
@@ -243,75 +247,81 @@ class Loop:
         self,
         sums: list[threadblock.AccumulateOp],
         carried: dict[threadblock.AccumulateOp, list[SSAValue]],
-    ) -> Product:
-        """Start the product that is added to several accumulators at once."""
+    ) -> StartedMatmul:
+        """Start the matmul that is added to several accumulators at once."""
         first = sums[0].value.owner
         assert isinstance(first, threadblock.MatmulOp)
-        slots = joined_slots(sums, [carried[op] for op in sums])
-        return start(self.ctx, first, slots, columns=unit_columns(sums))
+        slots = batched_slots(sums, [carried[op] for op in sums])
+        return start(self.ctx, first, slots, columns=wgmma_columns(sums))
 
     def start_with(
-        self, trail: Trail, op: threadblock.AccumulateOp, carried: list[SSAValue]
-    ) -> Product:
-        """Start a product that is added to `op`, piece by piece as its left side is computed."""
+        self, interleaving: Interleaving, op: threadblock.AccumulateOp, carried: list[SSAValue]
+    ) -> StartedMatmul:
+        """Start a matmul that is added to `op`, piece by piece as its left side is computed."""
         self.ctx.emit.location = op.location
         if op.rescale is not None:
             carried, _ = rescaled(self.ctx, op, carried, [])
-        return start(self.ctx, trail.product, carried, trail.begin(self.ctx).compute)
+        return start(self.ctx, interleaving.matmul, carried, interleaving.begin(self.ctx).compute)
 
-    def finished(self, started: dict[Operation, Product]) -> dict[Operation, list[SSAValue]]:
-        """The accumulators whose products were `started`, which are waited for: none are left."""
+    def finished(self, started: dict[Operation, StartedMatmul]) -> dict[Operation, list[SSAValue]]:
+        """The accumulators whose matmuls were `started`, which are waited for: none are left."""
         done = self.totals_of(started, finish)
         started.clear()
         return done
 
     def totals_of(
         self,
-        started: dict[Operation, Product],
-        take: Callable[[Emitter, Product], list[SSAValue]],
+        started: dict[Operation, StartedMatmul],
+        take: Callable[[Emitter, StartedMatmul], list[SSAValue]],
     ) -> dict[Operation, list[SSAValue]]:
-        """The accumulators to which products were `started`, by what `take` makes of these."""
+        """The accumulators to which matmuls were `started`, by what `take` makes of these."""
         found: dict[Operation, list[SSAValue]] = {}
-        for op, product in started.items():
+        for op, matmul in started.items():
             assert isinstance(op, threadblock.AccumulateOp)
-            slots, sums = take(self.ctx.emit, product), sums_with(op, self.ops)
+            slots, sums = take(self.ctx.emit, matmul), sums_with(op, self.ops)
             found |= split_slots(sums, slots) if len(sums) > 1 else {op: slots}
         return found
 
     def take(self) -> None:
-        """Wait for the products whose results threads use: none are left."""
-        for op, product in self.running.items():
-            self.ctx.registers[op.result] = finish(self.ctx.emit, product)
+        """Wait for the matmuls whose results threads use: none are left."""
+        for op, matmul in self.running.items():
+            self.ctx.registers[op.result] = finish(self.ctx.emit, matmul)
         self.running.clear()
 
     @cached_property
-    def run_through_meetings(self) -> bool:
-        """Whether products run on while all threads meet: nothing that they read is rewritten."""
+    def run_through_barriers(self) -> bool:
+        """
+        Whether matmuls run on while all threads synchronize: nothing that they read is rewritten.
+        """
         written = {op for op in self.ops if writes(op)}
-        return not any(written & set(reads(op)) for op in self.ops if is_group_product(op))
+        return not any(written & set(reads(op)) for op in self.ops if is_wgmma(op))
 
-    def start_turn(self, turn: SSAValue) -> Sequence[Operation]:
-        """Wait for the turn's tiles, and start the loads of a later turn; what is left to do."""
+    def start_iteration(self, iteration: SSAValue) -> Sequence[Operation]:
+        """
+        Wait for the iteration's tiles, and start the loads of a later iteration; what is left to
+        do.
+        """
         ctx, emit = self.ctx, self.ctx.emit
         staged = staged_loads(ctx)
         if ctx.stages == 1 and staged:
-            copy_turn(ctx, turn, 0)
+            copy_iteration(ctx, iteration, 0)
         first, *rest = self.ops
         run_operation(ctx, first)
         if ctx.stages > 1:
-            later = emit.add(turn, ctx.stages - 1)
-            with emit.when(emit.less(later, self.turns)):
+            later = emit.add(iteration, ctx.stages - 1)
+            with emit.when(emit.less(later, self.iterations)):
                 copy(ctx, staged, later, emit.rem(later, ctx.stages))
             emit.insert(nvvm.CpAsyncCommitGroupOp())
         return rest
 
     def run_accumulate(
         self, op: threadblock.AccumulateOp, carried: list[SSAValue]
-    ) -> list[SSAValue] | Product:
+    ) -> list[SSAValue] | StartedMatmul:
         """
-        The accumulator after this turn; a product is added by the matrix unit itself.
+        The accumulator after this iteration; a matmul is added by the tensor core itself.
 
-        Threads go on with the turn while warp groups' products run, until the tiles are released.
+        Threads go on with the iteration while warpgroup matmuls run, until the tiles are
+        released.
         """
         ctx = self.ctx
         ctx.emit.location = op.location
@@ -319,32 +329,32 @@ class Loop:
             assert isinstance(op.value.owner, threadblock.MatmulOp)
             if op.rescale is not None:
                 carried, _ = rescaled(ctx, op, carried, [])
-            product = op.value.owner
-            run = start if multiplied_by_groups(product) else multiply
-            return run(ctx, product, carried)
+            matmul = op.value.owner
+            run = start if uses_wgmma(matmul) else multiply
+            return run(ctx, matmul, carried)
         return accumulate(ctx, op, carried)
 
 
 def is_state(ctx: KernelContext, op: threadblock.AccumulateOp) -> bool:
-    """Whether `op` is the maximum of all turns that is kept for other sums in any case."""
+    """Whether `op` is the maximum of all iterations that is kept for other sums in any case."""
     if STATE in op.attributes:
         return True
-    running = op.kind.data == "max" and is_running(op.value) and not op.across.get_values()
+    running = op.kind.data == "max" and is_online_maximum(op.value) and not op.across.get_values()
     if not running or layout_of(op.result) != layout_of(op.value):
         return False
-    # Of no turns at all it would be -inf.
+    # Of no iterations at all it would be -inf.
     return ctx.exists(op.value) is True
 
 
 def is_alone(op: Operation) -> TypeGuard[threadblock.MatmulOp]:
-    """Whether `op` is a product of warp groups that is not added to a sum."""
-    return multiplied_by_groups(op) and not adds_into(op.results[0])
+    """Whether `op` is a warpgroup matmul that is not added to a sum."""
+    return uses_wgmma(op) and not adds_into(op.results[0])
 
 
 def needed_by(op: Operation) -> set[Operation]:
-    """What `op`, or the product that it adds to a sum, takes."""
+    """What `op`, or the matmul that it adds to a sum, takes."""
     found = {value.owner for value in op.operands if isinstance(value.owner, Operation)}
-    for each in [each for each in found if is_group_product(each)]:
+    for each in [each for each in found if is_wgmma(each)]:
         found.update(value.owner for value in each.operands if isinstance(value.owner, Operation))
     return found
 

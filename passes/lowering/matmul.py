@@ -1,4 +1,4 @@
-"""Matrix products of tiles in shared memory or registers on the matrix units."""
+"""Matmul of tiles in shared memory or registers on the tensor cores."""
 
 from dataclasses import dataclass
 from math import prod
@@ -23,8 +23,8 @@ from mirage_mlir.passes.lowering.context import KernelContext, shared_layout
 from mirage_mlir.passes.lowering.emitter import Index, byte_width
 from mirage_mlir.passes.lowering.fragments import packed_fragments
 from mirage_mlir.passes.lowering.tf32 import multiply_fragments, split_loads
-from mirage_mlir.passes.lowering.units import multiplied_by_groups
 from mirage_mlir.passes.lowering.wgmma import finish, start
+from mirage_mlir.passes.lowering.wgmma_selection import uses_wgmma
 
 UNROLLED_STEPS = 8
 """Steps along the depth that are written out; more become a loop, to bound the code."""
@@ -38,7 +38,7 @@ TF32_DEPTH = 8
 @dataclass(frozen=True)
 class WarpTile:
     """
-    What one warp computes of a product.
+    What one warp computes of a matmul.
 
     Args:
         row, column, depth: where the warp starts.
@@ -88,7 +88,7 @@ def multiply(
     ctx: KernelContext, op: threadblock.MatmulOp, added: list[SSAValue] | None
 ) -> list[SSAValue]:
     """The slots of `op`'s result, plus `added` where given."""
-    if multiplied_by_groups(op):
+    if uses_wgmma(op):
         return finish(ctx.emit, start(ctx, op, added))
     ctx.emit.location = op.location
     attribute = layout_of(op.result)
@@ -99,16 +99,16 @@ def multiply(
     if len(slots) != computed:
         fail(op, f"has a layout of {len(slots)} slots a thread, and computes {computed}")
     # Registers have no index that is known only when the kernel runs.
-    in_registers = op in ctx.held or isinstance(layout_of(op.lhs), RegistersAttr)
+    in_registers = op in ctx.resident_lhs or isinstance(layout_of(op.lhs), RegistersAttr)
     if tile.steps <= UNROLLED_STEPS or in_registers:
         for step in range(tile.steps):
             slots = multiply_step(ctx, op, tile, step * MMA_DEPTH, slots)
         return slots
 
-    def turn(step: SSAValue, carried: list[SSAValue]) -> list[SSAValue]:
+    def iteration(step: SSAValue, carried: list[SSAValue]) -> list[SSAValue]:
         return multiply_step(ctx, op, tile, ctx.emit.mul(step, MMA_DEPTH), carried)
 
-    return ctx.emit.loop(tile.steps, slots, turn)
+    return ctx.emit.loop(tile.steps, slots, iteration)
 
 
 def multiply_step(
@@ -118,7 +118,7 @@ def multiply_step(
     at: Index,
     slots: list[SSAValue],
 ) -> list[SSAValue]:
-    """One instruction's depth of the warp's product; slots are in the order of `mma_result`."""
+    """One instruction's depth of the warp's matmul; slots are in the order of `mma_result`."""
     emit = ctx.emit
     element = threadblock.tile_type(op.lhs).element_type
     if element == f32:
@@ -155,9 +155,9 @@ def multiply_thrice(
     slots: list[SSAValue],
 ) -> list[SSAValue]:
     """
-    `multiply_step` for f32, in two steps of depth 8; one product is enough in tf32.
+    `multiply_step` for f32, in two steps of depth 8; one matmul is enough in tf32.
 
-    Matrix units round sums towards zero: over thousands of steps that would be a bias. So only
+    Tensor cores round sums towards zero: over thousands of steps that would be a bias. So only
     what one step adds is summed there.
     """
     emit = ctx.emit
@@ -209,9 +209,9 @@ def left_fragments(
     ctx: KernelContext, op: threadblock.MatmulOp, tile: WarpTile, at: Index
 ) -> list[list[SSAValue]]:
     """The fragments of the left side in one step, one for each 16 rows."""
-    if op in ctx.held:
+    if op in ctx.resident_lhs:
         assert isinstance(at, int)
-        return ctx.held[op][at // MMA_DEPTH]
+        return ctx.resident_lhs[op][at // MMA_DEPTH]
     if isinstance(layout_of(op.lhs), RegistersAttr):
         assert isinstance(at, int)
         return packed_fragments(ctx, op, tile.row_tiles, at // MMA_DEPTH)
@@ -223,11 +223,11 @@ def left_fragments(
 
 
 def hold(ctx: KernelContext, op: threadblock.MatmulOp) -> None:
-    """Load all fragments of the left side, for all turns to come."""
+    """Load all fragments of the left side, for all iterations to come."""
     ctx.emit.location = op.location
     tile = warp_tile(ctx, op)
     steps = range(tile.steps)
-    ctx.held[op] = [left_fragments(ctx, op, tile, step * MMA_DEPTH) for step in steps]
+    ctx.resident_lhs[op] = [left_fragments(ctx, op, tile, step * MMA_DEPTH) for step in steps]
 
 
 def _matrices(

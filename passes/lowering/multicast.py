@@ -1,4 +1,4 @@
-"""Tiles that the blocks of a cluster share: which, and what each block copies of them."""
+"""Multicast copies: tiles that blocks of a cluster share, and the slice that each block copies."""
 
 from dataclasses import dataclass
 from functools import reduce
@@ -29,7 +29,7 @@ from mirage_mlir.passes.lowering.tiles import (
     matmul_sizes,
     summed_axes,
 )
-from mirage_mlir.passes.lowering.units import multiplied_by_groups
+from mirage_mlir.passes.lowering.wgmma_selection import uses_wgmma
 
 I16 = IntegerType(16)
 
@@ -45,13 +45,13 @@ def form_clusters(graph: kernel.GraphDefinedOp, target: Target) -> None:
 
 def found_clusters(graph: kernel.GraphDefinedOp, target: Target) -> tuple[int, ...]:
     """Blocks of a cluster along each axis of the grid where that pays, else nothing."""
-    products = [op for op in graph.body.block.ops if isinstance(op, threadblock.MatmulOp)]
-    if not products or not all(map(multiplied_by_groups, products)):
+    matmuls = [op for op in graph.body.block.ops if isinstance(op, threadblock.MatmulOp)]
+    if not matmuls or not all(map(uses_wgmma, matmuls)):
         return ()
     tiles = [
         LoopTile(buffer_bytes(op), cut_axes(op)) for op in graph.body.block.ops if is_staged(op)
     ]
-    operations = sum(2.0 * prod(matmul_sizes(op)) for op in products)
+    operations = sum(2.0 * prod(matmul_sizes(op)) for op in matmuls)
     return choose_cluster(graph.grid_sizes, tiles, operations, target)
 
 

@@ -6,27 +6,34 @@ from xdsl.ir import Operation
 
 from mirage_mlir.dialects import nvvm, nvvm_hopper, thread, threadblock
 from mirage_mlir.dialects.layout import AwaitTileOp, BarrierOp, ConvertLayoutOp
-from mirage_mlir.dialects.parts import LeavePartOp
+from mirage_mlir.dialects.split_k import StorePartialSumOp
 from mirage_mlir.dialects.threadblock import Stage
 from mirage_mlir.passes.lowering.access import fetch, write_shared
 from mirage_mlir.passes.lowering.context import KernelContext, shared_layout
 from mirage_mlir.passes.lowering.elementwise import run_thread_graph
 from mirage_mlir.passes.lowering.matmul import multiply
-from mirage_mlir.passes.lowering.parts import leave_part, total_of_parts
 from mirage_mlir.passes.lowering.reduction import (
     NEUTRAL,
+    block_partial_sum,
     layout_read_by,
-    part_of_sum,
     reduce,
 )
+from mirage_mlir.passes.lowering.split_k import store_partial_sum, total_of_partial_sums
 from mirage_mlir.passes.lowering.stores import store_slots
 from mirage_mlir.passes.lowering.streams import Stream, StreamPieces, find_streams
 from mirage_mlir.passes.lowering.tile_barriers import await_tile
-from mirage_mlir.passes.lowering.tiles import FENCED, PART, PRODUCERS, adds_into, block_threads
-from mirage_mlir.passes.lowering.units import multiplied_by_groups, written_for_groups
+from mirage_mlir.passes.lowering.tiles import (
+    PARTIAL_SUM,
+    PRODUCERS,
+    PROXY_FENCE,
+    adds_into,
+    block_threads,
+)
+from mirage_mlir.passes.lowering.wgmma_selection import uses_wgmma, written_for_wgmma
 
 CONSUMERS_BARRIER = 1
-"""The number of the barrier at which the threads that compute meet; at 0 all of a block do."""
+"""The number of the barrier at which the threads that compute synchronize; at 0 all of a block
+do."""
 
 
 def run_all(ctx: KernelContext, ops: Sequence[Operation]) -> None:
@@ -49,10 +56,10 @@ def run_operation(ctx: KernelContext, op: Operation) -> None:
         case threadblock.MatmulOp() if not adds_into(op.result):
             ctx.registers[op.result] = multiply(ctx, op, None)
         case threadblock.AccumulateOp():
-            total = total_of_parts if PART in op.attributes else part_of_sum
+            total = total_of_partial_sums if PARTIAL_SUM in op.attributes else block_partial_sum
             ctx.registers[op.result] = total(ctx, op)
-        case LeavePartOp():
-            leave_part(ctx, op)
+        case StorePartialSumOp():
+            store_partial_sum(ctx, op)
         case thread.GraphOp():
             run_thread_graph(ctx, op)
         case threadblock.ReduceSumOp() | threadblock.ReduceMaxOp():
@@ -64,7 +71,7 @@ def run_operation(ctx: KernelContext, op: Operation) -> None:
         case threadblock.StoreOp():
             run_store(ctx, op)
         case _:
-            # Loads are started ahead; a transpose is another view of the same memory; a product
+            # Loads are started ahead; a transpose is another view of the same memory; a matmul
             # that is added to an accumulator is computed there.
             assert isinstance(
                 op, threadblock.LoadOp | threadblock.TransposeOp | threadblock.MatmulOp
@@ -83,25 +90,25 @@ def run_barrier(ctx: KernelContext, op: BarrierOp) -> None:
     """Wait for asynchronous loads where asked, then for all threads."""
     if op.pending is not None:
         ctx.emit.insert(nvvm.CpAsyncWaitGroupOp(op.pending.value.data))
-    in_turn = op.stage.data == Stage.LOOP.value and op.pending is None
-    fenced = not in_turn and written_for_groups(ctx.graph) and may_precede_groups(op)
-    if fenced or FENCED in op.attributes:
+    in_iteration = op.stage.data == Stage.LOOP.value and op.pending is None
+    needs_fence = not in_iteration and written_for_wgmma(ctx.graph) and may_precede_wgmma(op)
+    if needs_fence or PROXY_FENCE in op.attributes:
         ctx.emit.insert(nvvm_hopper.FenceProxyOp())
     if op.cluster is not None:
-        meet_cluster(ctx)
+        cluster_barrier(ctx)
     else:
-        meet_block(ctx)
+        block_barrier(ctx)
 
 
-def may_precede_groups(op: BarrierOp) -> bool:
-    """Whether a product of warp groups follows, in this turn of the loop or another."""
+def may_precede_wgmma(op: BarrierOp) -> bool:
+    """Whether a warpgroup matmul follows, in this iteration of the loop or another."""
     following = op.next_op
-    while following is not None and not multiplied_by_groups(following):
+    while following is not None and not uses_wgmma(following):
         following = following.next_op
     return following is not None or op.stage.data == Stage.LOOP.value
 
 
-def meet_block(ctx: KernelContext) -> None:
+def block_barrier(ctx: KernelContext) -> None:
     """Wait for all threads of the block that compute: producers go their own way."""
     if PRODUCERS not in ctx.graph.attributes:
         ctx.emit.insert(nvvm.BarrierOp())
@@ -110,7 +117,7 @@ def meet_block(ctx: KernelContext) -> None:
     ctx.emit.insert(nvvm.BarrierOp(ctx.emit.i32(CONSUMERS_BARRIER), count))
 
 
-def meet_cluster(ctx: KernelContext) -> None:
+def cluster_barrier(ctx: KernelContext) -> None:
     """Wait for all threads of the cluster."""
     ctx.emit.insert(nvvm_hopper.ClusterArriveOp())
     ctx.emit.insert(nvvm_hopper.ClusterWaitOp())

@@ -1,4 +1,4 @@
-"""The order of a block's work before, in and after the loop, and the barriers that it takes."""
+"""Orders the operations of prologue, loop and epilogue, and inserts the barriers they need."""
 
 from dataclasses import dataclass, field
 
@@ -13,21 +13,21 @@ from mirage_mlir.dialects.layout import (
     SharedAttr,
     layout_of,
 )
-from mirage_mlir.dialects.parts import LeavePartOp
+from mirage_mlir.dialects.split_k import StorePartialSumOp
 from mirage_mlir.dialects.threadblock import Stage
+from mirage_mlir.passes.lowering.batched_matmuls import brought_together
 from mirage_mlir.passes.lowering.context import (
     buffer_of,
-    is_stay,
+    is_invariant_load,
     is_tensor_copy,
     maxima_of,
 )
-from mirage_mlir.passes.lowering.joined import brought_together
 from mirage_mlir.passes.lowering.tiles import (
-    FENCED,
-    LATE,
+    PROXY_FENCE,
+    SEPARATE_WAIT,
     adds_into,
 )
-from mirage_mlir.passes.lowering.units import read_by_groups
+from mirage_mlir.passes.lowering.wgmma_selection import read_by_wgmma
 
 
 def in_shared(value: SSAValue) -> bool:
@@ -41,7 +41,7 @@ def reads(op: Operation) -> list[Operation]:
         return []
     operands = [op.input] if isinstance(op, ConvertLayoutOp) else [*op.operands]
     if isinstance(op, threadblock.AccumulateOp) and isinstance(op.value.owner, Operation):
-        # A product is computed where it is added.
+        # A matmul is computed where it is added.
         operands += op.value.owner.operands if is_added(op.value.owner) else ()
     # Who reads parts that are relative to maxima reads these too.
     operands += [maxima for maxima in map(maxima_of, operands) if maxima is not None]
@@ -49,12 +49,12 @@ def reads(op: Operation) -> list[Operation]:
 
 
 def is_added(op: Operation) -> bool:
-    """Whether `op` is a product that the matrix unit adds to an accumulator."""
+    """Whether `op` is a matmul that the tensor core adds to an accumulator."""
     return isinstance(op, threadblock.MatmulOp) and adds_into(op.result)
 
 
 def writes(op: Operation) -> list[Operation]:
-    """The buffer that `op` itself writes; loads are waited for, not ordered here."""
+    """The buffer that `op` writes; asynchronous loads are excluded, since waits order them."""
     if isinstance(op, threadblock.LoadOp | threadblock.TransposeOp):
         return []
     return [op] if any(in_shared(result) for result in op.results) else []
@@ -70,7 +70,7 @@ def spreads(op: Operation) -> bool:
 
 @dataclass
 class Hazards:
-    """Buffers touched since all threads last met."""
+    """Buffers touched since all threads last synchronized."""
 
     written: set[Operation] = field(default_factory=set[Operation])
     read: set[Operation] = field(default_factory=set[Operation])
@@ -87,7 +87,7 @@ class Hazards:
         self.read.update(reads(op))
 
     def clear(self) -> None:
-        """All threads have met."""
+        """All threads have synchronized."""
         self.written.clear()
         self.read.clear()
 
@@ -104,10 +104,10 @@ def with_barriers(ops: list[Operation], stage: Stage, hazards: Hazards) -> list[
     for op in ops:
         cluster = any(buffer in parts for buffer in reads(op))
         if cluster or hazards.conflict(op):
-            meeting = BarrierOp(stage.value, cluster=cluster)
+            barrier = BarrierOp(stage.value, cluster=cluster)
             if stage == Stage.LOOP and any(map(is_for_groups, hazards.written)):
-                meeting.attributes[FENCED] = UnitAttr()
-            ordered.append(meeting)
+                barrier.attributes[PROXY_FENCE] = UnitAttr()
+            ordered.append(barrier)
             hazards.clear()
             parts = set() if cluster else parts
         hazards.add(op)
@@ -117,11 +117,11 @@ def with_barriers(ops: list[Operation], stage: Stage, hazards: Hazards) -> list[
 
 
 def invariant_part(
-    ops: list[Operation], pending: int, held: list[Operation], *, looped: bool
+    ops: list[Operation], pending: int, resident: list[Operation], *, looped: bool
 ) -> list[Operation]:
     """What happens before the loop, with a wait for the loads that it, or who holds them, reads."""
     ordered = in_invariant_order(ops, pending, looped=looped)
-    if not held:
+    if not resident:
         return ordered
     waits = any(isinstance(op, BarrierOp) and op.pending is not None for op in ordered)
     return [*ordered, BarrierOp(Stage.INVARIANT.value, None if waits else pending)]
@@ -133,18 +133,18 @@ def in_invariant_order(
     """
     What happens before the loop, with a wait for the loads that it reads itself.
 
-    Where there is no loop, a product starts when its own tiles have come: what only later
+    Where there is no loop, a matmul starts when its own tiles have come: what only later
     operations read may come while it runs.
     """
     loads = [op for op in ops if isinstance(op, threadblock.LoadOp)]
     rest = [op for op in ops if op not in loads]
-    late = [] if looped else read_after_product(loads, rest)
-    for op in late:
-        op.attributes[LATE] = UnitAttr()
-    soon = [op for op in loads if op not in late]
-    ordered: list[Operation] = [*soon, *late]
+    later = [] if looped else read_after_matmul(loads, rest)
+    for op in later:
+        op.attributes[SEPARATE_WAIT] = UnitAttr()
+    soon = [op for op in loads if op not in later]
+    ordered: list[Operation] = [*soon, *later]
     done = 0
-    for loaded, left in ((soon, pending + bool(late)), (late, pending)):
+    for loaded, left in ((soon, pending + bool(later)), (later, pending)):
         places = range(done, len(rest))
         place = next((p for p in places if any(b in loaded for b in reads(rest[p]))), None)
         if place is not None:
@@ -154,45 +154,47 @@ def in_invariant_order(
     return [*ordered, *with_barriers(rest[done:], Stage.INVARIANT, Hazards())]
 
 
-def read_after_product(
+def read_after_matmul(
     loads: list[threadblock.LoadOp], rest: list[Operation]
 ) -> list[threadblock.LoadOp]:
-    """The tiles in shared memory that the first product, and what comes before it, do not read."""
-    products = [place for place, op in enumerate(rest) if isinstance(op, threadblock.MatmulOp)]
-    if not products:
+    """The tiles in shared memory that the first matmul, and what comes before it, do not read."""
+    matmuls = [place for place, op in enumerate(rest) if isinstance(op, threadblock.MatmulOp)]
+    if not matmuls:
         return []
-    before = {buffer for op in rest[: products[0] + 1] for buffer in reads(op)}
+    before = {buffer for op in rest[: matmuls[0] + 1] for buffer in reads(op)}
     return [op for op in loads if in_shared(op.result) and op not in before]
 
 
 def loop_part(ops: list[Operation], stages: int) -> list[Operation]:
-    """One turn: all threads meet when its tiles have come and the oldest buffers are free."""
+    """
+    One iteration: all threads synchronize when its tiles have come and the oldest buffers are free.
+    """
     if not ops:
         return []
-    meet = BarrierOp(Stage.LOOP.value, max(0, stages - 2))
+    top = BarrierOp(Stage.LOOP.value, max(0, stages - 2))
     loads = [op for op in ops if isinstance(op, threadblock.LoadOp)]
-    # Products of loaded tiles first: the matrix units work while threads do the rest.
-    products = [op for op in ops if of_loaded_tiles(op)]
-    rest = [op for op in ops if op not in loads and op not in products]
-    ordered = brought_together([*products, *rest])
-    return [meet, *loads, *with_barriers(ordered, Stage.LOOP, Hazards())]
+    # Matmuls of loaded tiles first: the tensor cores work while threads do the rest.
+    matmuls = [op for op in ops if of_loaded_tiles(op)]
+    rest = [op for op in ops if op not in loads and op not in matmuls]
+    ordered = brought_together([*matmuls, *rest])
+    return [top, *loads, *with_barriers(ordered, Stage.LOOP, Hazards())]
 
 
 def is_for_groups(op: Operation) -> bool:
-    """Whether warp groups multiply what `op` writes to shared memory."""
-    return read_by_groups(op.results[0])
+    """Whether warpgroups multiply what `op` writes to shared memory."""
+    return read_by_wgmma(op.results[0])
 
 
 def before_pipeline(ops: list[Operation]) -> list[Operation]:
-    """What happens before such a loop, at whose top nobody meets."""
-    copied = [op for op in ops if is_stay(op) and is_tensor_copy(op)]
+    """What happens before such a loop, at whose top nobody synchronizes."""
+    copied = [op for op in ops if is_invariant_load(op) and is_tensor_copy(op)]
     rest = [op for op in ops if op not in copied]
     ordered = [*copied, *in_invariant_order(rest, 0)]
-    meetings = [op for op in ordered if isinstance(op, BarrierOp)]
+    barriers = [op for op in ordered if isinstance(op, BarrierOp)]
     loads = any(isinstance(op, threadblock.LoadOp) and in_shared(op.result) for op in rest)
-    if loads and all(op.pending is None for op in meetings):
+    if loads and all(op.pending is None for op in barriers):
         return [*ordered, BarrierOp(Stage.INVARIANT.value, 0)]
-    behind = ordered[ordered.index(meetings[-1]) + 1 :] if meetings else ordered
+    behind = ordered[ordered.index(barriers[-1]) + 1 :] if barriers else ordered
     return [*ordered, BarrierOp(Stage.INVARIANT.value)] if any(map(writes, behind)) else ordered
 
 
@@ -200,21 +202,21 @@ def with_awaits(
     invariant: list[Operation], loop: list[Operation], post: list[Operation]
 ) -> tuple[list[Operation], list[Operation]]:
     """
-    What comes before and after a loop with a producer, with waits for the tiles that stay.
+    What comes before and after a loop with a producer, with waits for the loop-invariant tiles.
 
     They stand in front of the first reader, or of the loop that it is in. Blocks of which only some
     go on wait before they know that: none may end while copies are on their way to it.
     """
-    copied = [op for op in invariant if is_stay(op) and is_tensor_copy(op)]
+    copied = [op for op in invariant if is_invariant_load(op) and is_tensor_copy(op)]
     found = awaiting(invariant, copied, Stage.INVARIANT)
     waited = {op.tile.owner for op in found if isinstance(op, AwaitTileOp)}
     copied = [op for op in copied if op not in waited]
     looped = [op for op in copied if any(op in reads(user) for user in loop)]
     found += [AwaitTileOp(Stage.INVARIANT.value, op.result) for op in looped]
-    late = [op for op in copied if op not in looped]
+    later = [op for op in copied if op not in looped]
     if any(isinstance(op, BarrierOp) and op.cluster is not None for op in post):
-        return found, [*(AwaitTileOp(Stage.POST.value, op.result) for op in late), *post]
-    return found, awaiting(post, late, Stage.POST)
+        return found, [*(AwaitTileOp(Stage.POST.value, op.result) for op in later), *post]
+    return found, awaiting(post, later, Stage.POST)
 
 
 def awaiting(
@@ -232,9 +234,9 @@ def awaiting(
 
 
 def of_loaded_tiles(op: Operation) -> bool:
-    """Whether `op` multiplies tiles as they were loaded, or adds up such a product."""
+    """Whether `op` multiplies tiles as they were loaded, or adds up such a matmul."""
     if isinstance(op, threadblock.AccumulateOp):
-        # What is computed in the turn, as the maximum that a sum is brought to, comes later.
+        # What is computed in the iteration, as the maximum that a sum is brought to, comes later.
         if op.rescale is not None and not isinstance(op.rescale.owner, threadblock.LoadOp):
             return False
         return isinstance(op.value.owner, threadblock.MatmulOp) and of_loaded_tiles(op.value.owner)
@@ -279,9 +281,9 @@ def by_barriers(ops: list[Operation]) -> list[Operation]:
 
 def post_part(ops: list[Operation], after_loop: bool) -> list[Operation]:
     """What follows the loop, or what comes before sums across blocks where there is none."""
-    if any(isinstance(op, LeavePartOp) for op in ops):
+    if any(isinstance(op, StorePartialSumOp) for op in ops):
         return through_scratch(ops)
-    # Parts that go to other blocks come first: then all of them meet once.
+    # Parts that go to other blocks come first: then all of them synchronize once.
     parts = {op for op in ops if isinstance(op, threadblock.AccumulateOp) or spreads(op)}
     sums = leading_to(ops, parts)
     ops = [*by_barriers(sums), *by_barriers([op for op in ops if op not in sums])]
@@ -295,7 +297,7 @@ def post_part(ops: list[Operation], after_loop: bool) -> list[Operation]:
 
 def through_scratch(ops: list[Operation]) -> list[Operation]:
     """What each block does until it has left its parts, and what the last one does with them."""
-    leading = leading_to(ops, {op for op in ops if isinstance(op, LeavePartOp)})
+    leading = leading_to(ops, {op for op in ops if isinstance(op, StorePartialSumOp)})
     return [
         BarrierOp(Stage.POST.value, 0),
         *with_barriers(leading, Stage.POST, Hazards()),

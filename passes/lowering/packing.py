@@ -87,10 +87,10 @@ def packed_boxes(packing: Packing, plain: TensorMap) -> TensorMap | None:
 
 
 def packed_origin(
-    ctx: KernelContext, op: threadblock.LoadOp, packing: Packing, turns: list[Index]
+    ctx: KernelContext, op: threadblock.LoadOp, packing: Packing, iterations: list[Index]
 ) -> list[Index]:
     """Where a tile starts in a packed tensor: its first line, and the start of that."""
-    tiles = ctx.tile_numbers(op, turns)
+    tiles = ctx.tile_numbers(op, iterations)
     number: Index = 0
     for dim in packing.order:
         number = ctx.emit.add(ctx.emit.mul(number, packing.counts[dim]), tiles[dim])

@@ -1,5 +1,5 @@
 """
-A warp that copies the tiles of the loop while the others compute.
+The producer warp, which copies the tiles of the loop while consumer warps compute.
 
 One thread of the producer waits until a buffer is empty and starts tensor copies to it; the others
 wait until it is full, each for itself, and no barrier of the block is needed (`tile_barriers`).
@@ -30,12 +30,12 @@ from mirage_mlir.graph.tensor_map import BoxStart, TensorMap, box_starts
 from mirage_mlir.passes.lowering.access import EVICT_FIRST, EVICT_LAST
 from mirage_mlir.passes.lowering.context import (
     KernelContext,
-    copied_stays,
+    copied_invariant_loads,
     is_staged,
     shared_layout,
 )
 from mirage_mlir.passes.lowering.emitter import Index
-from mirage_mlir.passes.lowering.loads import staged_loads, turns_of, wait_for_kernel_in_front
+from mirage_mlir.passes.lowering.loads import iterations_of, staged_loads, wait_for_previous_grid
 from mirage_mlir.passes.lowering.multicast import in_block, own_rank, share_of, writers
 from mirage_mlir.passes.lowering.packing import (
     PACKED,
@@ -51,8 +51,8 @@ from mirage_mlir.passes.lowering.tile_barriers import (
     empty_barrier,
     full_barrier,
     initialise,
+    invariant_barrier,
     parity_of,
-    stay_barrier,
     wait,
 )
 from mirage_mlir.passes.lowering.tiles import MULTICAST, block_threads, shares_tiles
@@ -61,7 +61,7 @@ from mirage_mlir.passes.plan_memory import int_attribute
 from mirage_mlir.passes.schedule_threadblock import AHEAD, AT_START
 
 BarrierOf = Callable[[KernelContext, Index], SSAValue]
-"""The barrier of a buffer that says something of it."""
+"""Gives the barrier of a buffer, such as its full barrier."""
 
 
 @dataclass(frozen=True)
@@ -125,71 +125,73 @@ def mapped(op: threadblock.LoadOp) -> MappedTensor:
 
 def mapped_tensors(graph: kernel.GraphDefinedOp) -> list[MappedTensor]:
     """The tensor maps that a kernel with producers takes, each once."""
-    stay = copied_stays(graph)
-    loads = [op for op in graph.body.block.ops if is_staged(op) or op in stay]
+    invariant = copied_invariant_loads(graph)
+    loads = [op for op in graph.body.block.ops if is_staged(op) or op in invariant]
     return list(dict.fromkeys(mapped(op) for op in loads if isinstance(op, threadblock.LoadOp)))
 
 
 class Producer:
     """
-    Emits what the thread does that starts the copies.
+    Emits the code of the producer thread, which starts all copies.
 
-    Where only some of the loop's tiles are there before the kernel in front has ended, these are
+    Where only some of the loop's tiles are there before the previous grid has ended, these are
     copied at once, but no more of them are on their way than keep device memory busy: so what is
-    waited for need not queue behind them, and a thread that computes has it copied (`bring_late`).
+    waited for need not queue behind them, and a thread that computes copies it (`copy_after_wait`).
 
     Args:
         maps: the address of each tensor map.
-        given: the tensors that are there before the kernel in front has ended; None where this one
-            starts after that.
-        leads: whether the next kernel may start before this one has ended.
+        available: the tensors that are there before the previous grid has ended; None where this
+            one starts after that.
+        launches_dependents: whether the next kernel may start before this one has ended.
     """
 
     def __init__(
         self,
         ctx: KernelContext,
         maps: Mapping[MappedTensor, SSAValue],
-        given: Collection[SSAValue] | None,
+        available: Collection[SSAValue] | None,
         *,
-        leads: bool,
+        launches_dependents: bool,
     ) -> None:
         self.ctx = ctx
         self.maps = maps
-        self.given = given
-        self.leads = leads
+        self.available = available
+        self.launches_dependents = launches_dependents
         self.loads = staged_loads(ctx)
-        self.stays = copied_stays(ctx.graph)
-        self.turns = prod(ctx.graph.loop_sizes)
-        self.first_turns = min(ctx.stages, self.turns)
-        self.early = [op for op in self.loads if self.is_given(op)]
+        self.invariants = copied_invariant_loads(ctx.graph)
+        self.iterations = prod(ctx.graph.loop_sizes)
+        self.first_iterations = min(ctx.stages, self.iterations)
+        self.before_wait = [op for op in self.loads if self.is_available(op)]
         """The loads of what is there when the kernel starts."""
-        self.late = [op for op in self.loads if not self.is_given(op)]
+        self.after_wait = [op for op in self.loads if not self.is_available(op)]
 
     @property
     def is_paced(self) -> bool:
-        """Whether there are tiles of both kinds."""
-        return bool(self.early and self.late)
+        """Whether some tiles are copied before the PDL wait and others after it."""
+        return bool(self.before_wait and self.after_wait)
 
-    def is_given(self, op: threadblock.LoadOp) -> bool:
+    def is_available(self, op: threadblock.LoadOp) -> bool:
         """Whether what `op` loads is there when the kernel starts."""
-        return self.given is None or view_of(op.source).root in self.given
+        return self.available is None or view_of(op.source).root in self.available
 
     def start(self) -> None:
         """
         Make the barriers, and fill the first buffers with what is there already.
 
-        Barriers that nobody uses before the block has met are made behind the first copies.
+        Barriers that nobody uses before the block has synchronized are made behind the first
+        copies.
         """
         ctx = self.ctx
         slots = range(ctx.stages)
         full = [full_barrier(ctx, slot) for slot in slots]
         first = [early_barrier(ctx, slot) for slot in slots] if self.is_paced else full
-        initialise(ctx, [*first, *(stay_barrier(ctx, op) for op in self.stays)], 1)
+        initialise(ctx, [*first, *(invariant_barrier(ctx, op) for op in self.invariants)], 1)
         ctx.emit.insert(nvvm_hopper.FenceMBarrierInitOp())
-        given = [op for op in self.stays if self.is_given(op)]
-        self.copy_stays(given, Stage.INVARIANT)
-        self.fill(self.early, early_barrier if self.is_paced else full_barrier, 0, self.at_start)
-        self.copy_stays(given, Stage.POST)
+        available = [op for op in self.invariants if self.is_available(op)]
+        self.copy_invariants(available, Stage.INVARIANT)
+        first_barrier = early_barrier if self.is_paced else full_barrier
+        self.fill(self.before_wait, first_barrier, 0, self.at_start)
+        self.copy_invariants(available, Stage.POST)
         if self.is_paced:
             initialise(ctx, full, 1)
             ctx.emit.insert(nvvm_hopper.FenceMBarrierInitOp())
@@ -198,10 +200,10 @@ class Producer:
 
     @property
     def at_start(self) -> int:
-        """Turns whose tiles are on their way before the first of them has come."""
+        """Iterations whose tiles are on their way before the first of them has come."""
         if not self.is_paced:
-            return self.first_turns
-        return min(self.first_turns, int_attribute(self.ctx.graph, AT_START))
+            return self.first_iterations
+        return min(self.first_iterations, int_attribute(self.ctx.graph, AT_START))
 
     def run(self) -> None:
         """
@@ -211,20 +213,22 @@ class Producer:
         """
         if self.is_paced:
             self.fill_in_pace()
-            wait_for_kernel_in_front(self.ctx, self.given, leads=False)
+            wait_for_previous_grid(self.ctx, self.available, launches_dependents=False)
         else:
-            self.bring_late()
+            self.copy_after_wait()
         self.refill()
         if shares_tiles(self.ctx.graph):
-            self.stay()
+            self.await_readers()
 
-    def bring_late(self) -> None:
-        """Wait for the kernel in front, and start the first copies of what it may have written."""
-        wait_for_kernel_in_front(self.ctx, self.given, leads=self.leads)
-        later = [op for op in self.stays if not self.is_given(op)]
-        self.copy_stays(later, Stage.INVARIANT)
-        self.fill(self.late, full_barrier, 0, self.first_turns)
-        self.copy_stays(later, Stage.POST)
+    def copy_after_wait(self) -> None:
+        """Wait for the previous grid, and start the first copies of what it may have written."""
+        wait_for_previous_grid(
+            self.ctx, self.available, launches_dependents=self.launches_dependents
+        )
+        later = [op for op in self.invariants if not self.is_available(op)]
+        self.copy_invariants(later, Stage.INVARIANT)
+        self.fill(self.after_wait, full_barrier, 0, self.first_iterations)
+        self.copy_invariants(later, Stage.POST)
 
     def fill_in_pace(self) -> None:
         """Fill the buffers that are left with what is there already, one when another has come."""
@@ -233,76 +237,76 @@ class Producer:
 
         def body(number: SSAValue, _: list[SSAValue]) -> list[SSAValue]:
             wait(ctx, early_barrier(ctx, number), 0)
-            self.copy_turn(self.early, emit.add(number, before), early_barrier)
+            self.copy_iteration(self.before_wait, emit.add(number, before), early_barrier)
             return []
 
-        if before < self.first_turns:
-            emit.loop(self.first_turns - before, [], body)
+        if before < self.first_iterations:
+            emit.loop(self.first_iterations - before, [], body)
 
     def fill(
         self, loads: Sequence[threadblock.LoadOp], barrier: BarrierOf, first: int, end: int
     ) -> None:
-        """Start the copies of `loads` for some turns, into buffers that are new."""
+        """Start the copies of `loads` for some iterations, into buffers that are new."""
 
         def body(number: SSAValue, _: list[SSAValue]) -> list[SSAValue]:
-            self.copy_turn(loads, self.ctx.emit.add(number, first), barrier)
+            self.copy_iteration(loads, self.ctx.emit.add(number, first), barrier)
             return []
 
         if loads:
             self.ctx.emit.loop(end - first, [], body)
 
-    def copy_turn(
-        self, loads: Sequence[threadblock.LoadOp], turn: Index, barrier: BarrierOf
+    def copy_iteration(
+        self, loads: Sequence[threadblock.LoadOp], iteration: Index, barrier: BarrierOf
     ) -> None:
-        """Start the copies of a turn into the buffer of the same number."""
-        self.expect_bytes(loads, barrier(self.ctx, turn))
-        self.copy(loads, turn, turn, barrier(self.ctx, turn))
+        """Start the copies of an iteration into the buffer of the same number."""
+        self.expect_bytes(loads, barrier(self.ctx, iteration))
+        self.copy(loads, iteration, iteration, barrier(self.ctx, iteration))
 
     def refill(self) -> None:
-        """The copies of the other turns."""
+        """Copy the tiles of the remaining iterations, each once its buffer is empty."""
         ctx, emit = self.ctx, self.ctx.emit
         ahead = int_attribute(ctx.graph, AHEAD)
 
         def body(number: SSAValue, _: list[SSAValue]) -> list[SSAValue]:
-            turn = emit.add(number, self.first_turns)
-            slot = emit.rem(turn, ctx.stages)
+            iteration = emit.add(number, self.first_iterations)
+            slot = emit.rem(iteration, ctx.stages)
             if ahead < ctx.stages:
                 # What was filled at first is used up, then no more is on its way than needed.
-                before = emit.add(number, self.first_turns - ahead)
+                before = emit.add(number, self.first_iterations - ahead)
                 await_buffer(ctx, emit.rem(before, ctx.stages), before)
-            # The phase that ends when the turn before in this buffer has been read.
-            wait(ctx, empty_barrier(ctx, slot), emit.exclusive_or(parity_of(ctx, turn), 1))
+            # The phase that ends when the iteration before in this buffer has been read.
+            wait(ctx, empty_barrier(ctx, slot), emit.exclusive_or(parity_of(ctx, iteration), 1))
             self.expect_bytes(self.loads, full_barrier(ctx, slot))
-            self.copy(self.loads, turn, slot, full_barrier(ctx, slot), shared=True)
+            self.copy(self.loads, iteration, slot, full_barrier(ctx, slot), shared=True)
             return []
 
-        if self.turns > self.first_turns:
-            emit.loop(self.turns - self.first_turns, [], body)
+        if self.iterations > self.first_iterations:
+            emit.loop(self.iterations - self.first_iterations, [], body)
 
-    def stay(self) -> None:
+    def await_readers(self) -> None:
         """Wait until all blocks have read all: no block may leave while others arrive there."""
         ctx, emit = self.ctx, self.ctx.emit
 
         def body(number: SSAValue, _: list[SSAValue]) -> list[SSAValue]:
-            turn = emit.add(number, self.turns - self.first_turns)
-            barrier = empty_barrier(ctx, emit.rem(turn, ctx.stages))
-            wait(ctx, barrier, parity_of(ctx, turn))
+            iteration = emit.add(number, self.iterations - self.first_iterations)
+            barrier = empty_barrier(ctx, emit.rem(iteration, ctx.stages))
+            wait(ctx, barrier, parity_of(ctx, iteration))
             return []
 
-        emit.loop(self.first_turns, [], body)
+        emit.loop(self.first_iterations, [], body)
 
-    def copy_stays(self, loads: Sequence[threadblock.LoadOp], stage: Stage) -> None:
-        """Start the copies of those tiles that stay which are waited for in a stage."""
+    def copy_invariants(self, loads: Sequence[threadblock.LoadOp], stage: Stage) -> None:
+        """Start the copies of those loop-invariant tiles which are waited for in a stage."""
         waits = [op for op in self.ctx.graph.body.block.ops if isinstance(op, AwaitTileOp)]
         waited = [op.tile.owner for op in waits if op.stage.data == stage.value]
         for op in [op for op in loads if op in waited]:
             self.ctx.emit.location = op.location
-            barrier = stay_barrier(self.ctx, op)
+            barrier = invariant_barrier(self.ctx, op)
             self.expect_bytes([op], barrier)
-            self.copy_tile(op, turns_of(self.ctx, 0), 0, barrier, shared=False)
+            self.copy_tile(op, iterations_of(self.ctx, 0), 0, barrier, shared=False)
 
     def expect_bytes(self, loads: Sequence[threadblock.LoadOp], barrier: SSAValue) -> None:
-        """Say how many bytes come to a barrier."""
+        """Arrive at a barrier and set the number of bytes that it expects."""
         emit = self.ctx.emit
         count = 0
         for op in loads:
@@ -313,23 +317,25 @@ class Producer:
     def copy(
         self,
         loads: Sequence[threadblock.LoadOp],
-        turn: Index,
+        iteration: Index,
         slot: Index,
         barrier: SSAValue,
         *,
         shared: bool = False,
     ) -> None:
-        """Start the copies of one turn into one buffer, or into that of all blocks that share."""
-        turns = turns_of(self.ctx, turn)
+        """
+        Start the copies of one iteration into one buffer, or into that of all blocks that share.
+        """
+        iterations = iterations_of(self.ctx, iteration)
         for op in loads:
             self.ctx.emit.location = op.location
             together = shared and MULTICAST in op.attributes
-            self.copy_tile(op, turns, slot, barrier, shared=together)
+            self.copy_tile(op, iterations, slot, barrier, shared=together)
 
     def copy_tile(
         self,
         op: threadblock.LoadOp,
-        turns: list[Index],
+        iterations: list[Index],
         slot: Index,
         barrier: SSAValue,
         *,
@@ -339,9 +345,9 @@ class Producer:
         ctx, emit = self.ctx, self.ctx.emit
         tensor = mapped(op)
         if tensor.packing is None:
-            origin = ctx.origin(op, turns)
+            origin = ctx.origin(op, iterations)
         else:
-            origin = packed_origin(ctx, op, tensor.packing, turns)
+            origin = packed_origin(ctx, op, tensor.packing, iterations)
         hint = cache_hint(op, ctx.graph)
         starts, mask = box_starts(tensor.boxes, tensor.tile), None
         buffer = ctx.shared_pointer(op.result, slot)

@@ -1,7 +1,8 @@
 """
-One turn of a loop whose tiles producers copy: what warps do in it, and where all of them meet.
+Orders one iteration of a warp-specialized loop, whose tiles producer warps copy, and places its
+barriers.
 
-Threads work while products of warp groups run, and meet as seldom as two buffers of what they
+Threads work while warpgroup matmuls run, and synchronize as seldom as two buffers of what they
 compute allow.
 """
 
@@ -11,8 +12,8 @@ from xdsl.ir import Operation
 from mirage_mlir.dialects import threadblock
 from mirage_mlir.dialects.layout import AwaitTilesOp, BarrierOp, ReleaseTilesOp
 from mirage_mlir.dialects.threadblock import Stage
+from mirage_mlir.passes.lowering.batched_matmuls import brought_together
 from mirage_mlir.passes.lowering.context import is_staged
-from mirage_mlir.passes.lowering.joined import brought_together
 from mirage_mlir.passes.lowering.order import (
     Hazards,
     is_added,
@@ -23,44 +24,51 @@ from mirage_mlir.passes.lowering.order import (
     with_barriers,
     writes,
 )
-from mirage_mlir.passes.lowering.tiles import ALTERNATES, FENCED, ZERO_PADDING, adds_into, maker
-from mirage_mlir.passes.lowering.units import multiplied_by_groups
+from mirage_mlir.passes.lowering.tiles import (
+    DOUBLE_BUFFERED,
+    PROXY_FENCE,
+    ZERO_PADDING,
+    adds_into,
+    maker,
+)
+from mirage_mlir.passes.lowering.wgmma_selection import uses_wgmma
 
 
 def pipelined_loop(ops: list[Operation]) -> list[Operation]:
     """
-    One turn where producers copy its tiles: warps wait for those, not for each other.
+    One iteration where producers copy its tiles: warps wait for those, not for each other.
 
-    They meet only where one reads or overwrites what others of them touched, in this turn or in
-    the one before.
+    They synchronize only where one reads or overwrites what others of them touched, in this
+    iteration or in the one before.
     """
     loads = [op for op in ops if isinstance(op, threadblock.LoadOp)]
-    products = [op for op in ops if of_loaded_tiles(op)]
-    rest = [op for op in ops if op not in loads and op not in products]
-    rest = brought_together(beside_products([*products, *rest]))
+    matmuls = [op for op in ops if of_loaded_tiles(op)]
+    rest = [op for op in ops if op not in loads and op not in matmuls]
+    rest = brought_together(beside_matmuls([*matmuls, *rest]))
     carried = Hazards()
     while True:
         behind = Hazards(set(carried.written), set(carried.read))
         body = with_barriers(rest, Stage.LOOP, behind)
-        # The next turn has other buffers, and the one after that comes behind a meeting of all.
-        written = {op for op in behind.written if ALTERNATES not in op.attributes}
-        read = {op for op in behind.read if ALTERNATES not in op.attributes}
+        # The next iteration has other buffers, and the one after that comes behind a barrier of
+        # all.
+        written = {op for op in behind.written if DOUBLE_BUFFERED not in op.attributes}
+        read = {op for op in behind.read if DOUBLE_BUFFERED not in op.attributes}
         if written <= carried.written and read <= carried.read:
             break
         carried.written |= written
         carried.read |= read
-    return [*loads, AwaitTilesOp(), *released(met_early(body))]
+    return [*loads, AwaitTilesOp(), *released(early_barriers(body))]
 
 
-def beside_products(ops: list[Operation]) -> list[Operation]:
+def beside_matmuls(ops: list[Operation]) -> list[Operation]:
     """
-    One turn's `ops` in the order in which threads work while warp groups' products run.
+    One iteration's `ops` in the order in which threads work while warpgroup matmuls run.
 
-    Behind a product whose result threads use comes all that does not wait for it. Sums of what is
+    Behind a matmul whose result threads use comes all that does not wait for it. Sums of what is
     in registers come last: nobody waits for them.
     """
     sums = [op for op in ops if is_plain_sum(op)]
-    first = next((op for op in ops if multiplied_by_groups(op) and not is_added(op)), None)
+    first = next((op for op in ops if uses_wgmma(op) and not is_added(op)), None)
     if first is None:
         return [*(op for op in ops if op not in sums), *sums]
     leading = leading_to(ops, {first})
@@ -73,14 +81,15 @@ def beside_products(ops: list[Operation]) -> list[Operation]:
     return [*leading, *rest, *behind, *sums]
 
 
-def met_early(body: list[Operation]) -> list[Operation]:
+def early_barriers(body: list[Operation]) -> list[Operation]:
     """
-    A turn's `body`, where threads meet before they wait for a product whose result they use.
+    An iteration's `body`, where threads synchronize before they wait for a matmul whose result
+    they use.
 
-    What they make of that is the left side of another product, piece by piece while it runs: a
-    meeting in between would have them make all of it first.
+    What they make of that is the left side of another matmul, piece by piece while it runs: a
+    barrier in between would have them make all of it first.
     """
-    if not any(multiplied_by_groups(op) and not is_added(op) for op in body):
+    if not any(uses_wgmma(op) and not is_added(op) for op in body):
         return body
     ordered: list[Operation] = []
     for op in body:
@@ -93,7 +102,7 @@ def met_early(body: list[Operation]) -> list[Operation]:
 
 
 def touches_shared(op: Operation) -> bool:
-    """Whether `op` reads or writes shared memory, or all meet in it."""
+    """Whether `op` reads or writes shared memory, or all synchronize in it."""
     return isinstance(op, BarrierOp) or bool(reads(op) or writes(op))
 
 
@@ -105,50 +114,51 @@ def is_plain_sum(op: Operation) -> bool:
 
 def released(body: list[Operation]) -> list[Operation]:
     """
-    A turn's `body`, with the release of its tiles behind the last reading of them.
+    An iteration's `body`, with the release of its tiles behind the last reading of them.
 
-    What threads do without meeting comes in front of it where products of warp groups run
-    meanwhile. Where all have met since threads read tiles, the fence is there already.
+    What threads do without barrier comes in front of it where warpgroup matmuls run
+    meanwhile. Where all have synchronized since threads read tiles, the fence is there already.
     """
     reading = [place for place, op in enumerate(body) if any(map(is_staged, reads(op)))]
     last = max(reading, default=-1)
-    if any(map(is_group_product, body)):
-        meetings = (place for place, op in enumerate(body) if isinstance(op, BarrierOp))
-        last = next((place for place in meetings if place > last), len(body)) - 1
+    if any(map(is_wgmma, body)):
+        barriers = (place for place, op in enumerate(body) if isinstance(op, BarrierOp))
+        last = next((place for place in barriers if place > last), len(body)) - 1
     release = ReleaseTilesOp()
-    plain = [place for place in reading if not is_group_product(body[place])]
+    plain = [place for place in reading if not is_wgmma(body[place])]
     since = range(max(plain, default=-1) + 1, last + 1)
-    meeting = next((body[place] for place in since if isinstance(body[place], BarrierOp)), release)
+    barrier = next((body[place] for place in since if isinstance(body[place], BarrierOp)), release)
     if plain:
-        meeting.attributes[FENCED] = UnitAttr()
+        barrier.attributes[PROXY_FENCE] = UnitAttr()
     return [*body[: last + 1], release, *body[last + 1 :]]
 
 
-def is_group_product(op: Operation) -> bool:
-    """Whether warp groups compute a product in `op`, alone or added to a sum."""
+def is_wgmma(op: Operation) -> bool:
+    """Whether warpgroups compute a matmul in `op`, alone or added to a sum."""
     if isinstance(op, threadblock.AccumulateOp) and adds_into(op.value):
         op = maker(op.value)
-    return multiplied_by_groups(op)
+    return uses_wgmma(op)
 
 
 def alternating(ops: list[Operation]) -> list[Operation]:
     """
-    What a pipelined loop of `ops` should keep two buffers of, for turns to meet less often.
+    What a pipelined loop of `ops` should keep two buffers of, for iterations to synchronize less
+    often.
 
-    With one buffer all threads meet before it is written anew, and again before it is read.
+    With one buffer all threads synchronize before it is written anew, and again before it is read.
     """
     found = [
         op for op in ops if writes(op) and not spreads(op) and ZERO_PADDING not in op.attributes
     ]
-    before = count_meetings(ops)
+    before = count_barriers(ops)
     for op in found:
-        op.attributes[ALTERNATES] = UnitAttr()
-    fewer = count_meetings(ops) < before
+        op.attributes[DOUBLE_BUFFERED] = UnitAttr()
+    fewer = count_barriers(ops) < before
     for op in found:
-        del op.attributes[ALTERNATES]
+        del op.attributes[DOUBLE_BUFFERED]
     return found if fewer else []
 
 
-def count_meetings(ops: list[Operation]) -> int:
-    """How often all threads meet in one turn of a pipelined loop of `ops`."""
+def count_barriers(ops: list[Operation]) -> int:
+    """How often all threads synchronize in one iteration of a pipelined loop of `ops`."""
     return sum(isinstance(op, BarrierOp) for op in pipelined_loop(ops))

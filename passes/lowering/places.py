@@ -1,4 +1,4 @@
-"""Where tiles are put, so that those who ask for them can have them."""
+"""Places each tile in registers or shared memory, and inserts layout conversions for its users."""
 
 from dataclasses import dataclass, field, replace
 from typing import NoReturn
@@ -39,25 +39,25 @@ def shared_for(value: SSAValue, *, columns_first: bool = False) -> SharedLayout:
 
 
 def shared_from(value: SSAValue, layout: RegisterLayout) -> SharedLayout:
-    """Room for all that `layout` addresses, so that threads write without asking for the edge."""
+    """The layout padded to whole accesses, so that threads store without bounds checks."""
     rows, columns = layout.spans()
     return shared_tile(rows, columns, item_bytes(value), copies=layout.partial)
 
 
 def scalars_from(layout: RegisterLayout) -> SharedLayout:
-    """The same without padding, for what no matrix unit reads."""
+    """The unpadded layout in shared memory, for tiles that no tensor core reads."""
     rows, columns = layout.spans()
     return SharedLayout(columns, 1, rows * columns, layout.partial)
 
 
 def is_partial(value: SSAValue) -> bool:
-    """Whether warps hold parts of `value` in their registers."""
+    """Whether the registers of each warp hold only a partial sum of `value`."""
     attribute = layout_of(value)
     return isinstance(attribute, RegistersAttr) and attribute.layout.partial > 1
 
 
 def pad_depth(value: SSAValue) -> None:
-    """Give a matrix unit's operand room for a whole last fragment, which the kernel zeroes."""
+    """Give a tensor core's operand room for a whole last fragment, which the kernel zeroes."""
     op = buffer_of(value)
     attribute = layout_of(op.results[0])
     assert isinstance(attribute, SharedAttr)
@@ -83,12 +83,12 @@ class NoCommonMaximum(Exception):
     The maxima of single warps are asked for where one of all warps is needed.
 
     Args:
-        stabiliser: the number, among the operations of the graph, of what makes them.
+        row_maximum: the number, among the operations of the graph, of what makes them.
     """
 
-    def __init__(self, stabiliser: int) -> None:
-        super().__init__(f"operation {stabiliser} must be the same in all warps")
-        self.stabiliser = stabiliser
+    def __init__(self, row_maximum: int) -> None:
+        super().__init__(f"operation {row_maximum} must be the same in all warps")
+        self.row_maximum = row_maximum
 
 
 @dataclass
@@ -201,7 +201,7 @@ class TilePlaces:
         return self.convert(value, replace(layout, blocks=blocks), after=after, maxima=maxima)
 
     def want_common(self, value: SSAValue) -> NoReturn:
-        """Start again with one maximum for all warps, of the turn alone."""
+        """Start again with one maximum for all warps, of the iteration alone."""
         owner = self.relative.get(value, value).owner
         assert isinstance(owner, Operation)
         raise NoCommonMaximum(self.numbers[owner])

@@ -1,4 +1,4 @@
-"""What a kernel asks L2 for before the kernel in front of it has ended."""
+"""Prefetches input tiles into L2 before the PDL wait for the previous grid."""
 
 from collections.abc import Collection, Iterator
 from math import prod
@@ -11,7 +11,7 @@ from mirage_mlir.graph.layout import ceil_div
 from mirage_mlir.graph.sectors import LINE_BYTES
 from mirage_mlir.passes.lowering.context import KernelContext, is_staged
 from mirage_mlir.passes.lowering.emitter import Condition, Index, byte_width
-from mirage_mlir.passes.lowering.loads import turns_of
+from mirage_mlir.passes.lowering.loads import iterations_of
 from mirage_mlir.passes.lowering.tiles import cut_axes
 from mirage_mlir.passes.lowering.views import view_of
 from mirage_mlir.passes.plan_memory import tensor_bytes
@@ -32,32 +32,33 @@ took 6.1 us for 5.6, 7.9 for 7.4, 14.6 for 13.7 and 12.5 for 11.3.
 """
 
 
-def prefetch_inputs(ctx: KernelContext, given: Collection[SSAValue]) -> None:
+def prefetch_inputs(ctx: KernelContext, available: Collection[SSAValue]) -> None:
     """
-    Have L2 fetch the tiles of the first turns, while the kernel in front still runs.
+    Have L2 fetch the tiles of the first iterations, while the previous grid still runs.
 
-    That has no other effect, so it may be done even where that kernel writes them. What is `given`
-    and goes to shared memory is loaded at once; what a kernel of this program wrote, L2 has.
+    That has no other effect, so it may be done even where that kernel writes them. What is
+    `available` and goes to shared memory is loaded at once; what a kernel of this program wrote, L2
+    has.
     """
     left, first = MOST_LINES, ctx.graph.grid_sizes[0] <= FIRST_BLOCKS
     with ctx.emit.when(first or ctx.emit.less(ctx.blocks[0], FIRST_BLOCKS)):
-        for op, turn in first_tiles(ctx):
+        for op, iteration in first_tiles(ctx):
             root = view_of(op.source).root
-            loaded = root in given and not isinstance(layout_of(op.result), GlobalAttr)
+            loaded = root in available and not isinstance(layout_of(op.result), GlobalAttr)
             if loaded or not isinstance(root, BlockArgument):
                 continue
             with ctx.emit.when(asks_for_all(ctx, op)):
-                left -= prefetch_tile(ctx, op, turn, left)
+                left -= prefetch_tile(ctx, op, iteration, left)
             if left <= 0:
                 return
 
 
-def prefetch_beside_copies(ctx: KernelContext, given: Collection[SSAValue]) -> None:
-    """The same where a producer copies the tiles of the loop once the kernel in front has ended."""
+def prefetch_beside_copies(ctx: KernelContext, available: Collection[SSAValue]) -> None:
+    """The same where a producer copies the tiles of the loop once the previous grid has ended."""
     roots = {view_of(value).root: None for value in ctx.graph.inputs}
-    asked = [root for root in roots if root not in given and isinstance(root, BlockArgument)]
+    asked = [root for root in roots if root not in available and isinstance(root, BlockArgument)]
     if sum(map(tensor_bytes, asked)) <= MOST_BESIDE_COPIES:
-        prefetch_inputs(ctx, given)
+        prefetch_inputs(ctx, available)
 
 
 def asks_for_all(ctx: KernelContext, op: threadblock.LoadOp) -> Condition:
@@ -73,14 +74,16 @@ def asks_for_all(ctx: KernelContext, op: threadblock.LoadOp) -> Condition:
 
 
 def first_tiles(ctx: KernelContext) -> Iterator[tuple[threadblock.LoadOp, int]]:
-    """The loads of a block in each turn whose tiles have buffers, turn after turn."""
+    """
+    The loads of a block in each iteration whose tiles have buffers, iteration after iteration.
+    """
     loads = [op for op in ctx.graph.body.block.ops if isinstance(op, threadblock.LoadOp)]
-    turns = min(prod(ctx.graph.loop_sizes), max(1, ctx.stages))
-    for turn in range(turns):
-        yield from ((op, turn) for op in loads if turn == 0 or is_staged(op))
+    iterations = min(prod(ctx.graph.loop_sizes), max(1, ctx.stages))
+    for iteration in range(iterations):
+        yield from ((op, iteration) for op in loads if iteration == 0 or is_staged(op))
 
 
-def prefetch_tile(ctx: KernelContext, op: threadblock.LoadOp, turn: int, most: int) -> int:
+def prefetch_tile(ctx: KernelContext, op: threadblock.LoadOp, iteration: int, most: int) -> int:
     """Ask for the lines of one tile, at most so many in each thread; returns how many it took."""
     emit, view = ctx.emit, ctx.view(op)
     shape = threadblock.shape_of(op.result)
@@ -92,8 +95,8 @@ def prefetch_tile(ctx: KernelContext, op: threadblock.LoadOp, turn: int, most: i
     piece = LINE_BYTES // byte_width(element)
     pieces = ceil_div(shape[run_dim], piece)
     sizes = tuple(pieces if dim == run_dim else size for dim, size in enumerate(shape))
-    turns = turns_of(ctx, turn)
-    base, extents = ctx.tile_pointer(op, turns), ctx.load_extents(op, turns)
+    iterations = iterations_of(ctx, iteration)
+    base, extents = ctx.tile_pointer(op, iterations), ctx.load_extents(op, iterations)
     total = prod(sizes)
     count = min(most, ceil_div(total, ctx.threads))
     for number in range(count):

@@ -20,15 +20,15 @@ from mirage_mlir.passes.lowering.access import (
 from mirage_mlir.passes.lowering.addresses import shared_offset
 from mirage_mlir.passes.lowering.context import Extents, KernelContext, shared_layout
 from mirage_mlir.passes.lowering.emitter import Index, byte_width
-from mirage_mlir.passes.lowering.rescaling import LOWEST, Stabiliser, scaled, state_key
+from mirage_mlir.passes.lowering.online_softmax import LOWEST, OnlineMaximum, scaled, state_key
 from mirage_mlir.passes.lowering.tiles import (
-    RUNNING,
+    ONLINE_MAXIMUM,
     STATE,
     blocked_run,
     broadcast_sides,
     folding_sides,
     is_folded,
-    is_running,
+    is_online_maximum,
     reduced_sides,
     split_warp_bits,
 )
@@ -86,7 +86,7 @@ def fold(
 
 
 def add_in(ctx: KernelContext, total: SSAValue, value: SSAValue, kind: str) -> SSAValue:
-    """The sum, or the maximum; a product is added in one instruction, without its rounding."""
+    """The sum, or the maximum; a matmul is added in one instruction, without its rounding."""
     product = value.owner
     if kind == "sum" and isinstance(product, arith.MulfOp) and value.type == f32:
         return ctx.emit.result(math.FmaOp(product.lhs, product.rhs, total))
@@ -138,8 +138,8 @@ def keep(ctx: KernelContext, op: Reduction, folded: dict[Position, SSAValue]) ->
     attribute = layout_of(op.result)
     assert isinstance(attribute, RegistersAttr)
     slots = [folded[place] for place in attribute.layout.offsets]
-    if RUNNING in op.attributes:
-        state = ctx.stabilisers[op.result, attribute.layout]
+    if ONLINE_MAXIMUM in op.attributes:
+        state = ctx.row_maxima[op.result, attribute.layout]
         state.advance(ctx.emit, slots, weigh=False)
         slots = state.maxima
     ctx.registers[op.result] = slots
@@ -157,14 +157,14 @@ def reduce_one_by_one(ctx: KernelContext, op: Reduction) -> None:
         with emit.when(full or emit.less(number, prod(kept))):
             corner = ctx.unravel(number, kept)
 
-            def turn(
+            def iteration(
                 step: SSAValue, carried: list[SSAValue], corner: list[Index] = corner
             ) -> list[SSAValue]:
                 steps = ctx.unravel(step, gone)
                 indices = [emit.add(a, b) for a, b in zip(corner, steps, strict=True)]
                 return [combine(ctx, carried[0], element(ctx, op, indices), kind_of(op))]
 
-            total = emit.loop(prod(gone), [emit.f32(NEUTRAL[kind_of(op)])], turn)
+            total = emit.loop(prod(gone), [emit.f32(NEUTRAL[kind_of(op)])], iteration)
             emit.store(emit.pointer(ctx.shared_pointer(op.result), number, f32), total)
 
 
@@ -203,7 +203,7 @@ def exchange(ctx: KernelContext, value: SSAValue, distance: int) -> SSAValue:
 def accumulate(
     ctx: KernelContext, op: threadblock.AccumulateOp, carried: list[SSAValue]
 ) -> list[SSAValue]:
-    """What the accumulator of `op` holds after one more turn."""
+    """What the accumulator of `op` holds after one more iteration."""
     kind = op.kind.data
     slots = addends(ctx, op)
     if op.rescale is not None:
@@ -211,7 +211,7 @@ def accumulate(
     if len(carried) != len(slots):
         fail(op, f"holds {len(carried)} slots a thread, and what it adds up {len(slots)}")
     totals = [add_in(ctx, a, b, kind) for a, b in zip(carried, slots, strict=True)]
-    if op.rescale is not None and is_running(op.rescale):
+    if op.rescale is not None and is_online_maximum(op.rescale):
         return totals
     exists = ctx.exists(op.value)
     return [ctx.emit.select(exists, a, b) for a, b in zip(totals, carried, strict=True)]
@@ -233,7 +233,7 @@ def addends(ctx: KernelContext, op: threadblock.AccumulateOp) -> list[SSAValue]:
     return list(fold(ctx, slots, layout, sides, kind).values()) if sides else slots
 
 
-def part_of_sum(ctx: KernelContext, op: threadblock.AccumulateOp) -> list[SSAValue]:
+def block_partial_sum(ctx: KernelContext, op: threadblock.AccumulateOp) -> list[SSAValue]:
     """The part that a block has of a sum across blocks of what no loop computes."""
     emit, kind = ctx.emit, op.kind.data
     if STATE not in op.attributes:
@@ -241,7 +241,7 @@ def part_of_sum(ctx: KernelContext, op: threadblock.AccumulateOp) -> list[SSAVal
     else:
         attribute = layout_of(op.result)
         assert isinstance(attribute, RegistersAttr)
-        found = stabilisers_in(ctx, op.value, op.value, attribute.layout)
+        found = row_maxima_in(ctx, op.value, op.value, attribute.layout)
         slots = [emit.result(arith.MaximumfOp(each, emit.f32(LOWEST))) for each in found]
     exists, neutral = ctx.exists(op.value), emit.f32(NEUTRAL[kind])
     return [emit.select(exists, each, neutral) for each in slots]
@@ -253,10 +253,12 @@ def rescaled(
     carried: list[SSAValue],
     slots: list[SSAValue],
 ) -> tuple[list[SSAValue], list[SSAValue]]:
-    """The sum so far and a turn's `slots` (none: they are added elsewhere), of one stabiliser."""
+    """
+    The sum so far and an iteration's `slots` (none: they are added elsewhere), of one row maximum.
+    """
     attribute = layout_of(op.result)
     assert isinstance(attribute, RegistersAttr)
-    state = stabiliser_of(ctx, op)
+    state = row_maximum_of(ctx, op)
     factors = state.at(state.factors, attribute.layout)
     carried = scaled(ctx.emit, carried, factors)
     if state.weights and slots:
@@ -264,26 +266,26 @@ def rescaled(
     return carried, slots
 
 
-def stabiliser_of(ctx: KernelContext, op: threadblock.AccumulateOp) -> Stabiliser:
-    """The state that `op` is rescaled by, in which the present turn has been taken in."""
+def row_maximum_of(ctx: KernelContext, op: threadblock.AccumulateOp) -> OnlineMaximum:
+    """The state that `op` is rescaled by, in which the present iteration has been taken in."""
     key = state_key(op)
-    state = ctx.stabilisers[key]
+    state = ctx.row_maxima[key]
     if not state.factors:
-        stabiliser, layout = key
-        found = stabilisers_in(ctx, stabiliser, op.value, layout)
+        row_maximum, layout = key
+        found = row_maxima_in(ctx, row_maximum, op.value, layout)
         state.advance(ctx.emit, found, weigh=True)
     return state
 
 
-def stabilisers_in(
-    ctx: KernelContext, stabiliser: SSAValue, value: SSAValue, layout: RegisterLayout
+def row_maxima_in(
+    ctx: KernelContext, row_maximum: SSAValue, value: SSAValue, layout: RegisterLayout
 ) -> list[SSAValue]:
-    """The stabiliser of `value` in f32, spread as `layout`; -inf where there is none."""
-    shape = threadblock.shape_of(stabiliser)
-    extents = ctx.extents(stabiliser)
+    """The row maximum of `value` in f32, spread as `layout`; -inf where there is none."""
+    shape = threadblock.shape_of(row_maximum)
+    extents = ctx.extents(row_maximum)
     if broadcast_sides(shape, threadblock.shape_of(value)) is None:
         shape, extents = threadblock.shape_of(value), ()
-    found = fetch(ctx, stabiliser, layout, shape)
+    found = fetch(ctx, row_maximum, layout, shape)
     found = mask(ctx, found, layout, shape, extents, NEUTRAL["max"])
-    exists, nothing = ctx.exists(stabiliser), ctx.emit.f32(NEUTRAL["max"])
+    exists, nothing = ctx.exists(row_maximum), ctx.emit.f32(NEUTRAL["max"])
     return [ctx.emit.select(exists, each, nothing) for each in found]

@@ -1,5 +1,5 @@
 """
-How threads share tiles that no matrix unit makes: along columns first, or some along rows.
+How threads share tiles that no tensor core makes: along columns first, or some along rows.
 
 Where a tile is read from a tensor whose columns are not neighbours, or from a tile in shared memory
 that lies so, threads along the columns ask for far more than they need; along rows what they write
@@ -33,7 +33,7 @@ from mirage_mlir.graph.layout import (
 )
 from mirage_mlir.graph.layout_choice import Option, Pair, Problem, choose
 from mirage_mlir.graph.sectors import DeviceTile, device_traffic
-from mirage_mlir.passes.lowering.access import aligned_run, held_slots
+from mirage_mlir.passes.lowering.access import aligned_run, resident_slots
 from mirage_mlir.passes.lowering.context import shared_layout
 from mirage_mlir.passes.lowering.reduction import Reduction, reduced_lane_bits
 from mirage_mlir.passes.lowering.tile_layouts import PASS_COST, TileLayouts, Use
@@ -141,7 +141,7 @@ class RegisterLayouts:
         }
 
     def layouts_of(self, op: Operation) -> list[SharedLayout]:
-        """The layouts that a tile in shared memory may have: warp groups read it in one only."""
+        """The layouts that a tile in shared memory may have: warpgroups read it in one only."""
         return (
             self.tiles.options(op) if self.tiles.has_choice(op) else [shared_layout(op.results[0])]
         )
@@ -238,7 +238,7 @@ class RegisterLayouts:
             return 0
         if broadcast_sides(threadblock.shape_of(value), shape) in (None, (False, False)):
             return 0
-        return conversion_cost(value) if held_slots(value, layout, shape) is None else 0
+        return conversion_cost(value) if resident_slots(value, layout, shape) is None else 0
 
     def using(self, user: Operation, layout: RegisterLayout) -> int:
         """What it costs to store or to reduce a tile in a layout."""
@@ -282,7 +282,7 @@ class RegisterLayouts:
     def conversions(
         self, groups: list[Group], group_of: dict[Operation, int], first: int
     ) -> Iterator[Pair]:
-        """What two groups cost that meet in one thread graph and are not spread alike."""
+        """What two groups cost that MEET in one thread graph and are not spread alike."""
         for op in self.graph.body.block.ops:
             if not isinstance(op, thread.GraphOp) or op not in group_of:
                 continue

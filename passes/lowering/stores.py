@@ -8,7 +8,7 @@ from mirage_mlir.graph.layout import RegisterLayout
 from mirage_mlir.passes.lowering.access import as_f32, write_global
 from mirage_mlir.passes.lowering.context import KernelContext
 from mirage_mlir.passes.lowering.emitter import Condition
-from mirage_mlir.passes.lowering.quads import gathered
+from mirage_mlir.passes.lowering.lane_transpose import gathered
 from mirage_mlir.passes.lowering.tiles import summed_axes
 
 

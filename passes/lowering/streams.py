@@ -14,7 +14,7 @@ from xdsl.ir import Operation, SSAValue
 from mirage_mlir.dialects import thread, threadblock
 from mirage_mlir.dialects.layout import GlobalAttr, RegistersAttr, layout_of
 from mirage_mlir.graph.layout import RegisterLayout
-from mirage_mlir.passes.lowering.access import fetch, held_slots
+from mirage_mlir.passes.lowering.access import fetch, resident_slots
 from mirage_mlir.passes.lowering.context import KernelContext
 from mirage_mlir.passes.lowering.elementwise import run_slot
 from mirage_mlir.passes.lowering.emitter import Index
@@ -162,11 +162,11 @@ class StreamPieces:
         together = 1
         if last := dim >= self.cut:
             together = min(count, max(1, self.stream.slots // inside))
-        turns, rest = divmod(count, together)
+        iterations, rest = divmod(count, together)
 
-        def piece(turn: Index, taken: int, start: int) -> None:
+        def piece(iteration: Index, taken: int, start: int) -> None:
             emit, before = self.ctx.emit, self.ctx.ahead
-            step = emit.mul(turn, together)
+            step = emit.mul(iteration, together)
             here = [
                 emit.add(at, emit.mul(step, by))
                 for at, by in zip(before, (row, column), strict=True)
@@ -178,24 +178,24 @@ class StreamPieces:
                 self.along(dim + 1, start)
             self.ctx.ahead = before
 
-        def body(turn: SSAValue, _: list[SSAValue]) -> list[SSAValue]:
-            piece(turn, together, first)
+        def body(iteration: SSAValue, _: list[SSAValue]) -> list[SSAValue]:
+            piece(iteration, together, first)
             return []
 
-        if turns > WRITTEN_OUT and self.repeats(dim):
-            self.ctx.emit.loop(turns, [], body)
+        if iterations > WRITTEN_OUT and self.repeats(dim):
+            self.ctx.emit.loop(iterations, [], body)
         else:
-            for turn in range(turns):
-                piece(turn, together, first + turn * together * inside)
+            for iteration in range(iterations):
+                piece(iteration, together, first + iteration * together * inside)
         if rest:
-            piece(turns, rest, first + turns * together * inside)
+            piece(iterations, rest, first + iterations * together * inside)
 
     def repeats(self, dim: int) -> bool:
         """Whether what is read from registers is the same for all along slots `dim`."""
         count = self.stream.layout.slots[dim][0]
         inside = prod(each for each, _, _ in self.stream.layout.slots[dim + 1 :])
         for value in self.stream.outside:
-            held = held_slots(value, self.stream.layout, self.stream.shape) or []
+            held = resident_slots(value, self.stream.layout, self.stream.shape) or []
             for slot, register in enumerate(held):
                 along = slot // inside % count
                 if held[slot - along * inside] != register:
@@ -214,7 +214,7 @@ class StreamPieces:
         read: dict[SSAValue, list[SSAValue]] = {}
         for value in stream.outside:
             ctx.emit.location = stream.graphs[0].location
-            held = held_slots(value, stream.layout, stream.shape)
+            held = resident_slots(value, stream.layout, stream.shape)
             if held is None:
                 read[value] = fetch(ctx, value, layout, stream.shape)
             else:

@@ -9,8 +9,8 @@ from mirage_mlir.graph.tensor_map import TensorMap, tensor_map
 from mirage_mlir.passes.lowering.context import (
     COPY,
     TENSOR_COPY,
+    is_invariant_load,
     is_staged,
-    is_stay,
     shared_layout,
     tiles_along,
 )
@@ -36,7 +36,7 @@ def boxes_of(op: threadblock.LoadOp, swizzle: int) -> TensorMap | None:
 
 
 def reaches_past(op: threadblock.LoadOp, dim: int) -> bool:
-    """Whether some block or turn loads what lies past the end of a dim."""
+    """Whether some block or iteration loads what lies past the end of a dim."""
     size = threadblock.shape_of(op.result)[dim]
     return tiles_along(op, dim) * size > kernel.shape_of(op.source)[dim]
 
@@ -62,7 +62,7 @@ def use_tensor_copies(graph: kernel.GraphDefinedOp) -> None:
     """
     Let tensor copies fetch the tiles of the loop, if they can fetch all of them.
 
-    Then there is a producer, which fetches what stays while the block runs too, where it can.
+    Then there is a producer, which fetches loop-invariant tiles too, where it can.
     """
     loads = [
         op
@@ -72,8 +72,11 @@ def use_tensor_copies(graph: kernel.GraphDefinedOp) -> None:
     found = [boxed_layouts(op) for op in loads]
     if not loads or not all(found):
         return
-    stay = [op for op in graph.body.block.ops if is_stay(op)]
-    for op, layouts in [*zip(loads, found, strict=True), *((op, boxed_layouts(op)) for op in stay)]:
+    invariant = [op for op in graph.body.block.ops if is_invariant_load(op)]
+    for op, layouts in [
+        *zip(loads, found, strict=True),
+        *((op, boxed_layouts(op)) for op in invariant),
+    ]:
         if layouts:
             set_layout(op, SharedAttr.of(layouts[0]))
             op.attributes[COPY] = StringAttr(TENSOR_COPY)

@@ -1,11 +1,11 @@
 """
-Products of f32 on the matrix units, which take the upper 19 bits of a number: tf32.
+Matmuls of f32 on the tensor cores, which take the upper 19 bits of a number: tf32.
 
 A number is its upper bits and what they leave, `x = h + l`; of `(h + l) (g + m)` all but `l m` is
-computed, which is at most 2^-21 of the product. Source: Ootomo and Yokota, "Recovering single
+computed, which is at most 2^-21 of the PRODUCT. Source: Ootomo and Yokota, "Recovering single
 precision accuracy from Tensor Cores while surpassing the FP32 theoretical peak performance" (2022).
 
-A product that is asked for in tf32 is one product of numbers that are rounded to the nearest tf32.
+A matmul that is asked for in tf32 is one matmul of numbers that are rounded to the nearest tf32.
 """
 
 from dataclasses import dataclass
@@ -65,10 +65,10 @@ def upper_bits(ctx: KernelContext, number: SSAValue) -> SSAValue:
 def multiply_fragments(
     ctx: KernelContext, left: Split, right: Split, added: list[SSAValue]
 ) -> list[SSAValue]:
-    """The product of a 16 x 8 and an 8 x 8 fragment, added to `added`; small parts first."""
+    """The matmul of a 16 x 8 and an 8 x 8 fragment, added to `added`; small parts first."""
     emit = ctx.emit
     parts = [(left.rest, right.upper), (left.upper, right.rest)] if left.rest else []
     for a, b in (*parts, (left.upper, right.upper)):
-        product = emit.result(nvvm.MmaSyncOp(a, b, added, (16, 8, 8), "tf32"))
-        added = [emit.field(product, slot, f32) for slot in range(4)]
+        mma = emit.result(nvvm.MmaSyncOp(a, b, added, (16, 8, 8), "tf32"))
+        added = [emit.field(mma, slot, f32) for slot in range(4)]
     return added

@@ -1,11 +1,12 @@
 """
-The transaction barriers of a loop whose tiles a producer has copied.
+Full and empty barriers (mbarriers) of a loop whose tiles a producer copies.
 
-Each of the loop's buffers has three. `full` completes when all bytes of a turn have come, `empty`
-when each of the other warps has read them. Turn t uses buffer t % stages and is phase t / stages
-of these, of which waiting threads name the parity (PTX ISA, section "mbarrier"). `early` has one
-phase only, where some tiles of the first turns are copied before the kernel in front has ended
-(`KernelContext.paced`): it completes when these have come, and `full` then counts the others.
+Each of the loop's buffers has three. `full` completes when all bytes of an iteration have come,
+`empty` when each of the other warps has read them. Iteration t uses buffer t % stages and is phase
+t / stages of these, of which waiting threads name the parity (PTX ISA, section "mbarrier"). `early`
+has one phase only, where some tiles of the first iterations are copied before the previous grid
+has ended (`KernelContext.paced`): it completes when these have come, and `full` then counts the
+others.
 """
 
 from collections.abc import Sequence
@@ -16,10 +17,10 @@ from xdsl.ir import SSAValue
 from mirage_mlir.dialects import nvvm, nvvm_hopper, threadblock
 from mirage_mlir.dialects.layout import AwaitTileOp, ReleaseTilesOp
 from mirage_mlir.graph.schedule import MBARRIER_BYTES
-from mirage_mlir.passes.lowering.context import KernelContext, copied_stays
+from mirage_mlir.passes.lowering.context import KernelContext, copied_invariant_loads
 from mirage_mlir.passes.lowering.emitter import Index
 from mirage_mlir.passes.lowering.multicast import in_block, is_writer
-from mirage_mlir.passes.lowering.tiles import FENCED, shares_tiles
+from mirage_mlir.passes.lowering.tiles import PROXY_FENCE, shares_tiles
 from mirage_mlir.passes.plan_memory import MBARRIER_OFFSET, int_attribute
 
 PATIENCE = 10_000_000
@@ -48,15 +49,15 @@ def early_barrier(ctx: KernelContext, slot: Index) -> SSAValue:
     return _barrier(ctx, 2, slot)
 
 
-def stay_barrier(ctx: KernelContext, op: threadblock.LoadOp) -> SSAValue:
-    """The address of the barrier that says that a tile that stays has come."""
-    number = 3 * ctx.stages + copied_stays(ctx.graph).index(op)
+def invariant_barrier(ctx: KernelContext, op: threadblock.LoadOp) -> SSAValue:
+    """The address of the barrier that completes when a loop-invariant tile has arrived."""
+    number = 3 * ctx.stages + copied_invariant_loads(ctx.graph).index(op)
     start = int_attribute(ctx.graph, MBARRIER_OFFSET) + number * MBARRIER_BYTES
     return ctx.emit.pointer(ctx.shared, start, i8)
 
 
 def initialise(ctx: KernelContext, barriers: Sequence[SSAValue], arrivals: int) -> None:
-    """Make barriers that take so many arrivals; one thread does."""
+    """Initialise barriers for `arrivals` arrivals per phase; one thread executes this."""
     for barrier in barriers:
         ctx.emit.insert(nvvm_hopper.MBarrierInitOp(barrier, ctx.emit.i32(arrivals)))
 
@@ -68,47 +69,47 @@ def wait(ctx: KernelContext, barrier: SSAValue, parity: Index) -> None:
     emit.insert(nvvm_hopper.MBarrierWaitParityOp(barrier, emit.i32(parity), ticks))
 
 
-def parity_of(ctx: KernelContext, turn: Index) -> Index:
-    """The parity of the phase in which `turn` fills its buffer."""
-    return ctx.emit.bits(ctx.emit.div(turn, ctx.stages), 1)
+def parity_of(ctx: KernelContext, iteration: Index) -> Index:
+    """The parity of the phase in which `iteration` fills its buffer."""
+    return ctx.emit.bits(ctx.emit.div(iteration, ctx.stages), 1)
 
 
-def await_tiles(ctx: KernelContext, turn: Index) -> None:
-    """Wait until the tiles of `turn` have arrived."""
-    await_buffer(ctx, ctx.slot, turn)
+def await_tiles(ctx: KernelContext, iteration: Index) -> None:
+    """Wait until the tiles of `iteration` have arrived."""
+    await_buffer(ctx, ctx.slot, iteration)
 
 
-def await_buffer(ctx: KernelContext, slot: Index, turn: Index) -> None:
-    """Wait until all tiles of a turn are in the buffer that it uses."""
+def await_buffer(ctx: KernelContext, slot: Index, iteration: Index) -> None:
+    """Wait until all tiles of an iteration are in the buffer that it uses."""
     if ctx.paced:
         wait(ctx, early_barrier(ctx, slot), 0)
-    wait(ctx, full_barrier(ctx, slot), parity_of(ctx, turn))
+    wait(ctx, full_barrier(ctx, slot), parity_of(ctx, iteration))
 
 
 def await_tile(ctx: KernelContext, op: AwaitTileOp) -> None:
-    """Wait until a tile that stays has arrived."""
+    """Wait until a loop-invariant tile has arrived."""
     load = op.tile.owner
     assert isinstance(load, threadblock.LoadOp)
-    wait(ctx, stay_barrier(ctx, load), 0)
+    wait(ctx, invariant_barrier(ctx, load), 0)
 
 
 def release_tiles(ctx: KernelContext, op: ReleaseTilesOp) -> None:
     """
-    Say that this warp has read the tiles of the present turn, to all blocks that write there.
+    Say that this warp has read the tiles of the present iteration, to all blocks that write there.
 
     An arrival orders what threads read before what threads write, but not before what copies
-    write, which go another way to shared memory: without the fence, here or in a meeting since
+    write, which go another way to shared memory: without the fence, here or in a barrier since
     then, copies overtook `ldmatrix` on an H200 where three blocks shared a multiprocessor.
     """
     emit = ctx.emit
-    if FENCED in op.attributes:
+    if PROXY_FENCE in op.attributes:
         emit.insert(nvvm_hopper.FenceProxyOp())
     emit.insert(nvvm.BarWarpSyncOp(emit.i32(-1)))
-    tell_producers(ctx)
+    arrive_at_empty_barriers(ctx)
 
 
-def tell_producers(ctx: KernelContext) -> None:
-    """Arrive, for this warp, at the barriers that say that the present buffers are empty."""
+def arrive_at_empty_barriers(ctx: KernelContext) -> None:
+    """Consumer arrive: this warp arrives at the empty barriers of the current buffers."""
     emit = ctx.emit
     if shares_tiles(ctx.graph):
         # Each of the first lanes tells one block.

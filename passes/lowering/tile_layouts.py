@@ -1,4 +1,4 @@
-"""The layouts of tiles in shared memory, chosen by what all who access them ask of the banks."""
+"""Chooses layouts of tiles in shared memory that cost all their accesses the fewest bank cycles."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
@@ -38,7 +38,7 @@ from mirage_mlir.passes.lowering.copies import copy_shape
 from mirage_mlir.passes.lowering.emitter import byte_width
 from mirage_mlir.passes.lowering.tensor_loads import boxed_layouts
 from mirage_mlir.passes.lowering.tiles import (
-    HELD,
+    LHS_IN_REGISTERS,
     THREADS,
     WARPS,
     ZERO_PADDING,
@@ -49,7 +49,7 @@ from mirage_mlir.passes.lowering.tiles import (
     matmul_sizes,
     reduced_sides,
 )
-from mirage_mlir.passes.lowering.units import multiplied_by_groups, read_by_groups
+from mirage_mlir.passes.lowering.wgmma_selection import read_by_wgmma, uses_wgmma
 
 PASS_COST = 8
 """Of the banks of shared memory: 128 bytes in one cycle. The costs of the others are in its units:
@@ -131,8 +131,8 @@ class TileLayouts:
         if not isinstance(op, threadblock.LoadOp | ConvertLayoutOp | threadblock.ConcatOp):
             return False
         shared = isinstance(layout_of(op.results[0]), SharedAttr)
-        # Warp groups read tiles in one layout only.
-        return shared and not read_by_groups(op.results[0])
+        # Warpgroups read tiles in one layout only.
+        return shared and not read_by_wgmma(op.results[0])
 
     def options(self, op: Operation) -> list[SharedLayout]:
         """The layouts that the tile of `op` may have."""
@@ -164,7 +164,7 @@ class TileLayouts:
             rows, columns = max(rows, spans[0]), max(columns, spans[1])
         lines, run = (columns, rows) if columns_first else (rows, columns)
         if matrix:
-            # The matrix unit reads whole fragments, past a tile's edge too.
+            # The tensor core reads whole fragments, past a tile's edge too.
             run = round_up(run, MMA_DEPTH)
         if ZERO_PADDING in op.attributes:
             lines = round_up(lines, MMA_DEPTH)
@@ -214,7 +214,7 @@ class TileLayouts:
         for user, index, transposed in readers(op):
             access = self.access_of(user, index)
             if access is not None:
-                once = HELD in user.attributes and index == 0
+                once = LHS_IN_REGISTERS in user.attributes and index == 0
                 yield Use(access, 1 if once else self.times(user), user, transposed)
 
     def times(self, op: Operation) -> int:
@@ -227,7 +227,7 @@ class TileLayouts:
         """How `user` reads its operand `index`; None where it hardly does."""
         value = user.operands[index]
         match user:
-            case threadblock.MatmulOp() if multiplied_by_groups(user):
+            case threadblock.MatmulOp() if uses_wgmma(user):
                 return None
             case threadblock.MatmulOp():
                 warps = user.attributes[WARPS]

@@ -1,4 +1,4 @@
-"""What several passes of the lowering ask about the tiles of a graph."""
+"""Attributes that the passes of the lowering share, and queries about tiles."""
 
 from collections.abc import Sequence
 from math import prod
@@ -15,59 +15,60 @@ from mirage_mlir.graph.layout import WARP_THREADS, RegisterLayout, as_matrix
 THREADS = "threads"
 WARPS = "warps"
 ZERO_PADDING = "zero_padding"
-CLUSTER_SHARES = "cluster_shares"
-"""On a graph: the blocks of a cluster share the work that follows their sum."""
+CLUSTER_REDUCTION = "cluster_reduction"
+"""On a graph: each block of a cluster reduces its share of a sum, and goes on with that share."""
 
-RUNNING = "running"
-"""On a maximum that stabilises sums: it is that of all turns so far, and of the thread's warp."""
+ONLINE_MAXIMUM = "online_maximum"
+"""On a maximum that stabilizes sums: it is that of all iterations so far, and of the thread's
+warp."""
 
 STATE = "state"
-"""On an accumulated maximum: it is kept already, for the sums that it stabilises."""
+"""On an accumulated maximum: it is the online softmax state of sums, and is not computed twice."""
 
 MERGES = "merges"
-"""On a thread graph: it brings the parts of a sum to the stabiliser that all of them share."""
+"""On a thread graph: it rescales partial sums to their common row maximum."""
 
-HELD = "held"
-"""On a product: the fragments of its left side stay in registers through the loop."""
+LHS_IN_REGISTERS = "lhs_in_registers"
+"""On a matmul: its left operand is loop-invariant, and register-resident through the loop."""
 
 PRODUCERS = "producers"
 """On a graph: warps, besides its `threads`, that do nothing but copy the loop's tiles."""
 
-UNIT, WGMMA = "unit", "wgmma"
-"""On a product: it is computed by warp groups, and `warps` counts these."""
+MMA, WGMMA = "mma", "wgmma"
+"""On a matmul: the instruction that computes it; with `wgmma`, `warps` counts warpgroups."""
 
 SWAPPED = "swapped"
-"""On a product of warp groups: the 64 rows of the unit are columns of the tile."""
+"""On a warpgroup matmul: it computes the transpose, so columns of the tile are rows of `wgmma`."""
 
-IN_SCRATCH = "sums_in_scratch"
-"""On a graph: sums across blocks go through device memory, and the last block has them."""
+IN_WORKSPACE = "sums_in_workspace"
+"""On a graph: partial sums of its blocks go through a workspace, and the last block adds them."""
 
-PART = "part"
-"""On such a sum: its number among those of the graph."""
+PARTIAL_SUM = "partial_sum"
+"""On a sum through the workspace: its number among those of the graph."""
 
 MULTICAST = "multicast"
 """On a load by tensor copies: blocks of the cluster that load the tile, each a part for all."""
 
 REGISTERS = "registers"
-"""On a graph: the most of a thread, for as many blocks as are meant to share a multiprocessor."""
+"""On a graph: the limit of registers per thread that gives the planned blocks per SM."""
 
-LATE = "late"
-"""On a load of a tile that stays: it is waited for apart, once a product runs on others."""
+SEPARATE_WAIT = "separate_wait"
+"""On a loop-invariant load: it is waited for separately, once a matmul runs on other tiles."""
 
-JOINED = "joined"
-"""On products that warp groups compute as one, and on their left sides: the number of the group,
+BATCHED = "batched"
+"""On matmuls that warpgroups compute as one, and on their left sides: the number of the group,
 and the line of their common buffer from which on this one lies."""
 
-ALTERNATES = "alternates"
-"""On what the loop writes to shared memory: odd turns have a buffer of their own."""
+DOUBLE_BUFFERED = "double_buffered"
+"""On what the loop writes to shared memory: even and odd iterations use separate buffers."""
 
-FENCED = "fenced"
-"""On a meeting in the loop, or a release: copies or warp groups, which go another way to shared
+PROXY_FENCE = "async_proxy_fence"
+"""On a barrier in the loop, or a release: copies or warpgroups, which go another way to shared
 memory than threads, rely on what threads did there."""
 
 
 def maker(value: SSAValue) -> Operation:
-    """The operation that makes a tile."""
+    """The operation that defines a tile."""
     assert isinstance(value.owner, Operation)
     return value.owner
 
@@ -79,9 +80,9 @@ def registers_of(value: SSAValue) -> RegisterLayout:
     return attribute.layout
 
 
-def joined_place(op: Operation) -> tuple[int, int] | None:
+def batch_place(op: Operation) -> tuple[int, int] | None:
     """The number of an operation's group and where its lines start; None where it is in none."""
-    place = op.attributes.get(JOINED)
+    place = op.attributes.get(BATCHED)
     if not isinstance(place, DenseArrayBase):
         return None
     number, start = (int(value) for value in place.get_values())
@@ -89,7 +90,7 @@ def joined_place(op: Operation) -> tuple[int, int] | None:
 
 
 def block_threads(graph: kernel.GraphDefinedOp) -> int:
-    """Threads of a block that compute."""
+    """Threads per block, without those of producer warps."""
     threads = graph.attributes[THREADS]
     assert isinstance(threads, IntegerAttr)
     return int(threads.value.data)
@@ -111,7 +112,10 @@ def widest_run(graph: kernel.GraphDefinedOp) -> int:
 
 
 def blocked_run(graph: kernel.GraphDefinedOp, value: SSAValue) -> int:
-    """The same of a tile that is read from shared memory: more than one access would meet banks."""
+    """
+    The same of a tile that is read from shared memory: more than one access would have bank
+    conflicts.
+    """
     return min(widest_run(graph), WIDEST_RUN_BYTES // item_bytes(value))
 
 
@@ -124,12 +128,12 @@ def stored_run(op: thread.GraphOp) -> int | None:
 
 
 def has_half_operands(op: threadblock.MatmulOp) -> bool:
-    """Whether the operands are f16 or bf16: fragments that `ldmatrix` loads, in one product."""
+    """Whether the operands are f16 or bf16: fragments that `ldmatrix` loads, in one matmul."""
     return item_bytes(op.lhs) == 2
 
 
 def matmul_sizes(op: threadblock.MatmulOp) -> tuple[int, int, int]:
-    """Rows, columns and depth of one tile's product."""
+    """Rows, columns and depth of one tile's matmul."""
     rows, depth = as_matrix(threadblock.shape_of(op.lhs))
     return rows, threadblock.shape_of(op.rhs)[-1], depth
 
@@ -140,7 +144,7 @@ def blocks_across(op: Operation | Block) -> int:
         return 1
     graph = op.parent_op()
     assert isinstance(graph, kernel.GraphDefinedOp)
-    if IN_SCRATCH in graph.attributes:
+    if IN_WORKSPACE in graph.attributes:
         return 1
     return prod(graph.grid_sizes[axis] for axis in op.across.get_values())
 
@@ -167,7 +171,7 @@ def stores_along(op: threadblock.StoreOp, axes: Sequence[int]) -> bool:
 
 
 def users_of_sum(op: threadblock.AccumulateOp) -> list[Operation]:
-    """The operations that use a sum, once its parts have one stabiliser."""
+    """The operations that use a sum, once its parts have one row maximum."""
     users = [use.operation for use in op.result.uses]
     if len(users) == 1 and MERGES in users[0].attributes:
         return [use.operation for use in users[0].results[0].uses]
@@ -201,7 +205,7 @@ def is_folded(value: SSAValue) -> bool:
 
 
 def adds_into(value: SSAValue) -> bool:
-    """Whether a product goes nowhere but into one accumulator."""
+    """Whether a matmul goes nowhere but into one accumulator."""
     users = [use.operation for use in value.uses]
     return (
         isinstance(value.owner, threadblock.MatmulOp)
@@ -209,14 +213,14 @@ def adds_into(value: SSAValue) -> bool:
         and isinstance(users[0], threadblock.AccumulateOp)
         and users[0].kind.data == "sum"
         and not is_folded(users[0].result)
-        and (users[0].rescale is None or is_running(users[0].rescale))
+        and (users[0].rescale is None or is_online_maximum(users[0].rescale))
     )
 
 
-def is_running(stabiliser: SSAValue) -> bool:
-    """Whether the maximum that sums are rescaled by is that of all turns so far."""
-    op = stabiliser.owner
-    return isinstance(op, Operation) and RUNNING in op.attributes
+def is_online_maximum(row_maximum: SSAValue) -> bool:
+    """Whether the maximum that sums are rescaled by is that of all iterations so far."""
+    op = row_maximum.owner
+    return isinstance(op, Operation) and ONLINE_MAXIMUM in op.attributes
 
 
 def broadcast_sides(shape: Sequence[int], to: Sequence[int]) -> tuple[bool, bool] | None:
@@ -290,7 +294,7 @@ def cluster_sizes(graph: kernel.GraphDefinedOp) -> tuple[int, ...]:
     """
     if shares_tiles(graph):
         return graph.cluster_sizes
-    axes = () if IN_SCRATCH in graph.attributes else summed_axes(graph)
+    axes = () if IN_WORKSPACE in graph.attributes else summed_axes(graph)
     return tuple(n if axis in axes else 1 for axis, n in enumerate(graph.grid_sizes))
 
 
@@ -335,7 +339,7 @@ def _keeps_to_itself(op: Operation, stages: dict[SSAValue, Stage]) -> bool:
             return all(threadblock.shape_of(value) == shape for value in computed)
         case threadblock.ReduceSumOp() | threadblock.ReduceMaxOp():
             total = op.input.owner
-            # Warps may hold parts of a product, which they add up before it is reduced.
+            # Warps may hold parts of a matmul, which they add up before it is reduced.
             return is_folded(op.input) and not (
                 isinstance(total, threadblock.AccumulateOp)
                 and isinstance(total.value.owner, threadblock.MatmulOp)

@@ -1,4 +1,4 @@
-"""Products of tiles by warp groups: started here, finished where their sums are needed."""
+"""Emits asynchronous warpgroup matmuls (`wgmma`), and waits where their sums are needed."""
 
 from __future__ import annotations
 
@@ -30,8 +30,8 @@ from mirage_mlir.graph.wgmma import (
     COLUMN_STEP,
     ITEM_BYTES,
     MAX_COLUMNS,
-    UNIT_DEPTH,
-    UNIT_ROWS,
+    WGMMA_DEPTH,
+    WGMMA_ROWS,
     OperandTile,
     operand_tile,
 )
@@ -41,7 +41,7 @@ from mirage_mlir.passes.lowering.fragments import packed_fragments
 from mirage_mlir.passes.lowering.tiles import SWAPPED, WARPS, matmul_sizes
 
 STEPS_TOGETHER = 2
-"""Steps of a product whose left side is made meanwhile, between two fences."""
+"""Steps of a matmul whose left side is made meanwhile, between two fences."""
 
 SLOTS_PER_STEP = 4
 """Sums that a thread has of 64 rows and 8 columns."""
@@ -50,11 +50,11 @@ SLOTS_PER_STEP = 4
 @dataclass(frozen=True)
 class Operand:
     """
-    One side of a product in shared memory, from where a warp group's part of it starts.
+    One side of a matmul in shared memory, from where a warpgroup's part of it starts.
 
     Args:
         descriptor: of the part's start (i64).
-        tile: how the unit reads it.
+        tile: how the instruction reads it.
     """
 
     descriptor: SSAValue
@@ -71,10 +71,10 @@ class Operand:
 @dataclass(frozen=True)
 class GroupTile:
     """
-    What one warp group computes of a product.
+    What one warpgroup computes of a matmul.
 
     Args:
-        outer: where it starts, on the unit's rows and on its columns, in elements.
+        outer: where it starts, on the instruction's rows and on its columns, in elements.
         depth: where it starts along the depth.
         row_tiles: its rows, in units of 64.
         columns: its columns.
@@ -89,9 +89,9 @@ class GroupTile:
 
 
 @dataclass(frozen=True)
-class Product:
+class StartedMatmul:
     """
-    A product that has been started.
+    A matmul that has been started.
 
     Args:
         sums: a struct for each instruction's part of the result, in the order of the slots.
@@ -103,7 +103,7 @@ class Product:
 
 
 def group_tile(ctx: KernelContext, op: threadblock.MatmulOp) -> GroupTile:
-    """The warp group's part: groups along the columns count first, then the depth, then rows."""
+    """The warpgroup's part: groups along the columns count first, then the depth, then rows."""
     emit = ctx.emit
     rows, columns, depth = matmul_sizes(op)
     groups = op.attributes.get(WARPS)
@@ -111,28 +111,28 @@ def group_tile(ctx: KernelContext, op: threadblock.MatmulOp) -> GroupTile:
         fail(op, f"has no {WARPS}; run assign-layouts first")
     down, across, deep = (int(count) for count in groups.get_values())
     swapped = SWAPPED in op.attributes
-    heights = (COLUMN_STEP, UNIT_ROWS) if swapped else (UNIT_ROWS, COLUMN_STEP)
+    heights = (COLUMN_STEP, WGMMA_ROWS) if swapped else (WGMMA_ROWS, COLUMN_STEP)
     tall = ceil_div(ceil_div(rows, heights[0]), down) * heights[0]
     wide = ceil_div(ceil_div(columns, heights[1]), across) * heights[1]
-    steps = depth // UNIT_DEPTH // deep
+    steps = depth // WGMMA_DEPTH // deep
     group = emit.div(ctx.warp, GROUP_WARPS)
     above = emit.div(group, across)
     row = emit.mul(emit.div(above, deep), tall) if down > 1 else 0
     column = emit.mul(emit.rem(group, across), wide) if across > 1 else 0
-    inner = emit.mul(emit.rem(above, deep) if down > 1 else above, steps * UNIT_DEPTH)
+    inner = emit.mul(emit.rem(above, deep) if down > 1 else above, steps * WGMMA_DEPTH)
     depth_start: Index = inner if deep > 1 else 0
     if swapped:
-        return GroupTile((column, row), depth_start, wide // UNIT_ROWS, tall, steps)
-    return GroupTile((row, column), depth_start, tall // UNIT_ROWS, wide, steps)
+        return GroupTile((column, row), depth_start, wide // WGMMA_ROWS, tall, steps)
+    return GroupTile((row, column), depth_start, tall // WGMMA_ROWS, wide, steps)
 
 
 def operand(
     ctx: KernelContext, op: threadblock.MatmulOp, index: int, outer: Index, depth: Index
 ) -> Operand:
-    """Operand `index` (0: left) of a product, from (outer, depth) on."""
+    """Operand `index` (0: left) of a matmul, from (outer, depth) on."""
     value = op.operands[index]
     tile = operand_tile(shared_layout(value), depth_along_columns=index == 0)
-    assert tile is not None, "assign-layouts swizzles what warp groups multiply"
+    assert tile is not None, "assign-layouts swizzles what warpgroups multiply"
     return operand_from(ctx.emit, ctx.shared_pointer(value), tile, outer, depth)
 
 
@@ -155,12 +155,12 @@ def operand_from(
 @dataclass
 class Sides:
     """
-    The operands of a product, as one warp group takes them.
+    The operands of a matmul, as one warpgroup takes them.
 
     Args:
-        left: of the unit's rows; None where it is in registers.
+        left: of the instruction's rows; None where it is in registers.
         fragments: of a left operand in registers, by step and 64 rows.
-        right: of the unit's columns.
+        right: of the instruction's columns.
     """
 
     left: Operand | None
@@ -169,7 +169,7 @@ class Sides:
 
 
 def sides_of(ctx: KernelContext, op: threadblock.MatmulOp, part: GroupTile) -> Sides:
-    """The operands of `op` from where the warp group's part starts; of registers none yet."""
+    """The operands of `op` from where the warpgroup's part starts; of registers none yet."""
     first, second = (1, 0) if SWAPPED in op.attributes else (0, 1)
     right = operand(ctx, op, second, part.outer[1], part.depth)
     if isinstance(layout_of(op.operands[first]), RegistersAttr):
@@ -196,12 +196,12 @@ def start(
     added: list[SSAValue] | None,
     compute: Callable[[int, int], None] | None = None,
     columns: int | None = None,
-) -> Product:
+) -> StartedMatmul:
     """
-    Start the product `op`; it is added to the slots `added` where given.
+    Start the matmul `op`; it is added to the slots `added` where given.
 
-    With `columns` the unit has as many: those of products that are computed as one, the first of
-    which is `op`.
+    With `columns` the instruction has as many: those of matmuls that are computed as one, the
+    first of which is `op`.
 
     With `compute` its left side, in registers, is not there yet: called with the number of row
     tiles and a step it makes what that step takes. Some steps run while those behind are made.
@@ -230,7 +230,7 @@ def start(
             form = RegistersForm(widths[number], element_name(op), False, adds)
             sums[number] = multiply(emit, sides, (*place, step), sums[number], form)
     emit.insert(WgmmaCommitOp())
-    return Product(sums, widths)
+    return StartedMatmul(sums, widths)
 
 
 def multiply(
@@ -242,13 +242,13 @@ def multiply(
 ) -> SSAValue:
     """One instruction: 64 rows, some columns and 16 of depth at `place`; the sums after it."""
     row, column, step = place
-    right = sides.right.at(emit, column, step * UNIT_DEPTH)
+    right = sides.right.at(emit, column, step * WGMMA_DEPTH)
     across = not sides.right.tile.along_depth
     if sides.left is None:
         form = replace(form, transposed=across)
         fields = fields_of(emit, sums, form.columns)
         return emit.result(form.make(fields, sides.fragments[step][row], right))
-    left = sides.left.at(emit, row * UNIT_ROWS, step * UNIT_DEPTH)
+    left = sides.left.at(emit, row * WGMMA_ROWS, step * WGMMA_DEPTH)
     layouts = ("row" if sides.left.tile.along_depth else "col", "row" if across else "col")
     return emit.result(
         WgmmaMmaAsyncOp(sums, left, right, form.columns, form.element, layouts, adds=form.adds)
@@ -258,7 +258,7 @@ def multiply(
 def element_name(op: threadblock.MatmulOp) -> ElementName:
     """The element type of the operands."""
     element = threadblock.tile_type(op.lhs).element_type
-    assert element in (f16, bf16), "assign-layouts gives units 16-bit operands"
+    assert element in (f16, bf16), "assign-layouts gives `wgmma` 16-bit operands"
     return "f16" if element == f16 else "bf16"
 
 
@@ -289,21 +289,21 @@ def fields_of(emit: Emitter, sums: SSAValue, columns: int) -> list[SSAValue]:
     return [emit.field(sums, number, f32) for number in range(slots_in(columns))]
 
 
-def sums_of(emit: Emitter, product: Product) -> list[SSAValue]:
-    """The slots of a product that was started, for the products that will be added to them."""
+def sums_of(emit: Emitter, matmul: StartedMatmul) -> list[SSAValue]:
+    """The slots of a matmul that was started, for the matmuls that will be added to them."""
     slots: list[SSAValue] = []
-    for sums, width in zip(product.sums, product.widths, strict=True):
+    for sums, width in zip(matmul.sums, matmul.widths, strict=True):
         slots += fields_of(emit, sums, width)
     return slots
 
 
-def finish(emit: Emitter, product: Product) -> list[SSAValue]:
-    """The slots of a product that was started, once the units have computed them."""
-    return finished_sums(emit, sums_of(emit, product))
+def finish(emit: Emitter, matmul: StartedMatmul) -> list[SSAValue]:
+    """The slots of a matmul that was started, once the tensor cores have computed them."""
+    return finished_sums(emit, sums_of(emit, matmul))
 
 
 def finished_sums(emit: Emitter, slots: Sequence[SSAValue]) -> list[SSAValue]:
-    """The same slots once all products are over."""
+    """The same slots once all matmuls are over."""
     emit.insert(WgmmaWaitOp(0))
     done = emit.result(pinned(slots))
     return [emit.field(done, number, f32) for number in range(len(slots))]

@@ -128,7 +128,7 @@ class GraphWriter:
                 for t, load in zip(read, loads, strict=True)
             ],
             self.graph.blocks or (1,),
-            self.graph.turns,
+            self.graph.trip_counts,
             stored,
             Region(block),
         )
@@ -299,7 +299,7 @@ class GraphWriter:
         return Tile(self.builder.append(_apply(operation.function, tile.value)), tile.axes)
 
     def matmul(self, operation: BlockOperation) -> Tile:
-        """A product of tiles, operands in the type of the matrix unit."""
+        """A product of tiles, operands in the type of the tensor core."""
         assert operation.axis is not None
         matrix_type = ELEMENT_TYPES[self.program.operand_type]
         precision = TF32 if self.program.matrix_type == TF32 else None

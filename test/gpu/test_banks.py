@@ -11,7 +11,7 @@ NAMES = (
     # Copies by threads, loads of matrices, and stores that have conflicts.
     "rmsnorm_linear_primes",
     "product_of_threads",
-    # Tensor copies and products of warp groups; two kernels.
+    # Tensor copies and products of warpgroups; two kernels.
     "attention_two_kernels",
     "split_k",
 )

@@ -45,7 +45,7 @@ func.func @shared(%x: tensor<16x64xf32>) -> (tensor<16x64xf32>, tensor<16x1xf32>
 // CHECK-NEXT:    ^{{.*}}(%[[X:.*]]: f32, %[[Y:.*]]: f32):
 // CHECK-NEXT:      arith.divf %[[X]], %[[Y]]
 
-// A reduction that is accumulated moves behind the loop: threads add up first, and meet once.
+// A reduction that is accumulated moves behind the loop: threads add up first, and synchronize once.
 func.func @reduce_after_loop(%x: tensor<16x64xf16>) -> tensor<16x1xf32> {
   %o = kernel.graph_defined ins(%x) grid [1] loop [4] {
   ^bb0(%a: tensor<16x64xf16>):

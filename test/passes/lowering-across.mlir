@@ -1,11 +1,11 @@
 // RUN: mirage-opt %s --fuse-thread-graphs --assign-layouts --schedule-threadblock --plan-memory | filecheck %s
 // RUN: mirage-opt %s --fuse-thread-graphs --assign-layouts --schedule-threadblock --plan-memory --lower-to-nvvm | filecheck %s --check-prefix=NVVM
 
-// Four blocks add up their parts of a product: each keeps its own in shared memory, all meet once,
+// Four blocks add up their parts of a matmul: each keeps its own in shared memory, all synchronize once,
 // and each thread of the cluster then combines what it stores. No block waits for the stores of
 // others before it ends.
 // CHECK-LABEL: func.func @split
-// CHECK:         attributes {threads = 128 : i64, cluster_shares
+// CHECK:         attributes {threads = 128 : i64, cluster_reduction
 // CHECK:         threadblock.convert_layout {{.*}}, 4 : i64, "sum", 1 : i64, 0 : i64, 0 : i64>
 // CHECK:         threadblock.barrier "post"
 // CHECK-DAG:     threadblock.convert_layout {{.*}}, 1 : i64, "sum", 4 : i64, 0 : i64, 0 : i64>
@@ -40,7 +40,7 @@ func.func @split(%x: tensor<16x512xf16>, %w: tensor<512x96xf16>) -> tensor<16x96
 }
 
 // Sums of exponentials, relative to the maximum of each block: the maxima, the sums and the parts of
-// the product are there when all meet once, and who reads them weighs them.
+// the matmul are there when all synchronize once, and who reads them weighs them.
 // CHECK-LABEL: func.func @online
 // CHECK:         %[[M:.*]] = threadblock.convert_layout {{.*}}, 1 : i64, "max", 2 : i64, 0 : i64, 0 : i64>
 // CHECK-NOT:     cluster

@@ -2,16 +2,16 @@
 // RUN: mirage-opt %s --split-input-file --fuse-thread-graphs --assign-layouts="target=A100" --schedule-threadblock --plan-memory --lower-to-nvvm | filecheck %s --check-prefix=NVVM
 // RUN: mirage-opt %s --split-input-file --fuse-thread-graphs --assign-layouts --schedule-threadblock --plan-memory --lower-to-nvvm | filecheck %s --check-prefix=EARLY
 
-// Decoding: 8 queries, and four warps that have 16 of the 64 keys of a turn each. A warp has maxima of
+// Decoding: 8 queries, and four warps that have 16 of the 64 keys of an iteration each. A warp has maxima of
 // its own, and takes its weights from registers: the loop has one barrier. After it the warps' parts
 // are brought to one maximum and together.
 // CHECK-LABEL: func.func @decode
 // CHECK:         threadblock.barrier "invariant" pending 7
 // CHECK:         threadblock.barrier "loop" pending 6
 // CHECK-NOT:     threadblock.barrier
-// CHECK:         threadblock.matmul {{.*}} {warps = array<i64: 1, 4, 1>, held
+// CHECK:         threadblock.matmul {{.*}} {warps = array<i64: 1, 4, 1>, lhs_in_registers
 // CHECK-NOT:     threadblock.barrier
-// CHECK:         threadblock.reduce_max {{.*}} {running, layout = #threadblock.registers
+// CHECK:         threadblock.reduce_max {{.*}} {online_maximum, layout = #threadblock.registers
 // CHECK-NOT:     threadblock.convert_layout
 // CHECK:         threadblock.matmul {{.*}} {warps = array<i64: 1, 1, 4>
 // CHECK:         threadblock.accumulate {{.*}} {state
@@ -64,10 +64,10 @@ func.func @decode(%q: tensor<2x8x32xf16>, %k: tensor<2x32x512xf16>, %v: tensor<2
 // Two kernels. The second may start while the first one runs, and waits before it reads; both do the
 // same from call to call, as neither has much to do for a block. Their launches ask for so much shared
 // memory that a multiprocessor has one block at most.
-// EARLY-LABEL: llvm.func @two_kernel_0{{.*}}mirage.follows{{.*}}mirage.even_bytes = 115840 : i64
+// EARLY-LABEL: llvm.func @two_kernel_0{{.*}}mirage.follows{{.*}}mirage.occupancy_limit_bytes = 115840 : i64
 // EARLY:         "nvvm.griddepcontrol"() <{kind = #nvvm<grid_dep_action wait>}>
 // EARLY-NEXT:    "nvvm.griddepcontrol"() <{kind = #nvvm<grid_dep_action launch_dependents>}>
-// EARLY-LABEL: llvm.func @two_kernel_1{{.*}}mirage.follows{{.*}}mirage.even_bytes = 115840 : i64
+// EARLY-LABEL: llvm.func @two_kernel_1{{.*}}mirage.follows{{.*}}mirage.occupancy_limit_bytes = 115840 : i64
 // EARLY:         "nvvm.griddepcontrol"() <{kind = #nvvm<grid_dep_action wait>}>
 func.func @two(%x: tensor<64x64xf16>) -> tensor<64x64xf16> {
   %y = kernel.graph_defined ins(%x) grid [4] {

@@ -4,7 +4,7 @@
 
 // CHECK: remark: @norm_linear: 2 kernels run without a fault
 
-// The second kernel has sixteen buffers; constant tiles of eleven turns are on their way at first.
+// The second kernel has sixteen buffers; constant tiles of eleven iterations are on their way at first.
 // Its memory leaves room for blocks of the first kernel of the next call.
 // MEMORY-LABEL: func.func @norm_linear
 // MEMORY:         stages = 16 : i64, ahead = 14 : i64, at_start = 5 : i64

@@ -47,7 +47,7 @@ func.func @linear(%x: tensor<128x512xf16>, %w: tensor<512x128xf16>) -> tensor<12
   func.return %o : tensor<128x128xf16>
 }
 
-// Four blocks read the same columns, and copies take longer than products: two of them share.
+// Four blocks read the same columns, and copies take longer than matmuls: two of them share.
 // SCHEDULE-LABEL: func.func @chosen
 // SCHEDULE:         grid [32, 4] cluster [1, 2] loop [64]
 // SCHEDULE:         threadblock.load %wa
@@ -68,7 +68,7 @@ func.func @chosen(%x: tensor<256x4096xf16>, %w: tensor<4096x4096xf16>) -> tensor
   func.return %o : tensor<256x4096xf32>
 }
 
-// As many columns as rows: products take as long as copies, and nobody waits for another.
+// As many columns as rows: matmuls take as long as copies, and nobody waits for another.
 // SCHEDULE-LABEL: func.func @alone
 // SCHEDULE:         grid [32, 4] loop [64]
 // SCHEDULE-NOT:     multicast

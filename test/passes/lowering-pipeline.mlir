@@ -2,7 +2,7 @@
 // RUN: mirage-opt %s --fuse-thread-graphs --assign-layouts="target=sm_90a" --schedule-threadblock="target=sm_90a stages=3" --plan-memory="target=sm_90a" | filecheck %s --check-prefix=MEMORY
 // RUN: mirage-opt %s --fuse-thread-graphs --assign-layouts="target=sm_90a" --schedule-threadblock="target=sm_90a stages=3" --plan-memory="target=sm_90a" --lower-to-nvvm="target=sm_90a" | filecheck %s --check-prefix=NVVM
 
-// One warp copies; the others wait for a turn's tiles, each for itself, and meet after the loop.
+// One warp copies; the others wait for an iteration's tiles, each for itself, and synchronize after the loop.
 // SCHEDULE-LABEL: func.func @linear
 // SCHEDULE:         attributes {threads = 128 : i64, producers = 1 : i64, stages = 3 : i64
 // SCHEDULE-NOT:     threadblock.barrier
@@ -18,7 +18,7 @@
 // MEMORY-LABEL: func.func @linear
 // MEMORY:         mbarrier_offset = 30720 : i64, smem_bytes = 30792 : i64
 
-// What is constant is copied before the kernel in front has ended, the rest after it. The rows past
+// What is constant is copied before the previous grid has ended, the rest after it. The rows past
 // the end of %x are zero in shared memory: no thread asks where it ends.
 // NVVM-LABEL: llvm.func @linear_kernel_0
 // NVVM-SAME:    llvm.byval = !llvm.array<128 x i8>, llvm.align = 64 : i64, nvvm.grid_constant

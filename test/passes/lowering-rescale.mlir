@@ -1,8 +1,8 @@
 // RUN: mirage-opt %s --fuse-thread-graphs --assign-layouts="target=A100" --schedule-threadblock | filecheck %s
 // RUN: mirage-opt %s --fuse-thread-graphs --assign-layouts="target=A100" --schedule-threadblock --plan-memory --lower-to-nvvm | filecheck %s --check-prefix=NVVM
 
-// Two sorts of weights relative to one maximum, and weights from outside whose product with the values
-// is ready first: it is added up only when the turn's maximum is known. No maximum of single warps
+// Two sorts of weights relative to one maximum, and weights from outside whose matmul with the values
+// is ready first: it is added up only when the iteration's maximum is known. No maximum of single warps
 // could stand in for it.
 // CHECK-LABEL: func.func @joint
 // CHECK:         threadblock.barrier "loop"
@@ -10,7 +10,7 @@
 // CHECK-NOT:     rescale
 // CHECK:         arith.maximumf
 // CHECK:         threadblock.accumulate [[OUTER]] rescale
-// CHECK-NOT:     running
+// CHECK-NOT:     online_maximum
 // CHECK:         threadblock.store
 
 // NVVM-LABEL: llvm.func @joint_kernel_0

@@ -4,7 +4,7 @@
 // RUN: mirage-opt %s --fuse-thread-graphs --assign-layouts="target=A100" --schedule-threadblock="stages=3" --plan-memory | filecheck %s --check-prefix=MEMORY
 // RUN: mirage-opt %s --fuse-thread-graphs --assign-layouts="target=A100" --schedule-threadblock --plan-memory --lower-to-nvvm | filecheck %s --check-prefix=NVVM
 
-// A product of 16 rows: its depth is split over four warps, whose parts meet in shared memory.
+// A matmul of 16 rows: its depth is split over four warps, whose partial sums are added up in shared memory.
 // LAYOUT-LABEL: func.func @linear
 // LAYOUT:         grid [2] loop [8] attributes {threads = 128 : i64}
 // LAYOUT:         %[[X:.*]] = threadblock.load {{.*}} {layout = #threadblock.shared<array<i64: 64, 1>, 1024 : i64, 1 : i64, "sum", 1 : i64, 128 : i64, 1024 : i64>}
@@ -19,7 +19,7 @@
 // TENSOR:         threadblock.load {{.*}} {layout = #threadblock.shared<array<i64: 64, 1>, 1024 : i64, 1 : i64, "sum", 1 : i64, 128 : i64, 1024 : i64>, copy = "tensor"}
 // TENSOR:         threadblock.load {{.*}}copy = "tensor"
 
-// One barrier a turn; two after the loop: its memory is used again, and warps exchange parts.
+// One barrier an iteration; two after the loop: its memory is used again, and warps exchange parts.
 // SCHEDULE-LABEL: func.func @linear
 // SCHEDULE:         threadblock.barrier "loop" pending 6
 // SCHEDULE-NOT:     threadblock.barrier

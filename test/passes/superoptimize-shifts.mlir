@@ -1,6 +1,6 @@
 // RUN: mirage-opt %s --superoptimize="max-kernels=1" | filecheck %s
 
-// Softmax is searched without its maximum; a graph that walks the keys takes the maximum of each turn,
+// Softmax is searched without its maximum; a graph that walks the keys takes the maximum of each iteration,
 // and what it sums is relative to the largest so far.
 // CHECK-LABEL: func.func @attention
 // CHECK:         kernel.graph_defined ins(%q, %k, %v) grid [{{.*}}] loop [{{.*}}] {
@@ -34,7 +34,7 @@ func.func @plain(%q: tensor<2x64x64xf16>, %k: tensor<2x64x4096xf16>, %v: tensor<
   func.return %o : tensor<2x64x64xf16>
 }
 
-// A norm that subtracts a mean, and a matmul, in one pass over X: the matrix unit reads X as it is,
+// A norm that subtracts a mean, and a matmul, in one pass over X: the tensor core reads X as it is,
 // the variance is that of X less its first column.
 // CHECK-LABEL: func.func @layernorm_linear
 // CHECK:         %[[F:.*]] = kernel.slice %x {offsets = array<i64: 0, 0>, sizes = array<i64: 16, 1>

@@ -50,7 +50,7 @@ func.func @two_results(%x: tensor<64x128xf32>, %y: tensor<128xf32>) -> (tensor<6
   func.return %s, %e : tensor<64x128xf32>, tensor<64x128xf32>
 }
 
-// Operands of matrix units keep their type; of f32 operands none is rounded.
+// Operands of tensor cores keep their type; of f32 operands none is rounded.
 // CHECK-LABEL: func.func @bf16
 // CHECK:         threadblock.mul {{.*}} -> !threadblock.tile<[[T:.*]]xf32>
 // CHECK:         threadblock.cast {{.*}} : (!threadblock.tile<[[T]]xf32>) -> !threadblock.tile<[[T]]xbf16>

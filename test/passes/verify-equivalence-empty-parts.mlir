@@ -1,4 +1,4 @@
-// Three blocks of two turns of three keys for ten keys: the last block has no key. What it stores is a maximum over
+// Three blocks of two iterations of three keys for ten keys: the last block has no key. What it stores is a maximum over
 // nothing, below every number, beside sums of zero; the second kernel gives it no weight.
 // RUN: mirage-opt %s --verify-equivalence="reference=reference candidate=ugraph" --verify-diagnostics
 

@@ -1,4 +1,4 @@
-"""Small functions with rescaled sums: attention in pieces, merges of pieces, other stabilisers."""
+"""Small functions with rescaled sums: attention in pieces, merges of pieces, other row maxima."""
 
 from typing import NamedTuple
 
@@ -38,7 +38,7 @@ class Heads(NamedTuple):
         return self.heads, -(-self.queries // self.rows), self.blocks
 
     @property
-    def turns(self) -> int:
+    def iterations(self) -> int:
         """Of the loop over a part of the keys."""
         return -(-self.keys // (self.blocks * self.step))
 
@@ -53,7 +53,7 @@ class Heads(NamedTuple):
         return p, [q, p.view(kernel.TransposeOp(k, [0, 2, 1])), v]
 
     def tiles(self, g: Graph, tensors: list[SSAValue]) -> list[SSAValue]:
-        """A tile of each in one turn."""
+        """A tile of each in one iteration."""
         q, k, v = tensors
         return [
             g.load(q, (1, self.rows, self.depth), [0, 1, ALL]),
@@ -63,7 +63,9 @@ class Heads(NamedTuple):
 
 
 class Pieces(NamedTuple):
-    """What one turn finds: scores, their row maxima, weights and their sums, weighted values."""
+    """
+    What one iteration finds: scores, their row maxima, weights and their sums, weighted values.
+    """
 
     scores: SSAValue
     largest: SSAValue
@@ -82,16 +84,16 @@ def pieces(g: Graph, s: Heads, tiles: list[SSAValue]) -> Pieces:
     return Pieces(scores, largest, weights, sums, matmul(g, g.cast(weights, s.kind), v))
 
 
-def rescaled(g: Graph, value: SSAValue, stabiliser: SSAValue, across: bool = False) -> SSAValue:
+def rescaled(g: Graph, value: SSAValue, row_maximum: SSAValue, across: bool = False) -> SSAValue:
     """A rescaled sum, over grid axis 2 too where `across`."""
     axes = [2] if across else []
-    return g.add(tb.AccumulateOp(value, across=axes, rescale=stabiliser))
+    return g.add(tb.AccumulateOp(value, across=axes, rescale=row_maximum))
 
 
 def attention(s: Heads) -> ModuleOp:
     """Softmax in pieces, brought together over the loop and the blocks of a cluster."""
     p, tensors = s.program()
-    with p.graph(s.grid, [s.turns]) as g:
+    with p.graph(s.grid, [s.iterations]) as g:
         found = pieces(g, s, s.tiles(g, tensors))
         sums = rescaled(g, found.sums, found.largest, s.blocks > 1)
         product = rescaled(g, found.values, found.largest, s.blocks > 1)
@@ -100,9 +102,11 @@ def attention(s: Heads) -> ModuleOp:
 
 
 def observed_attention(s: Heads) -> ModuleOp:
-    """As `attention`, but the turn's own maximum is used for more: no other may stand in for it."""
+    """
+    As `attention`, but the iteration's own maximum is used for more: no other may stand in for it.
+    """
     p, tensors = s.program()
-    with p.graph(s.grid, [s.turns]) as g:
+    with p.graph(s.grid, [s.iterations]) as g:
         found = pieces(g, s, s.tiles(g, tensors))
         sums = rescaled(g, found.sums, found.largest, s.blocks > 1)
         product = rescaled(g, found.values, found.largest, s.blocks > 1)
@@ -116,7 +120,7 @@ def observed_attention(s: Heads) -> ModuleOp:
 def split_attention(s: Heads) -> ModuleOp:
     """Two kernels: parts with the maxima that they are relative to, and their merge in a loop."""
     p, tensors = s.program()
-    with p.graph(s.grid, [s.turns]) as g:
+    with p.graph(s.grid, [s.iterations]) as g:
         found = pieces(g, s, s.tiles(g, tensors))
         parts = [
             rescaled(g, found.values, found.largest),
@@ -198,7 +202,7 @@ def sums_after_the_loop(s: Linear, blocks: int) -> ModuleOp:
     """Blocks that cut the columns of a product add up what they make of it after the loop."""
     p = Program(s.type_of("mk"), s.type_of("kn"))
     x, w = p.inputs
-    with p.graph([blocks], [s.turns]) as g:
+    with p.graph([blocks], [s.iterations]) as g:
         xt = g.load(x, (s.m, s.depth), [ALL], [1])
         wt = g.load(w, (s.depth, s.columns), [1], [0])
         value = g.add(tb.TanhOp(total(g, matmul(g, xt, wt))))
@@ -218,7 +222,7 @@ def jointly_shifted(s: Heads) -> ModuleOp:
     p = Program(s.tensor(s.queries), s.tensor(s.keys), s.tensor(s.keys), given)
     q, k, v, w = p.inputs
     tensors: list[SSAValue] = [q, p.view(kernel.TransposeOp(k, [0, 2, 1])), v]
-    with p.graph(s.grid, [s.turns]) as g:
+    with p.graph(s.grid, [s.iterations]) as g:
         qt, kt, vt = s.tiles(g, tensors)
         wt = g.load(w, (1, s.rows, s.step), [0, 1, 2], [2])
         scores = g.add(tb.ScaleOp(matmul(g, qt, kt), s.depth**-0.5))
@@ -237,12 +241,14 @@ def jointly_shifted(s: Heads) -> ModuleOp:
 
 
 def maximum_with_nothing(s: Heads) -> ModuleOp:
-    """Stabilisers that take in a number even in a turn without scores, where they are nothing."""
-    given = f"{s.heads}x{s.queries}x{s.blocks * s.turns}xf32"
+    """
+    Row maxima that take in a number even in an iteration without scores, where they are nothing.
+    """
+    given = f"{s.heads}x{s.queries}x{s.blocks * s.iterations}xf32"
     p = Program(s.tensor(s.queries), s.tensor(s.keys), s.tensor(s.keys), given)
     q, k, v, m = p.inputs
     tensors: list[SSAValue] = [q, p.view(kernel.TransposeOp(k, [0, 2, 1])), v]
-    with p.graph(s.grid, [s.turns]) as g:
+    with p.graph(s.grid, [s.iterations]) as g:
         tiles = s.tiles(g, tensors)
         mt = g.load(m, (1, s.rows, 1), [0, 1, 2], [2])
         scores = matmul(g, tiles[0], tiles[1])

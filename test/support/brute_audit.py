@@ -347,7 +347,7 @@ class Audit:
         self.subject = subject
         operators = (*subject.operators, *(subject.further if further else ()))
         self.brute = BruteForce(subject.build(), operators, subject.scale)
-        # Brute force knows no rounding: every value may be the operand of a matrix unit.
+        # Brute force knows no rounding: every value may be the operand of a tensor core.
         self.program = in_bf16(resolve(subject.build()))
         self.algebra = Algebra.of(self.program)
         self.configurations = set(one_kernel_configurations(self.program))

@@ -34,22 +34,23 @@ SIZE = 4
 """Of every dimension."""
 
 PARTS = 2
-"""Blocks of the grid and turns of the loop, as many as a cut tile has elements along a cut."""
+"""Blocks of the grid and iterations of the loop, as many as a cut tile has elements along a cut."""
 
 UNCUT = -1
 
 
 class When(IntEnum):
-    """When a block has a tile: all the time, in each turn of the loop, after it."""
+    """When a block has a tile: all the time, in each iteration of the loop, after it."""
 
     ALWAYS = 0
-    TURN = 1
+    ITERATION = 1
     AFTER = 2
 
 
 class Tile(NamedTuple):
     """
-    A tile in all blocks and turns: shape blocks x turns x rows x columns, turns 1 outside the loop.
+    A tile in all blocks and iterations: shape blocks x iterations x rows x columns, iterations 1
+    outside the loop.
 
     `q` is the residue modulo Q, where exponents are taken; None after exp and where nobody asks.
     """
@@ -215,7 +216,7 @@ class Cut:
 
     @property
     def has_loop(self) -> bool:
-        """Whether there are several turns."""
+        """Whether there are several iterations."""
         return any(dim != UNCUT for dim in self.loop)
 
 
@@ -318,7 +319,7 @@ class BruteForce:
         return found
 
     def tiles(self, cut: Cut) -> list[Tile]:
-        """The inputs as each block and turn sees them."""
+        """The inputs as each block and iteration sees them."""
         cut_inputs = zip(self.inputs, cut.grid, cut.loop, strict=True)
         return [_cut_tile(tile, grid, loop, cut) for tile, grid, loop in cut_inputs]
 
@@ -340,7 +341,7 @@ def _cut_tile(tile: Tile, grid: int, loop: int, cut: Cut) -> Tile:
         blocks = _split(values, 0, grid) if cut.has_grid else values
         return blocks if loop == UNCUT else _split(blocks, 1, loop)
 
-    when = When.ALWAYS if loop == UNCUT else When.TURN
+    when = When.ALWAYS if loop == UNCUT else When.ITERATION
     return Tile(when, parts(tile.p), None if tile.q is None else parts(tile.q))
 
 
@@ -547,7 +548,7 @@ class Enumeration:
     def _may_hit(self, name: str, a: Tile, b: Tile) -> bool:
         """Whether the first element is right: most are not, and one number is quickly computed."""
         if name not in ELEMENTWISE:
-            # The first row with the first column, over all turns.
+            # The first row with the first column, over all iterations.
             total = int((a.p[0, :, 0, :] * b.p[0, :, :, 0] % np.uint64(P)).sum())
             same = _loops(name) and a.when is b.when is When.ALWAYS
             return (total * (PARTS if same else 1) - self._corner) % P == 0
@@ -575,7 +576,7 @@ def _loops(name: str) -> bool:
 def _fits(name: str, left: Tile, right: Tile) -> bool:
     """Whether stages and shapes allow the operator; size 1 is stretched."""
     stages = {left.when, right.when}
-    if stages == {When.TURN, When.AFTER} or (_loops(name) and When.AFTER in stages):
+    if stages == {When.ITERATION, When.AFTER} or (_loops(name) and When.AFTER in stages):
         return False
     if name in ELEMENTWISE:
         sizes = zip(left.shape, right.shape, strict=True)

@@ -47,25 +47,25 @@ def tensor_map(
 
 
 def loop_with(
-    turns: int,
+    iterations: int,
     first: Sequence[SSAValue],
     body: Callable[[SSAValue, Sequence[SSAValue]], Sequence[SSAValue]],
 ) -> Sequence[SSAValue]:
     """`body` of each number from 0 on and of what it returned before; what it returned last."""
     block = Block(arg_types=[i32, *(value.type for value in first)])
-    with ImplicitBuilder(block) as (turn, *carried):
-        scf.YieldOp(*body(turn, carried))
-    return scf.ForOp(number(0), number(turns), number(1), first, block).results
+    with ImplicitBuilder(block) as (iteration, *carried):
+        scf.YieldOp(*body(iteration, carried))
+    return scf.ForOp(number(0), number(iterations), number(1), first, block).results
 
 
-def loop(turns: int, body: Callable[[SSAValue], object]) -> None:
+def loop(iterations: int, body: Callable[[SSAValue], object]) -> None:
     """`body` for each number from 0 on."""
 
-    def step(turn: SSAValue, _: Sequence[SSAValue]) -> list[SSAValue]:
-        body(turn)
+    def step(iteration: SSAValue, _: Sequence[SSAValue]) -> list[SSAValue]:
+        body(iteration)
         return []
 
-    loop_with(turns, [], step)
+    loop_with(iterations, [], step)
 
 
 def equal(value: SSAValue, other: int) -> SSAValue:
@@ -79,7 +79,7 @@ def plus(value: SSAValue, other: SSAValue | int) -> SSAValue:
 
 
 def times(value: SSAValue, factor: int) -> SSAValue:
-    """A product of i32 numbers."""
+    """A matmul of i32 numbers."""
     return arith.MuliOp(value, number(factor)).result
 
 
@@ -106,7 +106,7 @@ class CopyKernel:
     Two warps read; the third one copies. Each reader takes 4 rows: a thread 16 bytes of 128 twice.
     """
 
-    turns: int = 5
+    iterations: int = 5
     stages: int = 2
     waits_full: bool = True
     waits_empty: bool = True
@@ -118,7 +118,7 @@ class CopyKernel:
     arrivals: int = 2
     bytes_expected: int = 1024
     init_fence: bool = True
-    meets: bool = True
+    synchronizes: bool = True
     expects: bool = True
     releases: bool = True
     fences: bool = True
@@ -128,7 +128,7 @@ class CopyKernel:
 
     def module(self) -> gpu.ModuleOp:
         """The kernel; the tensor has a column of tiles."""
-        rows = 8 * self.turns
+        rows = 8 * self.iterations
         return kernel(
             self.body,
             [f"{rows}x64xf16"],
@@ -153,10 +153,13 @@ class CopyKernel:
         me = thread()
         warp, lane = over(me, 32), rest(me, 32)
         when(equal(me, 0), self.make_barriers)
-        if self.meets:
+        if self.synchronizes:
             nvvm.BarrierOp()
         when(equal(warp, 2), lambda: when(equal(lane, 0), lambda: self.produce(tensor)))
-        when(below(warp, 2), lambda: loop(self.turns, lambda turn: self.consume(y, me, turn)))
+        when(
+            below(warp, 2),
+            lambda: loop(self.iterations, lambda iteration: self.consume(y, me, iteration)),
+        )
 
     def make_barriers(self) -> None:
         """By one thread."""
@@ -168,11 +171,11 @@ class CopyKernel:
 
     def produce(self, tensor: SSAValue) -> None:
         """By one thread of a warp."""
-        loop(self.turns, lambda turn: self.fill(tensor, turn))
+        loop(self.iterations, lambda iteration: self.fill(tensor, iteration))
 
-    def fill(self, tensor: SSAValue, turn: SSAValue) -> None:
-        """Start the copy of one turn."""
-        slot, phase = rest(turn, self.stages), over(turn, self.stages)
+    def fill(self, tensor: SSAValue, iteration: SSAValue) -> None:
+        """Start the copy of one iteration."""
+        slot, phase = rest(iteration, self.stages), over(iteration, self.stages)
         parity = rest(plus(phase, self.empty_parity), 2)
         if self.waits_empty:
             nvvm_hopper.MBarrierWaitParityOp(self.empty(slot), parity, number(TICKS))
@@ -180,7 +183,7 @@ class CopyKernel:
             nvvm_hopper.MBarrierArriveExpectTxOp(self.full(slot), number(self.bytes_expected))
         else:
             nvvm_hopper.MBarrierArriveOp(self.full(slot))
-        row = plus(times(turn, 8), self.row)
+        row = plus(times(iteration, 8), self.row)
         nvvm_hopper.CpAsyncBulkTensorLoadOp(
             shared(times(slot, 1024)), tensor, [number(self.column), row], self.full(slot)
         )
@@ -194,9 +197,9 @@ class CopyKernel:
         if self.releases:
             when(equal(rest(me, 32), 0), lambda: nvvm_hopper.MBarrierArriveOp(self.empty(slot)).res)
 
-    def consume(self, y: SSAValue, me: SSAValue, turn: SSAValue) -> None:
+    def consume(self, y: SSAValue, me: SSAValue, iteration: SSAValue) -> None:
         """Each thread writes 16 bytes of a tile to the output."""
-        slot, phase = rest(turn, self.stages), over(turn, self.stages)
+        slot, phase = rest(iteration, self.stages), over(iteration, self.stages)
         parity = rest(plus(phase, self.full_parity), 2)
         if self.waits_full:
             nvvm_hopper.MBarrierWaitParityOp(self.full(slot), parity, number(TICKS))
@@ -208,7 +211,7 @@ class CopyKernel:
         at = plus(buffer, plus(times(row, 128), times(place, 16)))
         kind = VectorType(f16, [8])
         value = llvm.LoadOp(shared(at), kind, alignment=16).dereferenced_value
-        target = plus(times(turn, 1024), plus(times(row, 128), times(piece, 16)))
+        target = plus(times(iteration, 1024), plus(times(row, 128), times(piece, 16)))
         llvm.StoreOp(value, device(y, target), alignment=16)
         if not self.arrives_early:
             self.release(me, slot)

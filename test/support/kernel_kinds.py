@@ -34,9 +34,9 @@ from mirage_mlir.runtime.artifact import Artifact, TargetCode
 
 CHIPS = ("sm_90a", "sm_80")
 
-TENSOR_COPY, WARP_GROUP, CLUSTER = "cp.async.bulk.tensor", "wgmma.mma_async", "mapa"
+TENSOR_COPY, WARPGROUP, CLUSTER = "cp.async.bulk.tensor", "wgmma.mma_async", "mapa"
 FOLLOWS, MULTICAST = "griddepcontrol.wait", "multicast::cluster"
-COPY, MATRIX_LOAD, PRODUCT = "cp.async.c", "ldmatrix", "mma.sync"
+COPY, MATRIX_LOAD, MATMUL = "cp.async.c", "ldmatrix", "mma.sync"
 COUNTER, TF32 = "atom.", "tf32"
 
 
@@ -54,7 +54,7 @@ class Kind:
 
     make: Callable[[], ModuleOp]
     marks: tuple[str, ...]
-    others: tuple[str, ...] | None = (PRODUCT,)
+    others: tuple[str, ...] | None = (MATMUL,)
     constants: tuple[int, ...] = ()
 
     def marks_on(self, chip: str) -> tuple[str, ...] | None:
@@ -75,11 +75,11 @@ class Kind:
 
 
 def rows(make: Callable[[], ModuleOp], *marks: str) -> Kind:
-    """A kernel without products."""
+    """A kernel without matmuls."""
     return Kind(make, marks, ())
 
 
-def product_of_threads(depth: int, columns: int, step: int, width: int) -> ModuleOp:
+def matmul_of_threads(depth: int, columns: int, step: int, width: int) -> ModuleOp:
     """One row times a matrix, by multiplications and sums along the columns of tiles."""
     p = Program(f"{depth}x1xf16", f"{depth}x{columns}xf16")
     x, w = p.inputs
@@ -92,23 +92,23 @@ def product_of_threads(depth: int, columns: int, step: int, width: int) -> Modul
 
 
 def in_clusters(case: Linear, *cluster: int) -> ModuleOp:
-    """RMSNorm and a product; clusters span columns along the grid's first axis, then rows."""
+    """RMSNorm and a matmul; clusters span columns along the grid's first axis, then rows."""
     module = linear.rmsnorm_linear(case)
     for graph in graphs_of(module):
         graph.cluster = DenseArrayBase.from_list(i64, cluster)
     return module
 
 
-PRODUCTS = {
-    "product_of_threads": rows(partial(product_of_threads, 256, 192, 64, 64)),
-    "product_of_threads_primes": rows(partial(product_of_threads, 257, 191, 64, 64)),
+MATMULS = {
+    "product_of_threads": rows(partial(matmul_of_threads, 256, 192, 64, 64)),
+    "product_of_threads_primes": rows(partial(matmul_of_threads, 257, 191, 64, 64)),
     "rmsnorm_linear": Kind(
         partial(linear.rmsnorm_linear, Linear(16, 256, 192, 16, 64, 64)),
-        (TENSOR_COPY, WARP_GROUP),
-        (COPY, MATRIX_LOAD, PRODUCT),
+        (TENSOR_COPY, WARPGROUP),
+        (COPY, MATRIX_LOAD, MATMUL),
     ),
     "rmsnorm_linear_primes": Kind(
-        partial(linear.rmsnorm_linear, Linear(17, 101, 53, 16, 32, 32)), (MATRIX_LOAD, PRODUCT)
+        partial(linear.rmsnorm_linear, Linear(17, 101, 53, 16, 32, 32)), (MATRIX_LOAD, MATMUL)
     ),
     "rmsnorm_linear_zero_filled": Kind(
         partial(linear.rmsnorm_linear, Linear(13, 200, 104, 16, 64, 48)), (TENSOR_COPY,)
@@ -117,24 +117,24 @@ PRODUCTS = {
         partial(linear.rmsnorm_linear, Linear(1, 384, 96, 1, 128, 32)), (TENSOR_COPY,), ()
     ),
     "rmsnorm_linear_bf16": Kind(
-        partial(linear.rmsnorm_linear, Linear(40, 80, 24, 40, 16, 24, "bf16")), (PRODUCT,)
+        partial(linear.rmsnorm_linear, Linear(40, 80, 24, 40, 16, 24, "bf16")), (MATMUL,)
     ),
     "linear_tiny": Kind(partial(linear.biased_linear, Linear(5, 20, 7, 5, 10, 7)), (), ()),
     "shared_left_sides": Kind(
         partial(in_clusters, Linear(64, 2048, 128, 64, 64, 32), 4, 1), (MULTICAST,)
     ),
     "shared_right_sides": Kind(
-        partial(in_clusters, Linear(128, 2048, 256, 64, 64, 128), 1, 2), (MULTICAST, WARP_GROUP)
+        partial(in_clusters, Linear(128, 2048, 256, 64, 64, 128), 1, 2), (MULTICAST, WARPGROUP)
     ),
     "shared_tiles_ragged": Kind(
         partial(in_clusters, Linear(100, 1992, 56, 64, 64, 32), 2, 2), (MULTICAST,)
     ),
     "linear_128_rows": Kind(
-        partial(linear.plain_linear, Linear(128, 64, 72, 128, 64, 32)), (WARP_GROUP,)
+        partial(linear.plain_linear, Linear(128, 64, 72, 128, 64, 32)), (WARPGROUP,)
     ),
     "linear_many_sums": Kind(
         partial(linear.gated_mlp, Linear(64, 256, 256, 64, 64, 128)),
-        (WARP_GROUP, TENSOR_COPY),
+        (WARPGROUP, TENSOR_COPY),
     ),
     "linear_transposed": Kind(
         partial(
@@ -143,60 +143,60 @@ PRODUCTS = {
             computed=False,
             views=True,
         ),
-        (WARP_GROUP,),
+        (WARPGROUP,),
     ),
     "linear_computed_transposed": Kind(
         partial(
             linear.transposed_linear, Linear(16, 96, 24, 16, 32, 24), computed=True, views=False
         ),
-        (PRODUCT,),
+        (MATMUL,),
     ),
     "linear_bias_relu": Kind(
         partial(linear.biased_linear, Linear(16, 192, 88, 16, 64, 32)), (TENSOR_COPY,)
     ),
     "linear_batched": Kind(
-        partial(linear.batched_linear, 3, Linear(19, 72, 40, 16, 32, 32)), (PRODUCT,)
+        partial(linear.batched_linear, 3, Linear(19, 72, 40, 16, 32, 32)), (MATMUL,)
     ),
-    "linear_two_loops": Kind(partial(linear.two_loops, 16, (3, 100), 48, 32), (PRODUCT,)),
+    "linear_two_loops": Kind(partial(linear.two_loops, 16, (3, 100), 48, 32), (MATMUL,)),
     "gated_mlp": Kind(
-        partial(linear.gated_mlp, Linear(16, 256, 192, 16, 64, 64)), (WARP_GROUP, TENSOR_COPY)
+        partial(linear.gated_mlp, Linear(16, 256, 192, 16, 64, 64)), (WARPGROUP, TENSOR_COPY)
     ),
     "gated_mlp_ragged": Kind(
-        partial(linear.gated_mlp, Linear(7, 136, 88, 8, 64, 64)), (WARP_GROUP, TENSOR_COPY)
+        partial(linear.gated_mlp, Linear(7, 136, 88, 8, 64, 64)), (WARPGROUP, TENSOR_COPY)
     ),
     "gated_mlp_primes": Kind(
-        partial(linear.gated_mlp, Linear(7, 131, 89, 8, 64, 32, "bf16")), (PRODUCT,)
+        partial(linear.gated_mlp, Linear(7, 131, 89, 8, 64, 32, "bf16")), (MATMUL,)
     ),
     "lora": Kind(
         partial(linear.lora, Linear(16, 256, 128, 16, 64, 64), 16),
-        (WARP_GROUP, TENSOR_COPY),
+        (WARPGROUP, TENSOR_COPY),
     ),
     "lora_primes": Kind(
-        partial(linear.lora, Linear(11, 103, 61, 16, 32, 32), 13), (MATRIX_LOAD, PRODUCT)
+        partial(linear.lora, Linear(11, 103, 61, 16, 32, 32), 13), (MATRIX_LOAD, MATMUL)
     ),
     "linear_f32": Kind(
-        partial(linear.linear_in, None, Linear(16, 96, 72, 16, 32, 24, "f32")), (PRODUCT, TF32)
+        partial(linear.linear_in, None, Linear(16, 96, 72, 16, 32, 24, "f32")), (MATMUL, TF32)
     ),
     "linear_tf32": Kind(
-        partial(linear.linear_in, "tf32", Linear(16, 96, 72, 16, 32, 24, "f32")), (PRODUCT, TF32)
+        partial(linear.linear_in, "tf32", Linear(16, 96, 72, 16, 32, 24, "f32")), (MATMUL, TF32)
     ),
     "linear_tf32_primes": Kind(
         partial(linear.linear_in, "tf32", Linear(17, 101, 53, 16, 32, 32, "f32")),
-        (PRODUCT, TF32),
+        (MATMUL, TF32),
     ),
     "rmsnorm_linear_f32": Kind(
-        partial(linear.rmsnorm_linear, Linear(13, 101, 37, 16, 32, 32, "f32")), (PRODUCT, TF32)
+        partial(linear.rmsnorm_linear, Linear(13, 101, 37, 16, 32, 32, "f32")), (MATMUL, TF32)
     ),
     "packed": Kind(
         partial(linear.rmsnorm_linear, Linear(16, 384, 384, 16, 32, 192)),
-        (WARP_GROUP, TENSOR_COPY),
-        (PRODUCT,),
+        (WARPGROUP, TENSOR_COPY),
+        (MATMUL,),
         constants=(1,),
     ),
     "packed_ragged": Kind(
         partial(linear.gated_mlp, Linear(8, 168, 320, 8, 32, 192)),
-        (WARP_GROUP, TENSOR_COPY),
-        (PRODUCT,),
+        (WARPGROUP, TENSOR_COPY),
+        (MATMUL,),
         constants=(1, 2),
     ),
 }
@@ -236,25 +236,25 @@ SUMS = {
 
 ATTENTION = {
     "attention": Kind(
-        partial(attention.attention, Heads(2, 64, 256, 64, 64, 64)), (WARP_GROUP, TENSOR_COPY)
+        partial(attention.attention, Heads(2, 64, 256, 64, 64, 64)), (WARPGROUP, TENSOR_COPY)
     ),
     "attention_ragged": Kind(
         partial(attention.attention, Heads(1, 50, 100, 32, 64, 32, 1, "bf16")),
-        (WARP_GROUP, TENSOR_COPY),
+        (WARPGROUP, TENSOR_COPY),
     ),
     "attention_primes": Kind(
-        partial(attention.attention, Heads(2, 13, 151, 23, 13, 64)), (MATRIX_LOAD, PRODUCT)
+        partial(attention.attention, Heads(2, 13, 151, 23, 13, 64)), (MATRIX_LOAD, MATMUL)
     ),
     "attention_one_query": Kind(partial(attention.attention, Heads(1, 1, 100, 16, 1, 64)), (), ()),
     "attention_tiny": Kind(partial(attention.attention, Heads(2, 5, 41, 9, 3, 7)), (), ()),
     "attention_f32": Kind(partial(attention.attention, Heads(1, 3, 20, 8, 3, 8, 1, "f32")), (), ()),
     "attention_many_queries": Kind(
         partial(attention.attention, Heads(1, 128, 192, 64, 128, 64)),
-        (WARP_GROUP, TENSOR_COPY),
+        (WARPGROUP, TENSOR_COPY),
     ),
     "attention_across": Kind(
         partial(attention.attention, Heads(2, 64, 512, 64, 64, 64, 4)),
-        (WARP_GROUP, CLUSTER),
+        (WARPGROUP, CLUSTER),
         (COUNTER,),
     ),
     "attention_across_ragged": Kind(
@@ -268,18 +268,18 @@ ATTENTION = {
     ),
     "attention_across_no_loop": Kind(
         partial(attention.attention_without_loop, Heads(1, 64, 64, 32, 64, 32, 2)),
-        (WARP_GROUP, CLUSTER),
+        (WARPGROUP, CLUSTER),
         (COUNTER,),
     ),
     "attention_two_kernels": Kind(
         partial(attention.split_attention, Heads(2, 64, 512, 64, 64, 64, 4)),
-        (WARP_GROUP, TENSOR_COPY, FOLLOWS),
+        (WARPGROUP, TENSOR_COPY, FOLLOWS),
     ),
     "attention_two_kernels_ragged": Kind(
         partial(attention.split_attention, Heads(1, 6, 150, 16, 8, 32, 3)), (FOLLOWS,)
     ),
     "attention_two_sorts_of_scores": Kind(
-        partial(attention.jointly_shifted, Heads(1, 64, 64, 32, 64, 32)), (WARP_GROUP,)
+        partial(attention.jointly_shifted, Heads(1, 64, 64, 32, 64, 32)), (WARPGROUP,)
     ),
     "attention_maxima_asked_for": Kind(
         partial(attention.observed_attention, Heads(1, 8, 70, 16, 8, 16, 2)),
@@ -302,12 +302,12 @@ ROWS = {
     "largest_of_columns": rows(partial(tiles.reduction, (23, 37), [0], "max", cut=1)),
     "looped_maximum": rows(partial(tiles.looped_reduction, (40, 100), 32, 1, [1], ("max", "max"))),
     "transposes": rows(partial(tiles.transposes, 40, 24, (20, 12), "f16")),
-    "joined_product": Kind(partial(tiles.joined_product, 16, (40, 24), 32, 2), (PRODUCT,)),
+    "joined_product": Kind(partial(tiles.joined_matmul, 16, (40, 24), 32, 2), (MATMUL,)),
     "chain_of_kernels": Kind(partial(tiles.chain, 16, 64, 32, "f16"), (FOLLOWS,)),
     "views_between": rows(tiles.views_between, FOLLOWS),
 }
 
-KINDS: dict[str, Kind] = {**PRODUCTS, **SUMS, **ATTENTION, **ROWS}
+KINDS: dict[str, Kind] = {**MATMULS, **SUMS, **ATTENTION, **ROWS}
 
 
 def compiled(name: str, chip: str, here: str) -> Artifact:

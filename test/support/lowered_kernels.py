@@ -107,7 +107,7 @@ def worst(result: Array, expected: Array) -> str:
 
 
 def roundoff_of(module: ModuleOp) -> float:
-    """The coarsest element type in the function, or type that a product rounds to."""
+    """The coarsest element type in the function, or type that a matmul rounds to."""
     names = [str(kernel.tensor_type(v).element_type) for v in values_of(function_of(module))]
     names += ["tf32" for op in module.walk() if isinstance(op, MatmulBase) and op.in_tf32]
     return max(ROUNDOFF[name] for name in names)

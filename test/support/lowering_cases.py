@@ -1,4 +1,4 @@
-"""Small functions with matrix products, for each way in which the lowering makes one."""
+"""Small functions with matmuls, for each way in which the lowering makes one."""
 
 from typing import NamedTuple
 
@@ -11,12 +11,12 @@ from mirage_mlir.dialects import threadblock as tb
 
 
 def matmul(g: Graph, lhs: SSAValue, rhs: SSAValue) -> SSAValue:
-    """A product in f32."""
+    """A matmul in f32."""
     return g.add(tb.MatmulOp(lhs, rhs))
 
 
 def total(g: Graph, value: SSAValue, kind: str = "sum") -> SSAValue:
-    """The sum, or the maximum, of `value` over the turns of the loop."""
+    """The sum, or the maximum, of `value` over the iterations of the loop."""
     return g.add(tb.AccumulateOp(value, kind))
 
 
@@ -27,7 +27,7 @@ def transposed(g: Graph, value: SSAValue) -> SSAValue:
 
 class Linear(NamedTuple):
     """
-    Sizes of a product, whose depth a loop cuts.
+    Sizes of a matmul, whose depth a loop cuts.
 
     Args:
         m, k, n: rows, depth and columns.
@@ -49,7 +49,7 @@ class Linear(NamedTuple):
         return -(-self.n // self.columns), -(-self.m // self.rows)
 
     @property
-    def turns(self) -> int:
+    def iterations(self) -> int:
         """Of the loop."""
         return -(-self.k // self.depth)
 
@@ -71,10 +71,10 @@ class Linear(NamedTuple):
 
 
 def rmsnorm_linear(s: Linear) -> ModuleOp:
-    """`x / rms(x) @ w`, with the division behind the product."""
+    """`x / rms(x) @ w`, with the division behind the matmul."""
     p = Program(s.type_of("mk"), s.type_of("kn"))
     x, w = p.inputs
-    with p.graph(s.grid, [s.turns]) as g:
+    with p.graph(s.grid, [s.iterations]) as g:
         xt = s.left(g, x)
         product = total(g, matmul(g, xt, s.right(g, w)))
         squares = total(g, g.add(tb.ReduceSumOp(g.add(tb.SquareOp(xt)), [1])))
@@ -84,7 +84,7 @@ def rmsnorm_linear(s: Linear) -> ModuleOp:
 
 
 def plain_linear(s: Linear) -> ModuleOp:
-    """A product without a loop."""
+    """A matmul without a loop."""
     p = Program(s.type_of("mk"), s.type_of("kn"))
     x, w = p.inputs
     with p.graph(s.grid) as g:
@@ -95,20 +95,20 @@ def plain_linear(s: Linear) -> ModuleOp:
 
 
 def linear_in(precision: str | None, s: Linear) -> ModuleOp:
-    """A product of f32 in a loop, of a given precision."""
+    """A matmul of f32 in a loop, of a given precision."""
     p = Program(s.type_of("mk"), s.type_of("kn"))
     x, w = p.inputs
-    with p.graph(s.grid, [s.turns]) as g:
+    with p.graph(s.grid, [s.iterations]) as g:
         product = g.add(tb.MatmulOp(s.left(g, x), s.right(g, w), precision=precision))
         s.store(g, total(g, product))
     return p.finish(*g.results)
 
 
 def biased_linear(s: Linear) -> ModuleOp:
-    """`relu((x @ w + b + c) * d)`: a row, a column and a tile in the layout of the product."""
+    """`relu((x @ w + b + c) * d)`: a row, a column and a tile in the layout of the matmul."""
     p = Program(s.type_of("mk"), s.type_of("kn"), s.type_of("n"), f"{s.m}x1xf32", s.type_of("mn"))
     x, w, b, c, d = p.inputs
-    with p.graph(s.grid, [s.turns]) as g:
+    with p.graph(s.grid, [s.iterations]) as g:
         product = total(g, matmul(g, s.left(g, x), s.right(g, w)))
         row = g.load(b, (s.columns,), [0, ALL])
         column = g.load(c, (s.rows, 1), [ALL, 0])
@@ -119,10 +119,10 @@ def biased_linear(s: Linear) -> ModuleOp:
 
 
 def gated_mlp(s: Linear) -> ModuleOp:
-    """`silu(x @ v) * (x @ w)`: two products in one loop."""
+    """`silu(x @ v) * (x @ w)`: two matmuls in one loop."""
     p = Program(s.type_of("mk"), s.type_of("kn"), s.type_of("kn"))
     x, v, w = p.inputs
-    with p.graph(s.grid, [s.turns]) as g:
+    with p.graph(s.grid, [s.iterations]) as g:
         xt = s.left(g, x)
         gate, up = (total(g, matmul(g, xt, s.right(g, each))) for each in (v, w))
         s.store(g, g.add(tb.MulOp(g.add(tb.SiluOp(gate)), up)))
@@ -130,12 +130,12 @@ def gated_mlp(s: Linear) -> ModuleOp:
 
 
 def lora(s: Linear, rank: int) -> ModuleOp:
-    """`x @ w + (x @ a) @ b`: a product after the loop, of what the loop summed."""
+    """`x @ w + (x @ a) @ b`: a matmul after the loop, of what the loop summed."""
     p = Program(
         s.type_of("mk"), s.type_of("kn"), f"{s.k}x{rank}x{s.kind}", f"{rank}x{s.n}x{s.kind}"
     )
     x, w, a, b = p.inputs
-    with p.graph(s.grid, [s.turns]) as g:
+    with p.graph(s.grid, [s.iterations]) as g:
         xt = s.left(g, x)
         at = g.load(a, (s.depth, rank), [ALL, ALL], [0])
         bt = g.load(b, (rank, s.columns), [1, ALL])
@@ -146,10 +146,10 @@ def lora(s: Linear, rank: int) -> ModuleOp:
 
 
 def batched_linear(batch: int, s: Linear) -> ModuleOp:
-    """A product of tiles with a leading dim of size 1, on a grid of three axes."""
+    """A matmul of tiles with a leading dim of size 1, on a grid of three axes."""
     p = Program(f"{batch}x{s.type_of('mk')}", f"{batch}x{s.type_of('kn')}")
     x, w = p.inputs
-    with p.graph([batch, *s.grid], [s.turns]) as g:
+    with p.graph([batch, *s.grid], [s.iterations]) as g:
         xt = g.load(x, (1, s.rows, s.depth), [0, ALL, 1], [2])
         wt = g.load(w, (1, s.depth, s.columns), [0, 2, ALL], [1])
         g.store(total(g, matmul(g, xt, wt)), f"{batch}x{s.type_of('mn')}", [0, 2, 1])
@@ -167,7 +167,7 @@ def transposed_linear(s: Linear, *, computed: bool, views: bool) -> ModuleOp:
     x, w = p.inputs
     if views:
         x, w = (p.view(kernel.TransposeOp(each, [1, 0])) for each in (x, w))
-    with p.graph([1], [s.turns]) as g:
+    with p.graph([1], [s.iterations]) as g:
         if views:
             xt = g.load(x, (s.m, s.depth), [ALL], [1])
             wt = g.load(w, (s.depth, s.n), [ALL], [0])
@@ -203,7 +203,7 @@ def attention(queries: int, keys: int, depth: int, kind: str = "f16") -> ModuleO
 def looped_attention(
     queries: int, keys: int, depth: int, step: int, tile_queries: int, kind: str = "f16"
 ) -> ModuleOp:
-    """`exp(q k^T) v` by sums over steps of the keys: a product in the loop feeds another."""
+    """`exp(q k^T) v` by sums over steps of the keys: a matmul in the loop feeds another."""
     p = Program(f"{queries}x{depth}x{kind}", *[f"{keys}x{depth}x{kind}"] * 2)
     q, k, v = p.inputs
     flipped = p.view(kernel.TransposeOp(k, [1, 0]))
@@ -218,16 +218,16 @@ def looped_attention(
     return p.finish(*g.results)
 
 
-def reduced_linear(s: Linear, dims: list[int], kind: str, over_turns: str) -> ModuleOp:
-    """A reduction of each turn's product, accumulated; and one of the accumulated product."""
+def reduced_linear(s: Linear, dims: list[int], kind: str, over_iterations: str) -> ModuleOp:
+    """A reduction of each iteration's matmul, accumulated; and one of the accumulated matmul."""
     p = Program(s.type_of("mk"), s.type_of("kn"))
     x, w = p.inputs
     op = tb.ReduceSumOp if kind == "sum" else tb.ReduceMaxOp
-    with p.graph([1], [s.turns]) as g:
+    with p.graph([1], [s.iterations]) as g:
         xt = g.load(x, (s.m, s.depth), [ALL], [1])
         wt = g.load(w, (s.depth, s.n), [ALL], [0])
         product = matmul(g, xt, wt)
-        early = total(g, g.add(op(product, dims)), over_turns)
+        early = total(g, g.add(op(product, dims)), over_iterations)
         late = g.add(op(total(g, matmul(g, xt, wt)), dims))
         for value in (early, late, total(g, product, "max")):
             g.store(value, f"{size(tb.shape_of(value))}xf32", [ALL])
@@ -238,38 +238,40 @@ def invariant_tiles(s: Linear) -> ModuleOp:
     """Tiles that are loaded, or computed, before the loop and used in it and after it."""
     p = Program(s.type_of("mk"), s.type_of("kn"), f"1x{s.n}x{s.kind}", s.type_of("mn"))
     x, w, b, d = p.inputs
-    with p.graph([1], [s.turns]) as g:
+    with p.graph([1], [s.iterations]) as g:
         xt = g.load(x, (s.m, s.depth), [ALL], [1])
         wt = g.load(w, (s.depth, s.n), [ALL], [0])
         row, whole = g.load(b, (1, s.n), [ALL]), g.load(d, (s.m, s.n), [ALL])
         largest = g.add(tb.ReduceMaxOp(whole, [0]))
         weights = g.add(tb.ExpOp(g.add(tb.ScaleOp(whole, 0.1))))
         product = g.add(tb.MulOp(matmul(g, xt, wt), row))
-        turn = g.add(tb.AddOp(product, g.add(tb.MulOp(largest, weights))))
+        iteration = g.add(tb.AddOp(product, g.add(tb.MulOp(largest, weights))))
         after = g.add(tb.SubOp(weights, largest))
         g.store(
-            g.add(tb.AddOp(g.add(tb.AddOp(total(g, turn), row)), after)), s.type_of("mn"), [ALL]
+            g.add(tb.AddOp(g.add(tb.AddOp(total(g, iteration), row)), after)),
+            s.type_of("mn"),
+            [ALL],
         )
         g.store(largest, f"1x{s.n}xf32", [ALL])
-        g.store(total(g, turn, "max"), f"{s.m}x{s.n}xf32", [ALL])
+        g.store(total(g, iteration, "max"), f"{s.m}x{s.n}xf32", [ALL])
     return p.finish(*g.results)
 
 
-def invariant_product(s: Linear) -> ModuleOp:
-    """A product before the loop, whose result each turn multiplies again."""
+def invariant_matmul(s: Linear) -> ModuleOp:
+    """A matmul before the loop, whose result each iteration multiplies again."""
     p = Program(s.type_of("mn"), f"{s.n}x{s.n}x{s.kind}", s.type_of("nk"))
     x, w, v = p.inputs
-    with p.graph([1], [s.turns]) as g:
+    with p.graph([1], [s.iterations]) as g:
         xt, wt = g.load(x, (s.m, s.n), [ALL]), g.load(w, (s.n, s.n), [ALL])
         vt = g.load(v, (s.n, s.depth), [ALL], [1])
         first = g.cast(g.add(tb.TanhOp(matmul(g, xt, wt))), s.kind)
-        turn = g.add(tb.ReduceSumOp(g.add(tb.SigmoidOp(matmul(g, first, vt))), [1]))
-        g.store(g.add(tb.AddOp(total(g, turn), first)), f"{s.m}x{s.n}xf32", [ALL])
+        iteration = g.add(tb.ReduceSumOp(g.add(tb.SigmoidOp(matmul(g, first, vt))), [1]))
+        g.store(g.add(tb.AddOp(total(g, iteration), first)), f"{s.m}x{s.n}xf32", [ALL])
     return p.finish(*g.results)
 
 
 def two_loops(m: int, k: tuple[int, int], n: int, step: int) -> ModuleOp:
-    """A product summed over two dims, a loop for each."""
+    """A matmul summed over two dims, a loop for each."""
     p = Program(f"{k[0]}x{m}x{k[1]}xf16", f"{k[0]}x{k[1]}x{n}xf16")
     x, w = p.inputs
     with p.graph([1], [k[0], -(-k[1] // step)]) as g:
@@ -281,13 +283,13 @@ def two_loops(m: int, k: tuple[int, int], n: int, step: int) -> ModuleOp:
 
 def split_linear(s: Linear, blocks: int, *, more: bool) -> ModuleOp:
     """
-    The norm and product with the depth split over `blocks` too, which add up their parts.
+    The norm and matmul with the depth split over `blocks` too, which add up their parts.
 
-    With `more`, a second product and a reduction follow.
+    With `more`, a second matmul and a reduction follow.
     """
     p = Program(s.type_of("mk"), s.type_of("kn"), f"{s.columns}x{s.columns}x{s.kind}")
     x, w, v = p.inputs
-    with p.graph([s.grid[0], blocks], [-(-s.turns // blocks)]) as g:
+    with p.graph([s.grid[0], blocks], [-(-s.iterations // blocks)]) as g:
         xt = g.load(x, (s.m, s.depth), [ALL, 1], [1])
         wt = g.load(w, (s.depth, s.columns), [1, 0], [0])
         squares = g.add(tb.ReduceSumOp(g.add(tb.SquareOp(xt)), [1]))
@@ -306,7 +308,7 @@ def split_roots(s: Linear, blocks: int) -> ModuleOp:
     """As `split_linear`, with the roots as a result of their own: few threads have them all."""
     p = Program(s.type_of("mk"), s.type_of("kn"))
     x, w = p.inputs
-    with p.graph([blocks], [-(-s.turns // blocks)]) as g:
+    with p.graph([blocks], [-(-s.iterations // blocks)]) as g:
         xt = g.load(x, (s.m, s.depth), [1], [1])
         wt = g.load(w, (s.depth, s.n), [0], [0])
         squares = g.add(tb.ReduceSumOp(g.add(tb.SquareOp(xt)), [1]))

@@ -1,4 +1,4 @@
-"""Small functions without products: reductions, elementwise work, moves of tiles, views."""
+"""Small functions without matmuls: reductions, elementwise work, moves of tiles, views."""
 
 from collections.abc import Callable, Sequence
 
@@ -72,32 +72,34 @@ def looped_reduction(
     return p.finish(*g.results)
 
 
-def partly_empty_sum(columns: int, turns: int, step: int, kind: str) -> ModuleOp:
-    """`sum(exp(total))` of tiles that may never be full: elements that no turn had add nothing."""
+def partly_empty_sum(columns: int, iterations: int, step: int, kind: str) -> ModuleOp:
+    """
+    `sum(exp(total))` of tiles that may never be full: elements that no iteration had add nothing.
+    """
     p = Program(f"8x{columns}xf16")
     (x,) = p.inputs
-    with p.graph([1], [turns]) as g:
+    with p.graph([1], [iterations]) as g:
         summed = total(g, g.load(x, (8, step), [ALL], [1]), kind)
         weights = g.add(tb.ExpOp(g.add(tb.ScaleOp(summed, 0.1))))
         g.store(g.add(tb.ReduceSumOp(weights, [1])), "8x1xf32", [ALL])
     return p.finish(*g.results)
 
 
-def loops_over_one_dim(columns: int, turns: Sequence[int], step: int) -> ModuleOp:
+def loops_over_one_dim(columns: int, iterations: Sequence[int], step: int) -> ModuleOp:
     """Two loops that cut one dim."""
     p = Program(f"8x{columns}xf16")
     (x,) = p.inputs
-    with p.graph([1], turns) as g:
+    with p.graph([1], iterations) as g:
         xt = g.load(x, (8, step), [ALL], [1, 1])
         g.store(total(g, g.add(tb.ReduceSumOp(xt, [1]))), "8x1xf32", [ALL])
     return p.finish(*g.results)
 
 
-def grid_and_loop(columns: int, blocks: int, turns: int, step: int, kind: str) -> ModuleOp:
+def grid_and_loop(columns: int, blocks: int, iterations: int, step: int, kind: str) -> ModuleOp:
     """A grid axis and a loop that cut one dim."""
     p = Program(f"8x{columns}xf16")
     (x,) = p.inputs
-    with p.graph([blocks], [turns]) as g:
+    with p.graph([blocks], [iterations]) as g:
         summed = total(g, g.load(x, (8, step), [1], [1]), kind)
         g.store(summed, f"8x{blocks * step}xf32", [1])
     return p.finish(*g.results)
@@ -202,15 +204,15 @@ def concat(shapes: Sequence[Sequence[int]], dim: int, cut: int = ALL, blocks: in
     return p.finish(*g.results)
 
 
-def joined_product(m: int, parts: tuple[int, int], n: int, turns: int) -> ModuleOp:
-    """`[x y] @ w`, with x and y joined in shared memory in each turn of the loop."""
-    p = Program(*[f"{m}x{k * turns}xf16" for k in parts], f"{sum(parts)}x{n}xf16")
+def joined_matmul(m: int, parts: tuple[int, int], n: int, iterations: int) -> ModuleOp:
+    """`[x y] @ w`, with x and y joined in shared memory in each iteration of the loop."""
+    p = Program(*[f"{m}x{k * iterations}xf16" for k in parts], f"{sum(parts)}x{n}xf16")
     x, y, w = p.inputs
-    with p.graph([1], [turns]) as g:
+    with p.graph([1], [iterations]) as g:
         loads = [g.load(v, (m, k), [ALL], [1]) for v, k in zip((x, y), parts, strict=True)]
         joined = g.add(tb.ConcatOp(loads, 1))
-        product = g.add(tb.MatmulOp(joined, g.load(w, (sum(parts), n), [ALL])))
-        g.store(total(g, product), f"{m}x{n}xf16", [ALL])
+        matmul = g.add(tb.MatmulOp(joined, g.load(w, (sum(parts), n), [ALL])))
+        g.store(total(g, matmul), f"{m}x{n}xf16", [ALL])
     return p.finish(*g.results)
 
 
@@ -257,16 +259,16 @@ def chain(m: int, k: int, n: int, kind: str) -> ModuleOp:
     p = Program(f"{m}x{k}x{kind}", f"{k}x{n}x{kind}", f"{n}x{k}x{kind}")
     x, down, up = p.inputs
 
-    def product(value: SSAValue, weight: SSAValue) -> SSAValue:
+    def matmul(value: SSAValue, weight: SSAValue) -> SSAValue:
         depth, columns = kernel.shape_of(weight)
         with p.graph([-(-columns // 16)]) as g:
             loads = g.load(value, (m, depth), [ALL]), g.load(weight, (depth, 16), [1])
             g.store(g.add(tb.TanhOp(g.add(tb.MatmulOp(*loads)))), f"{m}x{columns}x{kind}", [1])
         return g.results[0]
 
-    first = product(product(x, down), up)
-    third = product(first, down)
-    last = product(third, up)
+    first = matmul(matmul(x, down), up)
+    third = matmul(first, down)
+    last = matmul(third, up)
     with p.graph([1]) as g:
         loads = g.load(first, (m, k), [ALL]), g.load(last, (m, k), [ALL])
         g.store(g.add(tb.AddOp(*loads)), f"{m}x{k}x{kind}", [ALL])

@@ -1,4 +1,4 @@
-"""A kernel built by hand: one warp multiplies two f16 matrices on the matrix unit."""
+"""A kernel built by hand: one warp multiplies two f16 matrices on the tensor core."""
 
 from xdsl.builder import ImplicitBuilder
 from xdsl.dialects import arith, gpu, llvm, scf

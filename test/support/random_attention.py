@@ -37,7 +37,7 @@ class AttentionMaker:
             self.blocks,
             self.random.choice(["f16", "f16", "f16", "bf16", "f32"]),
         )
-        self.turns = -(-parts // self.blocks)
+        self.iterations = -(-parts // self.blocks)
 
     def make(self) -> ModuleOp:
         """The verified module."""
@@ -47,7 +47,7 @@ class AttentionMaker:
         q, k, v, b = p.inputs
         viewed = self.chance(0.5)
         seen = p.view(kernel.TransposeOp(k, [0, 2, 1])) if viewed else k
-        with p.graph(s.grid, [self.turns] if self.looped else []) as g:
+        with p.graph(s.grid, [self.iterations] if self.looped else []) as g:
             qt = g.load(q, (1, s.rows, s.depth), [0, 1, ALL])
             kt = self.load(g, seen, 2 if viewed else 1)
             kt = kt if viewed else g.add(tb.TransposeOp(kt, [0, 2, 1]))
@@ -70,7 +70,7 @@ class AttentionMaker:
         return [dim] if self.looped else []
 
     def store(self, g: Graph, scores: SSAValue, values: SSAValue) -> None:
-        """Results of one softmax, or of two with stabilisers of their own."""
+        """Results of one softmax, or of two with row maxima of their own."""
         result = self.softmax(g, scores, values)
         if self.chance(0.2):
             other = self.softmax(g, g.add(tb.ScaleOp(scores, 0.5)), values)
@@ -78,7 +78,7 @@ class AttentionMaker:
         g.store(result, self.s.tensor(self.s.queries), [0, 1, ALL])
 
     def softmax(self, g: Graph, scores: SSAValue, values: SSAValue) -> SSAValue:
-        """Weighted values, and what else is made of the stabiliser."""
+        """Weighted values, and what else is made of the row maximum."""
         largest = g.add(tb.ReduceMaxOp(scores, [2]))
         weights = g.add(tb.ExpOp(g.add(tb.SubOp(scores, largest))))
         if self.chance(0.3):

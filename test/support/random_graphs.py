@@ -43,10 +43,10 @@ class GraphMaker:
         self.operand_kind = self.kind if self.random.random() < 0.7 else "f16"
         self.blocks = {name: self.random.choice([1, 1, 2, 3]) for name in "MN"}
         self.blocks["K"] = self.random.choice([1, 1, 2, 4])
-        self.turns = self.random.randint(1, 4)
+        self.iterations = self.random.randint(1, 4)
         self.tile = {name: self.random.choice(TILES) for name in "MN"}
         self.tile["K"] = self.random.choice(DEPTHS)
-        parts = {**self.blocks, "K": self.blocks["K"] * self.turns}
+        parts = {**self.blocks, "K": self.blocks["K"] * self.iterations}
         self.size = {
             name: (parts[name] - 1) * tile + self.random.randint(1, tile)
             for name, tile in self.tile.items()
@@ -58,7 +58,7 @@ class GraphMaker:
         """The verified module."""
         self.program = Program(*(f"{size(self.size_of(dims))}x{self.kind}" for dims in self.INPUTS))
         grid = [self.blocks[name] for name in self.axes]
-        with self.program.graph(grid, [self.turns]) as self.graph:
+        with self.program.graph(grid, [self.iterations]) as self.graph:
             self.load()
             sums = self.sums()
             values = self.after(sums)

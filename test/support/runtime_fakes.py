@@ -121,7 +121,7 @@ class FakeDriver:
     broken: bool = False
     launches: list[Launched] = field(default_factory=list[Launched])
     early: list[str] = field(default_factory=list[str])
-    """The kernels that may start before those in front have ended."""
+    """The kernels that may start before the previous grids have ended."""
     encoded: list[tuple[TensorMap, int]] = field(default_factory=list[tuple[TensorMap, int]])
     """The tensor maps, and the addresses of their tensors."""
     memory: dict[int, bytes] = field(default_factory=dict[int, bytes])

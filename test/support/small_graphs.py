@@ -25,7 +25,7 @@ from mirage_mlir.dialects.common import FloatType
 from mirage_mlir.dialects.threadblock import TileType
 
 ALL = -1
-"""In a map: the axis cuts no dim; all its blocks, or turns, get the whole."""
+"""In a map: the axis cuts no dim; all its blocks, or iterations, get the whole."""
 
 FLOATS: dict[str, FloatType] = {"f16": f16, "bf16": bf16, "f32": f32}
 

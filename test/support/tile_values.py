@@ -1,7 +1,7 @@
 """
-All values of a hypergraph as numbers: for all blocks, turns and elements of a tile at once.
+All values of a hypergraph as numbers: for all blocks, iterations and elements of a tile at once.
 
-Each axis of a program is three dimensions of an array: blocks, turns, and indices in a tile. A
+Each axis of a program is three dimensions of an array: blocks, iterations, and indices in a tile. A
 value has size 1 along those that are summed and those that it does not depend on.
 """
 
@@ -96,6 +96,6 @@ class TileValues:
 
 
 def operands_of_products(graph: Hypergraph) -> Iterator[int]:
-    """The values that matrix units multiply, each once."""
+    """The values that tensor cores multiply, each once."""
     products = [edge for edges in graph.edges for edge in edges if edge.kind is Kind.MATMUL]
     yield from dict.fromkeys(operand for edge in products for operand in edge.operands)

@@ -1,4 +1,4 @@
-"""A product by a warp group whose operands another warp copies, written by hand."""
+"""A matmul by a warpgroup whose operands another warp copies, written by hand."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -20,7 +20,7 @@ from mirage_mlir.dialects.nvvm_wgmma import (
 )
 
 ROWS, DEPTH = 64, 64
-"""Of the left tile of a turn; a line of its depth has 128 bytes."""
+"""Of the left tile of an iteration; a line of its depth has 128 bytes."""
 
 KINDS = {128: 1, 64: 2, 32: 3}
 
@@ -33,7 +33,7 @@ def long(value: int) -> SSAValue:
 
 
 @dataclass(frozen=True)
-class ProductKernel:
+class MatmulKernel:
     """
     y = a b: a is 64 x depth by rows; b is columns x depth by rows, or depth x columns.
 
@@ -46,7 +46,7 @@ class ProductKernel:
             by threads, or in `registers`.
     """
 
-    turns: int = 3
+    iterations: int = 3
     columns: int = 32
     right_swizzle: int = 128
     right_along_depth: bool = True
@@ -56,7 +56,7 @@ class ProductKernel:
     unfinished: int = 0
     releases_early: bool = False
     proxy_fence: bool = True
-    meets: bool = True
+    synchronizes: bool = True
     stride: int = 8
     reads_early: bool = False
     sees_barrier: bool = True
@@ -65,17 +65,17 @@ class ProductKernel:
 
     @property
     def b_bytes(self) -> int:
-        """Of one turn's tile."""
+        """Of one iteration's tile."""
         return self.columns * DEPTH * 2
 
     @property
     def stage(self) -> int:
-        """Bytes of the tiles of one turn."""
+        """Bytes of the tiles of one iteration."""
         return A_BYTES + self.b_bytes
 
     def module(self) -> gpu.ModuleOp:
         """The kernel."""
-        depth = self.turns * DEPTH
+        depth = self.iterations * DEPTH
         pitch = self.right_swizzle // 2
         along, across = (depth, self.columns) if self.right_along_depth else (self.columns, depth)
         shape = (self.columns, depth) if self.right_along_depth else (depth, self.columns)
@@ -122,13 +122,13 @@ class ProductKernel:
     def produce(self, left: SSAValue, right: SSAValue) -> None:
         """By one thread."""
 
-        def fill(turn: SSAValue, _: Sequence[SSAValue]) -> list[SSAValue]:
-            slot = rest(turn, 2)
-            parity = rest(plus(over(turn, 2), 1), 2)
+        def fill(iteration: SSAValue, _: Sequence[SSAValue]) -> list[SSAValue]:
+            slot = rest(iteration, 2)
+            parity = rest(plus(over(iteration, 2), 1), 2)
             nvvm_hopper.MBarrierWaitParityOp(self.barrier(slot, 1), parity, number(TICKS))
             full = self.barrier(slot, 0)
             nvvm_hopper.MBarrierArriveExpectTxOp(full, number(self.stage))
-            place, depth = shared(times(slot, self.stage)), times(turn, DEPTH)
+            place, depth = shared(times(slot, self.stage)), times(iteration, DEPTH)
             copy = nvvm_hopper.CpAsyncBulkTensorLoadOp
             copy(place, left, [depth, number(0)], full)
             pitch = self.right_swizzle // 2
@@ -142,17 +142,17 @@ class ProductKernel:
                     copy(at, right, [number(first), depth], full)
             return []
 
-        loop_with(self.turns, [], fill)
+        loop_with(self.iterations, [], fill)
 
     def multiply_all(self, me: SSAValue, a: SSAValue, y: SSAValue) -> None:
         """By four warps."""
         count = self.columns // 2
         zero = llvm.ZeroOp.create(result_types=[accumulators(self.columns)]).results[0]
 
-        def turn(number_: SSAValue, sums: Sequence[SSAValue]) -> list[SSAValue]:
+        def iteration(number_: SSAValue, sums: Sequence[SSAValue]) -> list[SSAValue]:
             return [self.multiply(me, a, number_, sums[0])]
 
-        (sums,) = loop_with(self.turns, [zero], turn)
+        (sums,) = loop_with(self.iterations, [zero], iteration)
         row = plus(times(over(me, 32), 16), over(rest(me, 32), 4))
         for slot in range(count):
             value = member(sums, slot)
@@ -160,17 +160,17 @@ class ProductKernel:
             place = plus(times(plus(row, slot // 2 % 2 * 8), self.columns), column)
             store(value, device(y, times(place, 4)))
 
-    def multiply(self, me: SSAValue, a: SSAValue, turn: SSAValue, sums: SSAValue) -> SSAValue:
-        """One turn."""
-        slot = rest(turn, 2)
+    def multiply(self, me: SSAValue, a: SSAValue, iteration: SSAValue, sums: SSAValue) -> SSAValue:
+        """One iteration."""
+        slot = rest(iteration, 2)
         if self.sees_barrier:
-            parity = rest(over(turn, 2), 2)
+            parity = rest(over(iteration, 2), 2)
             nvvm_hopper.MBarrierWaitParityOp(self.barrier(slot, 0), parity, number(TICKS))
         place = shared(times(slot, self.stage))
         left = place if self.left == "copied" else shared(2 * self.stage)
         if self.left == "stored":
-            self.store_left(me, a, turn)
-        registers = [self.left_registers(me, a, turn, step) for step in range(DEPTH // 16)]
+            self.store_left(me, a, iteration)
+        registers = [self.left_registers(me, a, iteration, step) for step in range(DEPTH // 16)]
         if self.fences:
             WgmmaFenceOp()
         for step in range(DEPTH // 16):
@@ -219,13 +219,13 @@ class ProductKernel:
             lambda: nvvm_hopper.MBarrierArriveOp(self.barrier(slot, 1)).res,
         )
 
-    def store_left(self, me: SSAValue, a: SSAValue, turn: SSAValue) -> None:
+    def store_left(self, me: SSAValue, a: SSAValue, iteration: SSAValue) -> None:
         """Threads write a's tile, 16 bytes at a time, where the swizzle puts them."""
-        depth = self.turns * DEPTH
+        depth = self.iterations * DEPTH
         for part in range(4):
             at = plus(me, 128 * part)
             row, piece = over(at, 8), rest(at, 8)
-            source = plus(times(row, 2 * depth), plus(times(turn, 128), times(piece, 16)))
+            source = plus(times(row, 2 * depth), plus(times(iteration, 128), times(piece, 16)))
             kind = VectorType(f16, [8])
             value = llvm.LoadOp(device(a, source), kind, alignment=16).dereferenced_value
             place = arith.XOrIOp(piece, rest(row, 8)).result
@@ -233,11 +233,11 @@ class ProductKernel:
             llvm.StoreOp(value, shared(target, shared(2 * self.stage)), alignment=16)
         if self.proxy_fence:
             nvvm_hopper.FenceProxyOp()
-        if self.meets:
+        if self.synchronizes:
             nvvm.BarrierOp(number(1), number(128))
 
     def left_registers(
-        self, me: SSAValue, a: SSAValue, turn: SSAValue, step: int
+        self, me: SSAValue, a: SSAValue, iteration: SSAValue, step: int
     ) -> list[SSAValue]:
         """A's fragments of one step."""
         if self.left != "registers":
@@ -246,8 +246,8 @@ class ProductKernel:
         row = plus(times(over(me, 32), 16), over(rest(me, 32), 4))
         for register in range(4):
             column = plus(times(rest(me, 4), 2), 16 * step + register // 2 * 8)
-            line = times(plus(row, register % 2 * 8), self.turns * DEPTH)
-            place = plus(line, plus(times(turn, DEPTH), column))
+            line = times(plus(row, register % 2 * 8), self.iterations * DEPTH)
+            place = plus(line, plus(times(iteration, DEPTH), column))
             kind = VectorType(f16, [2])
             value = llvm.LoadOp(device(a, times(place, 2)), kind).dereferenced_value
             found.append(llvm.BitcastOp(value, i32).results[0])

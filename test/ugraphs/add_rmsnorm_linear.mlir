@@ -8,7 +8,7 @@
 // loads x and the residual again, 32 columns that are in the cache anyway; values of the loop cannot be
 // stored, they are gone with their iteration.
 //
-// The matrix unit takes f16. r * g may exceed what f16 has room for where the norm does not, with large
+// The tensor core takes f16. r * g may exceed what f16 has room for where the norm does not, with large
 // channels and gains above 1: so rows are normalised before. Each block takes the norm of whole rows,
 // which no loop cuts, before its loop.
 func.func @reference(%x: tensor<8x4096xf16>, %residual: tensor<8x4096xf16>, %g: tensor<4096xf16> {kernel.constant}, %w: tensor<4096x4096xf16> {kernel.constant}) -> (tensor<8x4096xf16>, tensor<8x4096xf16>) {

@@ -6,7 +6,7 @@
 //
 // The idea. With one tile of 64 keys per block there is no loop, and nothing to rescale in the first
 // kernel; the second holds all 64 parts of 32 columns at once and rescales them by hand. The 8 query
-// heads of a group are the rows of a matrix, so that the matrix unit has work for half of its rows, and
+// heads of a group are the rows of a matrix, so that the tensor core has work for half of its rows, and
 // keys are read once for all of them.
 func.func @reference(%q: tensor<2x8x128xf16>, %k: tensor<2x4096x128xf16>, %v: tensor<2x4096x128xf16>) -> tensor<2x8x128xf16> {
   %kt = kernel.transpose %k {permutation = array<i64: 0, 2, 1>} : (tensor<2x4096x128xf16>) -> tensor<2x128x4096xf16>

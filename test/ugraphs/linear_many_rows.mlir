@@ -4,8 +4,8 @@
 // A product of 40 rows and a depth of 200, without a loop.
 //
 // The idea. A depth of 200 fits into shared memory as it is: one load, one product, no accumulator. 200
-// is no multiple of the matrix unit's 16 either, nor are 40 rows: that needs no word here. 40 rows are
-// three tiles of the matrix unit, and go to different warps; with up to 16 rows, warps share the
+// is no multiple of the tensor core's 16 either, nor are 40 rows: that needs no word here. 40 rows are
+// three tiles of the tensor core, and go to different warps; with up to 16 rows, warps share the
 // columns or the depth. That is not said here either: a uGraph says what a block does.
 func.func @reference(%x: tensor<40x200xf16>, %w: tensor<200x2048xf16> {kernel.constant}) -> tensor<40x2048xf16> {
   %o = kernel.matmul %x, %w : (tensor<40x200xf16>, tensor<200x2048xf16>) -> tensor<40x2048xf16>

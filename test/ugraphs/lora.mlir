@@ -27,7 +27,7 @@ func.func @ugraph(%x: tensor<16x256xf16>, %w: tensor<256x4096xf16> {kernel.const
     %q = threadblock.matmul %xt, %at : (!threadblock.tile<16x64xf16>, !threadblock.tile<64x16xf16>) -> !threadblock.tile<16x16xf32>
     %xw = threadblock.accumulate %p : (!threadblock.tile<16x32xf32>) -> !threadblock.tile<16x32xf32>
     %xA = threadblock.accumulate %q : (!threadblock.tile<16x16xf32>) -> !threadblock.tile<16x16xf32>
-    // An operand of the matrix unit again: back to f16, by a cast.
+    // An operand of the tensor core again: back to f16, by a cast.
     %xAc = threadblock.cast %xA : (!threadblock.tile<16x16xf32>) -> !threadblock.tile<16x16xf16>
     %xAB = threadblock.matmul %xAc, %bt : (!threadblock.tile<16x16xf16>, !threadblock.tile<16x32xf16>) -> !threadblock.tile<16x32xf32>
     %z = threadblock.add %xw, %xAB : (!threadblock.tile<16x32xf32>, !threadblock.tile<16x32xf32>) -> !threadblock.tile<16x32xf32>

@@ -5,7 +5,7 @@
 //
 // The idea. The weight of the norm belongs to the columns of x and must stay inside the sum, the norm
 // itself may still be divided out after it: sum_k x_k g_k W_kj / r. The tile x g is a value of our own,
-// so an operand of the matrix unit must be made of it: in bf16, by a cast.
+// so an operand of the tensor core must be made of it: in bf16, by a cast.
 func.func @reference(%x: tensor<1x896xbf16>, %g: tensor<896xbf16> {kernel.constant}, %w: tensor<896x4864xbf16> {kernel.constant}) -> tensor<1x4864xbf16> {
   %y = kernel.rms_norm %x, %g {eps = 1.0e-06 : f32} : (tensor<1x896xbf16>, tensor<896xbf16>) -> tensor<1x896xbf16>
   %o = kernel.matmul %y, %w : (tensor<1x896xbf16>, tensor<896x4864xbf16>) -> tensor<1x4864xbf16>

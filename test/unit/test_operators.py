@@ -39,7 +39,7 @@ def test_operator(operator: Operator, element_type: str) -> None:
 def test_kernels(number: int) -> None:
     """The lowered kernels of some candidates, thread by thread; each operator in one type."""
     operator = OPERATORS[number]
-    # Without the matrix unit a product takes the interpreter too long.
+    # Without the tensor core a product takes the interpreter too long.
     element_type = TYPES[number % 2 if operator in PRODUCTS else number % 3]
     (function,) = functions(operator.graph(element_type).to_module())
     inputs = operator.inputs(element_type, seed=3)

@@ -167,14 +167,14 @@ class BlockForms:
         return self.tensors.maximum_over(value, over, there, _first(value, over))
 
     def _rescaled(
-        self, value: Symbolic, stabiliser: Symbolic, over: Sequence[Variable]
+        self, value: Symbolic, row_maximum: Symbolic, over: Sequence[Variable]
     ) -> Symbolic:
         """`value * exp(m - M)`, M being the largest m."""
         # Where there is an m there is M.
         largest = replace(
-            self._largest(stabiliser, over), dims=stabiliser.dims, exists=stabiliser.exists
+            self._largest(row_maximum, over), dims=row_maximum.dims, exists=row_maximum.exists
         )
-        factor = self.tensors.function("exp", self.tensors.subtract(stabiliser, largest))
+        factor = self.tensors.function("exp", self.tensors.subtract(row_maximum, largest))
         return self.tensors.multiply(value, factor)
 
 

@@ -9,7 +9,7 @@ that copy for others, and wait for them, go their own way from where they part. 
 access is raised as a `KernelFault` that names the operation, its line and the thread.
 
 Limits: what a GPU leaves open is taken in one way. Blocks run one after the other; a kernel starts
-when the one before has ended; loads happen where they stand; the matrix unit adds in f32; warps
+when the one before has ended; loads happen where they stand; the tensor core adds in f32; warps
 that parted take turns where they wait. Which accesses other orders could bring into disorder is
 found nevertheless. Tensors in scratch
 memory have no bounds of their own: an access past the end of one is found only where nothing was

@@ -1,4 +1,4 @@
-"""Rules of what blocks do together in device memory, and of conversions to tf32."""
+"""Rules of atomics and fences in device memory, and of conversions to tf32."""
 
 import numpy as np
 from xdsl.ir import Operation
@@ -8,11 +8,11 @@ from mirage_mlir.dialects.nvvm_attributes import MemoryScope
 from mirage_mlir.interpreters.float_domain import round_to_tf32
 from mirage_mlir.interpreters.lowered.faults import unsupported
 from mirage_mlir.interpreters.lowered.flow import Flow, Rules
-from mirage_mlir.interpreters.lowered.handover import COUNTER_BYTES, Counters
+from mirage_mlir.interpreters.lowered.hand_off import COUNTER_BYTES, Counters
 
 
 def run_conversion(state: Flow, op: Operation) -> None:
-    """The nearest tf32, as the bits that a matrix unit takes."""
+    """The nearest tf32, as the bits that a tensor core takes."""
     assert isinstance(op, nvvm.ConvertFloatToTf32Op)
     nearest = round_to_tf32(state.array(op.src)).astype(np.float32)
     state.values[op.res] = nearest.view(np.int32)
@@ -23,7 +23,7 @@ def run_fence(state: Flow, op: Operation) -> None:
     assert isinstance(op, nvvm.MemoryBarrierOp)
     # Other blocks need not see what one block, or a cluster, is shown.
     if op.scope.data == MemoryScope.GPU:
-        state.handover.fence(state.here)
+        state.hand_off.fence(state.here)
 
 
 def run_count(state: Flow, op: Operation) -> None:

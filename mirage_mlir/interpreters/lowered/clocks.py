@@ -1,5 +1,5 @@
 """
-What each thread knows of what the others have done.
+Vector clocks: which accesses of other threads happen before each thread's next one.
 
 Time is one counter of the cluster. An access is stamped with the time at which it happens; a thread
 that releases makes known what it did up to then, and whoever acquires that knows it too. Two
@@ -14,16 +14,16 @@ from mirage_mlir.interpreters.lowered.encoding import Array
 WARP_THREADS = 32
 
 GROUP_THREADS = 4 * WARP_THREADS
-"""Of a warp group, which starts at a multiple of it."""
+"""Of a warpgroup, which starts at a multiple of it."""
 
 AGENT_TIME = 1 << 30
-"""Added to the stamps of copies and products, so that no barrier of threads counts as their end."""
+"""Added to the stamps of copies and matmuls, so that no barrier of threads counts as their end."""
 
 AGENTS = 96
 """Transaction barriers and warps of a block, at most; kernels have two or three dozen."""
 
-ORDINARY, FENCED = 0, 1
-"""What is ordered for loads and stores; what a fence has also shown to copies and products."""
+ORDINARY, ASYNC_PROXY = 0, 1
+"""What is ordered for loads and stores; what a fence has also shown to copies and matmuls."""
 
 
 class Clocks:
@@ -31,19 +31,19 @@ class Clocks:
     The clocks of all threads of a cluster.
 
     A column is a thread of the same block, or an agent: what a transaction barrier counts, or the
-    matrix unit at work for a warp.
+    tensor core at work for a warp.
 
     Args:
-        detailed: whether any threads but all of a block ever meet; if not, only the times at which
-            those met are kept.
+        detailed: whether any threads but all of a block ever synchronize; if not, only the times at
+            which those synchronized are kept.
         joint: whether blocks tell each other by barriers of their own what they have done.
     """
 
     def __init__(self, threads: int, blocks: int, *, detailed: bool, joint: bool = False) -> None:
         self.threads, self.detailed = threads, detailed
         self.now = 1
-        self.met: Array = np.zeros(blocks, np.int32)
-        """When all threads of each block met last."""
+        self.synchronized: Array = np.zeros(blocks, np.int32)
+        """When all threads of each block synchronized last."""
         self.warps = -(-threads // WARP_THREADS)
         self.agents = [threads + self.warps] * blocks
         """The first column of each block that is nobody's."""
@@ -62,17 +62,17 @@ class Clocks:
         self.now += 1
         return self.now - 1
 
-    def products_of(self, threads: Array) -> Array:
+    def matmuls_of(self, threads: Array) -> Array:
         """
-        The columns of what the matrix unit does for the warps of some threads.
+        The columns of what the tensor core does for the warps of some threads.
 
-        A warp's wait says nothing of the other warps' parts of a product.
+        A warp's wait says nothing of the other warps' parts of a matmul.
         """
         return np.asarray(self.threads + threads % self.threads // WARP_THREADS)
 
-    def products_seen(self, threads: Array) -> Array:
-        """Up to which time each thread knows its warp's parts of products to be over."""
-        return np.asarray(self.known[ORDINARY, threads, self.products_of(threads)])
+    def matmuls_seen(self, threads: Array) -> Array:
+        """Up to which time each thread knows its warp's parts of matmuls to be over."""
+        return np.asarray(self.known[ORDINARY, threads, self.matmuls_of(threads)])
 
     def new_agent(self, block: int) -> int | None:
         """A column that nobody has; None if there is none left."""
@@ -82,21 +82,21 @@ class Clocks:
         self.agents[block] += 1
         return column
 
-    # Threads that meet
+    # Threads that synchronize
 
-    def meet_blocks(self, blocks: Array) -> None:
-        """All threads of the chosen blocks meet."""
-        self.met[blocks] = self.now
+    def synchronize_blocks(self, blocks: Array) -> None:
+        """All threads of the chosen blocks synchronize."""
+        self.synchronized[blocks] = self.now
         for block in np.flatnonzero(blocks) if self.detailed else ():
-            self._meet(np.arange(block * self.threads, (block + 1) * self.threads)[None])
+            self._synchronize(np.arange(block * self.threads, (block + 1) * self.threads)[None])
         self.tick()
 
-    def meet(self, groups: Array) -> None:
-        """The threads in each row meet; those of a row are of one block."""
-        self._meet(groups)
+    def synchronize(self, groups: Array) -> None:
+        """The threads in each row synchronize; those of a row are of one block."""
+        self._synchronize(groups)
         self.tick()
 
-    def _meet(self, groups: Array) -> None:
+    def _synchronize(self, groups: Array) -> None:
         for group in groups:
             together = self.known[:, group].max(axis=1)
             together[ORDINARY, group % self.threads] = self.now
@@ -105,8 +105,8 @@ class Clocks:
                 self.abroad[:, group] = self.abroad[:, group].max(axis=1)[:, None]
         self._forget()
 
-    def meet_cluster(self, threads: Array) -> None:
-        """Those of the blocks' threads meet, who have met in each block."""
+    def synchronize_cluster(self, threads: Array) -> None:
+        """Those of the blocks' threads synchronize, who have synchronized in each block."""
         if self.abroad is None:
             return
         whole = self.abroad[:, threads].max(axis=1)
@@ -145,8 +145,8 @@ class Clocks:
         self._forget()
 
     def fence(self, threads: Array) -> None:
-        """Each thread shows to copies and products what it has written."""
-        self.known[FENCED, threads, threads % self.threads] = self.tick()
+        """Each thread shows to copies and matmuls what it has written."""
+        self.known[ASYNC_PROXY, threads, threads % self.threads] = self.tick()
 
     def _forget(self) -> None:
         self._warps_know = self._warps_known = None
@@ -163,7 +163,10 @@ class Clocks:
     def is_over(self, thread: int, column: int, time: int) -> bool:
         """Whether a thread knows that what another one of its block did at `time` is over."""
         own = thread % self.threads == column
-        return own or max(self.met[thread // self.threads], self._seen(thread, column)) >= time
+        return (
+            own
+            or max(self.synchronized[thread // self.threads], self._seen(thread, column)) >= time
+        )
 
     def _seen(self, thread: int, column: int) -> int:
         return int(self.known[ORDINARY, thread, column]) if self.detailed else 0

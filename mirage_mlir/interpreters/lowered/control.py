@@ -7,23 +7,23 @@ from xdsl.ir import Operation
 from mirage_mlir.dialects import nvvm, nvvm_hopper
 from mirage_mlir.dialects.nvvm_attributes import GridDependency
 from mirage_mlir.interpreters.lowered import mbarriers, warpgroups
+from mirage_mlir.interpreters.lowered.barriers import cluster_barrier, may_wait
 from mirage_mlir.interpreters.lowered.clocks import WARP_THREADS
 from mirage_mlir.interpreters.lowered.faults import unsupported
-from mirage_mlir.interpreters.lowered.flow import Flow, Rule, Rules, Turns
-from mirage_mlir.interpreters.lowered.meetings import may_wait, meet_cluster
+from mirage_mlir.interpreters.lowered.flow import Flow, Iterations, Rule, Rules
 
 
 def run_for(state: Flow, op: Operation) -> None:
-    """All active threads take the same turns."""
+    """All active threads take the same iterations."""
     assert isinstance(op, scf.ForOp)
     numbers = range(*(state.uniform(op, value) for value in (op.lb, op.ub, op.step)))
     values = [state.values[value] for value in op.iter_args]
     if not numbers:
         state.values.update(zip(op.results, values, strict=True))
         return
-    turns = Turns(op, numbers)
-    state.take_turn(turns, values)
-    state.enter(op.body.block, state.active, turns)
+    iterations = Iterations(op, numbers)
+    state.start_iteration(iterations, values)
+    state.enter(op.body.block, state.active, iterations)
 
 
 def run_if(state: Flow, op: Operation) -> None:
@@ -78,7 +78,7 @@ def run_return(state: Flow, op: Operation) -> None:
     if state.shared.clocks.detailed:
         warpgroups.require_over(state, op)
     state.ended |= state.active
-    meet_cluster(state)
+    cluster_barrier(state)
     if state.ended.all():
         warpgroups.require_registers(state, op)
         mbarriers.require_over(state, op)
@@ -91,7 +91,7 @@ def run_grid_dependency(state: Flow, op: Operation) -> None:
     if op.kind.data == GridDependency.WAIT:
         state.previous.wait(state.here)
     else:
-        state.previous.let_next_start(state.here)
+        state.previous.launch_dependents(state.here)
 
 
 def skip(state: Flow, op: Operation) -> None:

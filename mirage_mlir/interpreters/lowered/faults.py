@@ -1,4 +1,4 @@
-"""What a kernel can do wrong, and where it is reported."""
+"""Kinds of faults of a kernel, and the checker that reports them."""
 
 from dataclasses import dataclass, field
 from enum import StrEnum

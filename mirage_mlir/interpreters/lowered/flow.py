@@ -1,5 +1,5 @@
 """
-Threads that go through the program together, and how one goes on while another waits.
+Flows: groups of threads at one place of the program, which wait and diverge separately.
 
 A kernel starts as one flow of all threads of a cluster. Where some warps take a branch in which
 threads wait for each other and some do not, they part: each flow runs to the kernel's end on its
@@ -22,7 +22,7 @@ from mirage_mlir.interpreters.lowered.clocks import WARP_THREADS
 from mirage_mlir.interpreters.lowered.device_memory import DeviceBuffer
 from mirage_mlir.interpreters.lowered.encoding import Array
 from mirage_mlir.interpreters.lowered.faults import FaultKind, unsupported
-from mirage_mlir.interpreters.lowered.handover import Handover
+from mirage_mlir.interpreters.lowered.hand_off import HandOff
 from mirage_mlir.interpreters.lowered.previous_grid import PreviousGrid
 from mirage_mlir.interpreters.lowered.shared_memory import SharedMemory
 from mirage_mlir.interpreters.lowered.transactions import TransactionBarrier
@@ -48,8 +48,8 @@ class Wait:
 
 
 @dataclass
-class Turns:
-    """A loop under way: the turn, where it ends, and the loop."""
+class Iterations:
+    """A loop under way: the iteration, where it ends, and the loop."""
 
     op: scf.ForOp
     numbers: range
@@ -65,13 +65,13 @@ class Frame:
         steps: its operations with their rules.
         active: the threads that run it.
         position: of the next operation.
-        turns: of the loop whose body it is.
+        iterations: of the loop whose body it is.
     """
 
     steps: Sequence[tuple[Rule, Operation]]
     active: Array
     position: int = 0
-    turns: Turns | None = None
+    iterations: Iterations | None = None
 
 
 class Flow:
@@ -84,9 +84,9 @@ class Flow:
         blocks: the indices of the cluster's blocks in the grid, in the order of their ranks.
         shared: their memory, which knows how many threads a block has.
         rules: what each operation does.
-        given: the memory that is there before the previous grid has ended; None where the kernel
-            starts after that.
-        handover: what blocks of the launch hand to each other.
+        available: the memory that is there before the previous grid has ended; None where the
+            kernel starts after that.
+        hand_off: what blocks of the launch hand to each other.
     """
 
     def __init__(
@@ -95,12 +95,12 @@ class Flow:
         shared: SharedMemory,
         rules: Rules,
         *,
-        given: Collection[DeviceBuffer] | None = None,
-        handover: Handover | None = None,
+        available: Collection[DeviceBuffer] | None = None,
+        hand_off: HandOff | None = None,
     ) -> None:
         self.blocks = blocks
-        self.handover = handover or Handover()
-        self.handover.start_block(shared.clocks)
+        self.hand_off = hand_off or HandOff()
+        self.hand_off.start_block(shared.clocks)
         self.shared = shared
         self.checker = shared.checker
         self.rules = rules
@@ -115,10 +115,10 @@ class Flow:
         """Whether its threads are at a barrier for which it waits."""
         self.groups = np.zeros(self.size, np.int64)
         """How many groups of asynchronous copies each thread has closed."""
-        self.previous = PreviousGrid(shared, given)
+        self.previous = PreviousGrid(shared, available)
         self.expected: dict[tuple[int, int], int] = {}
         """How many threads each barrier is for at which some wait, by block and number."""
-        self.meeting = np.full(self.size, -1)
+        self.barrier = np.full(self.size, -1)
         """The number of the barrier at which each thread waits, or -1."""
         self.ended = np.zeros(self.size, np.bool_)
         """Which threads have reached the kernel's end."""
@@ -126,14 +126,14 @@ class Flow:
         """All flows of the cluster that have not ended."""
         self.transactions: dict[tuple[int, int], TransactionBarrier] = {}
         """The transaction barriers, by block and first byte."""
-        self.fenced = np.zeros(self.size, np.bool_)
-        """Whose registers products may use."""
+        self.wgmma_fenced = np.zeros(self.size, np.bool_)
+        """Whose registers matmuls may use."""
         self.registers: Array = np.full(self.size, most_registers(shared.threads))
         """How many each thread may use: as ptxas takes them for a block, or as it asked for."""
         self.started = np.zeros(self.size, np.int32)
-        """When each thread started the last product of its warp group."""
+        """When each thread started the last matmul of its warpgroup."""
         self.commits: dict[int, list[int]] = {}
-        """When each warp group, by its first thread, closed its groups of products."""
+        """When each warpgroup, by its first thread, closed its groups of matmuls."""
         self.steps: dict[Block, list[tuple[Rule, Operation]]] = {}
 
     @property
@@ -155,19 +155,19 @@ class Flow:
         return found
 
     def finished(self, value: SSAValue) -> Value:
-        """A value that no product of a warp group adds to any more."""
+        """A value that no warpgroup matmul adds to any more."""
         found = self.values[value]
         if not isinstance(found, Pending):
             return found
         if not self.is_over(found):
-            message = "reads the sums of products that may still be under way"
+            message = "reads the sums of matmuls that may still be under way"
             self.checker.report(FaultKind.INCOMPLETE, self.operation, message)
         return found.value
 
     def is_over(self, sums: Pending) -> bool:
-        """Whether the active threads have waited for the products that add to `sums`."""
+        """Whether the active threads have waited for the matmuls that add to `sums`."""
         here = self.here
-        return bool((self.shared.clocks.products_seen(here) >= sums.stamp[here]).all())
+        return bool((self.shared.clocks.matmuls_seen(here) >= sums.stamp[here]).all())
 
     @property
     def operation(self) -> Operation:
@@ -229,14 +229,14 @@ class Flow:
 
     # Going on
 
-    def enter(self, block: Block, active: Array, turns: Turns | None = None) -> None:
+    def enter(self, block: Block, active: Array, iterations: Iterations | None = None) -> None:
         """Run a block of operations next, by the threads `active`."""
         steps = self.steps.get(block)
         if steps is None:
             rules = self.rules
             steps = [(rules.get(type(op), refuse), op) for op in block.ops]
             self.steps[block] = steps
-        self.frames.append(Frame(steps, active, turns=turns))
+        self.frames.append(Frame(steps, active, iterations=iterations))
         self.active = active
 
     def leave(self) -> None:
@@ -262,25 +262,25 @@ class Flow:
         return moved
 
     def end_block(self, frame: Frame) -> None:
-        """Take the loop's next turn, or go back."""
-        turns = frame.turns
-        if turns is None:
+        """Take the loop's next iteration, or go back."""
+        iterations = frame.iterations
+        if iterations is None:
             self.leave()
             return
         _, last = frame.steps[-1]
         values = [self.values[value] for value in last.operands]
-        turns.done += 1
-        if turns.done < len(turns.numbers):
-            self.take_turn(turns, values)
+        iterations.done += 1
+        if iterations.done < len(iterations.numbers):
+            self.start_iteration(iterations, values)
             frame.position = 0
         else:
-            self.values.update(zip(turns.op.results, values, strict=True))
+            self.values.update(zip(iterations.op.results, values, strict=True))
             self.leave()
 
-    def take_turn(self, turns: Turns, values: Sequence[Value]) -> None:
-        """Give a loop's body the number of its turn, and what the one before left."""
-        number, *carried = turns.op.body.block.args
-        self.values[number] = self.filled(turns.numbers[turns.done])
+    def start_iteration(self, iterations: Iterations, values: Sequence[Value]) -> None:
+        """Give a loop's body the number of its iteration, and what the one before left."""
+        number, *carried = iterations.op.body.block.args
+        self.values[number] = self.filled(iterations.numbers[iterations.done])
         self.values.update(zip(carried, values, strict=True))
 
     def part(self, warps: Array) -> None:
@@ -288,7 +288,11 @@ class Flow:
         others = copy.copy(self)
         others.values = dict(self.values)
         others.frames = [
-            replace(frame, active=frame.active & ~warps, turns=frame.turns and replace(frame.turns))
+            replace(
+                frame,
+                active=frame.active & ~warps,
+                iterations=frame.iterations and replace(frame.iterations),
+            )
             for frame in self.frames
         ]
         others.active = others.frames[-1].active

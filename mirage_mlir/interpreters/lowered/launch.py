@@ -23,9 +23,9 @@ from mirage_mlir.dialects.nvvm_device import is_kept_load
 from mirage_mlir.interpreters.lowered import (
     arithmetic,
     atomics,
+    barriers,
     control,
     mbarriers,
-    meetings,
     memory,
     tensor_copies,
     warpgroups,
@@ -43,10 +43,10 @@ from mirage_mlir.interpreters.lowered.encoding import (
 )
 from mirage_mlir.interpreters.lowered.faults import Checker, FaultKind, unsupported
 from mirage_mlir.interpreters.lowered.flow import BlockIndex, Flow, Rules
-from mirage_mlir.interpreters.lowered.handover import Counters, HandedBuffer, Handover
+from mirage_mlir.interpreters.lowered.hand_off import Counters, HandedBuffer, HandOff
 from mirage_mlir.interpreters.lowered.packed import packed_buffers
 from mirage_mlir.interpreters.lowered.previous_grid import noalias_arguments
-from mirage_mlir.interpreters.lowered.running import run_flows
+from mirage_mlir.interpreters.lowered.scheduler import run_flows
 from mirage_mlir.interpreters.lowered.shared_memory import SharedMemory
 from mirage_mlir.interpreters.lowered.tensor_copies import tensor_map_of
 from mirage_mlir.interpreters.lowered.values import Pointer, TensorMap, Value
@@ -56,7 +56,7 @@ RULES: Rules = {
     **atomics.RULES,
     **control.RULES,
     **mbarriers.RULES,
-    **meetings.RULES,
+    **barriers.RULES,
     **memory.RULES,
     **tensor_copies.RULES,
     **warpgroups.RULES,
@@ -74,8 +74,8 @@ PARTING = (
     nvvm_wgmma.WgmmaWaitOp,
 )
 """
-Operations of kernels for which it does not do to know when all threads of a block met last; named
-barriers are others.
+Operations of kernels for which it does not do to know when all threads of a block synchronized
+last; named barriers are others.
 """
 
 GRID_AXES = 3
@@ -160,11 +160,11 @@ class Device:
             name = f"output:{number}"
             self.buffers[name] = DeviceBuffer.blank(name, size, checker)
         scratch = integer(module, "mirage.scratch_bytes")
-        self.handover = Handover()
-        self.buffers["scratch"] = HandedBuffer.scratch(scratch, self.handover, checker)
+        self.hand_off = HandOff()
+        self.buffers["scratch"] = HandedBuffer.scratch(scratch, self.hand_off, checker)
         if "mirage.counter_bytes" in module.attributes:
             size = integer(module, "mirage.counter_bytes")
-            self.buffers["counters"] = Counters.of_blocks(size, self.handover, checker)
+            self.buffers["counters"] = Counters.of_blocks(size, self.hand_off, checker)
 
     def argument(self, op: Operation, argument: Attribute, threads: int, *, noalias: bool) -> Value:
         """What a kernel gets for an argument: a pointer for each thread, or a tensor map."""
@@ -195,7 +195,7 @@ class Device:
             raise unsupported(op, f"has the argument '{text}', which the launch plan does not")
         return self.buffers[text], 0
 
-    def given(self) -> list[DeviceBuffer]:
+    def available(self) -> list[DeviceBuffer]:
         """What is there before the previous grid has ended: constants, or all inputs."""
         constants = integers(self.module, self.module.attributes.get("mirage.constant_inputs"))
         numbers = range(len(attributes(self.module, "mirage.inputs")))
@@ -235,7 +235,7 @@ class Kernel:
         self.function = function
         self.name = function.sym_name.data
         self.checker = checker
-        self.handover = device.handover
+        self.hand_off = device.hand_off
         self.threads = integer(function, "mirage.threads")
         if self.threads % WARP_THREADS:
             raise unsupported(function, f"has {self.threads} threads, no whole warps")
@@ -263,7 +263,7 @@ class Kernel:
         )
         self.joint = any(is_told_to_others(op) for op in function.walk())
         follows = "mirage.follows" in function.attributes
-        self.given = device.given() if follows else None
+        self.available = device.available() if follows else None
         self.is_overtaken = False
         """Whether the next kernel may start before the grid previous to this one has ended."""
 
@@ -298,7 +298,7 @@ class Kernel:
         shared = SharedMemory(
             size, self.threads, count, self.checker, detailed=self.parts, joint=self.joint
         )
-        state = Flow(blocks, shared, RULES, given=self.given, handover=self.handover)
+        state = Flow(blocks, shared, RULES, available=self.available, hand_off=self.hand_off)
         body = self.function.body.block
         state.values.update(zip(body.args, self.arguments, strict=True))
         state.enter(body, state.active)

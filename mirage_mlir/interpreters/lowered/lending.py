@@ -1,10 +1,10 @@
-"""What the blocks of a cluster may read of each other's shared memory."""
+"""Distributed shared memory: the bytes that blocks of a cluster may read of each other."""
 
 import numpy as np
 
 from mirage_mlir.interpreters.lowered.clocks import ORDINARY, Clocks
 from mirage_mlir.interpreters.lowered.encoding import Array
-from mirage_mlir.interpreters.lowered.marks import Writers
+from mirage_mlir.interpreters.lowered.last_access import Writers
 
 
 class Lending:
@@ -30,7 +30,7 @@ class Lending:
             self.hidden[at] = True
 
     def show(self, writers: Writers) -> None:
-        """All threads have met: what they wrote is there, and what they read is read."""
+        """All threads have synchronized: what they wrote is there, and what they read is read."""
         if self.clocks.detailed:
             self.hidden &= self._under_way(writers)
         else:

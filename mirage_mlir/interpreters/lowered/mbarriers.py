@@ -150,7 +150,7 @@ def run_wait(state: Flow, op: Operation) -> Wait | None:
 
 
 def run_fence(state: Flow, op: Operation) -> None:
-    """What active threads wrote is there for copies and products that come after them."""
+    """What active threads wrote is there for copies and matmuls that come after them."""
     state.shared.clocks.fence(state.here)
 
 

@@ -3,7 +3,7 @@ What threads may do with device memory before the previous grid has ended.
 
 A kernel of a programmatic dependent launch may start while the previous grid still runs. What that
 grid uses may be accessed once a thread has waited (`griddepcontrol.wait`), by it and by those that
-it met since. Source: PTX ISA, "griddepcontrol".
+it synchronized since. Source: PTX ISA, "griddepcontrol".
 
 No wait orders loads that are taken to read what never changes (`Pointer.noalias`, `is_invariant`):
 LLVM makes `ld.global.nc` of them, which ptxas moves to where the kernel starts. On an H200 most
@@ -53,15 +53,15 @@ class PreviousGrid:
 
     Args:
         shared: of the cluster, with the clocks of its threads.
-        given: the memory that no grid writes which may run when the kernel starts; None where the
-            kernel starts after the previous grid has ended.
+        available: the memory that no grid writes which may run when the kernel starts; None where
+            the kernel starts after the previous grid has ended.
     """
 
-    def __init__(self, shared: SharedMemory, given: Collection[DeviceBuffer] | None) -> None:
+    def __init__(self, shared: SharedMemory, available: Collection[DeviceBuffer] | None) -> None:
         threads = shared.threads * shared.blocks
         self.shared = shared
-        self.given = given
-        self.waited: Array = np.full(threads, given is None)
+        self.available = available
+        self.waited: Array = np.full(threads, available is None)
         """Which threads know that it has ended."""
         self.waited_at: Array = np.zeros(threads, np.int32)
         """When they have waited for that."""
@@ -74,20 +74,20 @@ class PreviousGrid:
         self.waited[first] = True
         self.waited_at[first] = self.shared.clocks.tick()
 
-    def let_next_start(self, threads: Array) -> None:
+    def launch_dependents(self, threads: Array) -> None:
         """The next grid may start as far as these threads are concerned."""
         self.is_overtaken |= self.unaware(threads) is not None
 
     def require_over(self, op: Operation, memory: DeviceBuffer, threads: Array) -> None:
         """It does not use `memory`, or the threads know that it has ended."""
-        if memory not in (self.given or ()) and (thread := self.unaware(threads)) is not None:
+        if memory not in (self.available or ()) and (thread := self.unaware(threads)) is not None:
             name = self.shared.name_of(thread)
             message = f"has {name} access what the previous grid may still use"
             self.shared.checker.report(FaultKind.RACE, op, message)
 
     def require_unwritten(self, op: Operation, memory: DeviceBuffer, threads: Array) -> None:
         """It does not write `memory`, which is read at any time since the kernel's start."""
-        if self.given is not None and memory not in self.given:
+        if self.available is not None and memory not in self.available:
             name = self.shared.name_of(int(threads[0]))
             message = (
                 f"has {name} load what the previous grid may still write as if it never changed "
@@ -107,7 +107,7 @@ class PreviousGrid:
             return True
         block, clocks = thread // self.shared.threads, self.shared.clocks
         others = slice(block * self.shared.threads, (block + 1) * self.shared.threads)
-        known = clocks.met[block]
+        known = clocks.synchronized[block]
         if clocks.detailed:
             known = np.maximum(known, clocks.known[0, thread, : self.shared.threads])
         aware = bool((self.waited[others] & (self.waited_at[others] <= known)).any())

@@ -15,8 +15,8 @@ from mirage_mlir.interpreters.lowered.clocks import (
 )
 from mirage_mlir.interpreters.lowered.encoding import POISON, Array
 from mirage_mlir.interpreters.lowered.faults import Checker, FaultKind
+from mirage_mlir.interpreters.lowered.last_access import NOBODY, SEVERAL, Readers, Sites, Writers
 from mirage_mlir.interpreters.lowered.lending import Lending
-from mirage_mlir.interpreters.lowered.marks import NOBODY, SEVERAL, Readers, Sites, Writers
 
 NAME = "shared memory"
 
@@ -32,7 +32,7 @@ UNSHOWN = (
     "what another writes",
     "what was written with no fence of the proxies after it",
 )
-"""What is wrong with bytes that copies and products use, as `Writers.unshown` sorts them."""
+"""What is wrong with bytes that copies and matmuls use, as `Writers.unshown` sorts them."""
 
 
 class Copy(NamedTuple):
@@ -50,7 +50,7 @@ class SharedMemory:
     Of two accesses to one byte by different threads, one of them a write, the later thread must
     know that the earlier one is over (see `Clocks`). An asynchronous copy writes from when it
     starts until its thread has waited for it, and is a write of that thread then. A matrix load is
-    a read by all lanes of the warp. Bulk copies and products of warp groups are ordered after what
+    a read by all lanes of the warp. Bulk copies and warpgroup matmuls are ordered after what
     threads read and wrote only by a fence of these threads; they are over when who comes next knows
     it from their barrier or wait. Other blocks may read, and only barriers of the cluster order
     that.
@@ -87,18 +87,20 @@ class SharedMemory:
         self.sites = Sites()
 
     def barrier(self, blocks: Array) -> None:
-        """All threads of the chosen blocks met: what they did is ordered before what follows."""
-        self.clocks.meet_blocks(blocks)
+        """
+        All threads of the chosen blocks synchronized: what they did is ordered before what follows.
+        """
+        self.clocks.synchronize_blocks(blocks)
 
-    def meet(self, block: int, threads: Array) -> None:
-        """Some threads of a block met."""
+    def synchronize(self, block: int, threads: Array) -> None:
+        """Some threads of a block synchronized."""
         if len(threads) == self.threads:
             self.barrier(np.arange(self.blocks) == block)
         else:
-            self.clocks.meet(threads[None] + block * self.threads)
+            self.clocks.synchronize(threads[None] + block * self.threads)
 
     def cluster_barrier(self) -> None:
-        """All threads of all blocks met."""
+        """All threads of all blocks synchronized."""
         self.barrier(np.ones(self.blocks, np.bool_))
         self.show()
 
@@ -134,12 +136,12 @@ class SharedMemory:
         What lies there, for whole warps.
 
         Bytes that nothing wrote are NaN and no fault: fragments reach past a tile's edge, and
-        the products with what lies there are never stored, or the results show it.
+        the matmuls with what lies there are never stored, or the results show it.
         """
         valid, result, access = self._started(access)
         at, columns = access.bytes(self.size), self._columns(access)
         self._require_arrived(access, at)
-        late = self.writers.stamp[at] > self._met(access)
+        late = self.writers.stamp[at] > self._synchronized(access)
         if self.clocks.detailed and late.any():
             warps = access.threads[:, None] // WARP_THREADS
             late &= (
@@ -189,7 +191,7 @@ class SharedMemory:
                 left.append(Copy(access.only(~done), data[~done], groups[~done]))
         self.copies = left
 
-    # Bulk copies, products of warp groups, and what they wait for
+    # Bulk copies, warpgroup matmuls, and what they wait for
 
     def write_box(self, access: Access, data: Array, thread: int, column: int) -> int:
         """
@@ -220,7 +222,7 @@ class SharedMemory:
 
     def read_tile(self, access: Access, group: Array) -> Array:
         """
-        What the products of a warp group read, n x size bytes; unwritten bytes are NaN.
+        What the matmuls of a warpgroup read, n x size bytes; unwritten bytes are NaN.
 
         Args:
             access: pieces of a tile.
@@ -231,7 +233,7 @@ class SharedMemory:
         self._require_arrived(access, at)
         self._require_shown(access, at, self.clocks.group_knows(group), None, "multiply")
         site, stamp = self.sites.number(access.op), AGENT_TIME + self.clocks.now
-        for column in np.unique(self.clocks.products_of(group)).tolist():
+        for column in np.unique(self.clocks.matmuls_of(group)).tolist():
             party = self.readers.warps + column - self.threads
             self.readers.mark_all(at, party, column, stamp, site)
         result[valid] = self.data[at]
@@ -264,10 +266,10 @@ class SharedMemory:
         """Which accesses are to the memory of the thread's own block."""
         return access.blocks == access.threads // self.threads
 
-    def _met(self, access: Access) -> Array:
-        """When all threads of the accessed block met."""
+    def _synchronized(self, access: Access) -> Array:
+        """When all threads of the accessed block synchronized."""
         assert access.blocks is not None
-        return self.clocks.met[access.blocks][:, None]
+        return self.clocks.synchronized[access.blocks][:, None]
 
     def _put(self, at: Array, data: Array) -> None:
         self.data[at] = data
@@ -287,7 +289,7 @@ class SharedMemory:
         self._require_arrived(access, at)
         self._require_written(access, at, self._unordered_writes(access, at, columns))
         site = self.sites.number(access.op)
-        self.readers.mark(at, columns, site, self._met(access))
+        self.readers.mark(at, columns, site, self._synchronized(access))
 
     def _lend(self, access: Access, at: Array) -> None:
         """Other blocks read bytes that their owner has shown to the cluster."""
@@ -297,7 +299,7 @@ class SharedMemory:
             what = "read what an asynchronous copy to another block still writes"
             self._report(FaultKind.INCOMPLETE, access, copied, what, self.writers.site)
         if (hidden := hidden & ~copied).any():
-            what = "read what another block wrote since the cluster met"
+            what = "read what another block wrote since the cluster synchronized"
             self._report(FaultKind.RACE, access, hidden, what)
         self.lending.lent[at] = True
 
@@ -305,7 +307,7 @@ class SharedMemory:
 
     def _unordered_writes(self, access: Access, at: Array, own: Array | None) -> Array:
         """Which bytes were written by what the thread does not know to be over."""
-        return self.writers.unordered(at, access.threads[:, None], own, self._met(access))
+        return self.writers.unordered(at, access.threads[:, None], own, self._synchronized(access))
 
     def _require_arrived(self, access: Access, at: Array) -> None:
         """No copy that its thread has not waited for writes what is read."""
@@ -338,7 +340,7 @@ class SharedMemory:
 
     def _require_read(self, access: Access, at: Array, own: Array) -> None:
         """Nobody but its own thread reads what is written."""
-        late = self.readers.unordered(at, access.threads[:, None], own, self._met(access))
+        late = self.readers.unordered(at, access.threads[:, None], own, self._synchronized(access))
         for party in np.flatnonzero(late.any(axis=(1, 2))):
             what, sites = "write what another reads", self.readers.site[party]
             self._report(FaultKind.RACE, access, late[party], what, sites)
@@ -351,9 +353,11 @@ class SharedMemory:
         An arrival orders reads before writes of threads only: copies go another way, and overtook
         matrix loads on an H200.
         """
-        # When the threads of its block met another block's thread need not know.
-        met = self._met(access) if own != NOBODY else np.zeros((len(at), 1), np.int32)
-        late, bare = self.readers.before_copy(at, known, own, met)
+        # When the threads of its block synchronized another block's thread need not know.
+        synchronized = (
+            self._synchronized(access) if own != NOBODY else np.zeros((len(at), 1), np.int32)
+        )
+        late, bare = self.readers.before_copy(at, known, own, synchronized)
         for wrong, what in (
             (late, "copy over what another reads"),
             (bare, "copy over what was read with no fence of the proxies after it"),
@@ -371,7 +375,7 @@ class SharedMemory:
         self, access: Access, at: Array, known: Array, own: int | None, verb: str
     ) -> None:
         """
-        What was written is over, and a fence has shown it to copies and products.
+        What was written is over, and a fence has shown it to copies and matmuls.
 
         Args:
             access: which pieces are used.
@@ -380,7 +384,7 @@ class SharedMemory:
             own: the column of the starting thread.
             verb: what is done to the bytes.
         """
-        unshown = self.writers.unshown(at, known, own, self._met(access))
+        unshown = self.writers.unshown(at, known, own, self._synchronized(access))
         for kind, wrong, what in zip(
             (FaultKind.INCOMPLETE, FaultKind.RACE, FaultKind.RACE), unshown, UNSHOWN, strict=True
         ):

@@ -1,4 +1,4 @@
-"""What the kernels ask of memory while they run: passes of the banks, sectors of device memory."""
+"""Counts memory traffic of kernels: shared-memory bank passes, device-memory sectors."""
 
 from collections import Counter
 from dataclasses import dataclass, field
@@ -22,7 +22,7 @@ SHARED_ACCESSES: dict[type[Operation], str] = {
     nvvm.LdMatrixOp: "ldmatrix",
     nvvm.CpAsyncSharedGlobalOp: "cp.async",
 }
-"""What threads do with shared memory; tensor copies and products of warp groups are not theirs."""
+"""What threads do with shared memory; tensor copies and warpgroup matmuls are not theirs."""
 
 DEVICE_ACCESSES: dict[type[Operation], str] = {
     llvm.LoadOp: "load",

@@ -55,11 +55,11 @@ class TensorMap:
 @dataclass(frozen=True)
 class Pending:
     """
-    Registers that products of warp groups are still adding to.
+    Registers that warpgroup matmuls are still adding to.
 
     Args:
         value: what they hold in the end.
-        stamp: when the last product was started, for each thread.
+        stamp: when the last matmul was started, for each thread.
     """
 
     value: Array | tuple[Array, ...]

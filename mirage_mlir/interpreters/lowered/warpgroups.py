@@ -1,7 +1,7 @@
 """
-Rules of products of warp groups (`wgmma`).
+Rules of warpgroup matmuls (`wgmma`).
 
-The matrix unit reads tiles in shared memory through descriptors, some time after the product was
+The tensor core reads tiles in shared memory through descriptors, some time after the matmul was
 started and before the wait for its group is over; sums are there after that. Source: PTX ISA,
 "Asynchronous warpgroup level matrix instructions"; the layouts in words of strides: CUTLASS,
 `include/cute/arch/mma_sm90_desc.hpp`.
@@ -49,7 +49,7 @@ ITEM = 2
 CORE = 8
 """Lines of a core matrix, of 16 bytes each; swizzles repeat after as many lines."""
 
-UNIT = 16
+MMA = 16
 """Bytes in which descriptors count."""
 
 SWIZZLES = (0, 128, 64, 32)
@@ -67,7 +67,7 @@ class Descriptor(NamedTuple):
     @staticmethod
     def read(bits: int) -> "Descriptor":
         """Take the fields apart; base offset, bits 49 to 51, and bits that are not used are 0."""
-        start, leading, stride = (UNIT * (bits >> at & (1 << 14) - 1) for at in (0, 16, 32))
+        start, leading, stride = (MMA * (bits >> at & (1 << 14) - 1) for at in (0, 16, 32))
         return Descriptor(start, leading, stride, SWIZZLES[bits >> 62 & 3])
 
 
@@ -76,7 +76,7 @@ UNUSED_BITS = 3 << 14 | 3 << 30 | ((1 << 16) - 1) << 46
 
 
 def groups_here(state: Flow, op: Operation) -> list[Array]:
-    """The threads of each warp group that is here, all of it."""
+    """The threads of each warpgroup that is here, all of it."""
     threads = state.shared.threads
     groups: list[Array] = []
     state.require_warps(op)
@@ -93,7 +93,7 @@ def groups_here(state: Flow, op: Operation) -> list[Array]:
 
 
 def common(state: Flow, op: Operation, value: SSAValue, group: Array) -> int:
-    """A number that all threads of a warp group must agree on."""
+    """A number that all threads of a warpgroup must agree on."""
     found = state.array(value)[group]
     if (found != found[0]).any():
         name = state.shared.name_of(int(group[np.argmax(found != found[0])]))
@@ -135,13 +135,13 @@ def read_operand(
 
 
 def numbers(data: Array, element: str) -> Array:
-    """16-bit elements, as the matrix unit takes them."""
+    """16-bit elements, as the tensor core takes them."""
     kind = f16 if element == "f16" else bf16
     return decode(data.reshape(-1, ITEM), kind).astype(np.float32).reshape(data.shape[:-1])
 
 
 def as_matrix(sums: Array) -> Array:
-    """The sums of a warp group's threads, 128 x n/2, as a matrix of 64 rows."""
+    """The sums of a warpgroup's threads, 128 x n/2, as a matrix of 64 rows."""
     parts = sums.reshape(4, CORE, 4, -1, 2, 2)
     return parts.transpose(0, 4, 1, 3, 2, 5).reshape(ROWS, -1)
 
@@ -152,13 +152,13 @@ def as_sums(matrix: Array) -> Array:
     return parts.transpose(0, 2, 4, 3, 1, 5).reshape(GROUP_THREADS, -1)
 
 
-class Product(NamedTuple):
+class Wgmma(NamedTuple):
     """
     What one operation multiplies.
 
     Args:
-        left: of each warp group, 64 x 16.
-        right: of each warp group, columns x 16.
+        left: of each warpgroup, 64 x 16.
+        right: of each warpgroup, columns x 16.
         sums: what is added to it, a value for each sum of a thread; None for nothing.
         result: the struct that it becomes.
     """
@@ -169,22 +169,22 @@ class Product(NamedTuple):
     result: SSAValue
 
 
-def start_product(state: Flow, groups: list[Array], product: Product) -> None:
-    """Compute a product, whose sums are there when its group was waited for."""
-    columns = len(product.right[0])
+def start_wgmma(state: Flow, groups: list[Array], matmul: Wgmma) -> None:
+    """Compute a matmul, whose sums are there when its group was waited for."""
+    columns = len(matmul.right[0])
     found = np.zeros((state.size, columns // 2), np.float32)
-    if product.sums is not None:
-        found = np.stack(arrays(product.sums), axis=1)
-    for group, left, right in zip(groups, product.left, product.right, strict=True):
+    if matmul.sums is not None:
+        found = np.stack(arrays(matmul.sums), axis=1)
+    for group, left, right in zip(groups, matmul.left, matmul.right, strict=True):
         found[group] = as_sums(left @ right.T + as_matrix(found[group]))
     stamp = AGENT_TIME + state.shared.clocks.now
     state.started[state.active] = stamp
     registers = tuple(found[:, i] for i in range(columns // 2))
-    state.values[product.result] = Pending(registers, np.where(state.active, stamp, 0))
+    state.values[matmul.result] = Pending(registers, np.where(state.active, stamp, 0))
 
 
 def arrays(values: Sequence[Value]) -> tuple[Array, ...]:
-    """Numbers, whether products still add to them or not."""
+    """Numbers, whether matmuls still add to them or not."""
     found: list[Array] = []
     for value in values:
         plain = value.value if isinstance(value, Pending) else value
@@ -194,10 +194,10 @@ def arrays(values: Sequence[Value]) -> tuple[Array, ...]:
 
 
 def require_fence(state: Flow, op: Operation, registers: list[SSAValue]) -> None:
-    """A fence comes between other uses of these registers and the product."""
+    """A fence comes between other uses of these registers and the matmul."""
     written = between_fence_and(op)
     late = any(origin(value) in written for value in registers)
-    if late or not state.fenced[state.active].all():
+    if late or not state.wgmma_fenced[state.active].all():
         name = state.shared.name_of(int(state.here[0]))
         message = f"has {name} multiply what is in registers without a fence after their last use"
         state.checker.report(FaultKind.RACE, op, message)
@@ -232,7 +232,7 @@ def origin(value: SSAValue) -> object:
     return owner
 
 
-def run_product(state: Flow, op: Operation) -> None:
+def run_wgmma(state: Flow, op: Operation) -> None:
     """Start D = A B + C of two tiles in shared memory."""
     assert isinstance(op, WgmmaMmaAsyncOp)
     groups, inouts = groups_here(state, op), state.values[op.inouts]
@@ -252,7 +252,7 @@ def run_product(state: Flow, op: Operation) -> None:
     members = inouts.value if isinstance(inouts, Pending) else inouts
     assert isinstance(members, tuple)
     sums = members if op.scale_d.data == WgmmaScaleOut.ONE else None
-    start_product(state, groups, Product(left, right, sums, op.results_))
+    start_wgmma(state, groups, Wgmma(left, right, sums, op.results_))
 
 
 def signed(scale: WgmmaScaleInAttr) -> np.float32:
@@ -262,7 +262,7 @@ def signed(scale: WgmmaScaleInAttr) -> np.float32:
 
 def run_assembly(state: Flow, op: Operation) -> None:
     """
-    Values in registers of their own, a product that takes its left side from registers, or a load.
+    Values in registers of their own, a matmul that takes its left side from registers, or a load.
     """
     assert isinstance(op, llvm.InlineAsmOp)
     if is_kept_load(op):
@@ -270,14 +270,14 @@ def run_assembly(state: Flow, op: Operation) -> None:
         return
     form = RegistersForm.of(op)
     if form is not None:
-        run_register_product(state, op, form)
+        run_register_wgmma(state, op, form)
     elif is_pin(op) and op.res is not None:
         run_pin(state, op, op.res)
     else:
         raise unsupported(op, "is assembly that no lowered kernel has")
 
 
-def run_register_product(state: Flow, op: llvm.InlineAsmOp, form: RegistersForm) -> None:
+def run_register_wgmma(state: Flow, op: llvm.InlineAsmOp, form: RegistersForm) -> None:
     """Start D = A B + C, where A lies in registers as `mma.sync` takes them."""
     groups, count = groups_here(state, op), form.columns // 2
     operands = list(op.operands)
@@ -297,7 +297,7 @@ def run_register_product(state: Flow, op: llvm.InlineAsmOp, form: RegistersForm)
         data = read_operand(state, op, bits, group, count=form.columns, along_depth=along)
         right.append(numbers(data, form.element))
     assert op.res is not None
-    start_product(state, groups, Product(left, right, sums if form.adds else None, op.res))
+    start_wgmma(state, groups, Wgmma(left, right, sums if form.adds else None, op.res))
 
 
 def run_pin(state: Flow, op: llvm.InlineAsmOp, result: SSAValue) -> None:
@@ -313,32 +313,32 @@ def run_pin(state: Flow, op: llvm.InlineAsmOp, result: SSAValue) -> None:
 
 
 def run_fence(state: Flow, op: Operation) -> None:
-    """What threads wrote to registers comes before the products that follow."""
+    """What threads wrote to registers comes before the matmuls that follow."""
     groups_here(state, op)
-    state.fenced[state.active] = True
+    state.wgmma_fenced[state.active] = True
 
 
 def run_commit(state: Flow, op: Operation) -> None:
-    """Close a group of products."""
+    """Close a group of matmuls."""
     for group in groups_here(state, op):
         time = AGENT_TIME + state.shared.clocks.tick()
         state.commits.setdefault(int(group[0]), []).append(time)
 
 
 def run_wait(state: Flow, op: Operation) -> None:
-    """All but the latest groups of products are over."""
+    """All but the latest groups of matmuls are over."""
     assert isinstance(op, WgmmaWaitOp)
     clocks = state.shared.clocks
     for group in groups_here(state, op):
         commits = state.commits.get(int(group[0]), [])
         if len(commits) > op.group.value.data:
             time = commits[-1 - op.group.value.data]
-            clocks.learn(group, clocks.products_of(group), time)
-    state.fenced[state.active] = False
+            clocks.learn(group, clocks.matmuls_of(group), time)
+    state.wgmma_fenced[state.active] = False
 
 
 def run_set_registers(state: Flow, op: Operation) -> None:
-    """All warps of a warp group change their registers."""
+    """All warps of a warpgroup change their registers."""
     assert isinstance(op, SetMaxRegisterOp)
     threads, count = state.shared.threads, op.reg_count.value.data
     for block in range(len(state.blocks)):
@@ -346,7 +346,7 @@ def run_set_registers(state: Flow, op: Operation) -> None:
         for first in range(0, threads, GROUP_THREADS):
             group = own[first : first + GROUP_THREADS]
             if group.any() and not group.all():
-                message = "is reached by some threads only of a warp group"
+                message = "is reached by some threads only of a warpgroup"
                 state.checker.report(FaultKind.DIVERGENCE, op, message)
             if group.any():
                 start = block * threads + first
@@ -369,10 +369,10 @@ def require_registers(state: Flow, op: Operation) -> None:
 
 
 def require_over(state: Flow, op: Operation) -> None:
-    """No product is under way when threads end."""
+    """No matmul is under way when threads end."""
     here = state.here
-    if (state.started[here] > state.shared.clocks.products_seen(here)).any():
-        message = "ends while products of warp groups may be under way"
+    if (state.started[here] > state.shared.clocks.matmuls_seen(here)).any():
+        message = "ends while warpgroup matmuls may be under way"
         state.checker.report(FaultKind.INCOMPLETE, op, message)
 
 
@@ -380,7 +380,7 @@ RULES: Rules = {
     SetMaxRegisterOp: run_set_registers,
     WgmmaCommitOp: run_commit,
     WgmmaFenceOp: run_fence,
-    WgmmaMmaAsyncOp: run_product,
+    WgmmaMmaAsyncOp: run_wgmma,
     WgmmaWaitOp: run_wait,
     llvm.InlineAsmOp: run_assembly,
 }

@@ -1,4 +1,4 @@
-"""Rules of what a warp does together: shuffles, matrix loads and matrix products."""
+"""Rules of warp-wide operations: shuffles, `ldmatrix` and `mma.sync`."""
 
 import numpy as np
 from xdsl.dialects.builtin import bf16, f16
@@ -70,7 +70,7 @@ def narrow_fragment(state: Flow, value: SSAValue, element: MultiplicandType) -> 
 
 
 def toward_zero(numbers: Array) -> Array:
-    """f64 as f32 of no greater size: matrix units drop what does not fit."""
+    """f64 as f32 of no greater size: tensor cores drop what does not fit."""
     near = numbers.astype(np.float32)
     over = np.abs(near.astype(np.float64)) > np.abs(numbers)
     return np.where(over, np.nextafter(near, np.float32(0)), near)
@@ -81,16 +81,16 @@ FRAGMENTS = {
     (MultiplicandType.BF16, (16, 8, 16)): fragment,
     (MultiplicandType.TF32, (16, 8, 8)): narrow_fragment,
 }
-"""How a register of A or B is read, by element type and shape of the product."""
+"""How a register of A or B is read, by element type and shape of the matmul."""
 
 
-def run_product(state: Flow, op: Operation) -> None:
+def run_wgmma(state: Flow, op: Operation) -> None:
     """
     D = A B + C for each warp, A 16 x 16, B 16 x 8; of tf32 A 16 x 8, B 8 x 8.
 
     Fragments are those of PTX ISA, "Matrix fragments for mma.m16n8k16 with floating point type",
-    and "for mma.m16n8k8". Sums of tf32 products are cut off, not rounded, as an H200 does it: in
-    products of f32 that shows.
+    and "for mma.m16n8k8". Sums of tf32 matmuls are cut off, not rounded, as an H200 does it: in
+    matmuls of f32 that shows.
     """
     assert isinstance(op, nvvm.MmaSyncOp)
     state.require_warps(op)
@@ -116,6 +116,6 @@ def run_product(state: Flow, op: Operation) -> None:
 
 RULES: Rules = {
     nvvm.LdMatrixOp: run_load_matrices,
-    nvvm.MmaSyncOp: run_product,
+    nvvm.MmaSyncOp: run_wgmma,
     nvvm.ShflSyncOp: run_shuffle,
 }

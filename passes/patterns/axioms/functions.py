@@ -1,4 +1,6 @@
-"""Axioms on exp, which turns sums into products, and on square roots of what is not negative."""
+"""
+Axioms on exp, which iterations sums into products, and on square roots of what is not negative.
+"""
 
 from math import inf
 

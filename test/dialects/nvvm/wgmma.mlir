@@ -1,7 +1,7 @@
 // RUN: %roundtrip
 // RUN: %generic-roundtrip
 
-// The products of warp groups, in upstream's own text (test/unit/bridge/test_nvvm.py).
+// The products of warpgroups, in upstream's own text (test/unit/bridge/test_nvvm.py).
 
 %d, %c = "test.op"() : () -> (i64, !llvm.struct<(f32, f32, f32, f32)>)
 

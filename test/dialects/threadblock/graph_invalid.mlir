@@ -321,14 +321,14 @@ func.func @f(%x: tensor<16x64xf16>) {
 
 // -----
 
-// The stabiliser is that of the iteration, not the final one.
+// The row maximum is that of the iteration, not the final one.
 func.func @f(%x: tensor<16x64xf16>) {
   %r = kernel.graph_defined ins(%x) grid [4] loop [8] {
   ^bb0(%xa: tensor<16x64xf16>):
     %t = threadblock.load %xa grid_map [0] loop_map [1] : (tensor<16x64xf16>) -> !threadblock.tile<4x8xf16>
     %m = threadblock.reduce_max %t {dims = array<i64: 1>} : (!threadblock.tile<4x8xf16>) -> !threadblock.tile<4x1xf32>
     %a = threadblock.accumulate %m {kind = "max"} : (!threadblock.tile<4x1xf32>) -> !threadblock.tile<4x1xf32>
-    // expected-error @below {{'threadblock.accumulate' op needs both at the same time: the stabiliser is post, the value loop}}
+    // expected-error @below {{'threadblock.accumulate' op needs both at the same time: the row maximum is post, the value loop}}
     %s = threadblock.accumulate %t rescale %a : (!threadblock.tile<4x8xf16>, !threadblock.tile<4x1xf32>) -> !threadblock.tile<4x8xf32>
     threadblock.store %s grid_map [0] : !threadblock.tile<4x8xf32>
   } : (tensor<16x64xf16>) -> tensor<16x8xf32>
@@ -343,7 +343,7 @@ func.func @f(%x: tensor<16x64xf16>) {
     %t = threadblock.load %xa grid_map [0] loop_map [1] : (tensor<16x64xf16>) -> !threadblock.tile<4x8xf16>
     %m = threadblock.reduce_max %t {dims = array<i64: 0>} : (!threadblock.tile<4x8xf16>) -> !threadblock.tile<1x8xf32>
     %w = threadblock.concat %m, %m {dim = 1 : i64} : (!threadblock.tile<1x8xf32>, !threadblock.tile<1x8xf32>) -> !threadblock.tile<1x16xf32>
-    // expected-error @below {{'threadblock.accumulate' op stabiliser: cannot broadcast dim 1 (size 16) to dim 1 (size 8) of 4x8}}
+    // expected-error @below {{'threadblock.accumulate' op row maximum: cannot broadcast dim 1 (size 16) to dim 1 (size 8) of 4x8}}
     %s = threadblock.accumulate %t rescale %w : (!threadblock.tile<4x8xf16>, !threadblock.tile<1x16xf32>) -> !threadblock.tile<4x8xf32>
     threadblock.store %s grid_map [0] : !threadblock.tile<4x8xf32>
   } : (tensor<16x64xf16>) -> tensor<16x8xf32>

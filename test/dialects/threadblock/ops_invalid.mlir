@@ -6,7 +6,7 @@
 
 // -----
 
-// A matrix unit multiplies elements of one type; a cast says which.
+// A tensor core multiplies elements of one type; a cast says which.
 %a, %b = "test.op"() : () -> (!threadblock.tile<16x32xf32>, !threadblock.tile<32x64xf16>)
 // expected-error @below {{mixes elements of types f32 and f16: cast some of them}}
 %c = threadblock.matmul %a, %b : (!threadblock.tile<16x32xf32>, !threadblock.tile<32x64xf16>) -> !threadblock.tile<16x64xf32>

@@ -141,14 +141,14 @@ class _Graph:
 
     def _accumulate(self, op: Operation) -> None:
         """The sum, maximum or rescaled sum over iterations and over the blocks along `across`."""
-        value, *stabiliser = op.operands
+        value, *row_maximum = op.operands
         across = integers(op, "across")
         looped = value in self.looped
         for block in self.blocks:
             others = [range(n) if axis in across else [block[axis]] for axis, n in _axes(self.grid)]
             steps = list(product(product(*others), self.iterations if looped else [None]))
             terms = [self._tile(value, *step) for step in steps]
-            shifts = [self._tile(stabiliser[0], *step) for step in steps] if stabiliser else []
+            shifts = [self._tile(row_maximum[0], *step) for step in steps] if row_maximum else []
             self.tiles[op.results[0], block, None] = _accumulated(text(op, "kind"), terms, shifts)
 
 

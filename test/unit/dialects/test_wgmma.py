@@ -1,4 +1,4 @@
-"""Products of warp groups with the left side in registers: inline PTX that ptxas takes."""
+"""Products of warpgroups with the left side in registers: inline PTX that ptxas takes."""
 
 import pytest
 from xdsl.dialects import test

@@ -96,7 +96,7 @@ def test_memory_is_given_back(bench: Bench, watch: FakeStopwatch) -> None:
     assert len(watch.freed) - before == 2 * 3 + len(set(watch.launched)) - 4 + 1
 
 
-def test_several_in_turn(bench: Bench) -> None:
+def test_several_in_iteration(bench: Bench) -> None:
     times = bench.compare([trial(2.0, 7), trial(2.0, 3)], 2, 2)
     assert times == [pytest.approx(CHEAPEST + 7), pytest.approx(CHEAPEST + 3)]
 

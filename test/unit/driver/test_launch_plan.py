@@ -67,6 +67,6 @@ def test_shared_memory_that_spreads_blocks() -> None:
     for asked, expected in ((512, 1024), (45696, 45696)):
         kernels = kernels_with("")
         (kernel,) = kernels.body.block.ops
-        kernel.attributes["mirage.even_bytes"] = IntegerAttr(asked, i64)
+        kernel.attributes["mirage.occupancy_limit_bytes"] = IntegerAttr(asked, i64)
         (launch,) = launches_of(kernels)
         assert launch.shared_bytes == expected

@@ -31,7 +31,7 @@ AFTER_SEARCH = {
     "await_tiles",
     "barrier",
     "convert_layout",
-    "leave_part",
+    "store_partial_sum",
     "release_tiles",
 }
 """Operations on tiles that compute nothing: lowering puts them in."""

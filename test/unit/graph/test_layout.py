@@ -144,7 +144,7 @@ def test_other_threads_hold_what_a_reduced_layout_does_not() -> None:
 
 
 @given(powers, powers)
-def test_the_columns_of_one_product_are_the_depth_of_the_next(down: int, across: int) -> None:
+def test_the_columns_of_one_matmul_are_the_depth_of_the_next(down: int, across: int) -> None:
     """The warps of a result, and of one whose depth they share, have the same places in rows."""
     first = mma_result(64, 64, (down, across, 1)).reduced(False, True)
     second = mma_result(64, 32, (down, 1, across))

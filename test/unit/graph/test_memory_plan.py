@@ -33,7 +33,7 @@ def overlaps(lifetimes: list[Buffer], offsets: tuple[int, ...]) -> bool:
     """Whether two buffers that are in use together share a byte."""
     placed = list(zip(lifetimes, offsets, strict=True))
     return any(
-        a.meets(b) and x < y + b.size and y < x + a.size
+        a.overlaps_in_time(b) and x < y + b.size and y < x + a.size
         for i, (a, x) in enumerate(placed)
         for b, y in placed[:i]
     )

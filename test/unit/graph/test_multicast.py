@@ -93,24 +93,24 @@ H200 = target_named("H200")
 
 ROWS, COLUMNS = LoopTile(64 * 64 * 2, (1,)), LoopTile(64 * 128 * 2, (0,))
 
-PRODUCT = 2.0 * 64 * 128 * 64
+MATMUL = 2.0 * 64 * 128 * 64
 
 
 @pytest.mark.parametrize(
     ("grid", "tiles", "operations", "chosen"),
     [
         # 256 rows in tiles of 64, 4096 columns in tiles of 128: columns are shared.
-        ((32, 4), (ROWS, COLUMNS), PRODUCT, (1, 2)),
-        ((4, 32), (replace(ROWS, cut=(0,)), replace(COLUMNS, cut=(1,))), PRODUCT, (2, 1)),
+        ((32, 4), (ROWS, COLUMNS), MATMUL, (1, 2)),
+        ((4, 32), (replace(ROWS, cut=(0,)), replace(COLUMNS, cut=(1,))), MATMUL, (2, 1)),
         # More blocks than run at once, an odd number, too few and too many that read the same.
-        ((64, 4), (ROWS, COLUMNS), PRODUCT, ()),
-        ((20, 5), (ROWS, COLUMNS), PRODUCT, ()),
-        ((32, 2), (ROWS, COLUMNS), PRODUCT, ()),
-        ((10, 10), (ROWS, COLUMNS), PRODUCT, ()),
-        # Products take longer than copies.
-        ((32, 4), (ROWS, COLUMNS), 2 * PRODUCT, ()),
+        ((64, 4), (ROWS, COLUMNS), MATMUL, ()),
+        ((20, 5), (ROWS, COLUMNS), MATMUL, ()),
+        ((32, 2), (ROWS, COLUMNS), MATMUL, ()),
+        ((10, 10), (ROWS, COLUMNS), MATMUL, ()),
+        # Matmuls take longer than copies.
+        ((32, 4), (ROWS, COLUMNS), 2 * MATMUL, ()),
         # Most of the bytes are each block's own.
-        ((32, 4), (replace(COLUMNS, cut=(1,)), COLUMNS), PRODUCT, ()),
+        ((32, 4), (replace(COLUMNS, cut=(1,)), COLUMNS), MATMUL, ()),
     ],
 )
 def test_clusters_where_they_pay(

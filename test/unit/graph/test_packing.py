@@ -60,8 +60,8 @@ def test_pack(name: str, item: int) -> None:
     np.testing.assert_array_equal(packed, expected(packing, memory))
 
 
-def test_turns_of_a_block_follow_each_other() -> None:
-    assert [WEIGHTS.piece((turn, 1)) for turn in range(3)] == [3, 4, 5]
+def test_iterations_of_a_block_follow_each_other() -> None:
+    assert [WEIGHTS.piece((iteration, 1)) for iteration in range(3)] == [3, 4, 5]
 
 
 def test_where_it_ends() -> None:

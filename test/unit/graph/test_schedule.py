@@ -8,9 +8,9 @@ from hypothesis import strategies as st
 from mirage_mlir.graph.schedule import (
     MAX_PIPELINE_STAGES,
     RESERVED_BYTES,
-    even_bytes,
     is_spread,
     mbarrier_bytes,
+    occupancy_limit_bytes,
     pipeline_stages,
     side_by_side,
 )
@@ -19,9 +19,9 @@ from mirage_mlir.graph.target import A100, H200
 KIB = 1024
 
 
-def stages(turn_bytes: int, blocks: int, *, cluster: int = 1, other: int = 0) -> int:
+def stages(iteration_bytes: int, blocks: int, *, cluster: int = 1, other: int = 0) -> int:
     share = side_by_side(blocks, cluster, H200)
-    return int(pipeline_stages(turn_bytes, other, 1000, share, H200))
+    return int(pipeline_stages(iteration_bytes, other, 1000, share, H200))
 
 
 @pytest.mark.parametrize(
@@ -47,14 +47,14 @@ def test_many_blocks_need_a_few_buffers_each() -> None:
     assert stages(100 * KIB, 4000) == 2
 
 
-def test_never_more_than_turns() -> None:
+def test_never_more_than_iterations() -> None:
     assert pipeline_stages(1024, 0, 3, side_by_side(96, 1, H200), H200) == 3
 
 
 @given(st.integers(1, 110 * KIB), st.integers(1, 4000), st.sampled_from([1, 2, 4, 8]))
-def test_buffers_fit(turn_bytes: int, blocks: int, cluster: int) -> None:
-    count = stages(turn_bytes, blocks, cluster=cluster)
-    taken = count * turn_bytes + mbarrier_bytes(count)
+def test_buffers_fit(iteration_bytes: int, blocks: int, cluster: int) -> None:
+    count = stages(iteration_bytes, blocks, cluster=cluster)
+    taken = count * iteration_bytes + mbarrier_bytes(count)
     assert 2 <= count <= MAX_PIPELINE_STAGES
     assert taken <= H200.shared_per_block
     share = side_by_side(blocks, cluster, H200)
@@ -74,21 +74,21 @@ def test_a_grid_is_spread_where_no_more_blocks_fit() -> None:
 
 @pytest.mark.parametrize("share", [1, 2, 3, 4, 8])
 def test_shared_memory_for_so_many_blocks(share: int) -> None:
-    bytes_each = even_bytes(share, H200)
+    bytes_each = occupancy_limit_bytes(share, H200)
     assert bytes_each <= H200.shared_per_block
     assert is_spread(bytes_each, np.array(float(share)), H200)
     assert share * (bytes_each + RESERVED_BYTES) <= H200.shared_per_multiprocessor
-    assert even_bytes(9, H200) == 0
+    assert occupancy_limit_bytes(9, H200) == 0
 
 
 def test_arrays_give_what_single_sizes_give() -> None:
-    turn_bytes = np.array([4, 20, 60]) * KIB
+    iteration_bytes = np.array([4, 20, 60]) * KIB
     blocks = np.array([96, 192, 2000])
     for target in (A100, H200):
         share = side_by_side(blocks, 1, target)
-        together = pipeline_stages(turn_bytes, 0, 64, share, target)
+        together = pipeline_stages(iteration_bytes, 0, 64, share, target)
         alone = [
             int(pipeline_stages(int(size), 0, 64, side_by_side(int(n), 1, target), target))
-            for size, n in zip(turn_bytes, blocks, strict=True)
+            for size, n in zip(iteration_bytes, blocks, strict=True)
         ]
         assert together.tolist() == alone

@@ -1,4 +1,4 @@
-"""Warp groups: where sums are, and that descriptors say where tiles' elements are."""
+"""Warpgroups: where sums are, and that descriptors say where tiles' elements are."""
 
 from collections.abc import Sequence
 from itertools import product
@@ -14,7 +14,7 @@ from mirage_mlir.graph.wgmma import (
     STRIDE_SHIFT,
     SWIZZLE_KINDS,
     SWIZZLE_SHIFT,
-    UNIT_DEPTH,
+    WGMMA_DEPTH,
     OperandTile,
     Side,
     choose_groups,
@@ -122,7 +122,7 @@ def fragment_addresses(
         plain = address + atoms * stride + panels * leading + inner * tile.swizzle
         return swizzled_address(plain + rest * ITEM_BYTES, tile.swizzle)
 
-    return [[at(outer, depth) for depth in range(UNIT_DEPTH)] for outer in range(count)]
+    return [[at(outer, depth) for depth in range(WGMMA_DEPTH)] for outer in range(count)]
 
 
 @pytest.mark.parametrize("columns_first", [False, True])
@@ -136,14 +136,14 @@ def test_descriptors_say_where_elements_are(
     assert tile is not None
     assert tile.along_depth == (not columns_first)
     base = 16 * 1024
-    for first, step in product(range(0, outer, count), range(0, depth, UNIT_DEPTH)):
+    for first, step in product(range(0, outer, count), range(0, depth, WGMMA_DEPTH)):
         if not can_start(tile, first, count):
             continue
         address = base + ITEM_BYTES * tile.start(first, step)
         found = fragment_addresses(
             tile.constant | address // ADDRESS_UNIT, count, along_depth=tile.along_depth
         )
-        for i, j in product(range(count), range(UNIT_DEPTH)):
+        for i, j in product(range(count), range(WGMMA_DEPTH)):
             assert found[i][j] == base + of_outer(layout, first + i, step + j)
 
 
@@ -184,7 +184,7 @@ COLUMNS = Side(128, along_depth=False)
         ((64, 512, 64), 1, False, None),
     ],
 )
-def test_groups_share_a_product(
+def test_groups_share_a_matmul(
     sizes: tuple[int, int, int],
     count: int,
     may_split: bool,

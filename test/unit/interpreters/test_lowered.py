@@ -49,21 +49,21 @@ def test_rmsnorm_linear_in_bf16(name: str) -> None:
 
 @pytest.mark.parametrize("name", ["one-row", "odd-columns", "eight-byte-columns"])
 def test_rmsnorm_linear_in_f32(name: str) -> None:
-    """Three products of parts make one of f32: the error is that of f32, not of tf32."""
+    """Three matmuls of parts make one of f32: the error is that of f32, not of tf32."""
     kernels = check(cases.rmsnorm_linear(LINEARS[name]._replace(kind="f32")))
     assert nvvm.MmaSyncOp in kinds_of(kernels)
 
 
 @pytest.mark.parametrize("name", ["usual", "one-row", "odd-columns", "eight-byte-columns"])
 def test_tf32_on_request(name: str) -> None:
-    """One product of rounded numbers: a third of the instructions, and the error of tf32."""
+    """One matmul of rounded numbers: a third of the instructions, and the error of tf32."""
     s = LINEARS[name]._replace(kind="f32")
     precise, rounded = (check(cases.linear_in(asked, s)) for asked in (None, "tf32"))
-    products = [
+    matmuls = [
         sum(isinstance(op, nvvm.MmaSyncOp) for op in kernels.walk())
         for kernels in (precise, rounded)
     ]
-    assert products[0] == 3 * products[1]
+    assert matmuls[0] == 3 * matmuls[1]
     random = random_inputs(rounded)
     exact = random[0].astype(np.float64) @ random[1]
     (result,) = run_kernels(rounded, random)
@@ -96,7 +96,7 @@ def test_against_numpy() -> None:
 
 @pytest.mark.parametrize("depth", [32, 1024])
 def test_sums_of_f32_have_no_bias(depth: int) -> None:
-    """A matrix unit that summed a thousand products would be off by ten times what is allowed."""
+    """A tensor core that summed a thousand matmuls would be off by ten times what is allowed."""
     check(cases.rmsnorm_linear(Linear(2, 1024, 8, 2, depth, 8, "f32")))
 
 
@@ -111,7 +111,7 @@ def test_linear_without_loop(name: str) -> None:
     check(cases.plain_linear(LINEARS[name]))
 
 
-def test_deep_product_becomes_a_loop() -> None:
+def test_deep_matmul_becomes_a_loop() -> None:
     check(cases.plain_linear(Linear(3, 300, 20, 3, 300, 20)))
 
 
@@ -162,8 +162,8 @@ def test_looped_attention(sizes: tuple[int, int, int, int, int]) -> None:
 @pytest.mark.parametrize("s", [Linear(16, 128, 16, 0, 64, 0), Linear(5, 40, 9, 0, 8, 0)])
 @pytest.mark.parametrize("dims", [[0], [1], [0, 1]])
 @pytest.mark.parametrize("kinds", [("sum", "sum"), ("sum", "max"), ("max", "sum"), ("max", "max")])
-def test_reduced_products(s: Linear, dims: list[int], kinds: tuple[str, str]) -> None:
-    """Sums and maxima of products, in the loop and after it, in every combination."""
+def test_reduced_matmuls(s: Linear, dims: list[int], kinds: tuple[str, str]) -> None:
+    """Sums and maxima of matmuls, in the loop and after it, in every combination."""
     check(cases.reduced_linear(s, dims, *kinds))
 
 
@@ -171,7 +171,7 @@ def test_reduced_products(s: Linear, dims: list[int], kinds: tuple[str, str]) ->
 @pytest.mark.parametrize("kind", ["f16", "f32"])
 def test_tiles_from_before_the_loop(s: Linear, kind: str) -> None:
     check(cases.invariant_tiles(s._replace(kind=kind)))
-    check(cases.invariant_product(s._replace(kind=kind)))
+    check(cases.invariant_matmul(s._replace(kind=kind)))
 
 
 @pytest.mark.parametrize("sizes", [(16, (2, 32), 16, 16), (5, (3, 20), 9, 8)])
@@ -327,8 +327,8 @@ def test_concat(shapes: Sequence[Sequence[int]], dim: int, cut: int, blocks: int
 
 
 @pytest.mark.parametrize("sizes", [(16, (16, 16), 16, 3), (5, (7, 6), 9, 1), (5, (3, 4), 9, 3)])
-def test_product_of_joined_tiles(sizes: tuple[int, tuple[int, int], int, int]) -> None:
-    check(tiles.joined_product(*sizes))
+def test_matmul_of_joined_tiles(sizes: tuple[int, tuple[int, int], int, int]) -> None:
+    check(tiles.joined_matmul(*sizes))
 
 
 @pytest.mark.parametrize("sizes", [(10, 4, 4), (1, 3, 1)])

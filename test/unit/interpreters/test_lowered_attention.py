@@ -9,14 +9,14 @@ from random_attention import AttentionMaker
 
 HEADS = {
     "one-tile": Heads(1, 16, 64, 16, 16, 64),
-    "turns": Heads(2, 16, 192, 32, 16, 64),
+    "iterations": Heads(2, 16, 192, 32, 16, 64),
     "decode": Heads(2, 8, 256, 16, 8, 128),
     "one-query": Heads(1, 1, 100, 16, 1, 64),
     "ragged": Heads(1, 13, 150, 24, 13, 64),
     "odd-everything": Heads(2, 5, 41, 9, 3, 7),
     "rows-over-warps": Heads(1, 64, 96, 16, 64, 48),
     "both-over-warps": Heads(1, 30, 96, 16, 32, 32),
-    "short-turns": Heads(1, 16, 40, 16, 16, 8),
+    "short-iterations": Heads(1, 16, 40, 16, 16, 8),
     "bf16": Heads(1, 8, 100, 16, 8, 32, 1, "bf16"),
     "f32": Heads(1, 3, 20, 8, 3, 8, 1, "f32"),
 }
@@ -25,7 +25,7 @@ ACROSS = {
     "usual": Heads(1, 16, 256, 16, 16, 64, 2),
     "ragged": Heads(1, 6, 150, 16, 8, 32, 3),
     "empty-blocks": Heads(1, 8, 70, 16, 8, 32, 4),
-    "empty-turns": Heads(1, 8, 70, 16, 8, 16, 2),
+    "empty-iterations": Heads(1, 8, 70, 16, 8, 16, 2),
     "three-blocks": Heads(1, 16, 60, 40, 16, 32, 3),
     "f32": Heads(1, 3, 30, 8, 3, 8, 2, "f32"),
     # Warps of a block have maxima of their own, and then blocks.
@@ -44,17 +44,19 @@ def test_attention_over_the_blocks_of_a_cluster(name: str) -> None:
     check(cases.attention(ACROSS[name]))
 
 
-@pytest.mark.parametrize("name", ["turns", "ragged", "odd-everything", "f32", "rows-over-warps"])
-def test_the_maximum_of_a_turn_may_be_asked_for(name: str) -> None:
+@pytest.mark.parametrize(
+    "name", ["iterations", "ragged", "odd-everything", "f32", "rows-over-warps"]
+)
+def test_the_maximum_of_a_iteration_may_be_asked_for(name: str) -> None:
     check(cases.observed_attention(HEADS[name]))
 
 
-@pytest.mark.parametrize("name", ["usual", "ragged", "empty-turns", "f32"])
-def test_the_maximum_of_a_turn_of_a_cluster(name: str) -> None:
+@pytest.mark.parametrize("name", ["usual", "ragged", "empty-iterations", "f32"])
+def test_the_maximum_of_a_iteration_of_a_cluster(name: str) -> None:
     check(cases.observed_attention(ACROSS[name]))
 
 
-@pytest.mark.parametrize("name", ["usual", "ragged", "empty-turns"])
+@pytest.mark.parametrize("name", ["usual", "ragged", "empty-iterations"])
 def test_two_kernels(name: str) -> None:
     check(cases.split_attention(ACROSS[name]))
 
@@ -68,14 +70,15 @@ def test_softmax_sums(sizes: tuple[int, int, int], kind: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "s", [HEADS["turns"], HEADS["odd-everything"], HEADS["f32"], ACROSS["usual"], ACROSS["f32"]]
+    "s",
+    [HEADS["iterations"], HEADS["odd-everything"], HEADS["f32"], ACROSS["usual"], ACROSS["f32"]],
 )
 def test_one_maximum_for_two_sorts_of_scores(s: Heads) -> None:
     check(cases.jointly_shifted(s))
 
 
 @pytest.mark.parametrize("s", [Heads(1, 8, 20, 16, 8, 8, 4), Heads(1, 5, 3, 16, 8, 1, 2)])
-def test_a_maximum_in_which_some_turns_have_no_part(s: Heads) -> None:
+def test_a_maximum_in_which_some_iterations_have_no_part(s: Heads) -> None:
     check(cases.maximum_with_nothing(s))
 
 

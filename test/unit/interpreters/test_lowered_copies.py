@@ -22,7 +22,7 @@ ODD = {
     # Tiles of 64 x 33: 16 elements for each of 128 threads, and some over.
     "whole": Linear(16, 64, 33, 16, 64, 33),
     "ragged": Linear(16, 150, 99, 16, 64, 33),
-    # The second block of columns has none, the last turn few rows.
+    # The second block of columns has none, the last iteration few rows.
     "empty": Linear(5, 70, 35, 5, 64, 34),
 }
 

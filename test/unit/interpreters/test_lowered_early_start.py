@@ -1,4 +1,4 @@
-"""Kernels whose constant tiles are copied in pace, before the kernel in front has ended."""
+"""Kernels whose constant tiles are copied in pace, before the previous grid has ended."""
 
 import pytest
 from lowered_edits import LEARNT, NOT_FOUND, outcomes
@@ -15,7 +15,7 @@ SMALL = Linear(64, 256, 64, 64, 32, 32)
 
 
 def with_constant_weights(case: Linear, cluster: tuple[int, ...] = ()) -> ModuleOp:
-    """RMSNorm and a product, of which the second input never changes."""
+    """RMSNorm and a matmul, of which the second input never changes."""
     module = rmsnorm_linear(case)
     constant = DictionaryAttr({"kernel.constant": UnitAttr()})
     function_of(module).properties["arg_attrs"] = ArrayAttr([DictionaryAttr({}), constant])
@@ -25,7 +25,7 @@ def with_constant_weights(case: Linear, cluster: tuple[int, ...] = ()) -> Module
 
 
 def waits(kernels: gpu.ModuleOp) -> list[nvvm_hopper.GridDependencyOp]:
-    """Where a kernel waits for the one in front."""
+    """Where a kernel waits for the previous grid."""
     found = [op for op in kernels.walk() if isinstance(op, nvvm_hopper.GridDependencyOp)]
     return [op for op in found if op.kind.data == GridDependency.WAIT]
 
@@ -35,7 +35,7 @@ CASES = {
     "two buffers": (SMALL, (), 2),
     "all buffers are filled at once": (SMALL, (), 8),
     "ragged": (Linear(50, 232, 56, 64, 32, 32), (), 3),
-    "warp groups": (Linear(64, 256, 128, 64, 64, 128), (), 3),
+    "warpgroups": (Linear(64, 256, 128, 64, 64, 128), (), 3),
     "a cluster shares the left side": (SMALL, (2, 1), 3),
     "columns share the right side": (Linear(128, 256, 64, 64, 32, 32), (1, 2), 3),
 }

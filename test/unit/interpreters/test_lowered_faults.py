@@ -68,8 +68,8 @@ def test_missing_barriers(name: str) -> None:
     """
     Each barrier is needed, but perhaps one.
 
-    What follows a loop waits for the loop's end, though the last turn may have read other buffers
-    than the ones that are used again.
+    What follows a loop waits for the loop's end, though the last iteration may have read other
+    buffers than the ones that are used again.
     """
     kernels = lower(PROGRAMS[name]())
     assert faults(kernels) == []
@@ -149,7 +149,7 @@ def test_buffers_that_are_too_close() -> None:
     loads = [op for op in buffers_of(module) if isinstance(op, threadblock.LoadOp)]
     last = max(loads, key=offset_of)
     last.attributes["smem_offset"] = IntegerAttr(offset_of(last) - 512, i64)
-    # What one tile reads, the copy of a later turn of the other one overwrites.
+    # What one tile reads, the copy of a later iteration of the other one overwrites.
     assert INCOMPLETE in faults(emit(module))
 
 
@@ -202,7 +202,7 @@ def test_a_larger_result() -> None:
 
 
 def test_padding_that_is_not_cleared_shows_in_the_result() -> None:
-    """No fault: matrix loads may reach past a tile. But the products with NaN are NaN."""
+    """No fault: matrix loads may reach past a tile. But the matmuls with NaN are NaN."""
     module = schedule(cases.rmsnorm_linear(RAGGED._replace(k=96, depth=24)))
     for op in module.walk():
         op.attributes.pop("zero_padding", None)
@@ -224,8 +224,8 @@ def test_the_place_of_a_fault() -> None:
 
 
 @pytest.mark.parametrize("number", range(5))
-def test_what_the_kernel_in_front_may_still_use(number: int) -> None:
-    """A kernel that starts early reads results of the one in front, and writes, after a wait."""
+def test_what_the_previous_grid_may_still_use(number: int) -> None:
+    """A kernel that starts early reads results of the previous grid, and writes, after a wait."""
     kernels = lower(tiles.chain(5, 9, 20, "f16"))
     waits = [
         op
@@ -238,7 +238,7 @@ def test_what_the_kernel_in_front_may_still_use(number: int) -> None:
     assert "has thread 0 access what the previous grid may still use in block" in text
 
 
-def test_constant_inputs_are_there_before_the_kernel_in_front_has_ended() -> None:
+def test_constant_inputs_are_there_before_the_previous_grid_has_ended() -> None:
     module = cases.rmsnorm_linear(RAGGED)
     constant = DictionaryAttr({"kernel.constant": UnitAttr()})
     function_of(module).properties["arg_attrs"] = ArrayAttr([DictionaryAttr({}), constant])

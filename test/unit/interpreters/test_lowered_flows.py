@@ -31,10 +31,10 @@ def first_fault(module: gpu.ModuleOp) -> KernelFault:
     return caught.value
 
 
-@pytest.mark.parametrize("turns", [1, 2, 3, 8])
+@pytest.mark.parametrize("iterations", [1, 2, 3, 8])
 @pytest.mark.parametrize("stages", [1, 2, 3])
-def test_copies_through_few_buffers(turns: int, stages: int) -> None:
-    module = replace(RIGHT, turns=turns, stages=stages).module()
+def test_copies_through_few_buffers(iterations: int, stages: int) -> None:
+    module = replace(RIGHT, iterations=iterations, stages=stages).module()
     (x,) = inputs = random_inputs(module)
     (result,) = run_kernels(module, inputs)
     assert np.array_equal(result, x.astype(np.float16))
@@ -67,7 +67,7 @@ MUTANTS = {
     "expects too many bytes": (replace(RIGHT, bytes_expected=2048), DEADLOCK),
     "expects no bytes": (replace(RIGHT, expects=False), INCOMPLETE),
     "barriers without a fence": (replace(RIGHT, init_fence=False), RACE),
-    "barriers that nobody knows yet": (replace(RIGHT, meets=False), RACE),
+    "barriers that nobody knows yet": (replace(RIGHT, synchronizes=False), RACE),
     "never arrives": (replace(RIGHT, releases=False), DEADLOCK),
 }
 
@@ -93,7 +93,9 @@ def test_shared_memory_starts_where_swizzles_do() -> None:
 
 
 def halves_meet(shift: int = 64, *, count: int = 64, reads: int = 32) -> gpu.ModuleOp:
-    """Two warps meet at barrier 1, two others at `1 + 64 / shift`, and read what one wrote."""
+    """
+    Two warps synchronize at barrier 1, two others at `1 + 64 / shift`, and read what one wrote.
+    """
 
     def body() -> None:
         store(real(1.0), shared(times(thread(), 4)))
@@ -113,14 +115,14 @@ def test_named_barriers() -> None:
 
 
 def test_barriers_of_a_warp() -> None:
-    def body(*, meet: bool) -> None:
+    def body(*, synchronize: bool) -> None:
         store(real(1.0), shared(times(thread(), 4)))
-        if meet:
+        if synchronize:
             nvvm.BarWarpSyncOp(number(-1))
         load(shared(times(exclusive_or(thread(), 1), 4)))
 
-    assert faults(kernel(lambda: body(meet=True))) == []
-    assert faults(kernel(lambda: body(meet=False))) == [RACE]
+    assert faults(kernel(lambda: body(synchronize=True))) == []
+    assert faults(kernel(lambda: body(synchronize=False))) == [RACE]
 
 
 def test_threads_that_never_meet() -> None:

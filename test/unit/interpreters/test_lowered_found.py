@@ -30,7 +30,7 @@ func.func @ugraph(%x: tensor<8x3xf32>, %y: tensor<4x8x3xf32>) -> tensor<8x4xf32>
 """
 """Of a depth of one there is nothing but the scalars: zeros below them have no room."""
 
-THREE_PRODUCTS = """
+THREE_MATMULS = """
 func.func @ugraph(%x: tensor<8x32xf16>, %y: tensor<32x77xf16>, %z: tensor<77x128xf16>,
     %w: tensor<128x24xf16>) -> tensor<8x24xf16> {
   %0 = kernel.graph_defined ins(%x, %y, %z, %w) grid [1] {
@@ -54,7 +54,7 @@ func.func @ugraph(%x: tensor<8x32xf16>, %y: tensor<32x77xf16>, %z: tensor<77x128
   func.return %0 : tensor<8x24xf16>
 }
 """
-"""The first product is in no chain, since 77 columns are not shared by four warps, but lies as the
+"""The first matmul is in no chain, since 77 columns are not shared by four warps, but lies as the
 second, which begins a chain, would leave its own left side."""
 
 JOINED_PRODUCT = """
@@ -75,11 +75,11 @@ func.func @ugraph(%x: tensor<8x16xf16>, %y: tensor<16x5xf16>) -> tensor<16x5xf16
   func.return %0 : tensor<16x5xf16>
 }
 """
-"""A thread has two columns of a product at a time, of which five are none of the next line's."""
+"""A thread has two columns of a matmul at a time, of which five are none of the next line's."""
 
 PROGRAMS = {
     "scalars-as-a-row": SCALARS_AS_A_ROW,
-    "three-products": THREE_PRODUCTS,
+    "three-products": THREE_MATMULS,
     "joined-product": JOINED_PRODUCT,
 }
 

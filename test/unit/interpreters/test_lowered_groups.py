@@ -1,4 +1,4 @@
-"""Products of warp groups in whole kernels: right, without a race, and used where they fit."""
+"""Warpgroup matmuls in whole kernels: right, without a race, and used where they fit."""
 
 from collections.abc import Callable
 
@@ -8,7 +8,7 @@ from lowered_kernels import check, graphs_of, schedule
 from lowering_cases import (
     Linear,
     gated_mlp,
-    invariant_product,
+    invariant_matmul,
     matmul,
     plain_linear,
     rmsnorm_linear,
@@ -34,8 +34,8 @@ from mirage_mlir.dialects.nvvm_wgmma import (
 NORMAL, SWAPPED = False, True
 
 
-def products_of(module: ModuleOp) -> list[threadblock.MatmulOp]:
-    """All products of tiles."""
+def matmuls_of(module: ModuleOp) -> list[threadblock.MatmulOp]:
+    """All matmuls of tiles."""
     return [
         op
         for graph in graphs_of(module)
@@ -45,10 +45,10 @@ def products_of(module: ModuleOp) -> list[threadblock.MatmulOp]:
 
 
 def groups_of(module: ModuleOp, threads: int | None = None) -> list[tuple[list[int], bool]]:
-    """The warp groups of each product that has some, and whether it is computed transposed."""
+    """The warpgroups of each matmul that has some, and whether it is computed transposed."""
     found: list[tuple[list[int], bool]] = []
-    for op in products_of(schedule(module.clone(), threads=threads)):
-        if "unit" in op.attributes:
+    for op in matmuls_of(schedule(module.clone(), threads=threads)):
+        if "mma" in op.attributes:
             warps = op.attributes["warps"]
             assert isinstance(warps, DenseArrayBase)
             found.append(([int(count) for count in warps.get_values()], "swapped" in op.attributes))
@@ -73,7 +73,7 @@ LINEAR = [
         [([1, 1, 1], SWAPPED)],
     ),
     (
-        lambda: invariant_product(Linear(64, 64, 32, 64, 32, 32)),
+        lambda: invariant_matmul(Linear(64, 64, 32, 64, 32, 32)),
         None,
         [([1, 2, 1], NORMAL), ([1, 1, 2], NORMAL)],
     ),
@@ -81,7 +81,7 @@ LINEAR = [
 
 
 @pytest.mark.parametrize(("make", "threads", "expected"), LINEAR)
-def test_products_with_weights(
+def test_matmuls_with_weights(
     make: Callable[[], ModuleOp], threads: int | None, expected: list[tuple[list[int], bool]]
 ):
     module = make()
@@ -115,11 +115,11 @@ def test_scores_stay_in_registers(
     assert groups_of(module) == [(first, NORMAL), (second, NORMAL)]
     kernels = check(module)
     forms = [form for op in kernels.walk() if (form := RegistersForm.of(op))]
-    assert forms, "the second product takes its left side from registers"
+    assert forms, "the second matmul takes its left side from registers"
     assert any(isinstance(op, WgmmaMmaAsyncOp) for op in kernels.walk())
 
 
-def test_several_products_of_one_tile():
+def test_several_matmuls_of_one_tile():
     module = jointly_shifted(Heads(1, 64, 64, 32, 64, 32))
     assert len(groups_of(module)) > 2
     check(module)
@@ -137,11 +137,11 @@ def test_several_products_of_one_tile():
         Linear(64, 64, 64, 64, 32, 64, "f32"),
     ],
 )
-def test_products_of_single_warps(linear: Linear):
+def test_matmuls_of_single_warps(linear: Linear):
     assert not groups_of(plain_linear(linear))
 
 
-def test_threads_work_while_a_product_runs():
+def test_threads_work_while_a_matmul_runs():
     kernels = check(rmsnorm_linear(Linear(16, 256, 64, 16, 64, 64)))
     (loop,) = {op.parent for op in kernels.walk() if isinstance(op, WgmmaCommitOp)}
     assert loop is not None
@@ -151,33 +151,33 @@ def test_threads_work_while_a_product_runs():
     assert names.index(WgmmaFenceOp.name) < start < end
     wait = ops[end]
     assert isinstance(wait, WgmmaWaitOp)
-    assert wait.group.value.data == 1, "only the product of the turn before is over"
+    assert wait.group.value.data == 1, "only the matmul of the iteration before is over"
     assert names[end:].count("arith.mulf") > 0, "squares for the norm"
     assert "nvvm.mbarrier.arrive" in [op.name for op in kernels.walk()]
 
 
-def test_two_products_run_into_the_next_turn():
+def test_two_matmuls_run_into_the_next_iteration():
     kernels = check(gated_mlp(Linear(64, 256, 64, 64, 64, 64)))
     waits = [op.group.value.data for op in kernels.walk() if isinstance(op, WgmmaWaitOp)]
     assert waits[0] == 2
     assert set(waits[1:]) == {0}
 
 
-def test_a_product_starts_when_its_own_tiles_have_come():
+def test_a_matmul_starts_when_its_own_tiles_have_come():
     module = schedule(attention_without_loop(Heads(1, 64, 64, 32, 64, 32, 2)))
     (graph,) = graphs_of(module)
     ops = list(graph.body.block.ops)
     loads = [op for op in ops if isinstance(op, threadblock.LoadOp)]
-    assert ["late" in op.attributes for op in loads] == [False, False, True]
+    assert ["separate_wait" in op.attributes for op in loads] == [False, False, True]
     waits = [op for op in ops if isinstance(op, BarrierOp) and op.pending is not None]
-    first, second = products_of(module)
+    first, second = matmuls_of(module)
     soon, late, *_ = waits
     assert (soon.pending, late.pending) == (IntegerAttr(1, i64), IntegerAttr(0, i64))
     assert ops.index(soon) < ops.index(first) < ops.index(late) < ops.index(second)
 
 
 def exponentials_between(kernels: gpu.ModuleOp) -> list[int]:
-    """How many exponentials are computed between each two products of registers in the loop."""
+    """How many exponentials are computed between each two matmuls of registers in the loop."""
     blocks = {op.parent for op in kernels.walk() if RegistersForm.of(op)}
     (block,) = blocks
     assert block is not None
@@ -200,7 +200,7 @@ def test_values_that_threads_write_are_waited_for_first():
     # The second operand is not there before a barrier, in front of the sum.
     s = Heads(1, 64, 64, 32, 64, 32)
     p, tensors = s.program()
-    with p.graph(s.grid, [s.turns]) as g:
+    with p.graph(s.grid, [s.iterations]) as g:
         q, k, v = s.tiles(g, tensors)
         weights = g.add(threadblock.ExpOp(g.add(threadblock.ScaleOp(matmul(g, q, k), 0.01))))
         values = g.cast(g.add(threadblock.ScaleOp(v, 0.5)), s.kind)

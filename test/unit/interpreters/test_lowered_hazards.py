@@ -22,7 +22,7 @@ from hand_kernels import (
 from hopper_kernels import TICKS, equal, over, plus, tensor_map
 from lowered_kernels import lower
 from lowering_cases import Linear, split_linear
-from wgmma_kernels import ProductKernel
+from wgmma_kernels import MatmulKernel
 from xdsl.dialects import arith, gpu, llvm, scf
 from xdsl.dialects.builtin import UnitAttr, f32
 from xdsl.ir import Operation, SSAValue
@@ -40,12 +40,12 @@ from mirage_mlir.interpreters.lowered import (
 from mirage_mlir.interpreters.lowered.accesses import Access
 from mirage_mlir.interpreters.lowered.clocks import Clocks
 from mirage_mlir.interpreters.lowered.encoding import POISON
-from mirage_mlir.interpreters.lowered.handover import HandedBuffer, Handover
+from mirage_mlir.interpreters.lowered.hand_off import HandedBuffer, HandOff
 
 RACE, DEADLOCK, INCOMPLETE = FaultKind.RACE, FaultKind.DEADLOCK, FaultKind.INCOMPLETE
 
 
-def meet_cluster() -> None:
+def cluster_barrier() -> None:
     nvvm_hopper.ClusterArriveOp()
     nvvm_hopper.ClusterWaitOp()
 
@@ -71,7 +71,7 @@ def lent_copy(_: SSAValue, y: SSAValue, tensor: SSAValue, *, waits: bool) -> Non
     nvvm.BarrierOp()
     if waits:
         wait()
-    meet_cluster()
+    cluster_barrier()
     there = nvvm_hopper.MapClusterAddressOp(
         shared(times(me, 4)), arith.SubiOp(number(1), rank).result
     )
@@ -79,7 +79,7 @@ def lent_copy(_: SSAValue, y: SSAValue, tensor: SSAValue, *, waits: bool) -> Non
     store(value, device(y, plus(times(rank, 128), times(me, 4))))
     if not waits:
         wait()
-    meet_cluster()
+    cluster_barrier()
 
 
 def test_copies_that_another_block_reads() -> None:
@@ -106,7 +106,7 @@ def test_copies_that_another_block_reads() -> None:
 
 
 def test_threads_that_disagree_about_a_named_barrier() -> None:
-    """Two warps of three meet: both must say that they are two."""
+    """Two warps of three synchronize: both must say that they are two."""
 
     def body(more: int) -> None:
         warp = over(thread(), 32)
@@ -134,7 +134,7 @@ def test_registers_that_nobody_gave_back() -> None:
 
 
 def fence_once(kernels: gpu.ModuleOp, *, fence: bool) -> None:
-    """Wait for all products behind the loop, and let one fence stand in front of it or in it."""
+    """Wait for all matmuls behind the loop, and let one fence stand in front of it or in it."""
     found = list(kernels.walk())
     (first,) = [op for op in found if isinstance(op, WgmmaFenceOp)]
     (wait,) = [op for op in found if isinstance(op, WgmmaWaitOp)]
@@ -149,12 +149,12 @@ def fence_once(kernels: gpu.ModuleOp, *, fence: bool) -> None:
         block.insert_op_before(first, loop)
 
 
-def test_registers_that_change_under_a_product() -> None:
-    """Those of the next turn's left side need a fence of that turn."""
-    kernels = ProductKernel(turns=2, left="registers").module()
+def test_registers_that_change_under_a_matmul() -> None:
+    """Those of the next iteration's left side need a fence of that iteration."""
+    kernels = MatmulKernel(iterations=2, left="registers").module()
     fence_once(kernels, fence=False)
     assert faults(kernels) == []
-    fence_once_more = ProductKernel(turns=2, left="registers").module()
+    fence_once_more = MatmulKernel(iterations=2, left="registers").module()
     fence_once(fence_once_more, fence=True)
     assert set(faults(fence_once_more)) == {RACE}
 
@@ -165,13 +165,13 @@ def test_registers_that_change_under_a_product() -> None:
 def handed_over(*, unordered: bool) -> list[str]:
     """What is wrong with a read of what a thread wrote, fenced and counted."""
     checker = Checker(keep_going=True)
-    handover = Handover()
-    buffer = HandedBuffer.scratch(64, handover, checker)
-    handover.start_block(Clocks(32, 1, detailed=False))
+    hand_off = HandOff()
+    buffer = HandedBuffer.scratch(64, hand_off, checker)
+    hand_off.start_block(Clocks(32, 1, detailed=False))
     op, first = llvm.UndefOp(f32), np.zeros(1, np.int64)
     buffer.write(Access(op, first, first, 4, 4), np.full((1, 4), POISON, np.uint8))
-    handover.fence(first)
-    handover.count(0)
+    hand_off.fence(first)
+    hand_off.count(0)
     buffer.read(Access(op, first, first, 4, 4, unordered=unordered))
     return [str(fault) for fault in checker.faults]
 

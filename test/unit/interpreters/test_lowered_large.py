@@ -1,4 +1,4 @@
-"""What large products need: wide stores of their sums, and an order of blocks."""
+"""What large matmuls need: wide stores of their sums, and an order of blocks."""
 
 from collections.abc import Callable
 
@@ -11,7 +11,7 @@ from xdsl.dialects.llvm import StoreOp
 from xdsl.ir import Operation
 
 from mirage_mlir.dialects.nvvm import ShflSyncOp
-from mirage_mlir.passes.lowering import raster
+from mirage_mlir.passes.lowering import cta_rasterization
 
 
 def stores_of(kernels: Operation) -> list[int | None]:
@@ -55,10 +55,10 @@ def test_others_store_as_they_are(make: Callable[[], ModuleOp]):
 
 
 def linear_of_parts(batch: int, s: Linear) -> ModuleOp:
-    """A product of each of several matrices, which are the last axis of the grid."""
+    """A matmul of each of several matrices, which are the last axis of the grid."""
     p = Program(f"{batch}x{s.type_of('mk')}", f"{batch}x{s.type_of('kn')}")
     x, w = p.inputs
-    with p.graph([*s.grid, batch], [s.turns]) as g:
+    with p.graph([*s.grid, batch], [s.iterations]) as g:
         xt = g.load(x, (1, s.rows, s.depth), [ALL, 1, 0], [2])
         wt = g.load(w, (1, s.depth, s.columns), [2, ALL, 0], [1])
         g.store(total(g, matmul(g, xt, wt)), f"{batch}x{s.type_of('mn')}", [2, 1, 0])
@@ -72,12 +72,12 @@ def linear_of_parts(batch: int, s: Linear) -> ModuleOp:
         (lambda: linear_of_parts(2, Linear(48, 32, 64, 16, 16, 16)), [2, 3, 4]),
     ],
 )
-def test_blocks_start_in_panels(
+def test_blocks_start_in_bands_of_the_raster(
     make: Callable[[], ModuleOp], launched: list[int], monkeypatch: pytest.MonkeyPatch
 ):
-    monkeypatch.setattr(raster, "TOGETHER", 4)
+    monkeypatch.setattr(cta_rasterization, "TOGETHER", 4)
     (graph,) = graphs_of(schedule(make()))
-    assert raster.launched_grid(graph) == launched
+    assert cta_rasterization.launched_grid(graph) == launched
     kernels = check(make())
     (grid,) = (each for op in kernels.walk() if (each := op.attributes.get("mirage.grid")))
     assert isinstance(grid, DenseArrayBase)

@@ -45,7 +45,7 @@ def first_fault(module: gpu.ModuleOp) -> KernelFault:
     return caught.value
 
 
-def test_product_by_hand() -> None:
+def test_matmul_by_hand() -> None:
     """A kernel that the lowering did not make."""
     kernels = kernel(
         partial(kernel_body, columns=64),
@@ -70,16 +70,16 @@ def test_threads_that_write_one_byte() -> None:
 
 
 def test_write_after_read() -> None:
-    def body(*, meet: bool) -> None:
+    def body(*, synchronize: bool) -> None:
         fill()
         nvvm.BarrierOp()
         load(shared(0))
-        if meet:
+        if synchronize:
             nvvm.BarrierOp()
         fill()
 
-    assert faults(kernel(partial(body, meet=False))) == [RACE]
-    assert faults(kernel(partial(body, meet=True))) == []
+    assert faults(kernel(partial(body, synchronize=False))) == [RACE]
+    assert faults(kernel(partial(body, synchronize=True))) == []
 
 
 def test_own_bytes_need_no_barrier() -> None:
@@ -259,37 +259,37 @@ def test_a_copy_reads_no_more_than_it_is_told() -> None:
 
 
 def test_cluster_memory() -> None:
-    """A block reads the other's memory after both have met, and no block ends before."""
+    """A block reads the other's memory after both have synchronized, and no block ends before."""
 
-    def meeting() -> None:
+    def barrier() -> None:
         nvvm_hopper.ClusterArriveOp()
         nvvm_hopper.ClusterWaitOp()
 
-    def body(y: SSAValue, *, meet: bool, meet_again: bool) -> None:
+    def body(y: SSAValue, *, synchronize: bool, synchronize_again: bool) -> None:
         rank = nvvm_hopper.ClusterBlockRankOp().res
         value = arith.SelectOp(below(rank, 1), real(10.0), real(20.0)).result
         own = shared(times(thread(), 4))
         store(value, own)
-        if meet:
-            meeting()
+        if synchronize:
+            barrier()
         other = arith.SubiOp(number(1), rank).result
         seen = llvm.LoadOp(nvvm_hopper.MapClusterAddressOp(own, other), f32).dereferenced_value
         row = arith.AddiOp(times(nvvm.BlockIdXOp().res, 128), times(thread(), 4)).result
         store(seen, device(y, row))
-        if meet_again:
-            meeting()
+        if synchronize_again:
+            barrier()
 
-    def module(*, meet: bool, meet_again: bool) -> gpu.ModuleOp:
+    def module(*, synchronize: bool, synchronize_again: bool) -> gpu.ModuleOp:
         return kernel(
-            partial(body, meet=meet, meet_again=meet_again),
+            partial(body, synchronize=synchronize, synchronize_again=synchronize_again),
             outputs=["4x32xf32"],
             grid=(4, 1, 1),
             cluster=(2, 1, 1),
         )
 
-    assert RACE in faults(module(meet=False, meet_again=True))
-    assert "ends block 0" in str(first_fault(module(meet=True, meet_again=False)))
-    (result,) = run_kernels(module(meet=True, meet_again=True), [])
+    assert RACE in faults(module(synchronize=False, synchronize_again=True))
+    assert "ends block 0" in str(first_fault(module(synchronize=True, synchronize_again=False)))
+    (result,) = run_kernels(module(synchronize=True, synchronize_again=True), [])
     assert result[:, 0].tolist() == [20.0, 10.0, 20.0, 10.0]
 
 

@@ -17,7 +17,7 @@ SMALL = Linear(128, 256, 64, 64, 32, 32)
 
 
 def in_clusters(case: Linear, cluster: tuple[int, ...]) -> ModuleOp:
-    """RMSNorm and a product; the grid has columns along its first axis, rows along its second."""
+    """RMSNorm and a matmul; the grid has columns along its first axis, rows along its second."""
     module = rmsnorm_linear(case)
     for graph in graphs_of(module):
         graph.cluster = DenseArrayBase.from_list(i64, cluster)
@@ -36,9 +36,9 @@ CASES = {
     "both": (SMALL, (2, 2), 2),
     "four blocks": (Linear(64, 256, 128, 64, 32, 32), (4, 1), 1),
     "ragged": (Linear(100, 232, 56, 64, 32, 32), (2, 2), 2),
-    "warp groups": (Linear(128, 512, 128, 64, 64, 128), (1, 2), 1),
+    "warpgroups": (Linear(128, 512, 128, 64, 64, 128), (1, 2), 1),
     # Nobody waits for a buffer that is not used again.
-    "few turns": (Linear(128, 64, 64, 64, 32, 32), (2, 2), 2),
+    "few iterations": (Linear(128, 64, 64, 64, 32, 32), (2, 2), 2),
 }
 
 
@@ -46,8 +46,8 @@ CASES = {
 def test_values(name: str) -> None:
     case, cluster, count = CASES[name]
     kernels = check(in_clusters(case, cluster), stages=2)
-    turns = case.turns > 2
-    assert len(multicasts(kernels)) == (count if turns else 0)
+    iterations = case.iterations > 2
+    assert len(multicasts(kernels)) == (count if iterations else 0)
 
 
 def test_mutants() -> None:
@@ -62,7 +62,7 @@ def test_mutants() -> None:
 def leave_early(kernels: gpu.ModuleOp) -> None:
     """The producer does not wait for the last arrivals."""
     waits = [op for op in kernels.walk() if isinstance(op, nvvm_hopper.MBarrierWaitParityOp)]
-    (last,) = [op for op in waits if not in_loop_with_copies(op) and not before_products(op)]
+    (last,) = [op for op in waits if not in_loop_with_copies(op) and not before_matmuls(op)]
     last.detach()
     last.erase()
 
@@ -74,7 +74,7 @@ def in_loop_with_copies(op: Operation) -> bool:
     return any(isinstance(each, nvvm_hopper.CpAsyncBulkTensorLoadOp) for each in loop.walk())
 
 
-def before_products(op: Operation) -> bool:
+def before_matmuls(op: Operation) -> bool:
     """Whether a thread arrives in the same loop, which has read what it waited for."""
     loop = op.parent_op()
     assert loop is not None

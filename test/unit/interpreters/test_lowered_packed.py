@@ -17,7 +17,7 @@ from mirage_mlir.passes.lower_to_nvvm import LowerToNvvmPass
 
 
 def linear(rows: str, weights: str, view: str = "", tile: str = "32x192", kind: str = "f16") -> str:
-    """A product of `rows` columns of activations and of weights that are cut into 4 x 6 tiles."""
+    """A matmul of `rows` columns of activations and of weights that are cut into 4 x 6 tiles."""
     depth, width = rows, "768"
     given, seen = (weights.split(" as ") * 2)[:2]
     deep, wide = tile.split("x")
@@ -60,7 +60,7 @@ PROGRAMS = {
     "two loops": with_two_loops(linear("192", "192x768")),
     "three panels of a tile": linear("192", "192x768"),
     "bf16": linear("192", "192x768", kind="bf16"),
-    "the last turn has few rows": linear("168", "168x768"),
+    "the last iteration has few rows": linear("168", "168x768"),
     "transposed": linear("192", "768x192 as 192x768", TRANSPOSE),
 }
 

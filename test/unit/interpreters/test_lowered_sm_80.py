@@ -1,4 +1,4 @@
-"""Kernels for chips without tensor copies and warp groups: all threads copy, warps multiply."""
+"""Kernels for chips without tensor copies and warpgroups: all threads copy, warps multiply."""
 
 from collections.abc import Callable
 
@@ -33,7 +33,7 @@ CASES: dict[str, Callable[[], ModuleOp]] = {
     "softmax": lambda: tiles.softmax(12, 512, 4),
     "layer-norm": lambda: tiles.layer_norm(12, 512, 4, "f16"),
     "transposes": lambda: tiles.transposes(72, 40, (36, 20), "f16"),
-    "joined": lambda: tiles.joined_product(16, (32, 16), 24, 2),
+    "joined": lambda: tiles.joined_matmul(16, (32, 16), 24, 2),
 }
 
 

@@ -59,7 +59,7 @@ def test_only_constants_are_read_as_read_only_memory() -> None:
     assert second > second_old > 0
 
 
-def test_kernels_in_turn_read_all_as_read_only_memory() -> None:
-    """On sm_80 a kernel starts after the one in front: its inputs do not change."""
+def test_kernels_in_iteration_read_all_as_read_only_memory() -> None:
+    """On sm_80 a kernel starts after the previous grid: its inputs do not change."""
     for every, old in map(reads, kernels_of("A100")):
         assert every == old > 0

@@ -13,7 +13,7 @@ from mirage_mlir.graph import schedule
 from mirage_mlir.passes import schedule_threadblock
 
 LINEAR = Linear(13, 512, 48, 16, 32, 48)
-"""Sixteen turns; three rows of each left tile do not exist."""
+"""Sixteen iterations; three rows of each left tile do not exist."""
 
 
 @pytest.mark.parametrize("stages", [2, 3, 4, 7, 16])
@@ -25,7 +25,7 @@ def test_buffers_go_round(stages: int) -> None:
 
 @pytest.mark.parametrize("stages", [3, 4, 7])
 def test_no_more_on_its_way_than_needed(stages: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The producer also waits for copies that it started two turns before."""
+    """The producer also waits for copies that it started two iterations before."""
     plain = check(cases.gated_mlp(LINEAR), stages=stages)
     monkeypatch.setattr(schedule, "FLIGHT_BYTES", 1)
     kernels = check(cases.gated_mlp(LINEAR), stages=stages)

@@ -21,7 +21,7 @@ from mirage_mlir.passes.schedule_threadblock import (
     AHEAD,
     ROTATION,
     ScheduleThreadblockPass,
-    turn_bytes,
+    iteration_bytes,
     unshared_bytes,
 )
 
@@ -35,9 +35,9 @@ GRAPHS = {
     "computed-operands": cases.transposed_linear(
         Linear(16, 64, 16, 0, 16, 0), computed=True, views=False
     ),
-    "tiles-that-stay": cases.invariant_tiles(LINEAR),
+    "loop-invariant-tiles": cases.invariant_tiles(LINEAR),
     "attention": attention_cases.attention(HEADS),
-    "maximum-of-the-turn": attention_cases.observed_attention(HEADS),
+    "maximum-of-the-iteration": attention_cases.observed_attention(HEADS),
     "sums": attention_cases.softmax_sums(16, 64, 16),
 }
 
@@ -67,12 +67,12 @@ def count(graph: kernel.GraphDefinedOp) -> dict[str, int]:
         ("rmsnorm-linear", 0, 0, 2),
         ("gated-mlp", 0, 0, 2),
         ("lora", 0, 0, 3),
-        # Written by some threads, read by others; the next turn writes another buffer.
+        # Written by some threads, read by others; the next iteration writes another buffer.
         ("computed-operands", 0, 1, 0),
         # Computed from by other threads than have read it, then read in the loop.
-        ("tiles-that-stay", 2, 0, 0),
+        ("loop-invariant-tiles", 2, 0, 0),
         ("attention", 0, 0, 3),
-        ("maximum-of-the-turn", 0, 1, 2),
+        ("maximum-of-the-iteration", 0, 1, 2),
         ("sums", 0, 0, 0),
     ],
 )
@@ -86,9 +86,9 @@ def test_warps_that_wait_for_copies_need_no_barrier_for_them(
 
 @pytest.mark.parametrize(
     ("name", "stage"),
-    [("lora", "post"), ("tiles-that-stay", "invariant"), ("attention", "invariant")],
+    [("lora", "post"), ("loop-invariant-tiles", "invariant"), ("attention", "invariant")],
 )
-def test_the_first_reader_waits_for_a_tile_that_stays(name: str, stage: str) -> None:
+def test_the_first_reader_waits_for_a_loop_invariant_tile(name: str, stage: str) -> None:
     graph = scheduled(GRAPHS[name], "H200")
     ops: list[Operation] = list(graph.body.block.ops)
     (wait,) = [op for op in ops if isinstance(op, AwaitTileOp)]
@@ -141,7 +141,7 @@ def test_without_a_loop_nobody_produces() -> None:
 def test_what_many_blocks_load_does_not_hold_copies_back() -> None:
     """Of 4 x 2 blocks each left tile is loaded by 4, each right one by 2: 4096 bytes each."""
     graph = scheduled(cases.gated_mlp(Linear(128, 640, 256, 64, 32, 64)), "sm_90a")
-    assert turn_bytes(graph) == 3 * 4096
+    assert iteration_bytes(graph) == 3 * 4096
     assert unshared_bytes(graph) == 4096 // 4 + 2 * 4096 // 2
     ahead = graph.attributes[AHEAD]
     assert isinstance(ahead, IntegerAttr)

@@ -1,4 +1,4 @@
-"""What threads do beside products of warp groups: meetings, buffers, joined left sides."""
+"""What threads do beside warpgroup matmuls: barriers, buffers, joined left sides."""
 
 import pytest
 from attention_cases import Heads, rescaled
@@ -11,13 +11,13 @@ from xdsl.ir import Operation
 from mirage_mlir.dialects import threadblock as tb
 from mirage_mlir.dialects.layout import BarrierOp, ConvertLayoutOp, ReleaseTilesOp
 from mirage_mlir.dialects.nvvm_wgmma import WgmmaMmaAsyncOp, WgmmaWaitOp
-from mirage_mlir.passes.lowering.tiles import ALTERNATES, FENCED, JOINED, registers_of
+from mirage_mlir.passes.lowering.tiles import BATCHED, DOUBLE_BUFFERED, PROXY_FENCE, registers_of
 
 
 def normed_attention(s: Heads) -> ModuleOp:
     """Attention whose values are divided by their length: factors of the weights' columns."""
     p, tensors = s.program()
-    with p.graph(s.grid, [s.turns]) as g:
+    with p.graph(s.grid, [s.iterations]) as g:
         q, k, v = s.tiles(g, tensors)
         scores = matmul(g, q, k)
         largest = g.add(tb.ReduceMaxOp(scores, [2]))
@@ -31,14 +31,16 @@ def normed_attention(s: Heads) -> ModuleOp:
     return p.finish(*g.results)
 
 
-def several_sides(rows: int, columns: int, depth: int, turns: int, kind: str = "f16") -> ModuleOp:
+def several_sides(
+    rows: int, columns: int, depth: int, iterations: int, kind: str = "f16"
+) -> ModuleOp:
     """Rows times a gain, the gain, and a bias, each multiplied by one matrix."""
-    deep = depth * turns
+    deep = depth * iterations
     p = Program(
         f"{rows}x{deep}x{kind}", f"{deep}x{kind}", f"{deep}x{kind}", f"{deep}x{columns}x{kind}"
     )
     x, gain, bias, w = p.inputs
-    with p.graph([columns // 64], [turns]) as g:
+    with p.graph([columns // 64], [iterations]) as g:
         factor = g.load(gain, (depth,), [ALL], [0])
         shift = g.load(bias, (depth,), [ALL], [0])
         tile = g.load(w, (depth, 64), [1], [0])
@@ -71,17 +73,21 @@ def test_factors_of_columns_that_threads_compute(sizes: Heads, target: str) -> N
     check(normed_attention(sizes), target=target)
 
 
-def test_threads_compute_while_the_product_runs() -> None:
-    """They meet once a turn, and the fence is there; the result waits behind their work."""
+def test_threads_compute_while_the_matmul_runs() -> None:
+    """
+    They synchronize once an iteration, and the fence is there; the result waits behind their work.
+    """
     ops = ops_of(schedule(normed_attention(SMALL)))
     (product, _) = [op for op in ops if isinstance(op, tb.MatmulOp)]
-    (move,) = [op for op in ops if isinstance(op, ConvertLayoutOp) and ALTERNATES in op.attributes]
+    (move,) = [
+        op for op in ops if isinstance(op, ConvertLayoutOp) and DOUBLE_BUFFERED in op.attributes
+    ]
     (maximum,) = [op for op in ops if isinstance(op, tb.ReduceMaxOp)]
     assert ops.index(product) < ops.index(move)
-    (meeting,) = [op for op in ops if isinstance(op, BarrierOp) and op.stage.data == "loop"]
-    assert ops.index(move) < ops.index(meeting) < ops.index(maximum)
+    (barrier,) = [op for op in ops if isinstance(op, BarrierOp) and op.stage.data == "loop"]
+    assert ops.index(move) < ops.index(barrier) < ops.index(maximum)
     (release,) = [op for op in ops if isinstance(op, ReleaseTilesOp)]
-    assert FENCED not in release.attributes
+    assert PROXY_FENCE not in release.attributes
 
 
 def test_two_threads_share_a_row_that_is_summed() -> None:
@@ -97,7 +103,7 @@ def test_two_threads_share_a_row_that_is_summed() -> None:
 
 
 def test_threads_bring_their_sums_together_once() -> None:
-    """Behind the loop: in a turn each adds up what it has of a row."""
+    """Behind the loop: in an iteration each adds up what it has of a row."""
     ops = ops_of(schedule(normed_attention(SMALL)))
     release = next(place for place, op in enumerate(ops) if isinstance(op, ReleaseTilesOp))
     late = [op for op in ops[release:] if isinstance(op, tb.ReduceSumOp)]
@@ -115,15 +121,15 @@ def test_sides_of_one_matrix(rows: int, columns: int, depth: int, kind: str, tar
     check(several_sides(rows, columns, depth, 3, kind), target=target)
 
 
-def test_two_warp_groups_join_sides() -> None:
+def test_two_warpgroups_join_sides() -> None:
     check(several_sides(8, 64, 64, 3), threads=256)
 
 
-def test_products_with_one_right_side_are_one() -> None:
+def test_matmuls_with_one_right_side_are_one() -> None:
     """Rows of 8, and of 1 twice, each padded to 8: four steps of 24 columns and one wait."""
     module = several_sides(8, 64, 64, 2)
     ops = ops_of(schedule(module.clone()))
-    sides = [op for op in ops if isinstance(op, ConvertLayoutOp) and JOINED in op.attributes]
+    sides = [op for op in ops if isinstance(op, ConvertLayoutOp) and BATCHED in op.attributes]
     offsets = [str(op.attributes["smem_offset"]) for op in sides]
     assert len(sides) == len(set(offsets)) == 3
     products = [op for op in check(module).walk() if isinstance(op, WgmmaMmaAsyncOp)]
@@ -140,6 +146,6 @@ def test_a_side_that_is_loaded_is_multiplied_alone() -> None:
         for side in (g.load(x, (8, 64), [ALL], [1]), wide):
             g.store(total(g, matmul(g, side, tile)), f"{tb.shape_of(side)[0]}x64xf32", [ALL])
     module = p.finish(*g.results)
-    assert not any(JOINED in op.attributes for op in ops_of(schedule(module.clone())))
+    assert not any(BATCHED in op.attributes for op in ops_of(schedule(module.clone())))
     waits = [op for op in check(module).walk() if isinstance(op, WgmmaWaitOp)]
     assert len(waits) == 2

@@ -55,7 +55,7 @@ def test_two_outputs_with_one_loop() -> None:
 
 
 def test_carried_axes_that_are_summed_are_looped_over() -> None:
-    """A block takes one index in each turn."""
+    """A block takes one index in each iteration."""
     b = ProgramBuilder()
     product = b.matmul(b.input((4, 16, 16)), b.input((4, 16, 16)))
     b.output(b.reduce(Kind.REDUCE_SUM, product, (0,)))

@@ -225,7 +225,7 @@ def test_a_maximum_for_each_part() -> None:
 
 
 def test_what_is_stored_in_which_type() -> None:
-    """What only matrix units read is stored as they take it, all else in f32."""
+    """What only tensor cores read is stored as they take it, all else in f32."""
     program = resolve(gated())
     uses = Uses(program)
     hidden = program.nodes[program.outputs[0].node].operands[0]

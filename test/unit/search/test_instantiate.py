@@ -20,7 +20,7 @@ NORM = Configuration(("k",), ("j",))
     st.booleans(),
 )
 def test_covers(rows: int, depth: int, columns: int, fine: bool) -> None:
-    """Blocks and turns reach every index, and none of them is without work on its axis."""
+    """Blocks and iterations reach every index, and none of them is without work on its axis."""
     program = resolve(rmsnorm_linear(rows, depth, columns))
     grid = tuple(axis for axis in ("i", "k") if axis in program.sizes)
     loop = tuple(axis for axis in ("j",) if axis in program.sizes and depth > 1)
@@ -33,8 +33,8 @@ def test_covers(rows: int, depth: int, columns: int, fine: bool) -> None:
         assert np.all(count * tile >= size)
         assert np.all((count - 1) * tile < size)
     for axis in configuration.loop:
-        turns = mesh.iterations * mesh.shares
-        assert np.all(turns * mesh.tiles[axis] >= program.sizes[axis])
+        iterations = mesh.iterations * mesh.shares
+        assert np.all(iterations * mesh.tiles[axis] >= program.sizes[axis])
         assert np.all((mesh.shares - 1) * mesh.iterations * mesh.tiles[axis] < program.sizes[axis])
         assert np.all(mesh.iterations[mesh.shares == 1] > 1)
 
@@ -77,4 +77,4 @@ def test_point() -> None:
     mesh = mesh_of(program, NORM, [[48, 96], [64]])
     point = mesh.point(1)
     assert point.tiles == {"i": 16, "j": 64, "k": 96}
-    assert (point.counts, point.shares, point.turns) == ({"k": 64}, 1, (64,))
+    assert (point.counts, point.shares, point.trip_counts) == ({"k": 64}, 1, (64,))

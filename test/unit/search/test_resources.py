@@ -22,7 +22,7 @@ TYPES = {"bf16": bf16, "f16": f16, "f32": f32}
 
 
 def tall_norm() -> ProgramBuilder:
-    """Rows in a block without matrix units."""
+    """Rows in a block without tensor cores."""
     b = ProgramBuilder()
     x = b.input((300, 5000), "f32")
     y = b.function(Function("exp"), x)

@@ -37,7 +37,7 @@ def test_few_columns(target: Target) -> None:
     (shared,) = best.across
     assert best.grid[shared] == "j"
     assert 1 < best.blocks[shared] <= target.sharing_blocks
-    assert best.tiles["j"] * best.turns[0] * best.blocks[shared] >= 4096
+    assert best.tiles["j"] * best.trip_counts[0] * best.blocks[shared] >= 4096
     assert str(best) == f"{best.configuration} across {best.blocks[shared]} blocks"
 
 
@@ -97,7 +97,7 @@ def modelled(rows: int, columns: int, tiles: Tiles, target: Target = H200) -> fl
 @pytest.mark.parametrize(
     ("rows", "columns", "fast", "slow"),
     [
-        # As timed on an H200, microseconds: 11.0 and 11.5, with more turns and work in each.
+        # As timed on an H200, microseconds: 11.0 and 11.5, with more iterations and work in each.
         (16, 4096, (128, 64, 2), (64, 64, 2)),
         # 13.6 and 14.0.
         (16, 6144, (128, 128, 2), (64, 128, 2)),

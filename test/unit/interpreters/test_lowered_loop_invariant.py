@@ -1,4 +1,4 @@
-"""Tiles that stay while a block runs, copied by a producer: wrong kernels are found."""
+"""Loop-invariant tiles, copied by a producer: wrong kernels are found."""
 
 import lowering_cases as cases
 import pytest

@@ -16,7 +16,7 @@ from mirage_mlir.search.limits import Limits
 from mirage_mlir.search.program import Function, Kind, Output, Program
 from mirage_mlir.search.report import SearchReport
 from mirage_mlir.search.shifts import find_shifts
-from mirage_mlir.search.stabilise import stabilised
+from mirage_mlir.search.stabilization import stabilized
 from mirage_mlir.search.values import Algebra
 
 EXP = Function("exp")
@@ -27,7 +27,7 @@ def found(program: Program) -> list[BlockGraph]:
 
 
 def as_found(program: Program, algebra: Algebra, graph: BlockGraph) -> BlockGraph:
-    """In place of `stabilised`: no shift."""
+    """In place of `stabilized`: no shift."""
     return graph
 
 
@@ -84,9 +84,9 @@ def test_whole_rows() -> None:
 
 
 def test_rows_that_are_walked() -> None:
-    """The maximum of each turn is subtracted in it, and what is summed is rescaled by it."""
+    """The maximum of each iteration is subtracted in it, and what is summed is rescaled by it."""
     for graph in found(resolve(attention(4096))):
-        if not graph.turns:
+        if not graph.trip_counts:
             continue
         (largest,) = (n for n, op in enumerate(graph.operations) if op.kind is Kind.REDUCE_MAX)
         assert graph.operations[largest].stage is Stage.LOOP
@@ -103,7 +103,7 @@ def test_two_softmaxes_over_the_same_keys() -> None:
     for part in parts:
         b.narrow(part, "f16")
     b.output(b.matmul(b.binary(Kind.SUB, *parts), v))
-    graph = next(graph for graph in found(resolve(b)) if graph.turns)
+    graph = next(graph for graph in found(resolve(b)) if graph.trip_counts)
     assert kinds(graph)[Kind.REDUCE_MAX] == 2
     sums = [op.rescale for op in graph.operations if op.kind is Kind.ACCUMULATE_SUM]
     assert len(sums) == 4
@@ -123,18 +123,18 @@ def test_a_row_in_two_parts() -> None:
     )
     graph = next(graph for graph in found(resolve(b)) if graph.configuration.loop == ("k",))
     operations = graph.operations
-    (turn,) = (n for n, op in enumerate(operations) if op.kind is Kind.REDUCE_MAX)
+    (iteration,) = (n for n, op in enumerate(operations) if op.kind is Kind.REDUCE_MAX)
     (total,) = (n for n, op in enumerate(operations) if op.kind is Kind.ACCUMULATE_MAX)
     (largest,) = (n for n, op in enumerate(operations) if op.kind is Kind.MAX)
-    assert operations[total].operands == (turn,)
+    assert operations[total].operands == (iteration,)
     assert total in operations[largest].operands
     sums = [n for n, op in enumerate(operations) if op.kind is Kind.ACCUMULATE_SUM]
-    assert [operations[n].rescale for n in sums] == [turn, turn]
+    assert [operations[n].rescale for n in sums] == [iteration, iteration]
     exps = [op.operands[0] for op in operations if op.function == EXP]
     subtracted = [operations[difference].operands for difference in exps]
     assert len(subtracted) == 3
     assert (total, largest) in subtracted
-    assert sorted(below for _, below in subtracted) == sorted([turn, largest, largest])
+    assert sorted(below for _, below in subtracted) == sorted([iteration, largest, largest])
 
 
 def test_split_keys() -> None:
@@ -174,13 +174,13 @@ def test_a_sum_over_rows_of_different_maxima(monkeypatch: pytest.MonkeyPatch) ->
     monkeypatch.setattr(engine, "stabilised", as_found)
     (graph, *_) = found(program)
     sums = [n for n, op in enumerate(graph.operations) if op.kind is Kind.REDUCE_SUM]
-    assert stabilised(program, algebra, graph) is not None
+    assert stabilized(program, algebra, graph) is not None
     # The quotient replaced by the exp itself.
     (exp,) = (n for n, op in enumerate(graph.operations) if op.function == EXP)
     over_rows = max(sums)
     broken = list(graph.operations)
     broken[over_rows] = replace(broken[over_rows], operands=(exp,))
-    assert stabilised(program, algebra, replace(graph, operations=tuple(broken))) is None
+    assert stabilized(program, algebra, replace(graph, operations=tuple(broken))) is None
 
 
 def layer_norm_linear(kind: str = "f16") -> ProgramBuilder:
@@ -198,9 +198,9 @@ def test_one_pass_layer_norm() -> None:
     """
     Squares are taken of what is near zero: the first element of a row is subtracted before.
 
-    The matrix unit reads the row itself, as it is in memory, and so does the sum for its mean.
+    The tensor core reads the row itself, as it is in memory, and so does the sum for its mean.
     """
-    graph = next(graph for graph in found(resolve(layer_norm_linear())) if graph.turns)
+    graph = next(graph for graph in found(resolve(layer_norm_linear())) if graph.trip_counts)
     operations = graph.operations
     (first,) = (n for n, op in enumerate(operations) if op.first == "j")
     (shifted,) = (n for n, op in enumerate(operations) if first in op.operands)
@@ -240,9 +240,9 @@ def test_softmax_along_both_axes() -> None:
 
 @pytest.mark.parametrize(("kind", "exact"), [("bf16", True), ("f32", False)])
 def test_products_that_round(kind: str, exact: bool) -> None:
-    """A matrix unit that has to round X multiplies X less its first column, where it may."""
+    """A tensor core that has to round X multiplies X less its first column, where it may."""
     program = in_bf16(resolve(layer_norm_linear(kind)))
-    graph = next(graph for graph in found(program) if graph.turns)
+    graph = next(graph for graph in found(program) if graph.trip_counts)
     operations = graph.operations
     products = [op for op in operations if op.kind is Kind.MATMUL]
     read = {operations[o].kind for op in products for o in op.operands}

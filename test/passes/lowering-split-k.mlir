@@ -3,18 +3,18 @@
 // RUN: mirage-opt %s --fuse-thread-graphs --assign-layouts="target=H200" --schedule-threadblock --plan-memory --lower-to-nvvm="target=H200" | filecheck %s --check-prefix=CLUSTER
 // RUN: mirage-opt %s --fuse-thread-graphs --assign-layouts="target=A100" --schedule-threadblock --plan-memory --lower-to-nvvm="target=A100" -t ptx | filecheck %s --check-prefix=PTX
 
-// Four blocks without a cluster: each adds up its warps' parts of the product and reduces its squares,
+// Four blocks without a cluster: each adds up its warps' parts of the matmul and reduces its squares,
 // leaves both in device memory, and the last block of each group goes on with the totals: its threads
-// meet once more, as few of them add up the sums of rows.
+// synchronize once more, as few of them add up the sums of rows.
 // CHECK-LABEL: func.func @split{{.*}} attributes {counter_bytes = 16 : i64, scratch_bytes = {{[1-9][0-9]*}} : i64
-// CHECK:         sums_in_scratch
+// CHECK:         sums_in_workspace
 // CHECK:         threadblock.reduce_sum
 // CHECK-NOT:     cluster
-// CHECK-DAG:     threadblock.leave_part 0
-// CHECK-DAG:     threadblock.leave_part 1
+// CHECK-DAG:     threadblock.store_partial_sum 0
+// CHECK-DAG:     threadblock.store_partial_sum 1
 // CHECK:         threadblock.barrier "post" cluster
-// CHECK-DAG:     threadblock.accumulate {{.*}} across {{.*}}part = 0
-// CHECK-DAG:     threadblock.accumulate {{.*}} across {{.*}}part = 1
+// CHECK-DAG:     threadblock.accumulate {{.*}} across {{.*}}partial_sum = 0
+// CHECK-DAG:     threadblock.accumulate {{.*}} across {{.*}}partial_sum = 1
 // CHECK:         threadblock.store
 
 // NVVM:         llvm.func @split_kernel_0{{.*}}mirage.arguments = ["input:0", "input:1", "output:0", "scratch:0", "counters:0"]

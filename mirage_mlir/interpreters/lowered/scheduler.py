@@ -1,4 +1,4 @@
-"""Flows in turn, until all have ended or none can go on."""
+"""Runs flows round-robin until all have ended or none can make progress."""
 
 import numpy as np
 
@@ -29,7 +29,7 @@ def part_ready(flows: list[Flow]) -> bool:
 
 
 def report_deadlock(flows: list[Flow]) -> None:
-    """No flow can go on."""
+    """Report the deadlock: no flow can make progress."""
     waits = [(flow, flow.wait) for flow in flows if flow.wait is not None]
     (first, wait), *_ = waits
     others = "; ".join(describe(flow, other) for flow, other in waits)
@@ -37,7 +37,7 @@ def report_deadlock(flows: list[Flow]) -> None:
 
 
 def describe(flow: Flow, wait: Wait) -> str:
-    """Who waits for what."""
+    """The threads of `flow` and what they wait for, as text."""
     threads = np.flatnonzero(flow.active)
     names = [flow.shared.name_of(int(threads[end])) for end in (0, -1)]
     whom = names[0] if len(threads) == 1 else f"{names[0]} to {names[1].removeprefix('thread ')}"

@@ -1,5 +1,5 @@
 """
-Sums of matrix units on their way to device memory.
+Sums of tensor cores on their way to device memory.
 
 Four neighbouring lanes hold 8 columns of a row of a result, two each: stored so, each access of a
 warp writes 16 bytes of 8 rows, half a sector each. Of four such tiles each lane can have one whole

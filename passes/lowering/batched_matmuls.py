@@ -1,9 +1,10 @@
 """
-Products of few rows with one right side, which warp groups compute as one.
+Matmuls of few rows with one right side, which warpgroups compute as one.
 
-A unit takes 64 columns of the right side as its rows, and as its columns the rows of the left side,
-8 at a time: what it reads of the right side counts, not how many these are. So left sides that
-threads write lie one behind the other, each from a multiple of 8 lines on, and one product has all.
+A `wgmma` takes 64 columns of the right side as its rows, and as its columns the rows of the left
+side, 8 at a time: what it reads of the right side counts, not how many these are. So left sides
+that threads write lie one behind the other, each from a multiple of 8 lines on, and one matmul has
+all.
 """
 
 from collections.abc import Sequence
@@ -21,22 +22,22 @@ from mirage_mlir.dialects.layout import (
 from mirage_mlir.graph.layout import round_up, swizzled_tile
 from mirage_mlir.graph.wgmma import COLUMN_STEP, ITEM_BYTES, MAX_COLUMNS, MAX_SUMS
 from mirage_mlir.passes.lowering.tiles import (
-    JOINED,
+    BATCHED,
     SWAPPED,
     WARPS,
     adds_into,
-    joined_place,
+    batch_place,
     matmul_sizes,
     registers_of,
 )
-from mirage_mlir.passes.lowering.units import multiplied_by_groups
+from mirage_mlir.passes.lowering.wgmma_selection import uses_wgmma
 
 
-def join_products(graph: kernel.GraphDefinedOp) -> None:
-    """Let left sides of products of one right side share a buffer where that is possible."""
+def batch_matmuls(graph: kernel.GraphDefinedOp) -> None:
+    """Let left sides of matmuls of one right side share a buffer where that is possible."""
     found: dict[tuple[SSAValue, tuple[int, ...], int], list[threadblock.MatmulOp]] = {}
     for op in graph.body.block.ops:
-        if isinstance(op, threadblock.MatmulOp) and can_be_joined(op):
+        if isinstance(op, threadblock.MatmulOp) and can_be_batched(op):
             warps = op.attributes[WARPS]
             assert isinstance(warps, DenseArrayBase)
             key = (op.rhs, tuple(int(n) for n in warps.get_values()), swizzle_of(op))
@@ -52,16 +53,16 @@ def join_products(graph: kernel.GraphDefinedOp) -> None:
             layout = swizzled_tile(columns, matmul_sizes(op)[2], ITEM_BYTES, swizzle)
             for each in (op, op.lhs.owner):
                 assert isinstance(each, Operation)
-                each.attributes[JOINED] = DenseArrayBase.from_list(i64, [number, start])
+                each.attributes[BATCHED] = DenseArrayBase.from_list(i64, [number, start])
             assert isinstance(op.lhs.owner, Operation)
             set_layout(op.lhs.owner, SharedAttr.of(layout))
             start += lines_of(op)
         number += 1
 
 
-def can_be_joined(op: threadblock.MatmulOp) -> bool:
-    """Whether threads write the few rows of a product of the loop, for it alone."""
-    if not multiplied_by_groups(op) or SWAPPED not in op.attributes or not adds_into(op.result):
+def can_be_batched(op: threadblock.MatmulOp) -> bool:
+    """Whether threads write the few rows of a matmul of the loop, for it alone."""
+    if not uses_wgmma(op) or SWAPPED not in op.attributes or not adds_into(op.result):
         return False
     warps = op.attributes[WARPS]
     assert isinstance(warps, DenseArrayBase)
@@ -81,34 +82,34 @@ def swizzle_of(op: threadblock.MatmulOp) -> int:
 
 
 def lines_of(op: threadblock.MatmulOp) -> int:
-    """Lines of the left side in shared memory: the unit's columns."""
+    """Lines of the left side in shared memory: the instruction's columns."""
     return round_up(matmul_sizes(op)[0], COLUMN_STEP)
 
 
 def sums_with(
     op: threadblock.AccumulateOp, ops: Sequence[Operation]
 ) -> list[threadblock.AccumulateOp]:
-    """Of `ops` the sums whose products are computed with that of `op`, by the lines they take."""
+    """Of `ops` the sums whose matmuls are computed with that of `op`, by the lines they take."""
     found: dict[int, threadblock.AccumulateOp] = {}
-    own = _place_of_product(op)
+    own = _place_in_batch(op)
     if own is None:
         return [op]
     for other in ops:
-        place = _place_of_product(other)
+        place = _place_in_batch(other)
         if place is not None and place[0] == own[0]:
             assert isinstance(other, threadblock.AccumulateOp)
             found[place[1]] = other
     return [found[start] for start in sorted(found)]
 
 
-def _place_of_product(op: Operation) -> tuple[int, int] | None:
+def _place_in_batch(op: Operation) -> tuple[int, int] | None:
     if not isinstance(op, threadblock.AccumulateOp) or not isinstance(op.value.owner, Operation):
         return None
-    return joined_place(op.value.owner)
+    return batch_place(op.value.owner)
 
 
 def brought_together(ops: list[Operation]) -> list[Operation]:
-    """`ops` with the sums of a joined product side by side, where the last of them stands."""
+    """`ops` with the sums of a batched matmul side by side, where the last of them stands."""
     ordered = list(ops)
     for op in ops:
         if isinstance(op, threadblock.AccumulateOp) and len(sums := sums_with(op, ops)) > 1:
@@ -120,16 +121,16 @@ def brought_together(ops: list[Operation]) -> list[Operation]:
     return ordered
 
 
-def unit_rows(op: threadblock.AccumulateOp) -> int:
-    """How often a warp group has 64 columns of the tile: each has all lines, slot after slot."""
+def wgmma_rows(op: threadblock.AccumulateOp) -> int:
+    """How often a warpgroup has 64 columns of the tile: each has all lines, slot after slot."""
     return registers_of(op.result).slots[0][0]
 
 
-def joined_slots(
+def batched_slots(
     sums: Sequence[threadblock.AccumulateOp], slots: Sequence[list[SSAValue]]
 ) -> list[SSAValue]:
-    """The slots of the joined product, of those of its sums."""
-    count = unit_rows(sums[0])
+    """The slots of the batched matmul, of those of its sums."""
+    count = wgmma_rows(sums[0])
     parts = [len(each) // count for each in slots]
     return [
         value
@@ -142,8 +143,8 @@ def joined_slots(
 def split_slots(
     sums: Sequence[threadblock.AccumulateOp], slots: list[SSAValue]
 ) -> dict[Operation, list[SSAValue]]:
-    """The slots of each sum, of those of the joined product."""
-    count, rest = unit_rows(sums[0]), iter(slots)
+    """The slots of each sum, of those of the batched matmul."""
+    count, rest = wgmma_rows(sums[0]), iter(slots)
     parts = [len(registers_of(op.result).offsets) // count for op in sums]
     found: dict[Operation, list[SSAValue]] = {op: [] for op in sums}
     for _ in range(count):
@@ -152,7 +153,7 @@ def split_slots(
     return found
 
 
-def unit_columns(sums: Sequence[threadblock.AccumulateOp]) -> int:
-    """The unit's columns in the joined product."""
-    products = [op.value.owner for op in sums]
-    return sum(lines_of(op) for op in products if isinstance(op, threadblock.MatmulOp))
+def wgmma_columns(sums: Sequence[threadblock.AccumulateOp]) -> int:
+    """The columns of the `wgmma` instruction in the batched matmul."""
+    matmuls = [op.value.owner for op in sums]
+    return sum(lines_of(op) for op in matmuls if isinstance(op, threadblock.MatmulOp))

@@ -1,8 +1,9 @@
 """
-Sums across blocks that have no cluster: parts in device memory, added up by the last block.
+Split-K without clusters: partial sums in device memory, added up by the last block.
 
-Each block leaves its part and counts itself; the one that finds all others counted goes on, alone,
-with the total. The parts are added in the order of the blocks, whichever is the last.
+Each block stores its partial sum and increments a counter; the block that finds all others counted
+continues alone with the total. Partial sums are added in the order of the blocks, whichever is the
+last, so results do not vary.
 """
 
 from collections.abc import Callable
@@ -15,24 +16,24 @@ from xdsl.ir import Operation, SSAValue
 from mirage_mlir.diagnostics import fail
 from mirage_mlir.dialects import kernel, nvvm, threadblock
 from mirage_mlir.dialects.layout import RegistersAttr, layout_of
-from mirage_mlir.dialects.parts import LeavePartOp
+from mirage_mlir.dialects.split_k import StorePartialSumOp
 from mirage_mlir.dialects.threadblock import Stage
 from mirage_mlir.graph.layout import RegisterLayout
 from mirage_mlir.passes.lowering.access import combine
 from mirage_mlir.passes.lowering.context import KernelContext
 from mirage_mlir.passes.lowering.emitter import Condition, Index
-from mirage_mlir.passes.lowering.reduction import NEUTRAL, part_of_sum, stabilisers_in
-from mirage_mlir.passes.lowering.rescaling import (
+from mirage_mlir.passes.lowering.online_softmax import (
     LOWEST,
-    Stabiliser,
+    OnlineMaximum,
     exp_of_difference,
     lowest,
     scaled,
     state_layout,
 )
+from mirage_mlir.passes.lowering.reduction import NEUTRAL, block_partial_sum, row_maxima_in
 from mirage_mlir.passes.lowering.tiles import (
-    IN_SCRATCH,
-    PART,
+    IN_WORKSPACE,
+    PARTIAL_SUM,
     block_threads,
     largest_sum,
     stores_along,
@@ -46,7 +47,7 @@ PIECE = 4
 """Numbers that a thread writes, or reads, at once: 16 bytes."""
 
 AT_ONCE = 32
-"""Numbers that a thread of the last block asks for before it waits for the first of them."""
+"""Loads of partial sums that a thread of the last block has in flight."""
 
 ARRIVAL = "arrival_offset"
 """Where in shared memory the block's place in the order of arrival is told to all threads."""
@@ -55,11 +56,11 @@ ARRIVAL = "arrival_offset"
 # What the layouts have to know
 
 
-def use_scratch(graph: kernel.GraphDefinedOp, cluster_blocks: int) -> None:
+def use_workspace(graph: kernel.GraphDefinedOp, cluster_blocks: int) -> None:
     """Mark `graph` if it sums across more blocks than a cluster has, and take its sums apart."""
     if largest_sum(graph) <= max(1, cluster_blocks):
         return
-    graph.attributes[IN_SCRATCH] = UnitAttr()
+    graph.attributes[IN_WORKSPACE] = UnitAttr()
     axes = summed_axes(graph)
     for store in graph.body.block.ops:
         if isinstance(store, threadblock.StoreOp) and stores_along(store, axes):
@@ -73,25 +74,27 @@ def use_scratch(graph: kernel.GraphDefinedOp, cluster_blocks: int) -> None:
     for op in graph.body.block.ops:
         if isinstance(op, threadblock.AccumulateOp) and op.across.get_values():
             _require_first(op)
-            op.attributes[PART] = IntegerAttr(number, i64)
+            op.attributes[PARTIAL_SUM] = IntegerAttr(number, i64)
             number += 1
 
 
 def split_sums(graph: kernel.GraphDefinedOp) -> None:
-    """Let each block sum over its own turns, reduce that if it is to be, and then sum across."""
+    """
+    Let each block sum over its own iterations, reduce that if it is to be, and then sum across.
+    """
     stages = threadblock.stages(graph)
     largest: dict[SSAValue, SSAValue] = {}
     for op in list(graph.body.block.ops):
         if not isinstance(op, threadblock.AccumulateOp) or not op.across.get_values():
             continue
         if stages[op.value] == Stage.LOOP:
-            _sum_turns(op, largest)
+            _sum_iterations(op, largest)
         if op.rescale is None:
             _reduce_first(op)
 
 
-def _sum_turns(op: threadblock.AccumulateOp, largest: dict[SSAValue, SSAValue]) -> None:
-    """Put the sum over the block's turns in front of the sum `op` across blocks."""
+def _sum_iterations(op: threadblock.AccumulateOp, largest: dict[SSAValue, SSAValue]) -> None:
+    """Put the sum over the block's iterations in front of the sum `op` across blocks."""
     block = op.parent_block()
     assert block is not None
     rescale = op.rescale
@@ -151,9 +154,9 @@ def _require_first(op: threadblock.AccumulateOp) -> None:
         pending += owner.operands
 
 
-def leave_part_of(op: threadblock.AccumulateOp) -> LeavePartOp:
+def partial_sum_store(op: threadblock.AccumulateOp) -> StorePartialSumOp:
     """What leaves a block's part for the sum `op`."""
-    leave = LeavePartOp(_number(op), op.value, op.rescale)
+    leave = StorePartialSumOp(_number(op), op.value, op.rescale)
     leave.location = op.location
     return leave
 
@@ -162,9 +165,9 @@ def leave_part_of(op: threadblock.AccumulateOp) -> LeavePartOp:
 
 
 @dataclass(frozen=True)
-class Part:
+class PartialSum:
     """
-    What each thread leaves for one sum.
+    The partial sum that each thread stores for one sum across blocks.
 
     Args:
         op: the sum.
@@ -182,22 +185,22 @@ class Part:
         return len(self.layout.offsets) + (len(self.state.offsets) if self.state else 0)
 
 
-def parts_of(graph: kernel.GraphDefinedOp) -> list[Part]:
+def partial_sums_of(graph: kernel.GraphDefinedOp) -> list[PartialSum]:
     """The sums of `graph` that go through device memory, by number."""
-    found: list[Part] = []
+    found: list[PartialSum] = []
     for op in graph.body.block.ops:
-        if isinstance(op, threadblock.AccumulateOp) and PART in op.attributes:
+        if isinstance(op, threadblock.AccumulateOp) and PARTIAL_SUM in op.attributes:
             attribute = layout_of(op.result)
             assert isinstance(attribute, RegistersAttr)
             layout, state = attribute.layout, None
             if op.rescale is not None:
                 state = state_layout(op.rescale, op.value, layout)
-            found.append(Part(op, layout, state))
+            found.append(PartialSum(op, layout, state))
     return sorted(found, key=lambda part: _number(part.op))
 
 
-def _number(op: threadblock.AccumulateOp | LeavePartOp) -> int:
-    attribute = op.part if isinstance(op, LeavePartOp) else op.attributes[PART]
+def _number(op: threadblock.AccumulateOp | StorePartialSumOp) -> int:
+    attribute = op.number if isinstance(op, StorePartialSumOp) else op.attributes[PARTIAL_SUM]
     assert isinstance(attribute, IntegerAttr)
     return int(attribute.value.data)
 
@@ -207,9 +210,9 @@ def tiles_of(graph: kernel.GraphDefinedOp) -> int:
     return prod(graph.grid_sizes) // largest_sum(graph)
 
 
-def bytes_of_parts(graph: kernel.GraphDefinedOp) -> int:
-    """Device memory for the parts of all blocks."""
-    words = sum(part.slots for part in parts_of(graph)) * block_threads(graph)
+def partial_sum_bytes(graph: kernel.GraphDefinedOp) -> int:
+    """Bytes of the workspace for the partial sums of all blocks."""
+    words = sum(part.slots for part in partial_sums_of(graph)) * block_threads(graph)
     return words * WORD * prod(graph.grid_sizes)
 
 
@@ -229,15 +232,15 @@ def place_of(ctx: KernelContext) -> tuple[Index, Index]:
     return tile, rank
 
 
-def part_pointer(ctx: KernelContext, number: int, rank: Index) -> SSAValue:
+def partial_sum_pointer(ctx: KernelContext, number: int, rank: Index) -> SSAValue:
     """Where the parts for sum `number` of the block with this number in the group are."""
-    emit, parts = ctx.emit, parts_of(ctx.graph)
+    emit, parts = ctx.emit, partial_sums_of(ctx.graph)
     words = [part.slots * ctx.threads for part in parts]
     tile, _ = place_of(ctx)
     block = emit.add(emit.mul(tile, largest_sum(ctx.graph)), rank)
     offset = emit.add(emit.mul(block, sum(words)), sum(words[:number]))
-    assert ctx.parts is not None
-    return emit.pointer(ctx.parts, offset, f32)
+    assert ctx.partial_sums is not None
+    return emit.pointer(ctx.partial_sums, offset, f32)
 
 
 def pieces(ctx: KernelContext, slots: int) -> list[tuple[Index, int]]:
@@ -251,16 +254,16 @@ def pieces(ctx: KernelContext, slots: int) -> list[tuple[Index, int]]:
     return found
 
 
-def leave_part(ctx: KernelContext, op: LeavePartOp) -> None:
-    """Write what this thread has of a sum, and what that is relative to."""
-    part = parts_of(ctx.graph)[_number(op)]
-    slots = part_of_sum(ctx, part.op)
+def store_partial_sum(ctx: KernelContext, op: StorePartialSumOp) -> None:
+    """Store this thread's slots of a partial sum, and the row maxima that they are relative to."""
+    part = partial_sums_of(ctx.graph)[_number(op)]
+    slots = block_partial_sum(ctx, part.op)
     if part.state is not None:
         assert part.op.rescale is not None
-        maxima = stabilisers_in(ctx, part.op.rescale, part.op.value, part.state)
+        maxima = row_maxima_in(ctx, part.op.rescale, part.op.value, part.state)
         slots = [*slots, *_bounded(ctx, maxima)]
     _, rank = place_of(ctx)
-    pointer = part_pointer(ctx, _number(op), rank)
+    pointer = partial_sum_pointer(ctx, _number(op), rank)
     for place, width in pieces(ctx, len(slots)):
         ctx.emit.store(ctx.emit.pointer(pointer, place, f32), slots[:width])
         slots = slots[width:]
@@ -271,7 +274,7 @@ def _bounded(ctx: KernelContext, maxima: list[SSAValue]) -> list[SSAValue]:
     return [combine(ctx, each, ctx.emit.f32(LOWEST), "max") for each in maxima]
 
 
-def arrive(ctx: KernelContext, meet: Callable[[KernelContext], None]) -> Condition:
+def arrive(ctx: KernelContext, barrier: Callable[[KernelContext], None]) -> Condition:
     """Count this block; whether it is the last of its group, so that all parts are there."""
     emit = ctx.emit
     offset = ctx.graph.attributes[ARRIVAL]
@@ -280,43 +283,45 @@ def arrive(ctx: KernelContext, meet: Callable[[KernelContext], None]) -> Conditi
     told = emit.pointer(ctx.shared, offset.value.data // WORD, i32)
     last = largest_sum(ctx.graph) - 1
     emit.insert(nvvm.MemoryBarrierOp())
-    meet(ctx)
+    barrier(ctx)
     with emit.when(emit.equal(ctx.thread, 0)):
         counter = emit.pointer(ctx.counters, place_of(ctx)[0], i32)
         emit.store(told, [emit.result(nvvm.AtomicCountOp(counter, emit.i32(last)))])
-    meet(ctx)
+    barrier(ctx)
     (before,) = emit.load(told, i32, 1)
     return emit.equal(before, last)
 
 
-def total_of_parts(ctx: KernelContext, op: threadblock.AccumulateOp) -> list[SSAValue]:
-    """The sum of what all blocks of the group have left."""
+def total_of_partial_sums(ctx: KernelContext, op: threadblock.AccumulateOp) -> list[SSAValue]:
+    """The sum of the partial sums of all blocks of the group."""
     number, blocks = _number(op), largest_sum(ctx.graph)
-    part = parts_of(ctx.graph)[number]
+    part = partial_sums_of(ctx.graph)[number]
     emit, count = ctx.emit, len(part.layout.offsets)
     together = max(1, min(blocks, AT_ONCE // part.slots))
     first = [emit.f32(NEUTRAL[op.kind.data])] * count
     carried = [*first, *(lowest(emit, part.state) if part.state else [])]
 
     def add(start: Index, members: int, values: list[SSAValue]) -> list[SSAValue]:
-        read = [_read_part(ctx, number, emit.add(start, k), part.slots) for k in range(members)]
+        read = [
+            _read_partial_sum(ctx, number, emit.add(start, k), part.slots) for k in range(members)
+        ]
         return _added(ctx, part, values, read)
 
-    def turn(step: SSAValue, values: list[SSAValue]) -> list[SSAValue]:
+    def iteration(step: SSAValue, values: list[SSAValue]) -> list[SSAValue]:
         return add(emit.mul(step, together), together, values)
 
-    turns = blocks // together
-    if turns == 1:
+    iterations = blocks // together
+    if iterations == 1:
         carried = add(0, together, carried)
     else:
-        carried = emit.loop(turns, carried, turn)
+        carried = emit.loop(iterations, carried, iteration)
     if blocks % together:
-        carried = add(turns * together, blocks % together, carried)
+        carried = add(iterations * together, blocks % together, carried)
     return carried[:count]
 
 
-def _read_part(ctx: KernelContext, number: int, rank: Index, slots: int) -> list[SSAValue]:
-    pointer = part_pointer(ctx, number, rank)
+def _read_partial_sum(ctx: KernelContext, number: int, rank: Index, slots: int) -> list[SSAValue]:
+    pointer = partial_sum_pointer(ctx, number, rank)
     read: list[SSAValue] = []
     for place, width in pieces(ctx, slots):
         read += ctx.emit.load(ctx.emit.pointer(pointer, place, f32), f32, width)
@@ -324,7 +329,7 @@ def _read_part(ctx: KernelContext, number: int, rank: Index, slots: int) -> list
 
 
 def _added(
-    ctx: KernelContext, part: Part, carried: list[SSAValue], read: list[list[SSAValue]]
+    ctx: KernelContext, part: PartialSum, carried: list[SSAValue], read: list[list[SSAValue]]
 ) -> list[SSAValue]:
     """What was `carried`, with the parts of some more blocks."""
     emit, count = ctx.emit, len(part.layout.offsets)
@@ -333,7 +338,7 @@ def _added(
         before = tops
         for each in read:
             tops = [combine(ctx, a, b, "max") for a, b in zip(tops, each[count:], strict=True)]
-        state = Stabiliser(part.state, tops)
+        state = OnlineMaximum(part.state, tops)
 
         def weighed(values: list[SSAValue], maxima: list[SSAValue]) -> list[SSAValue]:
             pairs = zip(maxima, tops, strict=True)

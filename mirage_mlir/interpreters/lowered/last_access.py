@@ -1,9 +1,9 @@
-"""Who touched each byte of shared memory last, and when."""
+"""The last access to each byte of shared memory: thread, operation and time."""
 
 import numpy as np
 from xdsl.ir import Operation
 
-from mirage_mlir.interpreters.lowered.clocks import FENCED, ORDINARY, WARP_THREADS, Clocks
+from mirage_mlir.interpreters.lowered.clocks import ASYNC_PROXY, ORDINARY, WARP_THREADS, Clocks
 from mirage_mlir.interpreters.lowered.encoding import Array
 
 NOBODY = -1
@@ -43,7 +43,7 @@ class Writers:
         self.stamp[at] = stamp
         self.site[at] = site
 
-    def unordered(self, at: Array, rows: Array, own: Array | None, met: Array) -> Array:
+    def unordered(self, at: Array, rows: Array, own: Array | None, synchronized: Array) -> Array:
         """
         Which bytes were written by what the threads do not know to be over: n x size.
 
@@ -51,9 +51,9 @@ class Writers:
             at: the bytes, n x size.
             rows: the threads' rows in the clocks, n x 1.
             own: the columns of their own writes, which are in order; None for no such.
-            met: when all threads met, n x 1.
+            synchronized: when all threads last synchronized, n x 1.
         """
-        late = self.stamp[at] > met
+        late = self.stamp[at] > synchronized
         if own is not None:
             late &= self.column[at] != own
         if self.clocks.detailed and late.any():
@@ -61,16 +61,16 @@ class Writers:
         return np.asarray(late)
 
     def unshown(
-        self, at: Array, known: Array, own: int | None, met: Array
+        self, at: Array, known: Array, own: int | None, synchronized: Array
     ) -> tuple[Array, Array, Array]:
         """
-        Which bytes copies and products may not use: n x size each.
+        Which bytes copies and matmuls may not use: n x size each.
 
         Args:
             at: the bytes, n x size.
             known: what the starting threads know, in both senses, 2 x columns.
             own: the column of the starting thread.
-            met: when all threads met, n x 1.
+            synchronized: when all threads last synchronized, n x 1.
 
         Returns:
             Those that a copy may still write, that a thread may still write, and that no fence of
@@ -79,9 +79,9 @@ class Writers:
         stamps, columns = self.stamp[at], self.column[at]
         by_threads = columns < self.clocks.threads
         ordered = stamps <= known[ORDINARY, columns]
-        fenced = stamps <= known[FENCED, columns]
-        shown = (by_threads & fenced) | (~by_threads & ordered)
-        ordered |= by_threads & (stamps <= met)
+        visible = stamps <= known[ASYNC_PROXY, columns]
+        shown = (by_threads & visible) | (~by_threads & ordered)
+        ordered |= by_threads & (stamps <= synchronized)
         if own is not None:
             ordered |= columns == own
         return ~ordered & ~by_threads, ~ordered & by_threads, ordered & ~shown
@@ -91,7 +91,7 @@ class Readers:
     """
     Who read each byte last, for each party of a block.
 
-    A party is a warp or, without details, the whole block; and the matrix unit for each warp, which
+    A party is a warp or, without details, the whole block; and the tensor core for each warp, which
     reads while the warp goes on. Of several readers in one party only that there were several is
     kept, and the time of the last.
     """
@@ -109,11 +109,11 @@ class Readers:
         """The party of each thread of a block."""
         return np.asarray(columns // self.span)
 
-    def mark(self, at: Array, columns: Array, site: int, met: Array) -> None:
+    def mark(self, at: Array, columns: Array, site: int, synchronized: Array) -> None:
         """Threads `columns` (n x 1) read the bytes `at` (n x size)."""
         party = self.party_of(columns)
         before = self.column[party, at]
-        alone = (self.stamp[party, at] <= met) | (before == columns)
+        alone = (self.stamp[party, at] <= synchronized) | (before == columns)
         self.column[party, at] = columns
         alone &= self.column[party, at] == columns
         if not alone.all():
@@ -123,7 +123,7 @@ class Readers:
         self.site[party, at] = site
 
     def mark_all(self, at: Array, party: Array | int, column: int, stamp: int, site: int) -> None:
-        """Whole parties read: `column` is SEVERAL, or that of the matrix unit for a warp."""
+        """Whole parties read: `column` is SEVERAL, or that of the tensor core for a warp."""
         self.column[party, at] = column
         self.stamp[party, at] = stamp
         self.site[party, at] = site
@@ -132,7 +132,9 @@ class Readers:
         """Whoever comes after a write that was in order comes after what was read before it."""
         self.stamp[:, at] = 0
 
-    def unordered(self, at: Array, rows: Array, columns: Array | None, met: Array) -> Array:
+    def unordered(
+        self, at: Array, rows: Array, columns: Array | None, synchronized: Array
+    ) -> Array:
         """
         Which readings the threads do not know to be over: parties x n x size.
 
@@ -140,10 +142,10 @@ class Readers:
             at: the bytes, n x size.
             rows: the threads' rows in the clocks, n x 1.
             columns: those of their own readings that they need not wait for; None for no such.
-            met: when all threads met, n x 1.
+            synchronized: when all threads last synchronized, n x 1.
         """
         stamps, found = self.stamp[:, at], self.column[:, at]
-        late = stamps > met
+        late = stamps > synchronized
         if columns is not None:
             late &= found != columns
         if self.clocks.detailed:
@@ -152,7 +154,7 @@ class Readers:
         return np.asarray(late)
 
     def before_copy(
-        self, at: Array, known: Array, own_column: int, met: Array
+        self, at: Array, known: Array, own_column: int, synchronized: Array
     ) -> tuple[Array, Array]:
         """
         What a thread that starts a copy does not know of earlier readings; parties x n x size each.
@@ -161,7 +163,7 @@ class Readers:
             at: the bytes, n x size.
             known: what the thread knows of the block, in both senses, 2 x columns.
             own_column: that of the thread; NOBODY if it is of another block.
-            met: when all threads met, n x 1.
+            synchronized: when all threads last synchronized, n x 1.
 
         Returns:
             The readings that may not be over, and those of threads that no fence followed.
@@ -169,14 +171,14 @@ class Readers:
         stamps, found = self.stamp[:, at], self.column[:, at]
         late, bare = np.zeros(stamps.shape, np.bool_), np.zeros(stamps.shape, np.bool_)
         for party in np.flatnonzero(stamps.any(axis=(1, 2))).tolist():
-            over, fenced = (
+            over, visible = (
                 self._known_to(known[sense], party, found[party], stamps[party])
-                for sense in (ORDINARY, FENCED)
+                for sense in (ORDINARY, ASYNC_PROXY)
             )
             if party < self.warps:
                 own = found[party] == own_column
-                over |= own | (stamps[party] <= met)
-                bare[party] = over & ~fenced
+                over |= own | (stamps[party] <= synchronized)
+                bare[party] = over & ~visible
             late[party] = ~over
         return late, bare
 

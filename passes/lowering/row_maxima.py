@@ -1,4 +1,4 @@
-"""Which stabilisers of rescaled sums may be other numbers than those that the graph says."""
+"""Finds row maxima that any upper bound may replace, because the rescaled result cancels them."""
 
 from dataclasses import dataclass
 
@@ -12,7 +12,7 @@ from mirage_mlir.dialects import kernel, thread, threadblock
 @dataclass(frozen=True)
 class Dependence:
     """
-    How a value depends on a stabiliser m: it is `(a + shift m) exp(degree m)`, a without m.
+    How a value depends on a row maximum m: it is `(a + shift m) exp(degree m)`, a without m.
 
     One of the two numbers is 0 in all that is followed here.
     """
@@ -22,11 +22,11 @@ class Dependence:
 
 
 FREE = Dependence()
-"""Not at all."""
+"""A value that does not depend on the row maximum."""
 
 
 class Unknown(Exception):
-    """A value depends on the stabiliser in another way."""
+    """A value depends on the row maximum in a way that `Dependence` cannot express."""
 
 
 def _scalar(op: Operation, known: dict[SSAValue, Dependence]) -> Dependence:
@@ -53,7 +53,7 @@ def _scalar(op: Operation, known: dict[SSAValue, Dependence]) -> Dependence:
 
 
 def _scaled(op: arith.MulfOp, found: list[Dependence]) -> Dependence:
-    """A shifted value times a constant."""
+    """The dependence of a value times a constant."""
     for value, other in zip(op.operands, reversed(found), strict=True):
         if isinstance(value.owner, arith.ConstantOp):
             attribute = value.owner.value
@@ -123,6 +123,6 @@ def is_free(m: SSAValue) -> bool:
 
 
 def rescaled_with(m: SSAValue) -> list[threadblock.AccumulateOp]:
-    """The sums whose stabiliser is `m`."""
+    """The sums whose row maximum is `m`."""
     users = [use.operation for use in m.uses]
     return [op for op in users if isinstance(op, threadblock.AccumulateOp) and op.rescale is m]

@@ -3,10 +3,10 @@ Found graphs with the shifts that keep their numbers in the range of floating-po
 
 The search knows no maximum of a softmax: exp(S) stands for itself there. Here exp(S) becomes
 exp(S - m), m the largest element that the tile has of a row, and what contains exp(-m) is seen
-through (`degrees.py`). What a loop adds up is brought from the maximum of each turn to that of all
-turns (`rescale`), and is relative to that after the loop. What is stored does not depend on any
-maximum, or the maximum is stored beside it. Milakov and Gimelshein, "Online normalizer calculation
-for softmax" (2018), is the case of one sum.
+through (`degrees.py`). What a loop adds up is brought from the maximum of each iteration to that of
+all iterations (`rescale`), and is relative to that after the loop. What is stored does not depend
+on any maximum, or the maximum is stored beside it. Milakov and Gimelshein, "Online normalizer
+calculation for softmax" (2018), is the case of one sum.
 
 Of inputs whose variance is taken the first element of each row is subtracted (`centring.py`).
 """
@@ -29,7 +29,7 @@ LEAST = Fraction(-(1 << 127))
 """About the least number of f32: less than any score but minus infinity."""
 
 
-def stabilised(program: Program, algebra: Algebra, graph: BlockGraph) -> BlockGraph | None:
+def stabilized(program: Program, algebra: Algebra, graph: BlockGraph) -> BlockGraph | None:
     """
     `graph` with the shifts of its program put in; None where it has none that keeps all outputs.
 
@@ -41,12 +41,12 @@ def stabilised(program: Program, algebra: Algebra, graph: BlockGraph) -> BlockGr
     if not algebra.program.shifts:
         return graph
     try:
-        return _Stabiliser(program, algebra, graph).run()
+        return _Stabilizer(program, algebra, graph).run()
     except UnstableError:
         return None
 
 
-class _Stabiliser:
+class _Stabilizer:
     """
     Writes the operations of one graph anew, each when it is first needed.
 
@@ -65,9 +65,9 @@ class _Stabiliser:
         self._known: dict[tuple[int, bool, Stage], int] = {}
         self._maxima: dict[tuple[Group, Stage], int] = {}
         self._totals: dict[Group, int] = {}
-        """Maxima of all turns."""
+        """Maxima of all iterations."""
         self._factors: dict[Group, int] = {}
-        """What brings sums from these to maxima over more than is in turns."""
+        """What brings sums from these to maxima over more than is in iterations."""
 
     def run(self) -> BlockGraph:
         """
@@ -149,7 +149,7 @@ class _Stabiliser:
         if own is not Stage.INVARIANT or self.degrees.late.isdisjoint(self.degrees[number]):
             return own
         if user is Stage.LOOP:
-            raise UnstableError  # A turn knows only of its own maximum.
+            raise UnstableError  # An iteration knows only of its own maximum.
         return user
 
     def _written(self, number: int, stage: Stage, shifted: bool) -> int:
@@ -169,14 +169,19 @@ class _Stabiliser:
         return self._append(copy)
 
     def _rescaled(self, total: BlockOperation, group: Group) -> int:
-        """A sum over turns, brought to the maximum of all turns, and of what is not in them."""
-        turn = self._maximum(group, Stage.LOOP)
-        place = self._append(replace(total, rescale=turn))
+        """
+        A sum over iterations, brought to the maximum of all iterations, and of what is not in them.
+        """
+        iteration = self._maximum(group, Stage.LOOP)
+        place = self._append(replace(total, rescale=iteration))
         if all(self._stage_of(member) is Stage.LOOP for member in self.degrees.members(group)):
             return place
         if group not in self._factors:
-            over_turns, over_all = self._over_turns(group), self._maximum(group, Stage.POST)
-            self._factors[group] = self._exp(over_turns, over_all, Stage.POST)
+            over_iterations, over_all = (
+                self._over_iterations(group),
+                self._maximum(group, Stage.POST),
+            )
+            self._factors[group] = self._exp(over_iterations, over_all, Stage.POST)
         operands = place, self._factors[group]
         return self._append(BlockOperation(Kind.MUL, operands, Stage.POST, total.axes))
 
@@ -203,7 +208,7 @@ class _Stabiliser:
 
     def _computed_maximum(self, group: Group, stage: Stage) -> int:
         looped = stage is Stage.POST and group in self.degrees.changing
-        rows = [self._over_turns(group)] if looped else []
+        rows = [self._over_iterations(group)] if looped else []
         for member in self.degrees.members(group):
             own = self._stage_of(member)
             if own is stage or (own is Stage.INVARIANT and stage is Stage.POST):
@@ -215,12 +220,12 @@ class _Stabiliser:
             largest = self._append(BlockOperation(Kind.MAX, (largest, row), stage, both))
         return largest
 
-    def _over_turns(self, group: Group) -> int:
-        """The maximum of all turns."""
+    def _over_iterations(self, group: Group) -> int:
+        """The maximum of all iterations."""
         if group not in self._totals:
-            turn = self._maximum(group, Stage.LOOP)
-            axes = self.operations[turn].axes
-            total = BlockOperation(Kind.ACCUMULATE_MAX, (turn,), Stage.POST, axes)
+            iteration = self._maximum(group, Stage.LOOP)
+            axes = self.operations[iteration].axes
+            total = BlockOperation(Kind.ACCUMULATE_MAX, (iteration,), Stage.POST, axes)
             self._totals[group] = self._append(total)
         return self._totals[group]
 

@@ -1,10 +1,10 @@
-"""The order in which the blocks of a grid start, so that those that run together read the same."""
+"""CTA rasterization: the launch order of blocks, so that concurrent blocks share tiles in L2."""
 
 from math import prod
 
 from mirage_mlir.diagnostics import fail
 from mirage_mlir.dialects import kernel
-from mirage_mlir.graph.raster import MAX_BLOCKS, MAX_BLOCKS_BEHIND, choose_panel
+from mirage_mlir.graph.rasterization import MAX_BLOCKS, MAX_BLOCKS_BEHIND, choose_raster_width
 from mirage_mlir.passes.lowering.context import buffer_bytes, is_staged
 from mirage_mlir.passes.lowering.emitter import Emitter, Index
 from mirage_mlir.passes.lowering.tiles import cluster_sizes
@@ -13,7 +13,7 @@ TOGETHER = 132
 """Blocks that run at a time: one on each multiprocessor of an H200. An A100 has 108 of them."""
 
 
-def panel_of(graph: kernel.GraphDefinedOp) -> int:
+def raster_width(graph: kernel.GraphDefinedOp) -> int:
     """
     Blocks along the first axis that start before those of the next place on the second axis.
 
@@ -23,12 +23,14 @@ def panel_of(graph: kernel.GraphDefinedOp) -> int:
     if not others:
         return first
     step = cluster_sizes(graph)[0]
-    panel = choose_panel((first, others[0]), bytes_along(graph), TOGETHER, step)
-    return panel if first // panel * prod(others[1:]) <= MAX_BLOCKS_BEHIND else first
+    width = choose_raster_width((first, others[0]), bytes_along(graph), TOGETHER, step)
+    return width if first // width * prod(others[1:]) <= MAX_BLOCKS_BEHIND else first
 
 
 def bytes_along(graph: kernel.GraphDefinedOp) -> tuple[int, int]:
-    """Bytes of a turn's tiles that only the first axis of the grid cuts, or only the second."""
+    """
+    Bytes of an iteration's tiles that only the first axis of the grid cuts, or only the second.
+    """
     along = [0, 0]
     for op in graph.body.block.ops:
         if is_staged(op):
@@ -40,12 +42,12 @@ def bytes_along(graph: kernel.GraphDefinedOp) -> tuple[int, int]:
 
 
 def launched_grid(graph: kernel.GraphDefinedOp) -> list[int]:
-    """The grid as it is launched: panels are the slowest part of the last axis."""
+    """The grid as it is launched: bands of the raster are the slowest part of the last axis."""
     first, *others = graph.grid_sizes
-    panel = panel_of(graph)
-    if panel == first:
+    width = raster_width(graph)
+    if width == first:
         return [*graph.grid_sizes, 1, 1][:3]
-    return [panel, others[0], first // panel * prod(others[1:])]
+    return [width, others[0], first // width * prod(others[1:])]
 
 
 def require_launchable(graph: kernel.GraphDefinedOp) -> None:
@@ -60,9 +62,9 @@ def require_launchable(graph: kernel.GraphDefinedOp) -> None:
 def place_in_grid(emit: Emitter, graph: kernel.GraphDefinedOp, ids: list[Index]) -> list[Index]:
     """The block's place on each axis of `graph`'s grid, by its three indices in the launch."""
     first, *others = graph.grid_sizes
-    panel = panel_of(graph)
-    if panel == first:
+    width = raster_width(graph)
+    if width == first:
         return ids[: len(graph.grid_sizes)]
     size = prod(others[1:])
-    start = emit.mul(emit.div(ids[2], size), panel)
+    start = emit.mul(emit.div(ids[2], size), width)
     return [emit.add(start, ids[0]), ids[1], emit.rem(ids[2], size)][: len(graph.grid_sizes)]

@@ -1,4 +1,4 @@
-"""Which products warp groups compute, and how their operands lie in shared memory for that."""
+"""Selects the matmuls that `wgmma` computes, and swizzles their operands in shared memory."""
 
 from dataclasses import dataclass
 
@@ -20,8 +20,8 @@ from mirage_mlir.graph.tensor_map import widest_swizzle
 from mirage_mlir.graph.wgmma import (
     COLUMN_STEP,
     ITEM_BYTES,
-    UNIT_DEPTH,
-    UNIT_ROWS,
+    WGMMA_DEPTH,
+    WGMMA_ROWS,
     Groups,
     Side,
     choose_groups,
@@ -29,9 +29,9 @@ from mirage_mlir.graph.wgmma import (
 )
 from mirage_mlir.passes.lowering.context import buffer_of, is_tensor_copy
 from mirage_mlir.passes.lowering.tiles import (
+    MMA,
     PRODUCERS,
     SWAPPED,
-    UNIT,
     WARPS,
     WGMMA,
     ZERO_PADDING,
@@ -41,58 +41,58 @@ from mirage_mlir.passes.lowering.tiles import (
 
 
 @dataclass(frozen=True)
-class Unit:
+class WgmmaSplit:
     """
-    How warp groups share a product.
+    How warpgroups share a matmul.
 
     Args:
         groups: along rows, columns and depth of the tile.
-        swapped: whether the tile's columns are the unit's rows.
+        swapped: whether the tile's columns are the rows of the instruction.
     """
 
     groups: Groups
     swapped: bool
 
 
-def multiplied_by_groups(op: Operation) -> bool:
-    """Whether `op` is a product of warp groups."""
-    return UNIT in op.attributes
+def uses_wgmma(op: Operation) -> bool:
+    """Whether `op` is a warpgroup matmul."""
+    return MMA in op.attributes
 
 
-def choose_unit(op: threadblock.MatmulOp, warps: int, summed: bool) -> Unit | None:
+def choose_wgmma(op: threadblock.MatmulOp, warps: int, summed: bool) -> WgmmaSplit | None:
     """
-    How warp groups compute a product of tiles in shared memory, None where they do not.
+    How warpgroups compute a matmul of tiles in shared memory, None where they do not.
 
-    They take rows in units of 64. Where the rows do not fill these and the columns do, the unit
-    computes the transposed product: then rows come in units of 8.
+    They take rows in units of 64. Where the rows do not fill these and the columns do, `wgmma`
+    computes the transposed matmul: then rows come in units of 8.
     """
     rows, columns, depth = matmul_sizes(op)
-    if warps % GROUP_WARPS or depth % UNIT_DEPTH or not has_half_operands(op):
+    if warps % GROUP_WARPS or depth % WGMMA_DEPTH or not has_half_operands(op):
         return None
     sides = [side_of(op, index) for index in (0, 1)]
-    swapped = rows % UNIT_ROWS != 0
+    swapped = rows % WGMMA_ROWS != 0
     if swapped:
         sides.reverse()
         rows, columns = columns, round_up(rows, COLUMN_STEP)
     first, second = sides
-    if first is None or second is None or rows % UNIT_ROWS or columns % COLUMN_STEP:
+    if first is None or second is None or rows % WGMMA_ROWS or columns % COLUMN_STEP:
         return None
     groups = choose_groups((rows, columns, depth), (first, second), warps // GROUP_WARPS, summed)
     if groups is None:
         return None
     down, across, deep = groups
-    return Unit((across, down, deep) if swapped else groups, swapped)
+    return WgmmaSplit((across, down, deep) if swapped else groups, swapped)
 
 
 def side_of(op: threadblock.MatmulOp, index: int) -> Side | None:
-    """How a unit would read operand `index` (0: left) of a product, None where it cannot."""
-    layout = tile_for_units(op.operands[index])
+    """How `wgmma` would read operand `index` (0: left) of a matmul, None where it cannot."""
+    layout = wgmma_tile(op.operands[index])
     if layout is None:
         return None
     return Side(layout.swizzle, (layout.column == 1) == (index == 0))
 
 
-def tile_for_units(value: SSAValue) -> SharedLayout | None:
+def wgmma_tile(value: SSAValue) -> SharedLayout | None:
     """
     The swizzled layout of a tile in shared memory, None where there is none.
 
@@ -110,7 +110,7 @@ def tile_for_units(value: SSAValue) -> SharedLayout | None:
     swizzle = widest_swizzle(run, ITEM_BYTES)
     if not swizzle:
         return None
-    # The unit reads whole atoms, and other units the whole of a padded fragment.
+    # `wgmma` reads whole atoms, and `mma.sync` the whole of a padded fragment.
     step = MMA_DEPTH if ZERO_PADDING in op.attributes else SWIZZLED_LINES
     rows, columns = (
         (rows, round_up(columns, step)) if columns_first else (round_up(rows, step), columns)
@@ -118,48 +118,48 @@ def tile_for_units(value: SSAValue) -> SharedLayout | None:
     return swizzled_tile(rows, columns, ITEM_BYTES, swizzle, columns_first=columns_first)
 
 
-def assign_unit(op: threadblock.MatmulOp, unit: Unit) -> None:
-    """Let warp groups compute `op`."""
+def assign_wgmma(op: threadblock.MatmulOp, split: WgmmaSplit) -> None:
+    """Let warpgroups compute `op`."""
     rows, columns, _ = matmul_sizes(op)
-    op.attributes[UNIT] = StringAttr(WGMMA)
-    op.attributes[WARPS] = DenseArrayBase.from_list(i64, list(unit.groups))
-    if unit.swapped:
+    op.attributes[MMA] = StringAttr(WGMMA)
+    op.attributes[WARPS] = DenseArrayBase.from_list(i64, list(split.groups))
+    if split.swapped:
         op.attributes[SWAPPED] = UnitAttr()
-    layout = wgmma_result(rows, columns, unit.groups, swapped=unit.swapped)
+    layout = wgmma_result(rows, columns, split.groups, swapped=split.swapped)
     set_layout(op, RegistersAttr.of(layout))
 
 
-def read_by_groups(value: SSAValue) -> bool:
-    """Whether warp groups multiply a tile, or what is a view of it."""
+def read_by_wgmma(value: SSAValue) -> bool:
+    """Whether warpgroups multiply a tile, or what is a view of it."""
     users = [use.operation for use in value.uses]
     return any(
-        multiplied_by_groups(user)
-        or (isinstance(user, threadblock.TransposeOp) and read_by_groups(user.result))
+        uses_wgmma(user)
+        or (isinstance(user, threadblock.TransposeOp) and read_by_wgmma(user.result))
         for user in users
     )
 
 
 def read_by_threads(value: SSAValue) -> bool:
-    """Whether threads read a tile, or what is a view of it: all but products of warp groups do."""
+    """Whether threads read a tile, or what is a view of it: all but warpgroup matmuls do."""
     users = [use.operation for use in value.uses]
     return any(
         read_by_threads(user.result)
         if isinstance(user, threadblock.TransposeOp)
-        else not multiplied_by_groups(user)
+        else not uses_wgmma(user)
         for user in users
     )
 
 
-def written_for_groups(graph: kernel.GraphDefinedOp) -> bool:
+def written_for_wgmma(graph: kernel.GraphDefinedOp) -> bool:
     """
-    Whether threads write what warp groups multiply.
+    Whether threads write what warpgroups multiply.
 
     These read shared memory by another path than threads write it, so the writers fence.
     """
     produced = PRODUCERS in graph.attributes
     return any(
         isinstance(layout_of(op.results[0]), SharedAttr)
-        and read_by_groups(op.results[0])
+        and read_by_wgmma(op.results[0])
         and not (produced and is_tensor_copy(op))
         for op in graph.body.block.ops
         if op.results and not isinstance(op, threadblock.TransposeOp)
@@ -167,16 +167,16 @@ def written_for_groups(graph: kernel.GraphDefinedOp) -> bool:
 
 
 def swizzle_operands(graph: kernel.GraphDefinedOp) -> None:
-    """Lay out what warp groups multiply as they read it; how loads are copied stays as it is."""
+    """Lay out what warpgroups multiply as they read it; how loads are copied stays as it is."""
     for op in graph.body.block.ops:
         if isinstance(op, threadblock.TransposeOp) or not op.results:
             continue
-        if isinstance(layout_of(op.results[0]), SharedAttr) and read_by_groups(op.results[0]):
+        if isinstance(layout_of(op.results[0]), SharedAttr) and read_by_wgmma(op.results[0]):
             swizzle(op)
 
 
 def swizzle(op: Operation) -> None:
-    """Give the tile of `op` the layout in which units read it."""
-    layout = tile_for_units(op.results[0])
-    assert layout is not None, "choose_unit asks for it"
+    """Give the tile of `op` the layout in which `wgmma` reads it."""
+    layout = wgmma_tile(op.results[0])
+    assert layout is not None, "choose_wgmma asks for it"
     set_layout(op, SharedAttr.of(layout))

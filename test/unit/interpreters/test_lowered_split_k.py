@@ -29,7 +29,7 @@ HEADS = {
     "ragged": Heads(1, 6, 150, 16, 8, 32, 3),
     "empty-blocks": Heads(1, 8, 70, 16, 8, 32, 4),
     "empty-block-of-four-warps": Heads(1, 8, 70, 16, 8, 64, 3),
-    "empty-turns": Heads(1, 8, 70, 16, 8, 16, 2),
+    "empty-iterations": Heads(1, 8, 70, 16, 8, 16, 2),
     "many-blocks": Heads(1, 8, 300, 8, 8, 16, 17),
     "f32": Heads(1, 3, 30, 8, 3, 8, 2, "f32"),
 }
@@ -117,11 +117,11 @@ def test_threads_that_do_not_meet(which: int) -> None:
     (count,) = operations(kernels, nvvm.AtomicCountOp)
     inner = count.parent_op()
     assert inner is not None
-    meeting = inner.prev_op if which == 0 else inner.next_op
-    while not isinstance(meeting, nvvm.BarrierOp):
-        assert meeting is not None
-        meeting = meeting.prev_op if which == 0 else meeting.next_op
-    meeting.detach()
+    barrier = inner.prev_op if which == 0 else inner.next_op
+    while not isinstance(barrier, nvvm.BarrierOp):
+        assert barrier is not None
+        barrier = barrier.prev_op if which == 0 else barrier.next_op
+    barrier.detach()
     assert fault_of(kernels) in (FaultKind.RACE, FaultKind.UNINITIALISED)
 
 

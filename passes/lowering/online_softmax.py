@@ -1,5 +1,6 @@
 """
-Sums whose turns have stabilisers of their own, brought to the largest of them as the turns go by.
+Sums whose iterations have row maxima of their own, brought to the largest of them as the
+iterations go by.
 
 Source: Milakov and Gimelshein, "Online normalizer calculation for softmax" (2018), and Dao et al.,
 "FlashAttention" (2022).
@@ -16,47 +17,47 @@ from mirage_mlir.dialects import nvvm, threadblock
 from mirage_mlir.dialects.layout import RegistersAttr, layout_of
 from mirage_mlir.graph.layout import Position, RegisterLayout
 from mirage_mlir.passes.lowering.emitter import Emitter
-from mirage_mlir.passes.lowering.tiles import RUNNING, broadcast_sides
+from mirage_mlir.passes.lowering.tiles import ONLINE_MAXIMUM, broadcast_sides
 
 LOG2_E = 1.4426950408889634
 
 LOWEST = -3.4028234663852886e38
-"""The least f32: the maximum before the first turn. Unlike infinity it can be subtracted from
-itself, so that turns and blocks without elements need no case of their own."""
+"""The least f32: the maximum before the first iteration. Unlike infinity it can be subtracted from
+itself, so that iterations and blocks without elements need no case of their own."""
 
 StateKey = tuple[SSAValue, RegisterLayout]
-"""A stabiliser, and how the maxima of its turns are spread over threads."""
+"""A row maximum, and how the maxima of its iterations are spread over threads."""
 
 
 def state_key(op: threadblock.AccumulateOp) -> StateKey:
     """The state that the sum `op`, which has a layout, is rescaled by."""
-    stabiliser = op.rescale
+    row_maximum = op.rescale
     attribute = layout_of(op.result)
-    assert stabiliser is not None
+    assert row_maximum is not None
     assert isinstance(attribute, RegistersAttr)
-    return stabiliser, state_layout(stabiliser, op.value, attribute.layout)
+    return row_maximum, state_layout(row_maximum, op.value, attribute.layout)
 
 
-def state_layout(stabiliser: SSAValue, value: SSAValue, layout: RegisterLayout) -> RegisterLayout:
+def state_layout(row_maximum: SSAValue, value: SSAValue, layout: RegisterLayout) -> RegisterLayout:
     """The layout of the maxima for sums of `value` that lie in `layout`."""
-    owner = stabiliser.owner
-    attribute = layout_of(stabiliser)
-    if isinstance(owner, threadblock.ReduceMaxOp) and RUNNING in owner.attributes:
+    owner = row_maximum.owner
+    attribute = layout_of(row_maximum)
+    if isinstance(owner, threadblock.ReduceMaxOp) and ONLINE_MAXIMUM in owner.attributes:
         assert isinstance(attribute, RegistersAttr)
         return attribute.layout
-    sides = broadcast_sides(threadblock.shape_of(stabiliser), threadblock.shape_of(value))
+    sides = broadcast_sides(threadblock.shape_of(row_maximum), threadblock.shape_of(value))
     return layout.reduced(*sides) if sides else layout
 
 
 @dataclass
-class Stabiliser:
+class OnlineMaximum:
     """
-    The maxima of one stabiliser, a slot for each place of `layout`.
+    The maxima of one row maximum, a slot for each place of `layout`.
 
     Args:
-        maxima: of all turns so far.
-        factors: what the sums so far are multiplied by in the present turn; empty before it.
-        weights: what the turn's values are multiplied by; empty where they are relative to
+        maxima: of all iterations so far.
+        factors: what the sums so far are multiplied by in the present iteration; empty before it.
+        weights: what the iteration's values are multiplied by; empty where they are relative to
             `maxima` already.
     """
 
@@ -66,7 +67,9 @@ class Stabiliser:
     weights: list[SSAValue] = field(default_factory=list[SSAValue])
 
     def advance(self, emit: Emitter, found: list[SSAValue], *, weigh: bool) -> None:
-        """Take in the stabilisers that were `found` in a turn."""
+        """
+        Update the online maxima with those `found` in an iteration, and the rescaling factors.
+        """
         before = self.maxima
         self.maxima = [
             emit.result(arith.MaximumfOp(old, new)) for old, new in zip(before, found, strict=True)
@@ -92,7 +95,7 @@ class Stabiliser:
         for candidate in ((row, column), (row, 0), (0, column), (0, 0)):
             if candidate in numbers:
                 return candidate
-        raise AssertionError("assign-layouts gives sums what their stabilisers fit")
+        raise AssertionError("assign-layouts gives sums what their row maxima fit")
 
 
 def exp_of_difference(emit: Emitter, lhs: SSAValue, rhs: SSAValue) -> SSAValue:
@@ -102,11 +105,11 @@ def exp_of_difference(emit: Emitter, lhs: SSAValue, rhs: SSAValue) -> SSAValue:
 
 
 def scaled(emit: Emitter, values: list[SSAValue], factors: list[SSAValue]) -> list[SSAValue]:
-    """Elementwise products in f32."""
+    """Elementwise PRODUCTS in f32."""
     pairs = zip(values, factors, strict=True)
     return [emit.result(arith.MulfOp(value, factor)) for value, factor in pairs]
 
 
 def lowest(emit: Emitter, layout: RegisterLayout) -> list[SSAValue]:
-    """The maxima before the first turn."""
+    """The initial row maxima, before the first iteration."""
     return [emit.f32(LOWEST)] * len(layout.offsets)

@@ -1,5 +1,5 @@
 """
-Device memory through which the blocks of one launch hand each other what they have computed.
+Inter-block hand-off: device memory through which blocks of one launch exchange partial sums.
 
 What a thread wrote before a fence, another thread of its block knows of, and counts the block, is
 handed over. Threads that count later, or know of one that did, may read it. Everything else that
@@ -27,17 +27,17 @@ class Written:
     Args:
         threads: who, n.
         at: the bytes, n x size.
-        fenced: when each of them fenced that, -1 before, n.
+        fence_times: when each of them fenced that, -1 before, n.
     """
 
     buffer: "HandedBuffer"
     threads: Array
     at: Array
-    fenced: Array
+    fence_times: Array
 
 
 @dataclass
-class Handover:
+class HandOff:
     """
     What the threads of the running block have done about it.
 
@@ -60,16 +60,16 @@ class Handover:
         assert self.clocks is not None
         now = self.clocks.tick()
         for one in self.written:
-            one.fenced[np.isin(one.threads, threads) & (one.fenced < 0)] = now
+            one.fence_times[np.isin(one.threads, threads) & (one.fence_times < 0)] = now
 
     def count(self, thread: int) -> None:
         """Hand over what a thread knows of, and let it know of what was handed over."""
         assert self.clocks is not None
         for one in self.written:
-            own = one.fenced >= 0
+            own = one.fence_times >= 0
             own[own] = [
                 self._knows(thread, int(writer), int(time))
-                for writer, time in zip(one.threads[own], one.fenced[own], strict=True)
+                for writer, time in zip(one.threads[own], one.fence_times[own], strict=True)
             ]
             one.buffer.handed[one.at[own]] = True
         self.counted.append((thread, self.clocks.tick()))
@@ -90,14 +90,14 @@ class Handover:
 class HandedBuffer(DeviceBuffer):
     """An allocation of which a block may read what others handed over."""
 
-    handover: Handover
+    hand_off: HandOff
     handed: Array
 
     @staticmethod
-    def scratch(size: int, handover: Handover, checker: Checker) -> "HandedBuffer":
+    def scratch(size: int, hand_off: HandOff, checker: Checker) -> "HandedBuffer":
         """Memory that nothing wrote yet."""
         buffer = HandedBuffer("scratch", np.full(size, POISON, np.uint8), checker)
-        buffer.handover = handover
+        buffer.hand_off = hand_off
         buffer.handed = np.zeros(size, np.bool_)
         return buffer
 
@@ -110,25 +110,25 @@ class HandedBuffer(DeviceBuffer):
         writes = self.launch_writes[at]
         if access.unordered or not (writes & self.handed[at]).any():
             return writes
-        return writes & ~(self.handed[at] & self.handover.may_read(access.threads)[:, None])
+        return writes & ~(self.handed[at] & self.hand_off.may_read(access.threads)[:, None])
 
     def write(self, access: Access, data: Array) -> None:
         super().write(access, data)
         found = access.only(within(access, len(self.data)))
         never = np.full(len(found.threads), -1)
-        self.handover.written.append(Written(self, found.threads, found.bytes(), never))
+        self.hand_off.written.append(Written(self, found.threads, found.bytes(), never))
 
 
 class Counters(DeviceBuffer):
     """Counters of blocks, 0 before each call."""
 
-    handover: Handover
+    hand_off: HandOff
 
     @staticmethod
-    def of_blocks(size: int, handover: Handover, checker: Checker) -> "Counters":
+    def of_blocks(size: int, hand_off: HandOff, checker: Checker) -> "Counters":
         """As the runtime gives them."""
         counters = Counters("counters", np.zeros(size, np.uint8), checker)
-        counters.handover = handover
+        counters.hand_off = hand_off
         return counters
 
     def read(self, access: Access) -> Array:
@@ -149,5 +149,5 @@ class Counters(DeviceBuffer):
             place = int(access.start[which]) // COUNTER_BYTES
             before[which] = numbers[place]
             numbers[place] = 0 if numbers[place] >= last[which] else numbers[place] + 1
-            self.handover.count(int(access.threads[which]))
+            self.hand_off.count(int(access.threads[which]))
         return before

@@ -1,8 +1,9 @@
 """
-Sums of rows or columns that are added up over the loop: threads bring their parts together once.
+Sinks reductions out of the loop: threads accumulate partial sums and exchange them once behind it.
 
 `accumulate(reduce_sum(x))` is `reduce_sum(accumulate(x))`, and of the latter each thread keeps the
-sum of its own elements only. So a turn needs no exchange, nor a meeting where warps share a row.
+sum of its own elements only. So an iteration needs no exchange, nor a barrier where warps share a
+row.
 """
 
 from xdsl.ir import Operation
@@ -12,7 +13,7 @@ from mirage_mlir.dialects.threadblock import Stage
 from mirage_mlir.passes.lowering.tiles import broadcast_sides, reduced_sides
 
 
-def defer_reductions(graph: kernel.GraphDefinedOp) -> None:
+def sink_reductions(graph: kernel.GraphDefinedOp) -> None:
     """Accumulate what sums are made of, where nothing else uses these."""
     stages = threadblock.stages(graph)
     block = graph.body.block
@@ -39,7 +40,7 @@ def may_wait(op: threadblock.AccumulateOp, reduction: threadblock.ReduceSumOp) -
         return False
     made = reduction.input.owner
     if not isinstance(made, Operation) or isinstance(made, threadblock.MatmulOp):
-        return False  # Warps may have parts of a product.
+        return False  # Warps may have parts of a matmul.
     if op.rescale is None:
         return True
     shape = threadblock.shape_of(reduction.input)

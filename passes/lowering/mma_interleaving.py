@@ -1,4 +1,4 @@
-"""Left sides of products that are computed in pieces, while the pieces before are multiplied."""
+"""Interleaves MMAs with the elementwise code that computes their left operand, piece by piece."""
 
 from __future__ import annotations
 
@@ -15,34 +15,35 @@ from mirage_mlir.dialects.layout import (
     ReleaseTilesOp,
     layout_of,
 )
-from mirage_mlir.passes.lowering.access import fetch, held_slots
+from mirage_mlir.passes.lowering.access import fetch, resident_slots
 from mirage_mlir.passes.lowering.context import KernelContext
 from mirage_mlir.passes.lowering.elementwise import run_slot
 from mirage_mlir.passes.lowering.tiles import adds_into
-from mirage_mlir.passes.lowering.units import multiplied_by_groups
+from mirage_mlir.passes.lowering.wgmma_selection import uses_wgmma
 
-MEETINGS = (BarrierOp, AwaitTilesOp, ReleaseTilesOp)
-"""What a thread may not compute its tiles after instead of before."""
+SYNCHRONIZATIONS = (BarrierOp, AwaitTilesOp, ReleaseTilesOp)
+"""Interleaving does not move elementwise code past these: each orders accesses of several
+threads."""
 
 SLOTS_OF_TILE = 4
-"""Of a thread in 8 columns of its rows; one step along the depth takes two such tiles."""
+"""Elements that a thread holds of an MMA tile with 8 columns; one step of depth takes two tiles."""
 
 
 @dataclass(frozen=True)
-class Trail:
+class Interleaving:
     """
-    Thread graphs that lead to the left side of a product, each by the result of the one before.
+    Elementwise thread graphs that compute the left operand of a matmul, each from the previous one.
 
     Args:
-        graphs: in program order; all in one layout, so that a slot needs but its own.
-        product: is added to an accumulator of the loop.
+        graphs: in program order; all have one layout, so each slot depends on the same slot only.
+        matmul: the only value that is added to its accumulator in the loop.
     """
 
     graphs: tuple[thread.GraphOp, ...]
-    product: threadblock.MatmulOp
+    matmul: threadblock.MatmulOp
 
-    def begin(self, ctx: KernelContext) -> TrailSlots:
-        """Fetch what the graphs read; no slot is computed yet."""
+    def begin(self, ctx: KernelContext) -> InterleavedSlots:
+        """Load the operands of the graphs; slots are computed later, step by step."""
         columns: list[list[list[SSAValue]]] = []
         for graph in self.graphs:
             attribute = layout_of(graph.results[0])
@@ -55,63 +56,63 @@ class Trail:
             # Filled in slot by slot: the next graph reads this very list.
             nothing = ctx.emit.zero(threadblock.tile_type(graph.results[0]).element_type)
             ctx.registers[graph.results[0]] = [nothing] * len(layout.offsets)
-        return TrailSlots(ctx, self, columns)
+        return InterleavedSlots(ctx, self, columns)
 
 
 @dataclass(frozen=True)
-class TrailSlots:
+class InterleavedSlots:
     """
-    The slots of a trail's results while they are computed.
+    The slots of a interleaving's results while they are computed.
 
     Args:
         columns: what each graph reads, by operand and slot.
     """
 
     ctx: KernelContext
-    trail: Trail
+    interleaving: Interleaving
     columns: list[list[list[SSAValue]]]
 
     def compute(self, row_tiles: int, step: int) -> None:
-        """Compute the slots that the product takes in one step along its depth."""
+        """Compute the slots that the MMA reads in one step along the depth."""
         registers = self.ctx.registers
-        count = len(registers[self.trail.product.lhs]) // row_tiles
+        count = len(registers[self.interleaving.matmul.lhs]) // row_tiles
         wide = 2 * SLOTS_OF_TILE
         for row in range(row_tiles):
             first = row * count + step * wide
             for slot in range(first, first + wide):
-                for graph, columns in zip(self.trail.graphs, self.columns, strict=True):
+                for graph, columns in zip(self.interleaving.graphs, self.columns, strict=True):
                     (found,) = run_slot(self.ctx, graph, columns, slot)
                     registers[graph.results[0]][slot] = found
 
 
-def find_trails(ops: Sequence[Operation]) -> dict[threadblock.MatmulOp, Trail]:
-    """The trails among the operations of one turn, in order, by their products."""
-    trails: dict[threadblock.MatmulOp, Trail] = {}
+def find_interleavings(ops: Sequence[Operation]) -> dict[threadblock.MatmulOp, Interleaving]:
+    """All interleavings in the `ops` of one iteration, by matmul."""
+    interleavings: dict[threadblock.MatmulOp, Interleaving] = {}
     for place, op in enumerate(ops):
-        if not isinstance(op, threadblock.MatmulOp) or not multiplied_by_groups(op):
+        if not isinstance(op, threadblock.MatmulOp) or not uses_wgmma(op):
             continue
         if not adds_into(op.result) or not isinstance(layout_of(op.lhs), RegistersAttr):
             continue
         total = ops.index(total_of(op))
-        if any(isinstance(other, MEETINGS) for other in ops[place:total]):
-            continue  # What the product reads is there only then.
+        if any(isinstance(other, SYNCHRONIZATIONS) for other in ops[place:total]):
+            continue  # What the matmul reads is there only then.
         graphs = leading_to(op.lhs)
         while graphs and not nothing_between(ops[:place], graphs):
             graphs = graphs[1:]
         if graphs:
-            trails[op] = Trail(tuple(graphs), op)
-    return trails
+            interleavings[op] = Interleaving(tuple(graphs), op)
+    return interleavings
 
 
-def total_of(product: threadblock.MatmulOp) -> threadblock.AccumulateOp:
-    """The accumulator to which alone a product is added."""
-    (use,) = product.result.uses
+def total_of(matmul: threadblock.MatmulOp) -> threadblock.AccumulateOp:
+    """The only accumulator that a matmul is added to."""
+    (use,) = matmul.result.uses
     assert isinstance(use.operation, threadblock.AccumulateOp)
     return use.operation
 
 
 def leading_to(value: SSAValue) -> list[thread.GraphOp]:
-    """The thread graphs with one result, all in the layout of `value`, that it is computed by."""
+    """The chain of thread graphs that computes `value`; all have one result, in its layout."""
     graph = value.owner
     if not isinstance(graph, thread.GraphOp) or len(graph.results) != 1:
         return []
@@ -121,17 +122,17 @@ def leading_to(value: SSAValue) -> list[thread.GraphOp]:
     own = list(range(len(attribute.layout.offsets)))
     for operand in graph.operands:
         if isinstance(operand.owner, thread.GraphOp) and layout_of(operand) == attribute:
-            if held_slots(operand, attribute.layout, shape) == own:
+            if resident_slots(operand, attribute.layout, shape) == own:
                 return [*leading_to(operand), graph]
     return [graph]
 
 
 def nothing_between(ops: Sequence[Operation], graphs: Sequence[thread.GraphOp]) -> bool:
-    """Whether of `ops`, from the first of `graphs` on, only these use their results."""
+    """Whether no other operation in `ops` uses the results of `graphs`."""
     if any(graph not in ops for graph in graphs):
         return False
     behind = ops[ops.index(graphs[0]) :]
     results = [graph.results[0] for graph in graphs]
     return all(
         op in graphs or not any(value in results for value in op.operands) for op in behind
-    ) and not any(isinstance(op, MEETINGS) for op in behind)
+    ) and not any(isinstance(op, SYNCHRONIZATIONS) for op in behind)

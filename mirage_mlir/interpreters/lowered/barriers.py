@@ -37,7 +37,7 @@ def may_wait(state: Flow, op: Operation) -> bool:
 
 
 def run_barrier(state: Flow, op: Operation) -> Wait | None:
-    """All threads of the block meet, or as many as the operation says."""
+    """All threads of the block synchronize, or as many as the operation says."""
     assert isinstance(op, nvvm.BarrierOp)
     if op.reduction_predicate is not None:
         raise unsupported(op, "reduces a predicate, which no lowered kernel does")
@@ -50,20 +50,20 @@ def run_barrier(state: Flow, op: Operation) -> Wait | None:
         number = op.barrier_id and state.array(op.barrier_id)
         count = op.number_of_threads and state.array(op.number_of_threads)
         state.arrived = True
-        state.meeting[state.active] = 0 if number is None else number[state.active]
-        meet_where_complete(state, op, count)
-    return wait_for_meeting(state, op)
+        state.barrier[state.active] = 0 if number is None else number[state.active]
+        release_complete_barriers(state, op, count)
+    return wait_at_barrier(state, op)
 
 
-def meet_where_complete(state: Flow, op: Operation, counts: Array | None) -> None:
+def release_complete_barriers(state: Flow, op: Operation, counts: Array | None) -> None:
     """Let threads go on from each barrier at which as many are as its last arrivals expect."""
     threads = state.shared.threads
     for block in np.unique(state.here // threads):
         own = slice(block * threads, (block + 1) * threads)
-        meeting, active = state.meeting[own], state.active[own]
-        for number in np.unique(meeting[active & (meeting >= 0)]):
-            at = np.flatnonzero(meeting == number)
-            here = active & (meeting == number)
+        barrier, active = state.barrier[own], state.active[own]
+        for number in np.unique(barrier[active & (barrier >= 0)]):
+            at = np.flatnonzero(barrier == number)
+            here = active & (barrier == number)
             found = np.full(1, threads) if counts is None else counts[own][here]
             expected, place = int(found[0]), (int(block), int(number))
             require_count(state, op, int(number), expected, len(at))
@@ -73,8 +73,8 @@ def meet_where_complete(state: Flow, op: Operation, counts: Array | None) -> Non
                 message = f"is for {odd} threads, where others take it for {others}"
                 state.checker.report(FaultKind.DIVERGENCE, op, message)
             if len(at) == expected:
-                state.shared.meet(int(block), at)
-                meeting[at] = -1
+                state.shared.synchronize(int(block), at)
+                barrier[at] = -1
                 del state.expected[place]
 
 
@@ -90,26 +90,26 @@ def require_count(state: Flow, op: Operation, number: int, expected: int, found:
         state.checker.report(FaultKind.DIVERGENCE, op, message)
 
 
-def wait_for_meeting(state: Flow, op: Operation) -> Wait | None:
+def wait_at_barrier(state: Flow, op: Operation) -> Wait | None:
     """Go on when the others have come."""
-    here = state.active & (state.meeting >= 0)
+    here = state.active & (state.barrier >= 0)
     if not here.any():
         state.arrived = False
         return None
-    number = int(state.meeting[np.argmax(here)])
-    count = int((state.meeting == number).sum())
+    number = int(state.barrier[np.argmax(here)])
+    count = int((state.barrier == number).sum())
     name = "the cluster's barrier" if number == CLUSTER else f"barrier {number}"
     return Wait(op, state.active & ~here, f"{name}, where {count} threads are")
 
 
 def run_warp_barrier(state: Flow, op: Operation) -> None:
-    """All lanes of a warp meet."""
+    """All lanes of a warp synchronize."""
     assert isinstance(op, nvvm.BarWarpSyncOp)
     warps = state.require_warps(op)
     if state.uniform(op, op.mask) != EVERYONE:
         raise unsupported(op, "is for some lanes of a warp, which no lowered kernel has")
     lanes = np.flatnonzero(warps)[:, None] * WARP_THREADS + np.arange(WARP_THREADS)
-    state.shared.clocks.meet(lanes)
+    state.shared.clocks.synchronize(lanes)
 
 
 def run_cluster_arrive(state: Flow, op: Operation) -> None:
@@ -132,7 +132,7 @@ def touches_shared(op: Operation) -> bool:
 
 
 def run_cluster_wait(state: Flow, op: Operation) -> Wait | None:
-    """All threads of the cluster that have not ended have met."""
+    """All threads of the cluster that have not ended have synchronized."""
     require_cluster(state, op)
     before = op.prev_op
     while before is not None and not isinstance(
@@ -146,9 +146,9 @@ def run_cluster_wait(state: Flow, op: Operation) -> Wait | None:
         return None
     if not state.arrived:
         state.arrived = True
-        state.meeting[state.active] = CLUSTER
-        meet_cluster(state)
-    return wait_for_meeting(state, op)
+        state.barrier[state.active] = CLUSTER
+        cluster_barrier(state)
+    return wait_at_barrier(state, op)
 
 
 def require_cluster(state: Flow, op: Operation) -> None:
@@ -157,18 +157,18 @@ def require_cluster(state: Flow, op: Operation) -> None:
     state.require_groups(op, WARP_THREADS if detailed else state.size)
 
 
-def meet_cluster(state: Flow) -> None:
+def cluster_barrier(state: Flow) -> None:
     """Let all threads go on from the cluster's barrier once none is missing."""
-    present = state.meeting == CLUSTER
+    present = state.barrier == CLUSTER
     if not present.any() or not (present | state.ended).all():
         return
     threads = state.shared.threads
     for block in range(len(state.blocks)):
         own = slice(block * threads, (block + 1) * threads)
-        state.shared.meet(block, np.flatnonzero(present[own]))
-    state.shared.clocks.meet_cluster(np.flatnonzero(present))
+        state.shared.synchronize(block, np.flatnonzero(present[own]))
+    state.shared.clocks.synchronize_cluster(np.flatnonzero(present))
     state.shared.show()
-    state.meeting[present] = -1
+    state.barrier[present] = -1
 
 
 RULES: Rules = {

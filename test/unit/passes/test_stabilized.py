@@ -131,7 +131,7 @@ def written(
 
 
 CASES = {
-    "in turns": (ATTENTION, attention(1536)),
+    "in iterations": (ATTENTION, attention(1536)),
     "whole rows": (ATTENTION, attention(96)),
     "ragged": (ATTENTION, attention(1543)),
     "without a maximum": (PLAIN, attention(1536)),
@@ -168,7 +168,7 @@ def test_exps_stay_in_range() -> None:
     assert scores.max() > 300
     powers = np.exp(scores - scores.max(axis=2, keepdims=True))
     wanted = powers / powers.sum(axis=2, keepdims=True) @ v.astype(np.float64)
-    _, candidate = next(written(function, lambda graph: bool(graph.turns)))
+    _, candidate = next(written(function, lambda graph: bool(graph.trip_counts)))
     (got,) = run_function(candidate, [q, k, v], rounding=True)
     assert np.linalg.norm(got - wanted) < 2e-3 * np.linalg.norm(wanted)
 
@@ -191,13 +191,15 @@ NORMS: dict[ElementType, tuple[str, float, float]] = {
     "f16": (LAYER_NORM, 1000.0, 1e-3),
     "bf16": (WEIGHTED_LAYER_NORM, 32.0, 8e-3),
 }
-"""With a weight the matrix unit multiplies X * G before the norm is known, which f16 may not hold.
+"""With a weight the tensor core multiplies X * G before the norm is known, which f16 may not hold.
 Then how far X is from zero, and the error that is allowed."""
 
 
 @pytest.mark.parametrize("kind", NORMS)
 def test_layer_norm_in_one_pass(kind: ElementType) -> None:
-    """X is read once, in turns; the result is good where its mean is many times its deviation."""
+    """
+    X is read once, in iterations; the result is good where its mean is many times its deviation.
+    """
     text, distance, allowed = NORMS[kind]
     function = function_of(text, norm(kind))
     graph, candidate = next(written(function, lambda graph: graph.configuration.loop == ("j",)))

@@ -2,7 +2,7 @@
 // RUN: mirage-opt %s --fuse-thread-graphs --assign-layouts="target=sm_90a" --schedule-threadblock="target=sm_90a stages=2" | mirage-opt | filecheck %s --check-prefix=SCHEDULE
 // RUN: mirage-opt %s --fuse-thread-graphs --assign-layouts="target=sm_90a" --schedule-threadblock="target=sm_90a stages=2" --plan-memory="target=sm_90a" --lower-to-nvvm="target=sm_90a" | filecheck %s --check-prefix=NVVM
 
-// The producer copies what stays too; its first reader waits for it, here behind the loop.
+// The producer copies loop-invariant tiles too; its first reader waits for it, here behind the loop.
 // SCHEDULE-LABEL: func.func @scaled
 // SCHEDULE:         %bt = threadblock.load
 // SCHEDULE-SAME:    copy = "tensor"
