@@ -16,15 +16,14 @@ from xdsl.universe import Universe
 from mirage_mlir.diagnostics import collect_remarks
 from mirage_mlir.progress import Progress
 from mirage_mlir.runtime.cuda_driver import CudaError
-from mirage_mlir.suggestions import suggestion
 from mirage_mlir.targets.base import BinaryTarget
+from mirage_mlir.tool.available import about_unknown, available
 from mirage_mlir.tool.command_line import CommandLine, parse_command_line
 from mirage_mlir.tool.compilation import Compilation, InternalError, Rejected, rejections
 from mirage_mlir.tool.expected_diagnostics import ExpectedDiagnostics
 from mirage_mlir.tool.files import SPLIT_LINE, Chunk, InputError, Output, read_source
 from mirage_mlir.tool.pass_options import instantiate
 from mirage_mlir.tool.usage import UsageError
-from mirage_mlir.universe import MIRAGE_UNIVERSE
 
 if TYPE_CHECKING:
     from mirage_mlir.driver.session import Session
@@ -39,20 +38,6 @@ def _say(lines: Iterable[object]) -> None:
     sys.stderr.flush()
 
 
-def _universe() -> Universe:
-    """
-    What xDSL, we and other installed packages have.
-
-    In a checkout that is not installed (`tools/mirage-opt`) no entry point names ours.
-    """
-    found = Universe.get_multiverse()
-    return Universe(
-        all_dialects={**found.all_dialects, **MIRAGE_UNIVERSE.all_dialects},
-        all_passes={**found.all_passes, **MIRAGE_UNIVERSE.all_passes},
-        all_targets={**found.all_targets, **MIRAGE_UNIVERSE.all_targets},
-    )
-
-
 def _compilation(command: CommandLine, universe: Universe) -> Compilation:
     """The passes and the target of `command`; raises `UsageError` for those that do not exist."""
     context = Context(allow_unregistered=command.allow_unregistered_dialect)
@@ -61,13 +46,13 @@ def _compilation(command: CommandLine, universe: Universe) -> Compilation:
     passes: list[ModulePass] = []
     for request in command.passes:
         if request.name not in universe.all_passes:
-            hint = suggestion(request.name, universe.all_passes)
+            hint = about_unknown(request.name, universe.all_passes)
             raise UsageError(f"unknown pass '{request.name}'{hint}; --help lists them")
         passes.append(instantiate(universe.all_passes[request.name](), request))
     if command.target.name not in universe.all_targets:
         known = ", ".join(sorted(universe.all_targets))
-        hint = suggestion(command.target.name, universe.all_targets)
-        raise UsageError(f"unknown target '{command.target.name}'; there are {known}{hint}")
+        hint = about_unknown(command.target.name, universe.all_targets)
+        raise UsageError(f"unknown target '{command.target.name}'{hint}; there are {known}")
     target = instantiate(universe.all_targets[command.target.name](), command.target)
     if isinstance(target, BinaryTarget):
         if command.split_input_file:
@@ -174,8 +159,8 @@ def _session(command: CommandLine) -> "Session | None":
 
 
 def _run(words: Sequence[str]) -> int:
-    universe = _universe()
-    command = parse_command_line(words, universe.all_passes)
+    universe = available()
+    command = parse_command_line(words, universe)
     compilation = _compilation(command, universe)
     with _search_stats(command.search_stats), _verify_report(command.verify_report):
         return _Run(command, compilation, Output(command.output), _session(command)).run()
