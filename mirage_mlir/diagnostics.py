@@ -23,6 +23,9 @@ from xdsl.dialects.builtin import FileLineColLoc, LocationAttr
 from xdsl.ir import Operation
 from xdsl.utils.exceptions import PassFailedException, VerifyException
 
+LONGEST_MESSAGE = 2000
+"""Characters of a message: a verdict with its reasons has up to about 1000."""
+
 
 class Severity(StrEnum):
     """The kinds of diagnostic, as MLIR names them."""
@@ -31,6 +34,16 @@ class Severity(StrEnum):
     WARNING = "warning"
     REMARK = "remark"
     NOTE = "note"
+
+
+def shortened(message: str) -> str:
+    """`message` without its middle if it is too long to read: some quote types or constants."""
+    if len(message) <= LONGEST_MESSAGE:
+        return message
+    end = LONGEST_MESSAGE // 4
+    left_out = len(message) - LONGEST_MESSAGE
+    head, tail = message[: LONGEST_MESSAGE - end], message[-end:]
+    return f"{head} ... ({left_out} characters left out) ... {tail}"
 
 
 @dataclass(frozen=True)
@@ -46,7 +59,7 @@ class Diagnostic:
     def __str__(self) -> str:
         place = f"{self.file}:{self.line}:{self.column}" if self.line else self.file
         # One line each: what reads them (editors, grep) splits at newlines.
-        return f"{place}: {self.severity}: {' '.join(self.message.split())}"
+        return f"{place}: {self.severity}: {shortened(' '.join(self.message.split()))}"
 
 
 class InvalidOperation(VerifyException):

@@ -13,13 +13,14 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.passes import ModulePass
 from xdsl.universe import Universe
 
-from mirage_mlir.diagnostics import collect_remarks
+from mirage_mlir.diagnostics import collect_remarks, shortened
 from mirage_mlir.progress import Progress
 from mirage_mlir.runtime.cuda_driver import CudaError
 from mirage_mlir.targets.base import BinaryTarget
 from mirage_mlir.tool.available import about_unknown, available
 from mirage_mlir.tool.command_line import CommandLine, parse_command_line
 from mirage_mlir.tool.compilation import Compilation, InternalError, Rejected, rejections
+from mirage_mlir.tool.excerpt import ExcerptWriter
 from mirage_mlir.tool.expected_diagnostics import ExpectedDiagnostics
 from mirage_mlir.tool.files import SPLIT_LINE, Chunk, InputError, Output, read_source
 from mirage_mlir.tool.pass_options import instantiate
@@ -73,35 +74,36 @@ class _Run:
         """Compile every chunk, even after one was rejected; the exit code."""
         source = read_source(self.command.input)
         do = self.check if self.command.verify_diagnostics else self.compile
+        writer = ExcerptWriter(source.name, source.text)
         rejected = 0
         for index, chunk in enumerate(source.chunks(self.command.split_input_file)):
             if index > 0:
                 self.output.write(SPLIT_LINE.encode())
-            rejected += not do(source.name, chunk)
+            rejected += not do(source.name, chunk, writer)
         if rejected:
             return BAD_INPUT
         self.output.keep()
         return SUCCESS
 
-    def compile(self, name: str, chunk: Chunk) -> bool:
+    def compile(self, name: str, chunk: Chunk, writer: ExcerptWriter) -> bool:
         """Compile `chunk` and print what there is to say about it; whether it was accepted."""
         with collect_remarks(details=self.command.verbose) as remarks:
 
             def print_remarks() -> None:
-                _say(remarks)
+                _say(writer.lines(remarks))
                 remarks.clear()
 
             try:
                 self.translate(name, chunk, print_remarks)
             except Rejected as rejected:
                 print_remarks()
-                _say(rejected.diagnostics)
+                _say(writer.lines(rejected.diagnostics))
                 return False
             finally:
                 print_remarks()
         return True
 
-    def check(self, name: str, chunk: Chunk) -> bool:
+    def check(self, name: str, chunk: Chunk, writer: ExcerptWriter) -> bool:
         """Compile `chunk`; whether what there is to say about it is what its comments expect."""
         expected = ExpectedDiagnostics.of(name, chunk.text, chunk.first_line)
         with collect_remarks(details=self.command.verbose) as remarks:
@@ -110,7 +112,7 @@ class _Run:
             except Rejected as rejected:
                 remarks += rejected.diagnostics
         expected.see(remarks)
-        _say(verdict := expected.verdict())
+        _say(writer.lines(verdict := expected.verdict()))
         return not verdict
 
     def translate(self, name: str, chunk: Chunk, print_remarks: Callable[[], None]) -> None:
@@ -211,7 +213,7 @@ def run(words: Sequence[str]) -> int:
     try:
         return _run(words)
     except UsageError as error:
-        _say([f"mirage-opt: error: {error}"])
+        _say([shortened(f"mirage-opt: error: {error}")])
         return BAD_COMMAND_LINE
     except InputError as error:
         _say([error])
@@ -228,6 +230,6 @@ def run(words: Sequence[str]) -> int:
         if "--debug" in words:
             traceback.print_exc()
         kind = "" if isinstance(error, InternalError) else f"{type(error).__name__}: "
-        text = " ".join(f"{kind}{error}".split())
+        text = shortened(" ".join(f"{kind}{error}".split()))
         _say([f"mirage-opt: internal error: {text}; --debug shows where"])
         return OUR_FAULT
