@@ -19,7 +19,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import NoReturn
 
-from xdsl.dialects.builtin import FileLineColLoc, LocationAttr
+from xdsl.dialects.builtin import UNKNOWN_LOC, FileLineColLoc, LocationAttr
 from xdsl.ir import Operation
 from xdsl.utils.exceptions import PassFailedException, VerifyException
 
@@ -88,9 +88,19 @@ def diagnostic_at(location: LocationAttr, severity: Severity, message: str) -> D
     return Diagnostic(severity, message)
 
 
+def location_of(op: Operation) -> LocationAttr:
+    """Where `op` is in the program, or else the closest operation around it that knows."""
+    around: Operation | None = op
+    while around is not None:
+        if around.location != UNKNOWN_LOC:
+            return around.location
+        around = around.parent_op()
+    return UNKNOWN_LOC
+
+
 def error_about(op: Operation, message: str) -> Diagnostic:
     """An error about `op`, whose name it mentions."""
-    return diagnostic_at(op.location, Severity.ERROR, f"'{op.name}' op {message}")
+    return diagnostic_at(location_of(op), Severity.ERROR, f"'{op.name}' op {message}")
 
 
 def invalid(op: Operation, message: str) -> InvalidOperation:
@@ -100,7 +110,7 @@ def invalid(op: Operation, message: str) -> InvalidOperation:
 
 def fail(op: Operation, message: str, *, note: str | None = None) -> NoReturn:
     """Stop a pass at `op`; `note` says what to do about it."""
-    notes = () if note is None else (diagnostic_at(op.location, Severity.NOTE, note),)
+    notes = () if note is None else (diagnostic_at(location_of(op), Severity.NOTE, note),)
     raise PassFailure(error_about(op, message), *notes)
 
 
@@ -130,7 +140,7 @@ def remark(op: Operation, message: str, *, detail: bool = False) -> None:
 
     A `detail` (counts, times) is shown to those who ask for it: `mirage-opt -v`.
     """
-    diagnostic = diagnostic_at(op.location, Severity.REMARK, message)
+    diagnostic = diagnostic_at(location_of(op), Severity.REMARK, message)
     sink = _sink.get()
     if sink is None:
         level = logging.DEBUG if detail else logging.INFO

@@ -92,7 +92,7 @@ class LocatingParser(Parser):
         self.first_use: dict[str, Span] = {}
         super().__init__(ctx, "", name)
         self._parser_state = ParserState(_Lexer(Input(text, name)))
-        self.name_span: Span = Span(0, 0, Input("", name))
+        self.name_span: Span[str] = Span(0, 0, Input("", name))
         """The name of the operation that is being read; empty between operations."""
 
     def location_of(self, span: Span) -> FileLineColLoc:
@@ -158,7 +158,7 @@ class LocatingParser(Parser):
             if error.msg == NO_ELEMENT_TYPE:
                 word = error.span.text
                 hint = suggestion(word, ELEMENT_TYPES)
-                self.raise_error(f"'{word}' is no type of elements{hint}", error.span)
+                self.raise_error(f"'{word}' is no type of elements{hint}", error.span.start)
             raise
 
     def _parse_dense_literal_type(
