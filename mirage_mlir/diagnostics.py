@@ -19,9 +19,12 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import NoReturn
 
-from xdsl.dialects.builtin import FileLineColLoc, LocationAttr
+from xdsl.dialects.builtin import UNKNOWN_LOC, FileLineColLoc, LocationAttr
 from xdsl.ir import Operation
 from xdsl.utils.exceptions import PassFailedException, VerifyException
+
+LONGEST_MESSAGE = 2000
+"""Characters of a message: a verdict with its reasons has up to about 1000."""
 
 
 class Severity(StrEnum):
@@ -31,6 +34,16 @@ class Severity(StrEnum):
     WARNING = "warning"
     REMARK = "remark"
     NOTE = "note"
+
+
+def shortened(message: str) -> str:
+    """`message` without its middle if it is too long to read: some quote types or constants."""
+    if len(message) <= LONGEST_MESSAGE:
+        return message
+    end = LONGEST_MESSAGE // 4
+    left_out = len(message) - LONGEST_MESSAGE
+    head, tail = message[: LONGEST_MESSAGE - end], message[-end:]
+    return f"{head} ... ({left_out} characters left out) ... {tail}"
 
 
 @dataclass(frozen=True)
@@ -46,7 +59,7 @@ class Diagnostic:
     def __str__(self) -> str:
         place = f"{self.file}:{self.line}:{self.column}" if self.line else self.file
         # One line each: what reads them (editors, grep) splits at newlines.
-        return f"{place}: {self.severity}: {' '.join(self.message.split())}"
+        return f"{place}: {self.severity}: {shortened(' '.join(self.message.split()))}"
 
 
 class InvalidOperation(VerifyException):
@@ -75,9 +88,19 @@ def diagnostic_at(location: LocationAttr, severity: Severity, message: str) -> D
     return Diagnostic(severity, message)
 
 
+def location_of(op: Operation) -> LocationAttr:
+    """Where `op` is in the program, or else the closest operation around it that knows."""
+    around: Operation | None = op
+    while around is not None:
+        if around.location != UNKNOWN_LOC:
+            return around.location
+        around = around.parent_op()
+    return UNKNOWN_LOC
+
+
 def error_about(op: Operation, message: str) -> Diagnostic:
     """An error about `op`, whose name it mentions."""
-    return diagnostic_at(op.location, Severity.ERROR, f"'{op.name}' op {message}")
+    return diagnostic_at(location_of(op), Severity.ERROR, f"'{op.name}' op {message}")
 
 
 def invalid(op: Operation, message: str) -> InvalidOperation:
@@ -87,7 +110,7 @@ def invalid(op: Operation, message: str) -> InvalidOperation:
 
 def fail(op: Operation, message: str, *, note: str | None = None) -> NoReturn:
     """Stop a pass at `op`; `note` says what to do about it."""
-    notes = () if note is None else (diagnostic_at(op.location, Severity.NOTE, note),)
+    notes = () if note is None else (diagnostic_at(location_of(op), Severity.NOTE, note),)
     raise PassFailure(error_about(op, message), *notes)
 
 
@@ -117,7 +140,7 @@ def remark(op: Operation, message: str, *, detail: bool = False) -> None:
 
     A `detail` (counts, times) is shown to those who ask for it: `mirage-opt -v`.
     """
-    diagnostic = diagnostic_at(op.location, Severity.REMARK, message)
+    diagnostic = diagnostic_at(location_of(op), Severity.REMARK, message)
     sink = _sink.get()
     if sink is None:
         level = logging.DEBUG if detail else logging.INFO

@@ -34,6 +34,8 @@ from xdsl.utils.exceptions import ParseError, VerifyException
 from xdsl.utils.lexer import Input, Position, Span
 from xdsl.utils.mlir_lexer import MLIRLexer, MLIRToken, MLIRTokenKind
 
+from mirage_mlir.suggestions import suggestion
+
 CLOSED_DIALECTS = ("kernel", "threadblock", "thread")
 """Dialects of which no operation is unknown, whatever `--allow-unregistered-dialect` says."""
 
@@ -43,6 +45,12 @@ MOST_DIGITS = 1000
 
 MOST_ELEMENTS = 2**22
 """Of one `dense` attribute, which xDSL keeps one by one: more than tables in programs have."""
+
+
+NO_ELEMENT_TYPE = "Expected shape type."
+"""What xDSL says of `tensor<4xfp16>`."""
+
+ELEMENT_TYPES = ("f16", "bf16", "f32")
 
 
 class _Lexer(MLIRLexer):
@@ -84,7 +92,8 @@ class LocatingParser(Parser):
         self.first_use: dict[str, Span] = {}
         super().__init__(ctx, "", name)
         self._parser_state = ParserState(_Lexer(Input(text, name)))
-        self.name_span: Span = self._current_token.span
+        self.name_span: Span[str] = Span(0, 0, Input("", name))
+        """The name of the operation that is being read; empty between operations."""
 
     def location_of(self, span: Span) -> FileLineColLoc:
         """The place where `span` starts (`Span.get_location` counts lines from the top)."""
@@ -137,12 +146,19 @@ class LocatingParser(Parser):
         try:
             yield
         except VerifyException as error:
-            self.raise_error(str(error), start)
+            # xDSL's own lines before the last say which parameter it is, in terms of the code.
+            name = self.name_span.text.strip('"')
+            operation = f"'{name}' op " if name else ""
+            self.raise_error(operation + str(error).strip().splitlines()[-1].strip(), start)
         except (OverflowError, struct.error):
             self.raise_error("number out of the range of its type", start)
         except ParseError as error:
             if error.msg.endswith("is not registered"):
                 self.raise_error(error.msg, start)
+            if error.msg == NO_ELEMENT_TYPE:
+                word = error.span.text
+                hint = suggestion(word, ELEMENT_TYPES)
+                self.raise_error(f"'{word}' is no type of elements{hint}", error.span.start)
             raise
 
     def _parse_dense_literal_type(

@@ -10,10 +10,10 @@ if __name__ == "passes":
     raise ImportError("import mirage_mlir.passes: the top-level folder is not a package of its own")
 
 PASSES: Mapping[str, str] = {
+    "superoptimize": "mirage_mlir.passes.superoptimize:SuperoptimizePass",
     "kernel-decompose": "mirage_mlir.passes.kernel_decompose:KernelDecomposePass",
     "algebraic-rewrite": "mirage_mlir.passes.algebraic_rewrite:AlgebraicRewritePass",
     "partition-program": "mirage_mlir.passes.partition_program:PartitionProgramPass",
-    "superoptimize": "mirage_mlir.passes.superoptimize:SuperoptimizePass",
     "verify-equivalence": "mirage_mlir.passes.verify_equivalence:VerifyEquivalencePass",
     "fuse-thread-graphs": "mirage_mlir.passes.fuse_thread_graphs:FuseThreadGraphsPass",
     "assign-layouts": "mirage_mlir.passes.assign_layouts:AssignLayoutsPass",
@@ -22,7 +22,11 @@ PASSES: Mapping[str, str] = {
     "lower-to-nvvm": "mirage_mlir.passes.lower_to_nvvm:LowerToNvvmPass",
     "check-lowered-kernels": "mirage_mlir.passes.check_lowered_kernels:CheckLoweredKernelsPass",
 }
-"""Pass name to `module:class`; `test_registry` loads every row and compares its name."""
+"""
+Pass name to `module:class`; `test_registry` loads every row and compares its name.
+
+First the one that does the whole search, then the others in the order in which they run.
+"""
 
 
 def load_pass(name: str) -> type[ModulePass]:

@@ -1,19 +1,17 @@
 """The command line of `mirage-opt`, read into one value."""
 
 import argparse
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Container, Sequence
 from dataclasses import dataclass
 from typing import Any, NoReturn
 
-from xdsl.passes import ModulePass
+from xdsl.universe import Universe
 
-from mirage_mlir.passes import PASSES
-from mirage_mlir.suggestions import suggestion
-from mirage_mlir.tool.pass_options import Request, option_names
+from mirage_mlir.tool.available import about_unknown
+from mirage_mlir.tool.help import describe_available
+from mirage_mlir.tool.pass_options import Request
 from mirage_mlir.tool.pipeline import parse_flag, parse_pass_pipeline, parse_xdsl_passes
 from mirage_mlir.tool.usage import UsageError
-
-PassTable = Mapping[str, Callable[[], type[ModulePass]]]
 
 PASS_FLAG = "--pass-flag"
 """
@@ -59,20 +57,35 @@ class _Parser(argparse.ArgumentParser):
 def _make_parser(epilog: str) -> _Parser:
     parser = _Parser(
         prog="mirage-opt",
-        description="The mirage_mlir compiler: passes over MLIR programs, and their output.",
+        usage="mirage-opt [--PASS[=OPTIONS]]... [options] [FILE]",
+        description=(
+            "The mirage_mlir compiler: passes over MLIR programs, and their output.\n"
+            "mirage-opt --superoptimize --report --artifacts=DIR FILE finds, verifies and\n"
+            "compiles the fastest kernels for a program."
+        ),
         epilog=epilog,
         formatter_class=argparse.RawDescriptionHelpFormatter,
         allow_abbrev=False,
     )
     text = parser.add_argument
-    text("input", nargs="?", default="-", metavar="FILE", help="the program; '-' is stdin")
-    text("-o", dest="output", default="-", metavar="FILE", help="write the result to FILE")
-    text("-t", "--target", default="mlir", help="output format: mlir, irdl, nvvm, ptx, cubin, ...")
+    text("input", nargs="?", default="-", metavar="FILE", help="the program (default: -, stdin)")
+    text(
+        "-o",
+        dest="output",
+        default="-",
+        metavar="FILE",
+        help="write the result to FILE (default: -, standard output)",
+    )
+    text("-t", "--target", default="mlir", help="output format, see below (default: mlir)")
     text("--report", action="store_true", help="say on stderr what was searched and proved")
     text("--artifacts", metavar="DIR", help="write PTX, cubins and artifacts into DIR")
     text("--verify-report", metavar="FILE", help="write what verification proved to FILE, as JSON")
     text("--search-stats", metavar="FILE", help="write what each search did to FILE, as JSON")
-    text("--profile", action="store_true", help="time candidates on this GPU, take the fastest")
+    text(
+        "--profile",
+        action="store_true",
+        help="time the candidates that superoptimize keeps on this GPU, take the fastest",
+    )
     text("--pack", action="store_true", help="let kernels read packed copies of constant inputs")
     text(
         "--allow-unverified",
@@ -83,37 +96,50 @@ def _make_parser(epilog: str) -> _Parser:
         "--verify-budget",
         type=float,
         metavar="SECONDS",
-        help="what random tests of a result may take; above it normal forms have to prove it",
+        help="what random tests of a result may take; above it normal forms have to prove it "
+        "(default: that of superoptimize and verify-equivalence, below)",
     )
     text("--no-cache", action="store_true", help="forget what was found by timing, keep nothing")
-    text("-v", "--verbose", action="store_true", help="show detailed remarks")
+    text("-v", "--verbose", action="store_true", help="show detailed remarks, and times of passes")
     text("--debug", action="store_true", help="show the Python trace of an internal error")
-    text("--version", action="store_true", help="show the version")
+    text("--version", action="store_true", help="show the version and exit")
     _add_pass_options(parser)
     _add_mlir_options(parser)
     return parser
 
 
 def _add_pass_options(parser: _Parser) -> None:
-    group = parser.add_argument_group("passes, in the order given")
+    group = parser.add_argument_group("passes run in the order given; besides --NAME as below")
     # All three append to one list, which keeps their order.
     order: dict[str, Any] = {"dest": "passes", "action": "append", "default": []}
     group.add_argument(PASS_FLAG, type=_parse_pass_flag, help=argparse.SUPPRESS, **order)
     group.add_argument(
-        "-p", "--passes", type=parse_xdsl_passes, metavar="PASSES", help="a,b{option=1},c", **order
+        "-p",
+        "--passes",
+        type=parse_xdsl_passes,
+        metavar="PASSES",
+        help="passes as xdsl-opt takes them: a,b{option=1},c",
+        **order,
     )
     group.add_argument(
-        "--pass-pipeline", type=parse_pass_pipeline, metavar="PIPELINE", help="builtin.module(a,b)"
+        "--pass-pipeline",
+        type=parse_pass_pipeline,
+        metavar="PIPELINE",
+        help="passes as mlir-opt takes them: builtin.module(a,b{option=1}); excludes all others",
     )
 
 
 def _add_mlir_options(parser: _Parser) -> None:
-    flag = parser.add_argument_group("as in mlir-opt").add_argument
-    flag("--split-input-file", action="store_true", help="programs are parted by '// -----'")
+    flag = parser.add_argument_group("as in mlir-opt; all off by default").add_argument
+    flag(
+        "--split-input-file",
+        action="store_true",
+        help="compile the programs between lines '// -----' one by one",
+    )
     flag(
         "--verify-diagnostics",
         action="store_true",
-        help="check diagnostics against 'expected-error @+1 {{...}}' comments",
+        help="check diagnostics against comments 'expected-error @+1 {{...}}'",
     )
     flag(
         "--print-ir-after-all",
@@ -121,10 +147,28 @@ def _add_mlir_options(parser: _Parser) -> None:
         action="store_true",
         help="print the program to stderr after each pass",
     )
-    flag("--print-op-generic", "--mlir-print-op-generic", action="store_true", help="generic form")
-    flag("--print-debuginfo", "--mlir-print-debuginfo", action="store_true", help="with locations")
-    flag("--allow-unregistered-dialect", action="store_true", help="accept unknown operations")
-    flag("--no-implicit-module", action="store_true", help="the input must be one module")
+    flag(
+        "--print-op-generic",
+        "--mlir-print-op-generic",
+        action="store_true",
+        help="print operations in the generic form",
+    )
+    flag(
+        "--print-debuginfo",
+        "--mlir-print-debuginfo",
+        action="store_true",
+        help="print where each operation comes from: loc(...)",
+    )
+    flag(
+        "--allow-unregistered-dialect",
+        action="store_true",
+        help="accept operations of dialects that mirage-opt does not know",
+    )
+    flag(
+        "--no-implicit-module",
+        action="store_true",
+        help="reject input that is not one module (without it operations get one around them)",
+    )
 
 
 def _parse_pass_flag(text: str) -> list[Request]:
@@ -132,27 +176,14 @@ def _parse_pass_flag(text: str) -> list[Request]:
     return [parse_flag(name, options if equals else None)]
 
 
-def _describe_passes(available: PassTable) -> str:
-    """The end of the help text: our passes, each with its summary, and the names of xDSL's."""
-    lines = ["passes of mirage_mlir:"]
-    for name in sorted(PASSES):
-        pass_class = available[name]()
-        summary = (pass_class.__doc__ or "").strip().partition("\n")[0]
-        lines.append(f"  --{name}\n      {summary}")
-        if options := option_names(pass_class):
-            lines.append(f"      options: {' '.join(options)}")
-    others = sorted(name for name in available if name not in PASSES)
-    return "\n".join([*lines, "passes of xDSL:", *(f"  --{name}" for name in others)])
-
-
-def _normalize(words: Sequence[str], available: PassTable, options: Sequence[str]) -> list[str]:
+def _normalize(words: Sequence[str], passes: Container[str], options: Sequence[str]) -> list[str]:
     """`words` with two dashes before each long option, as LLVM reads one, and pass flags marked."""
     result: list[str] = []
     for index, word in enumerate(words):
         if word == "--":
             return [*result, *words[index:]]
         name = word.lstrip("-").partition("=")[0]
-        if word.startswith("-") and name in available:
+        if word.startswith("-") and name in passes:
             result.append(f"{PASS_FLAG}={word.lstrip('-')}")
         elif word.startswith("-") and f"--{name}" in options and len(name) > 1:
             result.append(f"--{word.lstrip('-')}")
@@ -183,20 +214,20 @@ def _with_verification(
     )
 
 
-def parse_command_line(words: Sequence[str], available: PassTable) -> CommandLine:
+def parse_command_line(words: Sequence[str], available: Universe) -> CommandLine:
     """
     Read `words`, which name passes of `available`; `--help` prints the help and exits.
 
     Raises `UsageError`.
     """
     wants_help = "-h" in words or "--help" in words
-    parser = _make_parser(_describe_passes(available) if wants_help else "")
+    parser = _make_parser(describe_available(available) if wants_help else "")
     options = [name for action in parser._actions for name in action.option_strings]
-    arguments, unknown = parser.parse_known_args(_normalize(words, available, options))
+    arguments, unknown = parser.parse_known_args(_normalize(words, available.all_passes, options))
     if unknown:
-        flags = [*options, *(f"--{name}" for name in available)]
-        name = unknown[0].partition("=")[0]
-        raise UsageError(f"unknown argument '{unknown[0]}'{suggestion(name, flags)}")
+        flags = [*options, *(f"--{name}" for name in available.all_passes)]
+        hint = about_unknown(unknown[0].partition("=")[0], flags)
+        raise UsageError(f"unknown argument '{unknown[0]}'{hint}")
     if arguments.pass_pipeline is not None and arguments.passes:
         raise UsageError("--pass-pipeline and other options that name passes exclude each other")
     (target,) = parse_xdsl_passes(arguments.target)

@@ -56,13 +56,13 @@ def _convert(words: Words, hint: Any) -> object:
     return _convert_word(word, hint)
 
 
-def _alternatives(hint: Any) -> tuple[Any, ...]:
+def alternatives(hint: Any) -> tuple[Any, ...]:
     """The types that `hint` allows, strings last: every word is one."""
     choices = get_args(hint) if get_origin(hint) in (Union, UnionType) else (hint,)
     return tuple(sorted(choices, key=lambda choice: choice is str))
 
 
-def _describe(hint: Any) -> str:
+def describe(hint: Any) -> str:
     """What a user may write for `hint`."""
     names = {int: "an integer", float: "a number", bool: "true or false", str: "a string"}
     if hint in names:
@@ -70,20 +70,20 @@ def _describe(hint: Any) -> str:
     if get_origin(hint) is Literal:
         return "one of " + ", ".join(str(choice) for choice in get_args(hint))
     if get_origin(hint) is tuple:
-        return f"a list, each {_describe(get_args(hint)[0])}"
+        return f"a list, each {describe(get_args(hint)[0])}"
     if isinstance(hint, type) and issubclass(hint, Enum):
         return "one of " + ", ".join(str(member.value) for member in hint)
     return "none"
 
 
 def _option(owner: str, name: str, words: Words, hint: Any) -> object:
-    choices = _alternatives(hint)
+    choices = alternatives(hint)
     for choice in choices:
         try:
             return _convert(words, choice)
         except (ValueError, StopIteration):
             continue
-    wanted = " or ".join(_describe(choice) for choice in choices if choice is not NoneType)
+    wanted = " or ".join(describe(choice) for choice in choices if choice is not NoneType)
     got = f"not '{','.join(words)}'" if words else "and none was given"
     raise UsageError(f"option '{name}' of '{owner}' takes {wanted}, {got}")
 

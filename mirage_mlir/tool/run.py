@@ -13,18 +13,18 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.passes import ModulePass
 from xdsl.universe import Universe
 
-from mirage_mlir.diagnostics import collect_remarks
+from mirage_mlir.diagnostics import collect_remarks, shortened
 from mirage_mlir.progress import Progress
 from mirage_mlir.runtime.cuda_driver import CudaError
-from mirage_mlir.suggestions import suggestion
 from mirage_mlir.targets.base import BinaryTarget
+from mirage_mlir.tool.available import about_unknown, available
 from mirage_mlir.tool.command_line import CommandLine, parse_command_line
 from mirage_mlir.tool.compilation import Compilation, InternalError, Rejected, rejections
+from mirage_mlir.tool.excerpt import ExcerptWriter
 from mirage_mlir.tool.expected_diagnostics import ExpectedDiagnostics
 from mirage_mlir.tool.files import SPLIT_LINE, Chunk, InputError, Output, read_source
 from mirage_mlir.tool.pass_options import instantiate
 from mirage_mlir.tool.usage import UsageError
-from mirage_mlir.universe import MIRAGE_UNIVERSE
 
 if TYPE_CHECKING:
     from mirage_mlir.driver.session import Session
@@ -39,20 +39,6 @@ def _say(lines: Iterable[object]) -> None:
     sys.stderr.flush()
 
 
-def _universe() -> Universe:
-    """
-    What xDSL, we and other installed packages have.
-
-    In a checkout that is not installed (`tools/mirage-opt`) no entry point names ours.
-    """
-    found = Universe.get_multiverse()
-    return Universe(
-        all_dialects={**found.all_dialects, **MIRAGE_UNIVERSE.all_dialects},
-        all_passes={**found.all_passes, **MIRAGE_UNIVERSE.all_passes},
-        all_targets={**found.all_targets, **MIRAGE_UNIVERSE.all_targets},
-    )
-
-
 def _compilation(command: CommandLine, universe: Universe) -> Compilation:
     """The passes and the target of `command`; raises `UsageError` for those that do not exist."""
     context = Context(allow_unregistered=command.allow_unregistered_dialect)
@@ -61,13 +47,13 @@ def _compilation(command: CommandLine, universe: Universe) -> Compilation:
     passes: list[ModulePass] = []
     for request in command.passes:
         if request.name not in universe.all_passes:
-            hint = suggestion(request.name, universe.all_passes)
+            hint = about_unknown(request.name, universe.all_passes)
             raise UsageError(f"unknown pass '{request.name}'{hint}; --help lists them")
         passes.append(instantiate(universe.all_passes[request.name](), request))
     if command.target.name not in universe.all_targets:
         known = ", ".join(sorted(universe.all_targets))
-        hint = suggestion(command.target.name, universe.all_targets)
-        raise UsageError(f"unknown target '{command.target.name}'; there are {known}{hint}")
+        hint = about_unknown(command.target.name, universe.all_targets)
+        raise UsageError(f"unknown target '{command.target.name}'{hint}; there are {known}")
     target = instantiate(universe.all_targets[command.target.name](), command.target)
     if isinstance(target, BinaryTarget):
         if command.split_input_file:
@@ -88,35 +74,36 @@ class _Run:
         """Compile every chunk, even after one was rejected; the exit code."""
         source = read_source(self.command.input)
         do = self.check if self.command.verify_diagnostics else self.compile
+        writer = ExcerptWriter(source.name, source.text)
         rejected = 0
         for index, chunk in enumerate(source.chunks(self.command.split_input_file)):
             if index > 0:
                 self.output.write(SPLIT_LINE.encode())
-            rejected += not do(source.name, chunk)
+            rejected += not do(source.name, chunk, writer)
         if rejected:
             return BAD_INPUT
         self.output.keep()
         return SUCCESS
 
-    def compile(self, name: str, chunk: Chunk) -> bool:
+    def compile(self, name: str, chunk: Chunk, writer: ExcerptWriter) -> bool:
         """Compile `chunk` and print what there is to say about it; whether it was accepted."""
         with collect_remarks(details=self.command.verbose) as remarks:
 
             def print_remarks() -> None:
-                _say(remarks)
+                _say(writer.lines(remarks))
                 remarks.clear()
 
             try:
                 self.translate(name, chunk, print_remarks)
             except Rejected as rejected:
                 print_remarks()
-                _say(rejected.diagnostics)
+                _say(writer.lines(rejected.diagnostics))
                 return False
             finally:
                 print_remarks()
         return True
 
-    def check(self, name: str, chunk: Chunk) -> bool:
+    def check(self, name: str, chunk: Chunk, writer: ExcerptWriter) -> bool:
         """Compile `chunk`; whether what there is to say about it is what its comments expect."""
         expected = ExpectedDiagnostics.of(name, chunk.text, chunk.first_line)
         with collect_remarks(details=self.command.verbose) as remarks:
@@ -125,7 +112,7 @@ class _Run:
             except Rejected as rejected:
                 remarks += rejected.diagnostics
         expected.see(remarks)
-        _say(verdict := expected.verdict())
+        _say(writer.lines(verdict := expected.verdict()))
         return not verdict
 
     def translate(self, name: str, chunk: Chunk, print_remarks: Callable[[], None]) -> None:
@@ -174,8 +161,8 @@ def _session(command: CommandLine) -> "Session | None":
 
 
 def _run(words: Sequence[str]) -> int:
-    universe = _universe()
-    command = parse_command_line(words, universe.all_passes)
+    universe = available()
+    command = parse_command_line(words, universe)
     compilation = _compilation(command, universe)
     with _search_stats(command.search_stats), _verify_report(command.verify_report):
         return _Run(command, compilation, Output(command.output), _session(command)).run()
@@ -226,7 +213,7 @@ def run(words: Sequence[str]) -> int:
     try:
         return _run(words)
     except UsageError as error:
-        _say([f"mirage-opt: error: {error}"])
+        _say([shortened(f"mirage-opt: error: {error}")])
         return BAD_COMMAND_LINE
     except InputError as error:
         _say([error])
@@ -243,6 +230,6 @@ def run(words: Sequence[str]) -> int:
         if "--debug" in words:
             traceback.print_exc()
         kind = "" if isinstance(error, InternalError) else f"{type(error).__name__}: "
-        text = " ".join(f"{kind}{error}".split())
+        text = shortened(" ".join(f"{kind}{error}".split()))
         _say([f"mirage-opt: internal error: {text}; --debug shows where"])
         return OUR_FAULT

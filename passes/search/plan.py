@@ -3,6 +3,7 @@
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
+from xdsl.dialects.builtin import UNKNOWN_LOC
 from xdsl.dialects.func import FuncOp, ReturnOp
 from xdsl.ir import Block, Operation, Region, SSAValue
 
@@ -68,10 +69,13 @@ class FunctionWriter:
     def write(self) -> FuncOp:
         """The function of the same name and type that launches the plan's kernels."""
         for old, new in zip(self.function.body.block.args, self._block.args, strict=True):
-            new.name_hint = old.name_hint
+            new.name_hint, new.location = old.name_hint, old.location
             self._values[old] = new
         results = [self._value(value) for value in returned(self.function)]
-        self._block.add_op(ReturnOp(*results))
+        last = ReturnOp(*results)
+        if self.function.body.block.last_op is not None:
+            last.location = self.function.body.block.last_op.location
+        self._block.add_op(last)
         written = FuncOp.create(
             properties=dict(self.function.properties),
             attributes=dict(self.function.attributes),
@@ -108,6 +112,7 @@ class FunctionWriter:
     def _launch(self, planned: PlannedKernel) -> None:
         written = planned.write([self._values[argument] for argument in planned.arguments])
         for op in written.operations:
+            _locate(op, planned.results[0])
             self._block.add_op(op)
         for old, new in zip(planned.results, written.results, strict=True):
             op = new.owner
@@ -123,6 +128,20 @@ class FunctionWriter:
         assert stays(op), f"no kernel of the plan makes the result of {op.name}"
         # Cloning notes the new results.
         self._block.add_op(op.clone(self._values))
+
+
+def _locate(made: Operation, result: SSAValue) -> None:
+    """Make `made` and what is inside, which no line of the program says, come from `result`."""
+    source = result.owner
+    if not isinstance(source, Operation):
+        return
+    for op in made.walk():
+        if op.location == UNKNOWN_LOC:
+            op.location = source.location
+        for block in [block for region in op.regions for block in region.blocks]:
+            for argument in block.args:
+                if argument.location == UNKNOWN_LOC:
+                    argument.location = source.location
 
 
 def stays(op: Operation) -> bool:

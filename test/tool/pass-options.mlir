@@ -1,18 +1,16 @@
 // Options of a pass, in the three ways to name it.
-// RUN: mirage-opt %s --scf-parallel-loop-tiling="parallel-loop-tile-sizes=4,8" | filecheck %s
-// RUN: mirage-opt %s '--scf-parallel-loop-tiling={parallel-loop-tile-sizes=4,8}' | filecheck %s
-// RUN: mirage-opt %s --pass-pipeline='builtin.module(scf-parallel-loop-tiling{parallel-loop-tile-sizes=4,8})' | filecheck %s
-// RUN: mirage-opt %s -p 'scf-parallel-loop-tiling{parallel-loop-tile-sizes=4,8}' | filecheck %s
+// RUN: mirage-opt %s --algebraic-rewrite="rules=join-sums,square-of-sqrt" | filecheck %s
+// RUN: mirage-opt %s '--algebraic-rewrite={rules=join-sums,square-of-sqrt}' | filecheck %s
+// RUN: mirage-opt %s --pass-pipeline='builtin.module(algebraic-rewrite{rules=join-sums,square-of-sqrt})' | filecheck %s
+// RUN: mirage-opt %s -p 'algebraic-rewrite{rules="join-sums","square-of-sqrt"}' | filecheck %s
 
-// CHECK: %[[STEP:.*]] = arith.constant 4 : index
-// CHECK: arith.muli %{{.*}}, %[[STEP]] : index
-func.func @loop(%n: index) {
-  %zero = arith.constant 0 : index
-  %one = arith.constant 1 : index
-  "scf.parallel"(%zero, %zero, %n, %n, %one, %one) <{operandSegmentSizes = array<i32: 2, 2, 2, 0>}> ({
-  ^bb0(%i: index, %j: index):
-    "test.op"(%i, %j) : (index, index) -> ()
-    "scf.reduce"() : () -> ()
-  }) : (index, index, index, index, index, index) -> ()
-  func.return
+// CHECK-NOT: kernel.square
+// CHECK:     kernel.div
+func.func @f(%x: tensor<4x8xf32>, %s: tensor<4x1xf32>) -> tensor<4x1xf32> {
+  %a = kernel.sqrt %x : (tensor<4x8xf32>) -> tensor<4x8xf32>
+  %b = kernel.square %a : (tensor<4x8xf32>) -> tensor<4x8xf32>
+  // Left alone: a rule that is not among those that are asked for.
+  %c = kernel.div %b, %s : (tensor<4x8xf32>, tensor<4x1xf32>) -> tensor<4x8xf32>
+  %y = kernel.reduce_sum %c {dims = array<i64: 1>} : (tensor<4x8xf32>) -> tensor<4x1xf32>
+  func.return %y : tensor<4x1xf32>
 }

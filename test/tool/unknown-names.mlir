@@ -2,9 +2,9 @@
 // RUN: not mirage-opt %s --canonicalise 2>&1 | filecheck %s --check-prefix=FLAG --match-full-lines
 // RUN: not mirage-opt %s -p no-such-pass 2>&1 | filecheck %s --check-prefix=PASS
 // RUN: not mirage-opt %s --cse=nope=1 2>&1 | filecheck %s --check-prefix=NONE
-// RUN: not mirage-opt %s --scf-parallel-loop-tiling=nope=1 2>&1 | filecheck %s --check-prefix=OPTION
-// RUN: not mirage-opt %s --scf-parallel-loop-tiling=parallel-loop-tile-sizes=4,wide 2>&1 | filecheck %s --check-prefix=VALUE
-// RUN: not mirage-opt %s --lower-riscv-func="insert-exit-syscall=maybe" 2>&1 | filecheck %s --check-prefix=BOOL
+// RUN: not mirage-opt %s --verify-equivalence=nope=1 2>&1 | filecheck %s --check-prefix=OPTION
+// RUN: not mirage-opt %s --superoptimize=top-k=4,wide 2>&1 | filecheck %s --check-prefix=VALUE
+// RUN: not mirage-opt %s --superoptimize=allow-unverified=maybe 2>&1 | filecheck %s --check-prefix=BOOL
 // RUN: not mirage-opt %s -t nope 2>&1 | filecheck %s --check-prefix=TARGET
 // RUN: not mirage-opt %s --cse='a b=' 2>&1 | filecheck %s --check-prefix=SYNTAX
 // RUN: not mirage-opt %s --pack -t cubin 2>&1 | filecheck %s --check-prefix=PACK
@@ -13,10 +13,10 @@
 // FLAG:   mirage-opt: error: unknown argument '--canonicalise'; did you mean '--canonicalize'?
 // PASS:   mirage-opt: error: unknown pass 'no-such-pass'
 // NONE:   mirage-opt: error: 'cse' has no option 'nope' (it has none)
-// OPTION: mirage-opt: error: 'scf-parallel-loop-tiling' has no option 'nope' (it has parallel-loop-tile-sizes)
-// VALUE:  mirage-opt: error: option 'parallel-loop-tile-sizes' of 'scf-parallel-loop-tiling' takes a list, each an integer, not '4,wide'
-// BOOL:   mirage-opt: error: option 'insert-exit-syscall' of 'lower-riscv-func' takes true or false, not 'maybe'
-// TARGET: mirage-opt: error: unknown target 'nope'; there are {{.*}}irdl{{.*}}mlir
+// OPTION: mirage-opt: error: 'verify-equivalence' has no option 'nope' (it has reference, candidate, tests, seed, budget)
+// VALUE:  mirage-opt: error: option 'top-k' of 'superoptimize' takes an integer, not '4,wide'
+// BOOL:   mirage-opt: error: option 'allow-unverified' of 'superoptimize' takes true or false, not 'maybe'
+// TARGET: mirage-opt: error: unknown target 'nope'; there are cubin, irdl, irdl-generic, mlir, nvvm, ptx{{$}}
 // SYNTAX: mirage-opt: error: --cse: expected a value at column 5 of 'a b='
 // PACK:   mirage-opt: error: --pack is for --report, --artifacts and --profile; for -t write {pack=true}
 // FILES:  mirage-opt: error: unknown argument '{{.*}}unknown-names.mlir'

@@ -25,7 +25,7 @@
 
 // -----
 
-// expected-error @below {{parameter 'shape' does not verify: "x" should be of base attribute integer}}
+// expected-error @below {{'test.op' op "x" should be of base attribute integer}}
 "test.op"() : () -> !threadblock.tile<["x", 32], f16>
 
 // -----
