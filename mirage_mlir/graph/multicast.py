@@ -64,11 +64,11 @@ def choose_cluster(
         operations: floating-point ones of a block's products in one turn.
         target: the GPU.
     """
-    if prod(grid) > target.multiprocessors or not target.pipeline_l2_rate_of_one:
+    if prod(grid) > target.sm_count or not target.tma_l2_bandwidth_per_sm:
         return ()
     total = sum(tile.size for tile in tiles)
-    copying = total / target.pipeline_l2_rate_of_one
-    if copying <= operations * target.multiprocessors / GROUP_RATE:
+    copying = total / target.tma_l2_bandwidth_per_sm
+    if copying <= operations * target.sm_count / GROUP_RATE:
         return ()
     for axis, readers in enumerate(grid):
         shared = sum(tile.size for tile in tiles if axis not in tile.cut)

@@ -33,48 +33,48 @@ class Target:
     ptx_features: str
     """LLVM's feature for the PTX version that is written: the oldest that has what we emit, so that
     a driver that cannot load the cubin may still take the text."""
-    multiprocessors: int
-    clock: float
-    shared_per_block: int
-    shared_per_multiprocessor: int
-    registers_per_multiprocessor: int
-    threads_per_multiprocessor: int
-    blocks_per_multiprocessor: int
-    cluster_blocks: int
+    sm_count: int
+    clock_rate: float
+    shared_memory_per_block: int
+    shared_memory_per_sm: int
+    registers_per_sm: int
+    threads_per_sm: int
+    blocks_per_sm: int
+    cluster_max: int
     """Blocks that can add up their sums through each other's shared memory; 0 if none can."""
-    sharing_blocks: int
+    split_max: int
     """Blocks that may share a loop: beyond those of a cluster their sums go through device memory,
     and with more than 16 the last block takes longer to add up than the others to walk."""
-    multiprocessors_in_clusters: int
+    sm_count_in_clusters: int
     """That have a block each before some get two, when clusters have four blocks and more: those
     of a cluster are neighbours, and some multiprocessors have too few."""
-    dram_rate: float
+    dram_bandwidth: float
     """Bytes that a kernel reads from device memory when all multiprocessors ask for them."""
-    dram_rate_of_one: float
+    dram_bandwidth_per_sm: float
     """The same when one multiprocessor asks, with enough bytes in flight."""
     dram_latency: float
     """From asking for bytes to having them, while others ask for as much as they can."""
     l2_bytes: int
-    l2_rate: float
-    matrix_rate: float
+    l2_bandwidth: float
+    mma_throughput: float
     """Floating-point operations of `mma.sync` on f16 or bf16 with f32 sums."""
-    scalar_rate: float
+    fp32_throughput: float
     """Floating-point operations in f32 outside the matrix units."""
-    shared_rate: float
+    shared_memory_bandwidth: float
     """Bytes that all multiprocessors together read from shared memory."""
-    launch: float
+    launch_latency: float
     """An empty kernel inside a CUDA graph, from the end of the one before it to its own end."""
-    barrier: float
+    barrier_latency: float
     """One step of a block: wait for copies, barrier, and the instructions around them."""
-    tensor_copies: bool = False
+    has_tma: bool = False
     """Whether one thread can have boxes of a tensor copied to shared memory (TMA)."""
-    pipeline_rate: float = 0.0
+    tma_bandwidth: float = 0.0
     """Bytes that are read from device memory in a second where tensor copies do nothing else."""
-    pipeline_rate_of_one: float = 0.0
+    tma_bandwidth_per_sm: float = 0.0
     """The same when one multiprocessor asks."""
-    pipeline_l2_rate_of_one: float = 0.0
+    tma_l2_bandwidth_per_sm: float = 0.0
     """Bytes that tensor copies of one multiprocessor get from L2 in a second."""
-    warpgroup_products: bool = False
+    has_wgmma: bool = False
     """Whether four warps together multiply tiles in shared memory (`wgmma`)."""
 
 
@@ -85,91 +85,91 @@ H200 = Target(
     chip="sm_90a",
     # 8.6 for bulk copies to the block's own shared memory.
     ptx_features="+ptx86",
-    multiprocessors=132,
-    clock=1.98e9,
-    shared_per_block=227 * _KIB,
-    shared_per_multiprocessor=228 * _KIB,
-    registers_per_multiprocessor=65536,
-    threads_per_multiprocessor=2048,
-    blocks_per_multiprocessor=32,
-    cluster_blocks=8,
-    sharing_blocks=8,
-    multiprocessors_in_clusters=120,
+    sm_count=132,
+    clock_rate=1.98e9,
+    shared_memory_per_block=227 * _KIB,
+    shared_memory_per_sm=228 * _KIB,
+    registers_per_sm=65536,
+    threads_per_sm=2048,
+    blocks_per_sm=32,
+    cluster_max=8,
+    split_max=8,
+    sm_count_in_clusters=120,
     # Fitted to RMSNorm and a linear layer, 255 tilings: 13 % mean error.
-    dram_rate=4.2e12,
-    dram_rate_of_one=4.8e10,
+    dram_bandwidth=4.2e12,
+    dram_bandwidth_per_sm=4.8e10,
     dram_latency=1.4e-6,
     l2_bytes=60 << 20,
-    l2_rate=5.5e12,
-    matrix_rate=3.5e14,
-    scalar_rate=3e13,
-    shared_rate=2.5e13,
-    launch=1.1e-6,
-    barrier=0.06e-6,
-    tensor_copies=True,
-    pipeline_rate=4.4e12,
-    pipeline_rate_of_one=4.7e10,
-    pipeline_l2_rate_of_one=9e10,
-    warpgroup_products=True,
+    l2_bandwidth=5.5e12,
+    mma_throughput=3.5e14,
+    fp32_throughput=3e13,
+    shared_memory_bandwidth=2.5e13,
+    launch_latency=1.1e-6,
+    barrier_latency=0.06e-6,
+    has_tma=True,
+    tma_bandwidth=4.4e12,
+    tma_bandwidth_per_sm=4.7e10,
+    tma_l2_bandwidth_per_sm=9e10,
+    has_wgmma=True,
 )
 
 H100 = Target(
     name="H100",
     chip="sm_90a",
     ptx_features="+ptx86",
-    multiprocessors=132,
-    clock=1.98e9,
-    shared_per_block=227 * _KIB,
-    shared_per_multiprocessor=228 * _KIB,
-    registers_per_multiprocessor=65536,
-    threads_per_multiprocessor=2048,
-    blocks_per_multiprocessor=32,
-    cluster_blocks=8,
-    sharing_blocks=8,
-    multiprocessors_in_clusters=120,
+    sm_count=132,
+    clock_rate=1.98e9,
+    shared_memory_per_block=227 * _KIB,
+    shared_memory_per_sm=228 * _KIB,
+    registers_per_sm=65536,
+    threads_per_sm=2048,
+    blocks_per_sm=32,
+    cluster_max=8,
+    split_max=8,
+    sm_count_in_clusters=120,
     # 90 % of the data sheet's 3.35e12, as row kernels reach it.
-    dram_rate=3.0e12,
-    dram_rate_of_one=4.4e10,
+    dram_bandwidth=3.0e12,
+    dram_bandwidth_per_sm=4.4e10,
     dram_latency=1.3e-6,
     l2_bytes=50 << 20,
-    l2_rate=5e12,
-    matrix_rate=3.5e14,
-    scalar_rate=3e13,
-    shared_rate=2.5e13,
-    launch=1.3e-6,
-    barrier=0.10e-6,
-    tensor_copies=True,
-    pipeline_rate=3.1e12,
-    pipeline_rate_of_one=4.3e10,
-    pipeline_l2_rate_of_one=9e10,
-    warpgroup_products=True,
+    l2_bandwidth=5e12,
+    mma_throughput=3.5e14,
+    fp32_throughput=3e13,
+    shared_memory_bandwidth=2.5e13,
+    launch_latency=1.3e-6,
+    barrier_latency=0.10e-6,
+    has_tma=True,
+    tma_bandwidth=3.1e12,
+    tma_bandwidth_per_sm=4.3e10,
+    tma_l2_bandwidth_per_sm=9e10,
+    has_wgmma=True,
 )
 
 A100 = Target(
     name="A100",
     chip="sm_80",
     ptx_features="+ptx80",
-    multiprocessors=108,
-    clock=1.41e9,
-    shared_per_block=163 * _KIB,
-    shared_per_multiprocessor=164 * _KIB,
-    registers_per_multiprocessor=65536,
-    threads_per_multiprocessor=2048,
-    blocks_per_multiprocessor=32,
-    cluster_blocks=0,
-    sharing_blocks=16,
-    multiprocessors_in_clusters=0,
+    sm_count=108,
+    clock_rate=1.41e9,
+    shared_memory_per_block=163 * _KIB,
+    shared_memory_per_sm=164 * _KIB,
+    registers_per_sm=65536,
+    threads_per_sm=2048,
+    blocks_per_sm=32,
+    cluster_max=0,
+    split_max=16,
+    sm_count_in_clusters=0,
     # 90 % of the data sheet's 1.555e12 (the 40 GB card).
-    dram_rate=1.4e12,
-    dram_rate_of_one=2.6e10,
+    dram_bandwidth=1.4e12,
+    dram_bandwidth_per_sm=2.6e10,
     dram_latency=1.2e-6,
     l2_bytes=40 << 20,
-    l2_rate=3.5e12,
-    matrix_rate=2.4e14,
-    scalar_rate=1.2e13,
-    shared_rate=1.5e13,
-    launch=1.6e-6,
-    barrier=0.14e-6,
+    l2_bandwidth=3.5e12,
+    mma_throughput=2.4e14,
+    fp32_throughput=1.2e13,
+    shared_memory_bandwidth=1.5e13,
+    launch_latency=1.6e-6,
+    barrier_latency=0.14e-6,
 )
 
 GPUS: Mapping[str, Target] = {target.name: target for target in (H200, H100, A100)}

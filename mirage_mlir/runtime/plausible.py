@@ -25,7 +25,7 @@ MOST_PARAMETER_BYTES = 32764
 
 POINTER_BYTES, MAP_BYTES = 8, 128
 
-MOST_SHARED_BYTES = max(target.shared_per_block for target in TARGETS.values())
+MOST_SHARED_BYTES = max(target.shared_memory_per_block for target in TARGETS.values())
 
 MOST_DEVICE_BYTES = 2**40
 """Of scratch memory and of counters: more than any GPU has."""
@@ -57,7 +57,7 @@ def check_target(code: "TargetCode") -> None:
         if size > MOST_DEVICE_BYTES:
             raise ArtifactError(f"{size} bytes of {name} for {code.target} are more than there are")
     row = TARGETS.get(code.target)
-    shared = MOST_SHARED_BYTES if row is None else row.shared_per_block
+    shared = MOST_SHARED_BYTES if row is None else row.shared_memory_per_block
     for launch in code.launches:
         _check_launch(f"kernel {launch.kernel!r} for {code.target}", launch, shared)
 

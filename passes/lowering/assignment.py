@@ -183,7 +183,7 @@ class LayoutAssignment(TilePlaces):
         self, op: threadblock.MatmulOp, chain: Chain | None, *, held: bool, summed: bool
     ) -> Unit | None:
         """How warp groups compute `op`; None where single warps do."""
-        if not self.target.warpgroup_products:
+        if not self.target.has_wgmma:
             return None
         if chain is None or (not held and source_of(op.lhs) in self.chains):
             return choose_unit(op, self.threads // WARP_THREADS, summed)
