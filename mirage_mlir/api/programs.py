@@ -10,10 +10,9 @@ from xdsl.dialects.builtin import ModuleOp
 from mirage_mlir.api.graph import KernelGraph, SearchOptions, options_of
 from mirage_mlir.api.options import checked
 from mirage_mlir.driver.as_written import compile_as_written
-from mirage_mlir.driver.options import DEFAULT_CHIPS
 from mirage_mlir.driver.profile import optimize
 from mirage_mlir.driver.source import functions, parse_program
-from mirage_mlir.graph.target import DEFAULT_TARGET
+from mirage_mlir.graph.target import DEFAULT_CHIPS, DEFAULT_TARGET
 from mirage_mlir.runtime.kernel import CompiledKernel
 
 

@@ -5,9 +5,9 @@ from xdsl.dialects.builtin import ModuleOp
 
 from mirage_mlir import __version__
 from mirage_mlir.driver.compile import CompiledFunction, compile_function
-from mirage_mlir.driver.options import DEFAULT_CHIPS
 from mirage_mlir.driver.report import kernel_lines
 from mirage_mlir.driver.source import alone, function_named, text_of
+from mirage_mlir.graph.target import DEFAULT_CHIPS
 from mirage_mlir.runtime.artifact import Artifact
 
 

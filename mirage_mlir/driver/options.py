@@ -3,12 +3,9 @@
 from dataclasses import dataclass
 
 from mirage_mlir.equivalence.check import BUDGET
-from mirage_mlir.graph.target import DEFAULT_TARGET, target_named
+from mirage_mlir.graph.target import DEFAULT_CHIPS, DEFAULT_TARGET, target_named
 from mirage_mlir.passes.search.effort import MAX_KERNELS, Effort
 from mirage_mlir.passes.search.precision import AS_F32, check_precision
-
-DEFAULT_CHIPS = ("sm_90a", "sm_80")
-"""The instruction sets that a result has machine code for, the most capable first."""
 
 
 @dataclass(frozen=True)

@@ -23,9 +23,6 @@ from mirage_mlir.graph.tensor_map import (
     box_starts,
 )
 
-GROUP_RATE = 6.5e14
-"""Floating-point operations in a second of large products of warp groups on an H200."""
-
 PAIR = 2
 
 SHARED_PART = 2 / 3
@@ -64,11 +61,11 @@ def choose_cluster(
         operations: floating-point ones of a block's products in one turn.
         target: the GPU.
     """
-    if prod(grid) > target.sm_count or not target.tma_l2_bandwidth_per_sm:
+    if prod(grid) > target.sm_count or not target.has_multicast:
         return ()
     total = sum(tile.size for tile in tiles)
     copying = total / target.tma_l2_bandwidth_per_sm
-    if copying <= operations * target.sm_count / GROUP_RATE:
+    if copying <= operations * target.sm_count / target.wgmma_throughput:
         return ()
     for axis, readers in enumerate(grid):
         shared = sum(tile.size for tile in tiles if axis not in tile.cut)

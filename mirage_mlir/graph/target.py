@@ -1,8 +1,9 @@
 """
-The GPUs that we compile for, one row of numbers each.
+The GPUs that we compile for, one row of features and numbers each.
 
-The search ranks by these numbers; the lowering takes its limits from them. Times are in seconds,
-memory in bytes, rates per second.
+The search ranks by the numbers; the lowering takes its limits from them. Whether a GPU can do
+something is asked of its features: no other module knows the name of a GPU or of an instruction
+set. Times are in seconds, memory in bytes, rates per second.
 
 Where they are from: counts and sizes (multiprocessors, registers, shared memory, threads, blocks)
 are those of the CUDA programming guide's table of compute capabilities (8.0 and 9.0) and of the
@@ -15,8 +16,34 @@ are the H200's, which has the same processor; latencies are taken to be of the H
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from enum import Enum
 
 from mirage_mlir.suggestions import suggestion
+
+
+class Feature(Enum):
+    """What a GPU can do and others cannot; the value is its name in messages."""
+
+    MMA_SYNC = "mma.sync"
+    """A warp multiplies matrices in its registers."""
+    WGMMA = "wgmma"
+    """A warpgroup, four warps, multiplies matrices in shared memory."""
+    TCGEN05 = "tcgen05"
+    """A thread has matrices in shared and tensor memory multiplied."""
+    CLUSTERS = "thread block clusters"
+    """Blocks of a cluster reach each other's shared memory (DSMEM)."""
+    TMA = "TMA"
+    """A thread has boxes of a tensor copied to shared memory, with mbarriers to wait on."""
+    MULTICAST = "TMA multicast"
+    """The same, to several blocks of a cluster at once."""
+    PDL = "programmatic dependent launch"
+    """A kernel starts before the previous grid has ended."""
+    SETMAXNREG = "setmaxnreg"
+    """Warpgroups give registers to each other."""
+
+
+MMA_INSTRUCTIONS = (Feature.MMA_SYNC, Feature.WGMMA, Feature.TCGEN05)
+"""The sets of MMA instructions, the slowest first."""
 
 
 @dataclass(frozen=True)
@@ -33,7 +60,9 @@ class Target:
     ptx_features: str
     """LLVM's feature for the PTX version that is written: the oldest that has what we emit, so that
     a driver that cannot load the cubin may still take the text."""
+    features: frozenset[Feature]
     sm_count: int
+    """Streaming multiprocessors (SMs)."""
     clock_rate: float
     shared_memory_per_block: int
     shared_memory_per_sm: int
@@ -41,17 +70,18 @@ class Target:
     threads_per_sm: int
     blocks_per_sm: int
     cluster_max: int
-    """Blocks that can add up their sums through each other's shared memory; 0 if none can."""
+    """Blocks of a cluster, where any number of clusters is to fit; 0 if there are none."""
     split_max: int
-    """Blocks that may share a loop: beyond those of a cluster their sums go through device memory,
-    and with more than 16 the last block takes longer to add up than the others to walk."""
+    """Blocks that may share a loop (split-K): beyond those of a cluster their sums go through
+    device memory, and with more than 16 the last block takes longer to add up than the others to
+    walk."""
     sm_count_in_clusters: int
-    """That have a block each before some get two, when clusters have four blocks and more: those
-    of a cluster are neighbours, and some multiprocessors have too few."""
+    """SMs that have a block each before some get two, when clusters have four blocks and more:
+    those of a cluster are neighbours, and some SMs have too few."""
     dram_bandwidth: float
-    """Bytes that a kernel reads from device memory when all multiprocessors ask for them."""
+    """Bytes that a kernel reads from device memory when all SMs ask for them."""
     dram_bandwidth_per_sm: float
-    """The same when one multiprocessor asks, with enough bytes in flight."""
+    """The same when one SM asks, with enough bytes in flight."""
     dram_latency: float
     """From asking for bytes to having them, while others ask for as much as they can."""
     l2_bytes: int
@@ -61,30 +91,71 @@ class Target:
     fp32_throughput: float
     """Floating-point operations in f32 outside the matrix units."""
     shared_memory_bandwidth: float
-    """Bytes that all multiprocessors together read from shared memory."""
+    """Bytes that all SMs together read from shared memory."""
     launch_latency: float
     """An empty kernel inside a CUDA graph, from the end of the one before it to its own end."""
     barrier_latency: float
     """One step of a block: wait for copies, barrier, and the instructions around them."""
-    has_tma: bool = False
-    """Whether one thread can have boxes of a tensor copied to shared memory (TMA)."""
     tma_bandwidth: float = 0.0
-    """Bytes that are read from device memory in a second where tensor copies do nothing else."""
+    """Bytes that are read from device memory where TMA does nothing else."""
     tma_bandwidth_per_sm: float = 0.0
-    """The same when one multiprocessor asks."""
+    """The same when one SM asks."""
     tma_l2_bandwidth_per_sm: float = 0.0
-    """Bytes that tensor copies of one multiprocessor get from L2 in a second."""
-    has_wgmma: bool = False
-    """Whether four warps together multiply tiles in shared memory (`wgmma`)."""
+    """Bytes that TMA of one SM gets from L2."""
+    wgmma_throughput: float = 0.0
+    """Floating-point operations of large `wgmma`s on f16 or bf16 with f32 sums."""
+    advises_l2: bool = False
+    """Whether kernels that read more than L2 holds say what it should keep, as was timed."""
+
+    @property
+    def mma(self) -> tuple[Feature, ...]:
+        """Its sets of MMA instructions, the slowest first."""
+        return tuple(each for each in MMA_INSTRUCTIONS if each in self.features)
+
+    @property
+    def has_wgmma(self) -> bool:
+        """Whether four warps together multiply tiles in shared memory."""
+        return Feature.WGMMA in self.features
+
+    @property
+    def has_clusters(self) -> bool:
+        """Whether blocks reach each other's shared memory."""
+        return Feature.CLUSTERS in self.features
+
+    @property
+    def has_tma(self) -> bool:
+        """Whether one thread can have boxes of a tensor copied to shared memory."""
+        return Feature.TMA in self.features
+
+    @property
+    def has_multicast(self) -> bool:
+        """Whether such a copy can go to several blocks of a cluster."""
+        return Feature.MULTICAST in self.features
+
+    @property
+    def has_pdl(self) -> bool:
+        """Whether a kernel can start before the previous grid has ended."""
+        return Feature.PDL in self.features
 
 
 _KIB = 1024
+
+_SM_80 = frozenset({Feature.MMA_SYNC})
+_SM_90 = _SM_80 | {
+    Feature.WGMMA,
+    Feature.CLUSTERS,
+    Feature.TMA,
+    Feature.MULTICAST,
+    Feature.PDL,
+    Feature.SETMAXNREG,
+}
 
 H200 = Target(
     name="H200",
     chip="sm_90a",
     # 8.6 for bulk copies to the block's own shared memory.
     ptx_features="+ptx86",
+    features=_SM_90,
     sm_count=132,
     clock_rate=1.98e9,
     shared_memory_per_block=227 * _KIB,
@@ -106,17 +177,18 @@ H200 = Target(
     shared_memory_bandwidth=2.5e13,
     launch_latency=1.1e-6,
     barrier_latency=0.06e-6,
-    has_tma=True,
     tma_bandwidth=4.4e12,
     tma_bandwidth_per_sm=4.7e10,
     tma_l2_bandwidth_per_sm=9e10,
-    has_wgmma=True,
+    wgmma_throughput=6.5e14,
+    advises_l2=True,
 )
 
 H100 = Target(
     name="H100",
     chip="sm_90a",
     ptx_features="+ptx86",
+    features=_SM_90,
     sm_count=132,
     clock_rate=1.98e9,
     shared_memory_per_block=227 * _KIB,
@@ -138,17 +210,18 @@ H100 = Target(
     shared_memory_bandwidth=2.5e13,
     launch_latency=1.3e-6,
     barrier_latency=0.10e-6,
-    has_tma=True,
     tma_bandwidth=3.1e12,
     tma_bandwidth_per_sm=4.3e10,
     tma_l2_bandwidth_per_sm=9e10,
-    has_wgmma=True,
+    wgmma_throughput=6.5e14,
+    advises_l2=True,
 )
 
 A100 = Target(
     name="A100",
     chip="sm_80",
     ptx_features="+ptx80",
+    features=_SM_80,
     sm_count=108,
     clock_rate=1.41e9,
     shared_memory_per_block=163 * _KIB,
@@ -173,14 +246,22 @@ A100 = Target(
 )
 
 GPUS: Mapping[str, Target] = {target.name: target for target in (H200, H100, A100)}
-"""The rows, by the names of the GPUs."""
+"""The rows by the names of the GPUs; of those with one instruction set the first stands for it."""
 
-TARGETS: Mapping[str, Target] = {**GPUS, H200.chip: H200, A100.chip: A100}
-"""What a user may write as target; the instruction sets stand for the GPU they are meant for."""
-
-
-DEFAULT_TARGET = "H200"
+DEFAULT_TARGET = H200.name
 """What programs are searched for, and compiled for, where nobody says."""
+
+DEFAULT_CHIPS = tuple(dict.fromkeys(target.chip for target in GPUS.values()))
+"""The instruction sets that a result has machine code for, the most capable first."""
+
+TARGETS: Mapping[str, Target] = {
+    **GPUS,
+    **{
+        chip: next(target for target in GPUS.values() if target.chip == chip)
+        for chip in DEFAULT_CHIPS
+    },
+}
+"""What a user may write as target."""
 
 
 def target_named(name: str) -> Target:

@@ -52,7 +52,7 @@ def check_tensor(what: str, spec: "TensorSpec") -> None:
 def check_target(code: "TargetCode") -> None:
     """The launches are such as a device of the target takes."""
     if _TARGET.fullmatch(code.target) is None:
-        raise ArtifactError(f"{code.target!r} is no target such as sm_90a")
+        raise ArtifactError(f"{code.target!r} is no name of an instruction set")
     for name, size in (("scratch", code.scratch_bytes), ("counters", code.counter_bytes)):
         if size > MOST_DEVICE_BYTES:
             raise ArtifactError(f"{size} bytes of {name} for {code.target} are more than there are")

@@ -39,7 +39,7 @@
 // What was planned for clusters, by passes whose target nobody noted, is none for a chip without them.
 // RUN: mirage-opt %s --fuse-thread-graphs --assign-layouts --schedule-threadblock --plan-memory | sed 's/ attributes {kernel.target = #kernel.target<"H200">}//' | not mirage-opt --lower-to-nvvm="target=sm_80" 2>&1 | filecheck %s --check-prefix=CLUSTERS
 // CLUSTERS: error: 'kernel.graph_defined' op sums across blocks, which sm_80 has no clusters for
-// CLUSTERS: note: only sm_90a has them
+// CLUSTERS: note: those that have them: H200, H100
 func.func @across(%x: tensor<16x512xf16>, %w: tensor<512x64xf16>) -> tensor<16x64xf32> {
   %o = kernel.graph_defined ins(%x, %w) grid [2] loop [4] {
   ^bb0(%xa: tensor<16x512xf16>, %wa: tensor<512x64xf16>):
