@@ -58,6 +58,10 @@ class Options:
             raise ValueError(f"candidates is at least 1, not {self.candidates}")
         self.effort()
 
+    def target_for(self, chip: str) -> str:
+        """The GPU that code for `chip` is made for: that of the search, if it has `chip`."""
+        return self.target if target_named(self.target).chip == chip else chip
+
     def effort(self) -> Effort:
         """How much each search may do; raises `ValueError` for a number out of its range."""
         return Effort(self.time_limit, self.max_kernels, self.jobs, self.top_k, self.verify_budget)
