@@ -19,7 +19,7 @@ from xdsl.utils.hints import isa
 
 from mirage_mlir.diagnostics import fail, invalid
 from mirage_mlir.dialects.nvvm_attributes import TARGETS, NvvmTargetAttr
-from mirage_mlir.graph.target import DEFAULT_TARGET, GPUS, Target, target_named
+from mirage_mlir.graph.target import DEFAULT_TARGET, GPUS, SUPPORTED, Target, target_named
 
 TARGET = "kernel.target"
 """Name of the attribute of a module."""
@@ -35,7 +35,7 @@ class TargetAttr(ParametrizedAttribute):
 
     def verify(self) -> None:
         if self.gpu.data not in GPUS:
-            known = ", ".join(GPUS)
+            known = ", ".join(name for name in GPUS if name in SUPPORTED)
             raise VerifyException(f"unknown GPU '{self.gpu.data}' as target: it is one of {known}")
 
 
@@ -82,9 +82,14 @@ def resolve_target(module: ModuleOp, asked: str | None, by: str) -> Target:
         by: who asks, in messages.
 
     Raises:
-        PassFailure: the module names another GPU than the one that is asked for.
+        PassFailure: the module names another GPU than the one that is asked for, or there is no
+            lowering for it.
     """
     known = target_of(module)
+    try:
+        (known or target_named(asked or DEFAULT_TARGET)).require_lowering()
+    except ValueError as error:
+        fail(module, str(error))
     if known is None:
         return target_named(asked or DEFAULT_TARGET)
     if asked not in (None, known.name, known.chip):

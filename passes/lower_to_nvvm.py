@@ -26,7 +26,7 @@ from mirage_mlir.dialects import kernel, threadblock
 from mirage_mlir.dialects.nvvm_attributes import TARGETS, NvvmTargetAttr
 from mirage_mlir.dialects.target import settle_target
 from mirage_mlir.graph.schedule import bytes_beside, even_bytes, is_spread, side_by_side
-from mirage_mlir.graph.target import GPUS, Target, require_known
+from mirage_mlir.graph.target import GPUS, SUPPORTED, Target, require_known
 from mirage_mlir.names import symbol
 from mirage_mlir.passes.lowering.context import is_staged
 from mirage_mlir.passes.lowering.emitter import byte_width
@@ -52,7 +52,9 @@ from mirage_mlir.passes.plan_memory import (
 )
 from mirage_mlir.passes.search.check import is_compiled
 
-CLUSTERED = tuple(target.name for target in GPUS.values() if target.has_clusters)
+CLUSTERED = tuple(
+    target.name for target in GPUS.values() if target.has_clusters and target.name in SUPPORTED
+)
 """The GPUs with clusters."""
 
 MAX_EARLY_BYTES = 96 * 1024

@@ -10,10 +10,10 @@ from mirage_mlir.bridge.generic_form import generic_form
 from mirage_mlir.diagnostics import Diagnostic, PassFailure, Severity, fail
 from mirage_mlir.dialects.nvvm_attributes import NvvmTargetAttr
 from mirage_mlir.dialects.nvvm_hopper import needed_feature
-from mirage_mlir.graph.target import TARGETS, Target
+from mirage_mlir.graph.target import DEFAULT_CHIPS, TARGETS, Target
 from mirage_mlir.names import is_symbol
 
-CHIPS = {target.chip: target for target in TARGETS.values()}
+CHIPS = {chip: TARGETS[chip] for chip in DEFAULT_CHIPS}
 """Instruction sets that kernels can be compiled for, and a GPU with each."""
 
 LOWERED_DIALECTS = frozenset(("arith", "cf", "gpu", "llvm", "math", "nvvm", "scf", "vector"))

@@ -45,9 +45,10 @@ class Options:
     """Let kernels read copies of constant inputs, packed in the first call, where they can."""
 
     def __post_init__(self) -> None:
-        target_named(self.target)
+        target_named(self.target).require_lowering()
         check_precision(self.f32)
         for chip in self.chips:
+            target_named(chip).require_lowering()
             if target_named(chip).chip != chip:
                 raise ValueError(
                     f"'{chip}' is a GPU; its instruction set is {target_named(chip).chip}"

@@ -6,12 +6,13 @@ something is asked of its features: no other module knows the name of a GPU or o
 set. Times are in seconds, memory in bytes, rates per second.
 
 Where they are from: counts and sizes (multiprocessors, registers, shared memory, threads, blocks)
-are those of the CUDA programming guide's table of compute capabilities (8.0 and 9.0) and of the
+are those of the CUDA programming guide's table of compute capabilities (8.0 to 10.0) and of the
 data sheets. Of the H200, large copies were read to move 4.26e12 bytes a second, reads alone 4.4e12,
 and a tiny kernel in a graph to take 1.1e-6; its other rates and latencies are fitted to kernels
 that were timed (`benchmarks/README.md`, Calibration). No H100 and no A100 was timed: memory is 0.9
 of the data sheet's rate, matrix units and f32 of the A100 are 0.77 and 0.62 of it, the H100's
-are the H200's, which has the same processor; latencies are taken to be of the H200's size.
+are the H200's, which has the same processor; latencies are taken to be of the H200's size. Nor was
+any B200: its rates on chip are the H200's for each multiprocessor.
 """
 
 from collections.abc import Mapping
@@ -44,6 +45,10 @@ class Feature(Enum):
 
 MMA_INSTRUCTIONS = (Feature.MMA_SYNC, Feature.WGMMA, Feature.TCGEN05)
 """The sets of MMA instructions, the slowest first."""
+
+WITHOUT_LOWERING = (Feature.TCGEN05,)
+"""Features that no pass makes use of. A GPU with one is refused: kernels that do without would be
+far from what it can do, and nothing has tried them."""
 
 
 @dataclass(frozen=True)
@@ -112,6 +117,15 @@ class Target:
         """Its sets of MMA instructions, the slowest first."""
         return tuple(each for each in MMA_INSTRUCTIONS if each in self.features)
 
+    def require_lowering(self) -> None:
+        """Raises `ValueError` where a feature has no lowering; the message says which."""
+        lacking = [each.value for each in WITHOUT_LOWERING if each in self.features]
+        if lacking:
+            raise ValueError(
+                f"cannot be compiled for {self.name} ({self.chip}): its MMA instructions, "
+                f"{', '.join(lacking)}, have no lowering"
+            )
+
     @property
     def has_wgmma(self) -> bool:
         """Whether four warps together multiply tiles in shared memory."""
@@ -141,14 +155,15 @@ class Target:
 _KIB = 1024
 
 _SM_80 = frozenset({Feature.MMA_SYNC})
-_SM_90 = _SM_80 | {
-    Feature.WGMMA,
+_SM_90_AND_LATER = _SM_80 | {
     Feature.CLUSTERS,
     Feature.TMA,
     Feature.MULTICAST,
     Feature.PDL,
     Feature.SETMAXNREG,
 }
+_SM_90 = _SM_90_AND_LATER | {Feature.WGMMA}
+_SM_100 = _SM_90_AND_LATER | {Feature.TCGEN05}
 
 H200 = Target(
     name="H200",
@@ -245,23 +260,58 @@ A100 = Target(
     barrier_latency=0.14e-6,
 )
 
-GPUS: Mapping[str, Target] = {target.name: target for target in (H200, H100, A100)}
-"""The rows by the names of the GPUs; of those with one instruction set the first stands for it."""
+B200 = Target(
+    name="B200",
+    chip="sm_100a",
+    ptx_features="+ptx86",
+    # It has mma.sync, but no wgmma. Kernels of mma.sync alone are refused with it: they would reach
+    # a small part of its rate, and no test has TMA feed mma.sync.
+    features=_SM_100,
+    sm_count=148,
+    clock_rate=1.965e9,
+    shared_memory_per_block=227 * _KIB,
+    shared_memory_per_sm=228 * _KIB,
+    registers_per_sm=65536,
+    threads_per_sm=2048,
+    blocks_per_sm=32,
+    cluster_max=8,
+    split_max=8,
+    sm_count_in_clusters=134,
+    # 90 % of the data sheet's 8e12.
+    dram_bandwidth=7.2e12,
+    dram_bandwidth_per_sm=4.8e10,
+    dram_latency=1.4e-6,
+    l2_bytes=126 << 20,
+    l2_bandwidth=6.2e12,
+    mma_throughput=3.9e14,
+    fp32_throughput=3.4e13,
+    shared_memory_bandwidth=2.8e13,
+    launch_latency=1.1e-6,
+    barrier_latency=0.06e-6,
+    tma_bandwidth=7.2e12,
+    tma_bandwidth_per_sm=4.7e10,
+    tma_l2_bandwidth_per_sm=9e10,
+)
+
+GPUS: Mapping[str, Target] = {target.name: target for target in (H200, H100, A100, B200)}
+"""The rows by the names of the GPUs."""
 
 DEFAULT_TARGET = H200.name
 """What programs are searched for, and compiled for, where nobody says."""
 
-DEFAULT_CHIPS = tuple(dict.fromkeys(target.chip for target in GPUS.values()))
-"""The instruction sets that a result has machine code for, the most capable first."""
-
 TARGETS: Mapping[str, Target] = {
     **GPUS,
-    **{
-        chip: next(target for target in GPUS.values() if target.chip == chip)
-        for chip in DEFAULT_CHIPS
-    },
+    **{target.chip: target for target in (H200, A100, B200)},
 }
-"""What a user may write as target."""
+"""What a user may write as target: GPUs, and instruction sets, which stand for one GPU each."""
+
+SUPPORTED = tuple(
+    name for name, target in TARGETS.items() if target.features.isdisjoint(WITHOUT_LOWERING)
+)
+"""The names of those that there is a lowering for."""
+
+DEFAULT_CHIPS = tuple(dict.fromkeys(TARGETS[name].chip for name in SUPPORTED))
+"""The instruction sets that a result has machine code for, the most capable first."""
 
 
 def target_named(name: str) -> Target:
@@ -272,7 +322,7 @@ def target_named(name: str) -> Target:
         ValueError: there is none; the message lists what there is.
     """
     if name not in TARGETS:
-        known = f"it is one of {', '.join(TARGETS)}"
+        known = f"it is one of {', '.join(SUPPORTED)}"
         raise ValueError(f"unknown target '{name}': {known}{suggestion(name, TARGETS)}")
     return TARGETS[name]
 

@@ -3,6 +3,7 @@
 import ast
 import re
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -10,7 +11,9 @@ import pytest
 from mirage_mlir.graph.target import (
     DEFAULT_CHIPS,
     GPUS,
+    H200,
     MMA_INSTRUCTIONS,
+    SUPPORTED,
     TARGETS,
     Feature,
     Target,
@@ -95,5 +98,15 @@ def test_features_and_numbers_agree(target: Target) -> None:
 
 
 def test_an_instruction_set_stands_for_the_first_gpu_with_it() -> None:
-    for chip in DEFAULT_CHIPS:
-        assert TARGETS[chip] is next(each for each in GPUS.values() if each.chip == chip)
+    for target in GPUS.values():
+        alike = [each for each in GPUS.values() if each.chip == target.chip]
+        assert TARGETS[target.chip] is alike[0]
+
+
+def test_a_feature_without_lowering_is_refused() -> None:
+    """By one line that names it, whatever else the GPU can do."""
+    later = replace(H200, name="X", chip="sm_999", features=H200.features | {Feature.TCGEN05})
+    with pytest.raises(ValueError, match=r"for X \(sm_999\): its MMA instructions, tcgen05, have"):
+        later.require_lowering()
+    for name, target in TARGETS.items():
+        assert (name in SUPPORTED) == (target.chip in DEFAULT_CHIPS)

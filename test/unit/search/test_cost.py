@@ -3,7 +3,7 @@
 import pytest
 from search_programs import lora, ntrans, rmsnorm_linear, softmax
 
-from mirage_mlir.graph.target import A100, H100, H200, TARGETS, Target, target_named
+from mirage_mlir.graph.target import A100, H100, H200, Target, target_named
 from mirage_mlir.search.axes import resolve
 from mirage_mlir.search.block_graph import BlockGraph
 from mirage_mlir.search.builder import ProgramBuilder
@@ -79,9 +79,10 @@ def test_rows_that_no_block_holds() -> None:
 def test_targets_by_name() -> None:
     assert target_named("sm_90a") is H200
     assert target_named("sm_80") is A100
-    assert {target.chip for target in TARGETS.values()} == {"sm_90a", "sm_80"}
-    with pytest.raises(ValueError, match="unknown target 'B200': it is one of H200, H100, A100"):
-        target_named("B200")
+    with pytest.raises(
+        ValueError, match="unknown target 'H900': it is one of H200, H100, A100, sm"
+    ):
+        target_named("H900")
 
 
 def test_one_row_is_multiplied_by_matrix_units() -> None:
