@@ -29,9 +29,10 @@ from pathlib import Path
 from machine import described
 
 from mirage_mlir.driver.compile import CompiledFunction
-from mirage_mlir.driver.options import DEFAULT_CHIPS, Options
+from mirage_mlir.driver.options import Options
 from mirage_mlir.driver.source import functions, parse_program
 from mirage_mlir.driver.superoptimize import superoptimize_function
+from mirage_mlir.graph.target import DEFAULT_CHIPS
 
 WORKLOADS = Path(__file__).parent.parent / "test" / "workloads"
 

@@ -23,9 +23,10 @@ from pathlib import Path
 
 from mirage_mlir.driver.as_written import compile_as_written
 from mirage_mlir.driver.compile import CompiledFunction
-from mirage_mlir.driver.options import DEFAULT_CHIPS, Options
+from mirage_mlir.driver.options import Options
 from mirage_mlir.driver.source import alone, functions, parse_program, text_of
 from mirage_mlir.driver.superoptimize import superoptimize_function
+from mirage_mlir.graph.target import DEFAULT_CHIPS
 
 ROOT = Path(__file__).parents[1]
 

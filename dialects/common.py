@@ -7,6 +7,8 @@ from xdsl.dialects.builtin import (
     I64,
     BFloat16Type,
     DenseArrayBase,
+    Float8E4M3FNType,
+    Float8E5M2Type,
     Float16Type,
     Float32Type,
     FloatAttr,
@@ -36,10 +38,14 @@ from xdsl.printer import Printer
 from xdsl.utils.exceptions import VerifyException
 from xdsl.utils.hints import isa
 
+from mirage_mlir.graph.float_formats import FORMATS
 from mirage_mlir.graph.partition import REPLICATED
 
 FloatType = Float16Type | BFloat16Type | Float32Type
-"""The element types of tensors and tiles."""
+"""The element types of tensors and tiles that operators compute with."""
+
+StoredType = FloatType | Float8E4M3FNType | Float8E5M2Type
+"""The element types of tensors; those of 8 bits can only be cast."""
 
 
 @dataclass(frozen=True, init=False)
@@ -48,8 +54,23 @@ class ElementTypeConstraint(AnyOf[FloatType]):
 
     def verify(self, attr: Attribute, constraint_context: VerificationContext) -> None:
         """Name the types in the error."""
-        if not isinstance(attr, FloatType):
-            raise VerifyException(f"has elements of type {attr}, which is not f16, bf16 or f32")
+        if isinstance(attr, FloatType):
+            return
+        message = f"has elements of type {attr}, which is not f16, bf16 or f32"
+        if isinstance(attr, StoredType):
+            message += "; kernel.cast makes one of these of it"
+        raise VerifyException(message)
+
+
+@dataclass(frozen=True, init=False)
+class StoredTypeConstraint(AnyOf[StoredType]):
+    """One of the element types of tensors."""
+
+    def verify(self, attr: Attribute, constraint_context: VerificationContext) -> None:
+        """Name the types in the error."""
+        if not isinstance(attr, StoredType):
+            known = ", ".join(FORMATS)
+            raise VerifyException(f"has elements of type {attr}, which is none of {known}")
 
 
 @dataclass(frozen=True)
@@ -65,6 +86,13 @@ class SameElementType(VarConstraint[FloatType]):
 
 
 FloatConstr = ElementTypeConstraint((eq(Float16Type()), eq(BFloat16Type()), eq(Float32Type())))
+
+StoredConstr = StoredTypeConstraint(
+    (
+        *(eq(Float16Type()), eq(BFloat16Type()), eq(Float32Type())),
+        *(eq(Float8E4M3FNType()), eq(Float8E5M2Type())),
+    )
+)
 
 ELEMENT_TYPE = SameElementType("T", FloatConstr)
 """The element type of an operator that has only one."""

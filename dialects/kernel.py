@@ -4,9 +4,10 @@ The `kernel` dialect: operators on tensors in device memory, and those defined b
     %y = kernel.rms_norm %x {eps = 1.0e-05 : f32} : (tensor<16x4096xf16>) -> tensor<16x4096xf16>
     %o = kernel.matmul %y, %w : (tensor<16x4096xf16>, tensor<4096x64xf16>) -> tensor<16x64xf16>
 
-Tensors have static shapes and elements of type f16, bf16 or f32; an operator has one element type,
-except `cast` and the result of `matmul`. A function argument with the attribute `kernel.constant`
-never changes between calls. The attribute `kernel.target` of a module names the GPU (see `target`).
+Tensors have static shapes and elements of type f16, bf16 or f32 (`cast` takes f8E4M3FN and f8E5M2
+too); an operator has one element type, except `cast` and the result of `matmul`. A function
+argument with the attribute `kernel.constant` never changes between calls. The attribute
+`kernel.target` of a module names the GPU (see `target`).
 
 Source: Wu et al., "Mirage: A Multi-Level Superoptimizer for Tensor Programs" (OSDI 2025), whose
 kernel graphs these are.
@@ -61,6 +62,7 @@ from mirage_mlir.dialects.common import (
     FloatConstr,
     FloatType,
     I64ArrayConstr,
+    StoredConstr,
     i64_array,
     i64_attr,
     i64_parameter,
@@ -73,6 +75,7 @@ CONSTANT = "kernel.constant"
 """The attribute of a function argument that never changes between calls."""
 
 TensorConstr = TensorType.constr(FloatConstr)
+StoredTensorConstr = TensorType.constr(StoredConstr)
 
 
 def tensor_type(value: SSAValue) -> TensorType[FloatType]:
@@ -268,12 +271,17 @@ class ScaleOp(ScaleBase, UnaryOp):
 
 @irdl_op_definition
 class CastOp(CastBase, TensorOp):
-    """The same numbers in another element type, rounded to nearest."""
+    """
+    The same numbers in another element type, rounded to nearest, ties to even.
+
+    Tensors of f8E4M3FN and f8E5M2 have no other operator. A number beyond their range becomes
+    infinite in f8E5M2 and NaN in f8E4M3FN, which has no infinity.
+    """
 
     name = "kernel.cast"
 
-    input = operand_def(TensorConstr)
-    result = result_def(TensorConstr)
+    input = operand_def(StoredTensorConstr)
+    result = result_def(StoredTensorConstr)
 
 
 @irdl_op_definition

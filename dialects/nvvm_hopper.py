@@ -1,5 +1,5 @@
 """
-The NVVM operations that need sm_90.
+The NVVM operations that only some GPUs have: each names the feature that it needs.
 
 Transaction barriers, bulk tensor copies (TMA), clusters, dependent launch, register reallocation.
 They belong to the one dialect `nvvm`; this file only keeps the other one short.
@@ -8,6 +8,7 @@ They belong to the one dialect `nvvm`; this file only keeps the other one short.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Literal
 
 from xdsl.dialects.builtin import BoolAttr, IntegerAttr, IntegerType, UnitAttr, i1, i32, i64
@@ -27,7 +28,7 @@ from xdsl.irdl import (
     traits_def,
     var_operand_def,
 )
-from xdsl.traits import Pure
+from xdsl.traits import OpTrait, Pure
 
 from mirage_mlir.diagnostics import invalid
 from mirage_mlir.dialects.nvvm_attributes import (
@@ -46,16 +47,38 @@ from mirage_mlir.dialects.nvvm_attributes import (
     TensorCopyMode,
     TensorCopyModeAttr,
 )
+from mirage_mlir.graph.target import Feature
 
 ANY_SHARED = EqAttrConstraint(SHARED) | EqAttrConstraint(CLUSTER_SHARED)
 
 
-class HopperOp(IRDLOperation):
-    """An operation that no chip before sm_90 has."""
+@dataclass(frozen=True)
+class Needs(OpTrait):
+    """Only GPUs with `feature` have the operation."""
+
+    feature: Feature
+
+
+def needed_feature(op: Operation) -> Feature | None:
+    """The feature without which a GPU lacks `op`; None for what all have."""
+    needs = op.get_traits_of_type(Needs)
+    return needs[0].feature if needs else None
+
+
+class ClusterOp(IRDLOperation):
+    """An operation on the blocks of a cluster."""
+
+    traits = traits_def(Needs(Feature.CLUSTERS))
+
+
+class TmaOp(IRDLOperation):
+    """A copy by TMA, or what waits for such copies."""
+
+    traits = traits_def(Needs(Feature.TMA))
 
 
 @irdl_op_definition
-class ClusterBlockRankOp(HopperOp):
+class ClusterBlockRankOp(ClusterOp):
     """The block's index in its cluster."""
 
     name = "nvvm.read.ptx.sreg.cluster.ctarank"
@@ -69,7 +92,7 @@ class ClusterBlockRankOp(HopperOp):
         super().__init__(result_types=[i32])
 
 
-class ClusterBarrierOp(HopperOp):
+class ClusterBarrierOp(ClusterOp):
     """One half of the barrier of all threads of a cluster; `aligned`: whole warps execute it."""
 
     aligned = opt_prop_def(UnitAttr)
@@ -93,7 +116,7 @@ class ClusterWaitOp(ClusterBarrierOp):
 
 
 @irdl_op_definition
-class MapClusterAddressOp(HopperOp):
+class MapClusterAddressOp(ClusterOp):
     """The address `a` of shared memory, taken in block number `b` of the cluster."""
 
     name = "nvvm.mapa"
@@ -109,7 +132,7 @@ class MapClusterAddressOp(HopperOp):
 
 
 @irdl_op_definition
-class ElectSyncOp(HopperOp):
+class ElectSyncOp(TmaOp):
     """True in one lane of the warp, the same one every time; all lanes execute it."""
 
     name = "nvvm.elect.sync"
@@ -122,7 +145,7 @@ class ElectSyncOp(HopperOp):
 
 
 @irdl_op_definition
-class MBarrierInitOp(HopperOp):
+class MBarrierInitOp(TmaOp):
     """
     Make the 8 bytes at `addr` (8-aligned) a barrier that takes `count` arrivals per phase.
 
@@ -139,7 +162,7 @@ class MBarrierInitOp(HopperOp):
 
 
 @irdl_op_definition
-class FenceMBarrierInitOp(HopperOp):
+class FenceMBarrierInitOp(TmaOp):
     """Show this thread's `nvvm.mbarrier.init`s to asynchronous copies and to the cluster."""
 
     name = "nvvm.fence.mbarrier.init"
@@ -150,7 +173,7 @@ class FenceMBarrierInitOp(HopperOp):
         super().__init__()
 
 
-class MBarrierArrival(HopperOp):
+class MBarrierArrival(TmaOp):
     """
     One arrival, which releases this thread's writes; the result is the phase it belongs to.
 
@@ -205,7 +228,7 @@ class MBarrierArriveExpectTxOp(MBarrierArrival):
 
 
 @irdl_op_definition
-class MBarrierWaitParityOp(HopperOp):
+class MBarrierWaitParityOp(TmaOp):
     """
     Wait until the barrier's phase of parity `phase` (0 or 1) is complete; the first phase is 0.
 
@@ -228,7 +251,7 @@ class MBarrierWaitParityOp(HopperOp):
 
 
 @irdl_op_definition
-class CpAsyncBulkTensorLoadOp(HopperOp):
+class CpAsyncBulkTensorLoadOp(TmaOp):
     """
     Start the copy of one box of a tensor to shared memory; one thread executes it.
 
@@ -283,7 +306,7 @@ class CpAsyncBulkTensorLoadOp(HopperOp):
 
 
 @irdl_op_definition
-class FenceProxyOp(HopperOp):
+class FenceProxyOp(TmaOp):
     """Order this thread's ordinary accesses to shared memory before later asynchronous copies."""
 
     name = "nvvm.fence.proxy"
@@ -301,7 +324,7 @@ class FenceProxyOp(HopperOp):
 
 
 @irdl_op_definition
-class GridDependencyOp(HopperOp):
+class GridDependencyOp(IRDLOperation):
     """
     Dependent launch: let the next kernel start, or wait for the end of the one before.
 
@@ -311,6 +334,8 @@ class GridDependencyOp(HopperOp):
 
     name = "nvvm.griddepcontrol"
 
+    traits = traits_def(Needs(Feature.PDL))
+
     kind = prop_def(GridDependencyAttr)
 
     def __init__(self, kind: Literal["wait", "launch_dependents"]) -> None:
@@ -318,10 +343,12 @@ class GridDependencyOp(HopperOp):
 
 
 @irdl_op_definition
-class SetMaxRegisterOp(HopperOp):
+class SetMaxRegisterOp(IRDLOperation):
     """Give each thread of this warpgroup (128 threads) `reg_count` registers from here on."""
 
     name = "nvvm.setmaxregister"
+
+    traits = traits_def(Needs(Feature.SETMAXNREG))
 
     reg_count = prop_def(IntegerAttr[IntegerType], prop_name="regCount")
     action = prop_def(RegisterActionAttr)

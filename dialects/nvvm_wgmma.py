@@ -1,5 +1,5 @@
 """
-The matmuls of four warps together on sm_90a, `wgmma`.
+The MMA instructions of a warpgroup, `wgmma`.
 
 A warpgroup is four consecutive warps, the first of a number that 4 divides; all 128 threads
 execute each of these operations. The matmuls run while the threads do other work: `fence`, then
@@ -19,12 +19,14 @@ from xdsl.dialects.builtin import I64, IntAttr, IntegerAttr, f32, i64
 from xdsl.dialects.llvm import InlineAsmOp, LLVMStructType
 from xdsl.ir import Operation, SSAValue
 from xdsl.irdl import (
+    IRDLOperation,
     base,
     irdl_attr_definition,
     irdl_op_definition,
     operand_def,
     prop_def,
     result_def,
+    traits_def,
 )
 from xdsl.utils.str_enum import StrEnum
 
@@ -35,7 +37,8 @@ from mirage_mlir.dialects.nvvm_attributes import (
     MatrixLayoutAttr,
     MmaShapeAttr,
 )
-from mirage_mlir.dialects.nvvm_hopper import HopperOp
+from mirage_mlir.dialects.nvvm_hopper import Needs
+from mirage_mlir.graph.target import Feature
 
 ElementName = Literal["f16", "bf16"]
 
@@ -92,8 +95,14 @@ class WgmmaScaleInAttr(BracketedEnumAttribute[WgmmaScaleIn]):
     enum_type = WgmmaScaleIn
 
 
+class WgmmaOp(IRDLOperation):
+    """An operation on the MMAs of a warpgroup."""
+
+    traits = traits_def(Needs(Feature.WGMMA))
+
+
 @irdl_op_definition
-class WgmmaFenceOp(HopperOp):
+class WgmmaFenceOp(WgmmaOp):
     """Order what the threads wrote to registers before the matmuls that read them."""
 
     name = "nvvm.wgmma.fence.aligned"
@@ -105,7 +114,7 @@ class WgmmaFenceOp(HopperOp):
 
 
 @irdl_op_definition
-class WgmmaCommitOp(HopperOp):
+class WgmmaCommitOp(WgmmaOp):
     """Close a group: the matmuls that were started since the last group."""
 
     name = "nvvm.wgmma.commit.group.sync.aligned"
@@ -117,7 +126,7 @@ class WgmmaCommitOp(HopperOp):
 
 
 @irdl_op_definition
-class WgmmaWaitOp(HopperOp):
+class WgmmaWaitOp(WgmmaOp):
     """Wait until at most `group` of the latest groups of matmuls are unfinished."""
 
     name = "nvvm.wgmma.wait.group.sync.aligned"
@@ -133,7 +142,7 @@ class WgmmaWaitOp(HopperOp):
 
 
 @irdl_op_definition
-class WgmmaMmaAsyncOp(HopperOp):
+class WgmmaMmaAsyncOp(WgmmaOp):
     """
     Start D = A B + C, of tiles in shared memory that two descriptors stand for.
 

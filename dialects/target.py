@@ -6,16 +6,20 @@ The GPU that a module is compiled for: `kernel.target`, an attribute of the modu
     }
 
 The first pass whose result depends on the GPU writes it; those behind it read it, and fail where
-they are asked for another one. `lower-to-nvvm` derives `#nvvm.target` of the kernels from it.
+they are asked for another one. `lower-to-nvvm` derives `#nvvm.target` of the kernels from it; a
+module whose kernels are for another instruction set is wrong.
 """
 
-from xdsl.dialects.builtin import ModuleOp, StringAttr
+from xdsl.dialects import gpu
+from xdsl.dialects.builtin import ArrayAttr, ModuleOp, StringAttr
 from xdsl.ir import ParametrizedAttribute
 from xdsl.irdl import irdl_attr_definition
 from xdsl.utils.exceptions import VerifyException
+from xdsl.utils.hints import isa
 
 from mirage_mlir.diagnostics import fail, invalid
-from mirage_mlir.graph.target import DEFAULT_TARGET, GPUS, Target, target_named
+from mirage_mlir.dialects.nvvm_attributes import TARGETS, NvvmTargetAttr
+from mirage_mlir.graph.target import DEFAULT_TARGET, GPUS, SUPPORTED, Target, target_named
 
 TARGET = "kernel.target"
 """Name of the attribute of a module."""
@@ -31,22 +35,41 @@ class TargetAttr(ParametrizedAttribute):
 
     def verify(self) -> None:
         if self.gpu.data not in GPUS:
-            known = ", ".join(GPUS)
+            known = ", ".join(name for name in GPUS if name in SUPPORTED)
             raise VerifyException(f"unknown GPU '{self.gpu.data}' as target: it is one of {known}")
 
 
 def verify_target(module: ModuleOp) -> None:
-    """Raises `InvalidOperation` where the attribute of `module` is of another kind."""
-    found = module.attributes.get(TARGET)
-    if found is not None and not isinstance(found, TargetAttr):
-        raise invalid(module, f'has a {TARGET} that is no #kernel.target<"{DEFAULT_TARGET}">')
+    """Raises `InvalidOperation` for an attribute of another kind, and kernels for another chip."""
+    target = target_of(module)
+    for op in module.body.ops:
+        if not isinstance(op, gpu.ModuleOp) or target is None:
+            continue
+        if (chip := chip_of(op)) not in (None, target.chip):
+            message = f"is for {chip}, but its module is compiled for {target.name} ({TARGET})"
+            raise invalid(op, f"{message}, which is {target.chip}")
 
 
 def target_of(module: ModuleOp) -> Target | None:
-    """The GPU that the attribute of `module` names, if it has one."""
-    verify_target(module)
+    """
+    The GPU that the attribute of `module` names, if it has one.
+
+    Raises `InvalidOperation` where the attribute is of another kind.
+    """
     found = module.attributes.get(TARGET)
-    return target_named(found.gpu.data) if isinstance(found, TargetAttr) else None
+    if found is None:
+        return None
+    if not isinstance(found, TargetAttr):
+        raise invalid(module, f'has a {TARGET} that is no #kernel.target<"{DEFAULT_TARGET}">')
+    return target_named(found.gpu.data)
+
+
+def chip_of(kernels: gpu.ModuleOp) -> str | None:
+    """The instruction set that `lower-to-nvvm` made kernels for; None where it did not say."""
+    targets = kernels.attributes.get(TARGETS)
+    if not isa(targets, ArrayAttr[NvvmTargetAttr]) or len(targets) != 1:
+        return None
+    return targets.data[0].chip.data
 
 
 def resolve_target(module: ModuleOp, asked: str | None, by: str) -> Target:
@@ -59,9 +82,14 @@ def resolve_target(module: ModuleOp, asked: str | None, by: str) -> Target:
         by: who asks, in messages.
 
     Raises:
-        PassFailure: the module names another GPU than the one that is asked for.
+        PassFailure: the module names another GPU than the one that is asked for, or there is no
+            lowering for it.
     """
     known = target_of(module)
+    try:
+        (known or target_named(asked or DEFAULT_TARGET)).require_lowering()
+    except ValueError as error:
+        fail(module, str(error))
     if known is None:
         return target_named(asked or DEFAULT_TARGET)
     if asked not in (None, known.name, known.chip):

@@ -66,7 +66,7 @@ def choose_threads(graph: kernel.GraphDefinedOp, target: Target) -> int:
 def assign(graph: kernel.GraphDefinedOp, target: Target) -> None:
     """Give `graph` its threads and each of its operations a layout."""
     sink_reductions(graph)
-    use_workspace(graph, target.cluster_blocks)
+    use_workspace(graph, target.cluster_max)
     given = graph.attributes.get(THREADS)
     threads = given.value.data if isinstance(given, IntegerAttr) else choose_threads(graph, target)
     graph.attributes[THREADS] = IntegerAttr(threads, i64)
@@ -102,7 +102,7 @@ def assign_given(
         assignment = try_assign(graph, threads, target, sharing, common, given)
         if assignment is not None:
             break
-    if target.tensor_copies:
+    if target.has_tma:
         use_tensor_copies(graph)
     swizzle_operands(graph)
     batch_matmuls(graph)
@@ -130,7 +130,7 @@ def try_assign(
         threadblock.stages(graph),
         target,
         sharing,
-        find_chains(graph, threads // WARP_THREADS, groups=target.warpgroup_products),
+        find_chains(graph, threads // WARP_THREADS, groups=target.has_wgmma),
         {ops[number] for number in common},
         given,
     )

@@ -26,7 +26,7 @@ from mirage_mlir.dialects import kernel, threadblock
 from mirage_mlir.dialects.nvvm_attributes import TARGETS, NvvmTargetAttr
 from mirage_mlir.dialects.target import settle_target
 from mirage_mlir.graph.schedule import bytes_beside, is_spread, occupancy_limit_bytes, side_by_side
-from mirage_mlir.graph.target import Target, require_known
+from mirage_mlir.graph.target import GPUS, SUPPORTED, Target, require_known
 from mirage_mlir.names import symbol
 from mirage_mlir.passes.lowering.context import is_staged
 from mirage_mlir.passes.lowering.cta_rasterization import require_launchable
@@ -52,9 +52,10 @@ from mirage_mlir.passes.plan_memory import (
 )
 from mirage_mlir.passes.search.check import is_compiled
 
-CLUSTER_CHIP = "sm_90a"
-"""The first chip whose blocks reach each other's shared memory, and whose kernels may start while
-the previous grid still runs."""
+CLUSTERED = tuple(
+    target.name for target in GPUS.values() if target.has_clusters and target.name in SUPPORTED
+)
+"""The GPUs with clusters."""
 
 MAX_EARLY_BYTES = 96 * 1024
 """Bytes that each block of a kernel reads, at most, where kernels overlap: three microseconds of
@@ -117,7 +118,6 @@ class FunctionLowering:
     def __init__(self, function: func.FuncOp, target: Target, *, pack: bool = False) -> None:
         self.function = function
         self.target = target
-        self.chip = target.chip
         self.outputs = output_views(function)
         self.graphs = [
             op for op in function.body.block.ops if isinstance(op, kernel.GraphDefinedOp)
@@ -153,12 +153,12 @@ class FunctionLowering:
         name = self.function.sym_name.data
         scratch = self.scratch_offsets()
         for graph in self.graphs:
-            require_launchable(graph)
-            if prod(cluster_sizes(graph)) > 1 and self.chip != CLUSTER_CHIP:
+            require_launchable(graph, self.target.sm_count)
+            if prod(cluster_sizes(graph)) > 1 and not self.target.has_clusters:
                 fail(
                     graph,
-                    f"sums across blocks, which {self.chip} has no clusters for",
-                    note=f"only {CLUSTER_CHIP} has them",
+                    f"sums across blocks, which {self.target.chip} has no clusters for",
+                    note=f"those that have them: {', '.join(CLUSTERED)}",
                 )
         block = Block([shared_memory_symbol()])
         maps: dict[tuple[MappedTensor, str], int] = {}
@@ -173,6 +173,7 @@ class FunctionLowering:
             function = KernelFunction(
                 graph,
                 self.available(number),
+                sm_count=self.target.sm_count,
                 launches_dependents=launches_dependents,
                 at_once=at_once,
                 exceeds_l2=self.exceeds_l2(graph),
@@ -229,9 +230,9 @@ class FunctionLowering:
         return read <= constants and not constants.isdisjoint(roots[0])
 
     def exceeds_l2(self, graph: kernel.GraphDefinedOp) -> bool:
-        """Whether more goes through a kernel than L2 holds, on a chip for which that was tried."""
+        """Whether more goes through a kernel than L2 holds, on a GPU that is advised then."""
         size = sum(map(tensor_bytes, (*graph.inputs, *graph.outputs)))
-        return self.chip == CLUSTER_CHIP and size > self.target.l2_bytes
+        return self.target.advises_l2 and size > self.target.l2_bytes
 
     def uses_pdl(self, graph: kernel.GraphDefinedOp) -> bool:
         """
@@ -241,7 +242,7 @@ class FunctionLowering:
         to do. Kernels with little work for each block lose less by that than they gain; where a
         producer fills large buffers there is no room for several.
         """
-        if self.chip != CLUSTER_CHIP:
+        if not self.target.has_pdl:
             return False
         if bytes_of_block(graph) <= MAX_EARLY_BYTES:
             return True
@@ -299,7 +300,7 @@ class FunctionLowering:
             "mirage.outputs": ArrayAttr([value.type for value in last.operands]),
             "mirage.output_strides": ArrayAttr(strides),
             "mirage.scratch_bytes": IntegerAttr(int_attribute(self.function, SCRATCH_BYTES), i64),
-            TARGETS: ArrayAttr([NvvmTargetAttr.of(self.chip, self.target.ptx_features)]),
+            TARGETS: ArrayAttr([NvvmTargetAttr.of(self.target.chip, self.target.ptx_features)]),
             "mirage.constant_inputs": DenseArrayBase.from_list(i64, self.constants()),
         }
 

@@ -233,7 +233,7 @@ class PlanMemoryPass(ModulePass):
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         """Visit every kernel and every function of the module."""
-        limit = settle_target(op, self.target, self.name).shared_per_block
+        limit = settle_target(op, self.target, self.name).shared_memory_per_block
         for inner in list(op.walk()):
             if isinstance(inner, kernel.GraphDefinedOp):
                 plan_shared(inner, limit)

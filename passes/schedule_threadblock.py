@@ -315,7 +315,7 @@ class Scheduler:
 
     def run(self, graph: kernel.GraphDefinedOp) -> None:
         """Order the operations of a graph that has layouts."""
-        pipelined = self.target.tensor_copies and is_pipelined(graph)
+        pipelined = self.target.has_tma and is_pipelined(graph)
         if pipelined:
             form_clusters(graph, self.target)
             self.alternate(graph)
@@ -341,7 +341,7 @@ class Scheduler:
             op.attributes[DOUBLE_BUFFERED] = UnitAttr()
         stages = self.stages_of(graph, True)
         needed = stages * iteration_bytes(graph) + other_bytes(graph) + mbarrier_bytes(stages)
-        if stages < min(before, ENOUGH_STAGES) or needed > self.target.shared_per_block:
+        if stages < min(before, ENOUGH_STAGES) or needed > self.target.shared_memory_per_block:
             for op in found:
                 del op.attributes[DOUBLE_BUFFERED]
 

@@ -100,15 +100,17 @@ def candidates(
     Those after the one with each operator alone are slower in the model, and for timing only.
 
     Raises:
-        ValueError: there is no such target.
+        ValueError: there is no such target, or no lowering for it.
         DiagnosticException: an operator has no kernel at all.
     """
     effort = effort or Effort()
     limits = effort.limits()
+    row = target_named(target)
+    row.require_lowering()
     report = SearchReport(function.sym_name.data, target)
     Progress.say(f"searching for @{report.function}")
     proofs = PieceProofs(effort.verify_budget)
-    optimizer = Optimizer(function.clone(), target_named(target), limits, report, proofs)
+    optimizer = Optimizer(function.clone(), row, limits, report, proofs)
     for plan, alone in optimizer.plans():
         try:
             written = FunctionWriter(plan).write()

@@ -9,8 +9,8 @@ from xdsl.dialects.builtin import ModuleOp
 
 from mirage_mlir.api.graph import KernelGraph, SearchOptions, options_of
 from mirage_mlir.api.options import checked
+from mirage_mlir.dialects.target import resolve_target
 from mirage_mlir.driver.as_written import compile_as_written
-from mirage_mlir.driver.options import DEFAULT_CHIPS
 from mirage_mlir.driver.profile import optimize
 from mirage_mlir.driver.source import functions, parse_program
 from mirage_mlir.graph.target import DEFAULT_TARGET
@@ -35,7 +35,7 @@ def compile_file(
     path: str | os.PathLike[str],
     function: str | None = None,
     *,
-    compile_for: Sequence[str] = DEFAULT_CHIPS,
+    compile_for: Sequence[str] | None = None,
     pack: bool = False,
 ) -> CompiledKernel:
     """
@@ -44,7 +44,8 @@ def compile_file(
     Args:
         path: a module whose functions hold `kernel.graph_defined` and views.
         function: which of its functions, where it has several.
-        compile_for: instruction sets that the result has machine code for.
+        compile_for: instruction sets that the result has machine code for; if not given that of the
+            module's `kernel.target`, or sm_90a and sm_80.
         pack: let kernels read copies of constant inputs, packed in the first call.
 
     Raises:
@@ -54,7 +55,7 @@ def compile_file(
     """
     module, name = _read(path, function)
     options = {"compile_for": compile_for, "pack": pack}
-    known = checked(options, {"compile_for": Sequence[str], "pack": bool})
+    known = checked(options, {"compile_for": Sequence[str] | None, "pack": bool})
     artifact, _ = compile_as_written(module, name, known["compile_for"], pack=known["pack"])
     return CompiledKernel(artifact)
 
@@ -62,7 +63,7 @@ def compile_file(
 def superoptimize_file(
     path: str | os.PathLike[str],
     function: str | None = None,
-    target: str = DEFAULT_TARGET,
+    target: str | None = None,
     **options: Unpack[SearchOptions],
 ) -> CompiledKernel:
     """
@@ -71,16 +72,18 @@ def superoptimize_file(
     Args:
         path: a module whose functions hold operators of the kernel dialect.
         function: which of its functions, where it has several.
-        target: the GPU to search for.
+        target: the GPU to search for; if not given the module's `kernel.target`, or H200.
         options: as for `KernelGraph.superoptimize`.
 
     Raises:
         OSError: the file cannot be read.
         ValueError: it does not say which function is meant, has none, or an option is wrong.
-        DiagnosticException: it is no valid program, or cannot be compiled.
+        DiagnosticException: it is no valid program, is for another target, or cannot be compiled.
     """
     module, name = _read(path, function)
-    return CompiledKernel(optimize(module, name, options_of(target, options)).artifact)
+    asked = checked({"target": target}, {"target": str | None})["target"]
+    chosen = resolve_target(module, asked, "superoptimize_file").name
+    return CompiledKernel(optimize(module, name, options_of(chosen, options)).artifact)
 
 
 def _read(path: str | os.PathLike[str], function: str | None) -> tuple[ModuleOp, str]:

@@ -9,12 +9,12 @@ from mirage_mlir.bridge.bindings import BindingsError, MissingBindingsError, low
 from mirage_mlir.bridge.generic_form import generic_form
 from mirage_mlir.diagnostics import Diagnostic, PassFailure, Severity, fail
 from mirage_mlir.dialects.nvvm_attributes import NvvmTargetAttr
-from mirage_mlir.dialects.nvvm_hopper import HopperOp
-from mirage_mlir.graph.target import GPUS
+from mirage_mlir.dialects.nvvm_hopper import needed_feature
+from mirage_mlir.graph.target import DEFAULT_CHIPS, TARGETS, Target
 from mirage_mlir.names import is_symbol
 
-FEATURES = {target.chip: target.ptx_features for target in GPUS.values()}
-"""Chip to the PTX version that is written."""
+CHIPS = {chip: TARGETS[chip] for chip in DEFAULT_CHIPS}
+"""Instruction sets that kernels can be compiled for, and a GPU with each."""
 
 LOWERED_DIALECTS = frozenset(("arith", "cf", "gpu", "llvm", "math", "nvvm", "scf", "vector"))
 """What a kernel may consist of."""
@@ -48,7 +48,7 @@ def _check_selectable(op: Operation) -> None:
         fail(op, "has no PTX instruction for f64")
 
 
-def _check(op: Operation, chip: str) -> None:
+def _check(op: Operation, target: Target) -> None:
     """Reject what MLIR would report without a place, and what LLVM would die of."""
     if op.name.partition(".")[0] not in LOWERED_DIALECTS:
         fail(op, "has not been lowered: no kernel may hold it")
@@ -57,8 +57,9 @@ def _check(op: Operation, chip: str) -> None:
         fail(op, f"has the name '{name.data}', which PTX cannot have")
     if op.name.startswith(("math.", "llvm.intr.")):
         _check_selectable(op)
-    if isinstance(op, HopperOp) and chip == "sm_80":
-        fail(op, f"needs sm_90; {chip} has no such instruction")
+    feature = needed_feature(op)
+    if feature is not None and feature not in target.features:
+        fail(op, f"needs {feature.value}, which {target.chip} does not have")
 
 
 def to_ptx(kernels: gpu.ModuleOp, chip: str) -> str:
@@ -67,12 +68,12 @@ def to_ptx(kernels: gpu.ModuleOp, chip: str) -> str:
 
     Raises `PassFailure` at the operation that cannot be compiled.
     """
-    if chip not in FEATURES:
-        fail(kernels, f"cannot be compiled for '{chip}'; there are {', '.join(FEATURES)}")
+    if chip not in CHIPS:
+        fail(kernels, f"cannot be compiled for '{chip}'; there are {', '.join(CHIPS)}")
     for op in kernels.walk():
-        _check(op, chip)
+        _check(op, CHIPS[chip])
     try:
-        target = NvvmTargetAttr.of(chip, FEATURES[chip])
+        target = NvvmTargetAttr.of(chip, CHIPS[chip].ptx_features)
         return lower_to_isa(generic_form(kernels), str(target))
     except MissingBindingsError as error:
         fail(kernels, f"cannot be compiled: {error}")

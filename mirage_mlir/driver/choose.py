@@ -16,6 +16,7 @@ from mirage_mlir.diagnostics import fail
 from mirage_mlir.driver.compile import CompiledFunction, Seconds, compile_function
 from mirage_mlir.driver.source import alone, text_of
 from mirage_mlir.equivalence import EquivalenceReport, Verdict, check_equivalence
+from mirage_mlir.graph.target import target_named
 from mirage_mlir.progress import Progress
 from mirage_mlir.search.report import SearchReport
 
@@ -71,19 +72,20 @@ class Chooser:
     """Whether an offer may be taken that is not verified, where none is."""
     _offers: list[Offer] = field(default_factory=list[Offer])
 
-    def choose(self, chip: str) -> Choice:
+    def choose(self, target: str) -> Choice:
         """
-        The offer to run on `chip`.
+        The offer to run on `target`, a GPU or any with an instruction set.
 
         Raises:
             DiagnosticException: there is none; the message says what was wrong with each.
         """
+        chip = target_named(target).chip
         rejected: list[str] = []
         spilling: Choice | None = None
         doubtful: Choice | None = None
         number = 0
         while self._has(number):
-            choice = self._try(number, chip, rejected)
+            choice = self._try(number, target, rejected)
             number += 1
             if choice is None:
                 continue
@@ -114,13 +116,13 @@ class Chooser:
                 self._offers.append(offer)
         return True
 
-    def _try(self, number: int, chip: str, rejected: list[str]) -> Choice | None:
+    def _try(self, number: int, target: str, rejected: list[str]) -> Choice | None:
         """Offer `number`, compiled and compared; None where it cannot be, with the reason noted."""
         offer = self._offers[number]
-        self.progress.now(f"compiling for {chip}")
+        self.progress.now(f"compiling for {target}")
         try:
             name = offer.function.sym_name.data
-            compiled = compile_function(alone(offer.function), name, chip, pack=self.pack)
+            compiled = compile_function(alone(offer.function), name, target, pack=self.pack)
         except DiagnosticException as error:
             rejected.append(str(error))
             return None

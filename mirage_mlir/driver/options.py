@@ -3,12 +3,9 @@
 from dataclasses import dataclass
 
 from mirage_mlir.equivalence.check import BUDGET
-from mirage_mlir.graph.target import DEFAULT_TARGET, target_named
+from mirage_mlir.graph.target import DEFAULT_CHIPS, DEFAULT_TARGET, target_named
 from mirage_mlir.passes.search.effort import MAX_KERNELS, Effort
 from mirage_mlir.passes.search.precision import AS_F32, check_precision
-
-DEFAULT_CHIPS = ("sm_90a", "sm_80")
-"""The instruction sets that a result has machine code for, the most capable first."""
 
 
 @dataclass(frozen=True)
@@ -48,9 +45,10 @@ class Options:
     """Let kernels read copies of constant inputs, packed in the first call, where they can."""
 
     def __post_init__(self) -> None:
-        target_named(self.target)
+        target_named(self.target).require_lowering()
         check_precision(self.f32)
         for chip in self.chips:
+            target_named(chip).require_lowering()
             if target_named(chip).chip != chip:
                 raise ValueError(
                     f"'{chip}' is a GPU; its instruction set is {target_named(chip).chip}"
@@ -60,6 +58,10 @@ class Options:
         if self.candidates < 1:
             raise ValueError(f"candidates is at least 1, not {self.candidates}")
         self.effort()
+
+    def target_for(self, chip: str) -> str:
+        """The GPU that code for `chip` is made for: that of the search, if it has `chip`."""
+        return self.target if target_named(self.target).chip == chip else chip
 
     def effort(self) -> Effort:
         """How much each search may do; raises `ValueError` for a number out of its range."""

@@ -149,14 +149,14 @@ class Job:
 
     candidate: str
     name: str
-    chip: str
+    target: str
     pack: bool = False
 
 
 def compile_candidate(job: Job) -> CompiledFunction:
     """The candidate as machine code."""
     candidate = parse_program(job.candidate, f"{job.name}.candidate")
-    return compile_function(candidate, job.name, job.chip, pack=job.pack)
+    return compile_function(candidate, job.name, job.target, pack=job.pack)
 
 
 # Timing
@@ -212,7 +212,7 @@ class Profiler:
         """What `compile_candidate` does with candidates for `reference`."""
         name = reference.sym_name.data
         texts = [text_of(alone(offer.function, name)) for offer in found]
-        return [Job(text, name, self.chip, self.options.pack) for text in texts]
+        return [Job(text, name, self.options.target, self.options.pack) for text in texts]
 
     def time(self, reference: func.FuncOp, found: Sequence[Offer]) -> Timings:
         """Compile, check and time candidates for `reference`."""

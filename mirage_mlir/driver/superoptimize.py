@@ -109,9 +109,8 @@ class _Compile:
         Each chip has a search of its own: what suits one may be too large for another, or need
         clusters that it lacks.
         """
-        effort = self.options.effort()
-        own = chip == _chip(self.options)
-        found = offers(self.reference, self.options.target if own else chip, effort)
+        target = self.options.target_for(chip)
+        found = offers(self.reference, target, self.options.effort())
         if chip in self.known:
             found = _with_first(self.known[chip], found)
         most = self.options.candidates
@@ -124,7 +123,7 @@ class _Compile:
             self.proofs,
             self.options.pack,
             self.options.allow_unverified,
-        ).choose(chip)
+        ).choose(target)
 
 
 def _with_first(first: Offer, others: Iterator[Offer]) -> Iterator[Offer]:

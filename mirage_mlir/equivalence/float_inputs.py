@@ -20,7 +20,14 @@ from mirage_mlir.interpreters.domain import AnyArray, ElementType
 from mirage_mlir.interpreters.float_domain import Floats, round_to
 from mirage_mlir.interpreters.operators import element_type_of, integers, mnemonic, shape_of
 
-DISTANCE: dict[ElementType, float] = {"f16": 256.0, "bf16": 32.0, "f32": 1024.0, "f64": 1024.0}
+DISTANCE: dict[ElementType, float] = {
+    "f16": 256.0,
+    "bf16": 32.0,
+    "f32": 1024.0,
+    "f64": 1024.0,
+    "f8E4M3FN": 2.0,
+    "f8E5M2": 1.0,
+}
 """Mean over spread of inputs far from zero; a type still tells a few steps within the spread."""
 
 HOT = 2e4

@@ -23,9 +23,6 @@ from mirage_mlir.graph.tensor_map import (
     box_starts,
 )
 
-GROUP_RATE = 6.5e14
-"""Floating-point operations in a second of large warpgroup matmuls on an H200."""
-
 PAIR = 2
 
 SHARED_PART = 2 / 3
@@ -64,11 +61,11 @@ def choose_cluster(
         operations: floating-point ones of a block's matmuls in one iteration.
         target: the GPU.
     """
-    if prod(grid) > target.multiprocessors or not target.pipeline_l2_rate_of_one:
+    if prod(grid) > target.sm_count or not target.has_multicast:
         return ()
     total = sum(tile.size for tile in tiles)
-    copying = total / target.pipeline_l2_rate_of_one
-    if copying <= operations * target.multiprocessors / GROUP_RATE:
+    copying = total / target.tma_l2_bandwidth_per_sm
+    if copying <= operations * target.sm_count / target.wgmma_throughput:
         return ()
     for axis, readers in enumerate(grid):
         shared = sum(tile.size for tile in tiles if axis not in tile.cut)

@@ -30,13 +30,13 @@ def resident_blocks(target: Target, threads: int, registers: int, shared_bytes: 
     """
     warps = ceil_div(threads, WARP_THREADS)
     of_warp = round_up(max(1, registers) * WARP_THREADS, REGISTER_UNIT)
-    room = target.registers_per_multiprocessor // of_warp // WARP_UNIT * WARP_UNIT
+    room = target.registers_per_sm // of_warp // WARP_UNIT * WARP_UNIT
     of_block = round_up(shared_bytes + RESERVED_BYTES, SHARED_UNIT)
-    if shared_bytes > target.shared_per_block:
+    if shared_bytes > target.shared_memory_per_block:
         return 0
     return min(
-        target.blocks_per_multiprocessor,
-        target.threads_per_multiprocessor // (warps * WARP_THREADS),
+        target.blocks_per_sm,
+        target.threads_per_sm // (warps * WARP_THREADS),
         room // warps,
-        target.shared_per_multiprocessor // of_block,
+        target.shared_memory_per_sm // of_block,
     )

@@ -175,7 +175,7 @@ def choose_stages(iteration_bytes: int, iterations: int) -> int:
 def side_by_side(blocks: ArrayLike, cluster: ArrayLike, target: Target) -> Array:
     """Blocks of a grid that each multiprocessor gets, where they are spread evenly."""
     large = np.asarray(cluster) >= LARGE_CLUSTER
-    places = np.where(large, target.multiprocessors_in_clusters, target.multiprocessors)
+    places = np.where(large, target.sm_count_in_clusters, target.sm_count)
     return np.ceil(np.asarray(blocks) / np.maximum(1, places))
 
 
@@ -201,10 +201,12 @@ def pipeline_stages(
         target: whose shared memory they share.
     """
     parts = np.minimum(share, MAX_SIDE_BY_SIDE)
-    fair = target.shared_per_multiprocessor / parts - RESERVED_BYTES
+    fair = target.shared_memory_per_sm / parts - RESERVED_BYTES
     each = np.maximum(1, np.asarray(iteration_bytes)) + BUFFER_BARRIERS * MBARRIER_BYTES
-    most = np.floor((target.shared_per_block - np.asarray(other_bytes)) / each)
-    room = np.floor((np.minimum(fair, target.shared_per_block) - np.asarray(other_bytes)) / each)
+    most = np.floor((target.shared_memory_per_block - np.asarray(other_bytes)) / each)
+    room = np.floor(
+        (np.minimum(fair, target.shared_memory_per_block) - np.asarray(other_bytes)) / each
+    )
     wanted = np.maximum(room, np.minimum(most, MIN_PIPELINE_STAGES))
     return np.minimum(np.clip(wanted, 2, MAX_PIPELINE_STAGES), np.asarray(iterations))
 
@@ -251,7 +253,7 @@ def is_spread(shared_bytes: ArrayLike, share: Array, target: Target) -> Mask:
     several and others none: a matmul of 192 blocks took 19.3 us then, and 16.8 in turn.
     """
     needed = np.asarray(shared_bytes) + RESERVED_BYTES
-    return np.floor(target.shared_per_multiprocessor / needed) <= share
+    return np.floor(target.shared_memory_per_sm / needed) <= share
 
 
 def occupancy_limit_bytes(share: int, target: Target) -> int:
@@ -265,14 +267,14 @@ def occupancy_limit_bytes(share: int, target: Target) -> int:
     """
     if share > MAX_EVEN_SHARE:
         return 0
-    one_more = target.shared_per_multiprocessor // (share + 1) - RESERVED_BYTES
+    one_more = target.shared_memory_per_sm // (share + 1) - RESERVED_BYTES
     return (one_more // SHARED_STEP + 1) * SHARED_STEP
 
 
 def bytes_beside(shared_bytes: int, share: int, target: Target) -> int:
     """Shared memory that a block may have beside `share` blocks with `shared_bytes` each."""
     taken = share * (shared_bytes + RESERVED_BYTES) + RESERVED_BYTES
-    left = target.shared_per_multiprocessor - taken
+    left = target.shared_memory_per_sm - taken
     return max(0, left // SHARED_STEP * SHARED_STEP)
 
 

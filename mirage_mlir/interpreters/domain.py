@@ -12,7 +12,7 @@ S = TypeVar("S", bound=np.generic)
 
 AnyArray = NDArray[Any]
 
-ElementType = Literal["f16", "bf16", "tf32", "f32", "f64"]
+ElementType = Literal["f16", "bf16", "tf32", "f32", "f64", "f8E4M3FN", "f8E5M2"]
 """Element types by their MLIR names; tf32 is what an MMA may make of f32."""
 
 FunctionName = Literal["exp", "log", "sqrt", "rsqrt", "sigmoid", "tanh", "erf", "gelu", "gelu_tanh"]

@@ -9,16 +9,19 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mirage_mlir.field import products
+from mirage_mlir.graph.float_formats import FORMATS, FloatFormat
 from mirage_mlir.interpreters.domain import AnyArray, ElementType, FunctionName, joined
 
 Floats = NDArray[np.floating[Any]]
 
 ROUNDOFF: dict[ElementType, float] = {
-    "f16": 2.0**-11,
-    "bf16": 2.0**-8,
+    "f16": FORMATS["f16"].roundoff,
+    "bf16": FORMATS["bf16"].roundoff,
     "tf32": 2.0**-11,
-    "f32": 2.0**-24,
+    "f32": FORMATS["f32"].roundoff,
     "f64": 2.0**-53,
+    "f8E4M3FN": FORMATS["f8E4M3FN"].roundoff,
+    "f8E5M2": FORMATS["f8E5M2"].roundoff,
 }
 """Unit roundoff: half the distance from 1 to the next number."""
 
@@ -38,6 +41,17 @@ def round_to_tf32(x: NDArray[np.float32]) -> NDArray[np.float32]:
     return np.where(np.isfinite(x), rounded.view(np.float32), x)
 
 
+def round_to_format(x: Floats, target: FloatFormat) -> Floats:
+    """The nearest number of a narrow format, ties to even, in the type that `x` has."""
+    _, exponent = np.frexp(x)
+    # frexp's mantissas are from 1/2 up: the leading bit of x is worth 2^(exponent - 1).
+    place = np.maximum(exponent - 1, target.least_exponent) - target.mantissa_bits
+    nearest = np.ldexp(np.rint(np.ldexp(x, -place)), place).astype(x.dtype)
+    beyond = np.where(target.has_infinity, np.copysign(np.inf, x), np.nan)
+    rounded = np.where(np.abs(nearest) <= target.largest, nearest, beyond)
+    return np.where(np.isnan(x), x, rounded).astype(x.dtype)
+
+
 def round_to(x: Floats, element_type: ElementType) -> Floats:
     """`x` rounded to an element type, in the type that it has."""
     match element_type:
@@ -47,6 +61,8 @@ def round_to(x: Floats, element_type: ElementType) -> Floats:
             return round_to_bfloat16(x.astype(np.float32)).astype(x.dtype)
         case "tf32":
             return round_to_tf32(x.astype(np.float32)).astype(x.dtype)
+        case "f8E4M3FN" | "f8E5M2":
+            return round_to_format(x, FORMATS[element_type])
         case "f32":
             return x if x.dtype == np.float32 else x.astype(np.float32).astype(x.dtype)
         case "f64":

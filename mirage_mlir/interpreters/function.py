@@ -11,8 +11,8 @@ from mirage_mlir.interpreters.float_domain import FloatDomain, Floats, round_to
 from mirage_mlir.interpreters.kernel import KernelInterpreter
 from mirage_mlir.interpreters.operators import element_type_of, shape_of
 
-DTYPES = {"f16": np.float16, "bf16": np.float32, "f32": np.float32, "f64": np.float64}
-"""numpy has no bf16: such a result is an f32 array that holds bf16 values."""
+DTYPES = {"f16": np.float16, "f32": np.float32, "f64": np.float64}
+"""numpy has no bf16 and no 8-bit floats: such a result is an f32 array that holds their values."""
 
 
 def run_function(
@@ -50,7 +50,7 @@ def run_function(
 
 
 def _dtype(value: SSAValue) -> type[np.floating]:
-    return DTYPES[element_type_of(value.type)]
+    return DTYPES.get(element_type_of(value.type), np.float32)
 
 
 def _input(array: AnyArray, argument: SSAValue, number: int, rounding: bool) -> Floats:

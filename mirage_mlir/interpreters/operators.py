@@ -13,6 +13,8 @@ from xdsl.dialects.builtin import (
     AnyFloat,
     BFloat16Type,
     DenseArrayBase,
+    Float8E4M3FNType,
+    Float8E5M2Type,
     Float16Type,
     Float32Type,
     FloatAttr,
@@ -58,6 +60,10 @@ def element_type_name(element_type: Attribute) -> ElementType:
             return "bf16"
         case Float32Type():
             return "f32"
+        case Float8E4M3FNType():
+            return "f8E4M3FN"
+        case Float8E5M2Type():
+            return "f8E5M2"
         case _:
             raise NotInterpretable(
                 f"has the element type {element_type}, which has no meaning here"

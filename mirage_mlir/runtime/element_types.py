@@ -7,6 +7,8 @@ from typing import Any
 
 import numpy as np
 
+from mirage_mlir.graph.float_formats import FORMATS
+
 
 class ElementType(Enum):
     """The type of a tensor's elements; the value is its spelling in MLIR."""
@@ -18,12 +20,12 @@ class ElementType(Enum):
     @property
     def itemsize(self) -> int:
         """Bytes of one element."""
-        return 4 if self is ElementType.F32 else 2
+        return FORMATS[self.value].bytes
 
     @property
     def array_name(self) -> str:
         """The name in numpy, torch and cupy, such as `float16`."""
-        return _ARRAY_NAMES[self]
+        return FORMATS[self.value].array_name
 
     def __repr__(self) -> str:
         return f"mirage_mlir.{self.array_name}"
@@ -33,15 +35,9 @@ float16 = ElementType.F16
 bfloat16 = ElementType.BF16
 float32 = ElementType.F32
 
-_ARRAY_NAMES = {
-    ElementType.F16: "float16",
-    ElementType.BF16: "bfloat16",
-    ElementType.F32: "float32",
-}
-
 _BY_NAME = {
     **{element_type.value: element_type for element_type in ElementType},
-    **{name: element_type for element_type, name in _ARRAY_NAMES.items()},
+    **{element_type.array_name: element_type for element_type in ElementType},
 }
 
 
@@ -56,7 +52,7 @@ def element_type_of(dtype: object) -> ElementType:
         return dtype
     name = dtype if isinstance(dtype, str) else _dtype_name(dtype)
     if (element_type := _BY_NAME.get(name)) is None:
-        known = ", ".join(_ARRAY_NAMES.values())
+        known = ", ".join(each.array_name for each in ElementType)
         raise TypeError(f"element type {dtype!r} is not supported; supported are {known}")
     return element_type
 

@@ -25,7 +25,7 @@ MOST_PARAMETER_BYTES = 32764
 
 POINTER_BYTES, MAP_BYTES = 8, 128
 
-MOST_SHARED_BYTES = max(target.shared_per_block for target in TARGETS.values())
+MOST_SHARED_BYTES = max(target.shared_memory_per_block for target in TARGETS.values())
 
 MOST_DEVICE_BYTES = 2**40
 """Of scratch memory and of counters: more than any GPU has."""
@@ -52,12 +52,12 @@ def check_tensor(what: str, spec: "TensorSpec") -> None:
 def check_target(code: "TargetCode") -> None:
     """The launches are such as a device of the target takes."""
     if _TARGET.fullmatch(code.target) is None:
-        raise ArtifactError(f"{code.target!r} is no target such as sm_90a")
+        raise ArtifactError(f"{code.target!r} is no name of an instruction set")
     for name, size in (("scratch", code.scratch_bytes), ("counters", code.counter_bytes)):
         if size > MOST_DEVICE_BYTES:
             raise ArtifactError(f"{size} bytes of {name} for {code.target} are more than there are")
     row = TARGETS.get(code.target)
-    shared = MOST_SHARED_BYTES if row is None else row.shared_per_block
+    shared = MOST_SHARED_BYTES if row is None else row.shared_memory_per_block
     for launch in code.launches:
         _check_launch(f"kernel {launch.kernel!r} for {code.target}", launch, shared)
 

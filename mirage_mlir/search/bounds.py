@@ -24,13 +24,13 @@ def least_in_one_kernel(program: Program, target: Target) -> float:
     }
     written = sum(_bytes(program, output.axes, output.element_type) for output in program.outputs)
     together = sum(whole.values()) + written
-    shares = max((count for count in SHARES if count <= target.sharing_blocks), default=1)
+    shares = max((count for count in SHARES if count <= target.split_max), default=1)
     own = sum(
         _bytes(program, tuple(_walked(program, tensor.node)), tensor.element_type)
         for tensor in program.inputs
     )
     # What is on its way when the first answer comes fits into shared memory.
-    alone = own / shares - target.shared_per_multiprocessor
+    alone = own / shares - target.shared_memory_per_sm
     return least_start(target) + least_reading(target, together, alone)
 
 

@@ -86,14 +86,14 @@ HEAVY = (Kind.DIV, Kind.INVERSE, Kind.FUNCTION)
 def least_start(target: Target) -> float:
     """Seconds that every kernel takes, whatever it does."""
     least = min(-PIPELINE_LAUNCH, IDLE_LATENCY - EARLY_START)
-    return target.launch + (least if target.tensor_copies else IDLE_LATENCY)
+    return target.launch_latency + (least if target.has_tma else IDLE_LATENCY)
 
 
 def least_reading(target: Target, together: float, alone: float = 0.0) -> float:
     """Seconds that reading so many bytes takes at least: all blocks together, and one alone."""
-    rate = max(target.dram_rate, target.pipeline_rate)
-    rate_of_one = max(target.dram_rate_of_one, target.pipeline_rate_of_one)
-    return max(together / rate, alone / max(rate_of_one, target.pipeline_l2_rate_of_one))
+    rate = max(target.dram_bandwidth, target.tma_bandwidth)
+    rate_of_one = max(target.dram_bandwidth_per_sm, target.tma_bandwidth_per_sm)
+    return max(together / rate, alone / max(rate_of_one, target.tma_l2_bandwidth_per_sm))
 
 
 def _touched(run: Array, unit: int) -> Array:
@@ -202,7 +202,7 @@ class CostModel:
         self.dram = self.dram + (whole + again * np.maximum(traffic - whole, 0.0)) * waste
         if not self.resources.in_shared(value):
             # The blocks of a multiprocessor find a small tensor in L1 after the first.
-            traffic = np.minimum(traffic, whole * target.multiprocessors)
+            traffic = np.minimum(traffic, whole * target.sm_count)
         self.l2 = self.l2 + traffic * waste
         pieces = tile / vector * iterations
         if self.resources.in_shared(value):
@@ -284,12 +284,12 @@ class CostModel:
         if pipelined.any():
             memory = np.where(pipelined, self._with_iterations(memory, waves), memory)
         hidden = np.minimum(at_once, HIDING_BLOCKS)
-        barriers = np.where(pipelined | ~looped, 0.0, target.barrier / hidden)
+        barriers = np.where(pipelined | ~looped, 0.0, target.barrier_latency / hidden)
         compute = self._compute_seconds(self.during, at_once, most)
         compute = compute + waves * mesh.iterations * barriers
         compute = np.maximum(compute, waves * mesh.iterations * self._reading_seconds())
         reduced = reduction_waits(self.resources) * np.where(pipelined, PIPELINE_WAITS, 1.0)
-        waiting = (reduced + operand_waits(self.resources)) * target.barrier
+        waiting = (reduced + operand_waits(self.resources)) * target.barrier_latency
         chained = self._chain_seconds() + self._unchained_seconds()
         waiting = waves * (waiting / hidden + chained)
         # A loop overlaps its copies with its work; without one only other blocks do.
@@ -297,7 +297,7 @@ class CostModel:
         apart = self._apart(at_once, most, waves)
         overlapped = np.maximum(memory, compute) + apart * np.minimum(memory, compute)
         # The first tile comes before any work, and the last iteration's work after all tiles.
-        first = waves * self.resources.staged / target.dram_rate_of_one
+        first = waves * self.resources.staged / target.dram_bandwidth_per_sm
         last = np.where(looped, compute / mesh.iterations, 0.0)
         overlapped = overlapped + np.where(pipelined, LAST_ITERATION * last, first + last)
         exchanged = np.where(mesh.shares > 1, self._exchange_seconds(waves), 0.0)
@@ -363,17 +363,17 @@ class CostModel:
         """From the end of the previous grid to the first tile that is there."""
         target = self.tiling.target
         answer = np.full_like(self.l2, IDLE_LATENCY)
-        if target.tensor_copies:
+        if target.has_tma:
             early = self.l2 <= EARLY_BYTES * self.tiling.mesh.blocks
             answer = np.where(early, IDLE_LATENCY - EARLY_START, answer)
         # A warp that does nothing else asks while the previous grid ends.
-        return target.launch + np.where(self.resources.pipelined, -PIPELINE_LAUNCH, answer)
+        return target.launch_latency + np.where(self.resources.pipelined, -PIPELINE_LAUNCH, answer)
 
     def _latency(self, at_once: Array) -> Array:
         """From the first request to its answer, which waits for what all ask for at the start."""
         target = self.tiling.target
-        active = np.minimum(self.tiling.mesh.blocks, target.multiprocessors)
-        queued = active * self._in_flight(at_once) / target.dram_rate
+        active = np.minimum(self.tiling.mesh.blocks, target.sm_count)
+        queued = active * self._in_flight(at_once) / target.dram_bandwidth
         return np.minimum(target.dram_latency, IDLE_LATENCY + queued)
 
     def _in_flight(self, at_once: Array) -> Array:
@@ -387,11 +387,11 @@ class CostModel:
         """How many multiprocessors get a block before one gets a second."""
         target, shares = self.tiling.target, self.tiling.mesh.shares
         large = (shares > 2) & self._clustered()
-        return np.where(large, target.multiprocessors_in_clusters, target.multiprocessors)
+        return np.where(large, target.sm_count_in_clusters, target.sm_count)
 
     def _clustered(self) -> Mask:
         """Where the blocks that share a loop are a cluster."""
-        return self.tiling.mesh.shares <= self.tiling.target.cluster_blocks
+        return self.tiling.mesh.shares <= self.tiling.target.cluster_max
 
     def _exchange_seconds(self, waves: Array) -> Array:
         """Blocks that share a loop bring their sums together."""
@@ -404,8 +404,8 @@ class CostModel:
         """Each block writes its part, and the last one reads those of all."""
         mesh, target = self.tiling.mesh, self.tiling.target
         part = self.resources.part_bytes()
-        added = (mesh.shares + 1) * part / target.dram_rate_of_one
-        return waves * (WORKSPACE_BARRIER + added) + 2 * mesh.blocks * part / target.l2_rate
+        added = (mesh.shares + 1) * part / target.dram_bandwidth_per_sm
+        return waves * (WORKSPACE_BARRIER + added) + 2 * mesh.blocks * part / target.l2_bandwidth
 
     def _cluster_seconds(self, waves: Array) -> Array:
         """Clusters meet, and each part of a sum crosses from one multiprocessor to another."""
@@ -427,10 +427,10 @@ class CostModel:
         """
         target, blocks = self.tiling.target, self.tiling.mesh.blocks
         again = np.maximum(self.l2 - self.dram, 0.0)
-        together = self.dram / target.dram_rate + again / target.l2_rate
+        together = self.dram / target.dram_bandwidth + again / target.l2_bandwidth
         flight, latency = self._in_flight(at_once), self._latency(at_once)
         answered = flight / latency
-        rate = np.minimum(target.dram_rate_of_one, answered)
+        rate = np.minimum(target.dram_bandwidth_per_sm, answered)
         asked_later = np.maximum(most * self.l2 / blocks - flight, 0.0)
         seconds = np.maximum(together, latency - IDLE_LATENCY + asked_later / rate)
         if not self.resources.pipelined.any():
@@ -441,12 +441,12 @@ class CostModel:
         """The same where tensor copies do nothing else, and nobody waits for the first answers."""
         target = self.tiling.target
         each = most / self.tiling.mesh.blocks
-        rate = np.minimum(target.pipeline_rate_of_one, answered)
-        l2_rate = np.minimum(target.pipeline_l2_rate_of_one, answered)
+        rate = np.minimum(target.tma_bandwidth_per_sm, answered)
+        l2_rate = np.minimum(target.tma_l2_bandwidth_per_sm, answered)
         first = np.minimum(self.dram, self.l2)
         alone = np.maximum(each * first / rate, each * self.l2 / l2_rate)
-        again = (self.l2 - first) / (target.pipeline_l2_rate_of_one * target.multiprocessors)
-        return np.maximum(self.dram / target.pipeline_rate + AGAIN * again, alone)
+        again = (self.l2 - first) / (target.tma_l2_bandwidth_per_sm * target.sm_count)
+        return np.maximum(self.dram / target.tma_bandwidth + AGAIN * again, alone)
 
     def _with_iterations(self, memory: Array, waves: Array) -> Array:
         """What the bytes take, and the producer's iterations."""
@@ -458,11 +458,13 @@ class CostModel:
         """Seconds of arithmetic of the multiprocessor with the most blocks."""
         target = self.tiling.target
         busy = self._busy(at_once)
-        share = most * target.multiprocessors
-        enough = GROUPS_BUSY if target.warpgroup_products else WARPS_BUSY
-        matrix = work.matrix / (target.matrix_rate * np.minimum(1.0, enough * busy))
-        scalar = work.scalar / (target.scalar_rate * busy)
-        return share * np.maximum(matrix, np.maximum(scalar, work.shared / target.shared_rate))
+        share = most * target.sm_count
+        enough = GROUPS_BUSY if target.has_wgmma else WARPS_BUSY
+        matrix = work.matrix / (target.mma_throughput * np.minimum(1.0, enough * busy))
+        scalar = work.scalar / (target.fp32_throughput * busy)
+        return share * np.maximum(
+            matrix, np.maximum(scalar, work.shared / target.shared_memory_bandwidth)
+        )
 
     def _busy(self, at_once: Array) -> Array:
         """The part of a multiprocessor's arithmetic units that its threads keep busy."""

@@ -141,7 +141,7 @@ def group_product(
 
 def group_counts(tiling: Tiling, edges: Mapping[int, Edge], chains: Sequence[Chain]) -> Array:
     """Warpgroups of a block whose products are all in chains; 0 where they cannot be."""
-    most = np.ceil(tiling.mesh.blocks / tiling.target.multiprocessors)
+    most = np.ceil(tiling.mesh.blocks / tiling.target.sm_count)
     wanted = np.where(most <= 1, float(GROUPS_IN_FLIGHT), 1.0)
     for chain in chains:
         wanted = np.maximum(wanted, _chain_rows(tiling, edges, chain) // WGMMA_ROWS)

@@ -113,7 +113,7 @@ def grid_tiles(size: int, step: int, target: Target, fine: bool) -> list[int]:
     shares = {-(-size // blocks) for blocks in range(1, 9)}
     if fine:
         for rounds in (1, 2, 3, 4, 6, 8):
-            share = -(-size // (rounds * target.multiprocessors))
+            share = -(-size // (rounds * target.sm_count))
             shares |= {share, -(-share // STEP) * STEP}
     tiles = {*(FINE_TILES if fine else COARSE_TILES), *shares}
     return _in_steps(size, step, tiles)
@@ -135,7 +135,7 @@ def share_counts(program: Program, configuration: Configuration, target: Target)
     room = len(configuration.grid) < MAX_GRID_AXES and len(configuration.loop) == 1
     if not room or configuration.loop[0] in (*program.batch, *configuration.grid):
         return [1]
-    return [1, *(count for count in SHARES if count <= target.sharing_blocks)]
+    return [1, *(count for count in SHARES if count <= target.split_max)]
 
 
 def _thinned(choices: list[list[int]], most: int) -> list[list[int]]:
@@ -192,7 +192,7 @@ def instantiate(
     choices = _thinned(choices, MAX_POINTS if fine else MAX_COARSE_POINTS)
     mesh = mesh_of(program, configuration, choices, shares)
     alone = mesh.shares == 1
-    crowded = mesh.blocks > MAX_SHARED_ROUNDS * target.multiprocessors
+    crowded = mesh.blocks > MAX_SHARED_ROUNDS * target.sm_count
     return mesh.where(alone | (_shareable(program, configuration, mesh) & ~crowded))
 
 

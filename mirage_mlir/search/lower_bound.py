@@ -47,7 +47,7 @@ class _LeastResources(Resources):
     """
 
     def fits(self) -> Mask:
-        shared = self.shared <= self.tiling.target.shared_per_block
+        shared = self.shared <= self.tiling.target.shared_memory_per_block
         return shared & (self.live <= MAX_LIVE_PER_THREAD * MAX_THREADS) & self._reducible()
 
     def _sharing_threads(self, threads: Array) -> Array:
@@ -99,7 +99,7 @@ class _LeastResources(Resources):
         """No padding, and nothing of the left side read, which may be in registers."""
         rows, columns, depth = self._sides(edge)
         read = np.ceil(columns / COLUMNS) * np.ceil(depth / DEPTH) * RIGHT_BYTES
-        work = GROUP_WORK if self.tiling.target.warpgroup_products else 1.0
+        work = GROUP_WORK if self.tiling.target.has_wgmma else 1.0
         return Warps(work * 2 * rows * columns * depth, read, self.tiling.zero)
 
 
@@ -123,9 +123,9 @@ class _LeastCost(CostModel):
         # Where other operations leave room for one block and one iteration, less is asked for at
         # first.
         target = self.tiling.target
-        active = np.minimum(self.tiling.mesh.blocks, target.multiprocessors)
+        active = np.minimum(self.tiling.mesh.blocks, target.sm_count)
         asked = active * np.maximum(self.resources.staged + self.asked_at_once, SECTOR)
-        return np.minimum(target.dram_latency, IDLE_LATENCY + asked / target.dram_rate)
+        return np.minimum(target.dram_latency, IDLE_LATENCY + asked / target.dram_bandwidth)
 
     def _apart(self, at_once: Array, most: Array, waves: Array) -> Array:
         """More blocks may follow each other than these need, and loops have more buffers."""

@@ -113,9 +113,9 @@ class Resources:
 
     def fits(self) -> Mask:
         """Which combinations a block has the registers and the shared memory for."""
-        shared = self.shared <= self.tiling.target.shared_per_block
+        shared = self.shared <= self.tiling.target.shared_memory_per_block
         most = MAX_LIVE_PER_THREAD
-        if self.tiling.target.warpgroup_products and self.products:
+        if self.tiling.target.has_wgmma and self.products:
             most = np.where(self.grouped, MAX_LIVE_BESIDE_PRODUCER, most)
         kept = self.live <= most * self.threads
         return shared & kept & self._askable() & self._reducible()
@@ -132,12 +132,12 @@ class Resources:
         registers = registers * self._sharing_threads(threads) / self.threads
         resident = np.minimum.reduce(
             [
-                np.floor(target.shared_per_multiprocessor / (self.shared + RESERVED_BYTES)),
-                np.floor(target.threads_per_multiprocessor / threads),
-                np.floor(target.registers_per_multiprocessor / registers),
+                np.floor(target.shared_memory_per_sm / (self.shared + RESERVED_BYTES)),
+                np.floor(target.threads_per_sm / threads),
+                np.floor(target.registers_per_sm / registers),
             ]
         )
-        return np.clip(resident, 1, target.blocks_per_multiprocessor)
+        return np.clip(resident, 1, target.blocks_per_sm)
 
     def _sharing_threads(self, threads: Array) -> Array:
         """
@@ -249,7 +249,7 @@ class Resources:
             # Elements of 16 bits are turned into f32 beside the sums.
             room = MAX_BESIDE_PRODUCTS * self.threads
             return (self.asked == 0) | (self.live + 2 * self.asked <= room)
-        room = self.tiling.target.registers_per_multiprocessor - OTHER_REGISTERS * self.threads
+        room = self.tiling.target.registers_per_sm - OTHER_REGISTERS * self.threads
         most = (MAX_REGISTERS - OTHER_REGISTERS) * self.threads
         return self.asked <= np.minimum(room, most)
 
@@ -317,7 +317,7 @@ class Resources:
             warps = self.tiling.one * (MATRIX_THREADS // WARP_THREADS)
             for chain in self.chains:
                 many = many & ~shared(self.tiling, self.edges, chain, warps).fits
-            if self.tiling.target.warpgroup_products:
+            if self.tiling.target.has_wgmma:
                 groups = group_counts(self.tiling, self.edges, self.chains)
                 threads = np.where(many, 2.0 * MATRIX_THREADS, float(MATRIX_THREADS))
                 return np.where(groups > 0, groups * GROUP_THREADS, threads)
@@ -326,7 +326,7 @@ class Resources:
     def _chain(self, chain: Chain) -> None:
         """Note what the products of a chain share where they are one."""
         ways = [shared(self.tiling, self.edges, chain, self.threads / WARP_THREADS)]
-        if self.tiling.target.warpgroup_products:
+        if self.tiling.target.has_wgmma:
             groups = self.threads / GROUP_THREADS
             ways.append(group_chain(self.tiling, self.edges, chain, groups))
         for together in ways:
@@ -348,7 +348,7 @@ class Resources:
     def _alone(self, value: int, edge: Edge) -> Warps:
         """A product that is in no chain."""
         warps = warps_product(self._sides(edge), self.threads, summed=self.is_summed(value))
-        if not self.tiling.target.warpgroup_products or self.tiling.program.operand_type == "f32":
+        if not self.tiling.target.has_wgmma or self.tiling.program.operand_type == "f32":
             return warps
         assert edge.axis is not None
         left, right = (operand_tile(self.tiling, self.edges, o, edge.axis) for o in edge.operands)
@@ -368,7 +368,7 @@ class Resources:
         return [(v, t) for v, t in self._inputs() if self.tiling.in_loop(v)]
 
     def _pipelined(self) -> Mask:
-        loads = self._loads() if self.tiling.target.tensor_copies else []
+        loads = self._loads() if self.tiling.target.has_tma else []
         if not loads:
             return np.zeros_like(self.tiling.one, np.bool_)
         return np.logical_and.reduce([boxed_tile(self.tiling, v, t).fits for v, t in loads], axis=0)
@@ -408,7 +408,7 @@ class Resources:
         self.stages = self._stages()
         room = self.staged * self.stages + self.held + self.made + OTHER_BYTES
         enough = (self.stages >= np.minimum(stages, ENOUGH_STAGES)) & self.pipelined
-        enough &= room <= self.tiling.target.shared_per_block
+        enough &= room <= self.tiling.target.shared_memory_per_block
         self.made = np.where(enough, self.made, once)
         self.stages = np.where(enough, self.stages, stages)
 
@@ -458,7 +458,7 @@ class Resources:
             # The tiles that are multiplied give way.
             alone = np.maximum(alone - held, 0.0)
         shares = self.tiling.mesh.shares
-        clustered = (shares > 1) & (shares <= self.tiling.target.cluster_blocks)
+        clustered = (shares > 1) & (shares <= self.tiling.target.cluster_max)
         return np.where(clustered, np.maximum(alone, self.handed_over()), alone)
 
     def handed_over(self) -> Array:

@@ -7,6 +7,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 
+from mirage_mlir.graph.float_formats import FORMATS
 from mirage_mlir.graph.target import Target
 from mirage_mlir.search.hypergraph import Hypergraph, Stage
 from mirage_mlir.search.instantiate import Array, Mesh
@@ -18,7 +19,7 @@ T = TypeVar("T")
 
 def item_bytes(element_type: str) -> int:
     """Bytes of one element in memory."""
-    return 4 if element_type == "f32" else 2
+    return FORMATS[element_type].bytes
 
 
 def round_up(value: Array, step: int) -> Array:

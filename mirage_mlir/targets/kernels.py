@@ -4,12 +4,10 @@ from dataclasses import dataclass
 
 from xdsl.context import Context
 from xdsl.dialects import func, gpu
-from xdsl.dialects.builtin import ArrayAttr, ModuleOp
-from xdsl.utils.hints import isa
+from xdsl.dialects.builtin import ModuleOp
 
 from mirage_mlir.diagnostics import fail
-from mirage_mlir.dialects.nvvm_attributes import TARGETS, NvvmTargetAttr
-from mirage_mlir.dialects.target import resolve_target
+from mirage_mlir.dialects.target import chip_of, resolve_target
 from mirage_mlir.graph.target import DEFAULT_TARGET, require_known, target_named
 from mirage_mlir.passes.pipelines import lowering_passes
 from mirage_mlir.verification import verify
@@ -38,10 +36,10 @@ class KernelOptions:
 
     def lowered(self, ctx: Context, module: ModuleOp) -> ModuleOp:
         """`module`, or a copy of it with every function of uGraphs lowered."""
+        target = resolve_target(module, self.target, "the output")
         if not any(isinstance(op, func.FuncOp) for op in module.body.block.ops):
             return module
         copy = module.clone()
-        target = resolve_target(copy, self.target, "the output")
         for each in lowering_passes(target.name, pack=self.pack):
             each.apply(ctx, copy)
         verify(copy)
@@ -77,11 +75,3 @@ class KernelOptions:
         if asked is not None and known not in (None, asked):
             fail(kernels, f"was lowered for {known}, but the output is asked for {self.target}")
         return asked or known or target_named(DEFAULT_TARGET).chip
-
-
-def chip_of(kernels: gpu.ModuleOp) -> str | None:
-    """The instruction set that `lower-to-nvvm` made kernels for; None where it did not say."""
-    targets = kernels.attributes.get(TARGETS)
-    if not isa(targets, ArrayAttr[NvvmTargetAttr]) or len(targets) != 1:
-        return None
-    return targets.data[0].chip.data

@@ -183,7 +183,7 @@ class LayoutAssignment(TilePlaces):
         self, op: threadblock.MatmulOp, chain: Chain | None, *, in_registers: bool, summed: bool
     ) -> WgmmaSplit | None:
         """How warpgroups compute `op`; None where single warps do."""
-        if not self.target.warpgroup_products:
+        if not self.target.has_wgmma:
             return None
         if chain is None or (not in_registers and source_of(op.lhs) in self.chains):
             return choose_wgmma(op, self.threads // WARP_THREADS, summed)

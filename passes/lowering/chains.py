@@ -114,9 +114,9 @@ def threads_of_chains(graph: kernel.GraphDefinedOp, target: Target) -> int | Non
     64 where a block has more: theirs are one matmul, and each leaves registers to the others.
     """
     matmuls = [op for op in graph.body.block.ops if isinstance(op, threadblock.MatmulOp)]
-    if target.warpgroup_products:
+    if target.has_wgmma:
         wanted = max(matmul_sizes(op)[0] // WGMMA_ROWS for op in matmuls)
-        if prod(graph.grid_sizes) <= target.multiprocessors:
+        if prod(graph.grid_sizes) <= target.sm_count:
             wanted = max(wanted, GROUPS_IN_FLIGHT)
         fitting: list[int] = []
         for count in GROUP_COUNTS:

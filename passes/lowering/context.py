@@ -65,7 +65,7 @@ class KernelContext:
         parity: whether the present iteration is an odd one, 0 or 1.
         paced: whether some of the first tiles are copied before the previous grid has ended,
             a few at a time, and the others once it has.
-        exceeds_l2: whether more goes through the kernel than L2 holds, on a chip that takes advice.
+        exceeds_l2: whether more goes through the kernel than L2 holds, where that is advised.
         ahead: rows and columns from where a thread's part of a tile starts to the piece of it that
             is worked on.
         whole: the layout of which that piece has but some slots.

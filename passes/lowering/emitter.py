@@ -29,6 +29,7 @@ from xdsl.rewriter import InsertPoint
 from xdsl.traits import Pure
 
 from mirage_mlir.dialects.nvvm_device import KEPT_WORDS, kept_load
+from mirage_mlir.graph.float_formats import FORMATS
 
 Index = int | SSAValue
 """An i32 that is known now (`int`) or when the kernel runs."""
@@ -344,4 +345,4 @@ def _member(index: int) -> DenseArrayBase[IntegerType]:
 
 def byte_width(element: Attribute) -> int:
     """Bytes of one element of a float type."""
-    return 4 if element == f32 else 2
+    return FORMATS[element.name].bytes

@@ -92,9 +92,10 @@ class KernelFunction:
     Args:
         available: the tensors that are there when the kernel starts, which may be before the
             previous grid has ended; None where it starts after that.
+        sm_count: SMs: the blocks start in an order for as many that run at a time.
         launches_dependents: whether the next kernel may start before this one has ended.
         at_once: whether it may even before this one has waited for the previous grid.
-        exceeds_l2: whether more goes through the kernel than L2 holds, on a chip that takes advice.
+        exceeds_l2: whether more goes through the kernel than L2 holds, where that is advised.
     """
 
     def __init__(
@@ -102,6 +103,7 @@ class KernelFunction:
         graph: kernel.GraphDefinedOp,
         available: Collection[SSAValue] | None = None,
         *,
+        sm_count: int,
         launches_dependents: bool = False,
         at_once: bool = False,
         exceeds_l2: bool = False,
@@ -123,13 +125,14 @@ class KernelFunction:
         self.block_threads = threads = int_attribute(graph, THREADS)
         if threads < WARP_THREADS or threads % WARP_THREADS:
             fail(graph, f"has {threads} threads a block, which are no whole warps")
+        self.grid = launched_grid(graph, sm_count)
         thread_index = self.emit.result(nvvm.ThreadIdXOp())
         block_ids = (nvvm.BlockIdXOp, nvvm.BlockIdYOp, nvvm.BlockIdZOp)
         ids: list[Index] = [
             self.emit.result(block()) if size > 1 else 0
-            for block, size in zip(block_ids, launched_grid(graph), strict=True)
+            for block, size in zip(block_ids, self.grid, strict=True)
         ]
-        blocks = place_in_grid(self.emit, graph, ids)
+        blocks = place_in_grid(self.emit, graph, ids, sm_count)
         self.ctx = KernelContext(
             graph,
             self.emit,
@@ -288,7 +291,7 @@ class KernelFunction:
         attributes: dict[str, Attribute] = {
             "nvvm.kernel": UnitAttr(),
             "nvvm.maxntid": DenseArrayBase.from_list(i32, [launched]),
-            "mirage.grid": DenseArrayBase.from_list(i64, launched_grid(graph)),
+            "mirage.grid": DenseArrayBase.from_list(i64, self.grid),
             "mirage.threads": IntegerAttr(launched, i64),
             "mirage.smem_bytes": IntegerAttr(int_attribute(graph, SMEM_BYTES), i64),
             "mirage.arguments": ArrayAttr([StringAttr(argument) for argument in arguments]),

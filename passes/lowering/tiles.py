@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from math import prod
 
-from xdsl.dialects.builtin import DenseArrayBase, Float32Type, IntegerAttr
+from xdsl.dialects.builtin import DenseArrayBase, IntegerAttr
 from xdsl.ir import Block, Operation, SSAValue
 
 from mirage_mlir.diagnostics import fail
@@ -11,6 +11,7 @@ from mirage_mlir.dialects import kernel, thread, threadblock
 from mirage_mlir.dialects.layout import RegistersAttr, layout_of
 from mirage_mlir.dialects.threadblock import Stage
 from mirage_mlir.graph.layout import WARP_THREADS, RegisterLayout, as_matrix
+from mirage_mlir.passes.lowering.emitter import byte_width
 
 THREADS = "threads"
 WARPS = "warps"
@@ -98,7 +99,7 @@ def block_threads(graph: kernel.GraphDefinedOp) -> int:
 
 def item_bytes(value: SSAValue) -> int:
     """Bytes of one element of a tile."""
-    return 4 if threadblock.tile_type(value).element_type == Float32Type() else 2
+    return byte_width(threadblock.tile_type(value).element_type)
 
 
 WIDEST_RUN_BYTES = 16

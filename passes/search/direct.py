@@ -25,7 +25,7 @@ def seconds(target: Target, values: Sequence[SSAValue]) -> float:
     for value in values:
         tensor = kernel.tensor_type(value)
         total += prod(tensor.get_shape()) * tensor.element_type.bitwidth // 8
-    return target.launch + target.dram_latency + total / target.dram_rate
+    return target.launch_latency + target.dram_latency + total / target.dram_bandwidth
 
 
 def constant(op: kernel.ConstantOp, target: Target) -> PlannedKernel:
@@ -67,7 +67,7 @@ class Joining:
     @property
     def _room(self) -> int:
         """Elements that a block may hold along the dimension: parts and result, half the memory."""
-        return self.target.shared_per_block // (4 * self._item)
+        return self.target.shared_memory_per_block // (4 * self._item)
 
     @property
     def _item(self) -> int:
@@ -92,7 +92,11 @@ class Joining:
     def seconds(self) -> float:
         """The modelled time."""
         moved = 2 * prod(self.tensor.get_shape()) * self._item
-        return self.target.launch + self.target.dram_latency + moved / self.target.dram_rate
+        return (
+            self.target.launch_latency
+            + self.target.dram_latency
+            + moved / self.target.dram_bandwidth
+        )
 
     def write(self, arguments: Sequence[SSAValue]) -> Kernel:
         """The kernel on dense `arguments`, of any shapes."""

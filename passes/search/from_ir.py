@@ -11,12 +11,13 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from math import isfinite
 
-from xdsl.dialects.builtin import BFloat16Type, Float16Type, TensorType
+from xdsl.dialects.builtin import TensorType
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import Attribute, BlockArgument, Operation, SSAValue
 
 from mirage_mlir.dialects import kernel
 from mirage_mlir.dialects.bases import TF32
+from mirage_mlir.graph.float_formats import FORMATS
 from mirage_mlir.passes.search.views import STRIDED_VIEWS, strides_of
 from mirage_mlir.search.axes import JoinedResult, ViewError, resolve_views
 from mirage_mlir.search.builder import ProgramBuilder
@@ -57,9 +58,8 @@ class UnsupportedError(Exception):
 
 def element_name(element_type: Attribute) -> str:
     """The name of an element type: f16, bf16 or f32."""
-    if isinstance(element_type, Float16Type):
-        return "f16"
-    return "bf16" if isinstance(element_type, BFloat16Type) else "f32"
+    assert FORMATS[element_type.name].is_compiled
+    return element_type.name
 
 
 @dataclass(frozen=True)

@@ -143,7 +143,10 @@ class Pieces:
                 if not (isinstance(root.owner, Operation) and _stays_inside(root.owner, inside)):
                     read[root] = max(size, read.get(root, 0))
         stored = (self._root(value)[1] for value in self._results(part))
-        return self.target.launch + (sum(read.values()) + sum(stored)) / self.target.dram_rate
+        return (
+            self.target.launch_latency
+            + (sum(read.values()) + sum(stored)) / self.target.dram_bandwidth
+        )
 
     def prepare(self, parts: Sequence[Part]) -> None:
         """Read the pieces and announce them."""

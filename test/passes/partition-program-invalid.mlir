@@ -1,7 +1,7 @@
 // RUN: mirage-opt %s --split-input-file --verify-diagnostics --partition-program
-// RUN: not mirage-opt %s --partition-program="target=B200" 2>&1 | filecheck %s --check-prefix=TARGET
+// RUN: not mirage-opt %s --partition-program="target=H900" 2>&1 | filecheck %s --check-prefix=TARGET
 // RUN: not mirage-opt %s --partition-program="max-operators=0" 2>&1 | filecheck %s --check-prefix=OPERATORS
-// TARGET: unknown target 'B200': it is one of H200, H100, A100, sm_90a, sm_80
+// TARGET: unknown target 'H900': it is one of H200, H100, A100, sm_90a, sm_80
 // OPERATORS: max-operators is at least 1, not 0
 
 // expected-error @+1 {{'func.func' op has several blocks; only straight-line functions can be compiled}}

@@ -1,8 +1,8 @@
 // RUN: mirage-opt %s --split-input-file --verify-diagnostics --superoptimize
-// RUN: not mirage-opt %s --superoptimize="target=B200" 2>&1 | filecheck %s --check-prefix=TARGET
+// RUN: not mirage-opt %s --superoptimize="target=H900" 2>&1 | filecheck %s --check-prefix=TARGET
 // RUN: not mirage-opt %s --superoptimize="time-limit=0" 2>&1 | filecheck %s --check-prefix=TIME
 // RUN: not mirage-opt %s --superoptimize="top-k=0" 2>&1 | filecheck %s --check-prefix=TOP
-// TARGET: unknown target 'B200': it is one of H200, H100, A100, sm_90a, sm_80
+// TARGET: unknown target 'H900': it is one of H200, H100, A100, sm_90a, sm_80
 // TIME: time-limit is a positive number of seconds, not 0.0
 // TOP: top-k is from 1 to 1000, not 0
 

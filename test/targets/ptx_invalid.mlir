@@ -25,7 +25,7 @@
 
 "gpu.module"() <{sym_name = "f"}> ({
   llvm.func @k(%s: !llvm.ptr<3>, %i: i32) attributes {nvvm.kernel} {
-    // expected-error @+1 {{'nvvm.mbarrier.init' op needs sm_90; sm_80 has no such instruction}}
+    // expected-error @+1 {{'nvvm.mbarrier.init' op needs TMA, which sm_80 does not have}}
     "nvvm.mbarrier.init"(%s, %i) : (!llvm.ptr<3>, i32) -> ()
     llvm.return
   }

@@ -29,6 +29,8 @@ REJECTED: list[tuple[dict[str, Any], type[Exception], str]] = [
     ({"f32": None}, TypeError, "f32 is a string, not None"),
     ({"f32": "tf33"}, ValueError, "products of f32 are 3xtf32 or tf32, not 'tf33'"),
     ({"target": 3}, TypeError, "target is a string, not 3"),
+    ({"target": "B200"}, ValueError, "cannot be compiled for B200 .*tcgen05, have no lowering"),
+    ({"compile_for": ["sm_100a"]}, ValueError, "cannot be compiled for B200 .*have no lowering"),
     ({"target": "h200"}, ValueError, "unknown target 'h200'.*did you mean 'H200'?"),
 ]
 

@@ -8,11 +8,10 @@ import pytest
 from matmul_kernel import matmul_kernel
 from xdsl.dialects import gpu
 
-from mirage_mlir.bridge.compile import FEATURES, to_ptx
+from mirage_mlir.bridge.compile import to_ptx
 from mirage_mlir.bridge.ptxas import assemble
 from mirage_mlir.diagnostics import PassFailure
-
-CHIPS = list(FEATURES)
+from mirage_mlir.graph.target import DEFAULT_CHIPS
 
 
 @pytest.fixture
@@ -22,7 +21,7 @@ def kernels() -> gpu.ModuleOp:
     return module
 
 
-@pytest.mark.parametrize("chip", CHIPS)
+@pytest.mark.parametrize("chip", DEFAULT_CHIPS)
 def test_instructions_reach_the_ptx(kernels: gpu.ModuleOp, chip: str):
     ptx = to_ptx(kernels, chip)
     assert f".target {chip}" in ptx
@@ -36,7 +35,7 @@ def test_instructions_reach_the_ptx(kernels: gpu.ModuleOp, chip: str):
         assert instruction in ptx
 
 
-@pytest.mark.parametrize("chip", CHIPS)
+@pytest.mark.parametrize("chip", DEFAULT_CHIPS)
 def test_kernel_assembles_without_spills(kernels: gpu.ModuleOp, chip: str):
     cubin = assemble(to_ptx(kernels, chip), chip)
     assert cubin.data.startswith(b"\x7fELF")

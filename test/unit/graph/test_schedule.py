@@ -56,12 +56,12 @@ def test_buffers_fit(iteration_bytes: int, blocks: int, cluster: int) -> None:
     count = stages(iteration_bytes, blocks, cluster=cluster)
     taken = count * iteration_bytes + mbarrier_bytes(count)
     assert 2 <= count <= MAX_PIPELINE_STAGES
-    assert taken <= H200.shared_per_block
+    assert taken <= H200.shared_memory_per_block
     share = side_by_side(blocks, cluster, H200)
     if count > 3:
         # As many blocks as a multiprocessor gets, up to four, have room together.
         each = taken + RESERVED_BYTES
-        assert min(4, int(share)) * each <= H200.shared_per_multiprocessor
+        assert min(4, int(share)) * each <= H200.shared_memory_per_sm
 
 
 def test_a_grid_is_spread_where_no_more_blocks_fit() -> None:
@@ -75,9 +75,9 @@ def test_a_grid_is_spread_where_no_more_blocks_fit() -> None:
 @pytest.mark.parametrize("share", [1, 2, 3, 4, 8])
 def test_shared_memory_for_so_many_blocks(share: int) -> None:
     bytes_each = occupancy_limit_bytes(share, H200)
-    assert bytes_each <= H200.shared_per_block
+    assert bytes_each <= H200.shared_memory_per_block
     assert is_spread(bytes_each, np.array(float(share)), H200)
-    assert share * (bytes_each + RESERVED_BYTES) <= H200.shared_per_multiprocessor
+    assert share * (bytes_each + RESERVED_BYTES) <= H200.shared_memory_per_sm
     assert occupancy_limit_bytes(9, H200) == 0
 
 

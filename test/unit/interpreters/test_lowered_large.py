@@ -1,6 +1,7 @@
 """What large matmuls need: wide stores of their sums, and an order of blocks."""
 
 from collections.abc import Callable
+from dataclasses import replace
 
 import pytest
 from lowered_kernels import check, graphs_of, schedule
@@ -11,7 +12,9 @@ from xdsl.dialects.llvm import StoreOp
 from xdsl.ir import Operation
 
 from mirage_mlir.dialects.nvvm import ShflSyncOp
-from mirage_mlir.passes.lowering import cta_rasterization
+from mirage_mlir.graph.target import H200, Target
+from mirage_mlir.passes import lower_to_nvvm
+from mirage_mlir.passes.lowering.cta_rasterization import launched_grid
 
 
 def stores_of(kernels: Operation) -> list[int | None]:
@@ -75,9 +78,14 @@ def linear_of_parts(batch: int, s: Linear) -> ModuleOp:
 def test_blocks_start_in_bands_of_the_raster(
     make: Callable[[], ModuleOp], launched: list[int], monkeypatch: pytest.MonkeyPatch
 ):
-    monkeypatch.setattr(cta_rasterization, "TOGETHER", 4)
+    few = replace(H200, sm_count=4)
+
+    def settled(module: ModuleOp, asked: str | None, by: str) -> Target:
+        return few
+
+    monkeypatch.setattr(lower_to_nvvm, "settle_target", settled)
     (graph,) = graphs_of(schedule(make()))
-    assert cta_rasterization.launched_grid(graph) == launched
+    assert launched_grid(graph, few.sm_count) == launched
     kernels = check(make())
     (grid,) = (each for op in kernels.walk() if (each := op.attributes.get("mirage.grid")))
     assert isinstance(grid, DenseArrayBase)

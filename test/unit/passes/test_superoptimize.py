@@ -115,5 +115,7 @@ def test_twice_the_same() -> None:
 
 
 def test_unknown_target() -> None:
-    with pytest.raises(ValueError, match="unknown target 'B200'"):
+    with pytest.raises(ValueError, match="unknown target 'H900'"):
+        next(candidates(norm(), "H900"))
+    with pytest.raises(ValueError, match="tcgen05, have no lowering"):
         next(candidates(norm(), "B200"))

@@ -120,7 +120,7 @@ def test_launches_that_no_device_makes(changes: dict[str, Any], message: str) ->
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
-        ({"target": "h100"}, "'h100' is no target such as sm_90a"),
+        ({"target": "h100"}, "'h100' is no name of an instruction set"),
         ({"scratch_bytes": 2**50}, "bytes of scratch for sm_90a are more than there are"),
         ({"counter_bytes": 2**50}, "bytes of counters for sm_90a are more than there are"),
     ],

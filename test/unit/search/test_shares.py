@@ -36,7 +36,7 @@ def test_few_columns(target: Target) -> None:
     assert set(best.grid) >= {"k", "j"}
     (shared,) = best.across
     assert best.grid[shared] == "j"
-    assert 1 < best.blocks[shared] <= target.sharing_blocks
+    assert 1 < best.blocks[shared] <= target.split_max
     assert best.tiles["j"] * best.trip_counts[0] * best.blocks[shared] >= 4096
     assert str(best) == f"{best.configuration} across {best.blocks[shared]} blocks"
 
