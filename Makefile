@@ -20,7 +20,10 @@ demo: $(VENV)/installed
 	@cat $(DEMO)
 	@$(RUN)/mirage-opt --superoptimize --report --artifacts=build/demo $(DEMO)
 
-test: lint types pytest lit
+# All at once keep every core busy to the end: some use one core alone, and each waits for its last
+# test. The output of each comes when it is done.
+test: $(VENV)/installed-dev
+	+@$(MAKE) --no-print-directory --keep-going --output-sync=target --jobs pytest lit types lint
 
 lint: $(VENV)/installed-dev
 	$(RUN)/ruff check .

@@ -7,6 +7,9 @@ import sys
 
 import lit.formats
 
+sys.path.insert(0, os.path.join(os.path.dirname(__file__), "support"))
+import tool_server
+
 config.name = "mirage_mlir"
 config.test_format = lit.formats.ShTest(execute_external=False)
 config.suffixes = [".mlir"]
@@ -16,8 +19,11 @@ config.test_source_root = os.path.dirname(__file__)
 # Output beside no source: a read-only checkout can be tested, and git sees nothing.
 config.test_exec_root = os.path.join(os.path.dirname(config.test_source_root), "build", "lit")
 # The tools of this environment first, so that lit works without activating it.
-config.environment["PATH"] = os.pathsep.join([os.path.dirname(sys.executable), os.environ["PATH"]])
-config.maxIndividualTestTime = 120
+config.environment["PATH"] = os.pathsep.join(
+    [tool_server.start(), os.path.dirname(sys.executable), os.environ["PATH"]]
+)
+# Seconds; the slowest test takes 20 alone, and other tests run at the same time.
+config.maxIndividualTestTime = 300
 
 roundtrip = "mirage-opt %s {} --split-input-file | mirage-opt --split-input-file | filecheck %s"
 config.substitutions += [

@@ -135,7 +135,7 @@ FUNCTIONS = [
     unary("exp", (5, 1, 13), mi.KernelGraph.exp, np.exp),
     unary("log", (7,), mi.KernelGraph.log, np.log, positive=True),
     unary("square", (1,), mi.KernelGraph.square, np.square),
-    unary("sqrt", (31, 257), mi.KernelGraph.sqrt, np.sqrt, positive=True),
+    unary("sqrt", (7, 257), mi.KernelGraph.sqrt, np.sqrt, positive=True),
     unary("rsqrt", (3, 1), mi.KernelGraph.rsqrt, lambda x: 1 / np.sqrt(x), positive=True),
     unary("sigmoid", (2, 3, 5, 7), mi.KernelGraph.sigmoid, sigmoid),
     unary("silu", (1, 1009), mi.KernelGraph.silu, silu),
@@ -200,8 +200,8 @@ REDUCTIONS = [
 
 PRODUCTS = [
     product("matmul", (17, 31), (31, 29)),
-    product("matmul_ragged", (67, 131), (131, 83)),
-    product("matmul_row", (1, 997), (997, 61)),
+    product("matmul_ragged", (19, 131), (131, 21)),
+    product("matmul_row", (1, 509), (509, 29)),
     product("matmul_column", (61, 97), (97, 1)),
     product("matmul_one_element", (1, 1), (1, 1)),
     product("matmul_inner", (1, 211), (211, 1)),
