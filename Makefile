@@ -8,11 +8,12 @@ PYTHON ?= $(shell for python in python3 python3.13 python3.12 python3.11 python;
 	&& echo $$python && break; done)
 DEMO := test/workloads/rmsnorm_linear.mlir
 
-.PHONY: help demo test lint types pytest lit bench clean
+.PHONY: help demo test lint types pytest lit docs bench clean
 
 help:
 	@echo 'make demo    superoptimize RMSNorm + Linear; PTX and cubins go to build/demo'
-	@echo 'make test    everything: lint, types, pytest, lit (each is a target of its own)'
+	@echo 'make test    everything: lint, types, pytest, lit, docs (each is a target of its own)'
+	@echo 'make docs    the documents as HTML: build/site/index.html'
 	@echo 'make bench   time search, verification and compilation; benchmarks/README.md has the others'
 	@echo 'make clean   remove .venv and what was built'
 
@@ -20,7 +21,7 @@ demo: $(VENV)/installed
 	@cat $(DEMO)
 	@$(RUN)/mirage-opt --superoptimize --report --artifacts=build/demo $(DEMO)
 
-test: lint types pytest lit
+test: lint types pytest lit docs
 
 lint: $(VENV)/installed-dev
 	$(RUN)/ruff check .
@@ -34,6 +35,10 @@ pytest: $(VENV)/installed-dev
 
 lit: $(VENV)/installed-dev
 	$(RUN)/lit -sv test
+
+# Fails where a link is broken.
+docs: $(VENV)/installed-dev
+	$(RUN)/mkdocs build -q
 
 bench: $(VENV)/installed-dev
 	$(RUN)/python benchmarks/compile_time.py
