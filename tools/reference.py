@@ -16,7 +16,7 @@ from mkdocs.structure.files import File, Files
 sys.path.insert(0, str(Path(__file__).parent))
 
 from reference_operations import dialect_page
-from reference_passes import passes_page, python_page
+from reference_passes import gpus_page, passes_page, python_page
 
 from mirage_mlir.dialects import DIALECTS
 from mirage_mlir.opt_main import main
@@ -36,6 +36,7 @@ def pages() -> dict[str, str]:
     return {
         **dialects,
         "reference/passes.md": passes_page(),
+        "reference/gpus.md": gpus_page(),
         "reference/command-line.md": command_line_page(),
         "reference/python.md": python_page(),
     }

@@ -1,9 +1,10 @@
-"""Reference pages of passes, of the command line and of the Python interface."""
+"""Reference pages of passes, of GPUs and of the Python interface."""
 
 import ast
 import inspect
 from collections.abc import Iterator
 from dataclasses import MISSING, dataclass, fields
+from importlib import import_module
 from pathlib import Path
 from typing import cast
 
@@ -12,6 +13,7 @@ from xdsl.passes import ModulePass
 
 import mirage_mlir
 from mirage_mlir.api.graph import SearchOptions
+from mirage_mlir.graph.target import GPUS, Target
 from mirage_mlir.passes import PASSES, load_pass
 
 
@@ -91,6 +93,20 @@ def passes_page() -> str:
         "`-p 'superoptimize{target=A100 top-k=4}'`."
     )
     return "\n\n".join([head, *map(pass_section, PASSES)])
+
+
+def gpus_page() -> str:
+    """The page of the GPUs that kernels are made for: one row for each number, and its meaning."""
+    meanings = field_docstrings(Target)
+    about = as_markdown(import_module(Target.__module__).__doc__ or "")
+    lines = ["# GPUs", "", "`target` is one of these GPUs, or an instruction set.", "", about, ""]
+    lines += [f"| number | {' | '.join(GPUS)} | meaning |", "| --- " * (len(GPUS) + 2) + "|"]
+    for each in fields(Target):
+        found: list[object] = [getattr(gpu, each.name) for gpu in GPUS.values()]
+        values = [f"{value:g}" if isinstance(value, float) else f"{value}" for value in found]
+        meaning = " ".join(meanings.get(each.name, "").split())
+        lines.append(f"| `{each.name}` | {' | '.join(values)} | {meaning} |")
+    return "\n".join(lines)
 
 
 def python_page() -> str:
