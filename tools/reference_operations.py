@@ -174,7 +174,8 @@ def _variables(constraint: object) -> Iterator[tuple[str, str]]:
 # Examples
 
 
-def _context() -> Context:
+def parsing_context() -> Context:
+    """A context that knows all dialects of xDSL and ours."""
     context = Context(allow_unregistered=True)
     for name, dialect in {**get_xdsl_dialects(), **get_all_dialects()}.items():
         context.register_dialect(name, dialect)
@@ -190,7 +191,7 @@ def tested_programs(dialect: str) -> Iterator[Operation]:
         if "invalid" in path.stem:
             continue
         for text in re.split(r"^// -----.*$", path.read_text(), flags=re.MULTILINE):
-            yield Parser(_context(), text, path.name).parse_module()
+            yield Parser(parsing_context(), text, path.name).parse_module()
 
 
 def examples(dialect: str) -> dict[str, list[str]]:

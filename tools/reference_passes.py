@@ -2,19 +2,26 @@
 
 import ast
 import inspect
+import re
 from collections.abc import Iterator
 from dataclasses import MISSING, dataclass, fields
 from importlib import import_module
 from pathlib import Path
 from typing import cast
 
-from reference_operations import ROOT, as_markdown
+from reference_operations import ROOT, as_markdown, parsing_context
+from xdsl.dialects.builtin import ModuleOp
+from xdsl.dialects.func import FuncOp
+from xdsl.parser import Parser
 from xdsl.passes import ModulePass
 
 import mirage_mlir
 from mirage_mlir.api.graph import SearchOptions
 from mirage_mlir.graph.target import GPUS, Target
 from mirage_mlir.passes import PASSES, load_pass
+
+MOST_LINES = 60
+"""Of an example; a longer one hides what it shows."""
 
 
 @dataclass(frozen=True)
@@ -67,10 +74,34 @@ def tests_of(name: str) -> list[Path]:
     return sorted({*folder.glob(f"{name}.mlir"), *folder.glob(f"{name}-*.mlir")})
 
 
+def lit_example(name: str) -> tuple[str, str] | None:
+    """
+    The first function in the lit test of a pass, before and after it.
+
+    None where the test runs other passes too, or an option, or what comes out fills a page.
+    """
+    path = ROOT / "test" / "passes" / f"{name}.mlir"
+    text = path.read_text() if path.exists() else ""
+    split = "(--split-input-file )?"
+    if not re.match(rf"// RUN: mirage-opt %s {split}--{name} {split}\| filecheck %s", text):
+        return None
+    program = Parser(parsing_context(), text.partition("// -----")[0]).parse_module()
+    function = next(op for op in program.ops if isinstance(op, FuncOp))
+    function.detach()
+    alone = ModuleOp([function])
+    before = str(function)
+    load_pass(name)().apply(parsing_context(), alone)
+    after = "\n".join(str(op) for op in alone.ops)
+    return (before, after) if after.count("\n") < MOST_LINES else None
+
+
 def pass_section(name: str) -> str:
     """One pass: meaning, program before and after, options, tests."""
     pass_class = load_pass(name)
     lines = [f"## `--{name}`", "", as_markdown(pass_class.__doc__ or ""), ""]
+    if example := lit_example(name):
+        before, after = (["```mlir", *text.splitlines(), "```"] for text in example)
+        lines += ["A function of its test, before:", "", *before, "", "and after:", "", *after, ""]
     if options := list(pass_options(pass_class)):
         lines += ["| option | default | meaning |", "| --- | --- | --- |"]
         lines += [

@@ -3,7 +3,7 @@
 import pytest
 from reference import pages
 from reference_operations import documentation, examples, operation_section
-from reference_passes import pass_options
+from reference_passes import lit_example, pass_options
 from xdsl.irdl import IRDLOperation
 
 from mirage_mlir.dialects import DIALECTS, load_dialect
@@ -40,6 +40,17 @@ def test_each_option_has_a_meaning(name: str) -> None:
     assert load_pass(name).__doc__
     for option in pass_options(load_pass(name)):
         assert option.meaning, f"{name}: no docstring below {option.name}"
+
+
+def test_a_pass_is_shown_on_a_function_of_its_test() -> None:
+    example = lit_example("kernel-decompose")
+    assert example is not None
+    before, after = example
+    assert "kernel.rms_norm" in before
+    assert "kernel.rms_norm" not in after
+    assert "kernel.reduce_sum" in after
+    # Its test runs other options too, so that what one sees would not be what the test says.
+    assert lit_example("verify-equivalence") is None
 
 
 def test_pages_name_everything() -> None:
