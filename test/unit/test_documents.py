@@ -43,6 +43,15 @@ def test_paths(page: Path) -> None:
     assert not [path for path in named if "NAME" not in path and not (ROOT / path).exists()]
 
 
+def test_each_example_is_run() -> None:
+    """By a command of the examples' page."""
+    page = ROOT / "examples" / "README.md"
+    commands = [line for line in page.read_text().splitlines() if line.startswith("$ ")]
+    for path in sorted((ROOT / "examples").iterdir()):
+        if path.suffix in (".py", ".mlir"):
+            assert any(f"examples/{path.name}" in line for line in commands), path.name
+
+
 @pytest.mark.parametrize("wrong", ["```mlir\nfunc.func\n```\n", "```python\n1 / 0\n```\n"])
 def test_wrong_blocks_fail(wrong: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (page := tmp_path / "page.md").write_text(f"Text.\n\n{wrong}")
