@@ -36,9 +36,9 @@ pytest: $(VENV)/installed-dev
 lit: $(VENV)/installed-dev
 	$(RUN)/lit -sv test
 
-# Fails where a link is broken.
+# Fails where a link is broken; with -q it would not.
 docs: $(VENV)/installed-dev
-	$(RUN)/mkdocs build -q
+	$(RUN)/mkdocs build
 
 bench: $(VENV)/installed-dev
 	$(RUN)/python benchmarks/compile_time.py
