@@ -8,11 +8,12 @@ PYTHON ?= $(shell for python in python3 python3.13 python3.12 python3.11 python;
 	&& echo $$python && break; done)
 DEMO := test/workloads/rmsnorm_linear.mlir
 
-.PHONY: help demo test lint types pytest lit bench clean
+.PHONY: help demo test lint types pytest lit docs bench clean
 
 help:
 	@echo 'make demo    superoptimize RMSNorm + Linear; PTX and cubins go to build/demo'
-	@echo 'make test    everything: lint, types, pytest, lit (each is a target of its own)'
+	@echo 'make test    everything: lint, types, pytest, lit, docs (each is a target of its own)'
+	@echo 'make docs    the documents as HTML: build/site/index.html'
 	@echo 'make bench   time search, verification and compilation; benchmarks/README.md has the others'
 	@echo 'make clean   remove .venv and what was built'
 
@@ -23,7 +24,7 @@ demo: $(VENV)/installed
 # All at once keep every core busy to the end: some use one core alone, and each waits for its last
 # test. The output of each comes when it is done.
 test: $(VENV)/installed-dev
-	+@$(MAKE) --no-print-directory --keep-going --output-sync=target --jobs pytest lit types lint
+	+@$(MAKE) --no-print-directory --keep-going --output-sync=target --jobs pytest lit types lint docs
 
 lint: $(VENV)/installed-dev
 	$(RUN)/ruff check .
@@ -37,6 +38,10 @@ pytest: $(VENV)/installed-dev
 
 lit: $(VENV)/installed-dev
 	$(RUN)/lit -sv test
+
+# Fails where a link is broken; with -q it would not.
+docs: $(VENV)/installed-dev
+	$(RUN)/mkdocs build
 
 bench: $(VENV)/installed-dev
 	$(RUN)/python benchmarks/compile_time.py

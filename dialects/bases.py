@@ -343,7 +343,11 @@ class RepetitionBase(InferredShapeOp, ABC):
 
 
 class SliceBase(InferredShapeOp, ABC):
-    """Element i of dimension d is element `offsets[d] + i * strides[d]` of the input."""
+    """
+    Element i of dimension d is element `offsets[d] + i * strides[d]` of the input.
+
+    Dimension d of the result has `sizes[d]` elements.
+    """
 
     offsets = prop_def(i64_array_parameter("offsets"))
     sizes = prop_def(i64_array_parameter("sizes"))

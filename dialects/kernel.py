@@ -436,7 +436,11 @@ class RepeatInterleaveOp(RepetitionOp):
 
 @irdl_op_definition
 class SliceOp(SliceBase, InputOp):
-    """Element i of dimension d is element `offsets[d] + i * strides[d]` of the input."""
+    """
+    Element i of dimension d is element `offsets[d] + i * strides[d]` of the input.
+
+    Dimension d of the result has `sizes[d]` elements.
+    """
 
     name = "kernel.slice"
 

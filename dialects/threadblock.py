@@ -3,7 +3,6 @@ The `threadblock` dialect: operators on tiles, run by each block of a grid.
 
     %t = threadblock.load %x grid_map [_] loop_map [1]
            : (tensor<16x4096xf16>) -> !threadblock.tile<16x64xf16>
-           : (tensor<16x4096xf16>) -> !threadblock.tile<16x64xf16>
     %q = threadblock.square %t : (!threadblock.tile<16x64xf16>) -> !threadblock.tile<16x64xf32>
     %a = threadblock.accumulate %q : (!threadblock.tile<16x64xf32>) -> !threadblock.tile<16x64xf32>
     threadblock.store %a grid_map [0] : !threadblock.tile<16x64xf32>
@@ -292,7 +291,9 @@ class StoreOp(IRDLOperation):
 @irdl_op_definition
 class AccumulateOp(IRDLOperation):
     """
-    The sum (or maximum) of the values of all iterations, and of all blocks along `across`.
+    The sum of the values of all iterations, and of all blocks along the grid axes `across`.
+
+    With `kind = "max"` it is their maximum.
 
     Elements that are not valid in an iteration or block add nothing. Every block along `across`
     sees the total. A value from after the loop is only combined across blocks.

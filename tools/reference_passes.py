@@ -1,0 +1,178 @@
+"""Reference pages of passes, of GPUs and of the Python interface."""
+
+import ast
+import inspect
+import re
+from collections.abc import Iterator
+from dataclasses import MISSING, dataclass, fields
+from importlib import import_module
+from pathlib import Path
+from typing import cast
+
+from reference_operations import ROOT, as_markdown, parsing_context
+from xdsl.dialects.builtin import ModuleOp
+from xdsl.dialects.func import FuncOp
+from xdsl.parser import Parser
+from xdsl.passes import ModulePass
+
+import mirage_mlir
+from mirage_mlir.api.graph import SearchOptions
+from mirage_mlir.graph.target import GPUS, Target
+from mirage_mlir.passes import PASSES, load_pass
+
+MOST_LINES = 60
+"""Of an example; a longer one hides what it shows."""
+
+
+@dataclass(frozen=True)
+class PassOption:
+    """An option of a pass, as the command line has it."""
+
+    name: str
+    meaning: str
+    default: str
+
+
+def pass_options(pass_class: type[ModulePass]) -> Iterator[PassOption]:
+    """The options of a pass: its fields, with the docstrings that follow them."""
+    meanings = field_docstrings(pass_class)
+    for each in fields(pass_class):
+        if not each.init:
+            continue
+        required = each.default is MISSING and each.default_factory is MISSING
+        default = "required" if required else _spelled(each.default)
+        yield PassOption(each.name.replace("_", "-"), meanings.get(each.name, ""), default)
+
+
+def field_docstrings(owner: type) -> dict[str, str]:
+    """The string below each annotated name in the body of a class."""
+    (definition,) = ast.parse(inspect.getsource(owner)).body
+    assert isinstance(definition, ast.ClassDef)
+    found: dict[str, str] = {}
+    for field, below in zip(definition.body, definition.body[1:], strict=False):
+        if not (isinstance(field, ast.AnnAssign) and isinstance(field.target, ast.Name)):
+            continue
+        if isinstance(below, ast.Expr) and isinstance(below.value, ast.Constant):
+            found[field.target.id] = inspect.cleandoc(str(below.value.value))
+    return found
+
+
+def _spelled(value: object) -> str:
+    """A default as one writes it on the command line."""
+    if value is None:
+        return "none"
+    if isinstance(value, bool):
+        return f"`{str(value).lower()}`"
+    if isinstance(value, tuple):
+        return " ".join(f"`{each}`" for each in cast(tuple[object, ...], value))
+    return f"`{value}`"
+
+
+def tests_of(name: str) -> list[Path]:
+    """The lit tests that are named after a pass."""
+    folder = ROOT / "test" / "passes"
+    return sorted({*folder.glob(f"{name}.mlir"), *folder.glob(f"{name}-*.mlir")})
+
+
+def lit_example(name: str) -> tuple[str, str] | None:
+    """
+    The first function in the lit test of a pass, before and after it.
+
+    None where the test runs other passes too, or an option, or what comes out fills a page.
+    """
+    path = ROOT / "test" / "passes" / f"{name}.mlir"
+    text = path.read_text() if path.exists() else ""
+    split = "(--split-input-file )?"
+    if not re.match(rf"// RUN: mirage-opt %s {split}--{name} {split}\| filecheck %s", text):
+        return None
+    program = Parser(parsing_context(), text.partition("// -----")[0]).parse_module()
+    function = next(op for op in program.ops if isinstance(op, FuncOp))
+    function.detach()
+    alone = ModuleOp([function])
+    before = str(function)
+    load_pass(name)().apply(parsing_context(), alone)
+    after = "\n".join(str(op) for op in alone.ops)
+    return (before, after) if after.count("\n") < MOST_LINES else None
+
+
+def pass_section(name: str) -> str:
+    """One pass: meaning, program before and after, options, tests."""
+    pass_class = load_pass(name)
+    lines = [f"## `--{name}`", "", as_markdown(pass_class.__doc__ or ""), ""]
+    if example := lit_example(name):
+        before, after = (["```mlir", *text.splitlines(), "```"] for text in example)
+        lines += ["A function of its test, before:", "", *before, "", "and after:", "", *after, ""]
+    if options := list(pass_options(pass_class)):
+        lines += ["| option | default | meaning |", "| --- | --- | --- |"]
+        lines += [
+            f"| `{each.name}` | {each.default} | {' '.join(each.meaning.split())} |"
+            for each in options
+        ]
+        lines.append("")
+    if tests := tests_of(name):
+        names = ", ".join(f"`{path.relative_to(ROOT)}`" for path in tests)
+        lines += [f"Tests: {names}.", ""]
+    return "\n".join(lines)
+
+
+def passes_page() -> str:
+    """The page of all passes, in the order in which the compiler runs them."""
+    head = (
+        "# Passes\n\nEach pass is a flag of `mirage-opt`; flags run in the order in which they are "
+        "given. Options are words behind `=`: "
+        '`mirage-opt --superoptimize="target=A100 top-k=4" f.mlir`, or in braces in a pipeline: '
+        "`-p 'superoptimize{target=A100 top-k=4}'`."
+    )
+    return "\n\n".join([head, *map(pass_section, PASSES)])
+
+
+def gpus_page() -> str:
+    """The page of the GPUs that kernels are made for: one row for each number, and its meaning."""
+    meanings = field_docstrings(Target)
+    about = as_markdown(import_module(Target.__module__).__doc__ or "")
+    lines = ["# GPUs", "", "`target` is one of these GPUs, or an instruction set.", "", about, ""]
+    lines += [f"| number | {' | '.join(GPUS)} | meaning |", "| --- " * (len(GPUS) + 2) + "|"]
+    for each in fields(Target):
+        found: list[object] = [getattr(gpu, each.name) for gpu in GPUS.values()]
+        values = [f"{value:g}" if isinstance(value, float) else f"{value}" for value in found]
+        meaning = " ".join(meanings.get(each.name, "").split())
+        lines.append(f"| `{each.name}` | {' | '.join(values)} | {meaning} |")
+    return "\n".join(lines)
+
+
+def python_page() -> str:
+    """The page of what `import mirage_mlir as mi` gives."""
+    sections = ["# The Python interface", "`import mirage_mlir as mi` gives these names."]
+    for name in mirage_mlir.__all__:
+        sections.append(_python_section(f"mi.{name}", getattr(mirage_mlir, name)))
+    options = field_docstrings(SearchOptions).items()
+    sections.append("## Options of a search")
+    sections.append("\n".join(f"* `{name}`: {' '.join(text.split())}" for name, text in options))
+    return "\n\n".join(sections)
+
+
+def _python_section(name: str, value: object) -> str:
+    lines = [f"## `{name}`"]
+    if inspect.isfunction(value):
+        lines.append(f"```python\n{name}{inspect.signature(value)}\n```")
+    if inspect.isfunction(value) or inspect.isclass(value):
+        lines.append(as_markdown(value.__doc__ or "", "text"))
+    else:
+        lines.append(f"The element type `{value}`.")
+    if inspect.isclass(value):
+        rows = list(_methods(value))
+        lines.append("\n".join(rows))
+    return "\n\n".join(lines)
+
+
+def _methods(owner: type) -> Iterator[str]:
+    """The public methods of a class, one a line."""
+    for name, member in vars(owner).items():
+        if name.startswith("_"):
+            continue
+        function = member.fget if isinstance(member, property) else member
+        function = getattr(function, "__func__", function)
+        if inspect.isfunction(function):
+            call = "" if isinstance(member, property) else "(...)"
+            text = inspect.cleandoc(function.__doc__ or "").partition("\n\n")[0]
+            yield f"* `{name}{call}`: {' '.join(text.split())}"
