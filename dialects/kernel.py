@@ -65,6 +65,7 @@ from mirage_mlir.dialects.common import (
     i64_attr,
     i64_parameter,
 )
+from mirage_mlir.dialects.elementwise import classes_of_rows
 from mirage_mlir.dialects.target import TargetAttr
 from mirage_mlir.graph import shapes
 from mirage_mlir.graph.shapes import Shape
@@ -531,6 +532,8 @@ class GraphDefinedOp(IRDLOperation, HasCanonicalizationPatternsInterface):
 BINARY_OPS = [AddOp, SubOp, MulOp, DivOp, MaxOp]
 FUNCTION_OPS = [ExpOp, LogOp, SquareOp, SqrtOp, RsqrtOp, SigmoidOp, SiluOp, ReluOp, TanhOp]
 PARAMETRIC_OPS = [GeluOp, ClampOp, PowOp, ScaleOp, CastOp]
+ROW_OPS = classes_of_rows("kernel", UnaryOp, [*FUNCTION_OPS, *PARAMETRIC_OPS])
+"""The elementwise operators whose classes are made from their rows, by mnemonic."""
 REDUCTION_OPS = [ReduceSumOp, ReduceMaxOp, ReduceMeanOp]
 NORM_OPS = [RmsNormOp, LayerNormOp, SoftmaxOp]
 REPETITION_OPS = [BroadcastOp, RepeatOp, RepeatInterleaveOp]
@@ -539,7 +542,8 @@ REARRANGING_OPS = [TransposeOp, ReshapeOp, SliceOp, ConcatOp]
 Kernel = Dialect(
     "kernel",
     [
-        *(*BINARY_OPS, *FUNCTION_OPS, *PARAMETRIC_OPS, *REDUCTION_OPS, *NORM_OPS),
+        *(*BINARY_OPS, *FUNCTION_OPS, *PARAMETRIC_OPS, *ROW_OPS.values()),
+        *(*REDUCTION_OPS, *NORM_OPS),
         *(*REPETITION_OPS, *REARRANGING_OPS),
         *(MatmulOp, ConstantOp, GraphDefinedOp),
     ],

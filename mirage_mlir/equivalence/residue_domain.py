@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from fractions import Fraction
-from math import pi, sqrt
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,10 +26,10 @@ from mirage_mlir.field.rational import simplest_rational
 from mirage_mlir.interpreters.domain import (
     AnyArray,
     ElementType,
-    FunctionName,
     NotInterpretable,
     joined,
 )
+from mirage_mlir.operators.elementwise import FunctionName
 
 Binary = Callable[[Lane, Lane, int], Lane]
 
@@ -140,6 +139,9 @@ class ResidueDomain:
         except ZeroDivisionError as error:
             raise UnluckyPrime(str(error)) from error
         return Residues(p, q if self.exponents else None, of_constant(value))
+
+    def real(self, value: float) -> Fraction:
+        return simplest_rational(value)
 
     def lowest(self, rank: int) -> Residues:
         full = tuple(np.full((1,) * (rank + 1), LOWEST) for _ in self.moduli)
@@ -352,12 +354,6 @@ class ResidueDomain:
                 return self._inverse(self._random("sqrt", x))
             case "sigmoid" if self.expand_sigmoid:
                 return self._sigmoid(x)
-            case "gelu":
-                return self._gelu(x, self._random("erf", self._scaled_by(x, sqrt(0.5))))
-            case "gelu_tanh":
-                cube = self._scaled_by(self.power(x, Fraction(3)), 0.044715)
-                inner = self._scaled_by(self.add(x, cube), sqrt(2 / pi))
-                return self._gelu(x, self._random("tanh", inner))
             case _:
                 return self._random(name, x)
 
@@ -376,14 +372,6 @@ class ResidueDomain:
     def _sigmoid(self, x: Residues) -> Residues:
         one = self.constant(Fraction(1), len(x.shape) - 1)
         return self._inverse(self.add(one, self._exp(self.scale(x, Fraction(-1)))))
-
-    def _gelu(self, x: Residues, gate: Residues) -> Residues:
-        """`x / 2 * (1 + gate)`."""
-        one = self.constant(Fraction(1), len(x.shape) - 1)
-        return self.multiply(self.scale(x, Fraction(1, 2)), self.add(one, gate))
-
-    def _scaled_by(self, x: Residues, factor: float) -> Residues:
-        return self.scale(x, simplest_rational(factor))
 
     def _random(self, name: str, x: Residues) -> Residues:
         """A random function of the residues modulo all p."""

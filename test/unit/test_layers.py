@@ -8,7 +8,7 @@ ROOT = Path(__file__).parents[2] / "mirage_mlir"
 LAYERS = [
     [
         *("diagnostics", "progress", "interruption", "names", "suggestions", "worker"),
-        *("graph", "expr", "field", "search"),
+        *("graph", "expr", "field", "operators", "search"),
     ],
     ["parsing", "verification"],
     ["dialects"],
@@ -27,7 +27,7 @@ LAYERS = [
 
 WITHOUT_IR = [
     *("progress", "interruption", "names", "suggestions", "worker"),
-    *("graph", "expr", "field", "search"),
+    *("graph", "expr", "field", "operators", "search"),
 ]
 """Plain mathematics: no xDSL."""
 
