@@ -2,7 +2,7 @@
 
 from abc import ABC
 from collections.abc import Mapping, Sequence
-from typing import ClassVar, TypeVar
+from typing import TypeVar
 
 from xdsl.dialects.builtin import FloatAttr, StringAttr
 from xdsl.ir import Attribute, Operation, SSAValue
@@ -46,13 +46,11 @@ def _value(attribute: Attribute) -> Value:
 class RowBase(UnaryBase, ABC):
     """An elementwise function of one value of which its row says everything."""
 
-    ROW: ClassVar[Unary]
-
     def __init__(
         self, input: SSAValue, *values: Value, result_type: Attribute | None = None
     ) -> None:
         """`values` are the parameters, in the order of the row; those left out have defaults."""
-        parameters = self.ROW.parameters
+        parameters = ROWS[self.name.partition(".")[2]].parameters
         properties = {
             parameter.name: _attribute(parameter, value)
             for parameter, value in zip(parameters, values, strict=False)
@@ -61,8 +59,9 @@ class RowBase(UnaryBase, ABC):
 
     def verify_(self) -> None:
         super().verify_()
-        values = parameters_of(self, self.ROW).values
-        for parameter in self.ROW.parameters:
+        row = ROWS[self.name.partition(".")[2]]
+        values = parameters_of(self, row).values
+        for parameter in row.parameters:
             if (wrong := parameter.wrong(values[parameter.name])) is not None:
                 raise invalid(self, wrong)
 
@@ -107,7 +106,6 @@ def _class_of(row: Unary, dialect: str, base: type[Op]) -> type[Op]:
         "__doc__": row.documentation,
         "__module__": base.__module__,
         "name": f"{dialect}.{row.name}",
-        "ROW": row,
         **{parameter.name: _property(parameter) for parameter in row.parameters},
     }
     made = type(f"{title}Op", (RowBase, base), dict(members))
