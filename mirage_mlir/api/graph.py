@@ -311,6 +311,11 @@ class KernelGraph:
         """The hyperbolic tangent."""
         return self._add(kernel.TanhOp, self._value(x))
 
+    def softcap(self, x: Tensor, cap: float) -> Tensor:
+        """`cap * tanh(x / cap)`, for a `cap` above 0: scores of attention kept within it."""
+        softcap = kernel.ROW_OPS["softcap"]
+        return self._add(softcap, self._value(x), finite(cap, "cap"))
+
     def clamp(self, x: Tensor, min: float, max: float) -> Tensor:
         """`x` moved into `[min, max]`."""
         limits = (finite(min, "min"), finite(max, "max"))

@@ -234,6 +234,23 @@ UNARY = (
         dependence=Dependence.SAME,
     ),
     Unary(
+        name="softcap",
+        formula="`cap * tanh(x / cap)`: near 0 as `x`, and never beyond `cap`",
+        source='Gemma Team, "Gemma 2: Improving Open Language Models" (2024), section 2.',
+        parameters=(Number("cap", positive=True),),
+        meaning=lambda a, p, x: a.scale(
+            a.function("tanh", a.scale(x, 1 / p.number("cap"))), p.number("cap")
+        ),
+        code=lambda c, p, x: c.op(
+            "arith.mulf",
+            c.op("math.tanh", c.op("arith.mulf", x, c.constant(1 / p.float("cap")))),
+            c.constant(p.float("cap")),
+        ),
+        search=Opaque(),
+        cost=Cost.SEVERAL,
+        dependence=Dependence.NEW,
+    ),
+    Unary(
         name="clamp",
         formula="`x`, but at least `min` and at most `max`",
         source="",
