@@ -313,7 +313,7 @@ class KernelGraph:
 
     def softcap(self, x: Tensor, cap: float) -> Tensor:
         """`cap * tanh(x / cap)`, for a `cap` above 0: scores of attention kept within it."""
-        softcap = kernel.ROW_OPS["softcap"]
+        softcap: Callable[..., Operation] = kernel.ROW_OPS["softcap"]
         return self._add(softcap, self._value(x), finite(cap, "cap"))
 
     def clamp(self, x: Tensor, min: float, max: float) -> Tensor:

@@ -68,7 +68,10 @@ def test_dialects_have_the_operators_of_the_table(dialect: object) -> None:
 
 def test_threads_have_code_for_every_row() -> None:
     assert {mnemonic(op) for op in RULES} - {"constant", "broadcast"} == set(ROWS)
-    assert all(op.name == name for name, op in OPERATIONS.items() if isinstance(op, type))
+    for name, make in OPERATIONS.items():
+        assert isinstance(make, type)
+        assert issubclass(make, Operation)
+        assert make.name == name
 
 
 @pytest.mark.parametrize("name", ROWS)

@@ -1,15 +1,24 @@
 """`softcap`, an operator that is one row: its checks, and what becomes of a row that is wrong."""
 
-from collections.abc import Callable
 from dataclasses import replace
+from typing import TypeVar
 
 import pytest
 from xdsl.utils.exceptions import DiagnosticException
 
 import mirage_mlir as mi
 from mirage_mlir.driver.source import text_of
-from mirage_mlir.operators.elementwise import Composite, Row, Unary
+from mirage_mlir.operators.elementwise import (
+    Arithmetic,
+    Code,
+    Composite,
+    Parameters,
+    Row,
+    Unary,
+)
 from mirage_mlir.operators.table import ROWS
+
+V = TypeVar("V")
 
 
 def program() -> mi.KernelGraph:
@@ -38,47 +47,45 @@ def test_right_row_compiles() -> None:
     program().superoptimize(compile_for=["sm_90a"], cache=False)
 
 
-def wrong_code(row: Unary) -> Row:
-    """`tanh(x)`, without the cap."""
-    return replace(row, code=lambda c, p, x: c.op("math.tanh", x))
+def no_cap(c: Code[V], p: Parameters, x: V) -> V:
+    """`tanh(x)`."""
+    return c.op("math.tanh", x)
 
 
-def wrong_factor(row: Unary) -> Row:
-    """`tanh(x / cap)` in the code on threads."""
-    return replace(
-        row,
-        code=lambda c, p, x: c.op(
-            "math.tanh", c.op("arith.mulf", x, c.constant(1 / p.float("cap")))
-        ),
-    )
+def no_factor(c: Code[V], p: Parameters, x: V) -> V:
+    """`tanh(x / cap)`."""
+    return c.op("math.tanh", c.op("arith.mulf", x, c.constant(1 / p.float("cap"))))
 
 
-def wrong_composition(row: Unary) -> Row:
-    """`cap * tanh(x * cap)` in the search."""
-    return replace(
-        row,
-        search=Composite(
-            lambda a, p, x: a.scale(
-                a.function("tanh", a.scale(x, p.number("cap"))), p.number("cap")
-            )
-        ),
-    )
+def multiplied(a: Arithmetic[V], p: Parameters, x: V) -> V:
+    """`cap * tanh(x * cap)`."""
+    return a.scale(a.function("tanh", a.scale(x, p.number("cap"))), p.number("cap"))
 
 
-@pytest.mark.parametrize("change", [wrong_code, wrong_factor, wrong_composition])
-def test_wrong_row_is_refused(
-    change: Callable[[Unary], Row], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    row = ROWS["softcap"]
-    assert isinstance(row, Unary)
-    monkeypatch.setitem(ROWS, "softcap", change(row))
-    with pytest.raises(DiagnosticException):
+def right(a: Arithmetic[V], p: Parameters, x: V) -> V:
+    """`cap * tanh(x / cap)`."""
+    return a.scale(a.function("tanh", a.scale(x, 1 / p.number("cap"))), p.number("cap"))
+
+
+ROW = ROWS["softcap"]
+assert isinstance(ROW, Unary)
+
+
+@pytest.mark.parametrize(
+    "row",
+    [replace(ROW, code=no_cap), replace(ROW, code=no_factor)],
+    ids=["no cap", "no factor"],
+)
+def test_wrong_code_is_refused(row: Row, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(ROWS, "softcap", row)
+    with pytest.raises(DiagnosticException, match="code on threads computes something else"):
         program().superoptimize(compile_for=["sm_90a"], cache=False)
 
 
-def test_right_composition_compiles(monkeypatch: pytest.MonkeyPatch) -> None:
-    """So that it is the wrong ones that are refused."""
-    row = ROWS["softcap"]
-    assert isinstance(row, Unary)
-    monkeypatch.setitem(ROWS, "softcap", replace(row, search=Composite(row.meaning)))
+def test_wrong_composition_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A right one compiles."""
+    monkeypatch.setitem(ROWS, "softcap", replace(ROW, search=Composite(right)))
     program().superoptimize(compile_for=["sm_90a"], cache=False)
+    monkeypatch.setitem(ROWS, "softcap", replace(ROW, search=Composite(multiplied)))
+    with pytest.raises(DiagnosticException):
+        program().superoptimize(compile_for=["sm_90a"], cache=False)
