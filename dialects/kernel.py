@@ -17,7 +17,7 @@ from __future__ import annotations
 
 from abc import ABC
 from collections.abc import Sequence
-from typing import ClassVar, cast
+from typing import ClassVar
 
 from xdsl.dialects.builtin import TensorType
 from xdsl.interfaces import HasCanonicalizationPatternsInterface
@@ -38,34 +38,54 @@ from xdsl.pattern_rewriter import RewritePattern
 from xdsl.traits import IsolatedFromAbove, NoTerminator, Pure
 
 from mirage_mlir.dialects.bases import (
-    BinaryBase,
     BroadcastBase,
-    CastBase,
-    ClampBase,
     ConcatBase,
     ConstantBase,
-    GeluBase,
-    InferredShapeOp,
     MatmulBase,
     NormBase,
-    PowBase,
-    ReductionBase,
     RepetitionBase,
-    ScaleBase,
     SliceBase,
     TransposeBase,
-    UnaryBase,
     verify_static,
 )
 from mirage_mlir.dialects.common import (
     ELEMENT_TYPE,
-    FloatConstr,
-    FloatType,
     I64ArrayConstr,
-    StoredConstr,
     i64_array,
     i64_attr,
     i64_parameter,
+)
+from mirage_mlir.dialects.elementwise import classes_of_rows
+from mirage_mlir.dialects.kernel_bases import BinaryOp as BinaryOp
+from mirage_mlir.dialects.kernel_bases import (
+    InputOp,
+    ReductionOp,
+    TensorConstr,
+    TensorOp,
+    UnaryOp,
+    shape_of,
+)
+from mirage_mlir.dialects.kernel_bases import tensor_type as tensor_type
+from mirage_mlir.dialects.kernel_elementwise import (
+    AddOp,
+    CastOp,
+    ClampOp,
+    DivOp,
+    ExpOp,
+    GeluOp,
+    LogOp,
+    MaxOp,
+    MulOp,
+    PowOp,
+    ReluOp,
+    RsqrtOp,
+    ScaleOp,
+    SigmoidOp,
+    SiluOp,
+    SqrtOp,
+    SquareOp,
+    SubOp,
+    TanhOp,
 )
 from mirage_mlir.dialects.target import TargetAttr
 from mirage_mlir.graph import shapes
@@ -73,58 +93,6 @@ from mirage_mlir.graph.shapes import Shape
 
 CONSTANT = "kernel.constant"
 """The attribute of a function argument that never changes between calls."""
-
-TensorConstr = TensorType.constr(FloatConstr)
-StoredTensorConstr = TensorType.constr(StoredConstr)
-
-
-def tensor_type(value: SSAValue) -> TensorType[FloatType]:
-    """The type of `value`, which its operation's constraints make a float tensor."""
-    kind = value.type
-    assert isinstance(kind, TensorType)
-    return cast(TensorType[FloatType], kind)
-
-
-def shape_of(value: SSAValue) -> Shape:
-    """The shape of `value`, which its operation's constraints make a float tensor."""
-    return tensor_type(value).get_shape()
-
-
-class TensorOp(InferredShapeOp, ABC):
-    """An operator on tensors with one result, by default in the element type of the operands."""
-
-    @classmethod
-    def default_type(cls, shape: Shape, operand: SSAValue) -> TensorType[FloatType]:
-        return TensorType(tensor_type(operand).element_type, shape)
-
-    @classmethod
-    def get_canonicalization_patterns(cls) -> tuple[RewritePattern, ...]:
-        from mirage_mlir.passes.patterns.kernel import canonicalization_patterns
-
-        return canonicalization_patterns(cls)
-
-
-class BinaryOp(BinaryBase, TensorOp, ABC):
-    """An elementwise operator on two tensors, which broadcast as in numpy."""
-
-    lhs = operand_def(TensorType.constr(ELEMENT_TYPE))
-    rhs = operand_def(TensorType.constr(ELEMENT_TYPE))
-    result = result_def(TensorType.constr(ELEMENT_TYPE))
-
-
-class InputOp(TensorOp, ABC):
-    """An operator on one tensor, its `input`."""
-
-    input = operand_def(TensorType.constr(ELEMENT_TYPE))
-    result = result_def(TensorType.constr(ELEMENT_TYPE))
-
-
-class UnaryOp(UnaryBase, InputOp, ABC):
-    """An elementwise function of one tensor."""
-
-
-class ReductionOp(ReductionBase, InputOp, ABC):
-    """An operator that reduces `dims`, which stay with size 1."""
 
 
 @irdl_op_definition
@@ -141,147 +109,6 @@ class MatmulOp(MatmulBase, TensorOp):
     lhs = operand_def(TensorType.constr(ELEMENT_TYPE))
     rhs = operand_def(TensorType.constr(ELEMENT_TYPE))
     result = result_def(TensorConstr)
-
-
-@irdl_op_definition
-class AddOp(BinaryOp):
-    """`lhs + rhs`, elementwise."""
-
-    name = "kernel.add"
-
-
-@irdl_op_definition
-class SubOp(BinaryOp):
-    """`lhs - rhs`, elementwise."""
-
-    name = "kernel.sub"
-
-
-@irdl_op_definition
-class MulOp(BinaryOp):
-    """`lhs * rhs`, elementwise."""
-
-    name = "kernel.mul"
-
-
-@irdl_op_definition
-class DivOp(BinaryOp):
-    """`lhs / rhs`, elementwise."""
-
-    name = "kernel.div"
-
-
-@irdl_op_definition
-class MaxOp(BinaryOp):
-    """The larger of `lhs` and `rhs`, elementwise."""
-
-    name = "kernel.max"
-
-
-@irdl_op_definition
-class ExpOp(UnaryOp):
-    """`e^x`, elementwise."""
-
-    name = "kernel.exp"
-
-
-@irdl_op_definition
-class LogOp(UnaryOp):
-    """The natural logarithm, elementwise."""
-
-    name = "kernel.log"
-
-
-@irdl_op_definition
-class SquareOp(UnaryOp):
-    """`x * x`, elementwise."""
-
-    name = "kernel.square"
-
-
-@irdl_op_definition
-class SqrtOp(UnaryOp):
-    """The square root, elementwise."""
-
-    name = "kernel.sqrt"
-
-
-@irdl_op_definition
-class RsqrtOp(UnaryOp):
-    """`1 / sqrt(x)`, elementwise."""
-
-    name = "kernel.rsqrt"
-
-
-@irdl_op_definition
-class SigmoidOp(UnaryOp):
-    """`1 / (1 + e^-x)`, elementwise."""
-
-    name = "kernel.sigmoid"
-
-
-@irdl_op_definition
-class SiluOp(UnaryOp):
-    """`x * sigmoid(x)`, elementwise."""
-
-    name = "kernel.silu"
-
-
-@irdl_op_definition
-class GeluOp(GeluBase, UnaryOp):
-    """The Gaussian error linear unit, elementwise; `approximate` is "none" or "tanh"."""
-
-    name = "kernel.gelu"
-
-
-@irdl_op_definition
-class ReluOp(UnaryOp):
-    """`max(x, 0)`, elementwise."""
-
-    name = "kernel.relu"
-
-
-@irdl_op_definition
-class TanhOp(UnaryOp):
-    """The hyperbolic tangent, elementwise."""
-
-    name = "kernel.tanh"
-
-
-@irdl_op_definition
-class ClampOp(ClampBase, UnaryOp):
-    """`x`, but at least `min` and at most `max`, elementwise."""
-
-    name = "kernel.clamp"
-
-
-@irdl_op_definition
-class PowOp(PowBase, UnaryOp):
-    """`x^exponent`, elementwise."""
-
-    name = "kernel.pow"
-
-
-@irdl_op_definition
-class ScaleOp(ScaleBase, UnaryOp):
-    """`factor * x`, elementwise."""
-
-    name = "kernel.scale"
-
-
-@irdl_op_definition
-class CastOp(CastBase, TensorOp):
-    """
-    The same numbers in another element type, rounded to nearest, ties to even.
-
-    Tensors of f8E4M3FN and f8E5M2 have no other operator. A number beyond their range becomes
-    infinite in f8E5M2 and NaN in f8E4M3FN, which has no infinity.
-    """
-
-    name = "kernel.cast"
-
-    input = operand_def(StoredTensorConstr)
-    result = result_def(StoredTensorConstr)
 
 
 @irdl_op_definition
@@ -543,6 +370,8 @@ class GraphDefinedOp(IRDLOperation, HasCanonicalizationPatternsInterface):
 BINARY_OPS = [AddOp, SubOp, MulOp, DivOp, MaxOp]
 FUNCTION_OPS = [ExpOp, LogOp, SquareOp, SqrtOp, RsqrtOp, SigmoidOp, SiluOp, ReluOp, TanhOp]
 PARAMETRIC_OPS = [GeluOp, ClampOp, PowOp, ScaleOp, CastOp]
+ROW_OPS = classes_of_rows("kernel", UnaryOp, [*FUNCTION_OPS, *PARAMETRIC_OPS])
+"""The elementwise operators whose classes are made from their rows, by mnemonic."""
 REDUCTION_OPS = [ReduceSumOp, ReduceMaxOp, ReduceMeanOp]
 NORM_OPS = [RmsNormOp, LayerNormOp, SoftmaxOp]
 REPETITION_OPS = [BroadcastOp, RepeatOp, RepeatInterleaveOp]
@@ -551,7 +380,8 @@ REARRANGING_OPS = [TransposeOp, ReshapeOp, SliceOp, ConcatOp]
 Kernel = Dialect(
     "kernel",
     [
-        *(*BINARY_OPS, *FUNCTION_OPS, *PARAMETRIC_OPS, *REDUCTION_OPS, *NORM_OPS),
+        *(*BINARY_OPS, *FUNCTION_OPS, *PARAMETRIC_OPS, *ROW_OPS.values()),
+        *(*REDUCTION_OPS, *NORM_OPS),
         *(*REPETITION_OPS, *REARRANGING_OPS),
         *(MatmulOp, ConstantOp, GraphDefinedOp),
     ],

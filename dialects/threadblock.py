@@ -90,6 +90,7 @@ from mirage_mlir.dialects.common import (
     i64_attr,
     string_parameter,
 )
+from mirage_mlir.dialects.elementwise import classes_of_rows
 from mirage_mlir.dialects.kernel import GraphDefinedOp
 from mirage_mlir.dialects.layout import (
     AwaitTileOp,
@@ -582,12 +583,23 @@ GRAPH_OPS = [LoadOp, StoreOp, AccumulateOp]
 BINARY_OPS = [AddOp, SubOp, MulOp, DivOp, MaxOp]
 FUNCTION_OPS = [ExpOp, LogOp, SquareOp, SqrtOp, RsqrtOp, SigmoidOp, SiluOp, ReluOp, TanhOp]
 PARAMETRIC_OPS = [GeluOp, ClampOp, PowOp, ScaleOp, CastOp]
+ROW_OPS = classes_of_rows("threadblock", UnaryOp, [*FUNCTION_OPS, *PARAMETRIC_OPS])
+"""The elementwise operators whose classes are made from their rows, by mnemonic."""
 VIEW_OPS = [TransposeOp, BroadcastOp, ConcatOp]
+
+UNARY: dict[str, type[UnaryOp]] = {
+    op.name.partition(".")[2]: op for op in (*FUNCTION_OPS, *PARAMETRIC_OPS, *ROW_OPS.values())
+}
+"""The elementwise operators on one tile, by mnemonic."""
+
+BINARY: dict[str, type[BinaryOp]] = {op.name.partition(".")[2]: op for op in BINARY_OPS}
+"""Those on two."""
 
 Threadblock = Dialect(
     "threadblock",
     [
-        *(*GRAPH_OPS, *BINARY_OPS, *FUNCTION_OPS, *PARAMETRIC_OPS, *VIEW_OPS),
+        *(*GRAPH_OPS, *BINARY_OPS, *FUNCTION_OPS, *PARAMETRIC_OPS),
+        *(*ROW_OPS.values(), *VIEW_OPS),
         *(MatmulOp, ReduceSumOp, ReduceMaxOp, ConstantOp, ConvertLayoutOp),
         *(BarrierOp, AwaitTileOp, AwaitTilesOp, ReleaseTilesOp, StorePartialSumOp),
     ],

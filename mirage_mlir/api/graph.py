@@ -1,7 +1,7 @@
 """Tensor programs under construction."""
 
 import inspect
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from itertools import islice
 from typing import ParamSpec, TypedDict, Unpack, get_type_hints
 
@@ -41,6 +41,9 @@ from mirage_mlir.runtime.element_types import ElementType, element_type_of
 from mirage_mlir.runtime.kernel import CompiledKernel
 
 P = ParamSpec("P")
+
+ROW_OPS: Mapping[str, Callable[..., Operation]] = kernel.ROW_OPS
+"""Builders of operators whose classes are made from their rows: a value, then the parameters."""
 
 
 class SearchOptions(TypedDict, total=False):
@@ -310,6 +313,10 @@ class KernelGraph:
     def tanh(self, x: Tensor) -> Tensor:
         """The hyperbolic tangent."""
         return self._add(kernel.TanhOp, self._value(x))
+
+    def softcap(self, x: Tensor, cap: float) -> Tensor:
+        """`cap * tanh(x / cap)`, for a `cap` above 0: scores of attention kept within it."""
+        return self._add(ROW_OPS["softcap"], self._value(x), finite(cap, "cap"))
 
     def clamp(self, x: Tensor, min: float, max: float) -> Tensor:
         """`x` moved into `[min, max]`."""

@@ -18,9 +18,17 @@ from numpy.typing import NDArray
 from xdsl.dialects.func import FuncOp, ReturnOp
 from xdsl.ir import Operation, SSAValue
 
+from mirage_mlir.dialects.elementwise import row_of
 from mirage_mlir.equivalence.slab_values import groups
 from mirage_mlir.equivalence.slabs import Slab
-from mirage_mlir.interpreters.operators import integer, integers, mnemonic, shape_of
+from mirage_mlir.interpreters.operators import (
+    has_exponential,
+    integer,
+    integers,
+    mnemonic,
+    shape_of,
+)
+from mirage_mlir.operators.elementwise import Dependence
 
 Ids = NDArray[np.intp]
 
@@ -95,9 +103,8 @@ def independent_inputs(
 
 def _exponents(function: FuncOp, *, expand_sigmoid: bool) -> Iterator[SSAValue]:
     """The values whose exponentials a function computes, each once."""
-    names = ("exp", "softmax", *(("sigmoid", "silu") if expand_sigmoid else ()))
-    found = [op.operands[0] for op in function.body.block.ops if mnemonic(op) in names]
-    return iter(dict.fromkeys(found))
+    ops = [op for op in function.body.block.ops if has_exponential(op, expand_sigmoid)]
+    return iter(dict.fromkeys(op.operands[0] for op in ops))
 
 
 class _Walk:
@@ -145,8 +152,8 @@ class _Walk:
         for result in op.results:
             if not any(operand.degree for operand in operands):
                 self.values[result] = NOTHING
-            elif mnemonic(op) in _RULES:
-                self.values[result] = _RULES[mnemonic(op)](op, operands)
+            elif (rule := _rule_of(op)) is not None:
+                self.values[result] = rule(op, operands)
             else:
                 self.values[result] = Linear(MORE)
 
@@ -317,36 +324,34 @@ def _reshape(op: Operation, operands: list[Linear]) -> Linear:
     return replace(operands[0], apart=apart)
 
 
+_DEPENDENCE: dict[Dependence, Rule] = {
+    Dependence.SUM: _sum,
+    Dependence.PRODUCT: _product,
+    Dependence.QUOTIENT: _quotient,
+    Dependence.SAME: _same,
+    Dependence.NEW: _new,
+}
+"""The rules of elementwise operators; of others with a row nothing is known."""
+
 _RULES: dict[str, Rule] = {
-    "add": _sum,
     "broadcast": _broadcast,
-    "cast": _same,
-    "clamp": _new,
     "concat": _concat,
-    "div": _quotient,
-    "exp": _new,
-    "gelu": _same,
     "layer_norm": _layer_norm,
-    "log": _new,
     "matmul": _matmul,
-    "max": _new,
-    "mul": _product,
     "reduce_max": _new,
     "reduce_mean": _reduced,
     "reduce_sum": _reduced,
-    "relu": _new,
     "repeat": _repeated,
     "repeat_interleave": _repeated,
     "reshape": _reshape,
     "rms_norm": _rms_norm,
-    "rsqrt": _new,
-    "scale": _same,
-    "sigmoid": _new,
-    "silu": _same,
     "slice": _slice,
     "softmax": _new,
-    "sqrt": _new,
-    "sub": _sum,
-    "tanh": _new,
     "transpose": _transpose,
 }
+
+
+def _rule_of(op: Operation) -> Rule | None:
+    """What is known of an operator; None if nothing is."""
+    row = row_of(op)
+    return _RULES.get(mnemonic(op)) if row is None else _DEPENDENCE.get(row.dependence)

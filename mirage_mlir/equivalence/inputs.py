@@ -13,7 +13,7 @@ from math import prod
 
 import numpy as np
 
-from mirage_mlir.equivalence.residue_domain import halves, write_residues
+from mirage_mlir.equivalence.random_functions import halves, write_residues
 from mirage_mlir.equivalence.residues import Residues, Words
 from mirage_mlir.field.height import UNKNOWN
 from mirage_mlir.field.keyed import CHUNK, mix

@@ -25,7 +25,7 @@ from mirage_mlir.equivalence.sample import Dims
 from mirage_mlir.field.height import Height
 from mirage_mlir.field.primes import safe_primes
 from mirage_mlir.interpreters.kernel import KernelInterpreter
-from mirage_mlir.interpreters.operators import mnemonic, shape_of
+from mirage_mlir.interpreters.operators import has_exponential, shape_of
 from mirage_mlir.interpreters.tensors import Tensor, TensorDomain, drawn, made
 
 LANES = 3
@@ -278,9 +278,9 @@ def _spread(numerators: Sequence[int], denominators: Sequence[int]) -> int:
 def exponential_arguments(functions: Sequence[FuncOp]) -> frozenset[int]:
     """The arguments from which arguments of exp are computed: they need residues modulo q."""
     found: set[int] = set()
-    names = ("exp", "softmax", *(("sigmoid", "silu") if is_lowered(*functions) else ()))
+    lowered = is_lowered(*functions)
     for function in functions:
-        pending = [value for op in function.walk() for value in _exponents(op, names)]
+        pending = [value for op in function.walk() for value in _exponents(op, lowered)]
         seen: set[SSAValue] = set()
         while pending:
             value = pending.pop()
@@ -299,11 +299,11 @@ def exponential_arguments(functions: Sequence[FuncOp]) -> frozenset[int]:
     return frozenset(found)
 
 
-def _exponents(op: Operation, names: Sequence[str]) -> Sequence[SSAValue]:
-    """What an operation computes exponentials of; operators of these names do."""
+def _exponents(op: Operation, lowered: bool) -> Sequence[SSAValue]:
+    """What an operation computes exponentials of; see `is_lowered`."""
     if isinstance(op, threadblock.AccumulateOp):
         return () if op.rescale is None else (op.rescale,)
-    return op.operands[:1] if mnemonic(op) in names else ()
+    return op.operands[:1] if has_exponential(op, lowered) else ()
 
 
 def is_lowered(*functions: FuncOp) -> bool:

@@ -5,11 +5,17 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from fractions import Fraction
-from math import pi, sqrt
 
 import numpy as np
-from numpy.typing import NDArray
 
+from mirage_mlir.equivalence.divisor_words import (
+    common_divisors,
+    divisors_of,
+    spread_words,
+    summed_divisors,
+)
+from mirage_mlir.equivalence.maxima_over_nothing import checked, chosen, numbers_of, with_lowest
+from mirage_mlir.equivalence.random_functions import RandomFunctions
 from mirage_mlir.equivalence.residues import (
     LEAF_MODULUS,
     LOWEST,
@@ -21,16 +27,16 @@ from mirage_mlir.equivalence.residues import (
 )
 from mirage_mlir.field import lanes
 from mirage_mlir.field.height import Height, exponential, of_constant, unknown
-from mirage_mlir.field.keyed import CHUNK, keyed_words, mix
-from mirage_mlir.field.lanes import Lane, Powers, canonical, reduced
+from mirage_mlir.field.keyed import keyed_words, mix
+from mirage_mlir.field.lanes import Lane, Powers, reduced
 from mirage_mlir.field.rational import simplest_rational
 from mirage_mlir.interpreters.domain import (
     AnyArray,
     ElementType,
-    FunctionName,
     NotInterpretable,
     joined,
 )
+from mirage_mlir.operators.elementwise import FunctionName
 
 Binary = Callable[[Lane, Lane, int], Lane]
 
@@ -39,7 +45,7 @@ class UnluckyPrime(Exception):
     """A constant has no residue: another prime has to be drawn."""
 
 
-class ResidueDomain:
+class ResidueDomain(RandomFunctions):
     """
     One random interpretation of programs.
 
@@ -59,12 +65,8 @@ class ResidueDomain:
         expand_sigmoid: bool = False,
     ):
         random = np.random.default_rng(seed)
-        self.moduli = tuple(moduli)
-        self.orders = tuple((p - 1) // 2 for p in moduli)
-        self.exponents = exponents
+        super().__init__(moduli, random, exponents=exponents)
         self.expand_sigmoid = expand_sigmoid
-        # An array: numpy warns of overflows of scalars.
-        self._key = random.integers(0, 1 << 63, 1).astype(np.uint64)
         # The square of any number but 0, 1 and -1 has order q, since q is prime.
         bases = [int(random.integers(2, p - 1)) ** 2 % p for p in self.moduli]
         self._powers = (
@@ -86,7 +88,7 @@ class ResidueDomain:
         """Words of arguments of exponentials, without shifts; the first one is that of zero."""
         if exponents:
             zero = [np.zeros(1) for _ in self.orders]
-            self.exponent_words.append(self._words_of("exponent", zero, self.orders))
+            self.exponent_words.append(self.words_of("exponent", zero, self.orders))
         self.exponent = Height()
         """The height of these."""
         self.shift_factors: frozenset[Fraction] = frozenset()
@@ -114,7 +116,7 @@ class ResidueDomain:
             leaves = Leaves(words, kind, max(leaf.count for leaf in each))
         divisors = None
         if any(part.divisors is not None for part in parts):
-            divisors = joined([_divisors(part) for part in parts], axis)
+            divisors = joined([divisors_of(part) for part in parts], axis)
         p = joined_lanes([part.p for part in parts], shapes, axis)
         assert p is not None
         no_exponents = any(part.q is None for part in parts)
@@ -141,6 +143,9 @@ class ResidueDomain:
             raise UnluckyPrime(str(error)) from error
         return Residues(p, q if self.exponents else None, of_constant(value))
 
+    def real(self, value: float) -> Fraction:
+        return simplest_rational(value)
+
     def lowest(self, rank: int) -> Residues:
         full = tuple(np.full((1,) * (rank + 1), LOWEST) for _ in self.moduli)
         return Residues(full, full if self.exponents else None, Height(), lowest=True)
@@ -151,17 +156,17 @@ class ResidueDomain:
         return self._sum(x, y, lanes.add)
 
     def subtract(self, x: Residues, y: Residues) -> Residues:
-        return self._sum(x, _checked(y), lanes.subtract)
+        return self._sum(x, checked(y), lanes.subtract)
 
     def _sum(self, x: Residues, y: Residues, operation: Binary) -> Residues:
         if x.lowest or y.lowest:
             nothing = np.isinf(x.p[0]) | np.isinf(y.p[0])
-            return _with_lowest(self._sum(_numbers(x), _numbers(y), operation), nothing)
-        divisors, alike = _common_divisors(x, y)
+            return with_lowest(self._sum(numbers_of(x), numbers_of(y), operation), nothing)
+        divisors, alike = common_divisors(x, y)
         p = self._each(operation, x.p, y.p, self.moduli)
         height = x.height.add(y.height, alike=alike)
         if x.q is None or y.q is None:
-            return Residues(p, None, height, divisors=_broadcast(divisors, p))
+            return Residues(p, None, height, divisors=spread_words(divisors, p))
         shift, terms = None, 0
         if x.shift is not None or y.shift is not None:
             zeros = tuple(np.zeros((1,) * len(x.shape)) for _ in self.moduli)
@@ -170,16 +175,16 @@ class ResidueDomain:
             terms = x.terms + y.terms
         q = self._each(operation, x.q, y.q, self.orders)
         factors = x.factors | y.factors
-        return Residues(p, q, height, shift, factors, terms, _broadcast(divisors, p))
+        return Residues(p, q, height, shift, factors, terms, spread_words(divisors, p))
 
     def multiply(self, x: Residues, y: Residues) -> Residues:
-        x, y = _checked(x), _checked(y)
+        x, y = checked(x), checked(y)
         p = self._each(lanes.multiply, x.p, y.p, self.moduli)
         q = self._exponents(lanes.multiply, x, y)
         words = None
         if x.divisors is not None or y.divisors is not None:
-            words = _divisors(x) + _divisors(y)
-        return Residues(p, q, x.height.mul(y.height), divisors=_broadcast(words, p))
+            words = divisors_of(x) + divisors_of(y)
+        return Residues(p, q, x.height.mul(y.height), divisors=spread_words(words, p))
 
     def divide(self, x: Residues, y: Residues) -> Residues:
         return self.multiply(x, self._inverse(y))
@@ -188,7 +193,7 @@ class ResidueDomain:
         if x.lowest:
             if factor <= 0:
                 raise NotInterpretable("multiplies a maximum over no element")
-            return _with_lowest(self.scale(_numbers(x), factor), np.isinf(x.p[0]))
+            return with_lowest(self.scale(numbers_of(x), factor), np.isinf(x.p[0]))
         constant = self.constant(factor, len(x.shape) - 1)
         result = self.multiply(replace(x, shift=None), constant)
         if x.shift is None or constant.q is None:
@@ -198,7 +203,7 @@ class ResidueDomain:
         return replace(result, shift=shift, factors=factors, terms=x.terms)
 
     def power(self, x: Residues, exponent: Fraction) -> Residues:
-        x = _checked(x)
+        x = checked(x)
         if exponent < 0:
             return self._inverse(self.power(x, -exponent))
         if exponent.denominator == 2:
@@ -215,14 +220,14 @@ class ResidueDomain:
         return Residues(found, q, x.height.power(n), divisors=words)
 
     def total(self, x: Residues, axis: int) -> Residues:
-        x = _checked(x)
+        x = checked(x)
         count = x.shape[axis]
 
         def sums(parts: tuple[Lane, ...], moduli: Sequence[int]) -> tuple[Lane, ...]:
             pairs = zip(parts, moduli, strict=True)
             return tuple(lanes.total(lane, axis, modulus) for lane, modulus in pairs)
 
-        words, different = _summed_divisors(x, axis)
+        words, different = summed_divisors(x, axis)
         return Residues(
             sums(x.p, self.moduli),
             x.q and sums(x.q, self.orders),
@@ -234,14 +239,14 @@ class ResidueDomain:
         )
 
     def matmul(self, x: Residues, y: Residues) -> Residues:
-        x, y = _checked(x), _checked(y)
+        x, y = checked(x), checked(y)
         p = self._each(lanes.matmul, x.p, y.p, self.moduli)
         q = self._exponents(lanes.matmul, x, y)
-        left, many = _summed_divisors(x, x.p[0].ndim - 1)
-        right, others = _summed_divisors(y, y.p[0].ndim - 2)
+        left, many = summed_divisors(x, x.p[0].ndim - 1)
+        right, others = summed_divisors(y, y.p[0].ndim - 2)
         words = left if right is None else right if left is None else left + right
         height = x.height.spread(many).mul(y.height.spread(others)).total(x.shape[-1])
-        return Residues(p, q, height, divisors=_broadcast(words, p))
+        return Residues(p, q, height, divisors=spread_words(words, p))
 
     def rounded(self, x: Residues, element_type: ElementType) -> Residues:
         return x
@@ -263,14 +268,14 @@ class ResidueDomain:
         return tuple(operation(reduced(a, m), reduced(b, m), m) for a, b, m in pairs)
 
     def _inverse(self, x: Residues) -> Residues:
-        x = _checked(x)
+        x = checked(x)
         p = tuple(lanes.inverse(lane, m) for lane, m in zip(x.p, self.moduli, strict=True))
         q = x.exponents and tuple(
             lanes.inverse(reduced(lane, m), m)
             for lane, m in zip(x.exponents, self.orders, strict=True)
         )
         # The numerator of x, which its value and its divisor determine.
-        words = self._words("divisor", x)
+        words = self.words("divisor", x)
         words = words if x.divisors is None else mix(words ^ x.divisors)
         return Residues(p, q, x.height.inverse(), divisors=words)
 
@@ -280,7 +285,7 @@ class ResidueDomain:
         return self._extreme(x, y, "max")
 
     def minimum(self, x: Residues, y: Residues) -> Residues:
-        return self._extreme(_checked(x), _checked(y), "min")
+        return self._extreme(checked(x), checked(y), "min")
 
     def _extreme(self, x: Residues, y: Residues, kind: str) -> Residues:
         leaves = self._leaves(x, kind).joined(self._leaves(y, kind))
@@ -292,9 +297,9 @@ class ResidueDomain:
             return found
         # The maximum of a number and of nothing is the number.
         empty = np.isinf(x.p[0]), np.isinf(y.p[0])
-        found = _chosen(empty[0] & ~empty[1], y, found)
-        found = _chosen(empty[1] & ~empty[0], x, found)
-        return _with_lowest(found, empty[0] & empty[1])
+        found = chosen(empty[0] & ~empty[1], y, found)
+        found = chosen(empty[1] & ~empty[0], x, found)
+        return with_lowest(found, empty[0] & empty[1])
 
     def largest(self, x: Residues, axis: int) -> Residues:
         count = x.shape[axis]
@@ -311,13 +316,13 @@ class ResidueDomain:
         present = numbers.sum(axis=axis, keepdims=True)
         only = np.argmax(numbers, axis=axis, keepdims=True)
         single = x.rearranged(lambda array: np.take_along_axis(array, only, axis))
-        return _with_lowest(_chosen(present == 1, single, found), present == 0)
+        return with_lowest(chosen(present == 1, single, found), present == 0)
 
     def _leaves(self, x: Residues, kind: str) -> Leaves:
         """What x is the maximum of: of itself, where it is none."""
         if x.leaves is not None and x.leaves.kind == kind:
             return x.leaves
-        words = self._words("leaf", x) % LEAF_MODULUS
+        words = self.words("leaf", x) % LEAF_MODULUS
         words = np.where(np.isinf(x.p[0]), np.uint64(0), words) if x.lowest else words
         return Leaves(words, kind)
 
@@ -333,7 +338,7 @@ class ResidueDomain:
         self.keyed[leaves.kind] = None
         self.maxima += leaves.words.size
         words = keyed_words(leaves.kind, self._key, [leaves.words])
-        value = self._drawn(words, undefined)
+        value = self.drawn(words, undefined)
         return replace(value, height=unknown(calls), leaves=leaves)
 
     # Functions
@@ -341,10 +346,10 @@ class ResidueDomain:
     def function(self, name: FunctionName, x: Residues) -> Residues:
         if x.lowest and name == "exp":
             nothing = np.isinf(x.p[0])
-            found = self._exp(_numbers(x))
+            found = self._exp(numbers_of(x))
             p = tuple(np.where(nothing, 0.0, lane) for lane in found.p)
             return replace(found, p=p)
-        x = _checked(x)
+        x = checked(x)
         match name:
             case "exp":
                 return self._exp(x)
@@ -352,12 +357,6 @@ class ResidueDomain:
                 return self._inverse(self._random("sqrt", x))
             case "sigmoid" if self.expand_sigmoid:
                 return self._sigmoid(x)
-            case "gelu":
-                return self._gelu(x, self._random("erf", self._scaled_by(x, sqrt(0.5))))
-            case "gelu_tanh":
-                cube = self._scaled_by(self.power(x, Fraction(3)), 0.044715)
-                inner = self._scaled_by(self.add(x, cube), sqrt(2 / pi))
-                return self._gelu(x, self._random("tanh", inner))
             case _:
                 return self._random(name, x)
 
@@ -365,7 +364,7 @@ class ResidueDomain:
         if x.exponents is None or x.q is None:
             # A second exp on a path: random, so that exp(a + b) = exp(a) exp(b) is not known.
             return self._random("exp", x)
-        words = self._words_of("exponent", x.q, self.orders)
+        words = self.words_of("exponent", x.q, self.orders)
         self.exponent_words.append(np.unique(words))
         self.exponent = self.exponent.larger(x.height)
         self.shift_factors |= x.factors
@@ -377,21 +376,13 @@ class ResidueDomain:
         one = self.constant(Fraction(1), len(x.shape) - 1)
         return self._inverse(self.add(one, self._exp(self.scale(x, Fraction(-1)))))
 
-    def _gelu(self, x: Residues, gate: Residues) -> Residues:
-        """`x / 2 * (1 + gate)`."""
-        one = self.constant(Fraction(1), len(x.shape) - 1)
-        return self.multiply(self.scale(x, Fraction(1, 2)), self.add(one, gate))
-
-    def _scaled_by(self, x: Residues, factor: float) -> Residues:
-        return self.scale(x, simplest_rational(factor))
-
     def _random(self, name: str, x: Residues) -> Residues:
         """A random function of the residues modulo all p."""
         self.keyed[name] = None
-        words = self._words(name, x)
+        words = self.words(name, x)
         self.functions += words.size
         self._note(x, words.size)
-        found = self._drawn(words, x.undefined)
+        found = self.drawn(words, x.undefined)
         height = unknown(x.height.calls + 1)
         if found.shift is None:
             return replace(found, height=height)
@@ -403,151 +394,3 @@ class ResidueDomain:
     def _note(self, x: Residues, count: int) -> None:
         self.arguments += count
         self.argument = self.argument.larger(x.height)
-
-    def _words(self, name: str, x: Residues) -> Words:
-        return self._words_of(name, x.p, self.moduli)
-
-    def _words_of(self, name: str, parts: Sequence[Lane], moduli: Sequence[int]) -> Words:
-        """A random 64-bit word for each element, a function of its residues."""
-        residues = [
-            np.nan_to_num(canonical(lane, modulus), posinf=0, neginf=0).astype(np.uint64)
-            for lane, modulus in zip(parts, moduli, strict=True)
-        ]
-        # Residues have at most 26 bits: two of them at a time.
-        pairs = [
-            first if second is None else first | second << np.uint64(32)
-            for first, second in zip(
-                residues[::2], [*residues[1::2], *[None] * (len(residues) % 2)], strict=True
-            )
-        ]
-        return keyed_words(name, self._key, pairs)
-
-    def _drawn(self, words: Words, undefined: AnyArray) -> Residues:
-        """Random residues from random words, those modulo q as a shift."""
-
-        def residues(moduli: Sequence[int], start: int) -> tuple[Lane, ...]:
-            return tuple(
-                np.where(
-                    undefined,
-                    np.nan,
-                    residues_of(halves(mix(words + np.uint64(start + i)))[..., 1], m),
-                )
-                for i, m in enumerate(moduli)
-            )
-
-        p = residues(self.moduli, 1)
-        if not self.exponents:
-            return Residues(p, None, Height())
-        shift = residues(self.orders, 1 + len(p))
-        zeros = tuple(np.zeros(words.shape) for _ in shift)
-        return Residues(p, zeros, Height(), shift, frozenset([Fraction(1)]), 1)
-
-
-def halves(words: Words) -> NDArray[np.uint32]:
-    """Both halves of words, along a new axis at the end."""
-    return np.ascontiguousarray(words).view(np.uint32).reshape(*words.shape, 2)
-
-
-def residues_of(half: NDArray[np.uint32], modulus: int) -> Lane:
-    """Residues from 32 random bits, each of nearly the same probability (see `bounds`)."""
-    bits = half.reshape(-1)
-    residues = np.empty(bits.size)
-    for start in range(0, bits.size, CHUNK):
-        part = residues[start : start + CHUNK]
-        write_residues(bits[start : start + CHUNK], modulus, part)
-    return residues.reshape(half.shape)
-
-
-def write_residues(half: NDArray[np.uint32], modulus: int, result: Lane) -> None:
-    """The same, into an array of the same shape: for parts that stay in a core's cache."""
-    np.multiply(half, modulus / 2.0**32, out=result)
-    np.floor(result, out=result)
-    np.subtract(result, (modulus - 1) / 2, out=result)
-
-
-def _broadcast(words: Words | None, lane_like: Sequence[Lane]) -> Words | None:
-    return None if words is None else np.broadcast_to(words, lane_like[0].shape)
-
-
-def _divisors(x: Residues) -> Words:
-    """Words of divisors, zeros where there are none."""
-    return np.zeros(x.shape, np.uint64) if x.divisors is None else x.divisors
-
-
-def _common_divisors(x: Residues, y: Residues) -> tuple[Words | None, bool]:
-    """The divisors of a sum, and whether they are those of both operands."""
-    if x.divisors is None and y.divisors is None:
-        return None, True
-    left, right = _divisors(x), _divisors(y)
-    equal = left == right
-    if equal.all():
-        return left, True
-    return np.where(equal, left, left + right), False
-
-
-def _summed_divisors(x: Residues, axis: int) -> tuple[Words | None, int]:
-    """The divisors of sums along an axis, and how many different ones the terms of one have."""
-    if x.divisors is None or not x.divisors.size:
-        return None, 1
-    if (x.divisors == np.take(x.divisors, [0], axis)).all():
-        return np.take(x.divisors, [0], axis), 1
-    ordered = np.sort(x.divisors, axis=axis)
-    first = np.take(ordered, [0], axis)
-    new = np.concatenate([first != 0, np.diff(ordered.astype(np.int64), axis=axis) != 0], axis=axis)
-    chosen: Words = np.where(new, ordered, np.uint64(0))
-    words: Words = np.add.reduce(chosen, axis=axis, keepdims=True)
-    return words, int(np.add.reduce(new, axis=axis, dtype=np.int64).max())
-
-
-def _numbers(x: Residues) -> Residues:
-    """`x` with zeros for maxima over nothing."""
-    if not x.lowest:
-        return x
-    nothing = np.isinf(x.p[0])
-    p = tuple(np.where(nothing, 0.0, lane) for lane in x.p)
-    q = x.q and tuple(np.where(nothing, 0.0, lane) for lane in x.q)
-    return replace(x, p=p, q=q, lowest=False)
-
-
-def _with_lowest(x: Residues, nothing: AnyArray) -> Residues:
-    """`x` with maxima over nothing in some places."""
-    p = tuple(np.where(nothing, LOWEST, lane) for lane in x.p)
-    q = x.q and tuple(np.where(nothing, LOWEST, lane) for lane in x.q)
-    return replace(x, p=p, q=q, lowest=True)
-
-
-def _chosen(where: AnyArray, x: Residues, y: Residues) -> Residues:
-    """x in some places and y, which is a maximum, in all others."""
-    if not where.any():
-        return y
-
-    def either(a: tuple[Lane, ...] | None, b: tuple[Lane, ...] | None) -> tuple[Lane, ...] | None:
-        if b is None:
-            return None
-        a = a or (np.zeros(()),) * len(b)
-        return tuple(np.where(where, *each) for each in zip(a, b, strict=True))
-
-    p, q = either(x.p, y.p), either(x.q, y.q)
-    assert p is not None
-    assert y.leaves is not None
-    return replace(
-        y,
-        p=p,
-        q=q if x.q is not None else None,
-        shift=either(x.shift, y.shift),
-        factors=x.factors | y.factors,
-        height=x.height.larger(y.height),
-        divisors=None if x.divisors is None else np.where(where, x.divisors, _divisors(y)),
-    )
-
-
-def _checked(x: Residues) -> Residues:
-    """
-    `x`, which has numbers only.
-
-    Raises:
-        NotInterpretable: it has not.
-    """
-    if x.lowest and np.isinf(x.p[0]).any():
-        raise NotInterpretable("computes with a maximum over no element")
-    return x

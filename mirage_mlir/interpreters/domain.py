@@ -7,6 +7,8 @@ from typing import Any, Literal, Protocol, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from mirage_mlir.operators.elementwise import FunctionName
+
 A = TypeVar("A")
 S = TypeVar("S", bound=np.generic)
 
@@ -14,9 +16,6 @@ AnyArray = NDArray[Any]
 
 ElementType = Literal["f16", "bf16", "tf32", "f32", "f64", "f8E4M3FN", "f8E5M2"]
 """Element types by their MLIR names; tf32 is what an MMA may make of f32."""
-
-FunctionName = Literal["exp", "log", "sqrt", "rsqrt", "sigmoid", "tanh", "erf", "gelu", "gelu_tanh"]
-"""Functions of one number; `gelu_tanh` is gelu's approximation."""
 
 
 class NotInterpretable(Exception):
@@ -45,6 +44,10 @@ class Domain(Protocol[A]):
 
     def constant(self, value: Fraction, rank: int) -> A:
         """One number, as an array with `rank` axes of size 1 behind that of the runs."""
+        ...
+
+    def real(self, value: float) -> Fraction:
+        """What stands for an irrational number; see `Arithmetic`."""
         ...
 
     def lowest(self, rank: int) -> A:

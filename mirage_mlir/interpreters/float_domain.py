@@ -10,7 +10,8 @@ from numpy.typing import NDArray
 
 from mirage_mlir.field import products
 from mirage_mlir.graph.float_formats import FORMATS, FloatFormat
-from mirage_mlir.interpreters.domain import AnyArray, ElementType, FunctionName, joined
+from mirage_mlir.interpreters.domain import AnyArray, ElementType, joined
+from mirage_mlir.operators.elementwise import FunctionName
 
 Floats = NDArray[np.floating[Any]]
 
@@ -78,14 +79,6 @@ def _sigmoid(x: Floats) -> Floats:
     return 1 / (1 + np.exp(-x))
 
 
-def _gelu(x: Floats) -> Floats:
-    return x * (1 + _erf(x * math.sqrt(0.5))) / 2
-
-
-def _gelu_tanh(x: Floats) -> Floats:
-    return x * (1 + np.tanh(math.sqrt(2 / math.pi) * (x + 0.044715 * x * x * x))) / 2
-
-
 _FUNCTIONS: dict[FunctionName, Callable[[Floats], Floats]] = {
     "exp": np.exp,
     "log": np.log,
@@ -94,8 +87,6 @@ _FUNCTIONS: dict[FunctionName, Callable[[Floats], Floats]] = {
     "sigmoid": _sigmoid,
     "tanh": np.tanh,
     "erf": _erf,
-    "gelu": _gelu,
-    "gelu_tanh": _gelu_tanh,
 }
 
 
@@ -130,6 +121,9 @@ class FloatDomain:
 
     def constant(self, value: Fraction, rank: int) -> Floats:
         return np.full((1,) * (rank + 1), float(value), self.dtype)
+
+    def real(self, value: float) -> Fraction:
+        return Fraction(value)
 
     def lowest(self, rank: int) -> Floats:
         return np.full((1,) * (rank + 1), -np.inf, self.dtype)

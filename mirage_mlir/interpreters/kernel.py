@@ -15,16 +15,14 @@ from mirage_mlir.dialects import kernel
 from mirage_mlir.interpreters import views
 from mirage_mlir.interpreters.domain import A, Domain, NotInterpretable
 from mirage_mlir.interpreters.operators import (
-    BINARY,
     as_multiplied,
     element_type_of,
+    elementwise,
     integer,
     integers,
     mnemonic,
     number,
-    pairwise,
     shape_of,
-    unary,
 )
 from mirage_mlir.interpreters.tensors import Tensor, TensorDomain
 from mirage_mlir.interpreters.threadblock import run_graph
@@ -92,11 +90,9 @@ class KernelInterpreter(Generic[A]):
 
     def _result(self, op: Operation, operands: list[Tensor[A]]) -> Tensor[A]:
         name = mnemonic(op)
-        if name in BINARY:
-            return pairwise(self.domain, name, *operands)
         if (operator := self._operators.get(name)) is not None:
             return operator(op, operands)
-        if len(operands) == 1 and (result := unary(self.domain, op, operands[0])) is not None:
+        if (result := elementwise(self.domain, op, operands)) is not None:
             return result
         raise NotInterpretable(f"'{op.name}' has no interpretation")
 

@@ -5,9 +5,10 @@ Both dialects give them one meaning, so each is interpreted once: on tensors or 
 elements of tiles.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from fractions import Fraction
 from functools import cache
+from typing import Generic
 
 from xdsl.dialects.builtin import (
     AnyFloat,
@@ -20,23 +21,18 @@ from xdsl.dialects.builtin import (
     FloatAttr,
     IntegerAttr,
     ShapedType,
-    StringAttr,
     TensorType,
 )
 from xdsl.ir import Attribute, Operation, SSAValue
 from xdsl.utils.hints import isa
 
 from mirage_mlir.dialects.bases import MatmulBase
+from mirage_mlir.dialects.elementwise import parameters_of, row_of
 from mirage_mlir.dialects.threadblock import TileType
 from mirage_mlir.field.rational import simplest_rational
-from mirage_mlir.interpreters.domain import A, ElementType, FunctionName, NotInterpretable
+from mirage_mlir.interpreters.domain import A, ElementType, NotInterpretable
 from mirage_mlir.interpreters.tensors import Tensor, TensorDomain
-
-BINARY = ("add", "sub", "mul", "div", "max")
-"""Mnemonics of elementwise operators of two operands."""
-
-FUNCTIONS: tuple[FunctionName, ...] = ("exp", "log", "sqrt", "rsqrt", "sigmoid", "tanh")
-"""Mnemonics of operators that are a function of the domain."""
+from mirage_mlir.operators.elementwise import Binary, FunctionName, Number, Parameters, Row
 
 
 def mnemonic(op: Operation) -> str:
@@ -130,72 +126,91 @@ def integers(op: Operation, name: str) -> tuple[int, ...]:
     return tuple(int(value) for value in attribute.get_values())
 
 
-def pairwise(domain: TensorDomain[A], name: str, x: Tensor[A], y: Tensor[A]) -> Tensor[A]:
-    """One of the operators of `BINARY`."""
-    match name:
-        case "add":
-            return domain.add(x, y)
-        case "sub":
-            return domain.subtract(x, y)
-        case "mul":
-            return domain.multiply(x, y)
-        case "div":
-            return domain.divide(x, y)
-        case _:
-            return domain.maximum(x, y)
+class _OfTensors(Generic[A]):
+    """What meanings are made of, for the elements of tensors of one rank."""
+
+    def __init__(self, domain: TensorDomain[A], rank: int) -> None:
+        self.domain = domain
+        self.rank = rank
+        self.add, self.subtract = domain.add, domain.subtract
+        self.multiply, self.divide = domain.multiply, domain.divide
+        self.maximum, self.scale = domain.maximum, domain.scale
+        self.function, self.real = domain.function, domain.numbers.real
+
+    def constant(self, value: Fraction) -> Tensor[A]:
+        """One number."""
+        return self.domain.constant(value, (1,) * self.rank)
+
+    def minimum(self, x: Tensor[A], y: Tensor[A]) -> Tensor[A]:
+        """The smaller of two numbers."""
+        return self.domain.pairwise(self.domain.numbers.minimum, x, y)
+
+    def power(self, x: Tensor[A], exponent: Fraction) -> Tensor[A]:
+        """`x ** exponent`."""
+        return self.domain.each(lambda array: self.domain.numbers.power(array, exponent), x)
 
 
-def _square(domain: TensorDomain[A], op: Operation, x: Tensor[A]) -> Tensor[A]:
-    return domain.multiply(x, x)
+def elementwise(
+    domain: TensorDomain[A], op: Operation, operands: Sequence[Tensor[A]]
+) -> Tensor[A] | None:
+    """What an elementwise operator makes of operands; None when `op` is not one."""
+    if mnemonic(op) == "convert_layout":
+        return operands[0]
+    if (row := row_of(op)) is None:
+        return None
+    return row.mean(_OfTensors(domain, len(operands[0].dims)), numbers_of(op, row), operands)
 
 
-def _silu(domain: TensorDomain[A], op: Operation, x: Tensor[A]) -> Tensor[A]:
-    return domain.multiply(x, domain.function("sigmoid", x))
+def numbers_of(op: Operation, row: Row) -> Parameters:
+    """
+    The parameters of an elementwise operator.
+
+    Raises:
+        NotInterpretable: one is no number.
+    """
+    for parameter in row.parameters:
+        if isinstance(parameter, Number):
+            number(op, parameter.name)
+    return parameters_of(op, row)
 
 
-def _gelu(domain: TensorDomain[A], op: Operation, x: Tensor[A]) -> Tensor[A]:
-    approximate = op.properties["approximate"]
-    assert isinstance(approximate, StringAttr)
-    return domain.function("gelu" if approximate.data == "none" else "gelu_tanh", x)
+def has_exponential(op: Operation, expand_sigmoid: bool) -> bool:
+    """
+    Whether an operator, of a thread graph too, computes exponentials of its first operand.
+
+    With `expand_sigmoid` its sigmoids are 1 / (1 + exp(-x)), as code on threads says.
+    """
+    if (row := row_of(op)) is None:
+        return mnemonic(op) in ("softmax", "exp")
+    functions = _functions_of(row, parameters_of(op, row))
+    return "exp" in functions or (expand_sigmoid and "sigmoid" in functions)
 
 
-def _relu(domain: TensorDomain[A], op: Operation, x: Tensor[A]) -> Tensor[A]:
-    return domain.maximum(x, domain.constant(Fraction(0), (1,) * len(x.dims)))
+class _Names:
+    """Meanings that are sets of the functions of a number that they use."""
+
+    def real(self, value: float) -> Fraction:
+        return Fraction(value)
+
+    def constant(self, value: Fraction) -> frozenset[FunctionName]:
+        return frozenset()
+
+    def _both(
+        self, x: frozenset[FunctionName], y: frozenset[FunctionName]
+    ) -> frozenset[FunctionName]:
+        return x | y
+
+    add = subtract = multiply = divide = maximum = minimum = _both
+
+    def _same(self, x: frozenset[FunctionName], _: Fraction) -> frozenset[FunctionName]:
+        return x
+
+    scale = power = _same
+
+    def function(self, name: FunctionName, x: frozenset[FunctionName]) -> frozenset[FunctionName]:
+        return x | frozenset[FunctionName]([name])
 
 
-def _clamp(domain: TensorDomain[A], op: Operation, x: Tensor[A]) -> Tensor[A]:
-    low, high = (domain.constant(number(op, name), (1,) * len(x.dims)) for name in ("min", "max"))
-    return domain.pairwise(domain.numbers.minimum, domain.maximum(x, low), high)
-
-
-def _pow(domain: TensorDomain[A], op: Operation, x: Tensor[A]) -> Tensor[A]:
-    exponent = number(op, "exponent")
-    return domain.each(lambda array: domain.numbers.power(array, exponent), x)
-
-
-def _scale(domain: TensorDomain[A], op: Operation, x: Tensor[A]) -> Tensor[A]:
-    return domain.scale(x, number(op, "factor"))
-
-
-def _cast(domain: TensorDomain[A], op: Operation, x: Tensor[A]) -> Tensor[A]:
-    return x
-
-
-def unary(domain: TensorDomain[A], op: Operation, x: Tensor[A]) -> Tensor[A] | None:
-    """An elementwise operator of one operand; None when `op` is not one."""
-    name = mnemonic(op)
-    if name in FUNCTIONS:
-        return domain.function(name, x)
-    operators: dict[str, Callable[[TensorDomain[A], Operation, Tensor[A]], Tensor[A]]] = {
-        "cast": _cast,
-        "clamp": _clamp,
-        "convert_layout": _cast,
-        "gelu": _gelu,
-        "pow": _pow,
-        "relu": _relu,
-        "scale": _scale,
-        "silu": _silu,
-        "square": _square,
-    }
-    operator = operators.get(name)
-    return None if operator is None else operator(domain, op, x)
+def _functions_of(row: Row, parameters: Parameters) -> frozenset[FunctionName]:
+    nothing = [frozenset[FunctionName]()] * (2 if isinstance(row, Binary) else 1)
+    return row.mean(_Names(), parameters, nothing)

@@ -12,7 +12,8 @@ from typing import Generic, Protocol, TypeVar
 import numpy as np
 
 from mirage_mlir.interpreters.dims import Dim, Index, common, complete, dims_of, part
-from mirage_mlir.interpreters.domain import A, AnyArray, Domain, ElementType, FunctionName
+from mirage_mlir.interpreters.domain import A, AnyArray, Domain, ElementType
+from mirage_mlir.operators.elementwise import FunctionName
 
 A_co = TypeVar("A_co", covariant=True)
 

@@ -9,9 +9,10 @@ from xdsl.ir import Operation, SSAValue
 
 from mirage_mlir.dialects import thread
 from mirage_mlir.interpreters.dims import Dim
-from mirage_mlir.interpreters.domain import A, FunctionName, NotInterpretable
+from mirage_mlir.interpreters.domain import A, NotInterpretable
 from mirage_mlir.interpreters.operators import element_type_name, number_of, shape_of
 from mirage_mlir.interpreters.tensors import Tensor, TensorDomain
+from mirage_mlir.operators.elementwise import FunctionName
 
 FUNCTIONS: dict[type[Operation], FunctionName] = {
     math.ErfOp: "erf",

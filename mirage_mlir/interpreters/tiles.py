@@ -17,16 +17,14 @@ from mirage_mlir.interpreters import views
 from mirage_mlir.interpreters.dims import Dim
 from mirage_mlir.interpreters.domain import A, NotInterpretable
 from mirage_mlir.interpreters.operators import (
-    BINARY,
     as_multiplied,
     element_type_of,
+    elementwise,
     integer,
     integers,
     mnemonic,
     number,
-    pairwise,
     shape_of,
-    unary,
 )
 from mirage_mlir.interpreters.tensors import Tensor, TensorDomain
 from mirage_mlir.interpreters.thread import run_thread_graph
@@ -96,9 +94,8 @@ class TileInterpreter(Generic[A]):
         name = mnemonic(op)
         if (operator := self._operators.get(name)) is not None:
             return operator(op, operands)
-        if name in BINARY:
-            return pairwise(self.domain, name, *self._clipped(op, operands))
-        if len(operands) == 1 and (result := unary(self.domain, op, operands[0])) is not None:
+        met = operands if len(operands) == 1 else self._clipped(op, operands)
+        if (result := elementwise(self.domain, op, met)) is not None:
             return result
         raise NotInterpretable(f"'{op.name}' has no interpretation")
 

@@ -17,6 +17,7 @@ from mirage_mlir.graph.rasterization import MAX_BLOCKS, MAX_BLOCKS_BEHIND
 from mirage_mlir.graph.target import Target
 from mirage_mlir.graph.wgmma import WGMMA_ROWS
 from mirage_mlir.search.element_reads import ElementReads
+from mirage_mlir.search.element_work import element_work
 from mirage_mlir.search.extract import Derivation
 from mirage_mlir.search.fitted import (
     AGAIN,
@@ -34,7 +35,6 @@ from mirage_mlir.search.fitted import (
     EARLY_START,
     ENOUGH_BUSY,
     EXCHANGE_RATE,
-    FUNCTION_WORK,
     GROUPS_BUSY,
     HIDING_BLOCKS,
     IDLE_LATENCY,
@@ -79,8 +79,6 @@ from mirage_mlir.search.resources import (
 )
 from mirage_mlir.search.tile_bytes import VECTOR, contiguous
 from mirage_mlir.search.tiling import Tiling, item_bytes
-
-HEAVY = (Kind.DIV, Kind.INVERSE, Kind.FUNCTION)
 
 
 def least_start(target: Target) -> float:
@@ -181,7 +179,7 @@ class CostModel:
                 iterations = self.tiling.mesh.iterations
                 self.during.scalar = self.during.scalar + self.tiling.volume(value) * iterations
         elif edge.kind is not Kind.CONSTANT:
-            each = (FUNCTION_WORK if edge.kind in HEAVY else 1.0) + self._read_work(edge)
+            each = element_work(self.tiling.algebra, edge) + self._read_work(edge)
             work.scalar = work.scalar + elements * each
 
     def _read_work(self, edge: Edge) -> Array | float:
@@ -504,4 +502,4 @@ def _static_weight(tiling: Tiling, value: int, edge: Edge) -> float:
         case Kind.ACCUMULATE_SUM | Kind.ACCUMULATE_MAX:
             return 16 + volume
         case _:
-            return 16 + volume * iterations * (FUNCTION_WORK if edge.kind in HEAVY else 1.0)
+            return 16 + volume * iterations * element_work(tiling.algebra, edge)

@@ -1,7 +1,6 @@
 """What each elementwise operator of a tile does to one element, in `arith` and `math` on f32."""
 
 from collections.abc import Callable
-from math import pi, sqrt
 
 from xdsl.builder import Builder
 from xdsl.dialects import arith, math
@@ -9,12 +8,30 @@ from xdsl.dialects.builtin import Float32Type, FloatAttr, f32
 from xdsl.ir import Operation, SSAValue
 
 from mirage_mlir.dialects import threadblock
+from mirage_mlir.dialects.elementwise import parameters_of
+from mirage_mlir.operators.elementwise import CodeName
+from mirage_mlir.operators.table import ROWS
 
 Scalar = SSAValue
 Rule = Callable[[Builder, Operation, list[Scalar]], Scalar]
 
-UNROLLED_POWER_LIMIT = 16
-"""Integer exponents up to this become products: at most seven multiplications."""
+OPERATIONS: dict[CodeName, Callable[..., Operation]] = {
+    "arith.addf": arith.AddfOp,
+    "arith.subf": arith.SubfOp,
+    "arith.mulf": arith.MulfOp,
+    "arith.divf": arith.DivfOp,
+    "arith.negf": arith.NegfOp,
+    "arith.maximumf": arith.MaximumfOp,
+    "arith.minimumf": arith.MinimumfOp,
+    "math.exp": math.ExpOp,
+    "math.log": math.LogOp,
+    "math.sqrt": math.SqrtOp,
+    "math.rsqrt": math.RsqrtOp,
+    "math.tanh": math.TanhOp,
+    "math.erf": math.ErfOp,
+    "math.powf": math.PowFOp,
+}
+"""What the names in the code of operators stand for."""
 
 
 def constant(builder: Builder, value: float) -> Scalar:
@@ -22,88 +39,29 @@ def constant(builder: Builder, value: float) -> Scalar:
     return builder.insert(arith.ConstantOp(FloatAttr(value, Float32Type()))).result
 
 
-def _binary(op: type[arith.FloatingPointLikeBinaryOperation]) -> Rule:
-    def rule(builder: Builder, _: Operation, args: list[Scalar]) -> Scalar:
-        return builder.insert(op(args[0], args[1])).result
+class Writer:
+    """Appends the code of operators to a thread graph."""
+
+    def __init__(self, builder: Builder) -> None:
+        self.builder = builder
+
+    def constant(self, value: float) -> Scalar:
+        """An f32 constant."""
+        return constant(self.builder, value)
+
+    def op(self, name: CodeName, *operands: Scalar) -> Scalar:
+        """The result of an operation."""
+        return self.builder.insert(OPERATIONS[name](*operands)).results[0]
+
+
+def _rule(name: str) -> Rule:
+    """The rule of an operator of the table."""
+
+    def rule(builder: Builder, op: Operation, args: list[Scalar]) -> Scalar:
+        row = ROWS[name]
+        return row.write(Writer(builder), parameters_of(op, row), args)
 
     return rule
-
-
-def _unary(op: Callable[[Scalar], Operation]) -> Rule:
-    def rule(builder: Builder, _: Operation, args: list[Scalar]) -> Scalar:
-        return builder.insert(op(args[0])).results[0]
-
-    return rule
-
-
-def _multiply(builder: Builder, lhs: Scalar, rhs: Scalar) -> Scalar:
-    return builder.insert(arith.MulfOp(lhs, rhs)).result
-
-
-def _square(builder: Builder, _: Operation, args: list[Scalar]) -> Scalar:
-    return _multiply(builder, args[0], args[0])
-
-
-def _sigmoid(builder: Builder, _: Operation, args: list[Scalar]) -> Scalar:
-    """`1 / (1 + exp(-x))`: exp overflows to infinity for x far below 0, which divides to 0."""
-    exponential = builder.insert(math.ExpOp(builder.insert(arith.NegfOp(args[0])).result)).result
-    one = constant(builder, 1.0)
-    return builder.insert(
-        arith.DivfOp(one, builder.insert(arith.AddfOp(one, exponential)).result)
-    ).result
-
-
-def _silu(builder: Builder, op: Operation, args: list[Scalar]) -> Scalar:
-    return _multiply(builder, args[0], _sigmoid(builder, op, args))
-
-
-def _gelu(builder: Builder, op: Operation, args: list[Scalar]) -> Scalar:
-    """Hendrycks and Gimpel, "Gaussian Error Linear Units", section 2: exact, or with tanh."""
-    assert isinstance(op, threadblock.GeluOp)
-    x = args[0]
-    if op.approximate.data == "tanh":
-        cube = _multiply(builder, x, _multiply(builder, x, x))
-        inner = builder.insert(
-            arith.AddfOp(x, _multiply(builder, cube, constant(builder, 0.044715)))
-        ).result
-        scaled = _multiply(builder, inner, constant(builder, sqrt(2 / pi)))
-        shape = builder.insert(math.TanhOp(scaled)).result
-    else:
-        scaled = _multiply(builder, x, constant(builder, sqrt(0.5)))
-        shape = builder.insert(math.ErfOp(scaled)).result
-    gate = builder.insert(arith.AddfOp(shape, constant(builder, 1.0))).result
-    return _multiply(builder, _multiply(builder, x, constant(builder, 0.5)), gate)
-
-
-def _relu(builder: Builder, _: Operation, args: list[Scalar]) -> Scalar:
-    return builder.insert(arith.MaximumfOp(args[0], constant(builder, 0.0))).result
-
-
-def _clamp(builder: Builder, op: Operation, args: list[Scalar]) -> Scalar:
-    assert isinstance(op, threadblock.ClampOp)
-    above = builder.insert(arith.MaximumfOp(args[0], constant(builder, op.min.value.data))).result
-    return builder.insert(arith.MinimumfOp(above, constant(builder, op.max.value.data))).result
-
-
-def _power(builder: Builder, op: Operation, args: list[Scalar]) -> Scalar:
-    assert isinstance(op, threadblock.PowOp)
-    exponent = op.exponent.value.data
-    if exponent != int(exponent) or not 1 <= exponent <= UNROLLED_POWER_LIMIT:
-        return builder.insert(math.PowFOp(args[0], constant(builder, exponent))).result
-    result, square, left = None, args[0], int(exponent)
-    while left:
-        if left & 1:
-            result = square if result is None else _multiply(builder, result, square)
-        left >>= 1
-        if left:
-            square = _multiply(builder, square, square)
-    assert result is not None
-    return result
-
-
-def _scale(builder: Builder, op: Operation, args: list[Scalar]) -> Scalar:
-    assert isinstance(op, threadblock.ScaleOp)
-    return _multiply(builder, args[0], constant(builder, op.factor.value.data))
 
 
 def _constant(builder: Builder, op: Operation, _: list[Scalar]) -> Scalar:
@@ -116,27 +74,10 @@ def _same(builder: Builder, op: Operation, args: list[Scalar]) -> Scalar:
 
 
 RULES: dict[type[Operation], Rule] = {
-    threadblock.AddOp: _binary(arith.AddfOp),
-    threadblock.SubOp: _binary(arith.SubfOp),
-    threadblock.MulOp: _binary(arith.MulfOp),
-    threadblock.DivOp: _binary(arith.DivfOp),
-    threadblock.MaxOp: _binary(arith.MaximumfOp),
-    threadblock.ExpOp: _unary(math.ExpOp),
-    threadblock.LogOp: _unary(math.LogOp),
-    threadblock.SqrtOp: _unary(math.SqrtOp),
-    threadblock.RsqrtOp: _unary(math.RsqrtOp),
-    threadblock.TanhOp: _unary(math.TanhOp),
-    threadblock.SquareOp: _square,
-    threadblock.SigmoidOp: _sigmoid,
-    threadblock.SiluOp: _silu,
-    threadblock.GeluOp: _gelu,
-    threadblock.ReluOp: _relu,
-    threadblock.ClampOp: _clamp,
-    threadblock.PowOp: _power,
-    threadblock.ScaleOp: _scale,
+    **{op: _rule(name) for name, op in threadblock.BINARY.items()},
+    **{op: _rule(name) for name, op in threadblock.UNARY.items()},
     threadblock.ConstantOp: _constant,
     threadblock.BroadcastOp: _same,
-    threadblock.CastOp: _same,
 }
 """Every operator that computes an element from the elements at its place, alone."""
 

@@ -8,6 +8,7 @@ of names of axes.
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from fractions import Fraction
 from functools import cached_property
 from math import isfinite
 
@@ -17,31 +18,22 @@ from xdsl.ir import Attribute, BlockArgument, Operation, SSAValue
 
 from mirage_mlir.dialects import kernel
 from mirage_mlir.dialects.bases import TF32
+from mirage_mlir.dialects.elementwise import parameters_of, row_of
+from mirage_mlir.field.rational import simplest_rational
 from mirage_mlir.graph.float_formats import FORMATS
+from mirage_mlir.operators.elementwise import (
+    Composite,
+    FunctionName,
+    Opaque,
+    Pairwise,
+    Parameters,
+    Row,
+)
 from mirage_mlir.passes.search.views import STRIDED_VIEWS, strides_of
 from mirage_mlir.search.axes import JoinedResult, ViewError, resolve_views
 from mirage_mlir.search.builder import ProgramBuilder
 from mirage_mlir.search.parts import ArgumentView, Cut
 from mirage_mlir.search.program import Function, Kind, Program
-
-BINARY: Mapping[type[Operation], Kind] = {
-    kernel.AddOp: Kind.ADD,
-    kernel.SubOp: Kind.SUB,
-    kernel.MulOp: Kind.MUL,
-    kernel.DivOp: Kind.DIV,
-    kernel.MaxOp: Kind.MAX,
-}
-
-SIMPLE_FUNCTIONS: Mapping[type[Operation], str] = {
-    kernel.ExpOp: "exp",
-    kernel.LogOp: "log",
-    kernel.SqrtOp: "sqrt",
-    kernel.SigmoidOp: "sigmoid",
-    kernel.SiluOp: "silu",
-    kernel.ReluOp: "relu",
-    kernel.TanhOp: "tanh",
-}
-
 
 PARTIAL_VIEWS = (kernel.SliceOp, kernel.BroadcastOp)
 """Views that are read from the tensor behind them, so that equal parts of it are seen to be equal
@@ -176,14 +168,73 @@ class _Reader:
         return number
 
     def _recorded(self, op: Operation, operands: Sequence[int]) -> int:
-        builder = self.builder
-        if type(op) in BINARY:
-            return builder.binary(BINARY[type(op)], *operands)
-        if type(op) in SIMPLE_FUNCTIONS:
-            return builder.function(Function(SIMPLE_FUNCTIONS[type(op)]), operands[0])
+        if (row := row_of(op)) is not None:
+            return _elementwise(self.builder, row, parameters_of(op, row), operands)
         if type(op) in COMPOSITE:
             return COMPOSITE[type(op)](self.builder, op, operands)
         raise UnsupportedError(op, f"{op.name} inside a kernel is not searched for")
+
+
+class _Steps:
+    """What compositions are made of: operations of the search."""
+
+    def __init__(self, builder: ProgramBuilder) -> None:
+        self.builder = builder
+        self.constant = builder.constant
+
+    def real(self, value: float) -> Fraction:
+        """What stands for an irrational number."""
+        return simplest_rational(value)
+
+    def add(self, x: int, y: int) -> int:
+        """`x + y`."""
+        return self.builder.binary(Kind.ADD, x, y)
+
+    def subtract(self, x: int, y: int) -> int:
+        """`x - y`."""
+        return self.builder.binary(Kind.SUB, x, y)
+
+    def multiply(self, x: int, y: int) -> int:
+        """`x * y`."""
+        return self.builder.binary(Kind.MUL, x, y)
+
+    def divide(self, x: int, y: int) -> int:
+        """`x / y`."""
+        return self.builder.binary(Kind.DIV, x, y)
+
+    def maximum(self, x: int, y: int) -> int:
+        """The larger of two numbers."""
+        return self.builder.binary(Kind.MAX, x, y)
+
+    def minimum(self, x: int, y: int) -> int:
+        """The smaller of two numbers, which the search has no operation for."""
+        opposites = [self.scale(value, Fraction(-1)) for value in (x, y)]
+        return self.scale(self.maximum(*opposites), Fraction(-1))
+
+    def scale(self, x: int, factor: Fraction) -> int:
+        """`factor * x`."""
+        return self.multiply(x, self.constant(factor))
+
+    def power(self, x: int, exponent: Fraction) -> int:
+        """`x ** exponent`."""
+        return self.builder.function(Function("pow", (float(exponent),)), x)
+
+    def function(self, name: FunctionName, x: int) -> int:
+        """A function of one number."""
+        return self.builder.function(Function(name), x)
+
+
+def _elementwise(
+    builder: ProgramBuilder, row: Row, parameters: Parameters, operands: Sequence[int]
+) -> int:
+    match row.search:
+        case Pairwise(kind=kind):
+            return builder.binary(Kind(kind), *operands)
+        case Opaque():
+            values = tuple(parameters.values[each.name] for each in row.parameters)
+            return builder.function(Function(row.name, values), operands[0])
+        case Composite(rule=rule):
+            return rule(_Steps(builder), parameters, operands[0])
 
 
 Recorder = Callable[[ProgramBuilder, Operation, Sequence[int]], int]
@@ -196,47 +247,6 @@ def _matmul(builder: ProgramBuilder, op: Operation, operands: Sequence[int]) -> 
     if op.in_tf32:
         operand_type = TF32
     return builder.matmul(operands[0], operands[1], operand_type)
-
-
-def _cast(builder: ProgramBuilder, op: Operation, operands: Sequence[int]) -> int:
-    # Element types say how values are stored; inside a kernel they are f32.
-    return operands[0]
-
-
-def _square(builder: ProgramBuilder, op: Operation, operands: Sequence[int]) -> int:
-    return builder.binary(Kind.MUL, operands[0], operands[0])
-
-
-def _rsqrt(builder: ProgramBuilder, op: Operation, operands: Sequence[int]) -> int:
-    root = builder.function(Function("sqrt"), operands[0])
-    return builder.binary(Kind.DIV, builder.constant(1), root)
-
-
-def _scale(builder: ProgramBuilder, op: Operation, operands: Sequence[int]) -> int:
-    assert isinstance(op, kernel.ScaleOp)
-    return builder.binary(Kind.MUL, operands[0], _number(builder, op, op.factor.value.data))
-
-
-def _number(builder: ProgramBuilder, op: Operation, value: float) -> int:
-    if not isfinite(value):
-        raise UnsupportedError(op, f"the number {value} has no place in sums and products")
-    return builder.constant(value)
-
-
-def _gelu(builder: ProgramBuilder, op: Operation, operands: Sequence[int]) -> int:
-    assert isinstance(op, kernel.GeluOp)
-    return builder.function(Function("gelu", (op.approximate.data,)), operands[0])
-
-
-def _clamp(builder: ProgramBuilder, op: Operation, operands: Sequence[int]) -> int:
-    assert isinstance(op, kernel.ClampOp)
-    bounds = (op.min.value.data, op.max.value.data)
-    return builder.function(Function("clamp", bounds), operands[0])
-
-
-def _pow(builder: ProgramBuilder, op: Operation, operands: Sequence[int]) -> int:
-    assert isinstance(op, kernel.PowOp)
-    return builder.function(Function("pow", (op.exponent.value.data,)), operands[0])
 
 
 def _reduce_sum(builder: ProgramBuilder, op: Operation, operands: Sequence[int]) -> int:
@@ -329,13 +339,6 @@ def _concat(builder: ProgramBuilder, op: Operation, operands: Sequence[int]) -> 
 
 COMPOSITE: Mapping[type[Operation], Recorder] = {
     kernel.MatmulOp: _matmul,
-    kernel.CastOp: _cast,
-    kernel.SquareOp: _square,
-    kernel.RsqrtOp: _rsqrt,
-    kernel.ScaleOp: _scale,
-    kernel.GeluOp: _gelu,
-    kernel.ClampOp: _clamp,
-    kernel.PowOp: _pow,
     kernel.ReduceSumOp: _reduce_sum,
     kernel.ReduceMaxOp: _reduce_max,
     kernel.ReduceMeanOp: _reduce_mean,

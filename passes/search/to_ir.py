@@ -12,6 +12,8 @@ from mirage_mlir.dialects.bases import TF32
 from mirage_mlir.dialects.common import FloatType
 from mirage_mlir.dialects.threadblock import TileType
 from mirage_mlir.graph.partition import REPLICATED
+from mirage_mlir.operators.elementwise import Pairwise
+from mirage_mlir.operators.table import ROWS
 from mirage_mlir.passes.search.joining import JoinedTiles
 from mirage_mlir.passes.search.tiles import ArrangementError, Tile, TileBuilder, padded
 from mirage_mlir.search.block_graph import BlockGraph, BlockOperation
@@ -20,35 +22,19 @@ from mirage_mlir.search.program import Axes, Function, Input, Kind, Output, Prog
 ELEMENT_TYPES: Mapping[str, FloatType] = {"f16": f16, "bf16": bf16, "f32": f32}
 
 BINARY: Mapping[Kind, type[threadblock.BinaryOp]] = {
-    Kind.ADD: threadblock.AddOp,
-    Kind.SUB: threadblock.SubOp,
-    Kind.MUL: threadblock.MulOp,
-    Kind.DIV: threadblock.DivOp,
-    Kind.MAX: threadblock.MaxOp,
+    Kind(row.search.kind): threadblock.BINARY[row.name]
+    for row in ROWS.values()
+    if isinstance(row.search, Pairwise)
 }
 
-SIMPLE_FUNCTIONS: Mapping[str, type[threadblock.UnaryOp]] = {
-    "exp": threadblock.ExpOp,
-    "log": threadblock.LogOp,
-    "sqrt": threadblock.SqrtOp,
-    "sigmoid": threadblock.SigmoidOp,
-    "silu": threadblock.SiluOp,
-    "relu": threadblock.ReluOp,
-    "tanh": threadblock.TanhOp,
-}
+
+FUNCTIONS: Mapping[str, Callable[..., Operation]] = threadblock.UNARY
+"""Operations on a tile, with the parameters of the function."""
 
 
 def _apply(function: Function, value: SSAValue) -> Operation:
     """The operation that applies `function` to a tile."""
-    match function.name, function.parameters:
-        case "gelu", (str(approximate),):
-            return threadblock.GeluOp(value, approximate)
-        case "clamp", (float(low), float(high)):
-            return threadblock.ClampOp(value, low, high)
-        case "pow", (float(exponent),):
-            return threadblock.PowOp(value, exponent)
-        case _:
-            return SIMPLE_FUNCTIONS[function.name](value)
+    return FUNCTIONS[function.name](value, *function.parameters)
 
 
 def tensor_of(program: Program, axes: Axes, element_type: str) -> TensorType[FloatType]:

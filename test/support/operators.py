@@ -150,6 +150,9 @@ FUNCTIONS = [
         lambda graph, x: graph.clamp(x, -0.5, 0.75),
         lambda x: np.clip(x, -0.5, 0.75),
     ),
+    unary(
+        "softcap", (9, 33), lambda graph, x: graph.softcap(x, 1.5), lambda x: 1.5 * np.tanh(x / 1.5)
+    ),
     unary("pow_2", (3, 127), lambda graph, x: graph.pow(x, 2), lambda x: x**2),
     unary("pow_3", (19, 3), lambda graph, x: graph.pow(x, 3), lambda x: x**3),
     unary("pow_minus_1", (29,), lambda graph, x: graph.pow(x, -1), lambda x: 1 / x, positive=True),

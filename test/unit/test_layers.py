@@ -9,7 +9,7 @@ ROOT = Path(__file__).parents[2] / "mirage_mlir"
 LAYERS = [
     [
         *("diagnostics", "progress", "interruption", "names", "suggestions", "worker"),
-        *("graph", "expr", "field", "search"),
+        *("graph", "expr", "field", "operators", "search"),
     ],
     ["parsing", "verification"],
     ["dialects"],
@@ -28,7 +28,7 @@ LAYERS = [
 
 WITHOUT_IR = [
     *("progress", "interruption", "names", "suggestions", "worker"),
-    *("graph", "expr", "field", "search"),
+    *("graph", "expr", "field", "operators", "search"),
 ]
 """Plain mathematics: no xDSL."""
 

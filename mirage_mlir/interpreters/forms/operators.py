@@ -4,23 +4,54 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from fractions import Fraction
-from math import pi, sqrt
 
-from xdsl.dialects.builtin import StringAttr
 from xdsl.ir import Operation
 
+from mirage_mlir.dialects.elementwise import row_of
 from mirage_mlir.field.rational import simplest_rational
 from mirage_mlir.interpreters.domain import NotInterpretable
 from mirage_mlir.interpreters.forms.definedness import Role
 from mirage_mlir.interpreters.forms.indices import ZERO, of
+from mirage_mlir.interpreters.forms.maxima import Maxima
 from mirage_mlir.interpreters.forms.symbolic import Piece, Symbolic
 from mirage_mlir.interpreters.forms.tensors import Tensors
 from mirage_mlir.interpreters.forms.terms import Atom, Form, Undecided
 from mirage_mlir.interpreters.forms.views import Views
-from mirage_mlir.interpreters.operators import integer, integers, mnemonic, number, shape_of
+from mirage_mlir.interpreters.operators import (
+    integer,
+    integers,
+    mnemonic,
+    number,
+    numbers_of,
+    shape_of,
+)
+from mirage_mlir.operators.elementwise import Binary, FunctionName, Parameters, Row
 
-PLAIN = ("exp", "log", "sqrt", "rsqrt", "sigmoid", "tanh")
-"""Mnemonics of functions that forms know by that name."""
+
+class _OfForms:
+    """What meanings are made of, for normal forms."""
+
+    def __init__(self, forms: Maxima) -> None:
+        self.forms = forms
+        self.constant, self.scale, self.power = forms.constant, forms.scale, forms.raised
+        self.multiply, self.divide = forms.mul, forms.div
+        self.maximum, self.minimum = forms.maximum, forms.minimum
+
+    def real(self, value: float) -> Fraction:
+        """What stands for an irrational number."""
+        return simplest_rational(value)
+
+    def add(self, x: Form, y: Form) -> Form:
+        """`x + y`."""
+        return self.forms.add(x, y)
+
+    def subtract(self, x: Form, y: Form) -> Form:
+        """`x - y`."""
+        return self.forms.add(x, y, -1)
+
+    def function(self, name: FunctionName, x: Form) -> Form:
+        """A function of one number."""
+        return self.forms.function(name, x)
 
 
 class Operators:
@@ -38,25 +69,7 @@ class Operators:
         self._arguments: dict[int, Symbolic] = {}
         self._known: dict[tuple[object, ...], tuple[Symbolic, list[Symbolic]]] = {}
         """Results by operator and the identity of operands, which are kept with them."""
-        forms = self.forms
-        self._binary: dict[str, Callable[[Form, Form], Form]] = {
-            "add": forms.add,
-            "sub": lambda a, b: forms.add(a, b, -1),
-            "mul": forms.mul,
-            "div": forms.div,
-            "max": forms.maximum,
-        }
-        self._elementwise: dict[str, Callable[[Operation, Form], Form]] = {
-            "cast": lambda op, a: a,
-            "convert_layout": lambda op, a: a,
-            "clamp": self._clamp,
-            "gelu": self._gelu,
-            "pow": lambda op, a: forms.raised(a, number(op, "exponent")),
-            "relu": lambda op, a: forms.maximum(a, forms.constant(0)),
-            "scale": lambda op, a: forms.scale(a, number(op, "factor")),
-            "silu": lambda op, a: forms.mul(a, forms.function("sigmoid", a)),
-            "square": lambda op, a: forms.mul(a, a),
-        }
+        self._arithmetic = _OfForms(self.forms)
         self._others: dict[str, Callable[[Operation, list[Symbolic]], Symbolic]] = {
             "broadcast": lambda op, x: views.broadcast(x[0], _shape(op)),
             "concat": lambda op, x: views.concat(x, integer(op, "dim")),
@@ -100,35 +113,23 @@ class Operators:
     def _result(self, op: Operation, operands: list[Symbolic]) -> Symbolic:
         name = mnemonic(op)
         try:
-            if name in PLAIN:
-                return self.tensors.function(name, operands[0])
-            if (binary := self._binary.get(name)) is not None:
-                return self.tensors.pairwise(binary, *operands)
-            if (unary := self._elementwise.get(name)) is not None:
-                return self.tensors.each(lambda form: unary(op, form), operands[0])
+            if name == "convert_layout":
+                return operands[0]
+            if (row := row_of(op)) is not None:
+                return self._elementwise(row, numbers_of(op, row), operands)
             if (other := self._others.get(name)) is not None:
                 return other(op, operands)
         except NotInterpretable as error:
             raise Undecided(str(error)) from error
         raise Undecided(f"'{op.name}' has no normal form")
 
-    def _clamp(self, op: Operation, a: Form) -> Form:
-        low, high = number(op, "min"), number(op, "max")
-        forms = self.forms
-        return forms.minimum(forms.maximum(a, forms.constant(low)), forms.constant(high))
+    def _elementwise(self, row: Row, parameters: Parameters, operands: list[Symbolic]) -> Symbolic:
+        def meaning(*forms: Form) -> Form:
+            return row.mean(self._arithmetic, parameters, forms)
 
-    def _gelu(self, op: Operation, a: Form) -> Form:
-        """`x / 2 (1 + erf(x / sqrt(2)))`, or its approximation by tanh."""
-        approximate = op.properties["approximate"]
-        assert isinstance(approximate, StringAttr)
-        forms = self.forms
-        if approximate.data == "none":
-            gate = forms.function("erf", forms.scale(a, simplest_rational(sqrt(0.5))))
-        else:
-            cube = forms.scale(forms.power(a, 3), simplest_rational(0.044715))
-            inner = forms.scale(forms.add(a, cube), simplest_rational(sqrt(2 / pi)))
-            gate = forms.function("tanh", inner)
-        return forms.mul(forms.scale(a, Fraction(1, 2)), forms.add(forms.constant(1), gate))
+        if isinstance(row, Binary):
+            return self.tensors.pairwise(meaning, *operands)
+        return self.tensors.each(meaning, operands[0])
 
     def _layer_norm(self, op: Operation, operands: list[Symbolic]) -> Symbolic:
         x, *parameters = operands

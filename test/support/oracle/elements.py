@@ -120,6 +120,10 @@ def _pow(x: Array, exponent: float) -> Array:
     return x**exponent
 
 
+def _softcap(x: Array, cap: float) -> Array:
+    return cap * np.tanh(x / cap)
+
+
 def _relu(x: Array) -> Array:
     return np.maximum(x, 0.0)
 
@@ -142,7 +146,7 @@ _PLAIN: dict[str, Function] = {
     "cast": np.positive,
 }
 
-_WITH_PARAMETERS = ("gelu", "clamp", "pow", "scale")
+_WITH_PARAMETERS = ("gelu", "clamp", "pow", "scale", "softcap")
 
 ELEMENTWISE = frozenset([*_PLAIN, *_WITH_PARAMETERS])
 """Mnemonics of the elementwise operators of both dialects; `broadcast` and `constant` apart."""
@@ -157,6 +161,8 @@ def function_of(op: Operation) -> Function:
         return _gelu_tanh if text(op, "approximate") == "tanh" else _gelu
     if name == "clamp":
         return partial(np.clip, min=number(op, "min"), max=number(op, "max"))
+    if name == "softcap":
+        return partial(_softcap, cap=number(op, "cap"))
     if name == "pow":
         return partial(_pow, exponent=number(op, "exponent"))
     return partial(np.multiply, number(op, "factor"))

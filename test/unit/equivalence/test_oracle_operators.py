@@ -58,6 +58,7 @@ OPERATORS: dict[str, tuple[str, str, Callable[[list[Array]], Array]]] = {
         "{min = -0.5 : f32, max = 0.25 : f32}",
         lambda x: np.clip(x[0], -0.5, 0.25),
     ),
+    "softcap": ("3x4 -> 3x4", "{cap = 0.7 : f32}", lambda x: 0.7 * np.tanh(x[0] / 0.7)),
     "pow": ("3x4 -> 3x4", "{exponent = 3.0 : f32}", lambda x: x[0] * x[0] * x[0]),
     "scale": ("3x4 -> 3x4", "{factor = 0.1 : f32}", lambda x: x[0] / 10),
     "reduce_sum": ("3x4x5 -> 3x1x1", "{dims = array<i64: 1, 2>}", lambda x: _sum(x[0], 1, 2)),

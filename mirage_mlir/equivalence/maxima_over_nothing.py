@@ -1,0 +1,66 @@
+"""Residues of which some places are maxima over no element, below every number."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+
+from mirage_mlir.equivalence.divisor_words import divisors_of
+from mirage_mlir.equivalence.residues import LOWEST, Residues
+from mirage_mlir.field.lanes import Lane
+from mirage_mlir.interpreters.domain import AnyArray, NotInterpretable
+
+
+def numbers_of(x: Residues) -> Residues:
+    """`x` with zeros for maxima over nothing."""
+    if not x.lowest:
+        return x
+    nothing = np.isinf(x.p[0])
+    p = tuple(np.where(nothing, 0.0, lane) for lane in x.p)
+    q = x.q and tuple(np.where(nothing, 0.0, lane) for lane in x.q)
+    return replace(x, p=p, q=q, lowest=False)
+
+
+def with_lowest(x: Residues, nothing: AnyArray) -> Residues:
+    """`x` with maxima over nothing in some places."""
+    p = tuple(np.where(nothing, LOWEST, lane) for lane in x.p)
+    q = x.q and tuple(np.where(nothing, LOWEST, lane) for lane in x.q)
+    return replace(x, p=p, q=q, lowest=True)
+
+
+def chosen(where: AnyArray, x: Residues, y: Residues) -> Residues:
+    """x in some places and y, which is a maximum, in all others."""
+    if not where.any():
+        return y
+
+    def either(a: tuple[Lane, ...] | None, b: tuple[Lane, ...] | None) -> tuple[Lane, ...] | None:
+        if b is None:
+            return None
+        a = a or (np.zeros(()),) * len(b)
+        return tuple(np.where(where, *each) for each in zip(a, b, strict=True))
+
+    p, q = either(x.p, y.p), either(x.q, y.q)
+    assert p is not None
+    assert y.leaves is not None
+    return replace(
+        y,
+        p=p,
+        q=q if x.q is not None else None,
+        shift=either(x.shift, y.shift),
+        factors=x.factors | y.factors,
+        height=x.height.larger(y.height),
+        divisors=None if x.divisors is None else np.where(where, x.divisors, divisors_of(y)),
+    )
+
+
+def checked(x: Residues) -> Residues:
+    """
+    `x`, which has numbers only.
+
+    Raises:
+        NotInterpretable: it has not.
+    """
+    if x.lowest and np.isinf(x.p[0]).any():
+        raise NotInterpretable("computes with a maximum over no element")
+    return x

@@ -1,0 +1,301 @@
+"""The elementwise operators, one row each; `docs` and tests list what a row has to say."""
+
+from fractions import Fraction
+from math import pi, sqrt
+from typing import TypeVar
+
+from mirage_mlir.operators.elementwise import (
+    Arithmetic,
+    Binary,
+    Choice,
+    Code,
+    CodeName,
+    Composite,
+    Cost,
+    Dependence,
+    FunctionName,
+    Number,
+    Opaque,
+    Pairwise,
+    Parameters,
+    Row,
+    Unary,
+)
+
+V = TypeVar("V")
+
+UNROLLED_POWERS = 16
+"""Integer exponents up to this become products: at most seven multiplications."""
+
+GELU_CUBE, GELU_SCALE = 0.044715, sqrt(2 / pi)
+"""Of the approximation by tanh: Hendrycks and Gimpel, section 2."""
+
+
+def _function(name: FunctionName, code: CodeName, formula: str) -> Unary:
+    """The row of a function that all interpretations have, and `math` too."""
+    return Unary(
+        name=name,
+        formula=formula,
+        source="",
+        parameters=(),
+        meaning=lambda a, p, x: a.function(name, x),
+        code=lambda c, p, x: c.op(code, x),
+        search=Opaque(),
+        cost=Cost.SEVERAL,
+        dependence=Dependence.NEW,
+    )
+
+
+def _gelu(a: Arithmetic[V], p: Parameters, x: V) -> V:
+    """`x / 2 (1 + erf(x / sqrt(2)))`, or its approximation by tanh."""
+    if p.text("approximate") == "none":
+        gate = a.function("erf", a.scale(x, a.real(sqrt(0.5))))
+    else:
+        cube = a.scale(a.power(x, Fraction(3)), a.real(GELU_CUBE))
+        gate = a.function("tanh", a.scale(a.add(x, cube), a.real(GELU_SCALE)))
+    return a.multiply(a.scale(x, Fraction(1, 2)), a.add(a.constant(Fraction(1)), gate))
+
+
+def _gelu_code(c: Code[V], p: Parameters, x: V) -> V:
+    if p.text("approximate") == "tanh":
+        cube = c.op("arith.mulf", x, c.op("arith.mulf", x, x))
+        inner = c.op("arith.addf", x, c.op("arith.mulf", cube, c.constant(GELU_CUBE)))
+        gate = c.op("math.tanh", c.op("arith.mulf", inner, c.constant(GELU_SCALE)))
+    else:
+        gate = c.op("math.erf", c.op("arith.mulf", x, c.constant(sqrt(0.5))))
+    gate = c.op("arith.addf", gate, c.constant(1.0))
+    return c.op("arith.mulf", c.op("arith.mulf", x, c.constant(0.5)), gate)
+
+
+def _sigmoid_code(c: Code[V], p: Parameters, x: V) -> V:
+    """`1 / (1 + exp(-x))`: exp overflows to infinity for x far below 0, which divides to 0."""
+    exponential = c.op("math.exp", c.op("arith.negf", x))
+    one = c.constant(1.0)
+    return c.op("arith.divf", one, c.op("arith.addf", one, exponential))
+
+
+def _clamp(a: Arithmetic[V], p: Parameters, x: V) -> V:
+    above = a.maximum(x, a.constant(p.number("min")))
+    return a.minimum(above, a.constant(p.number("max")))
+
+
+def _clamp_code(c: Code[V], p: Parameters, x: V) -> V:
+    above = c.op("arith.maximumf", x, c.constant(p.float("min")))
+    return c.op("arith.minimumf", above, c.constant(p.float("max")))
+
+
+def _rsqrt(a: Arithmetic[V], p: Parameters, x: V) -> V:
+    root = a.function("sqrt", x)
+    return a.divide(a.constant(Fraction(1)), root)
+
+
+def _power_code(c: Code[V], p: Parameters, x: V) -> V:
+    exponent = p.float("exponent")
+    if exponent != int(exponent) or not 1 <= exponent <= UNROLLED_POWERS:
+        return c.op("math.powf", x, c.constant(exponent))
+    result, square, left = None, x, int(exponent)
+    while left:
+        if left & 1:
+            result = square if result is None else c.op("arith.mulf", result, square)
+        left >>= 1
+        if left:
+            square = c.op("arith.mulf", square, square)
+    assert result is not None
+    return result
+
+
+BINARY = (
+    Binary(
+        name="add",
+        formula="`lhs + rhs`",
+        source="",
+        parameters=(),
+        meaning=lambda a, p, x, y: a.add(x, y),
+        code=lambda c, p, x, y: c.op("arith.addf", x, y),
+        search=Pairwise("add"),
+        cost=Cost.ONE,
+        dependence=Dependence.SUM,
+    ),
+    Binary(
+        name="sub",
+        formula="`lhs - rhs`",
+        source="",
+        parameters=(),
+        meaning=lambda a, p, x, y: a.subtract(x, y),
+        code=lambda c, p, x, y: c.op("arith.subf", x, y),
+        search=Pairwise("sub"),
+        cost=Cost.ONE,
+        dependence=Dependence.SUM,
+    ),
+    Binary(
+        name="mul",
+        formula="`lhs * rhs`",
+        source="",
+        parameters=(),
+        meaning=lambda a, p, x, y: a.multiply(x, y),
+        code=lambda c, p, x, y: c.op("arith.mulf", x, y),
+        search=Pairwise("mul"),
+        cost=Cost.ONE,
+        dependence=Dependence.PRODUCT,
+    ),
+    Binary(
+        name="div",
+        formula="`lhs / rhs`",
+        source="",
+        parameters=(),
+        meaning=lambda a, p, x, y: a.divide(x, y),
+        code=lambda c, p, x, y: c.op("arith.divf", x, y),
+        search=Pairwise("div"),
+        cost=Cost.SEVERAL,
+        dependence=Dependence.QUOTIENT,
+    ),
+    Binary(
+        name="max",
+        formula="The larger of `lhs` and `rhs`",
+        source="",
+        parameters=(),
+        meaning=lambda a, p, x, y: a.maximum(x, y),
+        code=lambda c, p, x, y: c.op("arith.maximumf", x, y),
+        search=Pairwise("max"),
+        cost=Cost.ONE,
+        dependence=Dependence.NEW,
+    ),
+)
+
+UNARY = (
+    _function("exp", "math.exp", "`e^x`"),
+    _function("log", "math.log", "The natural logarithm"),
+    Unary(
+        name="square",
+        formula="`x * x`",
+        source="",
+        parameters=(),
+        meaning=lambda a, p, x: a.multiply(x, x),
+        code=lambda c, p, x: c.op("arith.mulf", x, x),
+        search=Composite(lambda a, p, x: a.multiply(x, x)),
+        cost=Cost.ONE,
+        dependence=Dependence.MORE,
+    ),
+    _function("sqrt", "math.sqrt", "The square root"),
+    Unary(
+        name="rsqrt",
+        formula="`1 / sqrt(x)`",
+        source="",
+        parameters=(),
+        meaning=lambda a, p, x: a.function("rsqrt", x),
+        code=lambda c, p, x: c.op("math.rsqrt", x),
+        search=Composite(_rsqrt),
+        cost=Cost.SEVERAL,
+        dependence=Dependence.NEW,
+    ),
+    Unary(
+        name="sigmoid",
+        formula="`1 / (1 + e^-x)`",
+        source="",
+        parameters=(),
+        meaning=lambda a, p, x: a.function("sigmoid", x),
+        code=_sigmoid_code,
+        search=Opaque(),
+        cost=Cost.SEVERAL,
+        dependence=Dependence.NEW,
+    ),
+    Unary(
+        name="silu",
+        formula="`x * sigmoid(x)`",
+        source="",
+        parameters=(),
+        meaning=lambda a, p, x: a.multiply(x, a.function("sigmoid", x)),
+        code=lambda c, p, x: c.op("arith.mulf", x, _sigmoid_code(c, p, x)),
+        search=Opaque(),
+        cost=Cost.SEVERAL,
+        dependence=Dependence.SAME,
+    ),
+    Unary(
+        name="relu",
+        formula="`max(x, 0)`",
+        source="",
+        parameters=(),
+        meaning=lambda a, p, x: a.maximum(x, a.constant(Fraction(0))),
+        code=lambda c, p, x: c.op("arith.maximumf", x, c.constant(0.0)),
+        search=Opaque(),
+        cost=Cost.SEVERAL,
+        dependence=Dependence.NEW,
+    ),
+    _function("tanh", "math.tanh", "The hyperbolic tangent"),
+    Unary(
+        name="gelu",
+        formula='The Gaussian error linear unit; `approximate` is "none" or "tanh"',
+        source='Hendrycks and Gimpel, "Gaussian Error Linear Units" (2016), section 2.',
+        parameters=(Choice("approximate", ("none", "tanh")),),
+        meaning=_gelu,
+        code=_gelu_code,
+        search=Opaque(),
+        cost=Cost.SEVERAL,
+        dependence=Dependence.SAME,
+    ),
+    Unary(
+        name="softcap",
+        formula="`cap * tanh(x / cap)`: near 0 as `x`, and never beyond `cap`",
+        source='Gemma Team, "Gemma 2: Improving Open Language Models" (2024), section 2.',
+        parameters=(Number("cap", positive=True),),
+        meaning=lambda a, p, x: a.scale(
+            a.function("tanh", a.scale(x, 1 / p.number("cap"))), p.number("cap")
+        ),
+        code=lambda c, p, x: c.op(
+            "arith.mulf",
+            c.op("math.tanh", c.op("arith.mulf", x, c.constant(1 / p.float("cap")))),
+            c.constant(p.float("cap")),
+        ),
+        search=Opaque(),
+        cost=Cost.SEVERAL,
+        dependence=Dependence.NEW,
+    ),
+    Unary(
+        name="clamp",
+        formula="`x`, but at least `min` and at most `max`",
+        source="",
+        parameters=(Number("min"), Number("max")),
+        meaning=_clamp,
+        code=_clamp_code,
+        search=Opaque(),
+        cost=Cost.SEVERAL,
+        dependence=Dependence.NEW,
+    ),
+    Unary(
+        name="pow",
+        formula="`x^exponent`",
+        source="",
+        parameters=(Number("exponent"),),
+        meaning=lambda a, p, x: a.power(x, p.number("exponent")),
+        code=_power_code,
+        search=Opaque(),
+        cost=Cost.SEVERAL,
+        dependence=Dependence.MORE,
+    ),
+    Unary(
+        name="scale",
+        formula="`factor * x`",
+        source="",
+        parameters=(Number("factor"),),
+        meaning=lambda a, p, x: a.scale(x, p.number("factor")),
+        code=lambda c, p, x: c.op("arith.mulf", x, c.constant(p.float("factor"))),
+        search=Composite(lambda a, p, x: a.multiply(x, a.constant(p.number("factor")))),
+        cost=Cost.ONE,
+        dependence=Dependence.SAME,
+    ),
+    Unary(
+        name="cast",
+        formula="The same numbers in another element type, rounded to nearest",
+        source="",
+        parameters=(),
+        meaning=lambda a, p, x: x,
+        code=lambda c, p, x: x,
+        # Element types say how values are stored; inside a kernel they are f32.
+        search=Composite(lambda a, p, x: x),
+        cost=Cost.ONE,
+        dependence=Dependence.SAME,
+    ),
+)
+
+ROWS: dict[str, Row] = {row.name: row for row in (*BINARY, *UNARY)}
+"""By mnemonic."""
