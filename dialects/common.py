@@ -36,7 +36,7 @@ from xdsl.printer import Printer
 from xdsl.utils.exceptions import VerifyException
 from xdsl.utils.hints import isa
 
-from mirage_mlir.graph.partition import REPLICATED
+from mirage_mlir.graph.tile_extents import REPLICATED
 
 FloatType = Float16Type | BFloat16Type | Float32Type
 """The element types of tensors and tiles."""

@@ -17,11 +17,11 @@ from xdsl.ir import Attribute, BlockArgument, Operation, SSAValue
 
 from mirage_mlir.dialects import kernel
 from mirage_mlir.dialects.bases import TF32
-from mirage_mlir.passes.search.views import STRIDED_VIEWS, strides_of
+from mirage_mlir.passes.search.strided_views import STRIDED_VIEWS, strides_of
 from mirage_mlir.search.axes import JoinedResult, ViewError, resolve_views
 from mirage_mlir.search.builder import ProgramBuilder
-from mirage_mlir.search.parts import ArgumentView, Cut
 from mirage_mlir.search.program import Function, Kind, Program
+from mirage_mlir.search.tensor_slices import ArgumentView, Cut
 
 BINARY: Mapping[type[Operation], Kind] = {
     kernel.AddOp: Kind.ADD,
