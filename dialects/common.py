@@ -39,7 +39,7 @@ from xdsl.utils.exceptions import VerifyException
 from xdsl.utils.hints import isa
 
 from mirage_mlir.graph.float_formats import FORMATS
-from mirage_mlir.graph.partition import REPLICATED
+from mirage_mlir.graph.tile_extents import REPLICATED
 
 FloatType = Float16Type | BFloat16Type | Float32Type
 """The element types of tensors and tiles that operators compute with."""

@@ -361,7 +361,7 @@ class GraphDefinedOp(IRDLOperation, HasCanonicalizationPatternsInterface):
         return (DropUnusedInputs(),)
 
     def verify_(self) -> None:
-        from mirage_mlir.dialects.block_graph import verify_graph
+        from mirage_mlir.dialects.graph_rules import verify_graph
 
         verify_static(self)
         verify_graph(self)

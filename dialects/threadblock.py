@@ -9,7 +9,7 @@ The `threadblock` dialect: operators on tiles, run by each block of a grid.
 
 Every operator computes in f32 and rounds to the element type of its result, which is free. It
 ranges over the valid elements of its tiles only: the last tiles of a dimension may be ragged or
-empty. Rules that concern a whole graph are in `block_graph`.
+empty. Rules that concern a whole graph are in `graph_rules`.
 
 Source: Wu et al., "Mirage: A Multi-Level Superoptimizer for Tensor Programs" (OSDI 2025), whose
 block graphs these are; `across`, `rescale`, clusters and ragged tiles are ours.
@@ -103,8 +103,8 @@ from mirage_mlir.dialects.layout import (
     SharedAttr,
 )
 from mirage_mlir.dialects.split_k import StorePartialSumOp
-from mirage_mlir.graph.partition import REPLICATED
 from mirage_mlir.graph.shapes import Shape, format_shape
+from mirage_mlir.graph.tile_extents import REPLICATED
 
 
 @irdl_attr_definition

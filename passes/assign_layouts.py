@@ -34,8 +34,7 @@ from mirage_mlir.passes.lowering.register_layouts import (
 from mirage_mlir.passes.lowering.split_k import use_workspace
 from mirage_mlir.passes.lowering.sunk_reductions import sink_reductions
 from mirage_mlir.passes.lowering.tensor_loads import use_tensor_copies
-from mirage_mlir.passes.lowering.tile_layouts import TileLayouts
-from mirage_mlir.passes.lowering.tiles import (
+from mirage_mlir.passes.lowering.tile_attributes import (
     CLUSTER_REDUCTION,
     THREADS,
     cluster_sizes,
@@ -43,6 +42,7 @@ from mirage_mlir.passes.lowering.tiles import (
     matmul_sizes,
     stores_apart,
 )
+from mirage_mlir.passes.lowering.tile_layouts import TileLayouts
 from mirage_mlir.passes.lowering.wgmma_selection import swizzle_operands
 
 

@@ -38,8 +38,8 @@ from mirage_mlir.passes.lowering.kernel_function import (
 )
 from mirage_mlir.passes.lowering.packing import described_packing, mark_packed
 from mirage_mlir.passes.lowering.pipeline import MappedTensor, described
-from mirage_mlir.passes.lowering.tiles import IN_WORKSPACE, PRODUCERS, cluster_sizes
-from mirage_mlir.passes.lowering.views import TensorView, dense_strides, view_of
+from mirage_mlir.passes.lowering.tensor_views import TensorView, dense_strides, view_of
+from mirage_mlir.passes.lowering.tile_attributes import IN_WORKSPACE, PRODUCERS, cluster_sizes
 from mirage_mlir.passes.plan_memory import (
     COUNTER_BYTES,
     COUNTERS_OFFSET,

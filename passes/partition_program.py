@@ -17,12 +17,12 @@ from mirage_mlir.graph.target import require_known
 from mirage_mlir.passes.search.check import check
 from mirage_mlir.passes.search.inline import is_partitioned
 from mirage_mlir.passes.search.normalise import normalise
-from mirage_mlir.passes.search.partition import MAX_OPERATORS, Cut, partition
+from mirage_mlir.passes.search.piece_extraction import MAX_OPERATORS, Cut, partition
 from mirage_mlir.passes.search.pieces import PieceSearch
 from mirage_mlir.passes.search.plan import FunctionWriter, Plan, PlannedKernel
 from mirage_mlir.passes.search.printed import printed
+from mirage_mlir.passes.search.strided_views import is_strided_view
 from mirage_mlir.passes.search.to_ir import Kernel
-from mirage_mlir.passes.search.views import is_strided_view
 from mirage_mlir.passes.superoptimize import has_work
 from mirage_mlir.search.limits import Limits
 from mirage_mlir.search.report import SearchReport

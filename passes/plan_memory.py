@@ -32,8 +32,13 @@ from mirage_mlir.passes.lowering.context import (
 from mirage_mlir.passes.lowering.emitter import byte_width
 from mirage_mlir.passes.lowering.order import in_shared, spreads
 from mirage_mlir.passes.lowering.split_k import ARRIVAL, WORD, partial_sum_bytes, tiles_of
-from mirage_mlir.passes.lowering.tiles import IN_WORKSPACE, PRODUCERS, ZERO_PADDING, batch_place
-from mirage_mlir.passes.lowering.views import view_of
+from mirage_mlir.passes.lowering.tensor_views import view_of
+from mirage_mlir.passes.lowering.tile_attributes import (
+    IN_WORKSPACE,
+    PRODUCERS,
+    ZERO_PADDING,
+    batch_place,
+)
 from mirage_mlir.passes.schedule_threadblock import STAGES
 from mirage_mlir.passes.search.check import is_compiled
 

@@ -56,7 +56,8 @@ from mirage_mlir.passes.lowering.order import (
     with_awaits,
 )
 from mirage_mlir.passes.lowering.pipelined_order import alternating, pipelined_loop
-from mirage_mlir.passes.lowering.tiles import (
+from mirage_mlir.passes.lowering.tensor_views import view_of
+from mirage_mlir.passes.lowering.tile_attributes import (
     DOUBLE_BUFFERED,
     LHS_IN_REGISTERS,
     PRODUCERS,
@@ -66,7 +67,6 @@ from mirage_mlir.passes.lowering.tiles import (
     cluster_sizes,
     cut_axes,
 )
-from mirage_mlir.passes.lowering.views import view_of
 from mirage_mlir.passes.lowering.wgmma_selection import uses_wgmma
 
 STAGES = "stages"

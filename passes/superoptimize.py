@@ -38,7 +38,7 @@ from mirage_mlir.passes.search.optimizer import Optimizer
 from mirage_mlir.passes.search.plan import FunctionWriter, Plan
 from mirage_mlir.passes.search.precision import AS_F32, ask_for, check_precision
 from mirage_mlir.passes.search.proofs import PieceProofs
-from mirage_mlir.passes.search.tiles import ArrangementError
+from mirage_mlir.passes.search.tile_positions import ArrangementError
 from mirage_mlir.progress import Progress
 from mirage_mlir.search.report import SearchReport
 

@@ -14,7 +14,7 @@ from mirage_mlir.passes.search.normalise import normalise
 from mirage_mlir.passes.search.optimizer import inner
 from mirage_mlir.passes.search.pieces import planned
 from mirage_mlir.passes.search.plan import FunctionWriter, Plan, returned, to_compute
-from mirage_mlir.passes.search.tiles import ArrangementError
+from mirage_mlir.passes.search.tile_positions import ArrangementError
 from mirage_mlir.search.block_graph import BlockGraph
 from mirage_mlir.search.engine import Search
 from mirage_mlir.search.instantiate import Array, Mesh

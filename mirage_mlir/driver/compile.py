@@ -9,7 +9,7 @@ from time import perf_counter
 from xdsl.dialects import func, gpu
 from xdsl.dialects.builtin import ModuleOp
 
-from mirage_mlir.bridge.compile import to_ptx
+from mirage_mlir.bridge.nvptx import to_ptx
 from mirage_mlir.bridge.ptxas import Cubin, PtxasError, assemble
 from mirage_mlir.diagnostics import fail
 from mirage_mlir.driver.fusion import check_fusion

@@ -27,7 +27,7 @@ from mirage_mlir.driver.options import Options
 from mirage_mlir.driver.remembered import offers_read, offers_written
 from mirage_mlir.driver.source import alone, function_named, parse_program, text_of
 from mirage_mlir.driver.superoptimize import Superoptimized, offers, superoptimize_function
-from mirage_mlir.equivalence.report import EquivalenceReport
+from mirage_mlir.equivalence.comparison_report import EquivalenceReport
 from mirage_mlir.graph.target import target_named
 from mirage_mlir.passes.search.precision import AS_F32, ask_for
 from mirage_mlir.progress import Progress

@@ -22,7 +22,7 @@ from mirage_mlir.driver.source import alone, function_named, functions, text_of
 from mirage_mlir.driver.superoptimize import Superoptimized, superoptimize_function
 from mirage_mlir.equivalence import EquivalenceReport, Verdict
 from mirage_mlir.equivalence.collected import collect_comparisons
-from mirage_mlir.equivalence.report import Comparison
+from mirage_mlir.equivalence.comparison_report import Comparison
 from mirage_mlir.graph.target import DEFAULT_TARGET, target_named
 from mirage_mlir.names import file_stem
 from mirage_mlir.passes.search.check import is_compiled

@@ -16,10 +16,10 @@ from dataclasses import dataclass, replace
 from xdsl.dialects.func import FuncOp
 
 from mirage_mlir.equivalence.comparison import Comparison
+from mirage_mlir.equivalence.comparison_report import EquivalenceReport, Verdict
 from mirage_mlir.equivalence.float_gate import Loss
 from mirage_mlir.equivalence.known import Known
 from mirage_mlir.equivalence.random_tests import LANES
-from mirage_mlir.equivalence.report import EquivalenceReport, Verdict
 
 BUDGET = 5.0
 """Seconds of random tests, by shapes, above which normal forms have to do."""

@@ -6,7 +6,7 @@ from collections.abc import Generator
 from contextlib import contextmanager
 from contextvars import ContextVar
 
-from mirage_mlir.equivalence.report import Comparison, EquivalenceReport
+from mirage_mlir.equivalence.comparison_report import Comparison, EquivalenceReport
 
 _comparisons: ContextVar[tuple[list[Comparison], ...]] = ContextVar("comparisons", default=())
 

@@ -11,6 +11,7 @@ from xdsl.dialects.func import FuncOp
 
 from mirage_mlir.equivalence.accuracy import MOST_GATE, Accuracy
 from mirage_mlir.equivalence.bounds import lanes_needed
+from mirage_mlir.equivalence.comparison_report import EquivalenceReport, Tests, Verdict
 from mirage_mlir.equivalence.definedness import undefined_operation
 from mirage_mlir.equivalence.exponents import independent_inputs
 from mirage_mlir.equivalence.known import Known
@@ -22,7 +23,6 @@ from mirage_mlir.equivalence.random_tests import (
     exponential_arguments,
     is_lowered,
 )
-from mirage_mlir.equivalence.report import EquivalenceReport, Tests, Verdict
 from mirage_mlir.equivalence.sample import Dims, restricted, whole
 from mirage_mlir.equivalence.slabs import Slab, find_slabs
 from mirage_mlir.equivalence.witness import Witness, float_witness

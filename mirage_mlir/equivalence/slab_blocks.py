@@ -18,8 +18,8 @@ from xdsl.ir import Operation, SSAValue
 from mirage_mlir.dialects import kernel, thread, threadblock
 from mirage_mlir.equivalence.labels import NOTHING, Labels, NoSlab
 from mirage_mlir.equivalence.slab_values import Operators, Plain, Value, shaped
-from mirage_mlir.interpreters.cuts import Cut, load_cuts, store_cuts
 from mirage_mlir.interpreters.operators import integers, shape_of
+from mirage_mlir.interpreters.tile_cuts import Cut, load_cuts, store_cuts
 
 
 class BlockLabels:

@@ -8,10 +8,10 @@ import numpy as np
 
 from mirage_mlir.interpreters import views
 from mirage_mlir.interpreters.batches import Batch, Batches
-from mirage_mlir.interpreters.cuts import Cuts
 from mirage_mlir.interpreters.dims import Dim, Index, NotClosed, dim_of
 from mirage_mlir.interpreters.domain import A, AnyArray, NotInterpretable
 from mirage_mlir.interpreters.tensors import Tensor, TensorDomain
+from mirage_mlir.interpreters.tile_cuts import Cuts
 from mirage_mlir.interpreters.tiles import Tile
 
 

@@ -16,11 +16,11 @@ from math import prod
 import numpy as np
 
 from mirage_mlir.dialects import kernel
-from mirage_mlir.interpreters.cuts import Cut, Cuts
 from mirage_mlir.interpreters.dims import CACHED, Dim, Index, dim_of
 from mirage_mlir.interpreters.domain import A
 from mirage_mlir.interpreters.operators import shape_of
 from mirage_mlir.interpreters.tensors import DrawnTensor, Tensor, TensorDomain
+from mirage_mlir.interpreters.tile_cuts import Cut, Cuts
 
 Batch = tuple[int, ...]
 """The blocks that run at once: for each axis of the grid the number of one of its classes."""

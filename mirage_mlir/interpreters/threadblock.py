@@ -20,10 +20,10 @@ from mirage_mlir.dialects import kernel, threadblock
 from mirage_mlir.dialects.threadblock import Stage
 from mirage_mlir.interpreters.assemble import assemble
 from mirage_mlir.interpreters.batches import Batch, Batches
-from mirage_mlir.interpreters.cuts import Cuts, load_cuts, store_cuts
 from mirage_mlir.interpreters.domain import A
 from mirage_mlir.interpreters.operators import element_type_of, integers, mnemonic, shape_of
 from mirage_mlir.interpreters.tensors import Tensor, TensorDomain
+from mirage_mlir.interpreters.tile_cuts import Cuts, load_cuts, store_cuts
 from mirage_mlir.interpreters.tiles import Tile, TileInterpreter, kind_of
 
 Values = dict[SSAValue, Tile[A]]

@@ -12,10 +12,10 @@ from itertools import pairwise
 
 from mirage_mlir.search.builder import ProgramBuilder
 from mirage_mlir.search.distribute import Distribution
-from mirage_mlir.search.parts import ArgumentView
 from mirage_mlir.search.placement import Placement, ViewError
 from mirage_mlir.search.program import Axes, Input, Kind, Node, Output, Program, axis_names
 from mirage_mlir.search.roles import Operation, Roles, RolesError
+from mirage_mlir.search.tensor_slices import ArgumentView
 
 __all__ = [
     "JoinedResult",

@@ -11,10 +11,19 @@ from dataclasses import dataclass, field, replace
 from itertools import pairwise
 
 from mirage_mlir.search.builder import InputTensor, Layout, ProgramBuilder, row_major
-from mirage_mlir.search.parts import ArgumentView, Cut, Joined, Made, Part, Read, Result, Value
 from mirage_mlir.search.placement import ViewError
 from mirage_mlir.search.program import Axes, Kind
 from mirage_mlir.search.roles import MAX_OPERATIONS, AxisWindow, Operation, RolesError
+from mirage_mlir.search.tensor_slices import (
+    ArgumentView,
+    Cut,
+    Joined,
+    Made,
+    Part,
+    Read,
+    Result,
+    Value,
+)
 
 COMBINING = {Kind.MATMUL: Kind.ADD, Kind.REDUCE_SUM: Kind.ADD, Kind.REDUCE_MAX: Kind.MAX}
 """How the results for parts are put together that are reduced over the axis of the parts."""

@@ -3,8 +3,8 @@
 from dataclasses import dataclass, replace
 
 from mirage_mlir.search.block_graph import BlockGraph
-from mirage_mlir.search.cuts import Cut, Part, Source
 from mirage_mlir.search.program import Program
+from mirage_mlir.search.program_cuts import Cut, Part, Source
 
 KEPT = 3
 """Plans of several kernels that are kept of a program: verification and timing may reject some."""

@@ -17,7 +17,6 @@ from mirage_mlir.graph.target import Target
 from mirage_mlir.search.block_graph import BlockGraph
 from mirage_mlir.search.bounds import least_in_one_kernel
 from mirage_mlir.search.cost import least_reading, least_start
-from mirage_mlir.search.cuts import Cut, cuts
 from mirage_mlir.search.engine import Explored, Search
 from mirage_mlir.search.forms import with_fewer_products
 from mirage_mlir.search.kernel_plan import (
@@ -30,6 +29,7 @@ from mirage_mlir.search.kernel_plan import (
 )
 from mirage_mlir.search.limits import Limits
 from mirage_mlir.search.program import Kind, Program
+from mirage_mlir.search.program_cuts import Cut, cuts
 from mirage_mlir.search.report import SearchReport
 from mirage_mlir.search.shifted_cuts import shifted_cuts
 from mirage_mlir.search.split import Split, splits

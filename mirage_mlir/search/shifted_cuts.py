@@ -9,8 +9,8 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from mirage_mlir.expr.normal_form import NormalForm
-from mirage_mlir.search.cuts import Copier, Cut, Source
 from mirage_mlir.search.program import Axes, Function, Kind, Node, Output, Program, Shift
+from mirage_mlir.search.program_cuts import Copier, Cut, Source
 from mirage_mlir.search.reading import Reading, without_maxima
 from mirage_mlir.search.shifts import find_shifts
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
 
-from mirage_mlir.bridge.compile import to_ptx
+from mirage_mlir.bridge.nvptx import to_ptx
 from mirage_mlir.bridge.ptxas import assemble
 from mirage_mlir.targets.base import BinaryTarget
 from mirage_mlir.targets.kernels import KernelOptions

@@ -7,7 +7,7 @@ from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.utils.target import Target
 
-from mirage_mlir.bridge.compile import to_ptx
+from mirage_mlir.bridge.nvptx import to_ptx
 from mirage_mlir.targets.kernels import KernelOptions
 
 

@@ -28,8 +28,8 @@ from mirage_mlir.passes.lowering.context import (
 )
 from mirage_mlir.passes.lowering.emitter import Index, byte_width
 from mirage_mlir.passes.lowering.online_softmax import exp_of_difference, scaled
-from mirage_mlir.passes.lowering.tiles import broadcast_sides
-from mirage_mlir.passes.lowering.views import TensorView
+from mirage_mlir.passes.lowering.tensor_views import TensorView
+from mirage_mlir.passes.lowering.tile_attributes import broadcast_sides
 
 EVICT_FIRST, EVICT_LAST = 0x12F0000000000000, 0x14F0000000000000
 """

@@ -52,7 +52,8 @@ from mirage_mlir.passes.lowering.places import (
 from mirage_mlir.passes.lowering.register_layouts import leading
 from mirage_mlir.passes.lowering.row_maxima import is_free, rescaled_with
 from mirage_mlir.passes.lowering.split_k import partial_sum_store
-from mirage_mlir.passes.lowering.tiles import (
+from mirage_mlir.passes.lowering.tensor_views import row_major_columns
+from mirage_mlir.passes.lowering.tile_attributes import (
     LHS_IN_REGISTERS,
     MERGES,
     ONLINE_MAXIMUM,
@@ -75,7 +76,6 @@ from mirage_mlir.passes.lowering.tiles import (
     stored_run,
     widest_run,
 )
-from mirage_mlir.passes.lowering.views import row_major_columns
 from mirage_mlir.passes.lowering.wgmma_selection import WgmmaSplit, assign_wgmma, choose_wgmma
 
 MAX_RESIDENT_FRAGMENTS = 8

@@ -21,7 +21,7 @@ from mirage_mlir.dialects.layout import (
 )
 from mirage_mlir.graph.layout import round_up, swizzled_tile
 from mirage_mlir.graph.wgmma import COLUMN_STEP, ITEM_BYTES, MAX_COLUMNS, MAX_SUMS
-from mirage_mlir.passes.lowering.tiles import (
+from mirage_mlir.passes.lowering.tile_attributes import (
     BATCHED,
     SWAPPED,
     WARPS,

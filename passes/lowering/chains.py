@@ -35,7 +35,7 @@ from mirage_mlir.graph.wgmma import (
     wgmma_result,
 )
 from mirage_mlir.passes.lowering.context import buffer_of
-from mirage_mlir.passes.lowering.tiles import has_half_operands, matmul_sizes
+from mirage_mlir.passes.lowering.tile_attributes import has_half_operands, matmul_sizes
 
 Warps = tuple[int, int, int]
 

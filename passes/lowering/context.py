@@ -24,8 +24,8 @@ from mirage_mlir.graph.layout import (
 from mirage_mlir.graph.tensor_map import SHARED_ALIGNMENT
 from mirage_mlir.passes.lowering.emitter import Condition, Emitter, Index, byte_width
 from mirage_mlir.passes.lowering.online_softmax import OnlineMaximum, StateKey
-from mirage_mlir.passes.lowering.tiles import DOUBLE_BUFFERED, PRODUCERS, batch_place
-from mirage_mlir.passes.lowering.views import TensorView, view_of
+from mirage_mlir.passes.lowering.tensor_views import TensorView, view_of
+from mirage_mlir.passes.lowering.tile_attributes import DOUBLE_BUFFERED, PRODUCERS, batch_place
 
 SMEM_OFFSET = "smem_offset"
 

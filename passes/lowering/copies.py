@@ -12,7 +12,7 @@ from mirage_mlir.passes.lowering.access import WIDEST_ACCESS
 from mirage_mlir.passes.lowering.addresses import shared_offset
 from mirage_mlir.passes.lowering.context import Extents, KernelContext, shared_layout
 from mirage_mlir.passes.lowering.emitter import Condition, Index, byte_width
-from mirage_mlir.passes.lowering.views import view_of
+from mirage_mlir.passes.lowering.tensor_views import view_of
 
 NARROWEST_COPY = 4
 """Bytes below which `cp.async` has no form (PTX ISA, cp.async: 4, 8 or 16)."""

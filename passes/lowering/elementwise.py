@@ -13,7 +13,7 @@ from mirage_mlir.dialects.layout import RegistersAttr, layout_of
 from mirage_mlir.passes.lowering.access import fetch
 from mirage_mlir.passes.lowering.context import KernelContext
 from mirage_mlir.passes.lowering.emitter import Emitter
-from mirage_mlir.passes.lowering.tiles import MERGES
+from mirage_mlir.passes.lowering.tile_attributes import MERGES
 
 LOG2_E = 1.4426950408889634
 LN_2 = 0.6931471805599453

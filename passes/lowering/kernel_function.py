@@ -46,7 +46,8 @@ from mirage_mlir.passes.lowering.order import reads
 from mirage_mlir.passes.lowering.pipeline import Producer, mapped_tensors
 from mirage_mlir.passes.lowering.prefetch import prefetch_beside_copies, prefetch_inputs
 from mirage_mlir.passes.lowering.split_k import arrive
-from mirage_mlir.passes.lowering.tiles import (
+from mirage_mlir.passes.lowering.tensor_views import view_of
+from mirage_mlir.passes.lowering.tile_attributes import (
     CLUSTER_REDUCTION,
     IN_WORKSPACE,
     PRODUCERS,
@@ -56,7 +57,6 @@ from mirage_mlir.passes.lowering.tiles import (
     shares_tiles,
     stores_apart,
 )
-from mirage_mlir.passes.lowering.views import view_of
 from mirage_mlir.passes.plan_memory import SMEM_BYTES, int_attribute
 from mirage_mlir.passes.schedule_threadblock import (
     LARGEST_ALIGNMENT,

@@ -21,8 +21,8 @@ from mirage_mlir.passes.lowering.copies import copy_to_shared
 from mirage_mlir.passes.lowering.emitter import Index
 from mirage_mlir.passes.lowering.reduction import Reduction, layout_read_by
 from mirage_mlir.passes.lowering.streams import find_streams
-from mirage_mlir.passes.lowering.tiles import SEPARATE_WAIT, ZERO_PADDING, reduced_sides
-from mirage_mlir.passes.lowering.views import view_of
+from mirage_mlir.passes.lowering.tensor_views import view_of
+from mirage_mlir.passes.lowering.tile_attributes import SEPARATE_WAIT, ZERO_PADDING, reduced_sides
 from mirage_mlir.passes.schedule_threadblock import ROTATION
 
 MAX_READ_AHEAD = 48

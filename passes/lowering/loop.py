@@ -32,12 +32,7 @@ from mirage_mlir.passes.lowering.operations import run_operation
 from mirage_mlir.passes.lowering.order import reads, writes
 from mirage_mlir.passes.lowering.pipelined_order import is_wgmma
 from mirage_mlir.passes.lowering.reduction import NEUTRAL, accumulate, rescaled
-from mirage_mlir.passes.lowering.tile_barriers import (
-    arrive_at_empty_barriers,
-    await_tiles,
-    release_tiles,
-)
-from mirage_mlir.passes.lowering.tiles import (
+from mirage_mlir.passes.lowering.tile_attributes import (
     LHS_IN_REGISTERS,
     PRODUCERS,
     STATE,
@@ -45,6 +40,11 @@ from mirage_mlir.passes.lowering.tiles import (
     is_online_maximum,
     registers_of,
     shares_tiles,
+)
+from mirage_mlir.passes.lowering.tile_barriers import (
+    arrive_at_empty_barriers,
+    await_tiles,
+    release_tiles,
 )
 from mirage_mlir.passes.lowering.wgmma import StartedMatmul, finish, finished_sums, start, sums_of
 from mirage_mlir.passes.lowering.wgmma_selection import uses_wgmma

@@ -18,7 +18,7 @@ from mirage_mlir.dialects.layout import (
 from mirage_mlir.passes.lowering.access import fetch, resident_slots
 from mirage_mlir.passes.lowering.context import KernelContext
 from mirage_mlir.passes.lowering.elementwise import run_slot
-from mirage_mlir.passes.lowering.tiles import adds_into
+from mirage_mlir.passes.lowering.tile_attributes import adds_into
 from mirage_mlir.passes.lowering.wgmma_selection import uses_wgmma
 
 SYNCHRONIZATIONS = (BarrierOp, AwaitTilesOp, ReleaseTilesOp)

@@ -22,7 +22,7 @@ from mirage_mlir.graph.target import Target
 from mirage_mlir.passes.lowering.context import KernelContext, buffer_bytes, is_staged
 from mirage_mlir.passes.lowering.emitter import Condition, Index
 from mirage_mlir.passes.lowering.tensor_loads import map_of
-from mirage_mlir.passes.lowering.tiles import (
+from mirage_mlir.passes.lowering.tile_attributes import (
     MULTICAST,
     cluster_sizes,
     cut_axes,

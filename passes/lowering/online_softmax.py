@@ -17,7 +17,7 @@ from mirage_mlir.dialects import nvvm, threadblock
 from mirage_mlir.dialects.layout import RegistersAttr, layout_of
 from mirage_mlir.graph.layout import Position, RegisterLayout
 from mirage_mlir.passes.lowering.emitter import Emitter
-from mirage_mlir.passes.lowering.tiles import ONLINE_MAXIMUM, broadcast_sides
+from mirage_mlir.passes.lowering.tile_attributes import ONLINE_MAXIMUM, broadcast_sides
 
 LOG2_E = 1.4426950408889634
 

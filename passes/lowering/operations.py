@@ -21,14 +21,14 @@ from mirage_mlir.passes.lowering.reduction import (
 from mirage_mlir.passes.lowering.split_k import store_partial_sum, total_of_partial_sums
 from mirage_mlir.passes.lowering.stores import store_slots
 from mirage_mlir.passes.lowering.streams import Stream, StreamPieces, find_streams
-from mirage_mlir.passes.lowering.tile_barriers import await_tile
-from mirage_mlir.passes.lowering.tiles import (
+from mirage_mlir.passes.lowering.tile_attributes import (
     PARTIAL_SUM,
     PRODUCERS,
     PROXY_FENCE,
     adds_into,
     block_threads,
 )
+from mirage_mlir.passes.lowering.tile_barriers import await_tile
 from mirage_mlir.passes.lowering.wgmma_selection import uses_wgmma, written_for_wgmma
 
 CONSUMERS_BARRIER = 1

@@ -22,7 +22,7 @@ from mirage_mlir.passes.lowering.context import (
     is_tensor_copy,
     maxima_of,
 )
-from mirage_mlir.passes.lowering.tiles import (
+from mirage_mlir.passes.lowering.tile_attributes import (
     PROXY_FENCE,
     SEPARATE_WAIT,
     adds_into,

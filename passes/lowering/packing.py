@@ -25,8 +25,8 @@ from mirage_mlir.passes.lowering.context import (
 )
 from mirage_mlir.passes.lowering.emitter import Index
 from mirage_mlir.passes.lowering.tensor_loads import map_of
-from mirage_mlir.passes.lowering.tiles import MULTICAST
-from mirage_mlir.passes.lowering.views import view_of
+from mirage_mlir.passes.lowering.tensor_views import view_of
+from mirage_mlir.passes.lowering.tile_attributes import MULTICAST
 
 PACKED = "packed"
 """On a load by tensor copies: it reads a packed copy of its tensor."""

@@ -45,6 +45,8 @@ from mirage_mlir.passes.lowering.packing import (
     packing_of,
 )
 from mirage_mlir.passes.lowering.tensor_loads import map_of
+from mirage_mlir.passes.lowering.tensor_views import view_of
+from mirage_mlir.passes.lowering.tile_attributes import MULTICAST, block_threads, shares_tiles
 from mirage_mlir.passes.lowering.tile_barriers import (
     await_buffer,
     early_barrier,
@@ -55,8 +57,6 @@ from mirage_mlir.passes.lowering.tile_barriers import (
     parity_of,
     wait,
 )
-from mirage_mlir.passes.lowering.tiles import MULTICAST, block_threads, shares_tiles
-from mirage_mlir.passes.lowering.views import view_of
 from mirage_mlir.passes.plan_memory import int_attribute
 from mirage_mlir.passes.schedule_threadblock import AHEAD, AT_START
 

@@ -24,7 +24,7 @@ from mirage_mlir.passes.lowering.order import (
     with_barriers,
     writes,
 )
-from mirage_mlir.passes.lowering.tiles import (
+from mirage_mlir.passes.lowering.tile_attributes import (
     DOUBLE_BUFFERED,
     PROXY_FENCE,
     ZERO_PADDING,

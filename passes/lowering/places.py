@@ -29,7 +29,12 @@ from mirage_mlir.graph.layout import (
     shared_tile,
 )
 from mirage_mlir.passes.lowering.context import buffer_of
-from mirage_mlir.passes.lowering.tiles import ZERO_PADDING, blocked_run, item_bytes, matmul_sizes
+from mirage_mlir.passes.lowering.tile_attributes import (
+    ZERO_PADDING,
+    blocked_run,
+    item_bytes,
+    matmul_sizes,
+)
 
 
 def shared_for(value: SSAValue, *, columns_first: bool = False) -> SharedLayout:

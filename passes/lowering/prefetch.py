@@ -12,8 +12,8 @@ from mirage_mlir.graph.sectors import LINE_BYTES
 from mirage_mlir.passes.lowering.context import KernelContext, is_staged
 from mirage_mlir.passes.lowering.emitter import Condition, Index, byte_width
 from mirage_mlir.passes.lowering.loads import iterations_of
-from mirage_mlir.passes.lowering.tiles import cut_axes
-from mirage_mlir.passes.lowering.views import view_of
+from mirage_mlir.passes.lowering.tensor_views import view_of
+from mirage_mlir.passes.lowering.tile_attributes import cut_axes
 from mirage_mlir.passes.plan_memory import tensor_bytes
 
 MOST_LINES = 16

@@ -36,8 +36,8 @@ from mirage_mlir.graph.sectors import DeviceTile, device_traffic
 from mirage_mlir.passes.lowering.access import aligned_run, resident_slots
 from mirage_mlir.passes.lowering.context import shared_layout
 from mirage_mlir.passes.lowering.reduction import Reduction, reduced_lane_bits
-from mirage_mlir.passes.lowering.tile_layouts import PASS_COST, TileLayouts, Use
-from mirage_mlir.passes.lowering.tiles import (
+from mirage_mlir.passes.lowering.tensor_views import TensorView, view_of
+from mirage_mlir.passes.lowering.tile_attributes import (
     broadcast_sides,
     item_bytes,
     reduced_sides,
@@ -45,7 +45,7 @@ from mirage_mlir.passes.lowering.tiles import (
     split_warp_bits,
     widest_run,
 )
-from mirage_mlir.passes.lowering.views import TensorView, view_of
+from mirage_mlir.passes.lowering.tile_layouts import PASS_COST, TileLayouts, Use
 
 SECTOR_COST, LINE_COST = 4, 16
 """Of 32 bytes from a cache, of which a multiprocessor gets 64 in a cycle, and of a line of 128, for

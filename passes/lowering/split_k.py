@@ -31,7 +31,7 @@ from mirage_mlir.passes.lowering.online_softmax import (
     state_layout,
 )
 from mirage_mlir.passes.lowering.reduction import NEUTRAL, block_partial_sum, row_maxima_in
-from mirage_mlir.passes.lowering.tiles import (
+from mirage_mlir.passes.lowering.tile_attributes import (
     IN_WORKSPACE,
     PARTIAL_SUM,
     block_threads,

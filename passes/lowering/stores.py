@@ -9,7 +9,7 @@ from mirage_mlir.passes.lowering.access import as_f32, write_global
 from mirage_mlir.passes.lowering.context import KernelContext
 from mirage_mlir.passes.lowering.emitter import Condition
 from mirage_mlir.passes.lowering.lane_transpose import gathered
-from mirage_mlir.passes.lowering.tiles import summed_axes
+from mirage_mlir.passes.lowering.tile_attributes import summed_axes
 
 
 def store_slots(

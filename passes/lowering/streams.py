@@ -19,7 +19,7 @@ from mirage_mlir.passes.lowering.context import KernelContext
 from mirage_mlir.passes.lowering.elementwise import run_slot
 from mirage_mlir.passes.lowering.emitter import Index
 from mirage_mlir.passes.lowering.stores import store_slots
-from mirage_mlir.passes.lowering.tiles import item_bytes, registers_of
+from mirage_mlir.passes.lowering.tile_attributes import item_bytes, registers_of
 
 BYTES_AT_ONCE = 64
 """Of all that a thread reads before it computes: with 2,048 threads on a multiprocessor four times

@@ -10,7 +10,7 @@ from xdsl.ir import Operation
 
 from mirage_mlir.dialects import kernel, threadblock
 from mirage_mlir.dialects.threadblock import Stage
-from mirage_mlir.passes.lowering.tiles import broadcast_sides, reduced_sides
+from mirage_mlir.passes.lowering.tile_attributes import broadcast_sides, reduced_sides
 
 
 def sink_reductions(graph: kernel.GraphDefinedOp) -> None:

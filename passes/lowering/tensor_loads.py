@@ -14,8 +14,8 @@ from mirage_mlir.passes.lowering.context import (
     shared_layout,
     tiles_along,
 )
-from mirage_mlir.passes.lowering.tiles import ZERO_PADDING, item_bytes
-from mirage_mlir.passes.lowering.views import view_of
+from mirage_mlir.passes.lowering.tensor_views import view_of
+from mirage_mlir.passes.lowering.tile_attributes import ZERO_PADDING, item_bytes
 
 
 def map_of(op: threadblock.LoadOp) -> TensorMap | None:

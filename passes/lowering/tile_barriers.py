@@ -20,7 +20,7 @@ from mirage_mlir.graph.schedule import MBARRIER_BYTES
 from mirage_mlir.passes.lowering.context import KernelContext, copied_invariant_loads
 from mirage_mlir.passes.lowering.emitter import Index
 from mirage_mlir.passes.lowering.multicast import in_block, is_writer
-from mirage_mlir.passes.lowering.tiles import PROXY_FENCE, shares_tiles
+from mirage_mlir.passes.lowering.tile_attributes import PROXY_FENCE, shares_tiles
 from mirage_mlir.passes.plan_memory import MBARRIER_OFFSET, int_attribute
 
 PATIENCE = 10_000_000

@@ -37,7 +37,7 @@ from mirage_mlir.passes.lowering.context import (
 from mirage_mlir.passes.lowering.copies import copy_shape
 from mirage_mlir.passes.lowering.emitter import byte_width
 from mirage_mlir.passes.lowering.tensor_loads import boxed_layouts
-from mirage_mlir.passes.lowering.tiles import (
+from mirage_mlir.passes.lowering.tile_attributes import (
     LHS_IN_REGISTERS,
     THREADS,
     WARPS,

@@ -38,7 +38,7 @@ from mirage_mlir.graph.wgmma import (
 from mirage_mlir.passes.lowering.context import KernelContext, shared_layout
 from mirage_mlir.passes.lowering.emitter import Emitter, Index
 from mirage_mlir.passes.lowering.fragments import packed_fragments
-from mirage_mlir.passes.lowering.tiles import SWAPPED, WARPS, matmul_sizes
+from mirage_mlir.passes.lowering.tile_attributes import SWAPPED, WARPS, matmul_sizes
 
 STEPS_TOGETHER = 2
 """Steps of a matmul whose left side is made meanwhile, between two fences."""

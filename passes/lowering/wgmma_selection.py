@@ -28,7 +28,7 @@ from mirage_mlir.graph.wgmma import (
     wgmma_result,
 )
 from mirage_mlir.passes.lowering.context import buffer_of, is_tensor_copy
-from mirage_mlir.passes.lowering.tiles import (
+from mirage_mlir.passes.lowering.tile_attributes import (
     MMA,
     PRODUCERS,
     SWAPPED,

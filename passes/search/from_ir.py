@@ -29,11 +29,11 @@ from mirage_mlir.operators.elementwise import (
     Parameters,
     Row,
 )
-from mirage_mlir.passes.search.views import STRIDED_VIEWS, strides_of
+from mirage_mlir.passes.search.strided_views import STRIDED_VIEWS, strides_of
 from mirage_mlir.search.axes import JoinedResult, ViewError, resolve_views
 from mirage_mlir.search.builder import ProgramBuilder
-from mirage_mlir.search.parts import ArgumentView, Cut
 from mirage_mlir.search.program import Function, Kind, Program
+from mirage_mlir.search.tensor_slices import ArgumentView, Cut
 
 PARTIAL_VIEWS = (kernel.SliceOp, kernel.BroadcastOp)
 """Views that are read from the tensor behind them, so that equal parts of it are seen to be equal

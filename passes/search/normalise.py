@@ -13,7 +13,7 @@ from xdsl.ir import Operation, SSAValue
 from xdsl.rewriter import InsertPoint, Rewriter
 
 from mirage_mlir.dialects import kernel
-from mirage_mlir.passes.search.views import owns_memory, view_of
+from mirage_mlir.passes.search.strided_views import owns_memory, view_of
 
 
 def _typed(value: SSAValue, shape: Sequence[int]) -> TensorType:

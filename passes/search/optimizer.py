@@ -17,11 +17,11 @@ from mirage_mlir.graph.target import Target
 from mirage_mlir.passes.search import direct
 from mirage_mlir.passes.search.from_ir import Piece, UnsupportedError, read_piece
 from mirage_mlir.passes.search.normalise import normalise
-from mirage_mlir.passes.search.partition import Cut, partition
+from mirage_mlir.passes.search.piece_extraction import Cut, partition
 from mirage_mlir.passes.search.pieces import PieceSearch
 from mirage_mlir.passes.search.plan import Plan, PlannedKernel, returned, stays, to_compute
 from mirage_mlir.passes.search.proofs import PieceProofs
-from mirage_mlir.passes.search.tiles import ArrangementError
+from mirage_mlir.passes.search.tile_positions import ArrangementError
 from mirage_mlir.search.limits import Limits
 from mirage_mlir.search.report import SearchReport
 from mirage_mlir.search.roles import RolesError

@@ -12,16 +12,16 @@ from mirage_mlir.passes.search.direct import Joining
 from mirage_mlir.passes.search.from_ir import Piece
 from mirage_mlir.passes.search.joining import JoinedTiles, joined_tiles
 from mirage_mlir.passes.search.plan import PlannedKernel
-from mirage_mlir.passes.search.tiles import ArrangementError
+from mirage_mlir.passes.search.tile_positions import ArrangementError
 from mirage_mlir.passes.search.to_ir import Kernel, reshaped, write_graph
 from mirage_mlir.search.axes import JoinedResult
 from mirage_mlir.search.block_graph import BlockGraph
-from mirage_mlir.search.cuts import Source
 from mirage_mlir.search.engine import search
 from mirage_mlir.search.kernels import KernelPlan, in_one_kernel
 from mirage_mlir.search.limits import Limits
 from mirage_mlir.search.parallel import search_all
 from mirage_mlir.search.program import Program
+from mirage_mlir.search.program_cuts import Source
 from mirage_mlir.search.report import SearchReport
 from mirage_mlir.search.shifts import unshifted_exps
 

@@ -9,8 +9,8 @@ from xdsl.ir import Block, Operation, Region, SSAValue
 
 from mirage_mlir.dialects import kernel
 from mirage_mlir.equivalence import EquivalenceReport
+from mirage_mlir.passes.search.strided_views import is_strided_view
 from mirage_mlir.passes.search.to_ir import Kernel
-from mirage_mlir.passes.search.views import is_strided_view
 
 
 @dataclass(frozen=True)

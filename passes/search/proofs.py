@@ -16,11 +16,11 @@ from xdsl.dialects.func import FuncOp, ReturnOp
 from xdsl.ir import Block, Operation, Region, SSAValue
 
 from mirage_mlir.equivalence.check import BUDGET, Verifier
-from mirage_mlir.equivalence.report import EquivalenceReport, Tests, Verdict
+from mirage_mlir.equivalence.comparison_report import EquivalenceReport, Tests, Verdict
 from mirage_mlir.interpreters.forms import Proof, prove
 from mirage_mlir.passes.search.plan import Plan, PlannedKernel
 from mirage_mlir.passes.search.printed import printed
-from mirage_mlir.passes.search.views import is_strided_view
+from mirage_mlir.passes.search.strided_views import is_strided_view
 
 MOST_AT_ONCE = 5
 """Pieces of a plan that are compared as one program: of more, normal forms are too large."""

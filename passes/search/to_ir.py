@@ -11,11 +11,11 @@ from mirage_mlir.dialects import kernel, threadblock
 from mirage_mlir.dialects.bases import TF32
 from mirage_mlir.dialects.common import FloatType
 from mirage_mlir.dialects.threadblock import TileType
-from mirage_mlir.graph.partition import REPLICATED
+from mirage_mlir.graph.tile_extents import REPLICATED
 from mirage_mlir.operators.elementwise import Pairwise
 from mirage_mlir.operators.table import ROWS
 from mirage_mlir.passes.search.joining import JoinedTiles
-from mirage_mlir.passes.search.tiles import ArrangementError, Tile, TileBuilder, padded
+from mirage_mlir.passes.search.tile_positions import ArrangementError, Tile, TileBuilder, padded
 from mirage_mlir.search.block_graph import BlockGraph, BlockOperation
 from mirage_mlir.search.program import Axes, Function, Input, Kind, Output, Program
 

@@ -16,7 +16,6 @@ from xdsl.ir import Operation, SSAValue
 
 from mirage_mlir.dialects import kernel, thread, threadblock
 from mirage_mlir.dialects.threadblock import Stage
-from mirage_mlir.interpreters.cuts import Cut, load_cuts, store_cuts
 from mirage_mlir.interpreters.forms import guards as guards_
 from mirage_mlir.interpreters.forms.indices import (
     ZERO,
@@ -34,6 +33,7 @@ from mirage_mlir.interpreters.forms.scalars import ScalarForms
 from mirage_mlir.interpreters.forms.symbolic import Dim, Symbolic, conjunction
 from mirage_mlir.interpreters.forms.terms import Undecided, free_of
 from mirage_mlir.interpreters.operators import integers, shape_of
+from mirage_mlir.interpreters.tile_cuts import Cut, load_cuts, store_cuts
 
 Watch = Callable[[Operation, Symbolic], None]
 """Is shown each operation with its value."""

@@ -1,4 +1,4 @@
-"""`bridge.compile` and `bridge.ptxas` on a kernel built by hand."""
+"""`bridge.nvptx` and `bridge.ptxas` on a kernel built by hand."""
 
 import subprocess
 import sys
@@ -8,7 +8,7 @@ import pytest
 from matmul_kernel import matmul_kernel
 from xdsl.dialects import gpu
 
-from mirage_mlir.bridge.compile import to_ptx
+from mirage_mlir.bridge.nvptx import to_ptx
 from mirage_mlir.bridge.ptxas import assemble
 from mirage_mlir.diagnostics import PassFailure
 from mirage_mlir.graph.target import DEFAULT_CHIPS
@@ -47,7 +47,7 @@ def test_kernel_assembles_without_spills(kernels: gpu.ModuleOp, chip: str):
 def test_ptx_is_the_same_in_every_process(kernels: gpu.ModuleOp):
     program = (
         "import sys; from matmul_kernel import matmul_kernel;"
-        "from mirage_mlir.bridge.compile import to_ptx;"
+        "from mirage_mlir.bridge.nvptx import to_ptx;"
         "sys.stdout.write(to_ptx(matmul_kernel(), 'sm_90a'))"
     )
     support = Path(__file__).parents[2] / "support"

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mirage_mlir.graph.partition import (
+from mirage_mlir.graph.tile_extents import (
     REPLICATED,
     Axis,
     Extent,

@@ -2,7 +2,7 @@
 
 from xdsl.dialects import gpu
 
-from mirage_mlir.bridge.compile import to_ptx
+from mirage_mlir.bridge.nvptx import to_ptx
 from mirage_mlir.driver.source import compiler_context, parse_program
 from mirage_mlir.passes.pipelines import lowering_passes
 

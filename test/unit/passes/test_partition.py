@@ -12,7 +12,7 @@ from mirage_mlir.driver.source import functions, parse_program
 from mirage_mlir.graph.target import H200
 from mirage_mlir.passes.search.from_ir import Piece, read_piece
 from mirage_mlir.passes.search.normalise import normalise
-from mirage_mlir.passes.search.partition import Cut, partition
+from mirage_mlir.passes.search.piece_extraction import Cut, partition
 from mirage_mlir.passes.search.pieces import PieceSearch
 from mirage_mlir.passes.search.plan import returned, to_compute
 from mirage_mlir.passes.superoptimize import verified

@@ -17,11 +17,11 @@ from mirage_mlir.passes.search.optimizer import SLOWER
 from mirage_mlir.passes.search.pieces import PieceSearch, planned
 from mirage_mlir.passes.search.plan import FunctionWriter, Plan, returned, to_compute
 from mirage_mlir.passes.superoptimize import candidates
-from mirage_mlir.search.cuts import cuts
 from mirage_mlir.search.engine import search
 from mirage_mlir.search.kernels import KernelPlan, in_one_kernel, joined
 from mirage_mlir.search.limits import Limits
 from mirage_mlir.search.program import Program
+from mirage_mlir.search.program_cuts import cuts
 from mirage_mlir.search.report import SearchReport
 from mirage_mlir.search.split import splits
 from mirage_mlir.verification import verify

@@ -16,7 +16,7 @@ from mirage_mlir.passes.assign_layouts import AssignLayoutsPass
 from mirage_mlir.passes.fuse_thread_graphs import FuseThreadGraphsPass
 from mirage_mlir.passes.lowering.context import is_staged
 from mirage_mlir.passes.lowering.order import reads
-from mirage_mlir.passes.lowering.tiles import PRODUCERS
+from mirage_mlir.passes.lowering.tile_attributes import PRODUCERS
 from mirage_mlir.passes.schedule_threadblock import (
     AHEAD,
     ROTATION,

@@ -11,7 +11,12 @@ from xdsl.ir import Operation
 from mirage_mlir.dialects import threadblock as tb
 from mirage_mlir.dialects.layout import BarrierOp, ConvertLayoutOp, ReleaseTilesOp
 from mirage_mlir.dialects.nvvm_wgmma import WgmmaMmaAsyncOp, WgmmaWaitOp
-from mirage_mlir.passes.lowering.tiles import BATCHED, DOUBLE_BUFFERED, PROXY_FENCE, registers_of
+from mirage_mlir.passes.lowering.tile_attributes import (
+    BATCHED,
+    DOUBLE_BUFFERED,
+    PROXY_FENCE,
+    registers_of,
+)
 
 
 def normed_attention(s: Heads) -> ModuleOp:

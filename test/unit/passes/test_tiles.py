@@ -6,7 +6,7 @@ from xdsl.ir import Block
 
 from mirage_mlir.dialects import threadblock
 from mirage_mlir.dialects.threadblock import TileType
-from mirage_mlir.passes.search.tiles import Tile, TileBuilder, aligned
+from mirage_mlir.passes.search.tile_positions import Tile, TileBuilder, aligned
 from mirage_mlir.search.program import Axes
 
 EXTENTS = {"b": 1, "i": 8, "j": 16, "k": 32}

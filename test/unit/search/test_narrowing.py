@@ -15,9 +15,9 @@ from mirage_mlir.graph.target import H200
 from mirage_mlir.search.axes import resolve
 from mirage_mlir.search.builder import ProgramBuilder
 from mirage_mlir.search.config import one_kernel_configurations
-from mirage_mlir.search.cuts import cuts
 from mirage_mlir.search.narrowing import Narrowing
 from mirage_mlir.search.program import Kind, Program
+from mirage_mlir.search.program_cuts import cuts
 from mirage_mlir.search.saturate import Saturation
 from mirage_mlir.search.split import splits
 from mirage_mlir.search.values import Algebra

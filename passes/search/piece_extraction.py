@@ -14,7 +14,7 @@ from mirage_mlir.passes.search import direct
 from mirage_mlir.passes.search.from_ir import Piece, UnsupportedError, is_number, read_piece
 from mirage_mlir.passes.search.pieces import join_seconds
 from mirage_mlir.passes.search.plan import returned
-from mirage_mlir.passes.search.views import is_strided_view
+from mirage_mlir.passes.search.strided_views import is_strided_view
 from mirage_mlir.search.bounds import least_in_one_kernel
 from mirage_mlir.search.partition import Partitioner, never
 from mirage_mlir.search.partition_state import Operator, Part, needed

@@ -17,7 +17,8 @@ from mirage_mlir.diagnostics import invalid
 from mirage_mlir.dialects import kernel, thread, threadblock
 from mirage_mlir.dialects.kernel import GraphDefinedOp
 from mirage_mlir.dialects.threadblock import AccumulateOp, LoadOp, Stage, StoreOp, stages
-from mirage_mlir.graph.partition import (
+from mirage_mlir.graph.shapes import ShapeError, broadcast_to
+from mirage_mlir.graph.tile_extents import (
     REPLICATED,
     Axis,
     Extent,
@@ -25,7 +26,6 @@ from mirage_mlir.graph.partition import (
     axes_of,
     cut,
 )
-from mirage_mlir.graph.shapes import ShapeError, broadcast_to
 
 MAX_GRID_AXES = 3
 """CUDA's grids have x, y and z."""

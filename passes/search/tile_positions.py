@@ -13,7 +13,7 @@ from xdsl.ir import Operation, SSAValue
 from mirage_mlir.dialects import threadblock
 from mirage_mlir.dialects.common import FloatType
 from mirage_mlir.dialects.threadblock import TileType
-from mirage_mlir.passes.lowering.tiles import exchanges_sides
+from mirage_mlir.passes.lowering.tile_attributes import exchanges_sides
 from mirage_mlir.search.program import Axes
 
 

@@ -5,7 +5,7 @@ from math import prod
 from xdsl.ir import Block, Operation, SSAValue
 
 from mirage_mlir.dialects import kernel
-from mirage_mlir.passes.lowering.views import TensorView, dense_strides, through
+from mirage_mlir.passes.lowering.tensor_views import TensorView, dense_strides, through
 
 STRIDED_VIEWS = (kernel.TransposeOp, kernel.ReshapeOp, kernel.BroadcastOp, kernel.SliceOp)
 """Operators that strides express, a reshape only where the dims it merges lie densely."""
