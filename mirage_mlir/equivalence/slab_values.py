@@ -10,6 +10,7 @@ from zlib import crc32
 import numpy as np
 from xdsl.ir import Operation
 
+from mirage_mlir.dialects.elementwise import row_of
 from mirage_mlir.equivalence.labels import (
     MOST_FOLLOWED,
     Labels,
@@ -22,6 +23,9 @@ from mirage_mlir.equivalence.labels import (
     parted,
 )
 from mirage_mlir.interpreters.operators import integer, integers, mnemonic, shape_of
+
+INDEX_BY_INDEX = ("threadblock.convert_layout",)
+"""What has no row and still takes its operands index by index, as elementwise operators do."""
 
 RESHAPING = ("broadcast", "repeat", "repeat_interleave", "reshape", "transpose")
 """Mnemonics of views that number the indices of a label, or of other dimensions, anew."""
@@ -138,13 +142,20 @@ class Operators:
         return replace(x, labels=x.labels.passed(self.word(result)))
 
     def _reduced(self, op: Operation, name: str, operands: Sequence[Value]) -> tuple[int, ...]:
-        """The dimensions that an operator runs over; it takes the others index by index."""
+        """
+        The dimensions that an operator runs over; it takes the others index by index.
+
+        Raises:
+            NoSlab: it is not known which these are.
+        """
         if name in ("reduce_sum", "reduce_max", "reduce_mean"):
             return integers(op, "dims")
         if name == "softmax":
             return (integer(op, "dim"),)
         if name in ("rms_norm", "layer_norm"):
             return (operands[0].rank - 1,)
+        if row_of(op) is None and op.name not in INDEX_BY_INDEX:
+            raise NoSlab(f"nothing is known of the indices that {op.name} reads")
         return ()
 
     def together(self, operands: Sequence[Value], reduced: Sequence[int] = ()) -> Value:

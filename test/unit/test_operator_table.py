@@ -14,6 +14,7 @@ import mirage_mlir as mi
 from mirage_mlir.dialects import kernel, threadblock
 from mirage_mlir.dialects.bases import BinaryBase, UnaryBase
 from mirage_mlir.driver.source import functions
+from mirage_mlir.equivalence.slabs import find_slabs
 from mirage_mlir.interpreters.domain import NotInterpretable
 from mirage_mlir.interpreters.float_domain import FloatDomain
 from mirage_mlir.interpreters.forms import prove
@@ -82,6 +83,16 @@ def test_python_has_a_method_for_every_row(name: str) -> None:
         first = ("lhs", "rhs") if isinstance(ROWS[name], Binary) else ("x",)
         parameters = [parameter.name for parameter in ROWS[name].parameters]
         assert list(inspect.signature(method).parameters) == ["self", *first, *parameters]
+
+
+def test_labels_are_not_guessed(monkeypatch: pytest.MonkeyPatch) -> None:
+    """An operator that tests know nothing of is not taken for an elementwise one."""
+    graph = mi.new_kernel_graph("one")
+    graph.mark_output(graph.tanh(graph.new_input(dims=(8, 4))))
+    (function,) = functions(graph.to_module())
+    assert find_slabs(function, function)
+    monkeypatch.delitem(ROWS, "tanh")
+    assert not find_slabs(function, function)
 
 
 # Whatever an operator is, each of these must know it.
