@@ -153,6 +153,7 @@ def planned(piece: Piece, plan: KernelPlan, target: Target) -> PlannedKernel:
         plan.seconds + sum(join.seconds for join in joins),
         str(plan),
         len(plan.kernels) + len(joins),
+        plan,
     )
 
 
