@@ -22,9 +22,9 @@
 // CHECK-NEXT:    candidates: {{[0-9]+}} graphs, {{[0-9]+}} with tile sizes
 // CHECK-NEXT:    of {{[0-9]+}} kept, the next in the model:
 // CHECK-NEXT:      1. {{[0-9.]+}} us (+{{[0-9.]+}} %), grid(k) loop(j)
-// CHECK:       @f for sm_80: 1 kernel
+// CHECK:       @f for sm_80: {{[12]}} kernel
 // CHECK:           MMA: mma.sync m16n8k16
-// CHECK-NEXT:      copies: cp.async (16 bytes)
+// CHECK-NEXT:      copies: {{.*}}cp.async (16 bytes)
 
 // JSON:        "f": {
 // JSON-NEXT:     "sm_90a": {
