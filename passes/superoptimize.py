@@ -115,6 +115,7 @@ def candidates(
             writer = FunctionWriter(plan)
             written = writer.write()
         except ArrangementError as error:
+            report.refuse(f"{plan.structure}: {error}")
             remark(function, f"{plan.structure} was left out: {error}", detail=True)
             continue
         others = [each for each in optimizer.considered if each is not plan]

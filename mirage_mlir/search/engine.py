@@ -340,7 +340,11 @@ class Search:
             )
             for index in best
         ]
-        stable = (stabilised(self.program, one.algebra, graph) for graph in graphs)
+        stable = [stabilised(self.program, one.algebra, graph) for graph in graphs]
+        if None in stable:
+            self.report.refuse(
+                f"{one.configuration}: an exp whose maximum it does not have in time"
+            )
         slowest = float(seconds[best[-1]]) if enough else np.inf
         return [graph for graph in stable if graph is not None], slowest
 

@@ -101,6 +101,11 @@ class SearchReport:
         for name, seconds in other.phases.items():
             self.phases[name] = self.phases.get(name, 0.0) + seconds
 
+    def refuse(self, reason: str) -> None:
+        """Note a graph that was found and cannot be used; each reason once."""
+        if reason not in self.refused:
+            self.refused.append(reason)
+
     def add_part(self, other: "SearchReport") -> None:
         """Count the search of a part of this program, whose operators and axes are this one's."""
         self.add(replace(other, axes=0, operators=0, roots=0))
@@ -141,6 +146,10 @@ class SearchReport:
             lines.append(
                 f"  as written: {self.unshifted} exp{plural} of which no maximum may be subtracted"
             )
+        if self.refused:
+            more = f"; and {len(self.refused) - CUTS_SHOWN} more"
+            more *= len(self.refused) > CUTS_SHOWN
+            lines.append(f"  refused: {'; '.join(self.refused[:CUTS_SHOWN])}{more}")
         if self.cut:
             more = f"; and {len(self.cut) - CUTS_SHOWN} more" * (len(self.cut) > CUTS_SHOWN)
             lines.append(f"  cut short: {'; '.join(self.cut[:CUTS_SHOWN])}{more}")

@@ -11,16 +11,15 @@ import numpy as np
 
 from mirage_mlir.graph.layout import WARP_THREADS
 from mirage_mlir.graph.schedule import (
-    ACCUMULATORS_PER_THREAD,
-    BYTES_IN_FLIGHT,
     FOLLOWER_BYTES,
     MATRIX_THREADS,
-    MAX_BUFFER_BYTES,
     MAX_REGISTERS,
     PRODUCER_WARPS,
     RESERVED_BYTES,
-    STAGE_COUNTS,
+    copy_stages,
     elementwise_threads,
+    matrix_threads,
+    may_double_buffer,
     pipeline_stages,
     side_by_side,
 )
@@ -34,7 +33,7 @@ from mirage_mlir.search.live_values import REDUCTIONS, LiveValues, Mask
 from mirage_mlir.search.program import Input, Kind
 from mirage_mlir.search.tile_bytes import boxed_tile, padded_bytes, padded_tile
 from mirage_mlir.search.tiling import Tiling, item_bytes, round_up
-from mirage_mlir.search.warps import COLUMNS, LINE_PADDING, ROWS, Warps, chosen, warps_product
+from mirage_mlir.search.warps import LINE_PADDING, Warps, chosen, warps_product
 
 MAX_LIVE_PER_THREAD = 96
 """Elements in f32 that a thread keeps; of its 255 registers others hold addresses and copies."""
@@ -54,9 +53,6 @@ COPIES_OF_LIVE = 1.5
 
 OTHER_BYTES = 2048
 """Scalars of rows, and what is lost where tiles start at multiples of 1024 bytes."""
-
-ENOUGH_STAGES = 4
-"""Buffers of the loop's tiles that are left where what it computes has two of its own."""
 
 REDUCTION_WAITS = 3
 """What a reduction over a block waits, in barriers: lanes, warps, and the way through shared
@@ -178,11 +174,8 @@ class Resources(LiveValues):
         if not products:
             largest = np.maximum.reduce([self.tiling.volume(value) for value in self.edges])
             return elementwise_threads(largest)
-        accumulators = self.tiling.zero
-        for edge in products:
-            rows, columns, _ = self._sides(edge)
-            accumulators = accumulators + round_up(rows, ROWS) * round_up(columns, COLUMNS)
-        many = accumulators > ACCUMULATORS_PER_THREAD * MATRIX_THREADS
+        threads = matrix_threads([self._sides(edge)[:2] for edge in products])
+        many = threads > MATRIX_THREADS
         if sum(1 + len(chain.others) for chain in self.chains) == len(products):
             warps = self.tiling.one * (MATRIX_THREADS // WARP_THREADS)
             for chain in self.chains:
@@ -258,7 +251,7 @@ class Resources(LiveValues):
 
     def _stages(self) -> Array:
         """Buffers of each tile of the loop, as `schedule-threadblock` chooses them."""
-        few = self._few_stages()
+        few = copy_stages(self.staged, self.tiling.mesh.iterations)
         if not self.pipelined.any():
             return few
         mesh, target = self.tiling.mesh, self.tiling.target
@@ -277,20 +270,9 @@ class Resources(LiveValues):
         once, stages, self.made = self.made, self.stages, 2 * self.made
         self.stages = self._stages()
         room = self.staged * self.stages + self.held + self.made + OTHER_BYTES
-        enough = (self.stages >= np.minimum(stages, ENOUGH_STAGES)) & self.pipelined
-        enough &= room <= self.tiling.target.shared_per_block
+        enough = may_double_buffer(stages, self.stages, room, self.tiling.target) & self.pipelined
         self.made = np.where(enough, self.made, once)
         self.stages = np.where(enough, self.stages, stages)
-
-    def _few_stages(self) -> Array:
-        """The fewest buffers that keep enough bytes on their way."""
-        stages = np.full_like(self.staged, float(STAGE_COUNTS[0]))
-        enough = self.staged * (stages - 1) >= BYTES_IN_FLIGHT
-        for count in STAGE_COUNTS[1:]:
-            fitting = ~enough & (count * self.staged <= MAX_BUFFER_BYTES)
-            stages = np.where(fitting, float(count), stages)
-            enough |= fitting & (self.staged * (count - 1) >= BYTES_IN_FLIGHT)
-        return np.minimum(stages, self.tiling.mesh.iterations)
 
     def _held_bytes(self) -> Array:
         """The tiles that stay through the loop."""

@@ -160,7 +160,8 @@ class Optimizer:
                 best = self._planned(part)
                 kernels = self._apart(part) if best is None else [best]
                 found |= {planned.results: planned for planned in kernels}
-        except AloneError:
+        except AloneError as error:
+            remark(error.op, f"no plan in pieces: {error}", detail=True)
             return []
         return [Plan(self.function, tuple(found.values()), self.proofs.compare)]
 
@@ -199,7 +200,8 @@ class Optimizer:
                 if self.proofs.sifted(planned):
                     return True
                 proof = self.proofs.of(planned)
-        except ArrangementError:
+        except ArrangementError as error:
+            self.report.refuse(f"{planned.structure} of a piece: {error}")
             return False
         if proof.verdict is Verdict.EQUAL:
             return True
