@@ -125,6 +125,8 @@ def split_groups(
         valid = (deep >= 1) & (inner % UNIT_DEPTH == 0)
         valid = valid & (height % UNIT_ROWS == 0) & (width % COLUMN_STEP == 0)
         valid = valid & (height * width <= MAX_SUMS * GROUP_THREADS)
+        if not valid.any():
+            continue
         partial = (deep * rows * columns * 4 <= MAX_EXCHANGE_BYTES) if may_split else False
         valid = valid & ((deep <= 1) | partial)
         valid = valid & operands[0].can_split(height, inner, d, deep)

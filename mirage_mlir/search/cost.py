@@ -64,6 +64,7 @@ from mirage_mlir.search.terms import (
     PER_MULTIPROCESSOR,
     SCALAR,
     SHARED,
+    Arrays,
     ModelledResources,
     Terms,
 )
@@ -94,8 +95,13 @@ class CostModel(WorkCount):
         self.terms = Terms()
         """What the time is made of; `seconds` fills it."""
 
-    def seconds(self) -> Array:
-        """The modelled time of every combination; infinite for those that do not fit."""
+    def seconds(self, *, explained: bool = False) -> Array:
+        """
+        The modelled time of every combination; infinite for those that do not fit.
+
+        Only where it is `explained` its terms are kept: their arrays fill the cache.
+        """
+        self.terms.kept = explained
         self.count()
         fits = self.resources.fits() & self._launchable()
         return np.where(fits, self._combined(), np.inf)
@@ -161,7 +167,7 @@ class CostModel(WorkCount):
         exchanged = np.where(mesh.shares > 1, self._exchange_seconds(waves), 0.0)
         started = self._start_seconds() + waves * BLOCK_START
         after = self._compute_seconds(self.after, at_once, most, terms.after) + exchanged
-        terms.combined |= {
+        combined: Arrays = {
             "resident": resident,
             "waves": waves,
             "pipelined": pipelined,
@@ -177,6 +183,7 @@ class CostModel(WorkCount):
             "started": started,
             "after": after,
         }
+        terms.note(terms.combined, combined)
         return started + overlapped + np.where(looped, waiting, 0.0) + after
 
     def _apart(self, at_once: Array, most: Array, waves: Array) -> Array:
@@ -304,7 +311,7 @@ class CostModel(WorkCount):
         rate = np.minimum(target.dram_rate_of_one, answered)
         asked_later = np.maximum(most * self.l2 / blocks - flight, 0.0)
         alone = latency - IDLE_LATENCY + asked_later / rate
-        self.terms.copies |= {DRAM: first, L2: repeated, PER_MULTIPROCESSOR: alone}
+        self.terms.note(self.terms.copies, {DRAM: first, L2: repeated, PER_MULTIPROCESSOR: alone})
         seconds = np.maximum(together, alone)
         if not self.resources.pipelined.any():
             return seconds
@@ -320,19 +327,19 @@ class CostModel(WorkCount):
         alone = np.maximum(each * first / rate, each * self.l2 / l2_rate)
         again = (self.l2 - first) / (target.pipeline_l2_rate_of_one * target.multiprocessors)
         together, repeated = self.dram / target.pipeline_rate, AGAIN * again
-        self.terms.tensor_copies |= {DRAM: together, L2: repeated, PER_MULTIPROCESSOR: alone}
+        self.terms.note(
+            self.terms.tensor_copies, {DRAM: together, L2: repeated, PER_MULTIPROCESSOR: alone}
+        )
         return np.maximum(together + repeated, alone)
 
     def _with_turns(self, memory: Array, waves: Array) -> Array:
         """What the bytes take, and the producer's turns."""
         looped = waves * self.tiling.mesh.iterations
         turns = looped * (COPY_TURN + COPY_BOX * self.resources.boxes)
-        self.terms.tensor_copies[ISSUE] = turns
+        self.terms.note(self.terms.tensor_copies, {ISSUE: turns})
         return (memory**TOGETHER + turns**TOGETHER) ** (1 / TOGETHER)
 
-    def _compute_seconds(
-        self, work: Work, at_once: Array, most: Array, units: dict[str, Array]
-    ) -> Array:
+    def _compute_seconds(self, work: Work, at_once: Array, most: Array, units: Arrays) -> Array:
         """Seconds of arithmetic of the multiprocessor with the most blocks, and of its `units`."""
         target = self.tiling.target
         busy = self._busy(at_once)
@@ -341,7 +348,7 @@ class CostModel(WorkCount):
         matrix = work.matrix / (target.matrix_rate * np.minimum(1.0, enough * busy))
         scalar = work.scalar / (target.scalar_rate * busy)
         shared = work.shared / target.shared_rate
-        units |= {MMA: matrix, SCALAR: scalar, SHARED: shared, BLOCKS_IN_TURN: share}
+        self.terms.note(units, {MMA: matrix, SCALAR: scalar, SHARED: shared, BLOCKS_IN_TURN: share})
         return share * np.maximum(matrix, np.maximum(scalar, shared))
 
     def _busy(self, at_once: Array) -> Array:

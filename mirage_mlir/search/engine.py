@@ -324,7 +324,7 @@ class Search:
         """
         tiling = Tiling(self.program, one.algebra, one.graph, self.target, mesh)
         model = CostModel(tiling, one.derivation)
-        seconds = model.seconds()
+        seconds = model.seconds(explained=True)
         self.report.instantiations += seconds.size
         best = self._best(seconds, mesh)
         enough = len(best) >= self._wanted and not self.program.open_sums

@@ -13,7 +13,6 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from mirage_mlir.search.fitted import LAST_TURN
-from mirage_mlir.search.instantiate import Array
 
 DRAM, L2 = "DRAM", "L2"
 PER_MULTIPROCESSOR = "loads of one SM"
@@ -38,7 +37,7 @@ BLOCKS_IN_TURN = "share"
 COPYING = (DRAM, L2, PER_MULTIPROCESSOR, ISSUE)
 COMPUTING = (MMA, SCALAR, SHARED, BARRIERS, READING)
 
-Arrays = dict[str, Array]
+Arrays = dict[str, ArrayLike]
 
 
 @dataclass(frozen=True)
@@ -99,8 +98,15 @@ class Terms:
     """Arithmetic up to the end of the loop."""
     after: Arrays = field(default_factory=Arrays)
     """The same behind it."""
-    combined: dict[str, ArrayLike] = field(default_factory=dict[str, ArrayLike])
+    combined: Arrays = field(default_factory=Arrays)
     """By the names of the model's own quantities."""
+    kept: bool = False
+    """Whether anybody will ask for them."""
+
+    def note(self, group: Arrays, values: Arrays) -> None:
+        """Keep some arrays, if anybody will ask for them."""
+        if self.kept:
+            group |= values
 
     def at(self, index: int, iterations: int) -> ModelledTime:
         """
