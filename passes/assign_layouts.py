@@ -53,7 +53,7 @@ def choose_threads(graph: kernel.GraphDefinedOp, target: Target) -> int:
         threads = threads_of_chains(graph, target)
         if threads is not None:
             return threads
-        return matrix_threads([matmul_sizes(op)[:2] for op in matmuls])
+        return int(matrix_threads([matmul_sizes(op)[:2] for op in matmuls]))
     largest = max(
         prod(threadblock.shape_of(value))
         for op in graph.body.block.ops

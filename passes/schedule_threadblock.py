@@ -29,9 +29,10 @@ from mirage_mlir.graph.schedule import (
     MAX_REGISTERS,
     PRODUCER_WARPS,
     Array,
-    choose_stages,
+    copy_stages,
     iterations_ahead,
     iterations_at_start,
+    may_double_buffer,
     mbarrier_bytes,
     most_registers,
     pipeline_stages,
@@ -89,9 +90,6 @@ FEWEST_BESIDE = 32
 
 LARGEST_ALIGNMENT = 1024
 """Bytes that a tile starts at a multiple of: eight lines of the widest swizzle."""
-
-ENOUGH_STAGES = 4
-"""Buffers of the loop's tiles that are left where what it computes has two of its own."""
 
 BLOCKS_IN_STEP = 8
 """Neighbouring blocks that run through the loop side by side: together they read long runs of
@@ -341,7 +339,7 @@ class Scheduler:
             op.attributes[DOUBLE_BUFFERED] = UnitAttr()
         stages = self.stages_of(graph, True)
         needed = stages * iteration_bytes(graph) + other_bytes(graph) + mbarrier_bytes(stages)
-        if stages < min(before, ENOUGH_STAGES) or needed > self.target.shared_memory_per_block:
+        if not may_double_buffer(before, stages, needed, self.target):
             for op in found:
                 del op.attributes[DOUBLE_BUFFERED]
 
@@ -351,7 +349,7 @@ class Scheduler:
         if self.stages:
             return min(iterations, self.stages)
         if not pipelined:
-            return choose_stages(size, iterations)
+            return int(copy_stages(size, iterations))
         share, other = self.share_of(graph), other_bytes(graph)
         if is_followed(graph):
             other += FOLLOWER_BYTES

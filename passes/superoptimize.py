@@ -33,6 +33,7 @@ from mirage_mlir.graph.target import DEFAULT_TARGET, require_known, target_named
 from mirage_mlir.interruption import deferred
 from mirage_mlir.passes.search.check import check
 from mirage_mlir.passes.search.effort import MAX_KERNELS, Effort
+from mirage_mlir.passes.search.explained import explained
 from mirage_mlir.passes.search.inline import inline_pieces, is_partitioned
 from mirage_mlir.passes.search.optimizer import Optimizer
 from mirage_mlir.passes.search.plan import FunctionWriter, Plan
@@ -113,11 +114,15 @@ def candidates(
     optimizer = Optimizer(function.clone(), row, limits, report, proofs)
     for plan, alone in optimizer.plans():
         try:
-            written = FunctionWriter(plan).write()
+            writer = FunctionWriter(plan)
+            written = writer.write()
         except ArrangementError as error:
+            report.refuse(f"{plan.structure}: {error}")
             remark(function, f"{plan.structure} was left out: {error}", detail=True)
             continue
+        others = [each for each in optimizer.considered if each is not plan]
         found = report.of_candidate(plan.count, plan.seconds, plan.structure, alone=alone)
+        found.explanation = explained(plan, writer.launched, others, optimizer.target)
         found.stopped = limits.reason if limits.expired() else ""
         yield Candidate(written, plan, alone, found)
 

@@ -103,6 +103,7 @@ def parse(about: str) -> argparse.Namespace:
     parser.add_argument("--target", default="H200", help="whose row of constants is asked")
     parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1, help="to compile with")
     parser.add_argument("--again", type=Path, help="a result: ask the model of now")
+    parser.add_argument("--compact", type=Path, help="a result: write timed.json for the tests")
     parser.add_argument("--sample", action="store_true", help="show what would be timed")
     parser.add_argument(
         "--results", type=Path, default=Path(__file__).parents[1] / "results", help="folder"
@@ -116,6 +117,8 @@ def calibrate(about: str) -> int:
     wanted = chosen(list(cases()), arguments.only)
     if arguments.again is not None:
         return again(arguments.again, wanted, arguments.target)
+    if arguments.compact is not None:
+        return compact(arguments.compact, wanted, arguments.target)
     with workers(arguments.jobs) as pool:
         sample = partial(samples, target=arguments.target, count=arguments.count)
         texts = [case.text() for case in wanted]
@@ -180,7 +183,8 @@ def line(name: str, rows: Sequence[Row]) -> str:
     """One program."""
     pairs = right(rows)
     if len(pairs) < 2:
-        return f"{name:32} {len(pairs)} of {len(rows)} timed: {rows[0].problem[:120]}"
+        problem = rows[0].problem[:120] if rows else "none is found again"
+        return f"{name:32} {len(pairs)} of {len(rows)} timed: {problem}"
     modelled, measured = zip(*pairs, strict=True)
     return (
         f"{name:32} {len(pairs):3} of {len(rows):3}"
@@ -228,13 +232,28 @@ def summary(rows: Sequence[Row]) -> str:
     )
 
 
+def read_rows(path: Path) -> dict[str, list[Row]]:
+    """The kernels of each program of a result."""
+    stored = cast(dict[str, Any], json.loads(path.read_text()))
+    return by_program([Row(**row) for row in stored["rows"]])
+
+
+def compact(path: Path, wanted: Sequence[Case], target: str) -> int:
+    """Write what a result says of the programs `wanted` as the tests read it."""
+    from calibration.compact import compacted, write
+
+    grouped = read_rows(path)
+    found = {case.name: compacted(case, grouped.get(case.name, []), target) for case in wanted}
+    write({name: timed for name, timed in found.items() if timed is not None})
+    return 0
+
+
 def again(path: Path, wanted: Sequence[Case], target: str) -> int:
     """The rows of a result with the times that the model of now gives."""
     from calibration.remodel import remodelled
 
-    stored = cast(dict[str, Any], json.loads(path.read_text()))
-    rows = [Row(**row) for row in stored["rows"]]
-    grouped = by_program(rows)
+    grouped = read_rows(path)
+    rows = [row for some in grouped.values() for row in some]
     new: list[Row] = []
     for case in wanted:
         if case.name in grouped:

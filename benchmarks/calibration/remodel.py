@@ -29,11 +29,18 @@ class _Again(Spread):
         return sorted(set(kept))
 
 
-def remodelled(case: Case, rows: Sequence["Row"], target: str) -> list["Row"]:
-    """`rows` of a program with the times that the model gives now; without those it cannot make."""
+def keeping(rows: Sequence["Row"]) -> type[Spread]:
+    """A search that keeps the tilings of `rows`."""
 
     class Search(_Again):
         wanted = tuple(row.tiles for row in rows)
 
-    now = {sample.digest: sample.modelled for sample in all_samples(case.text(), target, Search)}
+    return Search
+
+
+def remodelled(case: Case, rows: Sequence["Row"], target: str) -> list["Row"]:
+    """`rows` of a program with the times that the model gives now; without those it cannot make."""
+
+    samples = all_samples(case.text(), target, keeping(rows))
+    now = {sample.digest: sample.modelled for sample in samples}
     return [replace(row, modelled=now[row.digest] * 1e6) for row in rows if row.digest in now]

@@ -80,19 +80,22 @@ def samples(program: str, target: str, count: int) -> list[Sample]:
 
 def all_samples(program: str, target: str, search: type[Spread]) -> list[Sample]:
     """The kernels that `search` keeps, the fastest in the model first."""
+    return [sample for sample, _ in graphs(program, target, search)]
+
+
+def graphs(program: str, target: str, search: type[Spread]) -> Iterator[tuple[Sample, BlockGraph]]:
+    """The same, each with its graph."""
     (function,) = functions(parse_program(program, "program"))
     normalise(function)
     wanted = to_compute(returned(function))
     piece = read_piece(inner([op for op in function.body.block.ops if op.results], wanted), wanted)
     limits = Limits(candidates=1000)
-    found: list[Sample] = []
     for graph in search(piece.program, target_named(target), limits, SearchReport()).run():
         try:
             text = _written(function, piece, graph, target_named(target))
         except ArrangementError:
             continue
-        found.append(Sample(text, str(graph), dict(graph.tiles), graph.seconds))
-    return found
+        yield Sample(text, str(graph), dict(graph.tiles), graph.seconds), graph
 
 
 def _evenly(size: int, count: int) -> Iterator[int]:

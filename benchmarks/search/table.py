@@ -35,7 +35,7 @@ def markdown(runs: dict[str, Any], machine: dict[str, object]) -> str:
         "# Structures found",
         "",
         f"Written by `benchmarks/search/run.py`, {machine['date']}, commit {machine['commit']}. "
-        "Times are the cost model's for an H200, in microseconds. `grid{i,k} loop{j}` names the "
+        "Times are the cost model's for an H200, in microseconds. `grid(i, k) loop(j)` names the "
         "axes that blocks cut and that they walk; `=1`: one index of the axis in each block; "
         "`across n blocks`: the blocks of a cluster add up what they sum. The rank is that among "
         "all that was kept; candidates of one structure with other tile sizes are left out.",

@@ -26,6 +26,8 @@ from mirage_mlir.driver.source import alone, compiler_context, function_named, t
 from mirage_mlir.graph.occupancy import resident_blocks
 from mirage_mlir.graph.target import target_named
 from mirage_mlir.passes.fuse_thread_graphs import FuseThreadGraphsPass
+from mirage_mlir.passes.lower_to_nvvm import LowerToNvvmPass
+from mirage_mlir.passes.lowering.resources import KernelResources, resources_of
 from mirage_mlir.passes.pipelines import lowering_passes
 from mirage_mlir.passes.search.check import check
 from mirage_mlir.runtime.artifact import TargetCode, TensorSpec
@@ -74,6 +76,8 @@ class CompiledFunction:
     code: TargetCode
     ptx: str
     assembled: Cubin
+    scheduled: tuple[KernelResources, ...]
+    """What each launch's kernel was scheduled to need, in the order of the launches."""
     seconds: Mapping[str, float]
     """Seconds of "lower", "PTX" and "ptxas"."""
 
@@ -109,12 +113,15 @@ def compile_function(
     """
     chip = target_named(target).chip
     seconds = Seconds()
+    scheduled: tuple[KernelResources, ...] = ()
     function = function_named(module, name)
     check(function)
     lowered = alone(function)
     with _collector_paused():
         with seconds.phase("lower"):
             for each in lowering_passes(target, pack=pack):
+                if isinstance(each, LowerToNvvmPass):
+                    scheduled = resources_of(lowered)
                 each.apply(compiler_context(), lowered)
                 if isinstance(each, FuseThreadGraphsPass):
                     check_fusion(function, function_named(lowered, name))
@@ -145,6 +152,7 @@ def compile_function(
         ),
         ptx=ptx,
         assembled=cubin,
+        scheduled=scheduled,
         seconds=seconds.phases,
     )
 

@@ -1,5 +1,6 @@
 """What `mirage-opt --report --artifacts=DIR --profile` does besides running passes."""
 
+import json
 from collections.abc import Callable, Mapping
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
@@ -16,6 +17,7 @@ from mirage_mlir.dialects.target import resolve_target
 from mirage_mlir.driver.as_written import compile_as_written
 from mirage_mlir.driver.choose import Offer
 from mirage_mlir.driver.compile import CompiledFunction
+from mirage_mlir.driver.explain import ChosenFunction, as_json
 from mirage_mlir.driver.options import Options
 from mirage_mlir.driver.profile import Machine, Profiler, this_machine
 from mirage_mlir.driver.source import alone, function_named, functions, text_of
@@ -57,13 +59,17 @@ class Session:
         self,
         *,
         report: bool,
+        explain: bool = False,
+        explain_json: str | None = None,
         artifacts: str | None,
         verbose: bool,
         profiling: Profiling | None = None,
         pack: bool = False,
     ) -> None:
         """Raises `OSError` when the folder for artifacts cannot be made."""
-        self._report = report
+        self._report, self._explain = report, explain
+        self._explain_json = None if explain_json is None else Path(explain_json)
+        self._explained: dict[str, Mapping[str, ChosenFunction]] = {}
         self._verbose = verbose
         self._profiling = profiling
         self._pack = pack
@@ -201,13 +207,25 @@ class Session:
         parts: list[str] = []
         for function in filter(is_compiled, functions(module)):
             artifact, compiled = self._compiled(function, module)
-            parts.append(artifact.report)
+            parts += [artifact.report] * self._report
+            parts += [artifact.explanation] * self._explain
+            self._explained |= self._explanation_of(artifact)
             if self._folder is not None:
                 parts += self._write(self._folder, artifact, compiled)
         if self._verbose:
             times = ", ".join(f"{name} {seconds:.3f}" for name, seconds in self._passes)
-            parts.append(f"seconds by pass: {times}\n")
-        return "".join(parts).rstrip("\n") if self._report else None
+            parts += [f"seconds by pass: {times}\n"] * self._report
+        if self._explain_json is not None:
+            text = json.dumps(as_json(self._explained), indent=2)
+            write_whole(self._explain_json, f"{text}\n".encode())
+        return "".join(parts).rstrip("\n") if self._report or self._explain else None
+
+    def _explanation_of(self, artifact: Artifact) -> dict[str, Mapping[str, ChosenFunction]]:
+        """Why the kernels of an artifact were chosen, by chip, where a search chose them."""
+        found = self._results.get(artifact.name)
+        if found is None or found.artifact is not artifact:
+            return {}
+        return {artifact.name: found.explanations}
 
     def _compiled(
         self, function: func.FuncOp, module: ModuleOp
@@ -240,5 +258,7 @@ def _offer_of(candidate: func.FuncOp, name: str, search: SearchReport) -> Offer:
     for attribute in ("mirage.cost", "mirage.rank"):
         del function.attributes[attribute]
     kernels = sum(isinstance(op, GraphDefinedOp) for op in function.walk())
-    report = replace(search, modelled=cost.value.data, structure="", kernels=kernels)
+    report = replace(
+        search, modelled=cost.value.data, structure="", kernels=kernels, explanation=None
+    )
     return Offer(function, False, report)

@@ -11,6 +11,7 @@ from mirage_mlir import __version__
 from mirage_mlir.diagnostics import remark
 from mirage_mlir.driver.choose import Choice, Chooser, Offer
 from mirage_mlir.driver.compile import CompiledFunction, Seconds
+from mirage_mlir.driver.explain import ChosenFunction, explain_choice, explanation_text
 from mirage_mlir.driver.options import Options
 from mirage_mlir.driver.report import compile_report, verification_fields
 from mirage_mlir.driver.source import alone, function_named, text_of
@@ -37,6 +38,8 @@ class Superoptimized:
     """By phase, for all chips together."""
     offers: Mapping[str, Offer]
     """What was taken, by chip."""
+    explanations: Mapping[str, ChosenFunction]
+    """Why, by chip."""
 
 
 def offers(function: func.FuncOp, target: str, effort: Effort) -> Iterator[Offer]:
@@ -76,12 +79,14 @@ def superoptimize_function(
     with progress.shown(), deferred():
         choices = _choose_all(_Compile(reference, options, known, seconds, progress))
     report = compile_report(name, choices, seconds.phases)
+    explanations = {choice.compiled.code.target: explain_choice(choice) for choice in choices}
     own = [choice for choice in choices if choice.compiled.code.target == _chip(options)]
     return Superoptimized(
-        artifact=_artifact(reference, choices, report),
+        artifact=_artifact(reference, choices, report, explanations),
         compiled=tuple(choice.compiled for choice in choices),
         function=(own or choices)[0].offer.function,
         seconds=seconds.phases,
+        explanations=explanations,
         offers={choice.compiled.code.target: choice.offer for choice in choices},
     )
 
@@ -154,7 +159,12 @@ def _reason(error: DiagnosticException) -> str:
     return " ".join([str(error), *getattr(error, "__notes__", ())])
 
 
-def _artifact(reference: func.FuncOp, choices: list[Choice], report: str) -> Artifact:
+def _artifact(
+    reference: func.FuncOp,
+    choices: list[Choice],
+    report: str,
+    explanations: Mapping[str, ChosenFunction],
+) -> Artifact:
     first = choices[0].compiled
     return Artifact(
         name=first.name,
@@ -163,6 +173,7 @@ def _artifact(reference: func.FuncOp, choices: list[Choice], report: str) -> Art
         targets=tuple(choice.compiled.code for choice in choices),
         program=text_of(alone(reference)),
         report=report,
+        explanation=explanation_text(explanations),
         verification=verification_fields(choices),
         producer=f"mirage_mlir {__version__}",
     )

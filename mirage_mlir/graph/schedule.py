@@ -13,10 +13,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from mirage_mlir.graph.layout import (
     MMA_COLUMNS,
-    MMA_DEPTH,
     MMA_ROWS,
     WARP_THREADS,
-    ceil_div,
     round_up,
 )
 from mirage_mlir.graph.target import Target
@@ -64,6 +62,9 @@ GROUP_WARPS = 4
 
 FEW_REGISTERS = 24
 """Of each thread of a group of producers: the fewest that there are, the rest is for others."""
+
+ENOUGH_STAGES = 4
+"""Buffers of the loop's tiles that are left where what it computes has two of its own."""
 
 MAX_PIPELINE_STAGES = 16
 """Buffers of each tile that such a loop has at most: one thread prepares the barriers of all."""
@@ -119,10 +120,16 @@ def elementwise_threads(elements: ArrayLike) -> Array:
     return np.clip(2 ** np.ceil(np.log2(share)), MIN_THREADS, MAX_THREADS)
 
 
-def matrix_threads(matmuls: Sequence[tuple[int, int]]) -> int:
-    """Threads of a block with matmuls, by the rows and columns of each."""
-    accumulators = sum(round_up(m, MMA_ROWS) * round_up(n, MMA_COLUMNS) for m, n in matmuls)
-    return MATRIX_THREADS * (1 if accumulators <= ACCUMULATORS_PER_THREAD * MATRIX_THREADS else 2)
+def matrix_threads(matmuls: Sequence[tuple[ArrayLike, ArrayLike]]) -> Array:
+    """Threads of a block with matmuls that are in no chain, by the rows and columns of each."""
+    accumulators = np.float64(0)
+    for rows, columns in matmuls:
+        fragments = np.ceil(np.asarray(rows) / MMA_ROWS) * np.ceil(
+            np.asarray(columns) / MMA_COLUMNS
+        )
+        accumulators = accumulators + fragments * (MMA_ROWS * MMA_COLUMNS)
+    many = accumulators > ACCUMULATORS_PER_THREAD * MATRIX_THREADS
+    return np.where(many, 2.0 * MATRIX_THREADS, float(MATRIX_THREADS))
 
 
 def most_registers(threads: int) -> int:
@@ -136,40 +143,38 @@ def most_registers(threads: int) -> int:
     return min(MAX_REGISTERS, REGISTERS // together // REGISTERS_STEP * REGISTERS_STEP)
 
 
-def choose_warps(sizes: tuple[int, int, int], warps: int, may_split: bool) -> tuple[int, int, int]:
+def copy_stages(iteration_bytes: ArrayLike, iterations: ArrayLike) -> Array:
     """
-    Warps along rows, columns and depth with the least work for each warp.
+    Buffers of each tile that a loop loads by `cp.async`: the fewest that keep enough on their way.
 
-    Work is counted in instructions of one iteration of the loop: one `mma.sync` for each fragment,
-    one `ldmatrix` for a left fragment and half of one for a right fragment.
+    Args:
+        iteration_bytes: of the tiles of one iteration.
+        iterations: iterations of the loop.
     """
-    rows, columns, depth = sizes
-    steps = ceil_div(depth, MMA_DEPTH)
-    best: tuple[float, tuple[int, int, int]] | None = None
-    powers = [1 << k for k in range(warps.bit_length())]
-    for down, across in ((d, a) for d in powers for a in powers if d * a <= warps):
-        deep = warps // (down * across)
-        row_tiles = ceil_div(ceil_div(rows, MMA_ROWS), down)
-        column_tiles = ceil_div(ceil_div(columns, MMA_COLUMNS), across)
-        parts = deep * down * across * row_tiles * column_tiles * MMA_ROWS * MMA_COLUMNS * 4
-        if deep > 1 and (not may_split or steps % deep or parts > MAX_EXCHANGE_BYTES):
-            continue
-        work = (steps / deep) * (row_tiles * column_tiles + row_tiles + column_tiles / 2)
-        if best is None or (work, (down, across, deep)) < best:
-            best = (work, (down, across, deep))
-    assert best is not None, "all warps along the rows is always possible"
-    return best[1]
+    size = np.asarray(iteration_bytes, np.float64)
+    stages = np.full_like(size, float(STAGE_COUNTS[0]))
+    enough = size * (stages - 1) >= BYTES_IN_FLIGHT
+    for count in STAGE_COUNTS[1:]:
+        fitting = ~enough & (count * size <= MAX_BUFFER_BYTES)
+        stages = np.where(fitting, float(count), stages)
+        enough = enough | (fitting & (size * (count - 1) >= BYTES_IN_FLIGHT))
+    return np.where(size > 0, np.minimum(stages, iterations), 1.0)
 
 
-def choose_stages(iteration_bytes: int, iterations: int) -> int:
-    """Buffers of each tile that a loop loads: the fewest that keep enough bytes on their way."""
-    if not iteration_bytes:
-        return 1
-    fitting = [n for n in STAGE_COUNTS if n * iteration_bytes <= MAX_BUFFER_BYTES] or [
-        STAGE_COUNTS[0]
-    ]
-    enough = [n for n in fitting if (n - 1) * iteration_bytes >= BYTES_IN_FLIGHT]
-    return min(iterations, (enough or fitting[-1:])[0])
+def may_double_buffer(
+    before: ArrayLike, after: ArrayLike, shared_bytes: ArrayLike, target: Target
+) -> Mask:
+    """
+    Whether what the loop computes gets two buffers of its own.
+
+    Args:
+        before: stages of the tiles that the loop loads where it has one.
+        after: the same where it has two.
+        shared_bytes: of the whole block in the loop, with two.
+        target: whose shared memory it is.
+    """
+    left = np.asarray(after) >= np.minimum(before, ENOUGH_STAGES)
+    return left & (np.asarray(shared_bytes) <= target.shared_memory_per_block)
 
 
 def side_by_side(blocks: ArrayLike, cluster: ArrayLike, target: Target) -> Array:

@@ -19,7 +19,6 @@ from mirage_mlir.graph.layout import (
 )
 from mirage_mlir.graph.schedule import (
     GROUP_WARPS,
-    MAX_EXCHANGE_BYTES,
     MAX_FRAGMENT_REGISTERS,
     most_registers,
     registers_of_consumers,
@@ -160,26 +159,6 @@ def operand_tile(layout: SharedLayout, *, depth_along_columns: bool) -> OperandT
     return OperandTile(layout.swizzle, layout.panel, (layout.column == 1) == depth_along_columns)
 
 
-@dataclass(frozen=True)
-class Side:
-    """
-    One operand of a matmul, as far as it limits how warpgroups share it.
-
-    Args:
-        swizzle: bytes of a line.
-        along_depth: whether neighbours lie along the depth.
-    """
-
-    swizzle: int
-    along_depth: bool
-
-    def can_split(self, outer: int, depth: int, groups: Groups) -> bool:
-        """Whether each group's part of these sizes, in elements, starts a run of its own."""
-        pitch = self.swizzle // ITEM_BYTES
-        part, count = (depth, groups[2]) if self.along_depth else (outer, groups[1])
-        return count == 1 or part % pitch == 0 or pitch % part == 0
-
-
 def registers_for_chain(groups: int, *, looped: bool) -> int:
     """
     Registers of a thread for the sums of a chain's matmuls, in a block of so many warpgroups.
@@ -188,47 +167,3 @@ def registers_for_chain(groups: int, *, looped: bool) -> int:
     """
     registers = registers_of_consumers if looped else most_registers
     return min(MAX_FRAGMENT_REGISTERS, registers(groups * GROUP_THREADS) - OTHER_REGISTERS)
-
-
-def choose_groups(
-    sizes: tuple[int, int, int], sides: tuple[Side, Side], count: int, may_split: bool
-) -> Groups | None:
-    """
-    How `count` warpgroups share a matmul: along the instruction's rows, its columns, and the
-    depth.
-
-    The one that reads least from shared memory, then the one with the least instructions for each
-    group: all groups use the same tensor cores. None where each has sums of its own for more than
-    a thread has registers, or the sizes cannot be cut so.
-
-    Args:
-        sizes: rows (a multiple of 64), columns (of 8) and depth (of 16) of the instruction's
-            matmul.
-        sides: its operands.
-        count: a power of two.
-        may_split: whether groups may have parts of one sum.
-    """
-    rows, columns, depth = sizes
-    best: tuple[tuple[int, int, int], Groups] | None = None
-    powers = [1 << k for k in range(count.bit_length())]
-    for down, across in ((d, a) for d in powers for a in powers if d * a <= count):
-        groups = (down, across, count // (down * across))
-        deep = groups[2]
-        if rows % (WGMMA_ROWS * down) or columns % (COLUMN_STEP * across):
-            continue
-        if depth % (WGMMA_DEPTH * deep) or (deep > 1 and not may_split):
-            continue
-        height, width, inner = rows // down, columns // across, depth // deep
-        if deep > 1 and deep * rows * columns * 4 > MAX_EXCHANGE_BYTES:
-            continue
-        if height * width // GROUP_THREADS > MAX_SUMS:
-            continue
-        first, second = sides
-        rows_fit = first.can_split(height, inner, (across, down, deep))
-        if not (rows_fit and second.can_split(width, inner, groups)):
-            continue
-        steps = inner // WGMMA_DEPTH * (height // WGMMA_ROWS)
-        key = (count * steps * (WGMMA_ROWS + width), steps, deep)
-        if best is None or (key, groups) < best:
-            best = (key, groups)
-    return None if best is None else best[1]

@@ -9,6 +9,7 @@ On disk an artifact is a zip with `manifest.json` and the files that it names:
     <target>.cubin        machine code of all kernels
     <target>.ugraph.mlir  the uGraph that the kernels were made from
     report.txt            the report of the search
+    explanation.txt       why these kernels were chosen, where a search chose them
 
 The same artifact is the same bytes whenever it is saved.
 """
@@ -51,6 +52,7 @@ MANIFEST = "manifest.json"
 CHECKSUM = "manifest.sha256"
 PROGRAM = "program.mlir"
 REPORT = "report.txt"
+EXPLANATION = "explanation.txt"
 
 
 NOT_VERIFIED = "NOT VERIFIED"
@@ -146,6 +148,8 @@ class Artifact:
     program: str
     """Text of the program as it was written."""
     report: str = ""
+    explanation: str = ""
+    """Why its kernels were chosen; empty where no search chose them."""
     verification: Mapping[str, object] = field(default_factory=dict[str, object])
     producer: str = ""
 
@@ -188,6 +192,8 @@ class Artifact:
     def to_bytes(self) -> bytes:
         """The artifact as the contents of a file."""
         files = {PROGRAM: self.program.encode(), REPORT: self.report.encode()}
+        if self.explanation:
+            files[EXPLANATION] = self.explanation.encode()
         for code in self.targets:
             files[f"{code.target}.cubin"] = code.cubin
             files[f"{code.target}.ugraph.mlir"] = code.ugraph.encode()
@@ -237,6 +243,7 @@ class Artifact:
             ),
             program=_text(files, PROGRAM),
             report=_text(files, REPORT),
+            explanation=_text(files, EXPLANATION) if EXPLANATION in files else "",
             verification=manifest.raw("verification"),
             producer=manifest.text("producer"),
         )

@@ -60,6 +60,13 @@ class CompiledKernel:
         """What was searched, what is proved, and what the kernels need."""
         return self.artifact.report
 
+    def explain(self) -> str:
+        """
+        Why these kernels were chosen: the terms of the cost model for each, what limits it, what it
+        needs, and which candidates lost by how much; empty where no search chose them.
+        """
+        return self.artifact.explanation
+
     def __repr__(self) -> str:
         targets = ", ".join(code.target for code in self.artifact.targets)
         return f"<CompiledKernel {self._signature()} for {targets}>"

@@ -11,6 +11,7 @@ from mirage_mlir.search.extract import Derivation
 from mirage_mlir.search.hypergraph import Edge, Hypergraph, Stage
 from mirage_mlir.search.instantiate import Instance
 from mirage_mlir.search.program import Function, Kind, Program
+from mirage_mlir.search.terms import ModelledResources, ModelledTime
 from mirage_mlir.search.values import Algebra
 
 
@@ -44,7 +45,10 @@ class Modelled:
 
     seconds: float
     threads: int
+    """That compute; a producer warp of TMA copies is not among them."""
     shared_bytes: int
+    time: ModelledTime
+    resources: ModelledResources
 
 
 @dataclass(frozen=True)
@@ -82,7 +86,7 @@ class BlockGraph:
 
     def __str__(self) -> str:
         """Grid and loop, for people."""
-        shares = "".join(f" across {self.blocks[number]} blocks" for number in self.across)
+        shares = "".join(f" split-K {self.blocks[number]}" for number in self.across)
         return f"{self.configuration}{shares}"
 
 

@@ -66,3 +66,26 @@ def _is_summed(program: Program, node: int, axis: str) -> bool:
 def _bytes(program: Program, axes: Axes, element_type: str) -> float:
     """The bytes of a tensor over `axes`."""
     return prod(program.shape(axes)) * item_bytes(element_type)
+
+
+def least_seconds(program: Program, target: Target) -> float:
+    """A lower bound on what any kernels that compute a program take, in the model."""
+    moved: dict[int, float] = {}
+    for tensor in program.inputs:
+        elements = 1.0
+        for axis in tensor.axes:
+            elements *= 1 if axis is None else program.sizes[axis]
+        moved[tensor.argument] = elements * item_bytes(tensor.element_type)
+    stored = 0.0
+    for output in program.outputs:
+        elements = 2.0 ** len(output.partial)
+        for axis in output.axes:
+            elements *= 1 if axis is None else program.sizes[axis]
+        stored += elements * item_bytes(output.element_type)
+    bytes_moved = sum(moved.values()) + stored
+    return least_start(target) + least_reading(target, bytes_moved)
+
+
+def least_seconds_of_any(target: Target) -> float:
+    """A lower bound on the time of any kernel."""
+    return least_start(target)

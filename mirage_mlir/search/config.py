@@ -37,8 +37,9 @@ class Configuration:
     single: tuple[str, ...] = ()
 
     def __str__(self) -> str:
-        grid = ",".join(f"{axis}=1" if axis in self.single else axis for axis in self.grid)
-        return f"grid{{{grid}}} loop{{{','.join(self.loop)}}}"
+        grid = ", ".join(f"{axis}=1" if axis in self.single else axis for axis in self.grid)
+        loop = f" loop({', '.join(self.loop)})" if self.loop else ""
+        return f"grid({grid}){loop}"
 
 
 def one_kernel_configurations(program: Program) -> Iterator[Configuration]:

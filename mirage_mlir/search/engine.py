@@ -7,15 +7,16 @@ choices are made in a fixed order, so that every run that is not cut by time giv
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 
 import numpy as np
 
 from mirage_mlir.graph.target import Target
-from mirage_mlir.search.block_graph import BlockGraph, Modelled, block_graph
+from mirage_mlir.search.block_graph import BlockGraph, block_graph
 from mirage_mlir.search.config import Configuration, one_kernel_configurations
-from mirage_mlir.search.cost import CostModel, static_weights
+from mirage_mlir.search.cost import CostModel
 from mirage_mlir.search.extract import Derivation, Extraction
+from mirage_mlir.search.found import Bounded, Explored, Found, different
 from mirage_mlir.search.hypergraph import Edge, Hypergraph, Stage, Value
 from mirage_mlir.search.instantiate import Array, Mesh, instantiate, mesh_of, share_counts
 from mirage_mlir.search.limits import Limits
@@ -24,6 +25,7 @@ from mirage_mlir.search.program import Program
 from mirage_mlir.search.report import SearchReport
 from mirage_mlir.search.saturate import Saturation
 from mirage_mlir.search.stabilization import stabilized
+from mirage_mlir.search.static_weights import static_weights
 from mirage_mlir.search.tiling import Tiling
 from mirage_mlir.search.values import Algebra
 
@@ -62,51 +64,6 @@ NOMINAL_TILE = 64
 """The extent at which static weights are taken."""
 
 
-@dataclass(frozen=True)
-class _Found:
-    """One graph of one configuration, with its best modelled time so far."""
-
-    seconds: float
-    order: tuple[int, int]
-    """The number of the configuration, and of the graph in it."""
-    algebra: Algebra
-    configuration: Configuration
-    graph: Hypergraph
-    derivation: Derivation
-
-
-@dataclass(frozen=True)
-class _Bounded:
-    """Tile sizes, with lower bounds on the times of all graphs."""
-
-    mesh: Mesh
-    seconds: Array
-
-    @property
-    def least(self) -> float:
-        """The lowest bound."""
-        return float(self.seconds.min(initial=np.inf))
-
-    def count(self, most: float) -> int:
-        """How many bounds are not above `most`."""
-        return int(np.count_nonzero(self.seconds <= most))
-
-    def within(self, most: float) -> "_Bounded":
-        """Those tile sizes whose bounds are not above `most`, and finite."""
-        kept = (self.seconds <= most) & np.isfinite(self.seconds)
-        return _Bounded(self.mesh.where(kept), self.seconds[kept])
-
-
-@dataclass
-class Explored:
-    """
-    The hypergraphs of a program, products of sums not multiplied out: for who wants more of them.
-    """
-
-    algebra: Algebra
-    graphs: dict[Configuration, Hypergraph] = field(default_factory=dict[Configuration, Hypergraph])
-
-
 class Search:
     """Searches one program; `run` returns the candidates, the fastest in the model first."""
 
@@ -138,7 +95,7 @@ class Search:
         self.bounded = False
         """Whether anything was left out for taking longer than the bound."""
         self.explored: Explored | None = None
-        self._found: list[_Found] = []
+        self._found: list[Found] = []
 
     def run(self) -> list[BlockGraph]:
         """The candidates; empty when one kernel cannot hold the program."""
@@ -166,7 +123,7 @@ class Search:
         slowest = self._found[kept - 1].seconds if len(self._found) >= kept else np.inf
         return min(slowest, self.bound)
 
-    def _keep(self, found: _Found) -> None:
+    def _keep(self, found: Found) -> None:
         kept = KEPT_COARSE if self.limits.coarse else REFINED
         together = sorted([*self._found, found], key=lambda one: (one.seconds, one.order))
         self._found = together[:kept]
@@ -248,10 +205,10 @@ class Search:
         shares: Sequence[int],
         *,
         fine: bool,
-    ) -> "_Bounded":
+    ) -> Bounded:
         mesh = self._mesh(configuration, shares, fine=fine)
         tiling = Tiling(self.program, self.algebra, graph, self.target, mesh)
-        return _Bounded(mesh, least_seconds_of_graphs(tiling, goals))
+        return Bounded(mesh, least_seconds_of_graphs(tiling, goals))
 
     def _goals(self, graph: Hypergraph, configuration: Configuration) -> list[int] | None:
         """The values to store: each output, once the loop is over."""
@@ -298,7 +255,7 @@ class Search:
         configuration: Configuration,
         graph: Hypergraph,
         derivations: Sequence[Derivation],
-        bounded: "_Bounded",
+        bounded: Bounded,
         order: int,
     ) -> None:
         tiling = Tiling(self.program, self.algebra, graph, self.target, bounded.mesh)
@@ -314,7 +271,7 @@ class Search:
             self.bounded = self.bounded or self.bound < best < np.inf
             if best <= self._cutoff and np.isfinite(best):
                 self._keep(
-                    _Found(best, (order, place), self.algebra, configuration, graph, derivation)
+                    Found(best, (order, place), self.algebra, configuration, graph, derivation)
                 )
 
     def _shares(
@@ -336,7 +293,7 @@ class Search:
         parts = self.limits.parts
         return instantiate(self.program, configuration, self.target, shares, fine=fine, parts=parts)
 
-    def _refine(self, found: Sequence[_Found]) -> list[BlockGraph]:
+    def _refine(self, found: Sequence[Found]) -> list[BlockGraph]:
         """The graphs with the best of all tile sizes."""
         candidates: list[BlockGraph] = []
         with self.report.phase("costing"):
@@ -345,7 +302,7 @@ class Search:
         # The sort is stable: of equal times the graph that was found first wins.
         return sorted(candidates, key=lambda candidate: candidate.seconds)
 
-    def _refine_one(self, one: _Found) -> list[BlockGraph]:
+    def _refine_one(self, one: Found) -> list[BlockGraph]:
         goals = one.derivation.goals
         shares = self._shares(one.configuration, one.graph, goals)
         mesh = self._mesh(one.configuration, shares, fine=not self.limits.coarse)
@@ -359,7 +316,7 @@ class Search:
             return graphs
         return self._graphs(one, mesh)[0]
 
-    def _graphs(self, one: _Found, mesh: Mesh) -> tuple[list[BlockGraph], float]:
+    def _graphs(self, one: Found, mesh: Mesh) -> tuple[list[BlockGraph], float]:
         """
         A graph with its best tile sizes, and the time up to which these are all that are wanted.
 
@@ -367,7 +324,7 @@ class Search:
         """
         tiling = Tiling(self.program, one.algebra, one.graph, self.target, mesh)
         model = CostModel(tiling, one.derivation)
-        seconds = model.seconds()
+        seconds = model.seconds(explained=True)
         self.report.instantiations += seconds.size
         best = self._best(seconds, mesh)
         enough = len(best) >= self._wanted and not self.program.open_sums
@@ -379,15 +336,15 @@ class Search:
                 one.graph,
                 one.derivation,
                 mesh.point(int(index)),
-                Modelled(
-                    float(seconds[index]),
-                    int(model.resources.threads[index]),
-                    int(model.resources.shared[index]),
-                ),
+                model.modelled(index, float(seconds[index])),
             )
             for index in best
         ]
-        stable = (stabilized(self.program, one.algebra, graph) for graph in graphs)
+        stable = [stabilized(self.program, one.algebra, graph) for graph in graphs]
+        if None in stable:
+            self.report.refuse(
+                f"{one.configuration}: an exp whose maximum it does not have in time"
+            )
         slowest = float(seconds[best[-1]]) if enough else np.inf
         return [graph for graph in stable if graph is not None], slowest
 
@@ -400,26 +357,13 @@ class Search:
         """
         ordered = [int(i) for i in np.argsort(seconds, kind="stable") if np.isfinite(seconds[i])]
         if not self.program.open_sums:
-            return self._different(ordered, mesh)
+            return different(ordered, mesh)[: self._wanted]
         fastest: dict[tuple[float, ...], int] = {}
         for index in ordered:
             axes = sorted(self.program.open_sums)
             parts = tuple(float(mesh.counts[axis][index]) for axis in axes)
             fastest.setdefault(parts, index)
         return list(fastest.values())
-
-    def _different(self, ordered: Sequence[int], mesh: Mesh) -> list[int]:
-        """
-        The fastest of `ordered` that differ by much: what the model gets wrong about one, it gets
-        wrong about its neighbours.
-        """
-        places = np.array(ordered, dtype=np.int64)
-        cut = np.round(np.log2(mesh.shares[places]))
-        for count in (*mesh.counts.values(), mesh.iterations**0.5):
-            # Half of an octave, and for the iterations of the loop a whole one.
-            cut = 128 * cut + np.round(2 * np.log2(count[places]))
-        _, first = np.unique(cut, return_index=True)
-        return [ordered[place] for place in sorted(first.tolist())[: self._wanted]]
 
     @property
     def _wanted(self) -> int:

@@ -13,15 +13,15 @@ from math import prod
 
 from mirage_mlir.graph.target import Target
 from mirage_mlir.search.config import Configuration, one_kernel_configurations
-from mirage_mlir.search.cost import static_weights
-from mirage_mlir.search.engine import Explored
 from mirage_mlir.search.extract import Derivation, Extraction
+from mirage_mlir.search.found import Explored
 from mirage_mlir.search.hypergraph import Edge, Hypergraph, Stage, Value
 from mirage_mlir.search.instantiate import mesh_of
 from mirage_mlir.search.program import Axes, Kind, Node, Program
 from mirage_mlir.search.program_cuts import SUMS
 from mirage_mlir.search.saturate import Saturation
 from mirage_mlir.search.shifts import find_shifts
+from mirage_mlir.search.static_weights import static_weights
 from mirage_mlir.search.tiling import Tiling
 from mirage_mlir.search.values import Algebra
 

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mirage_mlir.graph.schedule import MAX_EXCHANGE_BYTES
+from mirage_mlir.graph.sharing import Lines, split_groups
 from mirage_mlir.graph.wgmma import (
     COLUMN_STEP,
     GROUP_COUNTS,
@@ -18,7 +19,6 @@ from mirage_mlir.graph.wgmma import (
     GROUPS_IN_FLIGHT,
     ITEM_BYTES,
     LONGEST_LINE,
-    MAX_SUMS,
     WGMMA_DEPTH,
     WGMMA_ROWS,
     registers_for_chain,
@@ -74,12 +74,6 @@ class Operand:
         widths = (LONGEST_LINE, LONGEST_LINE // 2, SHORTEST_LINE)
         return np.select([self.run % width == 0 for width in widths], widths, 0)
 
-    def starts_lines(self, part: Array) -> NDArray[np.bool_]:
-        """Whether the part of each group starts at a line, or several lie in one (see `Side`)."""
-        return ((part > self.line) & (part % np.maximum(self.line, 1) == 0)) | (
-            self.line % np.maximum(part, 1) == 0
-        )
-
 
 def operand_tile(tiling: Tiling, edges: Mapping[int, Edge], value: int, summed: str) -> Operand:
     """How the operand `value` of a product lies, whose depth is the axis `summed`."""
@@ -101,7 +95,7 @@ def group_product(
     summed: bool,
 ) -> Grouped:
     """
-    A product alone, by the rows, columns and depth of its tiles: what `choose_groups` chooses.
+    A product alone, by the rows, columns and depth of its tiles: shared as `split_groups` says.
 
     Where the rows are no multiple of a unit's and the columns are, the unit computes it transposed.
     """
@@ -110,33 +104,22 @@ def group_product(
     high = np.where(normal, rows, columns)
     wide = round_up(np.where(normal, columns, rows), COLUMN_STEP)
     groups = threads / GROUP_THREADS
-    possible = (high % WGMMA_ROWS == 0) & operands[0].fits & operands[1].fits
-    best, exchange = np.full_like(rows, np.inf), np.zeros_like(rows)
-    for down, across in ((d, a) for d in GROUP_COUNTS for a in GROUP_COUNTS):
-        possible_now = possible & (groups >= down * across)
-        if not possible_now.any():
-            continue
-        deep = np.maximum(groups / (down * across), 1)
-        height, width, inner = high / down, wide / across, depth / deep
-        parts = np.where(deep > 1, deep * high * wide * 4, 0.0)
-        fits = possible_now & (inner % WGMMA_DEPTH == 0)
-        fits &= (height % WGMMA_ROWS == 0) & (width % COLUMN_STEP == 0)
-        fits &= (deep == 1) | (summed & (parts <= MAX_EXCHANGE_BYTES))
-        fits &= height * width <= MAX_SUMS * GROUP_THREADS
-        for operand, is_high in zip(operands, (normal, ~normal), strict=True):
-            if operand.along_depth:
-                fits &= (deep == 1) | operand.starts_lines(inner)
-            elif down * across > 1:
-                count, part = np.where(is_high, down, across), np.where(is_high, height, width)
-                fits &= (count == 1) | operand.starts_lines(part)
-        read = groups * (height / WGMMA_ROWS) * (WGMMA_ROWS + width) * inner * ITEM_BYTES
-        better = fits & (read < best)
-        best, exchange = np.where(better, read, best), np.where(better, parts, exchange)
-    fits = np.isfinite(best)
+    first, second = (
+        Lines(
+            np.where(normal, one.line, other.line),
+            np.where(normal, one.along_depth, other.along_depth),
+        )
+        for one, other in (operands, operands[::-1])
+    )
+    split = split_groups((high, wide, depth), (first, second), groups, summed)
+    fits = split.fits & (high % WGMMA_ROWS == 0) & operands[0].fits & operands[1].fits
+    height, width, inner = high / split.down, wide / split.across, depth / split.deep
+    read = groups * (height / WGMMA_ROWS) * (WGMMA_ROWS + width) * inner * ITEM_BYTES
+    parts = np.where(split.deep > 1, split.deep * high * wide * 4, 0.0)
     work = GROUP_WORK * 2 * high * wide * depth
     whole = np.logical_and.reduce([operand.line == LONGEST_LINE for operand in operands], axis=0)
     work = np.where(whole, work, SHORT_LINES * work)
-    return Grouped(fits, Warps(work, np.where(fits, best, 0.0), exchange, fits))
+    return Grouped(fits, Warps(work, np.where(fits, read, 0.0), np.where(fits, parts, 0.0), fits))
 
 
 def group_counts(tiling: Tiling, edges: Mapping[int, Edge], chains: Sequence[Chain]) -> Array:

@@ -15,10 +15,14 @@ import numpy as np
 
 from mirage_mlir.graph.target import Target
 from mirage_mlir.search.block_graph import BlockGraph
-from mirage_mlir.search.bounds import least_in_one_kernel
-from mirage_mlir.search.cost import least_reading, least_start
-from mirage_mlir.search.engine import Explored, Search
+from mirage_mlir.search.bounds import (
+    least_in_one_kernel,
+    least_seconds,
+    least_seconds_of_any,
+)
+from mirage_mlir.search.engine import Search
 from mirage_mlir.search.forms import with_fewer_products
+from mirage_mlir.search.found import Explored
 from mirage_mlir.search.kernel_plan import (
     KEPT,
     BestPlans,
@@ -33,7 +37,6 @@ from mirage_mlir.search.program_cuts import Cut, cuts
 from mirage_mlir.search.report import SearchReport
 from mirage_mlir.search.shifted_cuts import shifted_cuts
 from mirage_mlir.search.split import Split, splits
-from mirage_mlir.search.tiling import item_bytes
 
 OTHERS = 3
 """Graphs of each kernel of several that are offered with the best of the others."""
@@ -64,24 +67,6 @@ LEAST_TRIED = 12_000
 """Operations tried in the search of one part, whatever was tried before, until a graph is found. Of
 what one kernel can compute, a configuration with one of the lowest bounds has graphs; those take
 4000 for attention with its queries and keys normalised."""
-
-
-def least_seconds(program: Program, target: Target) -> float:
-    """A lower bound on what any kernels that compute a program take, in the model."""
-    moved: dict[int, float] = {}
-    for tensor in program.inputs:
-        elements = 1.0
-        for axis in tensor.axes:
-            elements *= 1 if axis is None else program.sizes[axis]
-        moved[tensor.argument] = elements * item_bytes(tensor.element_type)
-    stored = 0.0
-    for output in program.outputs:
-        elements = 2.0 ** len(output.partial)
-        for axis in output.axes:
-            elements *= 1 if axis is None else program.sizes[axis]
-        stored += elements * item_bytes(output.element_type)
-    bytes_moved = sum(moved.values()) + stored
-    return least_start(target) + least_reading(target, bytes_moved)
 
 
 @dataclass
@@ -373,11 +358,6 @@ def effort(way: Cut | Split) -> int:
 def stored(cut: Cut) -> int:
     """How many tensors the second part of a cut reads that the first stores."""
     return sum(1 for source in cut.second.arguments if source.kernel is not None)
-
-
-def least_seconds_of_any(target: Target) -> float:
-    """A lower bound on the time of any kernel."""
-    return least_start(target)
 
 
 def search_kernels(

@@ -22,14 +22,9 @@ from mirage_mlir.search.fitted import IDLE_LATENCY, SECTOR
 from mirage_mlir.search.groups import GROUP_WORK
 from mirage_mlir.search.hypergraph import Edge, Hypergraph, Stage, Value
 from mirage_mlir.search.instantiate import Array, Mesh
+from mirage_mlir.search.live_values import ACCUMULATIONS, REDUCTIONS, Mask
 from mirage_mlir.search.program import Kind, Program
-from mirage_mlir.search.resources import (
-    ACCUMULATIONS,
-    MAX_LIVE_PER_THREAD,
-    REDUCTIONS,
-    Mask,
-    Resources,
-)
+from mirage_mlir.search.resources import MAX_LIVE_PER_THREAD, Resources
 from mirage_mlir.search.tiling import Tiling
 from mirage_mlir.search.values import Algebra
 from mirage_mlir.search.warps import COLUMNS, DEPTH, RIGHT_BYTES, Warps

@@ -1,9 +1,11 @@
 """What a search did, for people and for statistics files."""
 
-from collections.abc import Generator
+from collections.abc import Generator, Iterator
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field, replace
 from time import perf_counter
+
+from mirage_mlir.search.explanation import Explanation
 
 COUNTS = (
     "axes",
@@ -18,6 +20,9 @@ COUNTS = (
     "unshifted",
 )
 """The fields of a report that count what was searched."""
+
+DIMENSIONS_SHOWN = 8
+"""Of the dimensions of kernels, for people; `--explain` has those of every kernel."""
 
 CUTS_SHOWN = 4
 """Of what was left out, for people; large programs are cut short at hundreds of places."""
@@ -61,12 +66,16 @@ class SearchReport:
     """Candidates that verification turned down."""
     cut: list[str] = field(default_factory=list[str])
     """What was left out because a limit was reached; empty when the search was exhaustive."""
+    refused: list[str] = field(default_factory=list[str])
+    """Graphs that were found and cannot be used, and why."""
     stopped: str = ""
     """What ended the search before its end: the time limit or the interrupt."""
     verification: str = ""
     """`verified` or `NOT VERIFIED`, and why, in one line."""
     phases: dict[str, float] = field(default_factory=dict[str, float])
     """Seconds spent in each phase."""
+    explanation: Explanation | None = None
+    """Why the candidate was taken; None where it was not searched for now."""
 
     def of_candidate(
         self, kernels: int, modelled: float, structure: str, *, alone: bool
@@ -79,6 +88,7 @@ class SearchReport:
             structure=structure,
             alone=alone,
             cut=list(self.cut),
+            refused=list(self.refused),
             phases=dict(self.phases),
         )
 
@@ -87,8 +97,14 @@ class SearchReport:
         for name in COUNTS:
             setattr(self, name, getattr(self, name) + getattr(other, name))
         self.cut += [reason for reason in other.cut if reason not in self.cut]
+        self.refused += [reason for reason in other.refused if reason not in self.refused]
         for name, seconds in other.phases.items():
             self.phases[name] = self.phases.get(name, 0.0) + seconds
+
+    def refuse(self, reason: str) -> None:
+        """Note a graph that was found and cannot be used; each reason once."""
+        if reason not in self.refused:
+            self.refused.append(reason)
 
     def add_part(self, other: "SearchReport") -> None:
         """Count the search of a part of this program, whose operators and axes are this one's."""
@@ -116,6 +132,7 @@ class SearchReport:
             f"  searched: {self.configurations} configurations, {self.values} values "
             f"({self.tried} operations tried), {self.graphs} graphs, "
             f"{self.instantiations} instantiations",
+            *self._dimensions(),
             f"  found: {self._found()}",
             f"  modelled: {self.modelled * 1e6:.1f} us; each operator alone "
             f"{self.modelled_alone * 1e6:.1f} us",
@@ -129,11 +146,26 @@ class SearchReport:
             lines.append(
                 f"  as written: {self.unshifted} exp{plural} of which no maximum may be subtracted"
             )
+        if self.refused:
+            more = f"; and {len(self.refused) - CUTS_SHOWN} more"
+            more *= len(self.refused) > CUTS_SHOWN
+            lines.append(f"  refused: {'; '.join(self.refused[:CUTS_SHOWN])}{more}")
         if self.cut:
             more = f"; and {len(self.cut) - CUTS_SHOWN} more" * (len(self.cut) > CUTS_SHOWN)
             lines.append(f"  cut short: {'; '.join(self.cut[:CUTS_SHOWN])}{more}")
         lines.append(f"  time: {phases}")
         return lines
+
+    def _dimensions(self) -> Iterator[str]:
+        """What the letters in the structure stand for."""
+        kernels = self.explanation.kernels if self.explanation is not None else ()
+        shown: dict[str, None] = {}
+        for kernel in kernels:
+            for dimension in kernel.dimensions if kernel is not None else ():
+                shown.setdefault(str(dimension))
+        more = f"; and {len(shown) - DIMENSIONS_SHOWN} more" * (len(shown) > DIMENSIONS_SHOWN)
+        if shown:
+            yield f"  dimensions: {'; '.join([*shown][:DIMENSIONS_SHOWN])}{more}"
 
     def _found(self) -> str:
         plural = "" if self.kernels == 1 else "s"

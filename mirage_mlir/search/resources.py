@@ -8,20 +8,18 @@ combinations of tile sizes at once and close enough to tell which of them fit an
 from collections.abc import Iterator
 
 import numpy as np
-from numpy.typing import NDArray
 
 from mirage_mlir.graph.layout import WARP_THREADS
 from mirage_mlir.graph.schedule import (
-    ACCUMULATORS_PER_THREAD,
-    BYTES_IN_FLIGHT,
     FOLLOWER_BYTES,
     MATRIX_THREADS,
-    MAX_BUFFER_BYTES,
     MAX_REGISTERS,
     PRODUCER_WARPS,
     RESERVED_BYTES,
-    STAGE_COUNTS,
+    copy_stages,
     elementwise_threads,
+    matrix_threads,
+    may_double_buffer,
     pipeline_stages,
     side_by_side,
 )
@@ -31,15 +29,11 @@ from mirage_mlir.search.extract import Derivation
 from mirage_mlir.search.groups import group_chain, group_counts, group_product, operand_tile
 from mirage_mlir.search.hypergraph import Edge
 from mirage_mlir.search.instantiate import Array
+from mirage_mlir.search.live_values import REDUCTIONS, LiveValues, Mask
 from mirage_mlir.search.program import Input, Kind
-from mirage_mlir.search.tile_bytes import boxed_tile, contiguous, padded_bytes, padded_tile
+from mirage_mlir.search.tile_bytes import boxed_tile, padded_bytes, padded_tile
 from mirage_mlir.search.tiling import Tiling, item_bytes, round_up
-from mirage_mlir.search.warps import COLUMNS, LINE_PADDING, ROWS, Warps, chosen, warps_product
-
-Mask = NDArray[np.bool_]
-
-REGISTER = 4
-"""Bytes of a register."""
+from mirage_mlir.search.warps import LINE_PADDING, Warps, chosen, warps_product
 
 MAX_LIVE_PER_THREAD = 96
 """Elements in f32 that a thread keeps; of its 255 registers others hold addresses and copies."""
@@ -60,36 +54,16 @@ COPIES_OF_LIVE = 1.5
 OTHER_BYTES = 2048
 """Scalars of rows, and what is lost where tiles start at multiples of 1024 bytes."""
 
-ENOUGH_STAGES = 4
-"""Buffers of the loop's tiles that are left where what it computes has two of its own."""
-
 REDUCTION_WAITS = 3
 """What a reduction over a block waits, in barriers: lanes, warps, and the way through shared
 memory one after the other."""
 
-REDUCTIONS = (Kind.REDUCE_SUM, Kind.REDUCE_MAX)
-ACCUMULATIONS = (Kind.ACCUMULATE_SUM, Kind.ACCUMULATE_MAX)
 
-
-class Resources:
+class Resources(LiveValues):
     """What one derivation needs; arrays have an entry for each combination of tile sizes."""
 
     def __init__(self, tiling: Tiling, derivation: Derivation) -> None:
-        self.tiling = tiling
-        self.derivation = derivation
-        self.edges = dict(zip(derivation.values, derivation.edges, strict=True))
-        self.uses: dict[int, list[int]] = {value: [] for value in derivation.values}
-        for value, edge in self.edges.items():
-            for operand in edge.operands:
-                self.uses[operand].append(value)
-        self.shifted = self._shifted()
-        """The exps from whose arguments maxima are subtracted."""
-        self.rescaled = self._rescaled()
-        """The sums over the loop that every iteration brings to a new maximum."""
-        self.live = self._live()
-        self.asked = self._asked()
-        self.kept: dict[int, Mask] = {}
-        """For operands of tensor cores that may stay in registers, where they do."""
+        super().__init__(tiling, derivation)
         self.chains = self._chains()
         self.threads = self._threads()
         self.products = {
@@ -110,6 +84,8 @@ class Resources:
         self.stages = self._stages()
         self._alternate()
         self.shared = self._shared_bytes()
+        self.registers = tiling.zero
+        """Of all threads that compute; `resident` estimates it."""
 
     def fits(self) -> Mask:
         """Which combinations a block has the registers and the shared memory for."""
@@ -121,13 +97,14 @@ class Resources:
         return shared & kept & self._askable() & self._reducible()
 
     def resident(self) -> Array:
-        """Blocks that run on one multiprocessor at a time."""
+        """Blocks that run on one multiprocessor at a time; notes the `registers` of a block."""
         target = self.tiling.target
         if self.products:
             registers = self.live + OTHERS_BESIDE_PRODUCTS * self.threads
         else:
             registers = np.maximum(COPIES_OF_LIVE * self.live, self.asked)
             registers = registers + OTHER_REGISTERS * self.threads
+        self.registers = registers
         threads = self.threads + np.where(self.pipelined, PRODUCER_WARPS * WARP_THREADS, 0)
         registers = registers * self._sharing_threads(threads) / self.threads
         resident = np.minimum.reduce(
@@ -147,97 +124,7 @@ class Resources:
         """
         return np.where(self.pipelined, round_up(threads, MATRIX_THREADS), threads)
 
-    # Which tiles are where
-
-    def in_shared(self, value: int) -> bool:
-        """Whether a loaded tile goes to shared memory; else it is read where it is used."""
-        return self.tiling.in_loop(value) or any(
-            self.edges[user].kind is Kind.MATMUL or self.tiling.in_loop(user)
-            for user in self.uses[value]
-        )
-
-    def is_summed(self, value: int) -> bool:
-        """Whether nothing but sums over the loop follows."""
-        users = [self.edges[user].kind for user in self.uses[value]]
-        return bool(users) and all(kind is Kind.ACCUMULATE_SUM for kind in users)
-
-    def materialised(self) -> Iterator[tuple[int, Array]]:
-        """The operands of tensor cores that are computed, and 1 where through shared memory."""
-        seen: set[int] = set()
-        for edge in self.edges.values():
-            for operand in edge.operands if edge.kind is Kind.MATMUL else ():
-                if self.edges[operand].kind is not Kind.INPUT and operand not in seen:
-                    seen.add(operand)
-                    kept = self.kept.get(operand)
-                    one = self.tiling.one
-                    yield operand, one if kept is None else np.where(kept, 0.0, one)
-
-    # Shifts
-
-    def _shifted(self) -> list[int]:
-        exponents, forms = self.tiling.algebra.exponents, self.tiling.graph.values
-        return [
-            value
-            for value, edge in self.edges.items()
-            if edge.kind is Kind.FUNCTION
-            and edge.name == "exp"
-            and exponents.get(forms[edge.operands[0]].form) is not None
-        ]
-
-    def _rescaled(self) -> list[int]:
-        pending = [value for value in self.shifted if self.tiling.in_loop(value)]
-        seen: set[int] = set()
-        found: list[int] = []
-        while pending:
-            value = pending.pop()
-            if value in seen:
-                continue
-            seen.add(value)
-            if self.edges[value].kind is Kind.ACCUMULATE_SUM:
-                found.append(value)
-            elif self.tiling.in_loop(value):
-                pending += self.uses[value]
-        return sorted(found)
-
-    # Registers
-
-    def _live(self) -> Array:
-        """Elements that a block keeps in registers across barriers, at the worst moment."""
-        place = {value: i for i, value in enumerate(self.derivation.values)}
-        kept = [
-            (place[value], self._last_use(value, place), self.tiling.volume(value))
-            for value, edge in self.edges.items()
-            if edge.kind not in (Kind.INPUT, Kind.CONSTANT) and not self._folded(value)
-        ]
-        volumes = (self.tiling.volume(value) for value in self._kept_sums())
-        worst = sum(volumes, start=self.tiling.zero)
-        for value, edge in self.edges.items():
-            if edge.kind in REDUCTIONS or edge.kind is Kind.MATMUL or value in self.shifted:
-                barrier = place[value]
-                live = sum((v for first, last, v in kept if first < barrier <= last), start=0.0)
-                worst = np.maximum(worst, live)
-        return worst
-
-    def _last_use(self, value: int, place: dict[int, int]) -> int:
-        return max((place[user] for user in self.uses[value]), default=place[value])
-
-    def _kept_sums(self) -> Iterator[int]:
-        """The sums and maxima over the loop of which a block keeps every element."""
-        for value, edge in self.edges.items():
-            if edge.kind in ACCUMULATIONS and not self._folded(value):
-                yield value
-
-    def _folded(self, value: int) -> bool:
-        """Whether a sum over the loop is reduced at once after it: a thread keeps a few numbers."""
-        users = [self.edges[user].kind for user in self.uses[value]]
-        folds = self.edges[value].kind in ACCUMULATIONS and bool(users)
-        if folds and all(kind in REDUCTIONS for kind in users):
-            return True
-        # What is added to such a sum is not kept either.
-        return bool(users) and all(
-            self.edges[user].kind in ACCUMULATIONS and self._folded(user)
-            for user in self.uses[value]
-        )
+    # Limits
 
     def _grouped(self) -> Mask:
         every = [warps.grouped for warps in self.products.values()]
@@ -253,16 +140,6 @@ class Resources:
         most = (MAX_REGISTERS - OTHER_REGISTERS) * self.threads
         return self.asked <= np.minimum(room, most)
 
-    def _asked(self) -> Array:
-        """Registers of all threads for tiles that are read where they are used: all at once."""
-        asked = self.tiling.zero
-        for value, edge in self.edges.items():
-            if edge.kind is Kind.INPUT and not self.in_shared(value):
-                tensor = self.tiling.program.inputs[edge.source]
-                item, (_, vector) = item_bytes(tensor.element_type), contiguous(self.tiling, tensor)
-                asked = asked + self.tiling.volume(value) * item / np.minimum(vector, REGISTER)
-        return asked
-
     def _reducible(self) -> Mask:
         """
         Whether every reduction is along the last dimension or all those before it.
@@ -277,17 +154,6 @@ class Resources:
                 rows = [axis for axis in axes[:-1] if axis != reduced]
                 fits &= self.tiling.extent(rows) == 1
         return fits
-
-    def _reductions(self) -> Iterator[tuple[int, str]]:
-        """What is reduced, and along which axis: sums and maxima, those of shifts too."""
-        for edge in self.edges.values():
-            if edge.kind in REDUCTIONS and edge.axis is not None:
-                yield edge.operands[0], edge.axis
-        for value in self.shifted:
-            (argument,) = self.edges[value].operands
-            shift = self.tiling.algebra.exponents[self.tiling.graph.values[argument].form]
-            assert shift is not None
-            yield from ((argument, a) for a in shift.axes if a in self.tiling.axes(argument))
 
     # Threads and warps
 
@@ -308,11 +174,8 @@ class Resources:
         if not products:
             largest = np.maximum.reduce([self.tiling.volume(value) for value in self.edges])
             return elementwise_threads(largest)
-        accumulators = self.tiling.zero
-        for edge in products:
-            rows, columns, _ = self._sides(edge)
-            accumulators = accumulators + round_up(rows, ROWS) * round_up(columns, COLUMNS)
-        many = accumulators > ACCUMULATORS_PER_THREAD * MATRIX_THREADS
+        threads = matrix_threads([self._sides(edge)[:2] for edge in products])
+        many = threads > MATRIX_THREADS
         if sum(1 + len(chain.others) for chain in self.chains) == len(products):
             warps = self.tiling.one * (MATRIX_THREADS // WARP_THREADS)
             for chain in self.chains:
@@ -388,7 +251,7 @@ class Resources:
 
     def _stages(self) -> Array:
         """Buffers of each tile of the loop, as `schedule-threadblock` chooses them."""
-        few = self._few_stages()
+        few = copy_stages(self.staged, self.tiling.mesh.iterations)
         if not self.pipelined.any():
             return few
         mesh, target = self.tiling.mesh, self.tiling.target
@@ -407,20 +270,9 @@ class Resources:
         once, stages, self.made = self.made, self.stages, 2 * self.made
         self.stages = self._stages()
         room = self.staged * self.stages + self.held + self.made + OTHER_BYTES
-        enough = (self.stages >= np.minimum(stages, ENOUGH_STAGES)) & self.pipelined
-        enough &= room <= self.tiling.target.shared_memory_per_block
+        enough = may_double_buffer(stages, self.stages, room, self.tiling.target) & self.pipelined
         self.made = np.where(enough, self.made, once)
         self.stages = np.where(enough, self.stages, stages)
-
-    def _few_stages(self) -> Array:
-        """The fewest buffers that keep enough bytes on their way."""
-        stages = np.full_like(self.staged, float(STAGE_COUNTS[0]))
-        enough = self.staged * (stages - 1) >= BYTES_IN_FLIGHT
-        for count in STAGE_COUNTS[1:]:
-            fitting = ~enough & (count * self.staged <= MAX_BUFFER_BYTES)
-            stages = np.where(fitting, float(count), stages)
-            enough |= fitting & (self.staged * (count - 1) >= BYTES_IN_FLIGHT)
-        return np.minimum(stages, self.tiling.mesh.iterations)
 
     def _held_bytes(self) -> Array:
         """The loop-invariant tiles through the loop."""

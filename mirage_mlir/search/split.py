@@ -11,8 +11,8 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from mirage_mlir.graph.target import Target
-from mirage_mlir.search.engine import Explored
 from mirage_mlir.search.forms import outermost
+from mirage_mlir.search.found import Explored
 from mirage_mlir.search.program import Axes, Function, Kind, Node, Output, Program, Shift
 from mirage_mlir.search.program_cuts import Copier, Cut, Part, Source
 from mirage_mlir.search.values import Algebra

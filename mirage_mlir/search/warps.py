@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mirage_mlir.graph.layout import WARP_THREADS
-from mirage_mlir.graph.schedule import MAX_EXCHANGE_BYTES
+from mirage_mlir.graph.sharing import split_warps
 from mirage_mlir.search.instantiate import Array
 
 ROWS, COLUMNS, DEPTH = 16, 8, 16
@@ -48,29 +48,21 @@ def chosen(where: NDArray[np.bool_], some: Warps, others: Warps) -> Warps:
 
 def warps_product(sides: tuple[Array, Array, Array], threads: Array, *, summed: bool) -> Warps:
     """
-    Warps along the rows, columns and depth of a product with the least work for each.
+    A product of single warps, shared as `split_warps` says.
 
     Only where nothing but sums over the loop follows (`summed`) do they share the depth.
     """
     rows, columns, depth = sides
     steps, warps = np.ceil(depth / DEPTH), threads / WARP_THREADS
-    best = np.full_like(rows, np.inf)
-    flops, read, exchange = best, best, best
-    for down, across in ((d, a) for d in (1, 2, 4, 8) for a in (1, 2, 4, 8) if d * a <= 8):
-        deep = np.floor(warps / (down * across))
-        row_tiles = np.ceil(np.ceil(rows / ROWS) / down)
-        column_tiles = np.ceil(np.ceil(columns / COLUMNS) / across)
-        parts = warps * row_tiles * column_tiles * ROWS * COLUMNS * 4
-        split = summed & (steps % np.maximum(deep, 1) == 0)
-        valid = (deep == 1) | ((deep > 1) & split & (parts <= MAX_EXCHANGE_BYTES))
-        work = steps / np.maximum(deep, 1)
-        work = work * (row_tiles * column_tiles + row_tiles + column_tiles / 2)
-        better = valid & (work < best)
-        best = np.where(better, work, best)
-        each = warps * steps / np.maximum(deep, 1)
-        flops = np.where(better, each * row_tiles * column_tiles * INSTRUCTION, flops)
-        moved = each * (row_tiles * LEFT_BYTES + column_tiles * RIGHT_BYTES)
-        read = np.where(better, moved, read)
-        stored = parts + warps / across * row_tiles * ROWS * LINE_PADDING
-        exchange = np.where(better, np.where(deep > 1, stored, 0.0), exchange)
-    return Warps(flops, read, exchange)
+    split = split_warps(rows, columns, depth, warps, summed)
+    row_tiles = np.ceil(np.ceil(rows / ROWS) / split.down)
+    column_tiles = np.ceil(np.ceil(columns / COLUMNS) / split.across)
+    each = np.where(split.fits, warps * steps / np.maximum(split.deep, 1), np.inf)
+    parts = warps * row_tiles * column_tiles * ROWS * COLUMNS * 4
+    stored = parts + warps / split.across * row_tiles * ROWS * LINE_PADDING
+    exchange = np.where(split.fits, np.where(split.deep > 1, stored, 0.0), np.inf)
+    return Warps(
+        each * row_tiles * column_tiles * INSTRUCTION,
+        each * (row_tiles * LEFT_BYTES + column_tiles * RIGHT_BYTES),
+        exchange,
+    )

@@ -37,6 +37,8 @@ class CommandLine:
     pack: bool
     cache: bool
     report: bool
+    explain: bool
+    explain_json: str | None
     verbose: bool
     split_input_file: bool
     verify_diagnostics: bool
@@ -78,6 +80,8 @@ def _make_parser(epilog: str) -> _Parser:
     )
     text("-t", "--target", default="mlir", help="output format, see below (default: mlir)")
     text("--report", action="store_true", help="say on stderr what was searched and proved")
+    text("--explain", action="store_true", help="say on stderr why each kernel was chosen")
+    text("--explain-json", metavar="FILE", help="write why each kernel was chosen to FILE, as JSON")
     text("--artifacts", metavar="DIR", help="write PTX, cubins and artifacts into DIR")
     text("--verify-report", metavar="FILE", help="write what verification proved to FILE, as JSON")
     text("--search-stats", metavar="FILE", help="write what each search did to FILE, as JSON")
@@ -243,6 +247,8 @@ def parse_command_line(words: Sequence[str], available: Universe) -> CommandLine
         ),
         artifacts=arguments.artifacts,
         report=arguments.report,
+        explain=arguments.explain,
+        explain_json=arguments.explain_json,
         search_stats=arguments.search_stats,
         verify_report=arguments.verify_report,
         profile=arguments.profile,

@@ -6,6 +6,7 @@ import traceback
 from collections.abc import Callable, Generator, Iterable, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from xdsl.context import Context
@@ -139,18 +140,23 @@ class _Run:
 
 def _session(command: CommandLine) -> "Session | None":
     """What reports, writes artifacts and times, when the command line asks for one of them."""
-    if not command.report and command.artifacts is None and not command.profile:
+    explains = command.explain or command.explain_json is not None
+    if not (command.report or explains or command.profile) and command.artifacts is None:
         if command.pack:
             raise UsageError(
                 "--pack is for --report, --artifacts and --profile; for -t write {pack=true}"
             )
         return None
+    if command.explain_json is not None and not Path(command.explain_json).parent.is_dir():
+        raise UsageError(f"--explain-json={command.explain_json}: there is no such folder")
     # Imported here: it brings the lowering and the bindings, which few runs need.
     from mirage_mlir.driver.session import Profiling, Session
 
     try:
         return Session(
             report=command.report,
+            explain=command.explain,
+            explain_json=command.explain_json,
             artifacts=command.artifacts,
             verbose=command.verbose,
             profiling=Profiling(cache=command.cache) if command.profile else None,

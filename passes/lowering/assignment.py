@@ -28,10 +28,8 @@ from mirage_mlir.graph.layout import (
     largest_power_of_two_divisor,
     mma_result,
 )
-from mirage_mlir.graph.schedule import (
-    choose_warps,
-)
 from mirage_mlir.graph.shapes import format_shape
+from mirage_mlir.graph.sharing import split_warps
 from mirage_mlir.graph.target import Target
 from mirage_mlir.passes.lowering.access import resident_slots
 from mirage_mlir.passes.lowering.chains import (
@@ -198,7 +196,8 @@ class LayoutAssignment(TilePlaces):
         registers.
         """
         rows, columns, depth = sizes = matmul_sizes(op)
-        warps = choose_warps(sizes, self.threads // WARP_THREADS, summed)
+        split = split_warps(*sizes, self.threads // WARP_THREADS, may_split=summed)
+        warps = int(split.down), int(split.across), int(split.deep)
         if chain is not None and in_registers:
             warps = chain.second
         elif chain is not None and source_of(op.lhs) not in self.chains:

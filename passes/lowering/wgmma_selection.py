@@ -16,6 +16,7 @@ from mirage_mlir.graph.layout import (
     swizzled_tile,
 )
 from mirage_mlir.graph.schedule import GROUP_WARPS
+from mirage_mlir.graph.sharing import Lines, split_groups
 from mirage_mlir.graph.tensor_map import widest_swizzle
 from mirage_mlir.graph.wgmma import (
     COLUMN_STEP,
@@ -23,8 +24,6 @@ from mirage_mlir.graph.wgmma import (
     WGMMA_DEPTH,
     WGMMA_ROWS,
     Groups,
-    Side,
-    choose_groups,
     wgmma_result,
 )
 from mirage_mlir.passes.lowering.context import buffer_of, is_tensor_copy
@@ -69,7 +68,7 @@ def choose_wgmma(op: threadblock.MatmulOp, warps: int, summed: bool) -> WgmmaSpl
     rows, columns, depth = matmul_sizes(op)
     if warps % GROUP_WARPS or depth % WGMMA_DEPTH or not has_half_operands(op):
         return None
-    sides = [side_of(op, index) for index in (0, 1)]
+    sides = [lines_of(op, index) for index in (0, 1)]
     swapped = rows % WGMMA_ROWS != 0
     if swapped:
         sides.reverse()
@@ -77,19 +76,19 @@ def choose_wgmma(op: threadblock.MatmulOp, warps: int, summed: bool) -> WgmmaSpl
     first, second = sides
     if first is None or second is None or rows % WGMMA_ROWS or columns % COLUMN_STEP:
         return None
-    groups = choose_groups((rows, columns, depth), (first, second), warps // GROUP_WARPS, summed)
-    if groups is None:
+    split = split_groups((rows, columns, depth), (first, second), warps // GROUP_WARPS, summed)
+    if not split.fits:
         return None
-    down, across, deep = groups
-    return WgmmaSplit((across, down, deep) if swapped else groups, swapped)
+    down, across, deep = int(split.down), int(split.across), int(split.deep)
+    return WgmmaSplit((across, down, deep) if swapped else (down, across, deep), swapped)
 
 
-def side_of(op: threadblock.MatmulOp, index: int) -> Side | None:
+def lines_of(op: threadblock.MatmulOp, index: int) -> Lines | None:
     """How `wgmma` would read operand `index` (0: left) of a matmul, None where it cannot."""
     layout = wgmma_tile(op.operands[index])
     if layout is None:
         return None
-    return Side(layout.swizzle, (layout.column == 1) == (index == 0))
+    return Lines(layout.swizzle // ITEM_BYTES, (layout.column == 1) == (index == 0))
 
 
 def wgmma_tile(value: SSAValue) -> SharedLayout | None:

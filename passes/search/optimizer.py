@@ -67,6 +67,8 @@ class Optimizer:
 
     def __post_init__(self) -> None:
         self.pieces = PieceSearch(self.target, self.limits, self.report)
+        self.considered: list[Plan] = []
+        """All plans for the function as a whole, the fastest first."""
         self._alone_by_value: dict[SSAValue, PlannedKernel] = {}
 
     def plans(self) -> Iterator[tuple[Plan, bool]]:
@@ -85,6 +87,7 @@ class Optimizer:
             # Slices of a product, say, that are results: as products of slices they are too many.
             plans += self._in_pieces()
         plans.sort(key=lambda plan: plan.seconds)
+        self.considered = sorted([*plans, alone], key=lambda plan: plan.seconds)
         # One kernel in any case: its other tilings are candidates to be timed.
         faster = [plan for plan in plans if plan.seconds < alone.seconds or not several]
         yield from ((plan, False) for plan in faster)
@@ -157,7 +160,8 @@ class Optimizer:
                 best = self._planned(part)
                 kernels = self._apart(part) if best is None else [best]
                 found |= {planned.results: planned for planned in kernels}
-        except AloneError:
+        except AloneError as error:
+            remark(error.op, f"no plan in pieces: {error}", detail=True)
             return []
         return [Plan(self.function, tuple(found.values()), self.proofs.compare)]
 
@@ -166,9 +170,10 @@ class Optimizer:
         if (piece := _piece(part)) is not None:
             plans = self.pieces.plans(piece, self.limits.max_kernels)[:MOST_PROVED]
             # Where the time was over before its search, there is what the cut is based on.
-            for planned in [*plans, *self.pieces.rough(piece)]:
+            found = [*plans, *self.pieces.rough(piece)]
+            for planned in found:
                 if self._is_proved(planned):
-                    return planned
+                    return replace(planned, rivals=tuple(p for p in found if p is not planned))
         return None
 
     def _apart(self, part: Cut) -> list[PlannedKernel]:
@@ -195,7 +200,8 @@ class Optimizer:
                 if self.proofs.sifted(planned):
                     return True
                 proof = self.proofs.of(planned)
-        except ArrangementError:
+        except ArrangementError as error:
+            self.report.refuse(f"{planned.structure} of a piece: {error}")
             return False
         if proof.verdict is Verdict.EQUAL:
             return True

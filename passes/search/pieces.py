@@ -60,7 +60,8 @@ class PieceSearch:
         for one in self.plans(piece, max_kernels):
             try:
                 one.write(piece.arguments)
-            except ArrangementError:
+            except ArrangementError as error:
+                self.report.refuse(f"{one.structure}: {error}")
                 continue
             return one
         return None
@@ -131,7 +132,8 @@ class PieceSearch:
             plan = in_one_kernel(piece.program, graph)
             try:
                 written(piece, plan, piece.arguments, self.target)
-            except ArrangementError:
+            except ArrangementError as error:
+                self.report.refuse(f"{graph} of one operator: {error}")
                 continue
             return graph
         return None
@@ -153,6 +155,7 @@ def planned(piece: Piece, plan: KernelPlan, target: Target) -> PlannedKernel:
         plan.seconds + sum(join.seconds for join in joins),
         str(plan),
         len(plan.kernels) + len(joins),
+        plan,
     )
 
 

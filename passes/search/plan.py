@@ -11,6 +11,7 @@ from mirage_mlir.dialects import kernel
 from mirage_mlir.equivalence import EquivalenceReport
 from mirage_mlir.passes.search.strided_views import is_strided_view
 from mirage_mlir.passes.search.to_ir import Kernel
+from mirage_mlir.search.kernel_plan import KernelPlan
 
 
 @dataclass(frozen=True)
@@ -26,6 +27,10 @@ class PlannedKernel:
     """Grid and loop, for people."""
     count: int = 1
     """How many kernels these are: those of a piece that was cut in several are written as one."""
+    plan: KernelPlan | None = None
+    """What the search found; None for a kernel that only copies."""
+    rivals: "tuple[PlannedKernel, ...]" = ()
+    """What else was found for a piece, the fastest first."""
 
 
 @dataclass(frozen=True)
@@ -63,6 +68,8 @@ class FunctionWriter:
     def __init__(self, plan: Plan) -> None:
         self.function = plan.function
         self._makers = {result: planned for planned in plan.kernels for result in planned.results}
+        self.launched: list[PlannedKernel] = []
+        """The kernels in the order in which they run."""
         self._block = Block(arg_types=[arg.type for arg in plan.function.body.block.args])
         self._values: dict[SSAValue, SSAValue] = {}
 
@@ -110,6 +117,7 @@ class FunctionWriter:
         return value.owner.operands if isinstance(value.owner, Operation) else ()
 
     def _launch(self, planned: PlannedKernel) -> None:
+        self.launched.append(planned)
         written = planned.write([self._values[argument] for argument in planned.arguments])
         for op in written.operations:
             _locate(op, planned.results[0])

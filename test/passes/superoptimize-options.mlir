@@ -30,7 +30,8 @@
 // VERBOSE-NEXT: func.func @linear(
 // VERBOSE-NEXT: ^
 // VERBOSE-NEXT: remark: searched: {{[0-9]+}} configurations, {{[0-9]+}} values
-// VERBOSE-NEXT: remark: found: {{[12]}} kernel{{s?}}, grid{
+// VERBOSE-NEXT: remark: dimensions: i = dim 0 of %x, dim 0 of result 0 (size 16);
+// VERBOSE-NEXT: remark: found: {{[12]}} kernel{{s?}}, grid(
 // VERBOSE-NEXT: remark: modelled: {{.*}} us; each operator alone {{.*}} us
 // VERBOSE-NEXT: remark: verified: proved: the normal forms are equal; tested: equal modulo random primes
 // VERBOSE-NEXT: remark: time: {{.*}} verification

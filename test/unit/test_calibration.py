@@ -27,7 +27,7 @@ def test_what_following_the_model_costs() -> None:
 
 def row(modelled: float, measured: float | None, spill: int = 0) -> Row:
     """A kernel of one program."""
-    return Row("f b1 f16", "grid{i}", {"i": 8}, modelled, measured, "", "0", spill)
+    return Row("f b1 f16", "grid(i)", {"i": 8}, modelled, measured, "", "0", spill)
 
 
 def test_kernels_that_are_not_counted() -> None:

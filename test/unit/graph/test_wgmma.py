@@ -6,6 +6,7 @@ from itertools import product
 import pytest
 
 from mirage_mlir.graph.layout import SWIZZLED_LINES, SharedLayout, swizzled_tile
+from mirage_mlir.graph.sharing import Lines, split_groups
 from mirage_mlir.graph.wgmma import (
     ADDRESS_MASK,
     ADDRESS_UNIT,
@@ -16,8 +17,6 @@ from mirage_mlir.graph.wgmma import (
     SWIZZLE_SHIFT,
     WGMMA_DEPTH,
     OperandTile,
-    Side,
-    choose_groups,
     operand_tile,
     wgmma_result,
 )
@@ -167,8 +166,16 @@ def test_tiles_that_no_descriptor_says():
         assert operand_tile(layout, depth_along_columns=True) is None
 
 
-LINES = Side(128, along_depth=True)
-COLUMNS = Side(128, along_depth=False)
+def shared_by(
+    sizes: tuple[int, int, int], operands: tuple[Lines, Lines], count: int, may_split: bool
+) -> tuple[int, int, int] | None:
+    """Warpgroups along rows, columns and depth; None where they cannot share the matmul."""
+    split = split_groups(sizes, operands, count, may_split)
+    return (int(split.down), int(split.across), int(split.deep)) if split.fits else None
+
+
+LINES = Lines(64, along_depth=True)
+COLUMNS = Lines(64, along_depth=False)
 
 
 @pytest.mark.parametrize(
@@ -190,13 +197,13 @@ def test_groups_share_a_matmul(
     may_split: bool,
     expected: tuple[int, int, int] | None,
 ):
-    assert choose_groups(sizes, (COLUMNS, LINES), count, may_split) == expected
+    assert shared_by(sizes, (COLUMNS, LINES), count, may_split) == expected
 
 
 def test_groups_start_at_runs_of_their_own():
     # 48 columns are no whole number of lines of 64, and do not divide one.
-    assert choose_groups((64, 96, 64), (LINES, COLUMNS), 2, False) is None
-    assert choose_groups((64, 96, 64), (LINES, LINES), 2, False) == (1, 2, 1)
+    assert shared_by((64, 96, 64), (LINES, COLUMNS), 2, False) is None
+    assert shared_by((64, 96, 64), (LINES, LINES), 2, False) == (1, 2, 1)
     # Half of a line of 64 along the depth, but no third of one.
-    assert choose_groups((64, 8, 64), (LINES, LINES), 2, True) == (1, 1, 2)
-    assert choose_groups((64, 8, 96), (LINES, LINES), 2, True) is None
+    assert shared_by((64, 8, 64), (LINES, LINES), 2, True) == (1, 1, 2)
+    assert shared_by((64, 8, 96), (LINES, LINES), 2, True) is None

@@ -154,7 +154,7 @@ def test_attention(name: str) -> None:
         report = check_equivalence(function, candidate, tests=1)
         assert report.verdict is Verdict.EQUAL, f"{graph}: {report}"
         assert any("exp up to 1e4" in loss.inputs for loss in report.losses)
-    assert any("loop{l} across" in one for one in structures) == (name != "whole rows")
+    assert any("loop(l) split-K" in one for one in structures) == (name != "whole rows")
 
 
 def test_exps_stay_in_range() -> None:

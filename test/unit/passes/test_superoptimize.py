@@ -80,7 +80,7 @@ def test_each_candidate_has_a_report_of_its_own() -> None:
     source = verified(norm())
     first = next(source)
     assert first.report.kernels == 1
-    assert first.report.structure.startswith("grid{")
+    assert first.report.structure.startswith("grid(")
     assert first.report.modelled == first.plan.seconds < first.report.modelled_alone
     assert first.report.verification.startswith("verified: proved")
     *_, last = source

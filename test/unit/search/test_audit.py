@@ -26,7 +26,7 @@ CONFIGURATIONS = {
 }
 """In how many configurations one kernel computes the program."""
 
-LONG = {"attention_core": "grid{i} loop{k}", "centred_linear": "grid{k} loop{j}"}
+LONG = {"attention_core": "grid(i) loop(k)", "centred_linear": "grid(k) loop(j)"}
 """Programs whose graphs have an operator more, and the configuration that is audited here."""
 
 
@@ -77,7 +77,7 @@ def test_the_division_may_follow_the_matmul() -> None:
     """What the audit finds first of all."""
     audit = Audit(SUBJECTS["rmsnorm_linear"])
     cut = Cut(grid=(-1, 1), loop=(1, 0))
-    assert str(audit.configuration(cut)) == "grid{k} loop{j}"
+    assert str(audit.configuration(cut)) == "grid(k) loop(j)"
     (found,) = audit.brute.enumerate(cut, 3).found
     assert found == Found(
         (
@@ -118,7 +118,7 @@ def test_random_programs() -> None:
 def missed_without(monkeypatch: pytest.MonkeyPatch, name: str) -> list[Missed]:
     """What is missed by a search that lacks something."""
     audit = Audit(SUBJECTS[name])
-    (cut,) = (cut for cut in audit.cuts() if str(audit.configuration(cut)) == "grid{k} loop{j}")
+    (cut,) = (cut for cut in audit.cuts() if str(audit.configuration(cut)) == "grid(k) loop(j)")
     audit.run(cut, 4)
     monkeypatch.undo()
     return audit.outcome.missed

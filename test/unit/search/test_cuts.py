@@ -11,8 +11,8 @@ from search_programs import normalised
 from mirage_mlir.graph.target import H200
 from mirage_mlir.search.axes import resolve
 from mirage_mlir.search.builder import ProgramBuilder
-from mirage_mlir.search.engine import Explored
 from mirage_mlir.search.forms import outermost, products, with_fewer_products
+from mirage_mlir.search.found import Explored
 from mirage_mlir.search.program import Function, Kind, Program
 from mirage_mlir.search.program_cuts import Cut, Part, Source, Uses, cuts
 from mirage_mlir.search.split import Split, splits

@@ -12,8 +12,9 @@ from search_programs import attention, gated_mlp, normalised, rmsnorm_linear, st
 
 from mirage_mlir.graph.target import H200
 from mirage_mlir.search.axes import resolve
+from mirage_mlir.search.bounds import least_seconds
 from mirage_mlir.search.builder import ProgramBuilder
-from mirage_mlir.search.kernels import KernelPlan, least_seconds, search_kernels
+from mirage_mlir.search.kernels import KernelPlan, search_kernels
 from mirage_mlir.search.limits import Limits
 from mirage_mlir.search.program import Function, Kind
 from mirage_mlir.search.program_cuts import cuts

@@ -22,10 +22,10 @@ def test_lines() -> None:
 
 def test_lines_about_limits() -> None:
     one = report()
-    one.cut.append("values of grid{} loop{}")
+    one.cut.append("values of grid()")
     one.rejected = 2
     text = "\n".join(one.lines())
-    assert "cut short: values of grid{} loop{}" in text
+    assert "cut short: values of grid()" in text
     assert "rejected by verification: 2 candidates" in text
 
 
@@ -42,7 +42,7 @@ def test_add() -> None:
     """Counts and times add up; what was chosen stays."""
     one, other = report(), report()
     other.phases["saturation"] = 0.5
-    other.cut.append("graphs of grid{} loop{}")
+    other.cut.append("graphs of grid()")
     one.add(other)
     assert (one.configurations, one.values, one.graphs, one.kernels) == (16, 18, 8, 1)
     assert one.phases == {"saturation": 0.5}

@@ -1,0 +1,62 @@
+"""
+Whether the cost model still ranks kernels that were timed on an H200 as well as it did.
+
+A change of a constant, or of what the model counts, that ranks them worse fails here. One that
+ranks them better may write the new numbers: `python benchmarks/calibration/run.py --compact FILE`.
+"""
+
+import json
+from dataclasses import replace
+from typing import Any
+
+import pytest
+from calibration.calibrate import cases
+from calibration.compact import TIMED
+from calibration.timed import Timed, modelled, ranks_of
+
+from mirage_mlir.graph.target import H200, Target
+
+PROGRAMS: dict[str, Timed] = json.loads(TIMED.read_text())
+
+CASES = {case.name: case for case in cases()}
+
+ROUNDING = 0.001
+"""Of the numbers in the file."""
+
+
+def now(name: str, target: Target = H200) -> tuple[float, float]:
+    """Rank correlation and regret of a program's kernels."""
+    return ranks_of(modelled(CASES[name], PROGRAMS[name], target))
+
+
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_ranks(name: str) -> None:
+    timed = PROGRAMS[name]
+    pairs = modelled(CASES[name], timed, H200)
+    assert len(pairs) == len(timed["kernels"]), "a search finds all of them again"
+    rank, regret = ranks_of(pairs)
+    assert rank >= timed["rank"] - ROUNDING, f"rank correlation {rank:.3f}"
+    assert regret <= timed["regret"] + ROUNDING, f"first over fastest {regret:.3f}"
+
+
+def test_most_are_ranked_well() -> None:
+    ranks = [timed["rank"] for timed in PROGRAMS.values()]
+    assert len(ranks) >= 20
+    assert sum(ranks) / len(ranks) > 0.8
+    assert max(timed["regret"] for timed in PROGRAMS.values()) < 1.2
+
+
+@pytest.mark.parametrize(
+    ("name", "wrong"),
+    [
+        ("matmul b16_n6144 f16", {"tma_l2_bandwidth_per_sm": 9e8}),
+        ("matmul b512_n4096 f16", {"mma_throughput": 3e13}),
+        ("rmsnorm 250x500 f32", {"dram_bandwidth": 1e12}),
+        ("linear_bias_gelu b8 f16", {"fp32_throughput": 1e12}),
+        ("gated_mlp b8_n4096 f16", {"barrier": 2e-6}),
+    ],
+)
+def test_a_wrong_constant_is_seen(name: str, wrong: dict[str, Any]) -> None:
+    rank, regret = now(name, replace(H200, **wrong))
+    timed = PROGRAMS[name]
+    assert rank < timed["rank"] - ROUNDING or regret > timed["regret"] + ROUNDING
