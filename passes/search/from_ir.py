@@ -8,7 +8,6 @@ of names of axes.
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from fractions import Fraction
 from functools import cached_property
 from math import isfinite
 
@@ -19,16 +18,8 @@ from xdsl.ir import Attribute, BlockArgument, Operation, SSAValue
 from mirage_mlir.dialects import kernel
 from mirage_mlir.dialects.bases import TF32
 from mirage_mlir.dialects.elementwise import parameters_of, row_of
-from mirage_mlir.field.rational import simplest_rational
 from mirage_mlir.graph.float_formats import FORMATS
-from mirage_mlir.operators.elementwise import (
-    Composite,
-    FunctionName,
-    Opaque,
-    Pairwise,
-    Parameters,
-    Row,
-)
+from mirage_mlir.passes.search.elementwise import record_elementwise
 from mirage_mlir.passes.search.strided_views import STRIDED_VIEWS, strides_of
 from mirage_mlir.search.axes import JoinedResult, ViewError, resolve_views
 from mirage_mlir.search.builder import ProgramBuilder
@@ -169,72 +160,10 @@ class _Reader:
 
     def _recorded(self, op: Operation, operands: Sequence[int]) -> int:
         if (row := row_of(op)) is not None:
-            return _elementwise(self.builder, row, parameters_of(op, row), operands)
+            return record_elementwise(self.builder, row, parameters_of(op, row), operands)
         if type(op) in COMPOSITE:
             return COMPOSITE[type(op)](self.builder, op, operands)
         raise UnsupportedError(op, f"{op.name} inside a kernel is not searched for")
-
-
-class _Steps:
-    """What compositions are made of: operations of the search."""
-
-    def __init__(self, builder: ProgramBuilder) -> None:
-        self.builder = builder
-        self.constant = builder.constant
-
-    def real(self, value: float) -> Fraction:
-        """What stands for an irrational number."""
-        return simplest_rational(value)
-
-    def add(self, x: int, y: int) -> int:
-        """`x + y`."""
-        return self.builder.binary(Kind.ADD, x, y)
-
-    def subtract(self, x: int, y: int) -> int:
-        """`x - y`."""
-        return self.builder.binary(Kind.SUB, x, y)
-
-    def multiply(self, x: int, y: int) -> int:
-        """`x * y`."""
-        return self.builder.binary(Kind.MUL, x, y)
-
-    def divide(self, x: int, y: int) -> int:
-        """`x / y`."""
-        return self.builder.binary(Kind.DIV, x, y)
-
-    def maximum(self, x: int, y: int) -> int:
-        """The larger of two numbers."""
-        return self.builder.binary(Kind.MAX, x, y)
-
-    def minimum(self, x: int, y: int) -> int:
-        """The smaller of two numbers, which the search has no operation for."""
-        opposites = [self.scale(value, Fraction(-1)) for value in (x, y)]
-        return self.scale(self.maximum(*opposites), Fraction(-1))
-
-    def scale(self, x: int, factor: Fraction) -> int:
-        """`factor * x`."""
-        return self.multiply(x, self.constant(factor))
-
-    def power(self, x: int, exponent: Fraction) -> int:
-        """`x ** exponent`."""
-        return self.builder.function(Function("pow", (float(exponent),)), x)
-
-    def function(self, name: FunctionName, x: int) -> int:
-        """A function of one number."""
-        return self.builder.function(Function(name), x)
-
-
-def _elementwise(
-    builder: ProgramBuilder, row: Row, parameters: Parameters, operands: Sequence[int]
-) -> int:
-    match row.search:
-        case Pairwise(kind=kind):
-            return builder.binary(Kind(kind), *operands)
-        case Opaque():
-            values = tuple(parameters.values[each.name] for each in row.parameters)
-            return builder.function(Function(row.name, values), operands[0])
-        case Composite(rule=rule):
-            return rule(_Steps(builder), parameters, operands[0])
 
 
 Recorder = Callable[[ProgramBuilder, Operation, Sequence[int]], int]
