@@ -50,7 +50,7 @@
 // -----
 
 %x = "test.op"() : () -> tensor<4x4xi32>
-// expected-error-re @below {{'kernel.cast' op {{.*}}has elements of type i32, which is not f16, bf16 or f32}}
+// expected-error-re @below {{'kernel.cast' op {{.*}}has elements of type i32, which is none of f16, bf16, f32, f8E4M3FN, f8E5M2}}
 %y = "kernel.cast"(%x) : (tensor<4x4xi32>) -> tensor<4x4xi32>
 
 // -----

@@ -54,6 +54,8 @@ func.func @unary(%a: tensor<4x8xbf16>) {
   %relu = kernel.relu %a : (tensor<4x8xbf16>) -> tensor<4x8xbf16>
   // CHECK-NEXT: %tanh = kernel.tanh %a : (tensor<4x8xbf16>) -> tensor<4x8xbf16>
   %tanh = kernel.tanh %a : (tensor<4x8xbf16>) -> tensor<4x8xbf16>
+  // CHECK-NEXT: %softcap = kernel.softcap %a {cap = 3.000000e+01 : f32} : (tensor<4x8xbf16>) -> tensor<4x8xbf16>
+  %softcap = kernel.softcap %a {cap = 3.000000e+01 : f32} : (tensor<4x8xbf16>) -> tensor<4x8xbf16>
   // CHECK-NEXT: %clamp = kernel.clamp %a {min = -1.000000e+00 : f32, max = 6.000000e+00 : f32} : (tensor<4x8xbf16>) -> tensor<4x8xbf16>
   %clamp = kernel.clamp %a {min = -1.000000e+00 : f32, max = 6.000000e+00 : f32} : (tensor<4x8xbf16>) -> tensor<4x8xbf16>
   // CHECK-NEXT: %pow = kernel.pow %a {exponent = 2.500000e+00 : f32} : (tensor<4x8xbf16>) -> tensor<4x8xbf16>

@@ -43,6 +43,8 @@ func.func @tiles() {
   %relu = threadblock.relu %a : (!threadblock.tile<16x32xf16>) -> !threadblock.tile<16x32xf32>
   // CHECK-NEXT: %tanh = threadblock.tanh %a : (!threadblock.tile<16x32xf16>) -> !threadblock.tile<16x32xf32>
   %tanh = threadblock.tanh %a : (!threadblock.tile<16x32xf16>) -> !threadblock.tile<16x32xf32>
+  // CHECK-NEXT: %softcap = threadblock.softcap %a {cap = 3.000000e+01 : f32} : (!threadblock.tile<16x32xf16>) -> !threadblock.tile<16x32xf32>
+  %softcap = threadblock.softcap %a {cap = 3.000000e+01 : f32} : (!threadblock.tile<16x32xf16>) -> !threadblock.tile<16x32xf32>
   // CHECK-NEXT: %clamp = threadblock.clamp %a {min = -1.000000e+00 : f32, max = 6.000000e+00 : f32} : (!threadblock.tile<16x32xf16>) -> !threadblock.tile<16x32xf32>
   %clamp = threadblock.clamp %a {min = -1.000000e+00 : f32, max = 6.000000e+00 : f32} : (!threadblock.tile<16x32xf16>) -> !threadblock.tile<16x32xf32>
   // CHECK-NEXT: %pow = threadblock.pow %a {exponent = 2.500000e+00 : f32} : (!threadblock.tile<16x32xf16>) -> !threadblock.tile<16x32xf32>

@@ -30,7 +30,7 @@ def difference(matmul: MatmulKernel) -> float:
 
 
 @pytest.mark.parametrize(
-    "product",
+    "matmul",
     [
         RIGHT,
         replace(RIGHT, iterations=1, columns=8),
@@ -50,7 +50,7 @@ def test_matmuls(matmul: MatmulKernel) -> None:
     assert difference(matmul) < 1e-4
 
 
-@pytest.mark.parametrize("product", [RIGHT, ACROSS])
+@pytest.mark.parametrize("matmul", [RIGHT, ACROSS])
 def test_wrong_descriptors(matmul: MatmulKernel) -> None:
     """What they name is there, but it is not the tile."""
     assert difference(replace(matmul, stride=4)) > 1

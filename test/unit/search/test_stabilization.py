@@ -171,7 +171,7 @@ def test_a_sum_over_rows_of_different_maxima(monkeypatch: pytest.MonkeyPatch) ->
     b.output(b.reduce(Kind.REDUCE_SUM, stable_softmax(b, b.input((64, 512))), (0,)))
     program = resolve(b)
     algebra = Algebra.of(program)
-    monkeypatch.setattr(engine, "stabilised", as_found)
+    monkeypatch.setattr(engine, "stabilized", as_found)
     (graph, *_) = found(program)
     sums = [n for n, op in enumerate(graph.operations) if op.kind is Kind.REDUCE_SUM]
     assert stabilized(program, algebra, graph) is not None
