@@ -34,7 +34,8 @@ def explained(
         target: the GPU.
     """
     contests = [_contest(planned) for planned in launched if planned.rivals]
-    if others:
+    # Without operators to search, as where all are in graphs already, there is nothing to compare.
+    if others and plan.seconds:
         rivals = [(each.seconds, each.structure, _graphs_of(each)) for each in others]
         lost = _runners_up(_graphs_of(plan), plan.seconds, rivals)
         contests.insert(0, Contest(1 + len(others), lost))
