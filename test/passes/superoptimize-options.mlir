@@ -26,7 +26,7 @@
 // ENOUGH:     threadblock.relu
 // ENOUGH-NOT: kernel.graph_defined
 
-// VERBOSE:      superoptimize-options.mlir:[[# @LINE + 8]]:1: remark: search of @linear for H200: 3 operators over 3 axes
+// VERBOSE:      superoptimize-options.mlir:[[# @LINE + 9]]:1: remark: search of @linear for H200: 3 operators over 3 axes
 // VERBOSE-NEXT: func.func @linear(
 // VERBOSE-NEXT: ^
 // VERBOSE-NEXT: remark: searched: {{[0-9]+}} configurations, {{[0-9]+}} values

@@ -38,7 +38,7 @@ def test_few_columns(target: Target) -> None:
     assert best.grid[shared] == "j"
     assert 1 < best.blocks[shared] <= target.split_max
     assert best.tiles["j"] * best.trip_counts[0] * best.blocks[shared] >= 4096
-    assert str(best) == f"{best.configuration} across {best.blocks[shared]} blocks"
+    assert str(best) == f"{best.configuration} split-K {best.blocks[shared]}"
 
 
 def test_the_last_block_reads_the_parts_of_all() -> None:
