@@ -37,13 +37,7 @@ from xdsl.irdl import (
 from xdsl.traits import HasParent, MemoryWriteEffect, Pure
 
 from mirage_mlir.diagnostics import invalid
-from mirage_mlir.dialects.bases import (
-    BroadcastBase,
-    ConcatBase,
-    ConstantBase,
-    MatmulBase,
-    TransposeBase,
-)
+from mirage_mlir.dialects.bases import ConstantBase, MatmulBase
 from mirage_mlir.dialects.common import (
     ELEMENT_TYPE,
     DimMap,
@@ -64,6 +58,7 @@ from mirage_mlir.dialects.layout import (
     ReleaseTilesOp,
     SharedAttr,
 )
+from mirage_mlir.dialects.rearrangement_bases import BroadcastBase, ConcatBase, TransposeBase
 from mirage_mlir.dialects.split_k import StorePartialSumOp
 from mirage_mlir.dialects.threadblock_bases import (
     BinaryOp,
