@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Protocol
 import mirage_mlir as mi
 
 if TYPE_CHECKING:
-    from kernels.programs import Case
+    from kernels.case import Case
 
 EPS = 1e-5
 
@@ -222,7 +222,7 @@ def searched(case: Case) -> Searched:
 def searched_cases() -> list[Case]:
     """Programs whose blocks the search cuts, some of sizes that no tile divides."""
     from kernels import programs
-    from kernels.programs import Bar
+    from kernels.case import Bar
 
     bar = Bar(1.0, 1.0)
     return [

@@ -37,17 +37,7 @@ from xdsl.irdl import (
 from xdsl.pattern_rewriter import RewritePattern
 from xdsl.traits import IsolatedFromAbove, NoTerminator, Pure
 
-from mirage_mlir.dialects.bases import (
-    BroadcastBase,
-    ConcatBase,
-    ConstantBase,
-    MatmulBase,
-    NormBase,
-    RepetitionBase,
-    SliceBase,
-    TransposeBase,
-    verify_static,
-)
+from mirage_mlir.dialects.bases import ConstantBase, MatmulBase, NormBase, verify_static
 from mirage_mlir.dialects.common import (
     ELEMENT_TYPE,
     I64ArrayConstr,
@@ -86,6 +76,13 @@ from mirage_mlir.dialects.kernel_elementwise import (
     SquareOp,
     SubOp,
     TanhOp,
+)
+from mirage_mlir.dialects.rearrangement_bases import (
+    BroadcastBase,
+    ConcatBase,
+    RepetitionBase,
+    SliceBase,
+    TransposeBase,
 )
 from mirage_mlir.dialects.target import TargetAttr
 from mirage_mlir.graph import shapes

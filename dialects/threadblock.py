@@ -17,77 +17,33 @@ block graphs these are; `across`, `rescale`, clusters and ragged tiles are ours.
 
 from __future__ import annotations
 
-from abc import ABC
 from collections.abc import Sequence
 from enum import Enum
 
-from xdsl.dialects.builtin import (
-    DYNAMIC_INDEX,
-    I64,
-    ArrayAttr,
-    ContainerType,
-    IntegerAttr,
-    ShapedType,
-    StringAttr,
-    TensorType,
-    f32,
-)
-from xdsl.ir import (
-    Attribute,
-    Dialect,
-    Operation,
-    ParametrizedAttribute,
-    SSAValue,
-    TypeAttribute,
-)
+from xdsl.dialects.builtin import StringAttr, TensorType, f32
+from xdsl.ir import Attribute, Dialect, Operation, SSAValue
 from xdsl.irdl import (
-    AttrConstraint,
-    IRDLAttrConstraint,
     IRDLOperation,
     MessageConstraint,
-    ParamAttrConstraint,
     ParsePropInAttrDict,
-    irdl_attr_definition,
     irdl_op_definition,
     operand_def,
     opt_operand_def,
-    param_def,
     prop_def,
     result_def,
     traits_def,
     var_operand_def,
 )
-from xdsl.parser import AttrParser
-from xdsl.pattern_rewriter import RewritePattern
-from xdsl.printer import Printer
 from xdsl.traits import HasParent, MemoryWriteEffect, Pure
-from xdsl.utils.exceptions import VerifyException
 
 from mirage_mlir.diagnostics import invalid
-from mirage_mlir.dialects.bases import (
-    BinaryBase,
-    BroadcastBase,
-    CastBase,
-    ClampBase,
-    ConcatBase,
-    ConstantBase,
-    GeluBase,
-    InferredShapeOp,
-    MatmulBase,
-    PowBase,
-    ReductionBase,
-    ScaleBase,
-    TransposeBase,
-    UnaryBase,
-)
+from mirage_mlir.dialects.bases import ConstantBase, MatmulBase
 from mirage_mlir.dialects.common import (
     ELEMENT_TYPE,
     DimMap,
     FloatConstr,
-    FloatType,
     I64ArrayConstr,
     i64_array,
-    i64_attr,
     string_parameter,
 )
 from mirage_mlir.dialects.elementwise import classes_of_rows
@@ -102,125 +58,42 @@ from mirage_mlir.dialects.layout import (
     ReleaseTilesOp,
     SharedAttr,
 )
+from mirage_mlir.dialects.rearrangement_bases import BroadcastBase, ConcatBase, TransposeBase
 from mirage_mlir.dialects.split_k import StorePartialSumOp
-from mirage_mlir.graph.shapes import Shape, format_shape
+from mirage_mlir.dialects.threadblock_bases import (
+    BinaryOp,
+    ReductionOp,
+    TileConstr,
+    TileOp,
+    TileType,
+    UnaryOp,
+    ViewOp,
+    shape_of,
+)
+from mirage_mlir.dialects.threadblock_bases import tile_type as tile_type
+from mirage_mlir.dialects.threadblock_elementwise import (
+    AddOp,
+    CastOp,
+    ClampOp,
+    DivOp,
+    ExpOp,
+    GeluOp,
+    LogOp,
+    MaxOp,
+    MulOp,
+    PowOp,
+    ReluOp,
+    RsqrtOp,
+    ScaleOp,
+    SigmoidOp,
+    SiluOp,
+    SqrtOp,
+    SquareOp,
+    SubOp,
+    TanhOp,
+)
+from mirage_mlir.graph.shapes import format_shape
 from mirage_mlir.graph.tile_extents import REPLICATED
-
-
-@irdl_attr_definition
-class TileType(ParametrizedAttribute, TypeAttribute, ShapedType, ContainerType[FloatType]):
-    """
-    The part of a tensor that one block holds at one time, in shared memory or registers.
-
-        !threadblock.tile<64x48xf16>      as !threadblock.tile<[64, 48], f16>
-    """
-
-    name = "threadblock.tile"
-
-    shape: ArrayAttr[IntegerAttr[I64]]
-    element_type: FloatType = param_def(FloatConstr)
-
-    def __init__(self, shape: Sequence[int], element_type: FloatType):
-        super().__init__(ArrayAttr([i64_attr(size) for size in shape]), element_type)
-
-    def verify(self) -> None:
-        if any(size < 1 for size in self.get_shape()):
-            sizes = ["?" if size == DYNAMIC_INDEX else size for size in self.get_shape()]
-            raise VerifyException(f"a tile has known sizes from 1 up, not {sizes}")
-
-    def get_num_dims(self) -> int:
-        """The rank."""
-        return len(self.shape)
-
-    def get_shape(self) -> Shape:
-        """The size of each dimension, outermost first."""
-        return tuple(size.value.data for size in self.shape)
-
-    def get_element_type(self) -> FloatType:
-        """The type of an element."""
-        return self.element_type
-
-    @classmethod
-    def parse_parameters(cls, parser: AttrParser) -> Sequence[Attribute]:
-        with parser.in_angle_brackets():
-            # The plain form, which is how tools that know us only through IRDL print it.
-            plain = parser.parse_optional_comma_separated_list(
-                parser.Delimiter.SQUARE, parser.parse_attribute
-            )
-            if plain is not None:
-                parser.parse_punctuation(",")
-                return (ArrayAttr(plain), parser.parse_type())
-            sizes, element_type = parser.parse_ranked_shape()
-        return (ArrayAttr([i64_attr(size) for size in sizes]), element_type)
-
-    def print_parameters(self, printer: Printer) -> None:
-        with printer.in_angle_brackets():
-            for size in self.get_shape():
-                printer.print_string(f"{size}x")
-            printer.print_attribute(self.element_type)
-
-    @staticmethod
-    def constr(element_type: IRDLAttrConstraint | None = None) -> AttrConstraint[TileType]:
-        """The tiles whose element type obeys `element_type`."""
-        return ParamAttrConstraint.get(TileType, None, element_type)
-
-
-TileConstr = TileType.constr()
-
-
-def tile_type(value: SSAValue) -> TileType:
-    """The type of `value`, which its operation's constraints make a tile."""
-    assert isinstance(value.type, TileType)
-    return value.type
-
-
-def shape_of(value: SSAValue) -> Shape:
-    """The shape of `value`, which its operation's constraints make a tile."""
-    return tile_type(value).get_shape()
-
-
-class TileOp(InferredShapeOp, ABC):
-    """An operator on tiles with one result, by default in f32."""
-
-    @classmethod
-    def default_type(cls, shape: Shape, operand: SSAValue) -> TileType:
-        return TileType(shape, f32)
-
-    @classmethod
-    def get_canonicalization_patterns(cls) -> tuple[RewritePattern, ...]:
-        from mirage_mlir.passes.patterns.threadblock import canonicalization_patterns
-
-        return canonicalization_patterns(cls)
-
-
-class BinaryOp(BinaryBase, TileOp, ABC):
-    """An elementwise operator on two tiles, which broadcast as in numpy."""
-
-    lhs = operand_def(TileConstr)
-    rhs = operand_def(TileConstr)
-    result = result_def(TileConstr)
-
-
-class UnaryOp(UnaryBase, TileOp, ABC):
-    """An elementwise function of one tile."""
-
-    input = operand_def(TileConstr)
-    result = result_def(TileConstr)
-
-
-class ReductionOp(ReductionBase, TileOp, ABC):
-    """An operator that reduces `dims` of a tile, which stay with size 1."""
-
-    input = operand_def(TileConstr)
-    result = result_def(TileConstr)
-
-
-class ViewOp(TileOp, ABC):
-    """A rearrangement of the elements of tiles, by default in the element type of the operands."""
-
-    @classmethod
-    def default_type(cls, shape: Shape, operand: SSAValue) -> TileType:
-        return TileType(shape, tile_type(operand).element_type)
 
 
 @irdl_op_definition
@@ -353,139 +226,6 @@ class MatmulOp(MatmulBase, TileOp):
     lhs = operand_def(TileType.constr(ELEMENT_TYPE))
     rhs = operand_def(TileType.constr(ELEMENT_TYPE))
     result = result_def(TileConstr)
-
-
-@irdl_op_definition
-class AddOp(BinaryOp):
-    """`lhs + rhs`, elementwise."""
-
-    name = "threadblock.add"
-
-
-@irdl_op_definition
-class SubOp(BinaryOp):
-    """`lhs - rhs`, elementwise."""
-
-    name = "threadblock.sub"
-
-
-@irdl_op_definition
-class MulOp(BinaryOp):
-    """`lhs * rhs`, elementwise."""
-
-    name = "threadblock.mul"
-
-
-@irdl_op_definition
-class DivOp(BinaryOp):
-    """`lhs / rhs`, elementwise."""
-
-    name = "threadblock.div"
-
-
-@irdl_op_definition
-class MaxOp(BinaryOp):
-    """The larger of `lhs` and `rhs`, elementwise."""
-
-    name = "threadblock.max"
-
-
-@irdl_op_definition
-class ExpOp(UnaryOp):
-    """`e^x`, elementwise."""
-
-    name = "threadblock.exp"
-
-
-@irdl_op_definition
-class LogOp(UnaryOp):
-    """The natural logarithm, elementwise."""
-
-    name = "threadblock.log"
-
-
-@irdl_op_definition
-class SquareOp(UnaryOp):
-    """`x * x`, elementwise."""
-
-    name = "threadblock.square"
-
-
-@irdl_op_definition
-class SqrtOp(UnaryOp):
-    """The square root, elementwise."""
-
-    name = "threadblock.sqrt"
-
-
-@irdl_op_definition
-class RsqrtOp(UnaryOp):
-    """`1 / sqrt(x)`, elementwise."""
-
-    name = "threadblock.rsqrt"
-
-
-@irdl_op_definition
-class SigmoidOp(UnaryOp):
-    """`1 / (1 + e^-x)`, elementwise."""
-
-    name = "threadblock.sigmoid"
-
-
-@irdl_op_definition
-class SiluOp(UnaryOp):
-    """`x * sigmoid(x)`, elementwise."""
-
-    name = "threadblock.silu"
-
-
-@irdl_op_definition
-class GeluOp(GeluBase, UnaryOp):
-    """The Gaussian error linear unit, elementwise; `approximate` is "none" or "tanh"."""
-
-    name = "threadblock.gelu"
-
-
-@irdl_op_definition
-class ReluOp(UnaryOp):
-    """`max(x, 0)`, elementwise."""
-
-    name = "threadblock.relu"
-
-
-@irdl_op_definition
-class TanhOp(UnaryOp):
-    """The hyperbolic tangent, elementwise."""
-
-    name = "threadblock.tanh"
-
-
-@irdl_op_definition
-class ClampOp(ClampBase, UnaryOp):
-    """`x`, but at least `min` and at most `max`, elementwise."""
-
-    name = "threadblock.clamp"
-
-
-@irdl_op_definition
-class PowOp(PowBase, UnaryOp):
-    """`x^exponent`, elementwise."""
-
-    name = "threadblock.pow"
-
-
-@irdl_op_definition
-class ScaleOp(ScaleBase, UnaryOp):
-    """`factor * x`, elementwise."""
-
-    name = "threadblock.scale"
-
-
-@irdl_op_definition
-class CastOp(CastBase, UnaryOp):
-    """The same numbers in another element type, rounded to nearest."""
-
-    name = "threadblock.cast"
 
 
 @irdl_op_definition

@@ -8,13 +8,14 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from mirage_mlir.api.graph import KernelGraph, Tensor
+    from mirage_mlir.api.graph import KernelGraph
     from mirage_mlir.api.programs import (
         compile_file,
         new_kernel_graph,
         superoptimize,
         superoptimize_file,
     )
+    from mirage_mlir.api.tensor import Tensor
     from mirage_mlir.runtime.artifact import Artifact
     from mirage_mlir.runtime.cuda_driver import CudaError
     from mirage_mlir.runtime.element_types import bfloat16, float16, float32
@@ -46,7 +47,7 @@ _MODULES = {
     "CompiledKernel": "mirage_mlir.runtime.kernel",
     "CudaError": "mirage_mlir.runtime.cuda_driver",
     "KernelGraph": "mirage_mlir.api.graph",
-    "Tensor": "mirage_mlir.api.graph",
+    "Tensor": "mirage_mlir.api.tensor",
     "bfloat16": "mirage_mlir.runtime.element_types",
     "compile_file": "mirage_mlir.api.programs",
     "float16": "mirage_mlir.runtime.element_types",

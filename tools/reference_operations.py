@@ -41,6 +41,7 @@ from xdsl.printer import Printer
 
 from mirage_mlir.dialects import DIALECTS, get_all_dialects, load_dialect
 from mirage_mlir.dialects.bases import InferredShapeOp, UnaryBase
+from mirage_mlir.dialects.rearrangement_bases import TransposeBase
 
 ROOT = Path(__file__).parents[1]
 
@@ -55,6 +56,9 @@ NAMES = {"builtin.int": "integer", "builtin.float_data": "number", "integer_type
 
 STORAGE = ("integer", "number")
 """How a number is stored: its type says enough."""
+
+SHARED_BASES = (InferredShapeOp.__module__, TransposeBase.__module__)
+"""Modules of what operators of several dialects derive from."""
 
 OptionalDef = OptOperandDef | OptResultDef | OptPropertyDef
 ManyDef = VarOperandDef | VarResultDef
@@ -219,7 +223,7 @@ def documentation(operation: type[IRDLOperation]) -> list[str]:
     """The docstring of `operation`, and that of the nearest base that all dialects share."""
     told = [as_markdown(operation.__dict__.get("__doc__") or "")]
     for base in operation.__mro__:
-        if base.__module__ != InferredShapeOp.__module__ or base in (InferredShapeOp, UnaryBase):
+        if base.__module__ not in SHARED_BASES or base in (InferredShapeOp, UnaryBase):
             continue
         text = as_markdown(base.__dict__.get("__doc__") or "")
         return told if told[0].startswith(text.rstrip(".")) else [*told, text]

@@ -13,9 +13,8 @@ from typing import Any, cast
 import gpu
 from calibration.ranks import mean_error, regret, spearman
 from calibration.sample import Sample, samples
+from kernels.case import Bar, Case
 from kernels.programs import (
-    Bar,
-    Case,
     add_rmsnorm_linear,
     attention,
     chosen,

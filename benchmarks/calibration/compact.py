@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from calibration.remodel import keeping
 from calibration.sample import graphs
 from calibration.timed import Kernel, Timed, modelled, outline, ranks_of
-from kernels.programs import Case
+from kernels.case import Case
 
 from mirage_mlir.graph.target import target_named
 

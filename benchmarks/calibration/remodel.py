@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 from calibration.sample import Spread, all_samples
-from kernels.programs import Case
+from kernels.case import Case
 
 from mirage_mlir.search.instantiate import Array, Mesh
 

@@ -12,7 +12,7 @@ from typing import TypedDict
 
 import numpy as np
 from calibration.ranks import regret, spearman
-from kernels.programs import Case
+from kernels.case import Case
 
 from mirage_mlir.driver.source import functions, parse_program
 from mirage_mlir.graph.target import Target

@@ -37,7 +37,7 @@ from typing import TYPE_CHECKING, Any
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
 if TYPE_CHECKING:
-    from kernels.programs import Case
+    from kernels.case import Case
 
     import mirage_mlir as mi
 

@@ -9,7 +9,8 @@ from itertools import islice
 from time import perf_counter
 from typing import Any
 
-from kernels.programs import Case, case_named
+from kernels.case import Case
+from kernels.programs import case_named
 from measured import Found, Program
 
 from mirage_mlir.driver.options import Options

@@ -13,8 +13,9 @@ from time import perf_counter
 from typing import Any
 
 import gpu
+from kernels.case import Case
 from kernels.ours import Searched, program_of, search
-from kernels.programs import Case, chosen, table
+from kernels.programs import chosen, table
 from kernels.workload_files import cases_in
 from measured import SharedMachine, compile_all, shared, time_one
 from peers.peer import Call, Inputs, Peer, Setting, prepared

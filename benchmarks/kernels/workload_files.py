@@ -8,7 +8,7 @@ from functools import cache
 from math import prod
 from pathlib import Path
 
-from kernels.programs import Bar, Case, Given
+from kernels.case import Bar, Case, Given
 from xdsl.dialects.builtin import DictionaryAttr
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import SSAValue

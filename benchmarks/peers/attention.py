@@ -6,7 +6,7 @@ from importlib import import_module
 from importlib.util import find_spec
 from typing import Any
 
-from kernels.programs import EPS
+from kernels.case import EPS
 from peers.peer import Call, Inputs, Peer, Setting, fastest
 
 BACKENDS = {

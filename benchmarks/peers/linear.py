@@ -3,7 +3,7 @@
 from importlib import import_module
 from typing import Any
 
-from kernels.programs import EPS
+from kernels.case import EPS
 from peers.peer import Call, Peer, Setting, fastest
 
 ROWS = 16

@@ -13,7 +13,8 @@ from tempfile import gettempdir
 from typing import Any, cast
 
 import gpu
-from kernels.programs import Case, case_named
+from kernels.case import Case
+from kernels.programs import case_named
 from peers.attention import decode_peers, paper_peers
 from peers.from_program import has_attention, torch_text
 from peers.linear import fused_lora, split_k

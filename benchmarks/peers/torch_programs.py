@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping
 from importlib import import_module
 from typing import Any, cast
 
-from kernels.programs import EPS
+from kernels.case import EPS
 
 torch: Any = import_module("torch")
 functional: Any = import_module("torch.nn.functional")

@@ -13,49 +13,19 @@ Departures: exact in indices; and coefficients are built from the program's own 
 """
 
 from collections import deque
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import islice, product
-from typing import TypeAlias
 
-from mirage_mlir.expr.coefficients import exact, parts
-from mirage_mlir.expr.heads import (
-    Coefficient,
-    Exponent,
-    Function,
-    Maximum,
-    Parenthesis,
-    Poly,
-    Size,
-    within,
-)
+from mirage_mlir.expr.coefficients import parts
+from mirage_mlir.expr.heads import Coefficient, Function, Maximum, Parenthesis, Poly, Size, within
 from mirage_mlir.expr.monomial import UNIT, Factor, Monomial
 from mirage_mlir.expr.normal_form import NormalForm
-
-MOST_ENTRIES = 20_000
-"""
-Sub-expressions indexed; the programs of the tests have 30 to 300. Past it some are missed, but not
-the values of the program itself.
-"""
+from mirage_mlir.expr.part_index import PartIndex, Place
 
 MOST_PARTS = 4096
 """Parts of one monomial that are made roots, as denominators or in expanded form; 2^12."""
-
-MOST_POWERS = 16
-"""Powers of one factor that each have parts: of exp(1000 x), which is exp(x) 1000 times, only those
-that the program itself has are looked for."""
-
-COUNTED = -1
-"""The number of a variable that no factor reads: its sum is a factor, the size of the axis."""
-
-AFTERWARDS = 1 << 20
-"""In keys only: the number of an axis' current variable where a bound one has become current."""
-
-Variable: TypeAlias = tuple[str, int]
-_Key: TypeAlias = tuple[tuple[Factor, ...], tuple[str, ...]]
-_Place: TypeAlias = tuple[int, bool, Coefficient]
-"""Co-factor group, sign of the root's coefficient, constant factors still missing."""
 
 
 @dataclass(frozen=True)
@@ -77,8 +47,8 @@ class _Sides:
     """What tells whether a value can be one side of a sum."""
 
     terms: Mapping[Monomial, Coefficient]
-    places: frozenset[_Place]
-    negated: frozenset[_Place]
+    places: frozenset[Place]
+    negated: frozenset[Place]
     """The places of the value with the other sign."""
 
 
@@ -99,19 +69,16 @@ class Closure:
         self.queries = 0
         self._nf = nf
         self._is_root: set[Poly] = set()
-        self._index: dict[_Key, dict[Coefficient, dict[_Place, set[int]]]] = {}
-        self._groups: dict[object, int] = {}
+        self._parts = PartIndex(nf)
         self._known: dict[Poly, bool] = {}
         self._known_sides: dict[Poly, _Sides] = {}
-        self._powers: dict[int, set[Exponent]] = {}
-        self._entries = 0
         self._known_before = nf.count
         with nf.lowering():
             self._add_roots(targets)
             self._add_arguments_of_calls()
             self.functions = self._all_functions()
             self.constants = self._all_constants()
-        self.has_maximum = any(isinstance(nf.heads[h], Maximum) for h in self._powers)
+        self.has_maximum = any(isinstance(nf.heads[h], Maximum) for h in self._parts.powers)
 
     # Queries.
 
@@ -125,54 +92,34 @@ class Closure:
         return known
 
     def _look_up(self, poly: Poly) -> bool:
-        if self._entries > MOST_ENTRIES and poly < self._known_before:
+        if self._parts.is_full and poly < self._known_before:
             return True
         head = self._nf.maximum_of(poly)
         if head is not None and self._has_maximum(head):
             return True
         # Two terms of a value come from two terms of the root.
         return any(
-            len(set[int]().union(*terms)) >= len(terms) for terms in self._places(poly).values()
+            len(set[int]().union(*terms)) >= len(terms)
+            for terms in self._parts.places(poly).values()
         )
-
-    def _places(self, poly: Poly) -> Mapping[_Place, list[set[int]]]:
-        """Where the terms of a value are parts of terms of one root, and of which for each."""
-        common: dict[_Place, list[set[int]]] | None = None
-        for monomial, coefficient in self._nf.monomials(poly):
-            key = (monomial.factors, tuple(axis for axis, _ in monomial.masks))
-            found = self._index.get(key, {}).get(abs(coefficient))
-            if found is None:
-                return {}
-            positive = coefficient > 0
-            here = {(g, sign == positive, missing): t for (g, sign, missing), t in found.items()}
-            if common is None:
-                common = {place: [terms] for place, terms in here.items()}
-            else:
-                common = {p: [*common[p], here[p]] for p in common if p in here}
-        return common or {}
 
     def may_add(self, a: Poly, b: Poly, sign: int) -> bool:
         """Whether the sum (or, with sign -1, the difference) is not ruled out at a glance."""
-        if self._entries > MOST_ENTRIES:
+        if self._parts.is_full:
             return True
         mine, others = self._sides(a), self._sides(b)
         together = mine.terms.keys() & others.terms.keys()
         if together:
             return all(
-                abs(mine.terms[one] + sign * others.terms[one]) in self._coefficients(one)
+                abs(mine.terms[one] + sign * others.terms[one]) in self._parts.coefficients(one)
                 for one in together
             )
         places = others.places if sign == 1 else others.negated
         return not mine.places.isdisjoint(places)
 
-    def _coefficients(self, monomial: Monomial) -> Collection[Coefficient]:
-        """With which coefficients a monomial occurs, signs aside."""
-        key = (monomial.factors, tuple(axis for axis, _ in monomial.masks))
-        return self._index.get(key, {})
-
     def _sides(self, poly: Poly) -> "_Sides":
         if (known := self._known_sides.get(poly)) is None:
-            places = frozenset(self._places(poly))
+            places = frozenset(self._parts.places(poly))
             negated = frozenset((group, not same, missing) for group, same, missing in places)
             terms = dict(self._nf.monomials(poly))
             known = self._known_sides[poly] = _Sides(terms, places, negated)
@@ -180,7 +127,7 @@ class Closure:
 
     def _has_maximum(self, head: Maximum) -> bool:
         """Whether the terms are those of one maximum of the closure or some of them, bound less."""
-        for other in map(self._nf.heads.__getitem__, sorted(self._powers)):
+        for other in map(self._nf.heads.__getitem__, sorted(self._parts.powers)):
             if isinstance(other, Maximum):
                 matching = [
                     {
@@ -210,13 +157,13 @@ class Closure:
                 waiting += self._roots_within(monomial)
         self.roots += new
         for poly in new:
-            self._index_root(poly)
+            self._parts.add_root(poly)
         self._known.clear()
         self._known_sides.clear()
 
     def _roots_within(self, monomial: Monomial) -> Iterator[Poly]:
         for factor in monomial.factors:
-            self._powers.setdefault(factor.head, set()).add(factor.exponent)
+            self._parts.powers.setdefault(factor.head, set()).add(factor.exponent)
             match self._nf.heads[factor.head]:
                 case Function(argument=argument):
                     yield argument
@@ -249,7 +196,7 @@ class Closure:
             # The inverses of sizes are constants of their own.
             if f.exponent < 0 and not isinstance(nf.heads[f.head], Size)
         ]
-        powers = product(*(self._powers_within(f) for f in inverted))
+        powers = product(*(self._parts.powers_within(f) for f in inverted))
         for chosen in islice(powers, MOST_PARTS):
             factors = [f._replace(exponent=e) for f, e in zip(inverted, chosen, strict=True) if e]
             free = self._freed(factors) if factors else None
@@ -263,15 +210,6 @@ class Closure:
         if len({axis for axis, _ in read}) < len(read):
             return None
         return [heads.renamed(f, dict.fromkeys(read, 0)) for f in factors]
-
-    def _powers_within(self, factor: Factor) -> list[Exponent]:
-        """The powers of a factor's head that a part of it can have, with 0."""
-        exponent = factor.exponent
-        if isinstance(exponent, int) and abs(exponent) <= MOST_POWERS:
-            sign = 1 if exponent > 0 else -1
-            return [sign * e for e in range(abs(exponent) + 1)]
-        steps = {e for e in self._powers.get(factor.head, ()) if 0 < e / exponent <= 1}
-        return [0, *sorted(steps | {exponent})]
 
     def _add_arguments_of_calls(self) -> None:
         """A function that the program calls and whose value is used has its argument as a root."""
@@ -288,7 +226,7 @@ class Closure:
         sums = [f for f in monomial.factors if f.exponent > 0 and self._is_sum(f)]
         if sum(f.exponent for f in sums) < 2:
             return
-        for inside, outside in islice(self._splits(monomial), MOST_PARTS):
+        for inside, outside in islice(self._parts.splits(monomial), MOST_PARTS):
             if sum(f.exponent for f in inside if f.exponent > 0 and self._is_sum(f)) != 1:
                 continue
             shared = {v for f in outside for v in nf.heads.variables(f)}
@@ -301,108 +239,12 @@ class Closure:
     def _is_sum(self, factor: Factor) -> bool:
         return isinstance(self._nf.heads[factor.head], Parenthesis)
 
-    # Index.
-
-    def _splits(self, monomial: Monomial) -> Iterator[tuple[list[Factor], list[Factor]]]:
-        """Each way to take a monomial's factors apart in two."""
-        factors = monomial.factors
-        for chosen in product(*(self._powers_within(f) for f in factors)):
-            pairs = list(zip(factors, chosen, strict=True))
-            inside = [f._replace(exponent=e) for f, e in pairs if e]
-            outside = [
-                f._replace(exponent=exact(Fraction(f.exponent - e)))
-                for f, e in pairs
-                if f.exponent != e
-            ]
-            yield inside, outside
-
-    def _index_root(self, root: Poly) -> None:
-        """Index the parts of all terms of a root."""
-        heads, terms = self._nf.heads, self._nf.monomials(root)
-        alone = len(terms) == 1
-        for number, (monomial, coefficient) in enumerate(terms):
-            allowed = parts(abs(coefficient), sorted(self._nf.constants))
-            for inside, outside in self._splits(monomial):
-                for free, partial in self._openings(inside, outside, alone):
-                    names = dict.fromkeys((*free, *partial), 0)
-                    counted = [axis for axis, number in free if number == COUNTED]
-                    part = heads.canonical((heads.renamed(f, names) for f in inside), {})
-                    key = (part.factors, tuple(axis for axis, _ in partial))
-                    # What the co-factor reads of such an axis after the sum is another variable.
-                    names |= {(axis, 0): AFTERWARDS for axis, _ in names}
-                    # A sum comes from several terms, which must lack the same co-factor.
-                    rest = () if alone else tuple(heads.renamed(f, names) for f in outside)
-                    rest += tuple(heads.factor(Size(axis), -1) for axis in counted)
-                    # Partial sums over different axes may go into one accumulator: no axis named.
-                    axes = sorted(axis for axis, _ in free)
-                    status = () if alone else (*axes, len(partial))
-                    group = (root, heads.canonical(rest, {}).factors, status)
-                    place = self._groups.setdefault(group, len(self._groups)), coefficient > 0
-                    self._enter(key, place, allowed, number)
-                if self._entries > MOST_ENTRIES:
-                    return
-
-    def _enter(
-        self,
-        key: _Key,
-        place: tuple[int, bool],
-        allowed: Mapping[Coefficient, tuple[Coefficient, ...]],
-        number: int,
-    ) -> None:
-        row = self._index.setdefault(key, {})
-        for value, factors in allowed.items():
-            for missing in factors:
-                row.setdefault(value, {}).setdefault((*place, missing), set()).add(number)
-        self._entries += 1
-
-    def _openings(
-        self, inside: Sequence[Factor], outside: Sequence[Factor], alone: bool
-    ) -> Iterator[tuple[tuple[Variable, ...], tuple[Variable, ...]]]:
-        """
-        Bound variables that are free in a part or its co-factor, and those bound in part.
-
-        A variable that both read must be free: it is summed after their product. One that only the
-        co-factor reads may be, too: in `sum_k (x[k] + y) w[k]`, y is added before the sum. (For a
-        term `alone`, nothing is added.) So may one that nothing reads: in `sum_k (x[k] + y)`, which
-        is `sum_k x[k] + |k| y`, too. Free and partial variables become current ones, of which a
-        part has one on each axis.
-        """
-        heads = self._nf.heads
-        read_outside = {v for f in outside for v in heads.variables(f)}
-        read_inside = {v for f in inside for v in heads.variables(f)}
-        options: dict[str, list[tuple[Variable, str] | None]] = {}
-        for variable in sorted(read_inside | read_outside):
-            axis, number = variable
-            ways = options.setdefault(axis, [None])
-            if not number and variable not in read_inside:
-                continue  # The part meets this factor after its own sums over the axis.
-            if variable in read_inside and (not number or variable in read_outside):
-                if None not in ways:
-                    return  # Two variables would have to be current.
-                ways[:] = [(variable, "free" if number else "current")]
-            elif None in ways and variable in read_inside:
-                ways += [(variable, "free"), (variable, "partial")]
-            elif None in ways and not alone:
-                ways.append((variable, "free"))
-        for axis in () if alone else self._counted(outside, read_inside):
-            ways = options.setdefault(axis, [None])
-            ways += [((axis, COUNTED), "free")] if None in ways else []
-        for chosen in product(*options.values()):
-            free = tuple(way[0] for way in chosen if way and way[1] == "free")
-            yield free, tuple(way[0] for way in chosen if way and way[1] == "partial")
-
-    def _counted(self, outside: Sequence[Factor], read_inside: set[Variable]) -> list[str]:
-        """The axes over which a co-factor is a sum of equal terms, and which the part lacks."""
-        heads = [self._nf.heads[f.head] for f in outside if f.exponent >= 1]
-        axes = [head.axis for head in heads if isinstance(head, Size)]
-        return [axis for axis in axes if (axis, 0) not in read_inside]
-
     # What the search starts from.
 
     def _all_functions(self) -> list[tuple[str, Poly]]:
         """Functions that the program calls, and those into which laws have split them."""
         found = {call for call, value in self._nf.calls.items() if self.has(value)}
-        for number in sorted(self._powers):
+        for number in sorted(self._parts.powers):
             head = self._nf.heads[number]
             if isinstance(head, Function):
                 call = head.name, head.argument

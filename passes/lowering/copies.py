@@ -8,7 +8,7 @@ from xdsl.ir import Attribute, SSAValue
 
 from mirage_mlir.dialects import kernel, nvvm, threadblock
 from mirage_mlir.graph.layout import largest_power_of_two_divisor
-from mirage_mlir.passes.lowering.access import WIDEST_ACCESS
+from mirage_mlir.passes.lowering.access_widths import WIDEST_ACCESS
 from mirage_mlir.passes.lowering.addresses import shared_offset
 from mirage_mlir.passes.lowering.context import Extents, KernelContext, shared_layout
 from mirage_mlir.passes.lowering.emitter import Condition, Index, byte_width

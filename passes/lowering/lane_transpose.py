@@ -14,7 +14,7 @@ from xdsl.ir import SSAValue
 
 from mirage_mlir.dialects import threadblock
 from mirage_mlir.graph.layout import RegisterLayout
-from mirage_mlir.passes.lowering.access import WIDEST_ACCESS, global_width
+from mirage_mlir.passes.lowering.access_widths import WIDEST_ACCESS, global_width
 from mirage_mlir.passes.lowering.context import KernelContext
 from mirage_mlir.passes.lowering.emitter import byte_width
 from mirage_mlir.passes.lowering.fragments import packed

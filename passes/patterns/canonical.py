@@ -12,15 +12,13 @@ from xdsl.pattern_rewriter import PatternRewriter, RewritePattern, op_type_rewri
 from mirage_mlir.dialects import kernel, threadblock
 from mirage_mlir.dialects.bases import (
     BinaryBase,
-    BroadcastBase,
     CastBase,
-    ConcatBase,
     ConstantBase,
     PowBase,
     ScaleBase,
-    TransposeBase,
     shape_of,
 )
+from mirage_mlir.dialects.rearrangement_bases import BroadcastBase, ConcatBase, TransposeBase
 
 Table = tuple[tuple[type[Operation], tuple[RewritePattern, ...]], ...]
 """The patterns for each class of operators."""

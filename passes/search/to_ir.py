@@ -1,40 +1,21 @@
 """Graphs that the search found as `kernel.graph_defined`, with the views that they need."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import Enum
 
-from xdsl.dialects.builtin import TensorType, bf16, f16, f32
+from xdsl.dialects.builtin import TensorType
 from xdsl.ir import Block, BlockArgument, Operation, Region, SSAValue
 
 from mirage_mlir.dialects import kernel, threadblock
-from mirage_mlir.dialects.bases import TF32
 from mirage_mlir.dialects.common import FloatType
 from mirage_mlir.dialects.threadblock import TileType
 from mirage_mlir.graph.tile_extents import REPLICATED
-from mirage_mlir.operators.elementwise import Pairwise
-from mirage_mlir.operators.table import ROWS
 from mirage_mlir.passes.search.joining import JoinedTiles
 from mirage_mlir.passes.search.tile_positions import ArrangementError, Tile, TileBuilder, padded
+from mirage_mlir.passes.search.tile_writer import ELEMENT_TYPES, TileWriter
 from mirage_mlir.search.block_graph import BlockGraph, BlockOperation
-from mirage_mlir.search.program import Axes, Function, Input, Kind, Output, Program
-
-ELEMENT_TYPES: Mapping[str, FloatType] = {"f16": f16, "bf16": bf16, "f32": f32}
-
-BINARY: Mapping[Kind, type[threadblock.BinaryOp]] = {
-    Kind(row.search.kind): threadblock.BINARY[row.name]
-    for row in ROWS.values()
-    if isinstance(row.search, Pairwise)
-}
-
-
-FUNCTIONS: Mapping[str, Callable[..., Operation]] = threadblock.UNARY
-"""Operations on a tile, with the parameters of the function."""
-
-
-def _apply(function: Function, value: SSAValue) -> Operation:
-    """The operation that applies `function` to a tile."""
-    return FUNCTIONS[function.name](value, *function.parameters)
+from mirage_mlir.search.program import Axes, Input, Kind, Output, Program
 
 
 def tensor_of(program: Program, axes: Axes, element_type: str) -> TensorType[FloatType]:
@@ -76,7 +57,7 @@ class GraphWriter:
         self.builder = TileBuilder(
             graph.tiles, _axis_order(program), frozenset(graph.configuration.single)
         )
-        self._tiles: dict[int, Tile] = {}
+        self._tiles = TileWriter(program, graph, self.builder)
 
     def write(
         self,
@@ -183,36 +164,17 @@ class GraphWriter:
             if index not in needed:
                 needed.add(index)
                 operation = self.graph.operations[index]
-                root = self._root_of_inverse(operation)
+                root = self._tiles.root_of_inverse(operation)
                 pending += operation.operands if root is None else root.operands
                 pending += () if operation.rescale is None else (operation.rescale,)
         return sorted(needed)
 
-    def _root_of_inverse(self, operation: BlockOperation) -> BlockOperation | None:
-        """The square root whose inverse `operation` is, if it is one."""
-        if operation.kind is not Kind.INVERSE:
-            return None
-        producer = self.graph.operations[operation.operands[0]]
-        is_root = producer.kind is Kind.FUNCTION and producer.function == Function("sqrt")
-        return producer if is_root else None
-
     def _tile(self, index: int, arguments: Mapping[tuple[int, str | None], BlockArgument]) -> None:
         operation = self.graph.operations[index]
-        if operation.kind is Kind.CONSTANT:
-            return  # Written where it is used, in the shape that is needed there.
         if operation.kind is Kind.INPUT:
-            self._tiles[index] = self._load(operation, arguments[_place(operation)])
-        elif operation.kind in BINARY:
-            self._tiles[index] = self._binary(operation)
+            self._tiles.load(index, self._load(operation, arguments[_place(operation)]))
         else:
-            self._tiles[index] = WRITERS[operation.kind](self, operation)
-
-    def _operand(self, operation: BlockOperation, index: int = 0) -> Tile:
-        number = operation.operands[index]
-        if number not in self._tiles:
-            value = self._constant(self.graph.operations[number], (None,))
-            self._tiles[number] = Tile(value, (None,))
-        return self._tiles[number]
+            self._tiles.write(index)
 
     def _load(self, operation: BlockOperation, argument: SSAValue) -> Tile:
         tensor = self._read(operation)
@@ -230,93 +192,6 @@ class GraphWriter:
         # A grid has at least one axis.
         return _map(self.graph.grid, axes) or (REPLICATED,)
 
-    def _binary(self, operation: BlockOperation) -> Tile:
-        first, second = (self.graph.operations[operand] for operand in operation.operands)
-        if first.kind is Kind.CONSTANT and second.kind is Kind.CONSTANT:
-            return self._of_constants(operation)
-        if Kind.CONSTANT in (first.kind, second.kind):
-            return self._with_constant(operation, first, second)
-        if operation.kind is Kind.MUL and operation.operands[0] == operation.operands[1]:
-            tile = self._operand(operation)
-            return Tile(self.builder.append(threadblock.SquareOp(tile.value)), tile.axes)
-        a, b, axes = self.builder.together(self._operand(operation), self._operand(operation, 1))
-        return Tile(self.builder.append(BINARY[operation.kind](a.value, b.value)), axes)
-
-    def _of_constants(self, operation: BlockOperation) -> Tile:
-        a, b = (self._constant(self.graph.operations[o], (None,)) for o in operation.operands)
-        return Tile(self.builder.append(BINARY[operation.kind](a, b)), (None,))
-
-    def _with_constant(
-        self, operation: BlockOperation, first: BlockOperation, second: BlockOperation
-    ) -> Tile:
-        on_left = first.kind is Kind.CONSTANT
-        tile = self._operand(operation, 1 if on_left else 0)
-        constant = first if on_left else second
-        if operation.kind is Kind.MUL:
-            scaled = threadblock.ScaleOp(tile.value, float(constant.value))
-            return Tile(self.builder.append(scaled), tile.axes)
-        if operation.kind is Kind.MAX and constant.value == 0:
-            return Tile(self.builder.append(threadblock.ReluOp(tile.value)), tile.axes)
-        value = self._constant(constant, tile.axes)
-        operands = (value, tile.value) if on_left else (tile.value, value)
-        return Tile(self.builder.append(BINARY[operation.kind](*operands)), tile.axes)
-
-    def _constant(self, constant: BlockOperation, axes: Axes) -> SSAValue:
-        shape = self.builder.shape(axes)
-        return self.builder.append(
-            threadblock.ConstantOp(float(constant.value), TileType(shape, f32))
-        )
-
-    def inverse(self, operation: BlockOperation) -> Tile:
-        """1 / x; of a square root, the one operation for it."""
-        if (root := self._root_of_inverse(operation)) is not None:
-            tile = self._operand(root)
-            return Tile(self.builder.append(threadblock.RsqrtOp(tile.value)), tile.axes)
-        tile = self._operand(operation)
-        one = self.builder.append(
-            threadblock.ConstantOp(1.0, TileType(self.builder.shape(tile.axes), f32))
-        )
-        return Tile(self.builder.append(threadblock.DivOp(one, tile.value)), tile.axes)
-
-    def function(self, operation: BlockOperation) -> Tile:
-        """A function of each element."""
-        tile = self._operand(operation)
-        assert operation.function is not None
-        return Tile(self.builder.append(_apply(operation.function, tile.value)), tile.axes)
-
-    def matmul(self, operation: BlockOperation) -> Tile:
-        """A product of tiles, operands in the type of the tensor core."""
-        assert operation.axis is not None
-        matrix_type = ELEMENT_TYPES[self.program.operand_type]
-        precision = TF32 if self.program.matrix_type == TF32 else None
-        operands = (self._operand(operation), self._operand(operation, 1))
-        left, right = (self.builder.cast(tile, matrix_type) for tile in operands)
-        left, right, axes = self.builder.matrices(left, right, operation.axis)
-        op = threadblock.MatmulOp(left.value, right.value, precision=precision)
-        return Tile(self.builder.append(op), axes)
-
-    def reduction(self, operation: BlockOperation) -> Tile:
-        """A sum or maximum over one axis of a tile."""
-        tile = self._operand(operation)
-        dim = tile.axes.index(operation.axis)
-        kind = (
-            threadblock.ReduceSumOp
-            if operation.kind is Kind.REDUCE_SUM
-            else threadblock.ReduceMaxOp
-        )
-        axes = (*tile.axes[:dim], None, *tile.axes[dim + 1 :])
-        return Tile(self.builder.append(kind(tile.value, (dim,))), axes)
-
-    def accumulate(self, operation: BlockOperation) -> Tile:
-        """A sum or maximum over the loop, and over the blocks that share it."""
-        tile = self._operand(operation)
-        kind = "sum" if operation.kind is Kind.ACCUMULATE_SUM else "max"
-        largest = None
-        if operation.rescale is not None:
-            largest = self.builder.arrange(self._tiles[operation.rescale], tile.axes).value
-        op = threadblock.AccumulateOp(tile.value, kind, self.graph.across, largest)
-        return Tile(self.builder.append(op), tile.axes)
-
     def _stored(
         self, number: int, joins: Sequence[JoinedTiles], stored: list[TensorType[FloatType]]
     ) -> int:
@@ -330,18 +205,11 @@ class GraphWriter:
         stored.append(self._store(self.graph.outputs[number], self.program.outputs[number]))
         return len(stored) - 1
 
-    def _result(self, number: int) -> Tile:
-        """The tile of an output, which may be a constant."""
-        if (tile := self._tiles.get(number)) is not None:
-            return tile
-        constant = self._constant(self.graph.operations[number], (None,))
-        return Tile(constant, (None,))
-
     def _store_joined(self, join: JoinedTiles) -> TensorType[FloatType]:
         """Store tiles side by side as one; the type of the result."""
         output = self.program.outputs[join.outputs[0]]
         element = ELEMENT_TYPES[output.element_type]
-        tiles = [self._result(self.graph.outputs[number]) for number in join.outputs]
+        tiles = [self._tiles.result(self.graph.outputs[number]) for number in join.outputs]
         rank = max(len(join.ahead) + 1 + len(join.behind), *(len(tile.axes) for tile in tiles))
         values: list[SSAValue] = []
         for tile, part in zip(tiles, join.parts, strict=True):
@@ -357,7 +225,7 @@ class GraphWriter:
 
     def _store(self, number: int, output: Output) -> TensorType[FloatType]:
         """Store an output; the type of the result: the dims of `output` but for size 1."""
-        tile = self._result(number)
+        tile = self._tiles.result(number)
         wanted = _present(output.axes)
         axes = padded(self._axes(output.axes), len(tile.axes))
         if _present(tile.axes) == wanted:
@@ -372,17 +240,6 @@ class GraphWriter:
         parts = [self.graph.counts[axis] for axis in output.partial]
         whole = tensor_of(self.program, axes, output.element_type)
         return TensorType(whole.element_type, [*parts, *whole.get_shape()])
-
-
-WRITERS: Mapping[Kind, Callable[[GraphWriter, BlockOperation], Tile]] = {
-    Kind.INVERSE: GraphWriter.inverse,
-    Kind.FUNCTION: GraphWriter.function,
-    Kind.MATMUL: GraphWriter.matmul,
-    Kind.REDUCE_SUM: GraphWriter.reduction,
-    Kind.REDUCE_MAX: GraphWriter.reduction,
-    Kind.ACCUMULATE_SUM: GraphWriter.accumulate,
-    Kind.ACCUMULATE_MAX: GraphWriter.accumulate,
-}
 
 
 def write_graph(

@@ -1,7 +1,8 @@
 """The programs that are timed, and the lines of the table."""
 
 import pytest
-from kernels.programs import Case, case_named, chosen, table
+from kernels.case import Case
+from kernels.programs import case_named, chosen, table
 from kernels.suite import is_right, line, met
 
 from mirage_mlir.dialects import kernel

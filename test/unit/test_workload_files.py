@@ -3,7 +3,8 @@
 from pathlib import Path
 
 import pytest
-from kernels.programs import Case, case_named
+from kernels.case import Case
+from kernels.programs import case_named
 from kernels.suite import line, met
 from kernels.workload_files import cases_in
 from peers.from_program import NoTorch, has_attention, torch_text

@@ -11,6 +11,13 @@ NOBODY = -1
 SEVERAL = 1 << 14
 """Stands for more than one thread; no block has as many."""
 
+UNSHOWN = (
+    "what an asynchronous copy still writes",
+    "what another writes",
+    "what was written with no fence of the proxies after it",
+)
+"""What is wrong with bytes that copies and matmuls use, as `Writers.unshown` sorts them."""
+
 
 class Sites:
     """Numbers of operations."""

@@ -8,14 +8,17 @@ import numpy as np
 from xdsl.ir import Operation
 
 from mirage_mlir.interpreters.lowered.accesses import Access, first_wrong, inside
-from mirage_mlir.interpreters.lowered.clocks import (
-    AGENT_TIME,
-    WARP_THREADS,
-    Clocks,
-)
+from mirage_mlir.interpreters.lowered.clocks import AGENT_TIME, WARP_THREADS, Clocks
 from mirage_mlir.interpreters.lowered.encoding import POISON, Array
 from mirage_mlir.interpreters.lowered.faults import Checker, FaultKind
-from mirage_mlir.interpreters.lowered.last_access import NOBODY, SEVERAL, Readers, Sites, Writers
+from mirage_mlir.interpreters.lowered.last_access import (
+    NOBODY,
+    SEVERAL,
+    UNSHOWN,
+    Readers,
+    Sites,
+    Writers,
+)
 from mirage_mlir.interpreters.lowered.lending import Lending
 
 NAME = "shared memory"
@@ -25,14 +28,6 @@ SHARED_START = 1024
 
 FOREVER = (1 << 31) - 1
 """The stamp of bytes that no access may ever touch."""
-
-
-UNSHOWN = (
-    "what an asynchronous copy still writes",
-    "what another writes",
-    "what was written with no fence of the proxies after it",
-)
-"""What is wrong with bytes that copies and matmuls use, as `Writers.unshown` sorts them."""
 
 
 class Copy(NamedTuple):

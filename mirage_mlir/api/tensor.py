@@ -1,0 +1,78 @@
+"""Values of a graph under construction."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from xdsl.ir import SSAValue
+
+from mirage_mlir.api.arguments import dims_of
+from mirage_mlir.dialects import kernel
+from mirage_mlir.driver.types import element_type_of_attribute
+from mirage_mlir.runtime.element_types import ElementType
+
+if TYPE_CHECKING:
+    from mirage_mlir.api.graph import KernelGraph
+
+
+class Tensor:
+    """A value in a graph; `+`, `-`, `*`, `/` and `@` build operators as the graph's methods do."""
+
+    __array_ufunc__ = None
+    """Arrays of numpy leave operators to us: each of their elements would become a tensor."""
+
+    def __init__(self, graph: KernelGraph, value: SSAValue) -> None:
+        self.graph = graph
+        self.value = value
+
+    @property
+    def dims(self) -> tuple[int, ...]:
+        """The size of each dimension."""
+        return kernel.shape_of(self.value)
+
+    @property
+    def dtype(self) -> ElementType:
+        """The type of the elements."""
+        return element_type_of_attribute(kernel.tensor_type(self.value).element_type)
+
+    def __repr__(self) -> str:
+        return f"<Tensor {'x'.join([*map(str, self.dims), self.dtype.value])}>"
+
+    def __add__(self, other: Tensor | float) -> Tensor:
+        return self.graph.add(self, other)
+
+    def __radd__(self, other: float) -> Tensor:
+        return self.graph.add(other, self)
+
+    def __sub__(self, other: Tensor | float) -> Tensor:
+        return self.graph.sub(self, other)
+
+    def __rsub__(self, other: float) -> Tensor:
+        return self.graph.sub(other, self)
+
+    def __mul__(self, other: Tensor | float) -> Tensor:
+        return self.graph.mul(self, other)
+
+    def __rmul__(self, other: float) -> Tensor:
+        return self.graph.mul(other, self)
+
+    def __truediv__(self, other: Tensor | float) -> Tensor:
+        return self.graph.div(self, other)
+
+    def __rtruediv__(self, other: float) -> Tensor:
+        return self.graph.div(other, self)
+
+    def __matmul__(self, other: Tensor) -> Tensor:
+        return self.graph.matmul(self, other)
+
+
+def dims_of_tensor(x: object) -> tuple[int, ...]:
+    """The sizes of a tensor; raises `TypeError` where it is none."""
+    if not isinstance(x, Tensor):
+        raise TypeError(f"operands are tensors of a graph, not {type(x).__qualname__}")
+    return x.dims
+
+
+def dim_of_tensor(x: Tensor, dim: int) -> int:
+    """One dimension of `x`, counted from the front."""
+    return dims_of(dims_of_tensor(x), (dim,))[0]
