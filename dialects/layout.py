@@ -1,27 +1,24 @@
 """
 Where a tile lives, and when threads synchronize: what the lowering adds to the threadblock dialect.
 
-    #threadblock.registers<array<i64: 0, 8, 1, 0>, array<i64: 2, 8, 0, 8, 0, 1>, 0 : i64>
-    #threadblock.shared<array<i64: 72, 1>, 1152 : i64, 1 : i64, "sum", 1 : i64, 0 : i64, 0 : i64>
-    #threadblock.global
+    #acc = #threadblock.registers<{register = [[0, 1], [8, 0]],
+                                   lane = [[0, 2], [0, 4], [1, 0], [2, 0], [4, 0]]}>
+    #x = #threadblock.shared<{shape = [16, 256], order = [1, 0], swizzle = 128, element_bits = 16}>
 
 `assign-layouts` puts these attributes on the operations that make tiles, and inserts
 `threadblock.convert_layout`; `schedule-threadblock` inserts `threadblock.barrier`, and where a
 warp of its own copies the loop's tiles `threadblock.await_tiles` and `threadblock.release_tiles`.
-The mathematics is in `mirage_mlir.graph.layout`; the attributes carry it through the text.
+The attributes are those of `layout_attributes`.
 """
 
-from collections.abc import Sequence
-from itertools import chain
 from typing import ClassVar
 
-from xdsl.dialects.builtin import I64, DenseArrayBase, IntegerAttr, StringAttr, UnitAttr, i64
-from xdsl.ir import Attribute, Operation, ParametrizedAttribute, SSAValue
+from xdsl.dialects.builtin import I64, IntegerAttr, StringAttr, UnitAttr, i64
+from xdsl.ir import Attribute, Operation, SSAValue
 from xdsl.irdl import (
     AnyAttr,
     IRDLOperation,
     VarConstraint,
-    irdl_attr_definition,
     irdl_op_definition,
     operand_def,
     opt_operand_def,
@@ -31,101 +28,12 @@ from xdsl.irdl import (
     traits_def,
 )
 from xdsl.traits import Pure
-from xdsl.utils.exceptions import VerifyException
 
 from mirage_mlir.diagnostics import invalid
-from mirage_mlir.graph.layout import SWIZZLES, RegisterLayout, SharedLayout
+from mirage_mlir.dialects.layout_attributes import GlobalAttr, RegistersAttr, SharedAttr
 
 LAYOUT = "layout"
 """Name of the attribute; an operation that makes a tile has one."""
-
-
-@irdl_attr_definition
-class RegistersAttr(ParametrizedAttribute):
-    """A tile spread over the registers of the block's threads."""
-
-    name = "threadblock.registers"
-
-    threads: DenseArrayBase[I64]
-    slots: DenseArrayBase[I64]
-    parts: IntegerAttr[I64]
-
-    @staticmethod
-    def of(layout: RegisterLayout) -> "RegistersAttr":
-        """The attribute that carries `layout`."""
-        return RegistersAttr(
-            DenseArrayBase.from_list(i64, list(chain.from_iterable(layout.threads))),
-            DenseArrayBase.from_list(i64, list(chain.from_iterable(layout.slots))),
-            IntegerAttr(layout.parts, i64),
-        )
-
-    @property
-    def layout(self) -> RegisterLayout:
-        """The layout that the attribute carries."""
-        bits: Sequence[int] = self.threads.get_values()
-        loops: Sequence[int] = self.slots.get_values()
-        return RegisterLayout(
-            tuple(zip(bits[::2], bits[1::2], strict=True)),
-            tuple(zip(loops[::3], loops[1::3], loops[2::3], strict=True)),
-            self.parts.value.data,
-        )
-
-
-@irdl_attr_definition
-class SharedAttr(ParametrizedAttribute):
-    """A tile in shared memory: distances between rows and columns, elements, copies, swizzle."""
-
-    name = "threadblock.shared"
-
-    strides: DenseArrayBase[I64]
-    size: IntegerAttr[I64]
-    copies: IntegerAttr[I64]
-    combine: StringAttr
-    blocks: IntegerAttr[I64]
-    swizzle: IntegerAttr[I64]
-    panel: IntegerAttr[I64]
-
-    @staticmethod
-    def of(layout: SharedLayout) -> "SharedAttr":
-        """The attribute that carries `layout`."""
-        return SharedAttr(
-            DenseArrayBase.from_list(i64, [layout.row, layout.column]),
-            IntegerAttr(layout.size, i64),
-            IntegerAttr(layout.copies, i64),
-            StringAttr(layout.combine),
-            IntegerAttr(layout.blocks, i64),
-            IntegerAttr(layout.swizzle, i64),
-            IntegerAttr(layout.panel, i64),
-        )
-
-    def verify(self) -> None:
-        swizzle, panel = self.swizzle.value.data, self.panel.value.data
-        if swizzle not in (0, *SWIZZLES):
-            raise VerifyException(f"lines are swizzled in {SWIZZLES} bytes or not, not {swizzle}")
-        if bool(swizzle) != bool(panel):
-            raise VerifyException(f"panels of {panel} elements, but lines of {swizzle} bytes")
-
-    @property
-    def layout(self) -> SharedLayout:
-        """The layout that the attribute carries."""
-        row, column = self.strides.get_values()
-        return SharedLayout(
-            row,
-            column,
-            self.size.value.data,
-            self.copies.value.data,
-            self.combine.data,
-            self.blocks.value.data,
-            self.swizzle.value.data,
-            self.panel.value.data,
-        )
-
-
-@irdl_attr_definition
-class GlobalAttr(ParametrizedAttribute):
-    """A loop-invariant tile in device memory and is read there by whoever needs an element."""
-
-    name = "threadblock.global"
 
 
 Layout = RegistersAttr | SharedAttr | GlobalAttr

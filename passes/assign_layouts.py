@@ -8,6 +8,7 @@ from xdsl.dialects.builtin import IntegerAttr, ModuleOp, UnitAttr, i64
 from xdsl.passes import ModulePass
 from xdsl.transforms.dead_code_elimination import dce
 
+from mirage_mlir.diagnostics import fail
 from mirage_mlir.dialects import kernel, threadblock
 from mirage_mlir.dialects.target import settle_target
 from mirage_mlir.graph.layout import (
@@ -69,6 +70,8 @@ def assign(graph: kernel.GraphDefinedOp, target: Target) -> None:
     use_workspace(graph, target.cluster_max)
     given = graph.attributes.get(THREADS)
     threads = given.value.data if isinstance(given, IntegerAttr) else choose_threads(graph, target)
+    if threads < 1 or threads % WARP_THREADS:
+        fail(graph, f"has {threads} threads: a block has whole warps of {WARP_THREADS}")
     graph.attributes[THREADS] = IntegerAttr(threads, i64)
     cluster = prod(cluster_sizes(graph))
     shares = cluster > 1 and not stores_apart(graph)
@@ -153,10 +156,14 @@ class AssignLayoutsPass(ModulePass):
         %p = threadblock.matmul %x, %w : (...) -> !threadblock.tile<16x48xf32>
         %a = threadblock.accumulate %p : (...) -> !threadblock.tile<16x48xf32>
 
-    Output (the layouts of the tiles, shortened):
-        %p = threadblock.matmul %x, %w {layout = registers, warps = array<i64: 1, 1, 4>}
-        %a = threadblock.accumulate %p {layout = registers}
-        %s = threadblock.convert_layout %a {layout = shared, 4 copies}
+    Output (types left out); each of four warps has a part of the sum, which a reader adds up:
+        #acc = #threadblock.registers<{register = [[0, 1], [8, 0], 6:[0, 8]],
+                                       lane = [[0, 2], [0, 4], [1, 0], [2, 0], [4, 0]],
+                                       warp = [partial, partial]}>
+        #parts = #threadblock.shared<{shape = [16, 56], order = [1, 0], copies = 4}>
+        %p = threadblock.matmul %x, %w {warps = array<i64: 1, 1, 4>, layout = #acc}
+        %a = threadblock.accumulate %p {layout = #acc}
+        %s = threadblock.convert_layout %a {layout = #parts}
 
     A matmul whose left side is worked on element by element from another matmul's result takes
     it from registers, where it lies already. Reductions stay in registers where one warp has all
@@ -180,8 +187,9 @@ class AssignLayoutsPass(ModulePass):
     (`threadblock.store_partial_sum`), the last one adds them up. Reductions that the loop only adds
     up are done behind it, on the sum.
 
-    Fails on an operation that has no place in a kernel, such as a matmul of several matrices,
-    where a block that is not the last would need such a sum, and on a module for another target.
+    Fails on a number of `threads` that is no multiple of 32, on an operation that has no place in a
+    kernel, such as a matmul of several matrices, where a block that is not the last would need such
+    a sum, and on a module for another target.
     """
 
     name = "assign-layouts"

@@ -23,7 +23,13 @@ Places = TypeVar("Places", int, NDArray[np.int64])
 Position = tuple[int, int]
 """Row and column, in elements."""
 
+NEIGHBOURS: tuple[Position, ...] = ((0, 1), (1, 0))
+"""Steps to the next element along the columns, and along the rows."""
+
 WARP_THREADS = 32
+
+LANE_BITS = 5
+"""Bits of the thread index that tell the lanes of a warp apart."""
 
 MMA_ROWS, MMA_COLUMNS, MMA_DEPTH = 16, 8, 16
 """Shape of one `mma.sync.m16n8k16` (PTX ISA, section "Matrix fragments for mma.m16n8k16")."""
@@ -47,7 +53,8 @@ class RegisterLayout:
         threads: what each bit of the thread index adds, lowest bit first; `(0, 0)` for a bit
             along which the tile is replicated or partial.
         slots: loops over a thread's registers, outermost first: `(count, rows, columns)`, the
-            steps of one iteration of the loop.
+            steps of one iteration of the loop. A loop of one iteration says nothing and is dropped,
+            but inside of a run of neighbours: there it keeps accesses to one element.
         parts: mask of the bits of the thread index along which each group of threads holds a part
             of a sum or maximum; 0 where each holds the whole value.
     """
@@ -55,6 +62,12 @@ class RegisterLayout:
     threads: tuple[Position, ...]
     slots: tuple[tuple[int, int, int], ...]
     parts: int = 0
+
+    def __post_init__(self) -> None:
+        kept = tuple(loop for loop in self.slots if loop[0] > 1)
+        if self.slots and self.slots[-1][0] == 1 and kept and kept[-1][1:] in NEIGHBOURS:
+            kept = (*kept, self.slots[-1])
+        object.__setattr__(self, "slots", kept)
 
     @property
     def partial(self) -> int:

@@ -8,6 +8,7 @@ all.
 """
 
 from collections.abc import Sequence
+from math import prod
 
 from xdsl.dialects.builtin import DenseArrayBase, i64
 from xdsl.ir import Operation, SSAValue
@@ -20,7 +21,7 @@ from mirage_mlir.dialects.layout import (
     set_layout,
 )
 from mirage_mlir.graph.layout import round_up, swizzled_tile
-from mirage_mlir.graph.wgmma import COLUMN_STEP, ITEM_BYTES, MAX_COLUMNS, MAX_SUMS
+from mirage_mlir.graph.wgmma import COLUMN_STEP, ITEM_BYTES, MAX_COLUMNS, MAX_SUMS, WGMMA_ROWS
 from mirage_mlir.passes.lowering.tile_attributes import (
     BATCHED,
     SWAPPED,
@@ -123,7 +124,8 @@ def brought_together(ops: list[Operation]) -> list[Operation]:
 
 def wgmma_rows(op: threadblock.AccumulateOp) -> int:
     """How often a warpgroup has 64 columns of the tile: each has all lines, slot after slot."""
-    return registers_of(op.result).slots[0][0]
+    loops = registers_of(op.result).slots
+    return prod(count for count, *step in loops if step == [0, WGMMA_ROWS])
 
 
 def batched_slots(

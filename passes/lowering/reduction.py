@@ -9,7 +9,7 @@ from xdsl.ir import SSAValue
 from mirage_mlir.diagnostics import fail
 from mirage_mlir.dialects import nvvm, threadblock
 from mirage_mlir.dialects.layout import GlobalAttr, RegistersAttr, layout_of
-from mirage_mlir.graph.layout import WARP_THREADS, Position, RegisterLayout, blocked
+from mirage_mlir.graph.layout import LANE_BITS, WARP_THREADS, Position, RegisterLayout, blocked
 from mirage_mlir.passes.lowering.access import (
     as_f32,
     combine,
@@ -35,8 +35,6 @@ from mirage_mlir.passes.lowering.tile_attributes import (
 
 NEUTRAL = {"sum": 0.0, "max": float("-inf")}
 """What leaves a sum, or a maximum, as it is."""
-
-LANE_BITS = WARP_THREADS.bit_length() - 1
 
 Reduction = threadblock.ReduceSumOp | threadblock.ReduceMaxOp
 

@@ -126,7 +126,7 @@ def streams_of(graphs: Sequence[thread.GraphOp]) -> Iterator[Stream]:
             return
         if threadblock.shape_of(value)[-1:] == stream.shape[-1:]:
             width += item_bytes(value)
-    run = layout.slots[-1][0]
+    run = max(layout.vector, layout.down)
     slots = max(run, BYTES_AT_ONCE // max(width, 1) // run * run)
     if width and layout.partial == 1 and len(layout.offsets) > slots:
         yield replace(stream, slots=slots)

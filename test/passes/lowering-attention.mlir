@@ -18,7 +18,7 @@
 // CHECK:         threadblock.accumulate {{.*}} rescale
 // CHECK:         threadblock.accumulate {{.*}} rescale
 // CHECK-NEXT:    threadblock.barrier "post"
-// CHECK-NEXT:    threadblock.convert_layout {{.*}}4 : i64, "max", 1 : i64, 0 : i64, 0 : i64>
+// CHECK-NEXT:    threadblock.convert_layout {{.*}}, copies = 4, combine = max}>
 // CHECK-NEXT:    threadblock.barrier "post"
 // CHECK:         thread.graph {{.*}} {merges
 // CHECK:         threadblock.barrier "post"

@@ -7,16 +7,16 @@
 // A matmul of 16 rows: its depth is split over four warps, whose partial sums are added up in shared memory.
 // LAYOUT-LABEL: func.func @linear
 // LAYOUT:         grid [2] loop [8] attributes {threads = 128 : i64}
-// LAYOUT:         %[[X:.*]] = threadblock.load {{.*}} {layout = #threadblock.shared<array<i64: 64, 1>, 1024 : i64, 1 : i64, "sum", 1 : i64, 128 : i64, 1024 : i64>}
+// LAYOUT:         %[[X:.*]] = threadblock.load {{.*}} {layout = #threadblock.shared<{shape = [16, 64], order = [1, 0], swizzle = 128, element_bits = 16}>}
 // LAYOUT:         %[[P:.*]] = threadblock.matmul %[[X]], %{{.*}} {{{.*}}warps = array<i64: 1, 1, 4>
 // LAYOUT:         %[[A:.*]] = threadblock.accumulate %[[P]] {layout = #threadblock.registers<
-// LAYOUT:         %[[S:.*]] = threadblock.convert_layout %[[A]] {layout = #threadblock.shared<array<i64: {{[0-9]+}}, 1>, {{[0-9]+}} : i64, 4 : i64, "sum", 1 : i64, 0 : i64, 0 : i64>}
+// LAYOUT:         %[[S:.*]] = threadblock.convert_layout %[[A]] {layout = #threadblock.shared<{shape = [16, {{[0-9]+}}], order = [1, 0], copies = 4}>}
 // LAYOUT:         %[[R:.*]] = threadblock.reduce_sum %{{.*}} {layout = #threadblock.registers<
 // LAYOUT:         thread.graph ins(%{{.*}}, %{{.*}})
 
 // Tensor copies where there are any: lines of 128 bytes are swizzled.
 // TENSOR-LABEL: func.func @linear
-// TENSOR:         threadblock.load {{.*}} {layout = #threadblock.shared<array<i64: 64, 1>, 1024 : i64, 1 : i64, "sum", 1 : i64, 128 : i64, 1024 : i64>, copy = "tensor"}
+// TENSOR:         threadblock.load {{.*}} {layout = #threadblock.shared<{shape = [16, 64], order = [1, 0], swizzle = 128, element_bits = 16}>, copy = "tensor"}
 // TENSOR:         threadblock.load {{.*}}copy = "tensor"
 
 // One barrier an iteration; two after the loop: its memory is used again, and warps exchange parts.
