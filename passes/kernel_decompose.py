@@ -7,13 +7,7 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.passes import ModulePass
 from xdsl.pattern_rewriter import GreedyRewritePatternApplier, PatternRewriteWalker
 
-from mirage_mlir.passes.patterns.decompose import (
-    DecomposeLayerNorm,
-    DecomposeReduceMean,
-    DecomposeRmsNorm,
-    DecomposeSilu,
-    DecomposeSoftmax,
-)
+from mirage_mlir.passes.patterns.decompose import DECOMPOSITIONS
 
 
 @dataclass(frozen=True)
@@ -42,13 +36,5 @@ class KernelDecomposePass(ModulePass):
     name = "kernel-decompose"
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
-        patterns = GreedyRewritePatternApplier(
-            [
-                DecomposeRmsNorm(),
-                DecomposeLayerNorm(),
-                DecomposeSoftmax(),
-                DecomposeSilu(),
-                DecomposeReduceMean(),
-            ]
-        )
+        patterns = GreedyRewritePatternApplier([*DECOMPOSITIONS])
         PatternRewriteWalker(patterns).rewrite_module(op)

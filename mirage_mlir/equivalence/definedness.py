@@ -19,18 +19,17 @@ from xdsl.ir import Block, Operation, SSAValue
 
 from mirage_mlir.dialects import kernel, threadblock
 from mirage_mlir.interpreters.operators import mnemonic, number
+from mirage_mlir.operators.structured import Effect, with_effect
 
 UNKNOWN, NONNEGATIVE, POSITIVE = 0, 1, 2
 
-KEPT = frozenset(
-    "accumulate broadcast cast concat div load matmul mul reduce_max reduce_mean reduce_sum repeat "
-    "repeat_interleave reshape rsqrt slice sqrt transpose".split()
+KEPT = frozenset("accumulate cast div load mul rsqrt sqrt".split()) | with_effect(
+    Effect.ADDS, Effect.SELECTS, Effect.MOVES
 )
 """Operators whose results have the sign that all operands have."""
 
-ARITHMETIC = frozenset(
-    "add accumulate broadcast cast concat constant div load matmul mul reduce_mean reduce_sum "
-    "repeat repeat_interleave reshape scale slice square sub transpose".split()
+ARITHMETIC = frozenset("add accumulate cast div load mul scale square sub".split()) | with_effect(
+    Effect.ADDS, Effect.MOVES, Effect.MAKES
 )
 """Operators that tests compute as they are."""
 

@@ -26,7 +26,9 @@ from mirage_mlir.interpreters.operators import (
     integer,
     integers,
     mnemonic,
+    runs_over,
     shape_of,
+    structure_of,
 )
 from mirage_mlir.operators.elementwise import Dependence
 
@@ -229,7 +231,9 @@ def _matmul(op: Operation, operands: list[Linear]) -> Linear:
 
 
 def _reduced(op: Operation, operands: list[Linear]) -> Linear:
-    dims = integers(op, "dims")
+    row = structure_of(op)
+    assert row is not None
+    dims = runs_over(op, row)
     rank = len(shape_of(op.results[0]))
     return operands[0].moved({dim: dim for dim in range(rank) if dim not in dims})
 
@@ -333,25 +337,28 @@ _DEPENDENCE: dict[Dependence, Rule] = {
 }
 """The rules of elementwise operators; of others with a row nothing is known."""
 
+_STRUCTURED: dict[Dependence, Rule] = {Dependence.SAME: _reduced, Dependence.NEW: _new}
+"""The rules of operators that are not elementwise and have none in `_RULES`."""
+
 _RULES: dict[str, Rule] = {
     "broadcast": _broadcast,
     "concat": _concat,
     "layer_norm": _layer_norm,
     "matmul": _matmul,
-    "reduce_max": _new,
-    "reduce_mean": _reduced,
-    "reduce_sum": _reduced,
     "repeat": _repeated,
     "repeat_interleave": _repeated,
     "reshape": _reshape,
     "rms_norm": _rms_norm,
     "slice": _slice,
-    "softmax": _new,
     "transpose": _transpose,
 }
 
 
 def _rule_of(op: Operation) -> Rule | None:
     """What is known of an operator; None if nothing is."""
-    row = row_of(op)
-    return _RULES.get(mnemonic(op)) if row is None else _DEPENDENCE.get(row.dependence)
+    if (row := row_of(op)) is not None:
+        return _DEPENDENCE.get(row.dependence)
+    if (rule := _RULES.get(mnemonic(op))) is not None:
+        return rule
+    structure = structure_of(op)
+    return None if structure is None else _STRUCTURED.get(structure.dependence)

@@ -40,10 +40,7 @@ from mirage_mlir.interpreters.kernel import KernelInterpreter
 from mirage_mlir.interpreters.operators import (
     element_type_of,
     in_tf32,
-    integer,
-    integers,
-    mnemonic,
-    shape_of,
+    terms_of,
 )
 from mirage_mlir.interpreters.tensors import Tensor, TensorDomain, drawn, made
 
@@ -346,21 +343,4 @@ def _roundoff(value: SSAValue) -> float:
 
 def _longest_sum(value: SSAValue) -> int:
     """The terms of the longest sum on the way to a value."""
-    return max([1, *(_terms(op) for op in _behind(value))])
-
-
-def _terms(op: Operation) -> int:
-    """How many terms an operator sums."""
-    name = mnemonic(op)
-    if name == "matmul":
-        return shape_of(op.operands[0])[-1]
-    if name in ("rms_norm", "layer_norm"):
-        return shape_of(op.operands[0])[-1]
-    if name == "softmax":
-        return shape_of(op.operands[0])[integer(op, "dim")]
-    if name in ("reduce_sum", "reduce_mean"):
-        count = 1
-        for dim in integers(op, "dims"):
-            count *= shape_of(op.operands[0])[dim]
-        return count
-    return 1
+    return max([1, *(terms_of(op) for op in _behind(value))])

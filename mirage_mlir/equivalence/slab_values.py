@@ -22,7 +22,15 @@ from mirage_mlir.equivalence.labels import (
     merged,
     parted,
 )
-from mirage_mlir.interpreters.operators import integer, integers, mnemonic, shape_of
+from mirage_mlir.interpreters.operators import (
+    integer,
+    integers,
+    mnemonic,
+    runs_over,
+    shape_of,
+    structure_of,
+)
+from mirage_mlir.operators.structured import Effect
 
 INDEX_BY_INDEX = ("threadblock.convert_layout",)
 """What has no row and still takes its operands index by index, as elementwise operators do."""
@@ -128,7 +136,7 @@ class Operators:
         }
         if name in views:
             return self.passed(views[name]()) if name in RESHAPING else views[name]()
-        found = self.together(operands, self._reduced(op, name, operands))
+        found = self.together(operands, self._reduced(op))
         return shaped(found, shape)
 
     def word(self, result: int = 0) -> int:
@@ -141,19 +149,15 @@ class Operators:
             return x
         return replace(x, labels=x.labels.passed(self.word(result)))
 
-    def _reduced(self, op: Operation, name: str, operands: Sequence[Value]) -> tuple[int, ...]:
+    def _reduced(self, op: Operation) -> tuple[int, ...]:
         """
         The dimensions that an operator runs over; it takes the others index by index.
 
         Raises:
             NoSlab: it is not known which these are.
         """
-        if name in ("reduce_sum", "reduce_max", "reduce_mean"):
-            return integers(op, "dims")
-        if name == "softmax":
-            return (integer(op, "dim"),)
-        if name in ("rms_norm", "layer_norm"):
-            return (operands[0].rank - 1,)
+        if (row := structure_of(op)) is not None and row.effect is not Effect.MOVES:
+            return runs_over(op, row)
         if row_of(op) is None and op.name not in INDEX_BY_INDEX:
             raise NoSlab(f"nothing is known of the indices that {op.name} reads")
         return ()

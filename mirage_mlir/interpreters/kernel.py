@@ -26,16 +26,9 @@ from mirage_mlir.interpreters.operators import (
 )
 from mirage_mlir.interpreters.tensors import Tensor, TensorDomain
 from mirage_mlir.interpreters.threadblock import run_graph
+from mirage_mlir.operators.structured import Effect, with_effect
 
-VIEWS = (
-    "broadcast",
-    "concat",
-    "repeat",
-    "repeat_interleave",
-    "reshape",
-    "slice",
-    "transpose",
-)
+VIEWS = with_effect(Effect.MOVES)
 """Mnemonics of operators that move elements and compute nothing."""
 
 

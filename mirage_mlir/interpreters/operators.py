@@ -7,7 +7,7 @@ elements of tiles.
 
 from collections.abc import Sequence
 from fractions import Fraction
-from functools import cache
+from functools import cache, partial
 from typing import Generic
 
 from xdsl.dialects.builtin import (
@@ -33,6 +33,7 @@ from mirage_mlir.field.rational import simplest_rational
 from mirage_mlir.interpreters.domain import A, ElementType, NotInterpretable
 from mirage_mlir.interpreters.tensors import Tensor, TensorDomain
 from mirage_mlir.operators.elementwise import Binary, FunctionName, Number, Parameters, Row
+from mirage_mlir.operators.structured import STRUCTURED, Structured
 
 
 def mnemonic(op: Operation) -> str:
@@ -126,6 +127,32 @@ def integers(op: Operation, name: str) -> tuple[int, ...]:
     return tuple(int(value) for value in attribute.get_values())
 
 
+def structure_of(op: Operation) -> Structured | None:
+    """The row of an operation of the kernel or the threadblock dialect that is not elementwise."""
+    dialect, _, name = op.name.partition(".")
+    return STRUCTURED.get(name) if dialect in ("kernel", "threadblock") else None
+
+
+def _integers_of(op: Operation, name: str) -> tuple[int, ...]:
+    """The integers of an attribute that is one integer or an array of some."""
+    is_one = isinstance(op.properties.get(name), IntegerAttr)
+    return (integer(op, name),) if is_one else integers(op, name)
+
+
+def runs_over(op: Operation, row: Structured) -> tuple[int, ...]:
+    """The dimensions of its first operand that an operator runs over."""
+    rank = len(shape_of(op.operands[0])) if op.operands else 0
+    return row.runs_over(rank, partial(_integers_of, op))
+
+
+def terms_of(op: Operation) -> int:
+    """How many terms an operator sums for an element of its result."""
+    row = structure_of(op)
+    if row is None or not op.operands:
+        return 1
+    return row.terms(shape_of(op.operands[0]), partial(_integers_of, op))
+
+
 class _OfTensors(Generic[A]):
     """What meanings are made of, for the elements of tensors of one rank."""
 
@@ -180,8 +207,11 @@ def has_exponential(op: Operation, expand_sigmoid: bool) -> bool:
 
     With `expand_sigmoid` its sigmoids are 1 / (1 + exp(-x)), as code on threads says.
     """
+    if (structure := structure_of(op)) is not None:
+        return structure.exponential
     if (row := row_of(op)) is None:
-        return mnemonic(op) in ("softmax", "exp")
+        # An operation of a thread graph.
+        return mnemonic(op) == "exp"
     functions = _functions_of(row, parameters_of(op, row))
     return "exp" in functions or (expand_sigmoid and "sigmoid" in functions)
 

@@ -1,4 +1,4 @@
-"""The elementwise operators, one row each; `docs` and tests list what a row has to say."""
+"""The elementwise operators, one row each; `elementwise` says what the columns mean."""
 
 from fractions import Fraction
 from math import pi, sqrt

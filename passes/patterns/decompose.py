@@ -120,3 +120,23 @@ class DecomposeReduceMean(RewritePattern):
     def match_and_rewrite(self, op: kernel.ReduceMeanOp, rewriter: PatternRewriter) -> None:
         steps = F32Steps(op)
         steps.replace_op(steps.mean(steps.widen(op.input), op.dims.get_values()), rewriter)
+
+
+DECOMPOSITIONS: tuple[RewritePattern, ...] = (
+    DecomposeRmsNorm(),
+    DecomposeLayerNorm(),
+    DecomposeSoftmax(),
+    DecomposeSilu(),
+    DecomposeReduceMean(),
+)
+"""What `kernel-decompose` does."""
+
+
+def take_apart(op: Operation) -> bool:
+    """Replace one operator by elementary ones; whether there is a decomposition of it."""
+    rewriter = PatternRewriter(op)
+    for pattern in DECOMPOSITIONS:
+        pattern.match_and_rewrite(op, rewriter)
+        if rewriter.has_done_action:
+            return True
+    return False

@@ -12,7 +12,10 @@ from xdsl.dialects.func import FuncOp, ReturnOp
 from xdsl.ir import Operation, SSAValue
 from xdsl.rewriter import InsertPoint, Rewriter
 
+from mirage_mlir.diagnostics import remark
 from mirage_mlir.dialects import kernel
+from mirage_mlir.interpreters.operators import structure_of
+from mirage_mlir.passes.patterns.decompose import take_apart
 from mirage_mlir.passes.search.strided_views import owns_memory, view_of
 
 
@@ -68,7 +71,10 @@ def _copy_borrowed_results(function: FuncOp) -> None:
 
 
 def normalise(function: FuncOp) -> None:
-    """Rewrite, in place, until every view that is left is one by strides."""
+    """Rewrite, in place, to operators that kernels have inside, and views by strides."""
+    for op in list(function.body.block.ops):
+        if (row := structure_of(op)) is not None and not row.searched and take_apart(op):
+            remark(op, "is not fused as one operator: it is taken apart, as kernel-decompose does")
     for op in list(function.body.block.ops):
         if isinstance(op, kernel.RepetitionOp):
             _replace(op, _repetition(op))
