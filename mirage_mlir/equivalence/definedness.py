@@ -99,6 +99,8 @@ def _sign(op: Operation, operands: Sequence[Known]) -> int:
     if isinstance(op, threadblock.AccumulateOp):
         # Factors exp(...) are positive.
         return signs[0]
+    if name == "mul" and op.operands[0] == op.operands[1]:
+        return max(NONNEGATIVE, signs[0])
     if name in KEPT:
         return min(signs)
     match name:

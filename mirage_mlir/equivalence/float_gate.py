@@ -65,6 +65,9 @@ MOST_FACTORS = 16.0
 LARGE_FACTORS = (8.0, 64.0, 512.0, 4096.0)
 """Of normal inputs; f16 ends 65504 times above 1."""
 
+SMALL_FACTORS = (2.0**-3, 2.0**-6, 2.0**-9, 2.0**-12)
+"""Of normal inputs; below 2^-14 f16 has fewer bits."""
+
 KEPT = 1 << 21
 """Elements of an argument, of all kinds that run together: 16 MB in f64."""
 
@@ -138,6 +141,9 @@ class FloatGate:
         """What inputs of each kind are multiplied by: arguments of exp get as large as it says."""
         largest = np.array([kind.largest for kind in kinds])
         others = np.where(largest, self._largest_factor() if largest.any() else 1.0, 1.0)
+        smallest = np.array([kind.smallest for kind in kinds])
+        if smallest.any():
+            others = np.where(smallest, self._smallest_factor(), others)
         wanted = np.array([kind.scores for kind in kinds])
         if not wanted.any():
             return others
@@ -160,6 +166,17 @@ class FloatGate:
             axes = tuple(range(1, result.array.ndim))
             fits &= np.isfinite(result.array).all(axis=axes)
         return max((f for f, fit in zip(LARGE_FACTORS, fits, strict=True) if fit), default=1.0)
+
+    def _smallest_factor(self) -> float:
+        """The smallest of some factors with which the program is as accurate as without."""
+        factors = (1.0, *SMALL_FACTORS)
+        inputs = self.drawn([Kind("normal inputs")] * len(factors), np.array(factors))
+        runs = (run(self.reference, FloatDomain(rounding=each), inputs) for each in (True, False))
+        fits = np.ones(len(factors), bool)
+        for own, exact in zip(*runs, strict=True):
+            errors = np.array(_each(relative_errors(own, exact), len(factors)))
+            fits &= errors <= PROGRAM * errors[0]
+        return min((f for f, fit in zip(factors, fits, strict=True) if fit), default=1.0)
 
     def _largest_exponent(self, factor: float) -> float:
         """The largest argument of exp on normal inputs times a factor; 0 without exp."""

@@ -61,6 +61,8 @@ class Kind:
     tiny: bool = False
     largest: bool = False
     """Whether all arguments are as large as the program stays finite with, within a factor of 8."""
+    smallest: bool = False
+    """Whether all arguments are as small as the program is accurate with, within a factor of 8."""
     masked: bool = False
     """Whether masks are -inf over one half."""
     scores: float = 0.0
@@ -75,6 +77,7 @@ def kinds_of(reference: FuncOp, *, exponentials: bool) -> list[Kind]:
     kinds += [Kind("one channel of 2e4", hot=True), Kind("inputs of 1e-5", tiny=True)]
     if any(is_f16(value) for op in reference.body.block.ops for value in op.results):
         kinds.append(Kind("inputs as large as the program bears", largest=True))
+        kinds.append(Kind("inputs as small as the program bears", smallest=True))
     if exponentials:
         kinds.append(Kind("arguments of exp up to 1e4", scores=SCORES))
         if any(is_mask(argument) for argument in arguments):

@@ -196,3 +196,33 @@ func.func @g(%a0: tensor<8x256xf32>) -> tensor<8x256xf32> {
   %v23 = kernel.scale %v22 {factor = 2.000000000e+00 : f32} : (tensor<8x256xf32>) -> tensor<8x256xf32>
   func.return %v23 : tensor<8x256xf32>
 }
+
+// -----
+
+// Products of what was scaled down vanish in f16 where those of the program do not.
+func.func @f(%a0: tensor<64x64xf16>, %a1: tensor<64x64xf16>) -> tensor<64x64xf16> {
+  %v2 = kernel.mul %a0, %a1 : (tensor<64x64xf16>, tensor<64x64xf16>) -> tensor<64x64xf16>
+  func.return %v2 : tensor<64x64xf16>
+}
+// expected-error @+1 {{@g is @f but inaccurate}}
+func.func @g(%a0: tensor<64x64xf16>, %a1: tensor<64x64xf16>) -> tensor<64x64xf16> {
+  %v2 = kernel.scale %a0 {factor = 0.0009765625 : f32} : (tensor<64x64xf16>) -> tensor<64x64xf16>
+  %v3 = kernel.mul %v2, %a1 : (tensor<64x64xf16>, tensor<64x64xf16>) -> tensor<64x64xf16>
+  %v4 = kernel.scale %v3 {factor = 1024.0 : f32} : (tensor<64x64xf16>) -> tensor<64x64xf16>
+  func.return %v4 : tensor<64x64xf16>
+}
+
+// -----
+
+// Products of what was scaled down vanish in f16 where those of the program do not.
+func.func @f(%a0: tensor<16x64xf16>, %a1: tensor<64x32xf16>) -> tensor<16x32xf16> {
+  %v2 = kernel.matmul %a0, %a1 : (tensor<16x64xf16>, tensor<64x32xf16>) -> tensor<16x32xf16>
+  func.return %v2 : tensor<16x32xf16>
+}
+// expected-error @+1 {{@g is @f but inaccurate}}
+func.func @g(%a0: tensor<16x64xf16>, %a1: tensor<64x32xf16>) -> tensor<16x32xf16> {
+  %v2 = kernel.scale %a0 {factor = 0.0009765625 : f32} : (tensor<16x64xf16>) -> tensor<16x64xf16>
+  %v3 = kernel.matmul %v2, %a1 : (tensor<16x64xf16>, tensor<64x32xf16>) -> tensor<16x32xf16>
+  %v4 = kernel.scale %v3 {factor = 1024.0 : f32} : (tensor<16x32xf16>) -> tensor<16x32xf16>
+  func.return %v4 : tensor<16x32xf16>
+}
