@@ -16,6 +16,7 @@ from xdsl.ir import Operation, SSAValue
 from mirage_mlir.diagnostics import invalid
 from mirage_mlir.dialects import kernel, thread, threadblock
 from mirage_mlir.dialects.kernel import GraphDefinedOp
+from mirage_mlir.dialects.layout import verify_layout
 from mirage_mlir.dialects.threadblock import AccumulateOp, LoadOp, Stage, StoreOp, stages
 from mirage_mlir.graph.shapes import ShapeError, broadcast_to
 from mirage_mlir.graph.tile_extents import (
@@ -135,6 +136,7 @@ class _Walk:
 
     def visit(self, op: Operation) -> None:
         """Check `op` and note what is known of its result."""
+        verify_layout(op, may_fold=isinstance(op, AccumulateOp))
         if isinstance(op, LoadOp):
             self.known[op.result] = self._load(op)
         elif isinstance(op, AccumulateOp):

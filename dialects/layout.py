@@ -13,7 +13,7 @@ The attributes are those of `layout_attributes`.
 
 from typing import ClassVar
 
-from xdsl.dialects.builtin import I64, IntegerAttr, StringAttr, UnitAttr, i64
+from xdsl.dialects.builtin import I64, IntegerAttr, ShapedType, StringAttr, UnitAttr, i64
 from xdsl.ir import Attribute, Operation, SSAValue
 from xdsl.irdl import (
     AnyAttr,
@@ -31,10 +31,10 @@ from xdsl.traits import Pure
 
 from mirage_mlir.diagnostics import invalid
 from mirage_mlir.dialects.layout_attributes import GlobalAttr, RegistersAttr, SharedAttr
+from mirage_mlir.graph.layout import as_matrix
 
 LAYOUT = "layout"
 """Name of the attribute; an operation that makes a tile has one."""
-
 
 Layout = RegistersAttr | SharedAttr | GlobalAttr
 
@@ -51,6 +51,31 @@ def set_layout(op: Operation, layout: Layout) -> None:
     """Say where the result of `op` lives."""
     attribute: Attribute = layout
     op.attributes[LAYOUT] = attribute
+
+
+def verify_layout(op: Operation, *, may_fold: bool = False) -> None:
+    """
+    Raises `InvalidOperation` where `op` has a layout in which its tile has no place.
+
+    Where it `may_fold`, registers may hold less: sums of elements that a thread adds up later.
+    """
+    if (layout := op.attributes.get(LAYOUT)) is None or not op.results:
+        return
+    if isinstance(layout, GlobalAttr) or (may_fold and isinstance(layout, RegistersAttr)):
+        return
+    if isinstance(layout, RegistersAttr):
+        room, holder = layout.layout.spans(), "the registers of its layout hold"
+    elif isinstance(layout, SharedAttr):
+        room, holder = layout.layout.room, "its layout has memory for"
+    else:
+        kinds = ", ".join(f"#{kind.name}" for kind in (RegistersAttr, SharedAttr, GlobalAttr))
+        raise invalid(op, f"has a layout that is none of {kinds}")
+    if not isinstance(tile := op.results[0].type, ShapedType):
+        return
+    sizes = as_matrix(tuple(tile.get_shape()))
+    if any(size > place for size, place in zip(sizes, room, strict=True)):
+        seen = f"{sizes[0]} rows and {sizes[1]} columns"
+        raise invalid(op, f"makes a tile of {seen}, but {holder} {room[0]} and {room[1]}")
 
 
 @irdl_op_definition
