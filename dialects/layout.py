@@ -13,7 +13,7 @@ The attributes are those of `layout_attributes`.
 
 from typing import ClassVar
 
-from xdsl.dialects.builtin import I64, IntegerAttr, ShapedType, StringAttr, UnitAttr, i64
+from xdsl.dialects.builtin import I64, IntegerAttr, StringAttr, UnitAttr, i64
 from xdsl.ir import Attribute, Operation, SSAValue
 from xdsl.irdl import (
     AnyAttr,
@@ -53,29 +53,22 @@ def set_layout(op: Operation, layout: Layout) -> None:
     op.attributes[LAYOUT] = attribute
 
 
-def verify_layout(op: Operation, *, may_fold: bool = False) -> None:
-    """
-    Raises `InvalidOperation` where `op` has a layout in which its tile has no place.
-
-    Where it `may_fold`, registers may hold less: sums of elements that a thread adds up later.
-    """
-    if (layout := op.attributes.get(LAYOUT)) is None or not op.results:
-        return
-    if isinstance(layout, GlobalAttr) or (may_fold and isinstance(layout, RegistersAttr)):
-        return
-    if isinstance(layout, RegistersAttr):
-        room, holder = layout.layout.spans(), "the registers of its layout hold"
-    elif isinstance(layout, SharedAttr):
-        room, holder = layout.layout.room, "its layout has memory for"
-    else:
+def verify_layout(op: Operation) -> None:
+    """Raises `InvalidOperation` where `op` has something else as its layout."""
+    layout = op.attributes.get(LAYOUT)
+    if layout is not None and not isinstance(layout, RegistersAttr | SharedAttr | GlobalAttr):
         kinds = ", ".join(f"#{kind.name}" for kind in (RegistersAttr, SharedAttr, GlobalAttr))
         raise invalid(op, f"has a layout that is none of {kinds}")
-    if not isinstance(tile := op.results[0].type, ShapedType):
+
+
+def verify_room(load: Operation, shape: tuple[int, ...]) -> None:
+    """Raises `InvalidOperation` where there is no room for what a load brings to shared memory."""
+    if not isinstance(layout := load.attributes.get(LAYOUT), SharedAttr):
         return
-    sizes = as_matrix(tuple(tile.get_shape()))
-    if any(size > place for size, place in zip(sizes, room, strict=True)):
-        seen = f"{sizes[0]} rows and {sizes[1]} columns"
-        raise invalid(op, f"makes a tile of {seen}, but {holder} {room[0]} and {room[1]}")
+    (rows, columns), room = as_matrix(shape), layout.layout.room
+    if rows > room[0] or columns > room[1]:
+        tile = f"makes a tile of {rows} rows and {columns} columns"
+        raise invalid(load, f"{tile}, but its layout has memory for {room[0]} and {room[1]}")
 
 
 @irdl_op_definition
