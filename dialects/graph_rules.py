@@ -16,6 +16,7 @@ from xdsl.ir import Operation, SSAValue
 from mirage_mlir.diagnostics import invalid
 from mirage_mlir.dialects import kernel, thread, threadblock
 from mirage_mlir.dialects.kernel import GraphDefinedOp
+from mirage_mlir.dialects.layout import verify_layout, verify_room
 from mirage_mlir.dialects.threadblock import AccumulateOp, LoadOp, Stage, StoreOp, stages
 from mirage_mlir.graph.shapes import ShapeError, broadcast_to
 from mirage_mlir.graph.tile_extents import (
@@ -135,6 +136,7 @@ class _Walk:
 
     def visit(self, op: Operation) -> None:
         """Check `op` and note what is known of its result."""
+        verify_layout(op)
         if isinstance(op, LoadOp):
             self.known[op.result] = self._load(op)
         elif isinstance(op, AccumulateOp):
@@ -168,6 +170,7 @@ class _Walk:
             raise invalid(
                 op, f"loads {source.element_type} elements into a tile of {tile.element_type}"
             )
+        verify_room(op, tuple(tile.get_shape()))
         grid_map, loop_map = op.grid_map.get_values(), op.loop_map.get_values()
         try:
             extents = cut(

@@ -31,10 +31,10 @@ from xdsl.traits import Pure
 
 from mirage_mlir.diagnostics import invalid
 from mirage_mlir.dialects.layout_attributes import GlobalAttr, RegistersAttr, SharedAttr
+from mirage_mlir.graph.layout import as_matrix
 
 LAYOUT = "layout"
 """Name of the attribute; an operation that makes a tile has one."""
-
 
 Layout = RegistersAttr | SharedAttr | GlobalAttr
 
@@ -51,6 +51,24 @@ def set_layout(op: Operation, layout: Layout) -> None:
     """Say where the result of `op` lives."""
     attribute: Attribute = layout
     op.attributes[LAYOUT] = attribute
+
+
+def verify_layout(op: Operation) -> None:
+    """Raises `InvalidOperation` where `op` has something else as its layout."""
+    layout = op.attributes.get(LAYOUT)
+    if layout is not None and not isinstance(layout, RegistersAttr | SharedAttr | GlobalAttr):
+        kinds = ", ".join(f"#{kind.name}" for kind in (RegistersAttr, SharedAttr, GlobalAttr))
+        raise invalid(op, f"has a layout that is none of {kinds}")
+
+
+def verify_room(load: Operation, shape: tuple[int, ...]) -> None:
+    """Raises `InvalidOperation` where there is no room for what a load brings to shared memory."""
+    if not isinstance(layout := load.attributes.get(LAYOUT), SharedAttr):
+        return
+    (rows, columns), room = as_matrix(shape), layout.layout.room
+    if rows > room[0] or columns > room[1]:
+        tile = f"makes a tile of {rows} rows and {columns} columns"
+        raise invalid(load, f"{tile}, but its layout has memory for {room[0]} and {room[1]}")
 
 
 @irdl_op_definition

@@ -6,9 +6,9 @@
 // others before it ends.
 // CHECK-LABEL: func.func @split
 // CHECK:         attributes {threads = 128 : i64, cluster_reduction
-// CHECK:         threadblock.convert_layout {{.*}}, 4 : i64, "sum", 1 : i64, 0 : i64, 0 : i64>
+// CHECK:         threadblock.convert_layout {{.*}}, order = [1, 0], copies = 4}>
 // CHECK:         threadblock.barrier "post"
-// CHECK-DAG:     threadblock.convert_layout {{.*}}, 1 : i64, "sum", 4 : i64, 0 : i64, 0 : i64>
+// CHECK-DAG:     threadblock.convert_layout {{.*}}, order = [1, 0], blocks = 4}>
 // CHECK:         threadblock.barrier "post" cluster
 // CHECK-NEXT:    thread.graph
 
@@ -42,7 +42,7 @@ func.func @split(%x: tensor<16x512xf16>, %w: tensor<512x96xf16>) -> tensor<16x96
 // Sums of exponentials, relative to the maximum of each block: the maxima, the sums and the parts of
 // the matmul are there when all synchronize once, and who reads them weighs them.
 // CHECK-LABEL: func.func @online
-// CHECK:         %[[M:.*]] = threadblock.convert_layout {{.*}}, 1 : i64, "max", 2 : i64, 0 : i64, 0 : i64>
+// CHECK:         %[[M:.*]] = threadblock.convert_layout {{.*}}, order = [1, 0], blocks = 2, combine = max}>
 // CHECK-NOT:     cluster
 // CHECK-DAG:     %[[S:.*]] = threadblock.convert_layout %{{.*}} relative %[[M]] : !threadblock.tile<16x1xf32>
 // CHECK-DAG:     %[[P:.*]] = threadblock.convert_layout %{{.*}} relative %[[M]] : !threadblock.tile<16x1xf32>

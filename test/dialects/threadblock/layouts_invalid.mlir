@@ -103,3 +103,23 @@
 
 // expected-error @below {{'combine' is one of ('sum', 'max'), not 'min'}}
 "test.op"() {layout = #threadblock.shared<{shape = [16, 64], order = [1, 0], combine = min}>} : () -> ()
+
+// -----
+
+func.func @no_room(%x: tensor<2x8x64xbf16>) {
+  %r = kernel.graph_defined ins(%x) grid [1] {
+  ^bb0(%a: tensor<2x8x64xbf16>):
+    // expected-error @below {{'threadblock.load' op makes a tile of 16 rows and 64 columns, but its layout has memory for 16 and 48}}
+    %c = threadblock.load %a grid_map [_] {layout = #threadblock.shared<{shape = [16, 48], order = [1, 0]}>} : (tensor<2x8x64xbf16>) -> !threadblock.tile<2x8x64xbf16>
+    threadblock.store %c grid_map [_] : !threadblock.tile<2x8x64xbf16>
+  } : (tensor<2x8x64xbf16>) -> tensor<2x8x64xbf16>
+  func.return
+}
+
+// -----
+
+%r = kernel.graph_defined ins() grid [1] {
+  // expected-error @below {{'threadblock.constant' op has a layout that is none of #threadblock.registers, #threadblock.shared, #threadblock.global}}
+  %c = threadblock.constant {value = 1.0 : f32, layout = "registers"} : !threadblock.tile<16x64xbf16>
+  threadblock.store %c grid_map [_] : !threadblock.tile<16x64xbf16>
+} : () -> tensor<16x64xbf16>
