@@ -30,9 +30,11 @@ sys.path.insert(0, str(Path(__file__).parent))
 sys.path.insert(0, str(Path(__file__).parents[1]))
 sys.path.insert(0, str(Path(__file__).parents[2] / "test" / "support"))
 
-from brute_audit import SUBJECTS, Audit, Subject
-from brute_force import PARTS, SIZE, Cut
+from audited_programs import SUBJECTS, Subject
+from brute_audit import Audit
+from cut_graphs import Cut
 from machine import described
+from residue_tiles import PARTS, SIZE
 
 MISSES_SHOWN = 20
 """Of one program; a result with more is not read to the end."""

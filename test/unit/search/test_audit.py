@@ -5,8 +5,9 @@ No small graph is missed: brute force over tiles and cuts of the inputs, without
 """
 
 import pytest
-from brute_audit import SUBJECTS, Audit, Missed
-from brute_force import Application, Cut, Found
+from audited_programs import SUBJECTS
+from brute_audit import Audit, Missed
+from cut_graphs import Application, Cut, Found
 from random_programs import RandomProgram, subject
 
 from mirage_mlir.expr.heads import Poly
