@@ -17,7 +17,7 @@ from fractions import Fraction
 
 from audited_programs import Subject
 from brute_force import BruteForce
-from cut_graphs import UNCUT, Cut, Found, cuts
+from cut_graphs import UNCUT, Found, InputCuts, cuts
 from explained_graphs import Explainer, Unexplained
 from label_free import LabelFree
 from residue_tiles import COMPOSITE, PARTS, SIZE, Tile
@@ -59,7 +59,7 @@ class Terms:
                     texts.append(self._one(step.kind.value, operands, 1))
         return texts[self.brute.builder.outputs[0].step]
 
-    def tiles(self, cut: Cut, found: Found) -> list[str]:
+    def tiles(self, cut: InputCuts, found: Found) -> list[str]:
         """All tiles of a graph but the inputs, those inside chains of operators included."""
         tiles = self.brute.tiles(cut)
         texts = [f'(In "x{number}")' for number in range(len(tiles))]
@@ -113,7 +113,7 @@ def _terms(step: str, operand: Tile) -> int:
 class Missed:
     """A right graph that the search should have."""
 
-    cut: Cut
+    cut: InputCuts
     found: Found
     reason: str
 
@@ -156,11 +156,11 @@ class Audit:
         self.label_free = LabelFree([self.terms.target()])
         self._explainers: dict[Configuration, list[Explainer]] = {}
 
-    def cuts(self) -> list[Cut]:
+    def cuts(self) -> list[InputCuts]:
         """All cuts of the inputs, those first that treat an axis alike wherever it is."""
         return sorted(cuts(self.brute.shapes), key=lambda cut: self.configuration(cut) is None)
 
-    def configuration(self, cut: Cut) -> Configuration | None:
+    def configuration(self, cut: InputCuts) -> Configuration | None:
         """The configuration of the search that a cut is; None for those that it does not have."""
         grid, loop = _cut_axes(self.program, cut.grid), _cut_axes(self.program, cut.loop)
         if grid is None or loop is None:
@@ -168,7 +168,7 @@ class Audit:
         configuration = Configuration(grid, loop)
         return configuration if configuration in self.configurations else None
 
-    def run(self, cut: Cut, most: int, expired: Callable[[], bool] = lambda: False) -> None:
+    def run(self, cut: InputCuts, most: int, expired: Callable[[], bool] = lambda: False) -> None:
         """Compare all graphs of one cut."""
         outcome = self.outcome
         enumeration = self.brute.enumerate(cut, most, expired)
@@ -187,7 +187,7 @@ class Audit:
             else:
                 outcome.missed.append(Missed(cut, found, reason))
 
-    def _reason(self, cut: Cut, found: Found) -> str | None:
+    def _reason(self, cut: InputCuts, found: Found) -> str | None:
         """Why a graph is not explained; None if it is."""
         if (configuration := self.configuration(cut)) is None:
             return "the search has no such configuration"

@@ -18,7 +18,7 @@ from fractions import Fraction
 from functools import reduce
 
 import numpy as np
-from cut_graphs import UNCUT, Application, Cut, Found
+from cut_graphs import UNCUT, Application, Found, InputCuts
 from modular import P, Q, Residues
 from residue_tiles import ELEMENTWISE, PARTS, Numbers, Tile, When
 
@@ -94,19 +94,19 @@ class BruteForce:
                 return numbers.apply(step.kind.value, operands)
 
     def enumerate(
-        self, cut: Cut, most: int, expired: Callable[[], bool] = lambda: False
+        self, cut: InputCuts, most: int, expired: Callable[[], bool] = lambda: False
     ) -> Enumeration:
         """All graphs of at most so many operators, for one cut of the inputs."""
         found = Enumeration(self, cut, most, expired)
         found.run()
         return found
 
-    def tiles(self, cut: Cut) -> list[Tile]:
+    def tiles(self, cut: InputCuts) -> list[Tile]:
         """The inputs as each block and iteration sees them."""
         cut_inputs = zip(self.inputs, cut.grid, cut.loop, strict=True)
         return [_cut_tile(tile, grid, loop, cut) for tile, grid, loop in cut_inputs]
 
-    def targets(self, cut: Cut) -> list[tuple[int, Tile]]:
+    def targets(self, cut: InputCuts) -> list[tuple[int, Tile]]:
         """What blocks must hold for each dimension along which they may store."""
         when = When.AFTER if cut.has_loop else When.ALWAYS
         if not cut.has_grid:
@@ -114,12 +114,12 @@ class BruteForce:
         targets: list[tuple[int, Tile]] = []
         for dim, size in enumerate(self.result.shape):
             if size > 1:
-                tile = _cut_tile(self.result, dim, UNCUT, Cut((dim,), (UNCUT,)))
+                tile = _cut_tile(self.result, dim, UNCUT, InputCuts((dim,), (UNCUT,)))
                 targets.append((dim, tile._replace(when=when)))
         return targets
 
 
-def _cut_tile(tile: Tile, grid: int, loop: int, cut: Cut) -> Tile:
+def _cut_tile(tile: Tile, grid: int, loop: int, cut: InputCuts) -> Tile:
     def parts(values: Residues) -> Residues:
         blocks = _split(values, 0, grid) if cut.has_grid else values
         return blocks if loop == UNCUT else _split(blocks, 1, loop)
@@ -145,7 +145,9 @@ class Enumeration:
     nothing else can use any more. Tiles are numbered and results remembered.
     """
 
-    def __init__(self, brute: BruteForce, cut: Cut, most: int, expired: Callable[[], bool]) -> None:
+    def __init__(
+        self, brute: BruteForce, cut: InputCuts, most: int, expired: Callable[[], bool]
+    ) -> None:
         self.found: list[Found] = []
         self.graphs = 0
         """Graphs, not finished ones included, that were looked at."""

@@ -11,7 +11,7 @@ UNCUT = -1
 
 
 @dataclass(frozen=True)
-class Cut:
+class InputCuts:
     """For each input the dimension that the grid cuts, and that the loop does; or `UNCUT`."""
 
     grid: tuple[int, ...]
@@ -28,12 +28,12 @@ class Cut:
         return any(dim != UNCUT for dim in self.loop)
 
 
-def cuts(shapes: Sequence[tuple[int, int]]) -> Iterator[Cut]:
+def cuts(shapes: Sequence[tuple[int, int]]) -> Iterator[InputCuts]:
     """All cuts of inputs of these shapes; dimensions of size 1 cannot be cut."""
     ways = [[UNCUT, *(dim for dim in (0, 1) if shape[dim] > 1)] for shape in shapes]
     for loop in product(*ways):
         for grid in product(*ways):
-            yield Cut(grid, loop)
+            yield InputCuts(grid, loop)
 
 
 class Application(NamedTuple):
