@@ -17,7 +17,7 @@ from mirage_mlir.graph.target import require_known
 from mirage_mlir.passes.search.check import check
 from mirage_mlir.passes.search.inline import is_partitioned
 from mirage_mlir.passes.search.normalise import normalise
-from mirage_mlir.passes.search.piece_extraction import MAX_OPERATORS, Cut, partition
+from mirage_mlir.passes.search.piece_extraction import MAX_OPERATORS, PieceCut, partition
 from mirage_mlir.passes.search.pieces import PieceSearch
 from mirage_mlir.passes.search.plan import FunctionWriter, Plan, PlannedKernel
 from mirage_mlir.passes.search.printed import printed
@@ -95,7 +95,7 @@ class _Outliner:
     names: dict[str, str] = field(default_factory=dict[str, str])
     """The name of each piece by its text."""
 
-    def outline(self, cuts: Sequence[Cut]) -> None:
+    def outline(self, cuts: Sequence[PieceCut]) -> None:
         """Write the pieces behind the function."""
         pieces: list[FuncOp] = []
         calls = [self._planned(cut, pieces) for cut in cuts]
@@ -103,7 +103,7 @@ class _Outliner:
         Rewriter.insert_op(pieces, InsertPoint.after(self.function))
         Rewriter.replace_op(self.function, written)
 
-    def _planned(self, cut: Cut, pieces: list[FuncOp]) -> PlannedKernel:
+    def _planned(self, cut: PieceCut, pieces: list[FuncOp]) -> PlannedKernel:
         """The call of a piece in the form of a kernel; a new piece is appended to `pieces`."""
         arguments, operations = _with_views(cut)
         piece = self._piece(cut, arguments, operations)
@@ -121,7 +121,7 @@ class _Outliner:
         return PlannedKernel(arguments, cut.results, write, 0.0)
 
     def _piece(
-        self, cut: Cut, arguments: Sequence[SSAValue], operations: Sequence[Operation]
+        self, cut: PieceCut, arguments: Sequence[SSAValue], operations: Sequence[Operation]
     ) -> FuncOp:
         block = Block(arg_types=[value.type for value in arguments])
         values: dict[SSAValue, SSAValue] = dict(zip(arguments, block.args, strict=True))
@@ -151,7 +151,7 @@ class _Outliner:
         return next(name for name in names if name not in taken)
 
 
-def _with_views(cut: Cut) -> tuple[tuple[SSAValue, ...], list[Operation]]:
+def _with_views(cut: PieceCut) -> tuple[tuple[SSAValue, ...], list[Operation]]:
     """The tensors that a piece reads, and its operations with the views of these tensors."""
     inside = dict.fromkeys(cut.operators)
     read: dict[SSAValue, None] = {}

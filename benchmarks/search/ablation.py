@@ -25,8 +25,9 @@ sys.path.insert(0, str(Path(__file__).parent))
 sys.path.insert(0, str(Path(__file__).parents[1]))
 sys.path.insert(0, str(Path(__file__).parents[2] / "test" / "support"))
 
-from brute_audit import SUBJECTS
-from brute_force import UNCUT, BruteForce, cuts
+from audited_programs import SUBJECTS
+from brute_force import BruteForce
+from cut_graphs import UNCUT, cuts
 from machine import described
 from programs import PAPER_SECONDS, PAPER_UNPRUNED
 from search_programs import rmsnorm_linear

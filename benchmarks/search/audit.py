@@ -30,9 +30,11 @@ sys.path.insert(0, str(Path(__file__).parent))
 sys.path.insert(0, str(Path(__file__).parents[1]))
 sys.path.insert(0, str(Path(__file__).parents[2] / "test" / "support"))
 
-from brute_audit import SUBJECTS, Audit, Subject
-from brute_force import PARTS, SIZE, Cut
+from audited_programs import SUBJECTS, Subject
+from brute_audit import Audit
+from cut_graphs import InputCuts
 from machine import described
+from residue_tiles import PARTS, SIZE
 
 MISSES_SHOWN = 20
 """Of one program; a result with more is not read to the end."""
@@ -43,7 +45,9 @@ OTHERS_SHARE = 0.5
 SUMMED = ("graphs", "right", "explained", "outside_the_axioms", "missed", "seconds")
 
 
-def run_cuts(subject: Subject, cuts: Sequence[Cut], most: int, until: float) -> dict[str, Any]:
+def run_cuts(
+    subject: Subject, cuts: Sequence[InputCuts], most: int, until: float
+) -> dict[str, Any]:
     """Audit cuts with graphs of up to `most` operators until the process has used so much time."""
     audit = Audit(subject, further=True)
     start = process_time()
@@ -84,7 +88,7 @@ class Program:
         Random(0).shuffle(self.others)
         self.parts: dict[str, dict[str, Any]] = {}
 
-    def run(self, part: str, cuts: Sequence[Cut], most: int, until: float) -> None:
+    def run(self, part: str, cuts: Sequence[InputCuts], most: int, until: float) -> None:
         """Audit cuts and say what came of it."""
         found = self.parts[part] = run_cuts(self.subject, cuts, most, until)
         print(

@@ -17,7 +17,7 @@ from xdsl.utils.hints import isa
 
 from mirage_mlir.driver.types import element_type_of_attribute
 from mirage_mlir.graph.packing import Packing
-from mirage_mlir.runtime.arguments import Argument, TensorMap
+from mirage_mlir.runtime.arguments import Argument, TensorMapArgument
 from mirage_mlir.runtime.artifact import Launch, TensorSpec, row_major
 from mirage_mlir.runtime.element_types import ElementType
 from mirage_mlir.runtime.packed import PackedInput
@@ -113,15 +113,15 @@ def _element(attribute: Attribute) -> ElementType:
     return ElementType(attribute.data)
 
 
-def tensor_maps_of(kernels: gpu.ModuleOp) -> tuple[TensorMap, ...]:
+def tensor_maps_of(kernels: gpu.ModuleOp) -> tuple[TensorMapArgument, ...]:
     """The tensors that the kernels know by a map, in the order of their numbers."""
     maps = kernels.attributes.get("mirage.tensor_maps", ArrayAttr([]))
     assert isa(maps, ArrayAttr[DictionaryAttr])
     return tuple(_tensor_map(each.data) for each in maps)
 
 
-def _tensor_map(fields: Mapping[str, Attribute]) -> TensorMap:
-    return TensorMap(
+def _tensor_map(fields: Mapping[str, Attribute]) -> TensorMapArgument:
+    return TensorMapArgument(
         tensor=_argument(fields["tensor"]),
         offset=_integer_of(fields["offset"]),
         dims=_integers(fields["dims"]),

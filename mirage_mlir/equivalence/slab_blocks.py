@@ -19,7 +19,7 @@ from mirage_mlir.dialects import kernel, thread, threadblock
 from mirage_mlir.equivalence.labels import NOTHING, Labels, NoSlab
 from mirage_mlir.equivalence.slab_values import Operators, Plain, Value, shaped
 from mirage_mlir.interpreters.operators import integers, shape_of
-from mirage_mlir.interpreters.tile_cuts import Cut, load_cuts, store_cuts
+from mirage_mlir.interpreters.tile_cuts import TileCut, load_cuts, store_cuts
 
 
 class BlockLabels:
@@ -93,7 +93,7 @@ class BlockLabels:
             raise NoSlab("a grid axis cuts two dimensions of a tensor")
         return self.operators.passed(Value(tuple(dims), source.at, labels, varies))
 
-    def _tile(self, old: Plain, cut: Cut) -> Plain:
+    def _tile(self, old: Plain, cut: TileCut) -> Plain:
         """A dimension without labels in the tiles of each block."""
         if cut.grid_axis is None and not cut.loops and cut.tile == old.size:
             return old
@@ -105,7 +105,7 @@ class BlockLabels:
 
         return Plain(cut.tile, made_of=made_of, alike=old.alike)
 
-    def _cut(self, labels: Labels, cut: Cut, size: int) -> Labels:
+    def _cut(self, labels: Labels, cut: TileCut, size: int) -> Labels:
         """The labels of a dimension in the tiles of each block."""
         if cut.steps > 1:
             raise NoSlab("iterations cut a labelled dimension")

@@ -276,7 +276,7 @@ class Fragments:
 
 
 @dataclass(frozen=True)
-class Pieces:
+class CopiedPieces:
     """
     Threads that copy a tile to shared memory, each a piece of its run at a time.
 
@@ -323,7 +323,7 @@ class Boxes:
         return Traffic(passes=self.lines * panels, least=self.lines * least)
 
 
-Access = Spread | Fragments | Pieces | Boxes
+Access = Spread | Fragments | CopiedPieces | Boxes
 
 
 @lru_cache(maxsize=4096)

@@ -11,14 +11,14 @@ from mirage_mlir.interpreters.batches import Batch, Batches
 from mirage_mlir.interpreters.dims import Dim, Index, NotClosed, dim_of
 from mirage_mlir.interpreters.domain import A, AnyArray, NotInterpretable
 from mirage_mlir.interpreters.tensors import Tensor, TensorDomain
-from mirage_mlir.interpreters.tile_cuts import Cuts
+from mirage_mlir.interpreters.tile_cuts import TileCuts
 from mirage_mlir.interpreters.tiles import Tile
 
 
 def assemble(
     domain: TensorDomain[A],
     batches: Batches,
-    cuts: Cuts,
+    cuts: TileCuts,
     shape: Sequence[int],
     tiles: Mapping[Batch, Tile[A]],
 ) -> Tensor[A]:
@@ -41,7 +41,9 @@ def assemble(
 class _Assembly(Generic[A]):
     """The places that tiles go to."""
 
-    def __init__(self, domain: TensorDomain[A], batches: Batches, cuts: Cuts, shape: Sequence[int]):
+    def __init__(
+        self, domain: TensorDomain[A], batches: Batches, cuts: TileCuts, shape: Sequence[int]
+    ):
         self.domain = domain
         self.whole = TensorDomain(domain.numbers)
         self.batches = batches

@@ -20,7 +20,7 @@ from mirage_mlir.interpreters.dims import CACHED, Dim, Index, dim_of
 from mirage_mlir.interpreters.domain import A
 from mirage_mlir.interpreters.operators import shape_of
 from mirage_mlir.interpreters.tensors import DrawnTensor, Tensor, TensorDomain
-from mirage_mlir.interpreters.tile_cuts import Cut, Cuts
+from mirage_mlir.interpreters.tile_cuts import TileCut, TileCuts
 
 Batch = tuple[int, ...]
 """The blocks that run at once: for each axis of the grid the number of one of its classes."""
@@ -54,8 +54,8 @@ class Batches:
     def __init__(
         self,
         graph: kernel.GraphDefinedOp,
-        loads: Sequence[tuple[tuple[Dim, ...], Cuts]],
-        stores: Sequence[tuple[tuple[int, ...], Cuts]],
+        loads: Sequence[tuple[tuple[Dim, ...], TileCuts]],
+        stores: Sequence[tuple[tuple[int, ...], TileCuts]],
     ):
         """`loads` has the dimensions of each tensor that is loaded, `stores` results' shapes."""
         self._loads = loads
@@ -103,7 +103,7 @@ class Batches:
         self,
         domain: TensorDomain[A],
         x: Tensor[A],
-        cuts: Cuts,
+        cuts: TileCuts,
         batch: Batch,
         steps: Sequence[int],
     ) -> Tensor[A]:
@@ -130,7 +130,7 @@ class Batches:
             places.append(self._places(x.dims[dim], cut, blocks, taken).reshape(shape))
         return Tensor(_gathered(domain, x, places), tuple(dims))
 
-    def _places(self, dim: Dim, cut: Cut, blocks: Sequence[int], steps: Sequence[int]) -> Index:
+    def _places(self, dim: Dim, cut: TileCut, blocks: Sequence[int], steps: Sequence[int]) -> Index:
         """The places that tiles of one form read, for each block and iteration."""
         if dim.kept is not None:
             found = [self._piece(dim, cut, block, step)[1] for block in blocks for step in steps]
@@ -141,15 +141,15 @@ class Batches:
 
     # What tiles hold
 
-    def _piece(self, dim: Dim, cut: Cut, block: int, step: int) -> tuple[Dim, Index]:
+    def _piece(self, dim: Dim, cut: TileCut, block: int, step: int) -> tuple[Dim, Index]:
         """What the tile of a block and an iteration has of a dimension."""
         return piece(dim, self._start(cut, block, step), cut.tile)
 
-    def _start(self, cut: Cut, block: int, step: int) -> int:
+    def _start(self, cut: TileCut, block: int, step: int) -> int:
         """The first index of the tile of a block and an iteration."""
         return (block * cut.steps + cut.step(self._iterations[step])) * cut.tile
 
-    def _first_block(self, batch: Batch, cut: Cut) -> int:
+    def _first_block(self, batch: Batch, cut: TileCut) -> int:
         axis = cut.grid_axis
         return 0 if axis is None else self.blocks(batch, axis)[0]
 

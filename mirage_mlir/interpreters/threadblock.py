@@ -23,7 +23,7 @@ from mirage_mlir.interpreters.batches import Batch, Batches
 from mirage_mlir.interpreters.domain import A
 from mirage_mlir.interpreters.operators import element_type_of, integers, mnemonic, shape_of
 from mirage_mlir.interpreters.tensors import Tensor, TensorDomain
-from mirage_mlir.interpreters.tile_cuts import Cuts, load_cuts, store_cuts
+from mirage_mlir.interpreters.tile_cuts import TileCuts, load_cuts, store_cuts
 from mirage_mlir.interpreters.tiles import Tile, TileInterpreter, kind_of
 
 Values = dict[SSAValue, Tile[A]]
@@ -81,8 +81,8 @@ class GraphRun(Generic[A]):
         block = graph.body.block
         self.sources: dict[SSAValue, Tensor[A]] = dict(zip(block.args, inputs, strict=True))
         self.stages = threadblock.stages(graph)
-        self.loads: dict[Operation, Cuts] = {}
-        self.stores: list[tuple[threadblock.StoreOp, Cuts]] = []
+        self.loads: dict[Operation, TileCuts] = {}
+        self.stores: list[tuple[threadblock.StoreOp, TileCuts]] = []
         self.operations: dict[Stage, list[Operation]] = {stage: [] for stage in Stage}
         for op in block.ops:
             if isinstance(op, threadblock.StoreOp):

@@ -12,7 +12,7 @@ from mirage_mlir.interpreters.operators import integers, shape_of
 
 
 @dataclass(frozen=True)
-class Cut:
+class TileCut:
     """
     How one dimension of a tensor is cut.
 
@@ -44,37 +44,37 @@ class Cut:
 
 
 @dataclass(frozen=True)
-class Cuts:
+class TileCuts:
     """How the tensor of a load or of a store is cut: one cut for each dimension."""
 
-    dims: tuple[Cut, ...]
+    dims: tuple[TileCut, ...]
 
-    def along(self, grid_axis: int) -> list[tuple[int, Cut]]:
+    def along(self, grid_axis: int) -> list[tuple[int, TileCut]]:
         """The dimensions that a grid axis cuts."""
         return [(dim, cut) for dim, cut in enumerate(self.dims) if cut.grid_axis == grid_axis]
 
     @property
-    def looped(self) -> list[tuple[int, Cut]]:
+    def looped(self) -> list[tuple[int, TileCut]]:
         """The dimensions that loops cut."""
         return [(dim, cut) for dim, cut in enumerate(self.dims) if cut.loops]
 
 
 def _cuts(
     tile: SSAValue, grid_map: Sequence[int], loop_map: Sequence[int], loop: Sequence[int]
-) -> Cuts:
-    dims: list[Cut] = []
+) -> TileCuts:
+    dims: list[TileCut] = []
     for dim, size in enumerate(shape_of(tile)):
         grid_axis = grid_map.index(dim) if dim in grid_map else None
         loops = tuple(number for number, mapped in enumerate(loop_map) if mapped == dim)
-        dims.append(Cut(size, grid_axis, loops, tuple(loop[number] for number in loops)))
-    return Cuts(tuple(dims))
+        dims.append(TileCut(size, grid_axis, loops, tuple(loop[number] for number in loops)))
+    return TileCuts(tuple(dims))
 
 
-def load_cuts(graph: kernel.GraphDefinedOp, op: threadblock.LoadOp) -> Cuts:
+def load_cuts(graph: kernel.GraphDefinedOp, op: threadblock.LoadOp) -> TileCuts:
     """How a load cuts its tensor."""
     return _cuts(op.result, integers(op, "grid_map"), integers(op, "loop_map"), graph.loop_sizes)
 
 
-def store_cuts(op: threadblock.StoreOp) -> Cuts:
+def store_cuts(op: threadblock.StoreOp) -> TileCuts:
     """How a store cuts its result."""
     return _cuts(op.tile, integers(op, "grid_map"), (), ())

@@ -54,7 +54,7 @@ class Argument:
 
 
 @dataclass(frozen=True)
-class TensorMap:
+class TensorMapArgument:
     """
     A tensor as the unit for bulk copies sees it; a kernel takes it by value, 128 bytes.
 
@@ -108,9 +108,9 @@ class TensorMap:
         }
 
     @staticmethod
-    def read(fields: Fields) -> "TensorMap":
+    def read(fields: Fields) -> "TensorMapArgument":
         """What `fields` gave; raises `ArtifactError` on anything else."""
-        return TensorMap(
+        return TensorMapArgument(
             tensor=Argument.parse(fields.text("tensor")),
             offset=fields.number("offset"),
             dims=fields.numbers("dims"),

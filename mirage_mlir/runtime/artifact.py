@@ -29,7 +29,7 @@ from mirage_mlir.runtime.arguments import (
     MAP,
     PACKED,
     Argument,
-    TensorMap,
+    TensorMapArgument,
     check_arguments,
     read_element_type,
 )
@@ -129,7 +129,7 @@ class TargetCode:
     """Text of the uGraph that the kernels were lowered from."""
     resources: Mapping[str, int] = field(default_factory=dict[str, int])
     """What the assembler reported: registers, spill bytes."""
-    tensor_maps: tuple[TensorMap, ...] = ()
+    tensor_maps: tuple[TensorMapArgument, ...] = ()
     """What the arguments `map:0`, `map:1` and so on of the kernels are."""
     packed: tuple[PackedInput, ...] = ()
     """What `packed:0`, `packed:1` and so on are."""
@@ -361,7 +361,7 @@ def _read_target(target: str, fields: Fields, files: Mapping[str, bytes]) -> Tar
         ugraph=_text(files, f"{target}.ugraph.mlir"),
         resources={name: resources.number(name) for name in resources.names()},
         # Files of version 2 have none of these.
-        tensor_maps=tuple(map(TensorMap.read, _each(fields, "tensor_maps"))),
+        tensor_maps=tuple(map(TensorMapArgument.read, _each(fields, "tensor_maps"))),
         packed=tuple(map(PackedInput.read, _each(fields, "packed"))),
         counter_bytes=fields.number("counter_bytes") if fields.has("counter_bytes") else 0,
     )

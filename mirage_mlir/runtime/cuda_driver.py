@@ -15,7 +15,7 @@ from typing import Any, NewType, Protocol
 
 import numpy as np
 
-from mirage_mlir.runtime.arguments import TensorMap
+from mirage_mlir.runtime.arguments import TensorMapArgument
 from mirage_mlir.runtime.element_types import ElementType
 
 Module = NewType("Module", object)
@@ -66,7 +66,7 @@ class Driver(Protocol):
         """The kernel `name`, allowed `shared_bytes` of dynamic shared memory."""
         ...
 
-    def encode(self, tensor_map: TensorMap, address: int) -> bytes:
+    def encode(self, tensor_map: TensorMapArgument, address: int) -> bytes:
         """The `MAP_BYTES` that a kernel takes for a map of a tensor at `address`."""
         ...
 
@@ -248,7 +248,7 @@ class CudaDriver:
         """Wait until the device has done all that was asked of it."""
         self._call(self.bindings.cuCtxSynchronize)
 
-    def encode(self, tensor_map: TensorMap, address: int) -> bytes:
+    def encode(self, tensor_map: TensorMapArgument, address: int) -> bytes:
         """
         The `MAP_BYTES` that a kernel takes for a map of a tensor at `address`.
 
@@ -275,7 +275,7 @@ class CudaDriver:
             raise CudaError(f"{error}; it was asked for {tensor_map}") from error
         return ctypes.string_at(encoded.getPtr(), MAP_BYTES)
 
-    def _map_arguments(self, tensor_map: TensorMap, start: int) -> list[object]:
+    def _map_arguments(self, tensor_map: TensorMapArgument, start: int) -> list[object]:
         cuda = self.bindings
         wide: Callable[[int], object] = cuda.cuuint64_t
         narrow: Callable[[int], object] = cuda.cuuint32_t

@@ -16,10 +16,10 @@ from mirage_mlir.search.program import Axes, Kind
 from mirage_mlir.search.roles import MAX_OPERATIONS, AxisWindow, Operation, RolesError
 from mirage_mlir.search.tensor_slices import (
     ArgumentView,
-    Cut,
+    AxisSlice,
     Joined,
+    JoinedPart,
     Made,
-    Part,
     Read,
     Result,
     Value,
@@ -184,11 +184,11 @@ class Distribution:
                 return value
             window = AxisWindow(operation.parts[0][0], 0, 1, (operation.joined,))
             return self._cut(value, window, self.sizes[operation.joined])
-        parts: list[Part] = []
+        parts: list[JoinedPart] = []
         start = 0
         for value, axes in zip(operands, operation.parts, strict=True):
             size = self._count(axes)
-            parts.append(Part(value, start, size, axes))
+            parts.append(JoinedPart(value, start, size, axes))
             start += size
         return Joined(operation.joined, tuple(parts))
 
@@ -206,7 +206,7 @@ class Distribution:
         whole = axis not in operation.reduced
         term = operation if whole else replace(operation, partial=True)
         parts = [
-            Part(self._part(term, operands, axis, start, axes), start, size, axes)
+            JoinedPart(self._part(term, operands, axis, start, axes), start, size, axes)
             for start, size, axes in self._intervals(operation, axis, along)
         ]
         if whole:
@@ -310,7 +310,7 @@ class Distribution:
         shape = tuple(1 if axis is None else self.sizes[axis] for axis in operation.axes)
         view = read.view
         if size != shape[dim]:
-            cut = Cut(shape, dim, window.offset, size, window.stride)
+            cut = AxisSlice(shape, dim, window.offset, size, window.stride)
             view = replace(view, cuts=(*view.cuts, cut))
         step = read.strides[dim] * window.stride
         inner = size
@@ -325,7 +325,7 @@ class Distribution:
     def _cut_joined(self, value: Joined, window: AxisWindow, size: int) -> Value:
         if window.axis != value.axis:
             return self._cut_parts(value, window, size)
-        found: list[tuple[Part, int, int]] = []
+        found: list[tuple[JoinedPart, int, int]] = []
         for part in value.parts:
             first = max(0, -(-(part.start - window.offset) // window.stride))
             end = min(size, -(-(part.start + part.size - window.offset) // window.stride))
@@ -336,19 +336,19 @@ class Distribution:
             return self._cut_part(part, window.offset - part.start, window.stride, size, window.by)
         if len(window.by) != 1:
             raise ViewError(self._step, "takes apart what two tensors are joined to")
-        parts: list[Part] = []
+        parts: list[JoinedPart] = []
         for part, first, end in found:
             axes = part.axes
             if end - first != part.size:
                 axes = () if end - first == 1 else (self._new_axis(value.axis, end - first, set()),)
             offset = window.offset + window.stride * first - part.start
             cut = self._cut_part(part, offset, window.stride, end - first, axes)
-            parts.append(Part(cut, first, end - first, axes))
+            parts.append(JoinedPart(cut, first, end - first, axes))
         return Joined(window.by[0], tuple(parts))
 
     def _cut_parts(self, value: Joined, window: AxisWindow, size: int) -> Joined:
         """Cut each of the values side by side along another axis than theirs."""
-        parts: list[Part] = []
+        parts: list[JoinedPart] = []
         for part in value.parts:
             # The axes of a part must not have the name of what is now outside it.
             axes = part.axes
@@ -356,11 +356,11 @@ class Distribution:
             if set(axes) & set(window.by):
                 axes = (self._new_axis(value.axis, part.size, {*part.axes, *window.by}),)
                 inside = self._cut_part(part, 0, 1, part.size, axes)
-            parts.append(Part(self._cut(inside, window, size), part.start, part.size, axes))
+            parts.append(JoinedPart(self._cut(inside, window, size), part.start, part.size, axes))
         return Joined(value.axis, tuple(parts))
 
     def _cut_part(
-        self, part: Part, offset: int, stride: int, size: int, by: tuple[str, ...]
+        self, part: JoinedPart, offset: int, stride: int, size: int, by: tuple[str, ...]
     ) -> Value:
         """`size` elements of a part, counted from its first one, along the axes `by`."""
         if by == part.axes:

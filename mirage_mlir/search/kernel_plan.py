@@ -4,7 +4,7 @@ from dataclasses import dataclass, replace
 
 from mirage_mlir.search.block_graph import BlockGraph
 from mirage_mlir.search.program import Program
-from mirage_mlir.search.program_cuts import Cut, Part, Source
+from mirage_mlir.search.program_cuts import ProgramCut, ProgramPart, Source
 
 KEPT = 3
 """Plans of several kernels that are kept of a program: verification and timing may reject some."""
@@ -48,10 +48,10 @@ def in_one_kernel(program: Program, graph: BlockGraph) -> KernelPlan:
     return KernelPlan((kernel,), tuple(Source(number, kernel=0) for number in outputs))
 
 
-def joined(cut: Cut, first: KernelPlan, second: KernelPlan) -> KernelPlan:
+def joined(cut: ProgramCut, first: KernelPlan, second: KernelPlan) -> KernelPlan:
     """The plan that runs `first` and then `second`, plans of the parts of `cut`."""
 
-    def outer(source: Source, part: Part, shift: int) -> Source:
+    def outer(source: Source, part: ProgramPart, shift: int) -> Source:
         """What an argument or kernel of a part's plan is in the whole."""
         if source.kernel is not None:
             return Source(source.number, source.kernel + shift)

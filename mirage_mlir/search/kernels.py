@@ -33,7 +33,7 @@ from mirage_mlir.search.kernel_plan import (
 )
 from mirage_mlir.search.limits import Limits
 from mirage_mlir.search.program import Kind, Program
-from mirage_mlir.search.program_cuts import Cut, cuts
+from mirage_mlir.search.program_cuts import ProgramCut, cuts
 from mirage_mlir.search.report import SearchReport
 from mirage_mlir.search.shifted_cuts import shifted_cuts
 from mirage_mlir.search.split import Split, splits
@@ -84,8 +84,8 @@ class Planner:
     bound: float = float("inf")
     """The time of the best plan for the whole program."""
     _graphs: dict[object, list[BlockGraph]] = field(default_factory=dict[object, list[BlockGraph]])
-    _cuts: dict[object, list[tuple[float, Cut]]] = field(
-        default_factory=dict[object, list[tuple[float, Cut]]]
+    _cuts: dict[object, list[tuple[float, ProgramCut]]] = field(
+        default_factory=dict[object, list[tuple[float, ProgramCut]]]
     )
     _splits: dict[object, list[Split]] = field(default_factory=dict[object, list[Split]])
     _plans: dict[object, tuple[float, list[KernelPlan]]] = field(
@@ -206,7 +206,7 @@ class Planner:
         if self._is_over():
             return
         most = MAX_CUTS if program.key() in self._whole else MAX_CUTS_OF_PARTS
-        ways: list[tuple[float, Cut | Split]] = [
+        ways: list[tuple[float, ProgramCut | Split]] = [
             *((0.0, split) for split in self._all_splits(program)),
             *self._all_cuts(program)[:most],
         ]
@@ -226,7 +226,9 @@ class Planner:
             self._least_of_one[key] = least_in_one_kernel(program, self.target)
         return self._least_of_one[key]
 
-    def _of_cut(self, cut: Cut, own: int, others: int, best: BestPlans) -> Iterator[KernelPlan]:
+    def _of_cut(
+        self, cut: ProgramCut, own: int, others: int, best: BestPlans
+    ) -> Iterator[KernelPlan]:
         """Plans of a cut with so many kernels for each part."""
         after = self._least(cut.second.program, others)
         firsts = self.plans(cut.first.program, own, best.bound - after)
@@ -235,7 +237,7 @@ class Planner:
             if second is not None:
                 yield joined(cut, first, second)
 
-    def _rest(self, cut: Cut, kernels: int, bound: float) -> KernelPlan | None:
+    def _rest(self, cut: ProgramCut, kernels: int, bound: float) -> KernelPlan | None:
         """The best plan for the second part, also when enough was searched: the first is there."""
         before, self._finishing = self._finishing, kernels == 1
         plans = self.plans(cut.second.program, kernels, bound)
@@ -261,10 +263,10 @@ class Planner:
                 return
             yield joined(cut, own, second)
 
-    def _least_after(self, cut: Cut) -> float:
+    def _least_after(self, cut: ProgramCut) -> float:
         return least_seconds(cut.second.program, self.target)
 
-    def _all_cuts(self, program: Program) -> list[tuple[float, Cut]]:
+    def _all_cuts(self, program: Program) -> list[tuple[float, ProgramCut]]:
         """The cuts with their lower bounds, those at one value first, then the lowest bounds."""
         key = program.key()
         if key not in self._cuts:
@@ -274,17 +276,17 @@ class Planner:
             self._cuts[key] = sorted(bounds, key=lambda pair: (stored(pair[1]), pair[0]))
         return self._cuts[key]
 
-    def _least_of_cut(self, cut: Cut) -> float:
+    def _least_of_cut(self, cut: ProgramCut) -> float:
         return least_seconds(cut.first.program, self.target) + self._least_after(cut)
 
-    def _promising(self, program: Program, bound: float) -> list[Cut]:
+    def _promising(self, program: Program, bound: float) -> list[ProgramCut]:
         """
         The cuts whose parts are worth being cut again.
 
         First those of which both parts are kernels, the fastest first; of the others, what the
         parts take that are none is not known, and their lower bounds stand for it.
         """
-        ranked: list[tuple[int, float, Cut]] = []
+        ranked: list[tuple[int, float, ProgramCut]] = []
         for least, cut in self._all_cuts(program)[:MAX_CUTS]:
             if least < bound:
                 times = [self._known_seconds(part.program) for part in (cut.first, cut.second)]
@@ -339,7 +341,7 @@ class Planner:
         return fitting or [kernel]
 
 
-def effort(way: Cut | Split) -> int:
+def effort(way: ProgramCut | Split) -> int:
     """
     How much the search of the parts does, roughly, the second part of a split left aside.
 
@@ -347,7 +349,7 @@ def effort(way: Cut | Split) -> int:
     """
     if isinstance(way, Split) and way.shifts:
         return 0
-    parts = [way.first, way.second] if isinstance(way, Cut) else [way.first]
+    parts = [way.first, way.second] if isinstance(way, ProgramCut) else [way.first]
     total = 0
     for part in parts:
         kinds = [node.kind for node in part.program.operations()]
@@ -355,7 +357,7 @@ def effort(way: Cut | Split) -> int:
     return total
 
 
-def stored(cut: Cut) -> int:
+def stored(cut: ProgramCut) -> int:
     """How many tensors the second part of a cut reads that the first stores."""
     return sum(1 for source in cut.second.arguments if source.kernel is not None)
 

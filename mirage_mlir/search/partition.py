@@ -21,7 +21,7 @@ from itertools import combinations, count
 from math import inf
 from typing import Protocol
 
-from mirage_mlir.search.partition_state import Change, Effect, Operator, Part, Partition
+from mirage_mlir.search.partition_state import Change, Effect, Operator, OperatorGroup, Partition
 
 MINIMAL_GAIN = 1e-9
 """Seconds; less is rounding of the costs."""
@@ -37,19 +37,19 @@ every layer reads would join all with all."""
 class Costs(Protocol):
     """What parts cost; one that no kernel computes costs infinity."""
 
-    def seconds(self, part: Part, most: float = inf) -> float:
+    def seconds(self, part: OperatorGroup, most: float = inf) -> float:
         """The modelled time, or infinity; it may be infinity, too, where it is above `most`."""
         ...
 
-    def least(self, part: Part) -> float:
+    def least(self, part: OperatorGroup) -> float:
         """A lower bound of `seconds` that is found at once."""
         ...
 
-    def bound(self, part: Part) -> float:
+    def bound(self, part: OperatorGroup) -> float:
         """A closer lower bound, found without a search; `seconds` itself once it is known."""
         ...
 
-    def prepare(self, parts: Sequence[Part]) -> None:
+    def prepare(self, parts: Sequence[OperatorGroup]) -> None:
         """Called when many parts are about to be asked for, for costs that use several cores."""
         ...
 
@@ -126,7 +126,7 @@ class Partitioner:
             )
         ]
 
-    def run(self) -> list[Part]:
+    def run(self) -> list[OperatorGroup]:
         """The parts, each after those whose results it reads."""
         self._prepare()
         while (level := self._next_level()) is not None:
@@ -170,7 +170,7 @@ class Partitioner:
         if -offer.loss > MINIMAL_GAIN:
             heappush(level.heap, offer)
 
-    def _gain(self, effect: Effect, cost: Callable[[Part, float], float]) -> float:
+    def _gain(self, effect: Effect, cost: Callable[[OperatorGroup, float], float]) -> float:
         """
         What a change gains if its new parts cost so much; those that cost little come first.
 

@@ -24,14 +24,16 @@ class Operator:
 
 
 @dataclass(frozen=True)
-class Part:
+class OperatorGroup:
     """Operators that compute `results`, some of them, from what is stored; both in order."""
 
     operators: tuple[int, ...]
     results: tuple[int, ...]
 
 
-def needed(operators: Sequence[Operator], part: Part, results: tuple[int, ...]) -> Part:
+def needed(
+    operators: Sequence[Operator], part: OperatorGroup, results: tuple[int, ...]
+) -> OperatorGroup:
     """The part for some results of `part` alone, from the same stored values."""
     inside: set[int] = set()
     pending = list(results)
@@ -40,7 +42,7 @@ def needed(operators: Sequence[Operator], part: Part, results: tuple[int, ...]) 
         inside.add(number)
         operands = operators[number].operands
         pending += [v for v in operands if v in part.operators and v not in inside]
-    return Part(tuple(sorted(inside)), results)
+    return OperatorGroup(tuple(sorted(inside)), results)
 
 
 @dataclass(frozen=True)
@@ -59,7 +61,7 @@ class Effect:
 
     before: tuple[int, ...]
     """The names of the parts that go."""
-    after: tuple[Part, ...]
+    after: tuple[OperatorGroup, ...]
 
 
 def _lists() -> dict[int, dict[int, None]]:
@@ -71,7 +73,7 @@ class Partition:
     """Parts by name; `make` changes them. At first every operator is a part."""
 
     operators: Sequence[Operator]
-    parts: dict[int, Part] = field(default_factory=dict[int, Part])
+    parts: dict[int, OperatorGroup] = field(default_factory=dict[int, OperatorGroup])
     maker: dict[int, int] = field(default_factory=dict[int, int])
     """The part that makes each stored value."""
     readers: dict[int, dict[int, None]] = field(default_factory=_lists)
@@ -88,9 +90,9 @@ class Partition:
             for operand in dict.fromkeys(operator.operands):
                 self.uses[operand].append(number)
         for number in range(len(self.operators)):
-            self._add(Part((number,), (number,)))
+            self._add(OperatorGroup((number,), (number,)))
 
-    def sources(self, part: Part) -> list[int]:
+    def sources(self, part: OperatorGroup) -> list[int]:
         """The stored values that a part reads, in order."""
         inside = frozenset(part.operators)
         read = {v for number in part.operators for v in self.operators[number].operands}
@@ -101,7 +103,7 @@ class Partition:
         operator = self.operators[value]
         return not operator.kept and not operator.fixed
 
-    def has_heavy(self, part: Part) -> bool:
+    def has_heavy(self, part: OperatorGroup) -> bool:
         """Whether a part has a heavy operator."""
         return any(self.operators[number].heavy for number in part.operators)
 
@@ -126,7 +128,7 @@ class Partition:
             return None
         return Effect(names, tuple(self._after(change, names)))
 
-    def _after(self, change: Change, names: Sequence[int]) -> Iterator[Part]:
+    def _after(self, change: Change, names: Sequence[int]) -> Iterator[OperatorGroup]:
         groups = [self.parts[name].results for name in names if name not in change.joined]
         if change.joined:
             groups.append(tuple(v for name in change.joined for v in self.parts[name].results))
@@ -136,7 +138,7 @@ class Partition:
             if results:
                 yield self._part(results, change)
 
-    def _part(self, results: tuple[int, ...], change: Change) -> Part:
+    def _part(self, results: tuple[int, ...], change: Change) -> OperatorGroup:
         """The part for `results`, once the change is made."""
         inside: set[int] = set()
         pending = list(results)
@@ -149,7 +151,7 @@ class Partition:
                 stored = operand in self.maker and operand not in change.dropped
                 if operand in results or not (stored or operand in change.stored):
                     pending.append(operand)
-        return Part(tuple(sorted(inside)), results)
+        return OperatorGroup(tuple(sorted(inside)), results)
 
     def _is_fixed(self, name: int) -> bool:
         return any(self.operators[value].fixed for value in self.parts[name].results)
@@ -192,7 +194,7 @@ class Partition:
                 self.maker.pop(value)
         return [self._add(part) for part in effect.after]
 
-    def _add(self, part: Part) -> int:
+    def _add(self, part: OperatorGroup) -> int:
         name = next(self._names)
         self.parts[name] = part
         for value in part.results:
@@ -205,7 +207,7 @@ class Partition:
 
     # Result
 
-    def in_order(self) -> list[Part]:
+    def in_order(self) -> list[OperatorGroup]:
         """The parts, each after those that it reads, otherwise in the order of their results."""
         placed: dict[int, None] = {}
         for value in sorted(self.maker):

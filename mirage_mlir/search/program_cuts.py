@@ -36,7 +36,7 @@ class Source:
 
 
 @dataclass(frozen=True)
-class Part:
+class ProgramPart:
     """A part of a program, and what each of its arguments is: results of kernel 0 are stored."""
 
     program: Program
@@ -44,11 +44,11 @@ class Part:
 
 
 @dataclass(frozen=True)
-class Cut:
+class ProgramCut:
     """A program in two parts, and which of them (0 or 1) makes each of its outputs."""
 
-    first: Part
-    second: Part
+    first: ProgramPart
+    second: ProgramPart
     results: tuple[Source, ...]
 
 
@@ -132,7 +132,7 @@ class Copier:
         """The new number of a node, if it was copied."""
         return self._copies.get(old)
 
-    def finish(self, outputs: Sequence[Output], shifts: Sequence[Shift] = ()) -> Part:
+    def finish(self, outputs: Sequence[Output], shifts: Sequence[Shift] = ()) -> ProgramPart:
         """The new program; `outputs` and `shifts` have new nodes and old names of axes."""
         present = {axis for node in self.nodes for axis in (*node.present, *node.reduced)}
         # A result may be stretched along an axis that no value has.
@@ -147,7 +147,7 @@ class Copier:
         kept = (tuple(axis for axis in shift.axes if axis in program.sizes) for shift in shifts)
         shifts = [replace(shift, axes=axes) for shift, axes in zip(shifts, kept, strict=True)]
         program = replace(program, shifts=tuple(shifts))
-        return Part(renamed(program), tuple(self._arguments))
+        return ProgramPart(renamed(program), tuple(self._arguments))
 
 
 def renamed(program: Program) -> Program:
@@ -244,14 +244,14 @@ class Uses:
         return found
 
 
-def output_part(program: Program, numbers: Sequence[int]) -> Part:
+def output_part(program: Program, numbers: Sequence[int]) -> ProgramPart:
     """The part of a program that makes the outputs `numbers`, from arguments alone."""
     copier = Copier(program, {})
     outputs = [program.outputs[number] for number in numbers]
     return copier.finish([replace(o, node=copier.copy(o.node)) for o in outputs])
 
 
-def cut_at(uses: Uses, stored: Sequence[int]) -> Cut | None:
+def cut_at(uses: Uses, stored: Sequence[int]) -> ProgramCut | None:
     """
     The program with the nodes `stored` computed first; outputs among them are made there.
 
@@ -288,10 +288,10 @@ def cut_at(uses: Uses, stored: Sequence[int]) -> Cut | None:
     read = {source.number for source in tail.arguments if source.kernel is not None}
     made = {source.number for source in results if source.kernel == 0}
     unused = set(range(len(stored))) - read - made
-    return None if unused or not read else Cut(head, tail, tuple(results))
+    return None if unused or not read else ProgramCut(head, tail, tuple(results))
 
 
-def output_cuts(program: Program) -> Iterator[Cut]:
+def output_cuts(program: Program) -> Iterator[ProgramCut]:
     """The outputs in two groups that do not read each other, the first with the first output."""
     numbers = range(len(program.outputs))
     for count in range(1, len(numbers)):
@@ -303,10 +303,10 @@ def output_cuts(program: Program) -> Iterator[Cut]:
                 else Source(own.index(number), kernel=0)
                 for number in numbers
             )
-            yield Cut(output_part(program, own), output_part(program, others), results)
+            yield ProgramCut(output_part(program, own), output_part(program, others), results)
 
 
-def cuts(program: Program) -> Iterator[Cut]:
+def cuts(program: Program) -> Iterator[ProgramCut]:
     """
     Ways to cut a program in two: at one value, at two that one kernel may compute, by outputs.
     """

@@ -10,14 +10,14 @@ from dataclasses import replace
 
 from mirage_mlir.expr.normal_form import NormalForm
 from mirage_mlir.search.program import Axes, Function, Kind, Node, Output, Program, Shift
-from mirage_mlir.search.program_cuts import Copier, Cut, Source
+from mirage_mlir.search.program_cuts import Copier, ProgramCut, Source
 from mirage_mlir.search.reading import Reading, without_maxima
 from mirage_mlir.search.shifts import find_shifts
 
 EXP = Function("exp")
 
 
-def shifted_cuts(program: Program) -> Iterator[Cut]:
+def shifted_cuts(program: Program) -> Iterator[ProgramCut]:
     """The cuts at each sum of an exp that has a shift of its own."""
     if program.open_sums or any(output.shift is not None for output in program.outputs):
         return
@@ -65,7 +65,7 @@ def _is_exp(node: Node, shift: Shift) -> bool:
     return node.function == EXP and node.operands == (shift.node,)
 
 
-def _cut_at(program: Program, number: int, shift: Shift) -> Cut:
+def _cut_at(program: Program, number: int, shift: Shift) -> ProgramCut:
     node, argument = program.nodes[number], program.nodes[shift.node]
     largest: Axes = tuple(None if axis in shift.axes else axis for axis in argument.axes)
     first = Copier(program, {})
@@ -86,4 +86,4 @@ def _cut_at(program: Program, number: int, shift: Shift) -> Cut:
     second = Copier(program, {**dict.fromkeys(exps, relative), number: stored})
     outputs = [replace(output, node=second.copy(output.node)) for output in program.outputs]
     results = tuple(Source(place, kernel=1) for place in range(len(outputs)))
-    return Cut(head, second.finish(outputs), results)
+    return ProgramCut(head, second.finish(outputs), results)

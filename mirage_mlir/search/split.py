@@ -14,7 +14,7 @@ from mirage_mlir.graph.target import Target
 from mirage_mlir.search.forms import outermost
 from mirage_mlir.search.found import Explored
 from mirage_mlir.search.program import Axes, Function, Kind, Node, Output, Program, Shift
-from mirage_mlir.search.program_cuts import Copier, Cut, Part, Source
+from mirage_mlir.search.program_cuts import Copier, ProgramCut, ProgramPart, Source
 from mirage_mlir.search.values import Algebra
 
 PARTS = "parts"
@@ -31,7 +31,7 @@ class Split:
     """The whole, with those sums outermost."""
     axis: str
     """In `program`."""
-    first: Part
+    first: ProgramPart
     sums: tuple[int, ...]
     """The nodes of `program` that the first kernel stores parts of."""
     shifts: tuple[Shift, ...]
@@ -39,7 +39,7 @@ class Split:
     degrees: Mapping[int, tuple[int, ...]]
     """For each of the sums how often the exp of each of `shifts` is a factor: 0 or 1."""
 
-    def cut(self, parts: int) -> Cut:
+    def cut(self, parts: int) -> ProgramCut:
         """The two parts of the program where the first kernel has `parts` blocks along the axis."""
         program = self.program
         tensors = [(PARTS, *program.nodes[node].axes) for node in self.sums]
@@ -77,7 +77,7 @@ class Split:
         copier = Copier(program, replaced, {PARTS: parts})
         outputs = [replace(o, node=copier.copy(o.node)) for o in program.outputs]
         results = tuple(Source(number, kernel=1) for number in range(len(outputs)))
-        return Cut(self.first, copier.finish(outputs), results)
+        return ProgramCut(self.first, copier.finish(outputs), results)
 
 
 def without(axes: Axes, dropped: Sequence[str]) -> Axes:

@@ -7,7 +7,7 @@ from mirage_mlir.search.program import Axes
 
 
 @dataclass(frozen=True)
-class Cut:
+class AxisSlice:
     """An argument viewed as `shape`, and of that `size` elements of one dimension."""
 
     shape: tuple[int, ...]
@@ -22,7 +22,7 @@ class ArgumentView:
     """An argument, cut in one way after the other."""
 
     argument: int
-    cuts: tuple[Cut, ...] = ()
+    cuts: tuple[AxisSlice, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -37,7 +37,7 @@ class Read:
 
 
 @dataclass(frozen=True)
-class Part:
+class JoinedPart:
     """Elements from `start` on of a joined tensor: their value, and its axes for them."""
 
     value: "Value"
@@ -51,7 +51,7 @@ class Joined:
     """Values side by side along `axis`, which none of them has."""
 
     axis: str
-    parts: tuple[Part, ...]
+    parts: tuple[JoinedPart, ...]
 
 
 @dataclass(frozen=True)

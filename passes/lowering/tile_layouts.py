@@ -16,7 +16,15 @@ from mirage_mlir.dialects.layout import (
     set_layout,
 )
 from mirage_mlir.dialects.threadblock import Stage
-from mirage_mlir.graph.banks import Access, Boxes, Fragments, Pieces, Spread, candidates, traffic
+from mirage_mlir.graph.banks import (
+    Access,
+    Boxes,
+    CopiedPieces,
+    Fragments,
+    Spread,
+    candidates,
+    traffic,
+)
 from mirage_mlir.graph.layout import (
     MMA_DEPTH,
     PIECE_BYTES,
@@ -198,7 +206,7 @@ class TileLayouts:
                 if is_tensor_copy(op):
                     yield Use(Boxes(shape.lines, shape.run), times, op)
                 else:
-                    yield Use(Pieces(shape.lines, shape.run, shape.piece), times, op)
+                    yield Use(CopiedPieces(shape.lines, shape.run, shape.piece), times, op)
             case threadblock.ConcatOp():
                 at, dim = 0, op.dim.value.data
                 for value in op.operands:

@@ -24,7 +24,7 @@ from mirage_mlir.passes.search.strided_views import STRIDED_VIEWS, strides_of
 from mirage_mlir.search.axes import JoinedResult, ViewError, resolve_views
 from mirage_mlir.search.builder import ProgramBuilder
 from mirage_mlir.search.program import Function, Kind, Program
-from mirage_mlir.search.tensor_slices import ArgumentView, Cut
+from mirage_mlir.search.tensor_slices import ArgumentView, AxisSlice
 
 PARTIAL_VIEWS = (kernel.SliceOp, kernel.BroadcastOp)
 """Views that are read from the tensor behind them, so that equal parts of it are seen to be equal
@@ -70,7 +70,7 @@ class Piece:
 
 
 def _viewed(
-    value: SSAValue, cuts: Sequence[Cut], known: dict[tuple[SSAValue, object], SSAValue]
+    value: SSAValue, cuts: Sequence[AxisSlice], known: dict[tuple[SSAValue, object], SSAValue]
 ) -> SSAValue:
     """Parts of a tensor as views; `known` are those that there are already."""
     for cut in cuts:

@@ -17,7 +17,7 @@ from mirage_mlir.graph.target import Target
 from mirage_mlir.passes.search import direct
 from mirage_mlir.passes.search.from_ir import Piece, UnsupportedError, read_piece
 from mirage_mlir.passes.search.normalise import normalise
-from mirage_mlir.passes.search.piece_extraction import Cut, partition
+from mirage_mlir.passes.search.piece_extraction import PieceCut, partition
 from mirage_mlir.passes.search.pieces import PieceSearch
 from mirage_mlir.passes.search.plan import Plan, PlannedKernel, returned, stays, to_compute
 from mirage_mlir.passes.search.proofs import PieceProofs
@@ -165,7 +165,7 @@ class Optimizer:
             return []
         return [Plan(self.function, tuple(found.values()), self.proofs.compare)]
 
-    def _planned(self, part: Cut) -> PlannedKernel | None:
+    def _planned(self, part: PieceCut) -> PlannedKernel | None:
         """The best that is proved for a part; None where nothing is."""
         if (piece := _piece(part)) is not None:
             plans = self.pieces.plans(piece, self.limits.max_kernels)[:MOST_PROVED]
@@ -176,7 +176,7 @@ class Optimizer:
                     return replace(planned, rivals=tuple(p for p in found if p is not planned))
         return None
 
-    def _apart(self, part: Cut) -> list[PlannedKernel]:
+    def _apart(self, part: PieceCut) -> list[PlannedKernel]:
         """
         Each operator of a part alone.
 
@@ -256,7 +256,7 @@ class Optimizer:
         return planned
 
 
-def _piece(part: Cut) -> Piece | None:
+def _piece(part: PieceCut) -> Piece | None:
     """A part of a function as a piece to search; None where it is none."""
     if _is_one_operator(part) and isinstance(
         part.results[0].owner, kernel.ConstantOp | kernel.ConcatOp
@@ -268,7 +268,7 @@ def _piece(part: Cut) -> Piece | None:
         return None
 
 
-def _is_one_operator(part: Cut) -> bool:
+def _is_one_operator(part: PieceCut) -> bool:
     """Whether a part computes one operator, besides views and numbers."""
     made = [op for op in part.operators if not stays(op) and not isinstance(op, kernel.ConstantOp)]
     return len(made) == 1 or not made

@@ -17,7 +17,7 @@ from mirage_mlir.passes.search.plan import returned
 from mirage_mlir.passes.search.strided_views import is_strided_view
 from mirage_mlir.search.bounds import least_in_one_kernel
 from mirage_mlir.search.partition import Partitioner, never
-from mirage_mlir.search.partition_state import Operator, Part, needed
+from mirage_mlir.search.partition_state import Operator, OperatorGroup, needed
 from mirage_mlir.search.roles import RolesError
 
 MAX_OPERATORS = 24
@@ -26,7 +26,7 @@ attention twenty."""
 
 
 @dataclass(frozen=True)
-class Cut:
+class PieceCut:
     """Operators to be searched together, and the values that they make."""
 
     operators: tuple[Operation, ...]
@@ -35,7 +35,7 @@ class Cut:
 
 
 @dataclass
-class Pieces:
+class NumberedFunction:
     """
     A function seen as numbered operators, and what parts of them cost.
 
@@ -52,10 +52,12 @@ class Pieces:
     operations: list[Operation] = field(default_factory=list[Operation])
     operators: list[Operator] = field(default_factory=list[Operator])
     _numbers: dict[Operation, int] = field(default_factory=dict[Operation, int])
-    _known: dict[Part, float] = field(default_factory=dict[Part, float])
-    _above: dict[Part, float] = field(default_factory=dict[Part, float])
+    _known: dict[OperatorGroup, float] = field(default_factory=dict[OperatorGroup, float])
+    _above: dict[OperatorGroup, float] = field(default_factory=dict[OperatorGroup, float])
     """Seconds that parts take at least whose time is not known."""
-    _pieces: dict[Part, Piece | None] = field(default_factory=dict[Part, Piece | None])
+    _pieces: dict[OperatorGroup, Piece | None] = field(
+        default_factory=dict[OperatorGroup, Piece | None]
+    )
 
     def __post_init__(self) -> None:
         needed = _needed(returned(self.function))
@@ -74,7 +76,7 @@ class Pieces:
 
     # What parts cost
 
-    def seconds(self, part: Part, most: float = inf) -> float:
+    def seconds(self, part: OperatorGroup, most: float = inf) -> float:
         """The modelled time of one kernel for `part`; infinity if none takes `most` or less."""
         if part in self._known:
             return self._known[part]
@@ -88,7 +90,7 @@ class Pieces:
             self._pieces.pop(part, None)
         return seconds
 
-    def _search(self, part: Part, most: float) -> float:
+    def _search(self, part: OperatorGroup, most: float) -> float:
         if self.is_graph(part):
             return 0.0
         first = self.operations[part.operators[0]]
@@ -98,13 +100,13 @@ class Pieces:
         piece = self._read(part)
         return inf if piece is None else self.seconds_of(piece, most)
 
-    def _read(self, part: Part) -> Piece | None:
+    def _read(self, part: OperatorGroup) -> Piece | None:
         """The piece that a part is; None where it is none to search for."""
         if part not in self._pieces:
             self._pieces[part] = self._newly_read(part)
         return self._pieces[part]
 
-    def _newly_read(self, part: Part) -> Piece | None:
+    def _newly_read(self, part: OperatorGroup) -> Piece | None:
         cut = self.cut(part)
         try:
             piece = read_piece(cut.operators, cut.results)
@@ -113,7 +115,7 @@ class Pieces:
         count = sum(1 for _ in piece.program.operations())
         return piece if count <= self.max_operators or len(part.operators) == 1 else None
 
-    def bound(self, part: Part) -> float:
+    def bound(self, part: OperatorGroup) -> float:
         """What one kernel takes at least, or what a part of it takes that was searched already."""
         if part in self._known or len(part.operators) == 1:
             return self.seconds(part)
@@ -131,7 +133,7 @@ class Pieces:
                 bound = max(bound, known)
         return bound
 
-    def least(self, part: Part) -> float:
+    def least(self, part: OperatorGroup) -> float:
         """A launch, and all bytes once."""
         if self.operators[part.operators[0]].fixed:
             return 0.0
@@ -148,7 +150,7 @@ class Pieces:
             + (sum(read.values()) + sum(stored)) / self.target.dram_bandwidth
         )
 
-    def prepare(self, parts: Sequence[Part]) -> None:
+    def prepare(self, parts: Sequence[OperatorGroup]) -> None:
         """Read the pieces and announce them."""
         if self.announce is None:
             return
@@ -165,11 +167,11 @@ class Pieces:
 
     # Parts as operations
 
-    def is_graph(self, part: Part) -> bool:
+    def is_graph(self, part: OperatorGroup) -> bool:
         """Whether a part is a graph that the function has already."""
         return isinstance(self.operations[part.operators[0]], kernel.GraphDefinedOp)
 
-    def cut(self, part: Part) -> Cut:
+    def cut(self, part: OperatorGroup) -> PieceCut:
         """The operations of a part, with the views and numbers between them."""
         inside = {self.operations[number]: None for number in part.operators}
         for op in list(inside):
@@ -181,7 +183,7 @@ class Pieces:
                 if _is_free(between) or self._is_view_inside(between, inside):
                     inside[between] = None
                     pending += between.operands
-        return Cut(tuple(_in_order(inside)), self._results(part))
+        return PieceCut(tuple(_in_order(inside)), self._results(part))
 
     def _is_view_inside(self, op: Operation, inside: Iterable[Operation]) -> bool:
         """Whether `op` is a view of what is computed inside."""
@@ -190,7 +192,7 @@ class Pieces:
         root = self._root(op.results[0])[0].owner
         return isinstance(root, Operation) and _stays_inside(root, inside)
 
-    def _results(self, part: Part) -> tuple[SSAValue, ...]:
+    def _results(self, part: OperatorGroup) -> tuple[SSAValue, ...]:
         return tuple(v for number in part.results for v in self.operations[number].results)
 
 
@@ -259,7 +261,7 @@ def partition(
     max_operators: int = MAX_OPERATORS,
     expired: Callable[[], bool] = never,
     announce: Callable[[Sequence[Piece]], None] | None = None,
-) -> list[Cut]:
+) -> list[PieceCut]:
     """
     The pieces of `function`, which is normalised, each after those whose results it reads.
 
@@ -274,6 +276,6 @@ def partition(
         expired: whether to stop with the best so far.
         announce: told of the pieces that are asked for first, many at once.
     """
-    pieces = Pieces(function, target, seconds, max_operators, announce)
+    pieces = NumberedFunction(function, target, seconds, max_operators, announce)
     parts = Partitioner(pieces.operators, pieces, expired).run()
     return [pieces.cut(part) for part in parts if not pieces.is_graph(part)]

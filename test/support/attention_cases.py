@@ -62,7 +62,7 @@ class Heads(NamedTuple):
         ]
 
 
-class Pieces(NamedTuple):
+class IterationValues(NamedTuple):
     """
     What one iteration finds: scores, their row maxima, weights and their sums, weighted values.
     """
@@ -74,14 +74,14 @@ class Pieces(NamedTuple):
     values: SSAValue
 
 
-def pieces(g: Graph, s: Heads, tiles: list[SSAValue]) -> Pieces:
+def pieces(g: Graph, s: Heads, tiles: list[SSAValue]) -> IterationValues:
     """Softmax of one tile of keys, relative to its own maximum."""
     q, k, v = tiles
     scores = g.add(tb.ScaleOp(matmul(g, q, k), s.depth**-0.5))
     largest = g.add(tb.ReduceMaxOp(scores, [2]))
     weights = g.add(tb.ExpOp(g.add(tb.SubOp(scores, largest))))
     sums = g.add(tb.ReduceSumOp(weights, [2]))
-    return Pieces(scores, largest, weights, sums, matmul(g, g.cast(weights, s.kind), v))
+    return IterationValues(scores, largest, weights, sums, matmul(g, g.cast(weights, s.kind), v))
 
 
 def rescaled(g: Graph, value: SSAValue, row_maximum: SSAValue, across: bool = False) -> SSAValue:

@@ -2,8 +2,8 @@
 
 from random import Random
 
-from brute_audit import MATMULS, SQUARE, Subject
-from brute_force import SIZE
+from audited_programs import MATMULS, SQUARE, Subject
+from residue_tiles import SIZE
 
 from mirage_mlir.search.builder import ProgramBuilder
 from mirage_mlir.search.program import Function, Kind

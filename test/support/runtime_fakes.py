@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from types import ModuleType, SimpleNamespace
 
 from mirage_mlir.graph.packing import Packing
-from mirage_mlir.runtime.arguments import Argument, TensorMap
+from mirage_mlir.runtime.arguments import Argument, TensorMapArgument
 from mirage_mlir.runtime.artifact import Artifact, Launch, TargetCode, TensorSpec, row_major
 from mirage_mlir.runtime.cuda_driver import MAP_BYTES, CudaError, Function, Module
 from mirage_mlir.runtime.element_types import ElementType
@@ -35,9 +35,11 @@ def code(target: str = "sm_90a", scratch: int = 0, shared: int = 1024) -> Target
     )
 
 
-def map_of(tensor: str, offset: int = 0) -> TensorMap:
+def map_of(tensor: str, offset: int = 0) -> TensorMapArgument:
     """A map of the first 4x8 elements of f16 of a tensor, in boxes of 2x8."""
-    return TensorMap(Argument.parse(tensor), offset, (8, 4), (16,), (8, 2), 0, ElementType.F16)
+    return TensorMapArgument(
+        Argument.parse(tensor), offset, (8, 4), (16,), (8, 2), 0, ElementType.F16
+    )
 
 
 def code_with_maps(target: str = "sm_90a", scratch: int = 0) -> TargetCode:
@@ -67,7 +69,7 @@ def code_with_packed(target: str = "sm_90a") -> TargetCode:
     plain = code(target)
     first, second = plain.launches
     tensor = Argument("packed", 0)
-    packed_map = TensorMap(tensor, 0, (8, 16), (16,), (8, 4), 0, ElementType.F16)
+    packed_map = TensorMapArgument(tensor, 0, (8, 16), (16,), (8, 4), 0, ElementType.F16)
     arguments = tuple(map(Argument.parse, ("input:0", "packed:0", "map:0")))
     return replace(
         plain,
@@ -122,7 +124,9 @@ class FakeDriver:
     launches: list[Launched] = field(default_factory=list[Launched])
     early: list[str] = field(default_factory=list[str])
     """The kernels that may start before the previous grids have ended."""
-    encoded: list[tuple[TensorMap, int]] = field(default_factory=list[tuple[TensorMap, int]])
+    encoded: list[tuple[TensorMapArgument, int]] = field(
+        default_factory=list[tuple[TensorMapArgument, int]]
+    )
     """The tensor maps, and the addresses of their tensors."""
     memory: dict[int, bytes] = field(default_factory=dict[int, bytes])
     """What lies at the addresses of tensors."""
@@ -198,7 +202,7 @@ class FakeDriver:
         assert not any(self.captures.values())
         self.synchronized += 1
 
-    def encode(self, tensor_map: TensorMap, address: int) -> bytes:
+    def encode(self, tensor_map: TensorMapArgument, address: int) -> bytes:
         """The first of its bytes say where it starts, so that a launch reads that."""
         self.encoded.append((tensor_map, address))
         return (address + tensor_map.offset).to_bytes(8, "little").ljust(MAP_BYTES, b"m")

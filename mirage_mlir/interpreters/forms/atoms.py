@@ -25,7 +25,7 @@ from mirage_mlir.interpreters.forms.indices import (
     variable_of,
     variables,
 )
-from mirage_mlir.interpreters.forms.naming import Naming, Part
+from mirage_mlir.interpreters.forms.naming import LabelledMonomial, Naming
 from mirage_mlir.interpreters.forms.symmetries import NO_SYMMETRIES, Symmetries
 from mirage_mlir.interpreters.forms.terms import (
     FIRST_MAXIMISED,
@@ -175,7 +175,9 @@ class Atoms:
             return Monomial(guards_.renamed(group.guards, names), tuple(sorted(factors)))
 
         own = bound & all_variables(indices_of(group.factors, group.guards))
-        return Naming([Part(1, group)], self.swaps, own, written, self.work).least().result
+        return (
+            Naming([LabelledMonomial(1, group)], self.swaps, own, written, self.work).least().result
+        )
 
     # Parameters
 
@@ -216,9 +218,9 @@ def _maximised(variables: Iterable[Variable]) -> dict[Variable, Variable]:
     return {v: Variable(FIRST_MAXIMISED - n, v.size) for n, v in enumerate(variables)}
 
 
-def _parts(entry: Entry) -> list[Part]:
-    parts = [Part(coefficient, monomial) for monomial, coefficient in entry.form]
-    return [*parts, Part(0, Monomial(entry.guards, ()))]
+def _parts(entry: Entry) -> list[LabelledMonomial]:
+    parts = [LabelledMonomial(coefficient, monomial) for monomial, coefficient in entry.form]
+    return [*parts, LabelledMonomial(0, Monomial(entry.guards, ()))]
 
 
 def _reads(entries: Iterable[Ranging]) -> int:

@@ -33,7 +33,7 @@ from mirage_mlir.interpreters.forms.scalars import ScalarForms
 from mirage_mlir.interpreters.forms.symbolic import Dim, Symbolic, conjunction
 from mirage_mlir.interpreters.forms.terms import Undecided, free_of
 from mirage_mlir.interpreters.operators import integers, shape_of
-from mirage_mlir.interpreters.tile_cuts import Cut, load_cuts, store_cuts
+from mirage_mlir.interpreters.tile_cuts import TileCut, load_cuts, store_cuts
 
 Watch = Callable[[Operation, Symbolic], None]
 """Is shown each operation with its value."""
@@ -109,7 +109,7 @@ class BlockForms:
             result = self.operators.views.read_at(result, dim, new, index)
         return result
 
-    def _tile_number(self, cut: Cut) -> Index:
+    def _tile_number(self, cut: TileCut) -> Index:
         """Which of the tiles of a dimension a block has in an iteration."""
         index = ZERO if cut.grid_axis is None else of(self.grid[cut.grid_axis])
         for loop, count in zip(cut.loops, cut.iterations, strict=True):

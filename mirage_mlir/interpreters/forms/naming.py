@@ -31,7 +31,7 @@ Key = tuple[Any, ...]
 T = TypeVar("T", bound=tuple[object, ...])
 
 
-class Part(NamedTuple):
+class LabelledMonomial(NamedTuple):
     """A monomial in which variables are to be named, and a number that goes with it."""
 
     label: Fraction | int
@@ -72,7 +72,7 @@ class Naming(Generic[T]):
 
     def __init__(
         self,
-        parts: Sequence[Part],
+        parts: Sequence[LabelledMonomial],
         swaps: Swaps,
         wanted: Iterable[Variable],
         written: Callable[[Sequence[Variable]], T],

@@ -85,7 +85,7 @@ NOTHING = Piece((), ())
 """The piece of a tensor of zeros."""
 
 
-class Pieces:
+class PieceAlgebra:
     """Operations on the pieces of tensors."""
 
     def __init__(self, forms: Maxima) -> None:

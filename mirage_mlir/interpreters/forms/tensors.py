@@ -14,7 +14,7 @@ from mirage_mlir.interpreters.forms.indices import ZERO, Variable
 from mirage_mlir.interpreters.forms.symbolic import (
     Dim,
     Piece,
-    Pieces,
+    PieceAlgebra,
     Symbolic,
     conjunction,
     joined,
@@ -22,7 +22,7 @@ from mirage_mlir.interpreters.forms.symbolic import (
 from mirage_mlir.interpreters.forms.terms import Form
 
 
-class Tensors(Pieces):
+class Tensors(PieceAlgebra):
     """Arithmetic on tensors and on tiles."""
 
     def constant(self, value: Fraction, shape: Sequence[int]) -> Symbolic:

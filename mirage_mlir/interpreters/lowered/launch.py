@@ -49,7 +49,7 @@ from mirage_mlir.interpreters.lowered.previous_grid import noalias_arguments
 from mirage_mlir.interpreters.lowered.scheduler import run_flows
 from mirage_mlir.interpreters.lowered.shared_memory import SharedMemory
 from mirage_mlir.interpreters.lowered.tensor_copies import tensor_map_of
-from mirage_mlir.interpreters.lowered.values import Pointer, TensorMap, Value
+from mirage_mlir.interpreters.lowered.values import Pointer, TensorMapValue, Value
 
 RULES: Rules = {
     **arithmetic.RULES,
@@ -175,7 +175,7 @@ class Device:
         buffer, start = self.address(op, text)
         return Pointer(buffer, np.full(threads, start, np.int64), noalias=noalias)
 
-    def tensor_map(self, op: Operation, number: int) -> TensorMap:
+    def tensor_map(self, op: Operation, number: int) -> TensorMapValue:
         """A tensor map of the launch plan."""
         entries = attributes(self.module, "mirage.tensor_maps")
         entry = entries[number] if number < len(entries) else None
@@ -269,7 +269,7 @@ class Kernel:
 
     def require_aligned(self, module: gpu.ModuleOp) -> None:
         """Shared memory starts where the swizzles of tensor copies do."""
-        maps = [each for each in self.arguments if isinstance(each, TensorMap)]
+        maps = [each for each in self.arguments if isinstance(each, TensorMapValue)]
         widest = SWIZZLED_LINES * max((tensor.swizzle for tensor in maps), default=0)
         for op in module.body.block.ops:
             if isinstance(op, llvm.GlobalOp) and op.addr_space.value.data == SHARED_SPACE:

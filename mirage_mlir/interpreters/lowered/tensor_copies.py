@@ -20,7 +20,7 @@ from mirage_mlir.interpreters.lowered.faults import FaultKind, unsupported
 from mirage_mlir.interpreters.lowered.flow import Flow, Rules
 from mirage_mlir.interpreters.lowered.mbarriers import barrier_at, place_of, require_bytes
 from mirage_mlir.interpreters.lowered.shared_memory import NAME
-from mirage_mlir.interpreters.lowered.values import TensorMap
+from mirage_mlir.interpreters.lowered.values import TensorMapValue
 
 PIECE = 16
 """Bytes that a swizzle keeps together; addresses, strides and lines of a box are multiples."""
@@ -44,7 +44,7 @@ def swizzled(addresses: Array, swizzle: int) -> Array:
     return np.asarray(addresses ^ (addresses >> 3 & max(swizzle - PIECE, 0)))
 
 
-def is_encodable(tensor: TensorMap) -> bool:
+def is_encodable(tensor: TensorMapValue) -> bool:
     """Whether `cuTensorMapEncodeTiled` takes it, and lines of a swizzled box are whole."""
     rank, inner = len(tensor.dims), tensor.box[0] * tensor.item
     sizes = tensor.item > 0 and 1 <= rank <= MAX_RANK
@@ -63,7 +63,7 @@ def run_copy(state: Flow, op: Operation) -> None:
     if op.predicate is not None:
         raise unsupported(op, "copies to a block or to none, which no lowered kernel does")
     tensor = state.values[op.descriptor]
-    if not isinstance(tensor, TensorMap):
+    if not isinstance(tensor, TensorMapValue):
         raise unsupported(op, "has a descriptor that is no parameter of the kernel")
     coordinates = [state.array(value) for value in op.coordinates]
     if len(coordinates) != len(tensor.dims):
@@ -88,7 +88,9 @@ def receivers(state: Flow, op: nvvm_hopper.CpAsyncBulkTensorLoadOp, thread: int)
     return [block for block in range(len(state.blocks)) if mask >> block & 1]
 
 
-def read_box(state: Flow, op: Operation, tensor: TensorMap, thread: int, start: list[int]) -> Array:
+def read_box(
+    state: Flow, op: Operation, tensor: TensorMapValue, thread: int, start: list[int]
+) -> Array:
     """The bytes of a box, lines x bytes of a line; 0 where it lies outside of the tensor."""
     state.previous.require_over(op, tensor.memory, np.array([thread]))
     outer = tensor.box[:0:-1]
@@ -111,7 +113,7 @@ def read_box(state: Flow, op: Operation, tensor: TensorMap, thread: int, start: 
 
 
 def write_box(
-    state: Flow, op: Operation, tensor: TensorMap, thread: int, data: Array, block: int
+    state: Flow, op: Operation, tensor: TensorMapValue, thread: int, data: Array, block: int
 ) -> None:
     """Start to write a box to a block's memory, whose bytes the barrier there counts."""
     assert isinstance(op, nvvm_hopper.CpAsyncBulkTensorLoadOp)
@@ -155,14 +157,14 @@ def number_of(op: Operation, found: Attribute | None) -> int:
 
 def tensor_map_of(
     op: Operation, entry: DictionaryAttr, memory: DeviceBuffer, offset: int
-) -> TensorMap:
+) -> TensorMapValue:
     """The tensor map that `entry` of the launch plan describes, in a buffer from `offset` on."""
     fields = entry.data
     dims, strides, box = (numbers_of(op, fields.get(key)) for key in ("dims", "strides", "box"))
     start, swizzle = (number_of(op, fields.get(key)) for key in ("offset", "swizzle"))
     element = fields.get("element")
     item = ITEMS.get(element.data, 0) if isinstance(element, StringAttr) else 0
-    tensor = TensorMap(memory, offset + start, dims, (item, *strides), box, swizzle, item)
+    tensor = TensorMapValue(memory, offset + start, dims, (item, *strides), box, swizzle, item)
     if not is_encodable(tensor):
         raise unsupported(op, f"has a tensor map that the driver would refuse: {entry}")
     return tensor

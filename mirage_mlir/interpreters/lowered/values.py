@@ -30,7 +30,7 @@ class Pointer:
 
 
 @dataclass(frozen=True)
-class TensorMap:
+class TensorMapValue:
     """
     A descriptor of a tensor in device memory, with dims innermost first.
 
@@ -66,4 +66,4 @@ class Pending:
     stamp: Array
 
 
-Value = Array | Pointer | TensorMap | Pending | tuple[Array, ...]
+Value = Array | Pointer | TensorMapValue | Pending | tuple[Array, ...]

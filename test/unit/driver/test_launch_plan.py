@@ -6,7 +6,7 @@ from xdsl.dialects.builtin import IntegerAttr, i64
 from mirage_mlir.driver.launch_plan import launches_of, packed_of, tensor_maps_of
 from mirage_mlir.driver.source import parse_program
 from mirage_mlir.graph.packing import Packing
-from mirage_mlir.runtime.arguments import Argument, TensorMap
+from mirage_mlir.runtime.arguments import Argument, TensorMapArgument
 from mirage_mlir.runtime.element_types import ElementType
 from mirage_mlir.runtime.packed import PackedInput
 
@@ -38,8 +38,10 @@ def kernels_with(attributes: str) -> gpu.ModuleOp:
 def test_kernels_with_tensor_maps() -> None:
     kernels = kernels_with(f"mirage.tensor_maps = {MAPS}")
     assert tensor_maps_of(kernels) == (
-        TensorMap(Argument("input", 1), 32, (4096, 256), (8192,), (64, 16), 128, ElementType.F16),
-        TensorMap(Argument("scratch", 256), 0, (64,), (), (64,), 0, ElementType.BF16),
+        TensorMapArgument(
+            Argument("input", 1), 32, (4096, 256), (8192,), (64, 16), 128, ElementType.F16
+        ),
+        TensorMapArgument(Argument("scratch", 256), 0, (64,), (), (64,), 0, ElementType.BF16),
     )
     (launch,) = launches_of(kernels)
     assert launch.arguments == (Argument("map", 0), Argument("output", 0))

@@ -11,8 +11,8 @@ from mirage_mlir.graph.banks import (
     BANKS,
     Array,
     Boxes,
+    CopiedPieces,
     Fragments,
-    Pieces,
     Spread,
     Traffic,
     candidates,
@@ -150,10 +150,10 @@ def test_a_column_of_a_tile() -> None:
 def test_copies_of_pieces() -> None:
     """A block writes whole lines, wherever these start."""
     dense, padded = SharedLayout(64, 1, 4096), SharedLayout(72, 1, 4608)
-    assert traffic(Pieces(64, 64, 8), dense, 2).conflicts == 0
-    assert traffic(Pieces(64, 64, 8), padded, 2).conflicts == 0
+    assert traffic(CopiedPieces(64, 64, 8), dense, 2).conflicts == 0
+    assert traffic(CopiedPieces(64, 64, 8), padded, 2).conflicts == 0
     # 6 pieces of a line and 2 of the next, which lies 7 pieces on.
-    assert traffic(Pieces(64, 48, 8), SharedLayout(56, 1, 3584), 2).conflicts > 0
+    assert traffic(CopiedPieces(64, 48, 8), SharedLayout(56, 1, 3584), 2).conflicts > 0
 
 
 def test_parts_of_a_sum_are_all_read() -> None:

@@ -5,7 +5,7 @@ from itertools import product
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from mirage_mlir.graph.banks import Pieces, Spread, candidates, traffic
+from mirage_mlir.graph.banks import CopiedPieces, Spread, candidates, traffic
 from mirage_mlir.graph.layout import blocked
 from mirage_mlir.graph.layout_choice import Option, Pair, Problem, choose, solve
 
@@ -73,7 +73,7 @@ def test_layouts_of_a_tile_and_of_threads(
     seen = (shape[1], shape[0]) if transposed else shape
     spreads = [blocked(seen, 64, 16 // item, rows_first=first) for first in (1, 4, 32)]
     lines, run = (shape[1], shape[0]) if columns_first else shape
-    written = [traffic(Pieces(lines, run, 1), each, item).passes for each in tile_layouts]
+    written = [traffic(CopiedPieces(lines, run, 1), each, item).passes for each in tile_layouts]
     read = tuple(
         tuple(traffic(Spread(each, seen), tile, item, transposed).passes for each in spreads)
         for tile in tile_layouts

@@ -12,7 +12,7 @@ from mirage_mlir.driver.source import functions, parse_program
 from mirage_mlir.graph.target import H200
 from mirage_mlir.passes.search.from_ir import Piece, read_piece
 from mirage_mlir.passes.search.normalise import normalise
-from mirage_mlir.passes.search.piece_extraction import Cut, partition
+from mirage_mlir.passes.search.piece_extraction import PieceCut, partition
 from mirage_mlir.passes.search.pieces import PieceSearch
 from mirage_mlir.passes.search.plan import returned, to_compute
 from mirage_mlir.passes.superoptimize import verified
@@ -84,13 +84,13 @@ def layers(count: int) -> str:
     return f"func.func @f({', '.join(arguments)}) -> {x} {{\n{body}\nfunc.return {last} : {x}\n}}"
 
 
-def cut(text: str, costs: Counted) -> list[Cut]:
+def cut(text: str, costs: Counted) -> list[PieceCut]:
     function = functions(parse_program(text, "layers.mlir"))[0]
     normalise(function)
     return partition(function, H200, costs.seconds)
 
 
-def names(cuts: Sequence[Cut]) -> list[list[str | None]]:
+def names(cuts: Sequence[PieceCut]) -> list[list[str | None]]:
     return [[op.results[0].name_hint for op in one.operators] for one in cuts]
 
 

@@ -16,7 +16,7 @@ from xdsl.ir import Operation
 from mirage_mlir.dialects import threadblock
 from mirage_mlir.dialects.layout import ConvertLayoutOp, SharedAttr, layout_of
 from mirage_mlir.graph.banks import Access as TileAccess
-from mirage_mlir.graph.banks import Fragments, Pieces, traffic
+from mirage_mlir.graph.banks import CopiedPieces, Fragments, traffic
 from mirage_mlir.interpreters.lowered import run_kernels
 from mirage_mlir.interpreters.lowered.traffic import TrafficWatcher
 from mirage_mlir.passes.assign_layouts import AssignLayoutsPass
@@ -104,7 +104,7 @@ def test_the_kernels_do_what_was_counted(name: str) -> None:
     module = laid_out(CASES[name](), "sm_80")
     (graph,) = graphs_of(module)
     blocks = int(np.prod(graph.grid_sizes))
-    matrices, copies = (blocks * predicted(module, kind) for kind in (Fragments, Pieces))
+    matrices, copies = (blocks * predicted(module, kind) for kind in (Fragments, CopiedPieces))
     found = measured(module)
     if "f32" not in name:
         assert found["ldmatrix"] == matrices

@@ -11,7 +11,7 @@ import pytest
 from artifact_files import members, zipped
 from runtime_fakes import artifact, code, code_with_maps, code_with_packed, map_of
 
-from mirage_mlir.runtime.arguments import Argument, TensorMap
+from mirage_mlir.runtime.arguments import Argument, TensorMapArgument
 from mirage_mlir.runtime.artifact import Artifact, row_major
 from mirage_mlir.runtime.element_types import ElementType
 from mirage_mlir.runtime.manifest import ArtifactError
@@ -171,7 +171,7 @@ def test_maps_that_cannot_be(changes: dict[str, Any], message: str) -> None:
         (map_of("scratch:704", 16), "covers 80 bytes of scratch:704, which has 64"),
     ],
 )
-def test_maps_of_what_is_not_there(wrong: TensorMap, message: str) -> None:
+def test_maps_of_what_is_not_there(wrong: TensorMapArgument, message: str) -> None:
     with pytest.raises(ArtifactError, match=message):
         artifact(replace(code_with_maps(scratch=768), tensor_maps=(wrong, wrong, wrong)))
 
@@ -214,7 +214,7 @@ def test_a_kernel_takes_maps_that_are_there() -> None:
 
 
 def test_where_a_map_ends() -> None:
-    map_ = TensorMap(Argument("input", 0), 64, (8, 3), (100,), (8, 2), 0, ElementType.F32)
+    map_ = TensorMapArgument(Argument("input", 0), 64, (8, 3), (100,), (8, 2), 0, ElementType.F32)
     assert map_.end == 64 + 2 * 100 + 8 * 4
 
 

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from runtime_fakes import map_of
 
-from mirage_mlir.runtime.arguments import Argument, TensorMap
+from mirage_mlir.runtime.arguments import Argument, TensorMapArgument
 from mirage_mlir.runtime.cuda_driver import CudaDriver, CudaError, Function
 from mirage_mlir.runtime.element_types import ElementType
 
@@ -230,7 +230,7 @@ def test_memory(bindings: Bindings) -> None:
 def test_encode(
     bindings: Bindings, element_type: ElementType, swizzle: int, named: tuple[str, str]
 ) -> None:
-    tensor_map = TensorMap(
+    tensor_map = TensorMapArgument(
         Argument("input", 1), 32, (4096, 16), (8192,), (64, 16), swizzle, element_type
     )
     assert CudaDriver().encode(tensor_map, 0x7000) == bytes(range(128))
@@ -241,7 +241,7 @@ def test_encode(
 
 
 def test_one_dim_has_a_stride_that_nobody_reads(bindings: Bindings) -> None:
-    tensor_map = TensorMap(Argument("input", 0), 0, (4096,), (), (64,), 0, ElementType.F16)
+    tensor_map = TensorMapArgument(Argument("input", 0), 0, (4096,), (), (64,), 0, ElementType.F16)
     CudaDriver().encode(tensor_map, 0x7000)
     ((_, rank, _, dims, strides, *_),) = bindings.named("cuTensorMapEncodeTiled")
     assert (rank, dims, strides) == (1, [4096], [16])

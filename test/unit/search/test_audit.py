@@ -5,8 +5,9 @@ No small graph is missed: brute force over tiles and cuts of the inputs, without
 """
 
 import pytest
-from brute_audit import SUBJECTS, Audit, Missed
-from brute_force import Application, Cut, Found
+from audited_programs import SUBJECTS
+from brute_audit import Audit, Missed
+from cut_graphs import Application, Found, InputCuts
 from random_programs import RandomProgram, subject
 
 from mirage_mlir.expr.heads import Poly
@@ -76,7 +77,7 @@ def test_cuts_that_the_search_does_not_have(name: str) -> None:
 def test_the_division_may_follow_the_matmul() -> None:
     """What the audit finds first of all."""
     audit = Audit(SUBJECTS["rmsnorm_linear"])
-    cut = Cut(grid=(-1, 1), loop=(1, 0))
+    cut = InputCuts(grid=(-1, 1), loop=(1, 0))
     assert str(audit.configuration(cut)) == "grid(k) loop(j)"
     (found,) = audit.brute.enumerate(cut, 3).found
     assert found == Found(

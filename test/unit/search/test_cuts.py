@@ -14,7 +14,7 @@ from mirage_mlir.search.builder import ProgramBuilder
 from mirage_mlir.search.forms import outermost, products, with_fewer_products
 from mirage_mlir.search.found import Explored
 from mirage_mlir.search.program import Function, Kind, Program
-from mirage_mlir.search.program_cuts import Cut, Part, Source, Uses, cuts
+from mirage_mlir.search.program_cuts import ProgramCut, ProgramPart, Source, Uses, cuts
 from mirage_mlir.search.split import Split, splits
 from mirage_mlir.search.values import Algebra
 
@@ -94,12 +94,12 @@ def same(a: Array, b: Array) -> bool:
     return a.size == b.size and np.allclose(a.ravel(), b.ravel(), rtol=1e-9, atol=1e-12)
 
 
-def of_part(part: Part, arguments: Sequence[Array], stored: Sequence[Array]) -> list[Array]:
+def of_part(part: ProgramPart, arguments: Sequence[Array], stored: Sequence[Array]) -> list[Array]:
     given = [(arguments if s.kernel is None else stored)[s.number] for s in part.arguments]
     return computed(part.program, given)
 
 
-def joined(cut: Cut, first: Sequence[Array], second: Sequence[Array]) -> list[Array]:
+def joined(cut: ProgramCut, first: Sequence[Array], second: Sequence[Array]) -> list[Array]:
     return [(first, second)[source.kernel or 0][source.number] for source in cut.results]
 
 

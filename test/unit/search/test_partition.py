@@ -9,7 +9,7 @@ from random import Random
 import pytest
 
 from mirage_mlir.search.partition import Partitioner, never
-from mirage_mlir.search.partition_state import Operator, Part, Partition
+from mirage_mlir.search.partition_state import Operator, OperatorGroup, Partition
 
 LAUNCH = 1.0
 
@@ -24,11 +24,11 @@ class Costs:
     """Seconds for each value that is read or stored."""
     heavy: frozenset[int] = frozenset()
     most_heavy: int = 1
-    possible: Callable[[Part], bool] = lambda part: True
-    asked: list[Part] = field(default_factory=list[Part])
-    prepared: list[Part] = field(default_factory=list[Part])
+    possible: Callable[[OperatorGroup], bool] = lambda part: True
+    asked: list[OperatorGroup] = field(default_factory=list[OperatorGroup])
+    prepared: list[OperatorGroup] = field(default_factory=list[OperatorGroup])
 
-    def seconds(self, part: Part, most: float = inf) -> float:
+    def seconds(self, part: OperatorGroup, most: float = inf) -> float:
         self.asked.append(part)
         if len(self.heavy.intersection(part.operators)) > self.most_heavy or not self.possible(
             part
@@ -36,17 +36,17 @@ class Costs:
             return inf
         return self.least(part) + sum(self.work[number] for number in part.operators)
 
-    def least(self, part: Part) -> float:
+    def least(self, part: OperatorGroup) -> float:
         return LAUNCH + self.moved * (len(read(self.operators, part)) + len(part.results))
 
-    def bound(self, part: Part) -> float:
+    def bound(self, part: OperatorGroup) -> float:
         return self.least(part)
 
-    def prepare(self, parts: Sequence[Part]) -> None:
+    def prepare(self, parts: Sequence[OperatorGroup]) -> None:
         self.prepared += parts
 
 
-def read(operators: Sequence[Operator], part: Part) -> set[int]:
+def read(operators: Sequence[Operator], part: OperatorGroup) -> set[int]:
     inside = set(part.operators)
     return {v for number in part.operators for v in operators[number].operands} - inside
 
@@ -56,7 +56,7 @@ def chain(*operands: tuple[int, ...], kept: Sequence[int] = ()) -> list[Operator
     return [Operator(o, kept=n in (last, *kept)) for n, o in enumerate(operands)]
 
 
-def check_valid(operators: Sequence[Operator], parts: Sequence[Part]) -> None:
+def check_valid(operators: Sequence[Operator], parts: Sequence[OperatorGroup]) -> None:
     """Everything kept is stored once, and each part comes after what it reads."""
     stored: set[int] = set()
     for part in parts:
@@ -68,11 +68,11 @@ def check_valid(operators: Sequence[Operator], parts: Sequence[Part]) -> None:
     assert kept <= stored
 
 
-def total(costs: Costs, parts: Sequence[Part]) -> float:
+def total(costs: Costs, parts: Sequence[OperatorGroup]) -> float:
     return sum(costs.seconds(part) for part in parts)
 
 
-def cut(operators: Sequence[Operator], costs: Costs) -> list[Part]:
+def cut(operators: Sequence[Operator], costs: Costs) -> list[OperatorGroup]:
     parts = Partitioner(operators, costs).run()
     check_valid(operators, parts)
     return parts
@@ -86,7 +86,7 @@ def small_units(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_a_chain_is_one_part() -> None:
     operators = chain((), (0,), (1,), (2,))
-    assert cut(operators, Costs(operators, [0.1] * 4)) == [Part((0, 1, 2, 3), (3,))]
+    assert cut(operators, Costs(operators, [0.1] * 4)) == [OperatorGroup((0, 1, 2, 3), (3,))]
 
 
 def test_a_cheap_value_is_computed_by_each_reader() -> None:
@@ -108,7 +108,7 @@ def test_a_costly_value_is_stored() -> None:
 def test_kept_values_are_stored() -> None:
     operators = chain((), (0,), (1,), kept=[1])
     parts = cut(operators, Costs(operators, [0.1] * 3))
-    assert parts == [Part((0, 1, 2), (1, 2))]
+    assert parts == [OperatorGroup((0, 1, 2), (1, 2))]
 
 
 def test_fixed_operators_stay_alone() -> None:
@@ -120,14 +120,18 @@ def test_fixed_operators_stay_alone() -> None:
     ]
     operators[0] = Operator((), kept=True)
     parts = cut(operators, Costs(operators, [0.1] * 4))
-    assert parts == [Part((0,), (0,)), Part((1,), (1,)), Part((2, 3), (3,))]
+    assert parts == [
+        OperatorGroup((0,), (0,)),
+        OperatorGroup((1,), (1,)),
+        OperatorGroup((2, 3), (3,)),
+    ]
 
 
 def test_two_values_are_dropped_where_one_alone_cannot_be() -> None:
     # Both operands of 2 or none: a part with one of them only is impossible.
     operators = chain((), (), (0, 1))
     costs = Costs(operators, [0.1] * 3, possible=lambda part: len(part.operators) != 2)
-    assert cut(operators, costs) == [Part((0, 1, 2), (2,))]
+    assert cut(operators, costs) == [OperatorGroup((0, 1, 2), (2,))]
 
 
 def test_another_value_is_stored_in_place_of_its_neighbour() -> None:
@@ -136,19 +140,19 @@ def test_another_value_is_stored_in_place_of_its_neighbour() -> None:
     parts = {(1, 2), (0, 1), (2, 3)}
 
     class Misleading(Costs):
-        def seconds(self, part: Part, most: float = inf) -> float:
+        def seconds(self, part: OperatorGroup, most: float = inf) -> float:
             if len(part.operators) > 1 and part.operators not in parts:
                 return inf
             return super().seconds(part) - (0.05 if part.operators == (1, 2) else 0)
 
     work = Misleading(operators, [0.5, 0.1, 0.1, 0.5])
-    assert cut(operators, work) == [Part((0, 1), (1,)), Part((2, 3), (3,))]
+    assert cut(operators, work) == [OperatorGroup((0, 1), (1,)), OperatorGroup((2, 3), (3,))]
 
 
 def test_readers_of_one_value_are_joined() -> None:
     operators = [Operator((), kept=True), Operator((0,), kept=True), Operator((0,), kept=True)]
     costs = Costs(operators, [0.1] * 3, possible=lambda part: 0 not in part.operators[:-1])
-    assert cut(operators, costs) == [Part((0,), (0,)), Part((1, 2), (1, 2))]
+    assert cut(operators, costs) == [OperatorGroup((0,), (0,)), OperatorGroup((1, 2), (1, 2))]
 
 
 def test_parts_are_not_joined_around_a_third() -> None:
@@ -164,7 +168,7 @@ def test_parts_are_not_joined_around_a_third() -> None:
         possible=lambda part: 1 not in part.operators or part.operators == (1,),
     )
     assert len(cut(operators, costs)) == 3
-    assert Part((0, 2), (0, 2)) not in costs.asked
+    assert OperatorGroup((0, 2), (0, 2)) not in costs.asked
 
 
 def random_program(seed: int, count: int) -> tuple[list[Operator], Costs]:
@@ -196,14 +200,14 @@ def best_of_all(operators: Sequence[Operator], costs: Costs) -> float:
     return best
 
 
-def part_of(operators: Sequence[Operator], stored: set[int], value: int) -> Part:
+def part_of(operators: Sequence[Operator], stored: set[int], value: int) -> OperatorGroup:
     inside: set[int] = set()
     pending = [value]
     while pending:
         number = pending.pop()
         inside.add(number)
         pending += [v for v in operators[number].operands if v not in stored and v not in inside]
-    return Part(tuple(sorted(inside)), (value,))
+    return OperatorGroup(tuple(sorted(inside)), (value,))
 
 
 def test_random_programs_come_close_to_the_best() -> None:
@@ -279,7 +283,7 @@ def test_what_is_costed_first_is_announced() -> None:
     operators, costs = layers(1)
     Partitioner(operators, costs, never).run()
     assert [part for part in costs.prepared if len(part.operators) == 1] == [
-        Part((n,), (n,)) for n in range(len(operators))
+        OperatorGroup((n,), (n,)) for n in range(len(operators))
     ]
-    assert Part((1, 2), (2,)) in costs.prepared
+    assert OperatorGroup((1, 2), (2,)) in costs.prepared
     assert len(set(costs.prepared)) == len(costs.prepared)
