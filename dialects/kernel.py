@@ -129,6 +129,30 @@ class ReduceMeanOp(ReductionOp):
     name = "kernel.reduce_mean"
 
 
+@irdl_op_definition
+class CumsumOp(InputOp):
+    """
+    `result[..., i, ...] = sum_{j <= i} input[..., j, ...]` along `dim`: inclusive prefix sums.
+
+    Sums are in f32, and rounded to the element type once.
+    """
+
+    name = "kernel.cumsum"
+
+    dim = prop_def(i64_parameter("dim"))
+
+    def __init__(self, input: SSAValue, dim: int, result_type: Attribute | None = None):
+        super().__init__(
+            operands=[input],
+            properties={"dim": i64_attr(dim)},
+            result_types=[result_type or input.type],
+        )
+
+    def inferred_shape(self) -> Shape:
+        shapes.check_dim(self.dim.value.data, len(shape_of(self.input)))
+        return shape_of(self.input)
+
+
 class NormOp(NormBase, TensorOp, ABC):
     """A normalization of the last dimension; `parameters` are rows: a weight, then a bias."""
 
@@ -369,7 +393,7 @@ FUNCTION_OPS = [ExpOp, LogOp, SquareOp, SqrtOp, RsqrtOp, SigmoidOp, SiluOp, Relu
 PARAMETRIC_OPS = [GeluOp, ClampOp, PowOp, ScaleOp, CastOp]
 ROW_OPS = classes_of_rows("kernel", UnaryOp, [*FUNCTION_OPS, *PARAMETRIC_OPS])
 """The elementwise operators whose classes are made from their rows, by mnemonic."""
-REDUCTION_OPS = [ReduceSumOp, ReduceMaxOp, ReduceMeanOp]
+REDUCTION_OPS = [ReduceSumOp, ReduceMaxOp, ReduceMeanOp, CumsumOp]
 NORM_OPS = [RmsNormOp, LayerNormOp, SoftmaxOp]
 REPETITION_OPS = [BroadcastOp, RepeatOp, RepeatInterleaveOp]
 REARRANGING_OPS = [TransposeOp, ReshapeOp, SliceOp, ConcatOp]

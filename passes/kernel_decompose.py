@@ -13,7 +13,7 @@ from mirage_mlir.passes.patterns.decompose import DECOMPOSITIONS
 @dataclass(frozen=True)
 class KernelDecomposePass(ModulePass):
     """
-    Take norms, softmax, silu and means apart into elementary operators, in f32.
+    Take norms, softmax, silu, means and prefix sums apart into elementary operators, in f32.
 
     Input:
         %y = kernel.rms_norm %x {eps = 1.0e-05 : f32}

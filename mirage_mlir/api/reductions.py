@@ -40,6 +40,17 @@ class Reductions(Rearrangements):
         """The mean over `dims`."""
         return self._add(kernel.ReduceMeanOp, self._value(x), dims_of(dims_of_tensor(x), dims))
 
+    def cumsum(self, x: Tensor, dim: int) -> Tensor:
+        """
+        Inclusive prefix sums: element i along `dim` is the sum of the elements up to i.
+
+        The result has the shape and the element type of `x`; sums are in float32.
+
+        Raises:
+            ValueError: `x` has no dimension `dim` (negative ones count from the last).
+        """
+        return self._add(kernel.CumsumOp, self._value(x), dim_of_tensor(x, dim))
+
     def rms_norm(
         self,
         x: Tensor,

@@ -13,6 +13,7 @@ from xdsl.ir import Operation, SSAValue
 
 from mirage_mlir.dialects import kernel
 from mirage_mlir.interpreters import views
+from mirage_mlir.interpreters.dims import complete
 from mirage_mlir.interpreters.domain import A, Domain, NotInterpretable
 from mirage_mlir.interpreters.operators import (
     as_multiplied,
@@ -41,6 +42,7 @@ class KernelInterpreter(Generic[A]):
             "broadcast": self._broadcast,
             "concat": self._concat,
             "constant": self._constant,
+            "cumsum": self._cumsum,
             "layer_norm": self._layer_norm,
             "matmul": self._matmul,
             "reduce_max": self._reduce_max,
@@ -103,6 +105,18 @@ class KernelInterpreter(Generic[A]):
 
     def _reduce_max(self, op: Operation, operands: list[Tensor[A]]) -> Tensor[A]:
         return self._largest(operands[0], integers(op, "dims"))
+
+    def _cumsum(self, op: Operation, operands: list[Tensor[A]]) -> Tensor[A]:
+        """Sums of up to 1, 2, 4, ... elements that end at each index."""
+        (x,), dim = operands, integer(op, "dim")
+        complete(x.dims[dim], "a prefix sum")
+        size, reach = x.dims[dim].size, 1
+        while reach < size:
+            first, rest = self.domain.part(x, dim, 0, reach), self.domain.part(x, dim, reach, size)
+            before = self.domain.part(x, dim, 0, size - reach)
+            x = views.concatenate(self.domain, [first, self.domain.add(rest, before)], dim)
+            reach *= 2
+        return x
 
     def _rms_norm(self, op: Operation, operands: list[Tensor[A]]) -> Tensor[A]:
         """`x / sqrt(mean(x^2) + eps) * weight`."""

@@ -115,6 +115,14 @@ _ROWS = (
         dependence=Dependence.SAME,
     ),
     Structured(
+        name="cumsum",
+        formula="`result[..., i, ...] = sum_{j <= i} input[..., j, ...]` along `dim`",
+        over=Over.DIM,
+        effect=Effect.ADDS,
+        dependence=Dependence.SAME,
+        searched=False,
+    ),
+    Structured(
         name="rms_norm",
         formula="`x / sqrt(mean(x^2) + eps) * weight`",
         over=Over.LAST,

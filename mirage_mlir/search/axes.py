@@ -86,16 +86,19 @@ def resolve_views(builder: ProgramBuilder) -> Resolved:
     nodes = _nodes(builder, distribution.operations, names)
     arguments = [ArgumentView(tensor.argument) for tensor in builder.inputs]
     inputs = _inputs(distribution, nodes, arguments)
+    elements = {tensor.argument: tensor.element_type for tensor in builder.inputs}
+    types = {view: elements[view.argument] for view in arguments}
     outputs: list[Output] = []
     joined: list[JoinedResult] = []
     for result, old in zip(results, builder.outputs, strict=True):
         parts: list[ResultPart] = []
+        wanted = old.element_type
         for part in result.parts:
-            if len(result.parts) > 1 and part.view is not None:
+            if len(result.parts) > 1 and part.view is not None and types[part.view] == wanted:
                 parts.append(ResultPart(arguments.index(part.view), part.size, passed=True))
                 continue
             parts.append(ResultPart(len(outputs), part.size))
-            outputs.append(Output(part.operation, names.of(part.axes), old.element_type))
+            outputs.append(Output(part.operation, names.of(part.axes), wanted))
         joined.append(JoinedResult(tuple(parts), result.inner))
     merger = Merger(nodes, inputs, outputs, names.sizes)
     merger.run()

@@ -49,6 +49,13 @@ class F32Steps:
             mean = self.add(kernel.AddOp(mean, constant))
         return self.add(kernel.SqrtOp(mean))
 
+    def part(self, value: SSAValue, dim: int, offset: int, size: int) -> SSAValue:
+        """`size` indices of a dimension from `offset` on."""
+        sizes = list(kernel.shape_of(value))
+        sizes[dim] = size
+        offsets = [offset if number == dim else 0 for number in range(len(sizes))]
+        return self.add(kernel.SliceOp(value, offsets, sizes, [1] * len(sizes)))
+
     def replace_op(self, value: SSAValue, rewriter: PatternRewriter) -> None:
         """Let `value`, in the result's element type, take the place of the operator."""
         result_type = self.op.results[0].type
@@ -122,12 +129,37 @@ class DecomposeReduceMean(RewritePattern):
         steps.replace_op(steps.mean(steps.widen(op.input), op.dims.get_values()), rewriter)
 
 
+class DecomposeCumsum(RewritePattern):
+    """
+    `cumsum(x)` in steps: each adds to every element what is 1, 2, 4, ... places before it.
+
+    After a step with distance d an element is the sum of up to 2 d elements that end at it, so
+    ceil(log2(n)) steps are enough for n elements.
+    Source: Hillis and Steele, "Data Parallel Algorithms" (1986).
+    """
+
+    @op_type_rewrite_pattern
+    def match_and_rewrite(self, op: kernel.CumsumOp, rewriter: PatternRewriter) -> None:
+        steps, dim = F32Steps(op), op.dim.value.data
+        size, distance = kernel.shape_of(op.input)[dim], 1
+        value = op.input if size == 1 else steps.widen(op.input)
+        while distance < size:
+            first = steps.part(value, dim, 0, distance)
+            rest = steps.part(value, dim, distance, size - distance)
+            before = steps.part(value, dim, 0, size - distance)
+            total = steps.add(kernel.AddOp(rest, before))
+            value = steps.add(kernel.ConcatOp([first, total], dim))
+            distance *= 2
+        steps.replace_op(value, rewriter)
+
+
 DECOMPOSITIONS: tuple[RewritePattern, ...] = (
     DecomposeRmsNorm(),
     DecomposeLayerNorm(),
     DecomposeSoftmax(),
     DecomposeSilu(),
     DecomposeReduceMean(),
+    DecomposeCumsum(),
 )
 """What `kernel-decompose` does."""
 

@@ -111,3 +111,23 @@ func.func @elementary(%x: tensor<4x8xf16>, %w: tensor<8x16xf16>) -> tensor<4x1xf
   } : (tensor<4x1xf16>) -> tensor<4x1xf32>
   func.return %d : tensor<4x1xf32>
 }
+
+// Prefix sums of three elements in two steps: each adds what is 1, then 2 places before.
+// CHECK-LABEL: func.func @cumsum(
+// CHECK-NEXT:    %[[X:.*]] = kernel.cast %x : (tensor<3x2xf16>) -> tensor<3x2xf32>
+// CHECK-NEXT:    %[[A:.*]] = kernel.slice %[[X]] {offsets = array<i64: 0, 0>, sizes = array<i64: 1, 2>, {{.*}} -> tensor<1x2xf32>
+// CHECK-NEXT:    %[[B:.*]] = kernel.slice %[[X]] {offsets = array<i64: 1, 0>, sizes = array<i64: 2, 2>, {{.*}} -> tensor<2x2xf32>
+// CHECK-NEXT:    %[[C:.*]] = kernel.slice %[[X]] {offsets = array<i64: 0, 0>, sizes = array<i64: 2, 2>, {{.*}} -> tensor<2x2xf32>
+// CHECK-NEXT:    %[[D:.*]] = kernel.add %[[B]], %[[C]] : (tensor<2x2xf32>, tensor<2x2xf32>) -> tensor<2x2xf32>
+// CHECK-NEXT:    %[[Y:.*]] = kernel.concat %[[A]], %[[D]] {dim = 0 : i64}
+// CHECK-NEXT:    %[[E:.*]] = kernel.slice %[[Y]] {offsets = array<i64: 0, 0>, sizes = array<i64: 2, 2>, {{.*}} -> tensor<2x2xf32>
+// CHECK-NEXT:    %[[F:.*]] = kernel.slice %[[Y]] {offsets = array<i64: 2, 0>, sizes = array<i64: 1, 2>, {{.*}} -> tensor<1x2xf32>
+// CHECK-NEXT:    %[[G:.*]] = kernel.slice %[[Y]] {offsets = array<i64: 0, 0>, sizes = array<i64: 1, 2>, {{.*}} -> tensor<1x2xf32>
+// CHECK-NEXT:    %[[H:.*]] = kernel.add %[[F]], %[[G]] : (tensor<1x2xf32>, tensor<1x2xf32>) -> tensor<1x2xf32>
+// CHECK-NEXT:    %[[Z:.*]] = kernel.concat %[[E]], %[[H]] {dim = 0 : i64}
+// CHECK-NEXT:    %[[R:.*]] = kernel.cast %[[Z]] : (tensor<3x2xf32>) -> tensor<3x2xf16>
+// CHECK-NEXT:    func.return %[[R]]
+func.func @cumsum(%x: tensor<3x2xf16>) -> tensor<3x2xf16> {
+  %y = kernel.cumsum %x {dim = 0 : i64} : (tensor<3x2xf16>) -> tensor<3x2xf16>
+  func.return %y : tensor<3x2xf16>
+}

@@ -37,3 +37,20 @@ func.func @power(%x: tensor<8x16xf32>) -> tensor<8x16xf32> {
   %1 = kernel.exp %0 : (tensor<8x16xf32>) -> tensor<8x16xf32>
   func.return %1 : tensor<8x16xf32>
 }
+
+// -----
+
+// A part of an argument that is put beside computed elements has their type first.
+
+// CHECK-LABEL: @widened_part
+// CHECK: threadblock.cast
+// CHECK: threadblock.concat
+// CHECK-NOT: kernel.graph_defined
+func.func @widened_part(%x: tensor<13x7xf16>) -> tensor<13x7xf32> {
+  %0 = kernel.cast %x : (tensor<13x7xf16>) -> tensor<13x7xf32>
+  %1 = kernel.slice %0 {offsets = array<i64: 0, 0>, sizes = array<i64: 1, 7>, strides = array<i64: 1, 1>} : (tensor<13x7xf32>) -> tensor<1x7xf32>
+  %2 = kernel.slice %0 {offsets = array<i64: 1, 0>, sizes = array<i64: 12, 7>, strides = array<i64: 1, 1>} : (tensor<13x7xf32>) -> tensor<12x7xf32>
+  %3 = kernel.exp %2 : (tensor<12x7xf32>) -> tensor<12x7xf32>
+  %4 = kernel.concat %1, %3 {dim = 0 : i64} : (tensor<1x7xf32>, tensor<12x7xf32>) -> tensor<13x7xf32>
+  func.return %4 : tensor<13x7xf32>
+}

@@ -131,6 +131,18 @@ def cast(name: str, shape: Shape, element_type: ElementType) -> Operator:
     return unary(name, shape, lambda graph, x: graph.cast(x, element_type), lambda x: x)
 
 
+def prefix_sums(shape: Shape, dim: int) -> Operator:
+    """Inclusive prefix sums."""
+    name = "_".join(["cumsum", *map(str, shape), "along", str(dim)])
+    return unary(
+        name,
+        shape,
+        lambda graph, x: graph.cumsum(x, dim),
+        lambda x: x.cumsum(axis=dim),
+        positive=True,
+    )
+
+
 FUNCTIONS = [
     unary("exp", (5, 1, 13), mi.KernelGraph.exp, np.exp),
     unary("log", (7,), mi.KernelGraph.log, np.log, positive=True),
@@ -199,6 +211,13 @@ REDUCTIONS = [
     reduction("mean", (13, 257), 1),
     reduction("mean", (257, 13), 0),
     reduction("mean", (5, 7, 11), 0, 1, 2),
+]
+
+SCANS = [
+    prefix_sums((7, 13), 1),
+    prefix_sums((3, 6, 5), 1),
+    prefix_sums((67,), 0),
+    prefix_sums((3, 1), 1),
 ]
 
 PRODUCTS = [
@@ -362,4 +381,4 @@ CHAINS = [
 ]
 """Some operators together, as users combine them."""
 
-OPERATORS = [*FUNCTIONS, *ARITHMETIC, *REDUCTIONS, *PRODUCTS, *NORMS, *VIEWS, *CHAINS]
+OPERATORS = [*FUNCTIONS, *ARITHMETIC, *REDUCTIONS, *SCANS, *PRODUCTS, *NORMS, *VIEWS, *CHAINS]

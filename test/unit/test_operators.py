@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 from numpy_reference import TOLERANCE, error
-from operators import CHAINS, NORMS, OPERATORS, PRODUCTS, TYPES, Operator
+from operators import CHAINS, NORMS, OPERATORS, PRODUCTS, SCANS, TYPES, Operator
 from xdsl.dialects import gpu
 from xdsl.dialects.func import FuncOp, ReturnOp
 from xdsl.ir import SSAValue
@@ -27,7 +27,7 @@ def cases() -> Iterator[Any]:
     which are those of the other operators of its kind.
     """
     for number, operator in enumerate(OPERATORS):
-        every = operator in [*PRODUCTS, *NORMS, *CHAINS]
+        every = operator in [*SCANS, *PRODUCTS, *NORMS, *CHAINS]
         for element_type in TYPES if every else [TYPES[(number + 1) % 3]]:
             yield pytest.param(operator, element_type, id=f"{operator.name}-{element_type}")
 

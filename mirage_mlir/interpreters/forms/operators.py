@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from fractions import Fraction
+from math import inf
 
 from xdsl.ir import Operation
 
@@ -11,9 +13,10 @@ from mirage_mlir.dialects.elementwise import row_of
 from mirage_mlir.field.rational import simplest_rational
 from mirage_mlir.interpreters.domain import NotInterpretable
 from mirage_mlir.interpreters.forms.definedness import Role
-from mirage_mlir.interpreters.forms.indices import ZERO, of
+from mirage_mlir.interpreters.forms.guards import guard
+from mirage_mlir.interpreters.forms.indices import ZERO, of, plus
 from mirage_mlir.interpreters.forms.maxima import Maxima
-from mirage_mlir.interpreters.forms.symbolic import Piece, Symbolic
+from mirage_mlir.interpreters.forms.symbolic import Piece, Symbolic, conjunction
 from mirage_mlir.interpreters.forms.tensors import Tensors
 from mirage_mlir.interpreters.forms.terms import Atom, Form, Undecided
 from mirage_mlir.interpreters.forms.views import Views
@@ -74,6 +77,7 @@ class Operators:
             "broadcast": lambda op, x: views.broadcast(x[0], _shape(op)),
             "concat": lambda op, x: views.concat(x, integer(op, "dim")),
             "constant": lambda op, x: tensors.constant(number(op, "value"), _shape(op)),
+            "cumsum": self._cumsum,
             "layer_norm": self._layer_norm,
             "matmul": lambda op, x: tensors.matmul(*x),
             "reduce_max": lambda op, x: tensors.largest(x[0], integers(op, "dims")),
@@ -130,6 +134,17 @@ class Operators:
         if isinstance(row, Binary):
             return self.tensors.pairwise(meaning, *operands)
         return self.tensors.each(meaning, operands[0])
+
+    def _cumsum(self, op: Operation, operands: list[Symbolic]) -> Symbolic:
+        """The sum over j of x[j], where `i - j >= 0`."""
+        (x,), dim = operands, integer(op, "dim")
+        if (j := x.dims[dim].variable) is None:
+            return x
+        i = self.tensors.dim(x.dims[dim].size)
+        assert i.variable is not None
+        before = guard(plus(of(i.variable), of(j), -1), 0, inf)
+        pieces = self.tensors.sum_over(x, [j], conjunction([before]))
+        return replace(x, pieces=pieces, dims=(*x.dims[:dim], i, *x.dims[dim + 1 :]))
 
     def _layer_norm(self, op: Operation, operands: list[Symbolic]) -> Symbolic:
         x, *parameters = operands

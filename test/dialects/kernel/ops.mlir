@@ -88,6 +88,8 @@ func.func @norms(%a: tensor<2x4x8xf16>, %w: tensor<8xf16>, %b: tensor<8xf16>) {
   %l1 = kernel.layer_norm %a, %w {eps = 1.000000e-05 : f32} : (tensor<2x4x8xf16>, tensor<8xf16>) -> tensor<2x4x8xf16>
   // CHECK-NEXT: %l2 = kernel.layer_norm %a, %w, %b {eps = 1.000000e-05 : f32} : (tensor<2x4x8xf16>, tensor<8xf16>, tensor<8xf16>) -> tensor<2x4x8xf16>
   %l2 = kernel.layer_norm %a, %w, %b {eps = 1.000000e-05 : f32} : (tensor<2x4x8xf16>, tensor<8xf16>, tensor<8xf16>) -> tensor<2x4x8xf16>
+  // CHECK-NEXT: %cumsum = kernel.cumsum %a {dim = 1 : i64} : (tensor<2x4x8xf16>) -> tensor<2x4x8xf16>
+  %cumsum = kernel.cumsum %a {dim = 1 : i64} : (tensor<2x4x8xf16>) -> tensor<2x4x8xf16>
   // CHECK-NEXT: %s = kernel.softmax %a {dim = 1 : i64} : (tensor<2x4x8xf16>) -> tensor<2x4x8xf16>
   %s = kernel.softmax %a {dim = 1 : i64} : (tensor<2x4x8xf16>) -> tensor<2x4x8xf16>
   func.return

@@ -129,3 +129,27 @@
 %x = "test.op"() : () -> tensor<8x8xf16>
 // expected-error @below {{'kernel.matmul' op takes `precision = "tf32"`, not 32 : i64}}
 %y = kernel.matmul %x, %x {precision = 32} : (tensor<8x8xf16>, tensor<8x8xf16>) -> tensor<8x8xf16>
+
+// -----
+
+%x = "test.op"() : () -> tensor<4x8xf16>
+// expected-error @below {{'kernel.cumsum' op has no dim 2: the rank is 2}}
+%y = kernel.cumsum %x {dim = 2 : i64} : (tensor<4x8xf16>) -> tensor<4x8xf16>
+
+// -----
+
+%x = "test.op"() : () -> tensor<4x8xf16>
+// expected-error @below {{'kernel.cumsum' op takes `dim = 1 : i64`, not array<i64: 1>}}
+%y = kernel.cumsum %x {dim = array<i64: 1>} : (tensor<4x8xf16>) -> tensor<4x8xf16>
+
+// -----
+
+%x = "test.op"() : () -> tensor<4x8xf16>
+// expected-error @below {{'kernel.cumsum' op result shape must be 4x8, got 4x1}}
+%y = kernel.cumsum %x {dim = 1 : i64} : (tensor<4x8xf16>) -> tensor<4x1xf16>
+
+// -----
+
+%x = "test.op"() : () -> tensor<4x8xf16>
+// expected-error @below {{'kernel.cumsum' op}}
+%y = kernel.cumsum %x {dim = 1 : i64} : (tensor<4x8xf16>) -> tensor<4x8xf32>

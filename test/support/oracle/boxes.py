@@ -194,6 +194,17 @@ def _softmax(op: Operation, shape: Index, operands: Sequence[Box]) -> Box:
     return _filled(shape, shape, element)
 
 
+def _cumsum(op: Operation, shape: Index, operands: Sequence[Box]) -> Box:
+    dim = integer(op, "dim")
+    x = operands[0].elements
+
+    def element(index: Index) -> float:
+        before = range(index[dim] + 1)
+        return total([float(x[(*index[:dim], k, *index[dim + 1 :])]) for k in before])
+
+    return _filled(shape, shape, element)
+
+
 # Views
 
 
@@ -289,6 +300,7 @@ _OTHERS: dict[str, Callable[[Operation, Index, Sequence[Box]], Box]] = {
     "rms_norm": _norm,
     "layer_norm": _norm,
     "softmax": _softmax,
+    "cumsum": _cumsum,
     "transpose": _transpose,
     "reshape": _reshape,
     "broadcast": _broadcast,

@@ -112,6 +112,10 @@ def _softmax(op: Operation, x: Array) -> Array:
     return powers / powers.sum(axis=dim, keepdims=True)
 
 
+def _cumsum(op: Operation, x: Array) -> Array:
+    return np.cumsum(x, axis=integer(op, "dim"))
+
+
 _WHOLE: dict[str, Callable[..., Array]] = {
     "reduce_sum": _sum,
     "reduce_mean": _mean,
@@ -120,6 +124,7 @@ _WHOLE: dict[str, Callable[..., Array]] = {
     "rms_norm": _rms_norm,
     "layer_norm": _layer_norm,
     "softmax": _softmax,
+    "cumsum": _cumsum,
 }
 
 

@@ -73,6 +73,7 @@ OPERATORS: dict[str, tuple[str, str, Callable[[list[Array]], Array]]] = {
         lambda x: layer_norm(x[0], x[1], x[2], 0.01),
     ),
     "softmax": ("3x4x2 -> 3x4x2", "{dim = 1 : i64}", lambda x: softmax(x[0], 1)),
+    "cumsum": ("3x4x2 -> 3x4x2", "{dim = 1 : i64}", lambda x: np.cumsum(x[0], 1)),
     "transpose": (
         "3x4x5 -> 5x3x4",
         "{permutation = array<i64: 2, 0, 1>}",

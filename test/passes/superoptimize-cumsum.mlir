@@ -1,0 +1,15 @@
+// Prefix sums are taken apart before the search, which has kernels of the steps; what is around them
+// is fused with the steps.
+// RUN: mirage-opt %s --superoptimize --verify-diagnostics | filecheck %s
+
+// CHECK-LABEL: func.func @cumsum
+// CHECK-COUNT-4: kernel.graph_defined
+// CHECK-NOT:     kernel.graph_defined
+// CHECK-NOT:     kernel.cumsum
+// expected-remark @+1 {{is searched in pieces}}
+func.func @cumsum(%x: tensor<5x13xf16>) -> tensor<5x13xf16> {
+  %e = kernel.exp %x : (tensor<5x13xf16>) -> tensor<5x13xf16>
+  // expected-remark @+1 {{is not fused as one operator: it is taken apart, as kernel-decompose does}}
+  %y = kernel.cumsum %e {dim = 1 : i64} : (tensor<5x13xf16>) -> tensor<5x13xf16>
+  func.return %y : tensor<5x13xf16>
+}
