@@ -102,6 +102,7 @@ from mirage_mlir.dialects.layout import (
     ReleaseTilesOp,
     SharedAttr,
 )
+from mirage_mlir.dialects.schedule import MemoryAttr, ScheduleAttr
 from mirage_mlir.dialects.split_k import StorePartialSumOp
 from mirage_mlir.graph.shapes import Shape, format_shape
 from mirage_mlir.graph.tile_extents import REPLICATED
@@ -603,5 +604,5 @@ Threadblock = Dialect(
         *(MatmulOp, ReduceSumOp, ReduceMaxOp, ConstantOp, ConvertLayoutOp),
         *(BarrierOp, AwaitTileOp, AwaitTilesOp, ReleaseTilesOp, StorePartialSumOp),
     ],
-    [TileType, RegistersAttr, SharedAttr, GlobalAttr],
+    [TileType, RegistersAttr, SharedAttr, GlobalAttr, ScheduleAttr, MemoryAttr],
 )

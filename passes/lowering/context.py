@@ -25,7 +25,7 @@ from mirage_mlir.graph.tensor_map import SHARED_ALIGNMENT
 from mirage_mlir.passes.lowering.emitter import Condition, Emitter, Index, byte_width
 from mirage_mlir.passes.lowering.online_softmax import OnlineMaximum, StateKey
 from mirage_mlir.passes.lowering.tensor_views import TensorView, view_of
-from mirage_mlir.passes.lowering.tile_attributes import DOUBLE_BUFFERED, PRODUCERS, batch_place
+from mirage_mlir.passes.lowering.tile_attributes import DOUBLE_BUFFERED, batch_place
 
 SMEM_OFFSET = "smem_offset"
 
@@ -434,7 +434,7 @@ def is_invariant_load(op: Operation) -> TypeGuard[threadblock.LoadOp]:
 
 def copied_invariant_loads(graph: kernel.GraphDefinedOp) -> list[threadblock.LoadOp]:
     """The loads of loop-invariant tiles which a producer copies, each with a barrier of its own."""
-    if PRODUCERS not in graph.attributes:
+    if not graph.schedule.producer_warps:
         return []
     return [op for op in graph.body.block.ops if is_invariant_load(op) and is_tensor_copy(op)]
 

@@ -46,7 +46,7 @@ from mirage_mlir.passes.lowering.packing import (
 )
 from mirage_mlir.passes.lowering.tensor_loads import map_of
 from mirage_mlir.passes.lowering.tensor_views import view_of
-from mirage_mlir.passes.lowering.tile_attributes import MULTICAST, block_threads, shares_tiles
+from mirage_mlir.passes.lowering.tile_attributes import MULTICAST, shares_tiles
 from mirage_mlir.passes.lowering.tile_barriers import (
     await_buffer,
     early_barrier,
@@ -58,7 +58,6 @@ from mirage_mlir.passes.lowering.tile_barriers import (
     wait,
 )
 from mirage_mlir.passes.plan_memory import int_attribute
-from mirage_mlir.passes.schedule_threadblock import AHEAD, AT_START
 
 BarrierOf = Callable[[KernelContext, Index], SSAValue]
 """Gives the barrier of a buffer, such as its full barrier."""
@@ -195,7 +194,7 @@ class Producer:
         if self.is_paced:
             initialise(ctx, full, 1)
             ctx.emit.insert(nvvm_hopper.FenceMBarrierInitOp())
-        warps = block_threads(ctx.graph) // WARP_THREADS * writers(ctx.graph)
+        warps = ctx.graph.schedule.threads // WARP_THREADS * writers(ctx.graph)
         initialise(ctx, [empty_barrier(ctx, slot) for slot in slots], warps)
 
     @property
@@ -203,7 +202,7 @@ class Producer:
         """Iterations whose tiles are on their way before the first of them has come."""
         if not self.is_paced:
             return self.first_iterations
-        return min(self.first_iterations, int_attribute(self.ctx.graph, AT_START))
+        return min(self.first_iterations, self.ctx.graph.schedule.iterations_at_start)
 
     def run(self) -> None:
         """
@@ -265,7 +264,7 @@ class Producer:
     def refill(self) -> None:
         """Copy the tiles of the remaining iterations, each once its buffer is empty."""
         ctx, emit = self.ctx, self.ctx.emit
-        ahead = int_attribute(ctx.graph, AHEAD)
+        ahead = ctx.graph.schedule.iterations_ahead
 
         def body(number: SSAValue, _: list[SSAValue]) -> list[SSAValue]:
             iteration = emit.add(number, self.first_iterations)
