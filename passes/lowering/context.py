@@ -8,7 +8,7 @@ from math import prod
 from typing import TypeGuard
 
 from xdsl.dialects import arith
-from xdsl.dialects.builtin import IntegerAttr, StringAttr, f16, f32, i8, i64
+from xdsl.dialects.builtin import IntegerAttr, f16, f32, i8, i64
 from xdsl.ir import Attribute, Operation, SSAValue
 
 from mirage_mlir.diagnostics import fail
@@ -479,12 +479,6 @@ def buffer_alignment(op: Operation) -> int:
     return max(shared_layout(op.results[0]).alignment, boxes)
 
 
-COPY = "copy"
-TENSOR_COPY = "tensor"
-"""On a load: one thread has the tile copied, box by box; else all threads copy pieces of it."""
-
-
 def is_tensor_copy(op: Operation) -> bool:
     """Whether tensor copies fetch what `op` loads."""
-    copy = op.attributes.get(COPY)
-    return isinstance(copy, StringAttr) and copy.data == TENSOR_COPY
+    return isinstance(op, threadblock.LoadOp) and op.is_tensor_copy

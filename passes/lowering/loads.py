@@ -22,7 +22,7 @@ from mirage_mlir.passes.lowering.emitter import Index
 from mirage_mlir.passes.lowering.reduction import Reduction, layout_read_by
 from mirage_mlir.passes.lowering.streams import find_streams
 from mirage_mlir.passes.lowering.tensor_views import view_of
-from mirage_mlir.passes.lowering.tile_attributes import SEPARATE_WAIT, ZERO_PADDING, reduced_sides
+from mirage_mlir.passes.lowering.tile_attributes import ZERO_PADDING, reduced_sides
 
 MAX_READ_AHEAD = 48
 """Limit of elements that a thread loads into registers ahead of use."""
@@ -139,8 +139,8 @@ def start_loads(
     else:
         invariant_later = invariant
     for apart in (False, True):
-        copy(ctx, [op for op in invariant_later if (SEPARATE_WAIT in op.attributes) == apart], 0, 0)
-        if any((SEPARATE_WAIT in op.attributes) == apart for op in invariant):
+        copy(ctx, [op for op in invariant_later if (op.separate_wait is not None) == apart], 0, 0)
+        if any((op.separate_wait is not None) == apart for op in invariant):
             ctx.emit.insert(nvvm.CpAsyncCommitGroupOp())
     for iteration in iterations if looped else ():
         copy(ctx, staged, iteration, iteration)

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from xdsl.dialects.builtin import DenseArrayBase, IntegerAttr, ModuleOp
+from xdsl.dialects.builtin import DenseArrayBase, ModuleOp
 
 from mirage_mlir.dialects import kernel, threadblock
 from mirage_mlir.dialects.layout import GlobalAttr, layout_of
@@ -12,7 +12,6 @@ from mirage_mlir.passes.lowering.context import is_tensor_copy
 from mirage_mlir.passes.lowering.copies import NARROWEST_COPY, copy_shape
 from mirage_mlir.passes.lowering.emitter import byte_width
 from mirage_mlir.passes.lowering.tile_attributes import (
-    MULTICAST,
     SWAPPED,
     WARPS,
     batch_place,
@@ -74,16 +73,10 @@ def _resources(graph: kernel.GraphDefinedOp) -> KernelResources:
         shared_bytes=graph.memory.shared_bytes,
         mma=tuple(map(_instruction, products)),
         copies=tuple(dict.fromkeys(map(_copy, loads))),
-        multicast=max((_number(op, MULTICAST) for op in loads), default=0) or 1,
+        multicast=max((op.sharing_blocks for op in loads), default=1),
         splits=largest_sum(graph),
         sums_in_workspace=graph.schedule.sums_in_workspace,
     )
-
-
-def _number(op: threadblock.LoadOp, name: str) -> int:
-    """An integer attribute; 0 where it is missing."""
-    attribute = op.attributes.get(name)
-    return attribute.value.data if isinstance(attribute, IntegerAttr) else 0
 
 
 def _copy(op: threadblock.LoadOp) -> str:

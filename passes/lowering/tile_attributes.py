@@ -37,12 +37,6 @@ SWAPPED = "swapped"
 PARTIAL_SUM = "partial_sum"
 """On a sum through the workspace: its number among those of the graph."""
 
-MULTICAST = "multicast"
-"""On a load by tensor copies: blocks of the cluster that load the tile, each a part for all."""
-
-SEPARATE_WAIT = "separate_wait"
-"""On a loop-invariant load: it is waited for separately, once a matmul runs on other tiles."""
-
 BATCHED = "batched"
 """On matmuls that warpgroups compute as one, and on their left sides: the number of the group,
 and the line of their common buffer from which on this one lies."""
@@ -281,7 +275,8 @@ def cluster_sizes(graph: kernel.GraphDefinedOp) -> tuple[int, ...]:
 
 def shares_tiles(graph: kernel.GraphDefinedOp) -> bool:
     """Whether blocks of a cluster copy tiles to each other."""
-    return any(MULTICAST in op.attributes for op in graph.body.block.ops)
+    loads = [op for op in graph.body.block.ops if isinstance(op, threadblock.LoadOp)]
+    return any(op.multicast is not None for op in loads)
 
 
 def stores_apart(graph: kernel.GraphDefinedOp) -> bool:
