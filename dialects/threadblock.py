@@ -289,7 +289,9 @@ class LoadOp(IRDLOperation):
         if self.copy is not None and self.copy.data != TENSOR_COPY:
             raise invalid(self, f'has copy "{self.copy.data}": "{TENSOR_COPY}" is the only one')
         if self.multicast is not None and self.sharing_blocks < 2:
-            raise invalid(self, f"has multicast by {self.sharing_blocks} blocks: at least 2 share a tile")
+            raise invalid(
+                self, f"has multicast by {self.sharing_blocks} blocks: at least 2 share a tile"
+            )
         for name in ("multicast", "packed"):
             if name in self.properties and not self.is_tensor_copy:
                 raise invalid(self, f'is {name}, which takes copy = "{TENSOR_COPY}"')
