@@ -10,6 +10,7 @@ fill their result.
 from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import IntEnum
+from math import prod
 
 from xdsl.ir import Operation, SSAValue
 
@@ -64,6 +65,7 @@ class Knowledge:
 def verify_graph(graph: GraphDefinedOp) -> None:
     """Raise `InvalidOperation` at the first operation that breaks a rule."""
     _verify_counts(graph)
+    _verify_schedule(graph)
     _verify_arguments(graph)
     for op in graph.body.block.ops:
         if not isinstance(op, thread.GraphOp) and op.dialect_name() != "threadblock":
@@ -99,6 +101,16 @@ def _verify_counts(graph: GraphDefinedOp) -> None:
         total *= part
     if total > MAX_CLUSTER:
         raise invalid(graph, f"has clusters of {total} blocks, more than {MAX_CLUSTER}")
+
+
+def _verify_schedule(graph: GraphDefinedOp) -> None:
+    """What has been decided agrees with the graph's loops and results."""
+    iterations, stages = prod(graph.loop_sizes), graph.schedule.stages
+    if stages > iterations:
+        raise invalid(graph, f"has {stages} stages, but its loop {iterations} iterations")
+    places = graph.memory.results
+    if places and len(places) != len(graph.outputs):
+        raise invalid(graph, f"has places for {len(places)} results, but {len(graph.outputs)}")
 
 
 def _verify_arguments(graph: GraphDefinedOp) -> None:

@@ -84,6 +84,7 @@ from mirage_mlir.dialects.rearrangement_bases import (
     SliceBase,
     TransposeBase,
 )
+from mirage_mlir.dialects.schedule import MemoryAttr, MemoryPlan, Schedule, ScheduleAttr
 from mirage_mlir.dialects.target import TargetAttr
 from mirage_mlir.graph import shapes
 from mirage_mlir.graph.shapes import Shape
@@ -318,7 +319,8 @@ class GraphDefinedOp(IRDLOperation, HasCanonicalizationPatternsInterface):
     One kernel: the threadblock graph in `body`, run by each block of a grid.
 
     `grid` has the blocks along x, y, z; `loop` the iterations of up to two nested loops, outermost
-    first; `cluster` the blocks along each axis that may see each other's shared memory. The block
+    first; `cluster` the blocks along each axis that may see each other's shared memory. `schedule`
+    and `memory` are what the passes of the lowering decide about the kernel. The block
     arguments are the inputs; `threadblock.store` number i makes result i.
 
         %o = kernel.graph_defined ins(%x) grid [4] loop [8] {
@@ -333,12 +335,15 @@ class GraphDefinedOp(IRDLOperation, HasCanonicalizationPatternsInterface):
     grid = prop_def(I64ArrayConstr)
     cluster = opt_prop_def(I64ArrayConstr)
     loop = opt_prop_def(I64ArrayConstr)
+    schedule_attr = opt_prop_def(ScheduleAttr, prop_name="schedule")
+    memory_attr = opt_prop_def(MemoryAttr, prop_name="memory")
     body = region_def("single_block")
     outputs = var_result_def(TensorConstr)
 
     traits = traits_def(Pure(), NoTerminator(), IsolatedFromAbove())
     assembly_format = (
         "`ins` `(` $inputs `)` `grid` $grid (`cluster` $cluster^)? (`loop` $loop^)? "
+        "(`schedule` $schedule^)? (`memory` $memory^)? "
         "attr-dict-with-keyword $body `:` functional-type($inputs, $outputs)"
     )
 
@@ -374,6 +379,24 @@ class GraphDefinedOp(IRDLOperation, HasCanonicalizationPatternsInterface):
     def loop_sizes(self) -> tuple[int, ...]:
         """The iterations of each loop, outermost first; empty without a loop."""
         return () if self.loop is None else self.loop.get_values()
+
+    @property
+    def schedule(self) -> Schedule:
+        """How a block runs the kernel, as far as passes have decided that."""
+        return Schedule() if self.schedule_attr is None else self.schedule_attr.schedule
+
+    @schedule.setter
+    def schedule(self, schedule: Schedule) -> None:
+        self.schedule_attr = ScheduleAttr.of(schedule)
+
+    @property
+    def memory(self) -> MemoryPlan:
+        """Where the kernel's memory lies, once `plan-memory` has placed it."""
+        return MemoryPlan() if self.memory_attr is None else self.memory_attr.plan
+
+    @memory.setter
+    def memory(self, plan: MemoryPlan) -> None:
+        self.memory_attr = MemoryAttr.of(plan)
 
     @classmethod
     def get_canonicalization_patterns(cls) -> tuple[RewritePattern, ...]:

@@ -20,7 +20,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from enum import Enum
 
-from xdsl.dialects.builtin import StringAttr, TensorType, f32
+from xdsl.dialects.builtin import StringAttr, TensorType, UnitAttr, f32
 from xdsl.ir import Attribute, Dialect, Operation, SSAValue
 from xdsl.irdl import (
     IRDLOperation,
@@ -29,6 +29,7 @@ from xdsl.irdl import (
     irdl_op_definition,
     operand_def,
     opt_operand_def,
+    opt_prop_def,
     prop_def,
     result_def,
     traits_def,
@@ -44,6 +45,7 @@ from mirage_mlir.dialects.common import (
     FloatConstr,
     I64ArrayConstr,
     i64_array,
+    i64_parameter,
     string_parameter,
 )
 from mirage_mlir.dialects.elementwise import classes_of_rows
@@ -59,6 +61,7 @@ from mirage_mlir.dialects.layout import (
     SharedAttr,
 )
 from mirage_mlir.dialects.rearrangement_bases import BroadcastBase, ConcatBase, TransposeBase
+from mirage_mlir.dialects.schedule import MemoryAttr, ScheduleAttr
 from mirage_mlir.dialects.split_k import StorePartialSumOp
 from mirage_mlir.dialects.threadblock_bases import (
     BinaryOp,
@@ -95,6 +98,9 @@ from mirage_mlir.dialects.threadblock_elementwise import (
 from mirage_mlir.graph.shapes import format_shape
 from mirage_mlir.graph.tile_extents import REPLICATED
 
+TENSOR_COPY = "tensor"
+"""The `copy` of a load by TMA."""
+
 
 @irdl_op_definition
 class LoadOp(IRDLOperation):
@@ -104,6 +110,11 @@ class LoadOp(IRDLOperation):
     `grid_map` and `loop_map` have the dimension that each grid axis and each loop cuts, -1 (`_` in
     the text) for none. A grid axis and a loop may cut the same dimension: the loop cuts the block's
     part. A tile with a loop map of `_` alone is loaded once, before the loop.
+
+    The lowering decides how it is copied: with `copy = "tensor"` one thread has that done, box by
+    box, else all threads copy pieces. Of `multicast` blocks of a cluster each copies a part to all
+    of them; `packed` is a load from a packed copy of its tensor. A loop-invariant tile with
+    `separate_wait` is waited for separately, once a matmul runs on other tiles.
     """
 
     name = "threadblock.load"
@@ -111,8 +122,13 @@ class LoadOp(IRDLOperation):
     source = operand_def(TensorType.constr(FloatConstr))
     grid_map = prop_def(I64ArrayConstr)
     loop_map = prop_def(I64ArrayConstr, default_value=i64_array(()))
+    copy = opt_prop_def(string_parameter("copy", TENSOR_COPY))
+    multicast = opt_prop_def(i64_parameter("multicast"))
+    packed = opt_prop_def(UnitAttr)
+    separate_wait = opt_prop_def(UnitAttr)
     result = result_def(TileConstr)
 
+    irdl_options = (ParsePropInAttrDict(),)
     traits = traits_def(Pure(), HasParent(GraphDefinedOp))
     custom_directives = (DimMap,)
     assembly_format = (
@@ -138,6 +154,28 @@ class LoadOp(IRDLOperation):
         assert isinstance(graph, GraphDefinedOp), "checked by a trait"
         if self.source not in graph.body.block.args:
             raise invalid(self, "loads from a value that is no argument of its graph")
+        self._verify_copy()
+
+    def _verify_copy(self) -> None:
+        if self.copy is not None and self.copy.data != TENSOR_COPY:
+            raise invalid(self, f'has copy "{self.copy.data}": "{TENSOR_COPY}" is the only one')
+        if self.multicast is not None and self.sharing_blocks < 2:
+            raise invalid(
+                self, f"has multicast by {self.sharing_blocks} blocks: at least 2 share a tile"
+            )
+        for name in ("multicast", "packed"):
+            if name in self.properties and not self.is_tensor_copy:
+                raise invalid(self, f'is {name}, which takes copy = "{TENSOR_COPY}"')
+
+    @property
+    def is_tensor_copy(self) -> bool:
+        """Whether tensor copies fetch the tile."""
+        return self.copy is not None
+
+    @property
+    def sharing_blocks(self) -> int:
+        """The blocks of a cluster of which each copies a part of the tile to all; 1 without."""
+        return 1 if self.multicast is None else self.multicast.value.data
 
 
 @irdl_op_definition
@@ -343,5 +381,5 @@ Threadblock = Dialect(
         *(MatmulOp, ReduceSumOp, ReduceMaxOp, ConstantOp, ConvertLayoutOp),
         *(BarrierOp, AwaitTileOp, AwaitTilesOp, ReleaseTilesOp, StorePartialSumOp),
     ],
-    [TileType, RegistersAttr, SharedAttr, GlobalAttr],
+    [TileType, RegistersAttr, SharedAttr, GlobalAttr, ScheduleAttr, MemoryAttr],
 )

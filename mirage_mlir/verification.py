@@ -14,13 +14,10 @@ from mirage_mlir.suggestions import suggestion
 OWN_DIALECTS = frozenset(("kernel", "threadblock", "thread"))
 
 LOWERING_ATTRIBUTES = frozenset(
-    "ahead arrival_offset async_proxy_fence at_start batched cluster_reduction copy "
-    "counters_offset double_buffered layout lhs_in_registers mbarrier_offset merges mma "
-    "multicast online_maximum packed partial_sum partial_sums_offset producers registers "
-    "rotation scratch_offset separate_wait smem_bytes smem_offset stages state "
-    "sums_in_workspace swapped threads warps zero_padding".split()
+    "async_proxy_fence batched double_buffered layout lhs_in_registers merges mma "
+    "online_maximum partial_sum smem_offset state swapped warps zero_padding".split()
 )
-"""What the passes from `assign-layouts` to `plan-memory` write on graphs and their operations."""
+"""What the passes from `assign-layouts` to `plan-memory` write on operations of a graph."""
 
 ARGUMENT_ATTRIBUTES = ("kernel.constant",)
 """What `kernel` says of an argument of a function."""
@@ -68,7 +65,7 @@ def _verify_attributes(op: IRDLOperation) -> None:
     MLIR would take a misspelt one for a note of somebody else.
     """
     own = op.get_irdl_definition().properties
-    noted = LOWERING_ATTRIBUTES if op.dialect_name() != "kernel" or op.regions else frozenset[str]()
+    noted = LOWERING_ATTRIBUTES if op.dialect_name() != "kernel" else frozenset[str]()
     for name in [*op.properties, *op.attributes]:
         if name not in own and name not in noted and "." not in name:
             has = f"it has {', '.join(own)}" if own else "it has none"

@@ -1,10 +1,10 @@
 """The `assign-layouts` pass."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import prod
 
 from xdsl.context import Context
-from xdsl.dialects.builtin import IntegerAttr, ModuleOp, UnitAttr, i64
+from xdsl.dialects.builtin import ModuleOp
 from xdsl.passes import ModulePass
 from xdsl.transforms.dead_code_elimination import dce
 
@@ -36,8 +36,6 @@ from mirage_mlir.passes.lowering.split_k import use_workspace
 from mirage_mlir.passes.lowering.sunk_reductions import sink_reductions
 from mirage_mlir.passes.lowering.tensor_loads import use_tensor_copies
 from mirage_mlir.passes.lowering.tile_attributes import (
-    CLUSTER_REDUCTION,
-    THREADS,
     cluster_sizes,
     ends_in_stores,
     matmul_sizes,
@@ -68,16 +66,15 @@ def assign(graph: kernel.GraphDefinedOp, target: Target) -> None:
     """Give `graph` its threads and each of its operations a layout."""
     sink_reductions(graph)
     use_workspace(graph, target.cluster_max)
-    given = graph.attributes.get(THREADS)
-    threads = given.value.data if isinstance(given, IntegerAttr) else choose_threads(graph, target)
+    threads = graph.schedule.threads or choose_threads(graph, target)
     if threads < 1 or threads % WARP_THREADS:
         fail(graph, f"has {threads} threads: a block has whole warps of {WARP_THREADS}")
-    graph.attributes[THREADS] = IntegerAttr(threads, i64)
+    graph.schedule = replace(graph.schedule, threads=threads)
     cluster = prod(cluster_sizes(graph))
     shares = cluster > 1 and not stores_apart(graph)
     shares = shares and ends_in_stores(graph, threadblock.stages(graph))
     if shares:
-        graph.attributes[CLUSTER_REDUCTION] = UnitAttr()
+        graph.schedule = replace(graph.schedule, cluster_reduction=True)
     sharing = cluster if shares else 1
     before = graph.body.clone()
     assignment = assign_given(graph, threads, target, sharing, {})

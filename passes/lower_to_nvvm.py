@@ -39,14 +39,10 @@ from mirage_mlir.passes.lowering.kernel_function import (
 from mirage_mlir.passes.lowering.packing import described_packing, mark_packed
 from mirage_mlir.passes.lowering.pipeline import MappedTensor, described
 from mirage_mlir.passes.lowering.tensor_views import TensorView, dense_strides, view_of
-from mirage_mlir.passes.lowering.tile_attributes import IN_WORKSPACE, PRODUCERS, cluster_sizes
+from mirage_mlir.passes.lowering.tile_attributes import cluster_sizes
 from mirage_mlir.passes.plan_memory import (
     COUNTER_BYTES,
-    COUNTERS_OFFSET,
-    PARTIAL_SUMS_OFFSET,
     SCRATCH_BYTES,
-    SCRATCH_OFFSET,
-    SMEM_BYTES,
     int_attribute,
     tensor_bytes,
 )
@@ -127,7 +123,7 @@ class FunctionLowering:
             arguments = function.body.block.args
             constants = {arguments[index] for index in self.constants()}
             for graph in self.graphs:
-                if PRODUCERS in graph.attributes:
+                if graph.schedule.producer_warps > 0:
                     mark_packed(graph, constants)
 
     def mapped_memory(self, tensor: MappedTensor, scratch: dict[SSAValue, int]) -> str:
@@ -164,9 +160,9 @@ class FunctionLowering:
         maps: dict[tuple[MappedTensor, str], int] = {}
         for number, graph in enumerate(self.graphs):
             arguments = [self.argument(root, scratch) for root in roots_of(graph)]
-            if IN_WORKSPACE in graph.attributes:
-                arguments.append(f"scratch:{int_attribute(graph, PARTIAL_SUMS_OFFSET)}")
-                arguments.append(f"counters:{int_attribute(graph, COUNTERS_OFFSET)}")
+            if graph.schedule.sums_in_workspace:
+                arguments.append(f"scratch:{graph.memory.partial_sums_offset}")
+                arguments.append(f"counters:{graph.memory.counters_offset}")
             # After the last kernel comes the first one of the next call.
             launches_dependents = self.uses_pdl(self.graphs[(number + 1) % len(self.graphs)])
             at_once = number > 0 or len(self.graphs) == 1 or self.first_launches_dependents
@@ -221,7 +217,7 @@ class FunctionLowering:
         The second has something to fetch then, constant tiles of its loop, and those behind the
         first read no input that such a call may still write.
         """
-        if len(self.graphs) == 1 or PRODUCERS not in self.graphs[1].attributes:
+        if len(self.graphs) == 1 or not self.graphs[1].schedule.producer_warps:
             return False
         arguments: Sequence[SSAValue] = self.function.body.block.args
         constants = {arguments[index] for index in self.constants()}
@@ -248,8 +244,8 @@ class FunctionLowering:
             return True
         # Of clusters too: where others fit beside them, some multiprocessors would get two.
         share = side_by_side(prod(graph.grid_sizes), 1, self.target)
-        spread = is_spread(int_attribute(graph, SMEM_BYTES), share, self.target)
-        return PRODUCERS in graph.attributes and bool(spread)
+        spread = is_spread(graph.memory.shared_bytes, share, self.target)
+        return graph.schedule.producer_warps > 0 and bool(spread)
 
     def occupancy_limit_bytes(self, graph: kernel.GraphDefinedOp) -> int:
         """
@@ -262,9 +258,9 @@ class FunctionLowering:
             return 0
         asked = occupancy_limit_bytes(self.share_of(graph), self.target)
         behind = self.graphs[(self.graphs.index(graph) + 1) % len(self.graphs)]
-        if PRODUCERS in graph.attributes or PRODUCERS not in behind.attributes:
+        if graph.schedule.producer_warps > 0 or not behind.schedule.producer_warps:
             return asked
-        needed, share = int_attribute(behind, SMEM_BYTES), self.share_of(behind)
+        needed, share = behind.memory.shared_bytes, self.share_of(behind)
         return min(asked, bytes_beside(needed, share, self.target))
 
     def share_of(self, graph: kernel.GraphDefinedOp) -> int:
@@ -283,10 +279,10 @@ class FunctionLowering:
         """Where each tensor between kernels lies."""
         offsets: dict[SSAValue, int] = {}
         for graph in self.graphs:
-            places = graph.attributes.get(SCRATCH_OFFSET)
-            if not isinstance(places, DenseArrayBase):
+            places = graph.memory.results
+            if not places:
                 fail(graph, "has no place for its results; run plan-memory first")
-            offsets.update(zip(graph.outputs, map(int, places.get_values()), strict=True))
+            offsets.update(zip(graph.outputs, places, strict=True))
         return offsets
 
     def describe(self, module: gpu.ModuleOp) -> None:

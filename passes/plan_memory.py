@@ -1,11 +1,11 @@
 """The `plan-memory` pass."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import prod
 
 from xdsl.context import Context
 from xdsl.dialects import func
-from xdsl.dialects.builtin import DenseArrayBase, IntegerAttr, ModuleOp, i64
+from xdsl.dialects.builtin import IntegerAttr, ModuleOp, i64
 from xdsl.ir import Operation, SSAValue
 from xdsl.passes import ModulePass
 
@@ -31,28 +31,18 @@ from mirage_mlir.passes.lowering.context import (
 )
 from mirage_mlir.passes.lowering.emitter import byte_width
 from mirage_mlir.passes.lowering.order import in_shared, spreads
-from mirage_mlir.passes.lowering.split_k import ARRIVAL, WORD, partial_sum_bytes, tiles_of
+from mirage_mlir.passes.lowering.split_k import WORD, partial_sum_bytes, tiles_of
 from mirage_mlir.passes.lowering.tensor_views import view_of
 from mirage_mlir.passes.lowering.tile_attributes import (
-    IN_WORKSPACE,
-    PRODUCERS,
     ZERO_PADDING,
     batch_place,
 )
-from mirage_mlir.passes.schedule_threadblock import STAGES
 from mirage_mlir.passes.search.check import is_compiled
 
-SMEM_BYTES = "smem_bytes"
-MBARRIER_OFFSET = "mbarrier_offset"
-"""Where a pipeline's barriers lie: one for each stage that says full, then as many for empty, and
-one for each loop-invariant tile."""
-SCRATCH_OFFSET = "scratch_offset"
 SCRATCH_BYTES = "scratch_bytes"
 
 COUNTER_BYTES = "counter_bytes"
 """On a function: counters of blocks, which are 0 before each call and after it."""
-PARTIAL_SUMS_OFFSET, COUNTERS_OFFSET = "partial_sums_offset", "counters_offset"
-"""Where in scratch, and among the counters, those of a kernel start."""
 
 COUNTER_ALIGNMENT = 16
 """Bytes that all pointers of a kernel are aligned to."""
@@ -104,7 +94,7 @@ def lifetime(
     op: Operation, graph: kernel.GraphDefinedOp, times: Times, stages: dict[SSAValue, Stage]
 ) -> Buffer:
     """How much memory `op` needs, and from when to when."""
-    count = int_attribute(graph, STAGES) if is_staged(op) else buffer_count(op)
+    count = graph.schedule.stages if is_staged(op) else buffer_count(op)
     first, last = times.spread(op, stages[op.results[0]] == Stage.LOOP)
     if isinstance(op, threadblock.LoadOp) or ZERO_PADDING in op.attributes:
         first = 0
@@ -131,20 +121,21 @@ def int_attribute(op: Operation, name: str) -> int:
 
 def plan_shared(graph: kernel.GraphDefinedOp, limit: int) -> None:
     """Write the offset of each buffer, and the bytes of all together."""
-    count = int_attribute(graph, STAGES)
+    count = graph.schedule.stages
+    if not count:
+        fail(graph, "has no schedule yet; run schedule-threadblock first")
     buffers, times = buffers_of(graph), barrier_times(graph)
     stages = threadblock.stages(graph)
     plan = plan_memory([lifetime(op, graph, times, stages) for op in buffers], alignment=128)
-    size = plan.size
-    if PRODUCERS in graph.attributes:
+    size, mbarriers, arrival = plan.size, 0, 0
+    if graph.schedule.producer_warps > 0:
         # Barriers of the pipeline are in use all the time.
-        start = round_up(size, MBARRIER_BYTES)
-        graph.attributes[MBARRIER_OFFSET] = IntegerAttr(start, i64)
-        size = start + mbarrier_bytes(count) + len(copied_invariant_loads(graph)) * MBARRIER_BYTES
-    if IN_WORKSPACE in graph.attributes:
-        start = round_up(size, WORD)
-        graph.attributes[ARRIVAL] = IntegerAttr(start, i64)
-        size = start + WORD
+        mbarriers = round_up(size, MBARRIER_BYTES)
+        invariant = len(copied_invariant_loads(graph)) * MBARRIER_BYTES
+        size = mbarriers + mbarrier_bytes(count) + invariant
+    if graph.schedule.sums_in_workspace:
+        arrival = round_up(size, WORD)
+        size = arrival + WORD
     if size > limit:
         fail(graph, f"needs {size} bytes of shared memory, a block has at most {limit}")
     for op, offset in zip(buffers, plan.offsets, strict=True):
@@ -152,7 +143,9 @@ def plan_shared(graph: kernel.GraphDefinedOp, limit: int) -> None:
     for op in graph.body.block.ops:
         if isinstance(op, ConvertLayoutOp) and first_line(op):
             op.attributes[SMEM_OFFSET] = IntegerAttr(offset_in(op, buffers), i64)
-    graph.attributes[SMEM_BYTES] = IntegerAttr(size, i64)
+    graph.memory = replace(
+        graph.memory, shared_bytes=size, mbarrier_offset=mbarriers, arrival_offset=arrival
+    )
 
 
 def offset_in(op: Operation, buffers: list[Operation]) -> int:
@@ -184,19 +177,18 @@ def plan_scratch(function: func.FuncOp) -> None:
         for root in (view_of(value).root for value in graph.inputs):
             if root in buffers:
                 buffers[root] = Buffer(buffers[root].size, buffers[root].first, number)
-    sums = [number for number, graph in enumerate(graphs) if IN_WORKSPACE in graph.attributes]
+    sums = [number for number, graph in enumerate(graphs) if graph.schedule.sums_in_workspace]
     parts = [Buffer(partial_sum_bytes(graphs[number]), number, number) for number in sums]
     plan = plan_memory([*buffers.values(), *parts], SCRATCH_ALIGNMENT)
     offsets = dict(zip(buffers, plan.offsets, strict=False))
     for graph in graphs:
-        places = [offsets.get(result, -1) for result in graph.outputs]
-        graph.attributes[SCRATCH_OFFSET] = DenseArrayBase.from_list(i64, places)
+        places = tuple(offsets.get(result, -1) for result in graph.outputs)
+        graph.memory = replace(graph.memory, results=places)
     counters = 0
     for number, place in zip(sums, plan.offsets[len(buffers) :], strict=True):
         graph = graphs[number]
-        graph.attributes[PARTIAL_SUMS_OFFSET] = IntegerAttr(place, i64)
         # No two kernels share a counter: one may start before the previous grid has ended.
-        graph.attributes[COUNTERS_OFFSET] = IntegerAttr(counters, i64)
+        graph.memory = replace(graph.memory, partial_sums_offset=place, counters_offset=counters)
         counters += round_up(tiles_of(graph) * WORD, COUNTER_ALIGNMENT)
     function.attributes[COUNTER_BYTES] = IntegerAttr(counters, i64)
     function.attributes[SCRATCH_BYTES] = IntegerAttr(plan.size, i64)

@@ -1,12 +1,12 @@
 """The `schedule-threadblock` pass."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 from math import prod
 
 import numpy as np
 from xdsl.context import Context
-from xdsl.dialects.builtin import DenseArrayBase, IntegerAttr, ModuleOp, UnitAttr, i64
+from xdsl.dialects.builtin import ModuleOp, UnitAttr
 from xdsl.ir import Operation, SSAValue
 from xdsl.passes import ModulePass
 
@@ -61,25 +61,10 @@ from mirage_mlir.passes.lowering.tensor_views import view_of
 from mirage_mlir.passes.lowering.tile_attributes import (
     DOUBLE_BUFFERED,
     LHS_IN_REGISTERS,
-    PRODUCERS,
-    REGISTERS,
-    THREADS,
-    block_threads,
     cluster_sizes,
     cut_axes,
 )
 from mirage_mlir.passes.lowering.wgmma_selection import uses_wgmma
-
-STAGES = "stages"
-
-ROTATION = "rotation"
-
-AT_START = "at_start"
-"""On a graph with producers: iterations whose constant tiles are copied before what is waited
-for."""
-
-AHEAD = "ahead"
-"""On a graph with producers: iterations whose tiles may be on their way, but at the start."""
 
 BESIDE_SUMS = 56
 """Registers of a thread for what is not a matmul's sum: with 96 sums and more to choose from,
@@ -173,7 +158,7 @@ def rotate(graph: kernel.GraphDefinedOp) -> None:
     common = [op for op in ops if is_staged(op) and op.grid_map.get_values()[0] < 0]
     if len(graph.loop_sizes) == 1 and groups > 1 and common:
         step = max(1, graph.loop_sizes[0] // groups)
-        graph.attributes[ROTATION] = DenseArrayBase.from_list(i64, [BLOCKS_IN_STEP, step])
+        graph.schedule = replace(graph.schedule, rotation=(BLOCKS_IN_STEP, step))
 
 
 def is_pipelined(graph: kernel.GraphDefinedOp) -> bool:
@@ -193,16 +178,16 @@ def producers_of(graph: kernel.GraphDefinedOp) -> int:
     """Warps that copy the tiles of the loop."""
     matmuls = [op for op in graph.body.block.ops if isinstance(op, threadblock.MatmulOp)]
     needed = min(MAX_REGISTERS, BESIDE_SUMS + sum(map(registers_for, matmuls)))
-    return producer_warps(block_threads(graph), needed)
+    return producer_warps(graph.schedule.threads, needed)
 
 
-def registers_side_by_side(graph: kernel.GraphDefinedOp, share: int) -> int | None:
-    """The most of each thread with which so many blocks fit; None where that may not be enough."""
+def registers_side_by_side(graph: kernel.GraphDefinedOp, share: int) -> int:
+    """The most of each thread with which so many blocks fit; 0 where that may not be enough."""
     matmuls = [op for op in graph.body.block.ops if isinstance(op, threadblock.MatmulOp)]
-    present = block_threads(graph) + producers_of(graph) * WARP_THREADS
+    present = graph.schedule.threads + producers_of(graph) * WARP_THREADS
     limit = most_registers(share * present)
     fits = FEWEST_BESIDE + sum(map(registers_for, matmuls)) <= limit
-    return limit if share > 1 and matmuls and fits else None
+    return limit if share > 1 and matmuls and fits else 0
 
 
 def registers_for(op: threadblock.MatmulOp) -> int:
@@ -223,7 +208,7 @@ def schedule(graph: kernel.GraphDefinedOp, stages: int, *, pipelined: bool) -> N
     if pipelined:
         loop = pipelined_loop(parts[Stage.LOOP])
         invariant = before_pipeline(parts[Stage.INVARIANT])
-        graph.attributes[PRODUCERS] = IntegerAttr(producers_of(graph), i64)
+        graph.schedule = replace(graph.schedule, producer_warps=producers_of(graph))
     else:
         loop = loop_part(parts[Stage.LOOP], stages)
         resident = [op for op in loop if LHS_IN_REGISTERS in op.attributes]
@@ -239,7 +224,7 @@ def schedule(graph: kernel.GraphDefinedOp, stages: int, *, pipelined: bool) -> N
         if isinstance(barrier, BarrierOp | AwaitTileOp | AwaitTilesOp | ReleaseTilesOp):
             barrier.location = follower.location
     block.add_ops(ordered)
-    graph.attributes[STAGES] = IntegerAttr(stages, i64)
+    graph.schedule = replace(graph.schedule, stages=stages)
     rotate(graph)
 
 
@@ -255,7 +240,7 @@ class ScheduleThreadblockPass(ModulePass):
         threadblock.barrier {stage = "loop", pending = 6 : i64}
         %p = threadblock.matmul %x, %w {layout = registers, ...}
 
-    Output where tensor copies fetch all tiles of the loop (the graph gets `producers = 1`):
+    Output where tensor copies fetch all tiles of the loop (the graph gets `producer_warps = 1`):
         threadblock.await_tiles
         %p = threadblock.matmul %x, %w {layout = registers, ...}
         threadblock.release_tiles
@@ -293,7 +278,7 @@ class ScheduleThreadblockPass(ModulePass):
         """Visit every `kernel.graph_defined` of the module."""
         scheduler = Scheduler(settle_target(op, self.target, self.name), self.stages)
         for graph in [g for g in op.walk() if isinstance(g, kernel.GraphDefinedOp)]:
-            if THREADS not in graph.attributes:
+            if not graph.schedule.threads:
                 fail(graph, "has no layouts; run assign-layouts first")
             scheduler.run(graph)
 
@@ -321,11 +306,13 @@ class Scheduler:
         if pipelined:
             iterations, share = prod(graph.loop_sizes), int(self.share_of(graph))
             ahead = iterations_ahead(unshared_bytes(graph), iterations, share)
-            graph.attributes[AHEAD] = IntegerAttr(ahead, i64)
             early = iterations_at_start(unshared_bytes(graph), share, soon=follows_kernel(graph))
-            graph.attributes[AT_START] = IntegerAttr(early, i64)
-            if (limit := registers_side_by_side(graph, share)) is not None:
-                graph.attributes[REGISTERS] = IntegerAttr(limit, i64)
+            graph.schedule = replace(
+                graph.schedule,
+                iterations_ahead=ahead,
+                iterations_at_start=early,
+                max_registers=registers_side_by_side(graph, share),
+            )
 
     def alternate(self, graph: kernel.GraphDefinedOp) -> None:
         """Keep two buffers of what the loop writes where iterations synchronize less often so."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import inspect
 import re
 from collections.abc import Iterable, Iterator
@@ -42,6 +43,7 @@ from xdsl.printer import Printer
 from mirage_mlir.dialects import DIALECTS, get_all_dialects, load_dialect
 from mirage_mlir.dialects.bases import InferredShapeOp, UnaryBase
 from mirage_mlir.dialects.rearrangement_bases import TransposeBase
+from mirage_mlir.dialects.schedule import MemoryAttr, ScheduleAttr
 
 ROOT = Path(__file__).parents[1]
 
@@ -259,6 +261,19 @@ def operation_section(operation: type[IRDLOperation], shown: list[str]) -> str:
     return "\n".join([*lines, ""])
 
 
+def field_docstrings(owner: type) -> dict[str, str]:
+    """The string below each annotated name in the body of a class."""
+    (definition,) = ast.parse(inspect.getsource(owner)).body
+    assert isinstance(definition, ast.ClassDef)
+    found: dict[str, str] = {}
+    for field, below in zip(definition.body, definition.body[1:], strict=False):
+        if not (isinstance(field, ast.AnnAssign) and isinstance(field.target, ast.Name)):
+            continue
+        if isinstance(below, ast.Expr) and isinstance(below.value, ast.Constant):
+            found[field.target.id] = inspect.cleandoc(str(below.value.value))
+    return found
+
+
 def attribute_section(attribute: type[Attribute]) -> str:
     """A type or an attribute of a dialect: meaning and parameters."""
     lines = [f"### `{attribute.name}`", "", as_markdown(attribute.__doc__ or "")]
@@ -267,6 +282,9 @@ def attribute_section(attribute: type[Attribute]) -> str:
         named = [f"`{name}` ({describe(each.constr)})" for name, each in parameters]
         if named:
             lines += ["", f"* Parameters: {', '.join(named)}."]
+    if issubclass(attribute, ScheduleAttr | MemoryAttr):
+        meanings = field_docstrings(attribute.KIND).items()
+        lines += ["", *(f"* `{name}`: {' '.join(text.split())}" for name, text in meanings)]
     return "\n".join([*lines, ""])
 
 

@@ -1,6 +1,5 @@
 """Reference pages of passes, of GPUs and of the Python interface."""
 
-import ast
 import inspect
 import re
 from collections.abc import Iterator
@@ -9,7 +8,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import cast
 
-from reference_operations import ROOT, as_markdown, parsing_context
+from reference_operations import ROOT, as_markdown, field_docstrings, parsing_context
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.dialects.func import FuncOp
 from xdsl.parser import Parser
@@ -42,19 +41,6 @@ def pass_options(pass_class: type[ModulePass]) -> Iterator[PassOption]:
         required = each.default is MISSING and each.default_factory is MISSING
         default = "required" if required else _spelled(each.default)
         yield PassOption(each.name.replace("_", "-"), meanings.get(each.name, ""), default)
-
-
-def field_docstrings(owner: type) -> dict[str, str]:
-    """The string below each annotated name in the body of a class."""
-    (definition,) = ast.parse(inspect.getsource(owner)).body
-    assert isinstance(definition, ast.ClassDef)
-    found: dict[str, str] = {}
-    for field, below in zip(definition.body, definition.body[1:], strict=False):
-        if not (isinstance(field, ast.AnnAssign) and isinstance(field.target, ast.Name)):
-            continue
-        if isinstance(below, ast.Expr) and isinstance(below.value, ast.Constant):
-            found[field.target.id] = inspect.cleandoc(str(below.value.value))
-    return found
 
 
 def _spelled(value: object) -> str:

@@ -8,7 +8,7 @@ from math import prod
 from typing import TypeGuard
 
 from xdsl.dialects import arith
-from xdsl.dialects.builtin import IntegerAttr, StringAttr, f16, f32, i8, i64
+from xdsl.dialects.builtin import IntegerAttr, f16, f32, i8, i64
 from xdsl.ir import Attribute, Operation, SSAValue
 
 from mirage_mlir.diagnostics import fail
@@ -25,7 +25,7 @@ from mirage_mlir.graph.tensor_map import SHARED_ALIGNMENT
 from mirage_mlir.passes.lowering.emitter import Condition, Emitter, Index, byte_width
 from mirage_mlir.passes.lowering.online_softmax import OnlineMaximum, StateKey
 from mirage_mlir.passes.lowering.tensor_views import TensorView, view_of
-from mirage_mlir.passes.lowering.tile_attributes import DOUBLE_BUFFERED, PRODUCERS, batch_place
+from mirage_mlir.passes.lowering.tile_attributes import DOUBLE_BUFFERED, batch_place
 
 SMEM_OFFSET = "smem_offset"
 
@@ -434,7 +434,7 @@ def is_invariant_load(op: Operation) -> TypeGuard[threadblock.LoadOp]:
 
 def copied_invariant_loads(graph: kernel.GraphDefinedOp) -> list[threadblock.LoadOp]:
     """The loads of loop-invariant tiles which a producer copies, each with a barrier of its own."""
-    if PRODUCERS not in graph.attributes:
+    if not graph.schedule.producer_warps:
         return []
     return [op for op in graph.body.block.ops if is_invariant_load(op) and is_tensor_copy(op)]
 
@@ -479,12 +479,6 @@ def buffer_alignment(op: Operation) -> int:
     return max(shared_layout(op.results[0]).alignment, boxes)
 
 
-COPY = "copy"
-TENSOR_COPY = "tensor"
-"""On a load: one thread has the tile copied, box by box; else all threads copy pieces of it."""
-
-
 def is_tensor_copy(op: Operation) -> bool:
     """Whether tensor copies fetch what `op` loads."""
-    copy = op.attributes.get(COPY)
-    return isinstance(copy, StringAttr) and copy.data == TENSOR_COPY
+    return isinstance(op, threadblock.LoadOp) and op.is_tensor_copy

@@ -48,19 +48,12 @@ from mirage_mlir.passes.lowering.prefetch import prefetch_beside_copies, prefetc
 from mirage_mlir.passes.lowering.split_k import arrive
 from mirage_mlir.passes.lowering.tensor_views import view_of
 from mirage_mlir.passes.lowering.tile_attributes import (
-    CLUSTER_REDUCTION,
-    IN_WORKSPACE,
-    PRODUCERS,
-    REGISTERS,
-    THREADS,
     cluster_sizes,
     shares_tiles,
     stores_apart,
 )
-from mirage_mlir.passes.plan_memory import SMEM_BYTES, int_attribute
 from mirage_mlir.passes.schedule_threadblock import (
     LARGEST_ALIGNMENT,
-    STAGES,
     has_later_part,
     stage_of,
 )
@@ -111,20 +104,20 @@ class KernelFunction:
         self.graph = graph
         self.available = available
         self.launches_dependents = launches_dependents
-        self.at_once = launches_dependents and at_once and PRODUCERS not in graph.attributes
+        self.at_once = launches_dependents and at_once and not graph.schedule.producer_warps
         self.roots = roots_of(graph)
-        self.is_pipelined = PRODUCERS in graph.attributes
-        self.producers = int_attribute(graph, PRODUCERS) if self.is_pipelined else 0
+        self.is_pipelined = graph.schedule.producer_warps > 0
+        self.producers = graph.schedule.producer_warps
         self.mapped = mapped_tensors(graph) if self.is_pipelined else []
-        self.shared_sums = 2 if IN_WORKSPACE in graph.attributes else 0
+        self.shared_sums = 2 if graph.schedule.sums_in_workspace else 0
         plain = len(self.roots) + self.shared_sums
         self.kinds = [nvvm.GLOBAL] * plain + [GENERIC] * len(self.mapped)
         self.entry = Block(arg_types=self.kinds)
         self.emit = Emitter(self.entry)
         self.emit.location = graph.location
-        self.block_threads = threads = int_attribute(graph, THREADS)
-        if threads < WARP_THREADS or threads % WARP_THREADS:
-            fail(graph, f"has {threads} threads a block, which are no whole warps")
+        self.block_threads = threads = graph.schedule.threads
+        if not (threads and graph.schedule.stages):
+            fail(graph, "has no schedule yet; run schedule-threadblock first")
         self.grid = launched_grid(graph, sm_count)
         thread_index = self.emit.result(nvvm.ThreadIdXOp())
         block_ids = (nvvm.BlockIdXOp, nvvm.BlockIdYOp, nvvm.BlockIdZOp)
@@ -141,7 +134,7 @@ class KernelFunction:
             thread_index,
             blocks,
             self.emit.result(llvm.AddressOfOp(SHARED_SYMBOL, nvvm.SHARED)),
-            int_attribute(graph, STAGES),
+            graph.schedule.stages,
         )
         self.ctx.exceeds_l2 = exceeds_l2
         self.ctx.iterations = iterations_of(self.ctx, 0)
@@ -257,7 +250,7 @@ class KernelFunction:
         in each block where they store tiles of their own. Without a cluster by the last block.
         """
         ctx, rest = self.ctx, self.after[apart:]
-        if IN_WORKSPACE in self.graph.attributes:
+        if self.graph.schedule.sums_in_workspace:
             run_all(ctx, self.after[: apart - 1])
             with self.emit.when(arrive(ctx, block_barrier)):
                 run_all(ctx, rest)
@@ -269,7 +262,7 @@ class KernelFunction:
             return
         rank = self.emit.result(nvvm_hopper.ClusterBlockRankOp())
         # No block ends while another may read its shared memory.
-        if CLUSTER_REDUCTION in self.graph.attributes:
+        if self.graph.schedule.cluster_reduction:
             before = self.emit.mul(rank, ctx.threads)
             ctx.thread = self.emit.i32(self.emit.add(ctx.thread, before))
             ctx.threads *= prod(cluster_sizes(self.graph))
@@ -293,11 +286,11 @@ class KernelFunction:
             "nvvm.maxntid": DenseArrayBase.from_list(i32, [launched]),
             "mirage.grid": DenseArrayBase.from_list(i64, self.grid),
             "mirage.threads": IntegerAttr(launched, i64),
-            "mirage.smem_bytes": IntegerAttr(int_attribute(graph, SMEM_BYTES), i64),
+            "mirage.smem_bytes": IntegerAttr(graph.memory.shared_bytes, i64),
             "mirage.arguments": ArrayAttr([StringAttr(argument) for argument in arguments]),
         }
-        if REGISTERS in graph.attributes:
-            attributes["nvvm.maxnreg"] = IntegerAttr(int_attribute(graph, REGISTERS), i32)
+        if limit := graph.schedule.max_registers:
+            attributes["nvvm.maxnreg"] = IntegerAttr(limit, i32)
         elif self.is_pipelined:
             # Without it ptxas takes 96 registers for 288 threads, and spills.
             attributes["nvvm.minctasm"] = IntegerAttr(1, i32)

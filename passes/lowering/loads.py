@@ -3,7 +3,7 @@
 from collections.abc import Collection, Sequence
 from math import prod
 
-from xdsl.dialects.builtin import DenseArrayBase, i32
+from xdsl.dialects.builtin import i32
 from xdsl.ir import Operation, SSAValue
 
 from mirage_mlir.dialects import nvvm, nvvm_hopper, thread, threadblock
@@ -22,8 +22,7 @@ from mirage_mlir.passes.lowering.emitter import Index
 from mirage_mlir.passes.lowering.reduction import Reduction, layout_read_by
 from mirage_mlir.passes.lowering.streams import find_streams
 from mirage_mlir.passes.lowering.tensor_views import view_of
-from mirage_mlir.passes.lowering.tile_attributes import SEPARATE_WAIT, ZERO_PADDING, reduced_sides
-from mirage_mlir.passes.schedule_threadblock import ROTATION
+from mirage_mlir.passes.lowering.tile_attributes import ZERO_PADDING, reduced_sides
 
 MAX_READ_AHEAD = 48
 """Limit of elements that a thread loads into registers ahead of use."""
@@ -39,11 +38,11 @@ def iterations_of(ctx: KernelContext, iteration: Index) -> list[Index]:
 
 def rotated(ctx: KernelContext, iteration: Index) -> Index:
     """The loop's index in an iteration: blocks start apart where `schedule-threadblock` says so."""
-    rotation = ctx.graph.attributes.get(ROTATION)
-    if not isinstance(rotation, DenseArrayBase):
+    rotation = ctx.graph.schedule.rotation
+    if not rotation:
         return iteration
     emit, iterations = ctx.emit, prod(ctx.graph.loop_sizes)
-    blocks, step = (int(value) for value in rotation.get_values())
+    blocks, step = rotation
     group = emit.div(emit.result(nvvm.BlockIdXOp()), blocks)
     start = emit.rem(emit.mul(group, step), iterations)
     return emit.rem(emit.add(iteration, start), iterations)
@@ -140,8 +139,8 @@ def start_loads(
     else:
         invariant_later = invariant
     for apart in (False, True):
-        copy(ctx, [op for op in invariant_later if (SEPARATE_WAIT in op.attributes) == apart], 0, 0)
-        if any((SEPARATE_WAIT in op.attributes) == apart for op in invariant):
+        copy(ctx, [op for op in invariant_later if (op.separate_wait is not None) == apart], 0, 0)
+        if any((op.separate_wait is not None) == apart for op in invariant):
             ctx.emit.insert(nvvm.CpAsyncCommitGroupOp())
     for iteration in iterations if looped else ():
         copy(ctx, staged, iteration, iteration)

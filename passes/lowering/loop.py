@@ -34,7 +34,6 @@ from mirage_mlir.passes.lowering.pipelined_order import is_wgmma
 from mirage_mlir.passes.lowering.reduction import NEUTRAL, accumulate, rescaled
 from mirage_mlir.passes.lowering.tile_attributes import (
     LHS_IN_REGISTERS,
-    PRODUCERS,
     STATE,
     adds_into,
     is_online_maximum,
@@ -127,7 +126,7 @@ class Loop:
         ctx.iterations = iterations_of(ctx, iteration)
         ctx.slot = ctx.emit.rem(iteration, ctx.stages)
         ctx.parity = ctx.emit.bits(iteration, 1)
-        ops = self.ops if PRODUCERS in ctx.graph.attributes else self.start_iteration(iteration)
+        ops = self.ops if ctx.graph.schedule.producer_warps > 0 else self.start_iteration(iteration)
         totals: dict[Operation, list[SSAValue]] = {}
         started: dict[Operation, StartedMatmul] = {}
         interleavings = find_interleavings(ops)
@@ -160,7 +159,7 @@ class Loop:
         """
         matmuls = [op for op in self.ops if isinstance(op, threadblock.MatmulOp)]
         return (
-            PRODUCERS in self.ctx.graph.attributes
+            self.ctx.graph.schedule.producer_warps > 0
             and bool(matmuls)
             and all(uses_wgmma(op) and adds_into(op.result) for op in matmuls)
             and all(op.rescale is None for op in self.accumulators)

@@ -9,6 +9,7 @@ from xdsl.dialects.builtin import DenseArrayBase, IntegerAttr, IntegerType, i64
 from xdsl.ir import SSAValue
 
 from mirage_mlir.dialects import kernel, nvvm_hopper, threadblock
+from mirage_mlir.dialects.common import i64_attr
 from mirage_mlir.graph.multicast import (
     LoopTile,
     block_mask,
@@ -23,7 +24,6 @@ from mirage_mlir.passes.lowering.context import KernelContext, buffer_bytes, is_
 from mirage_mlir.passes.lowering.emitter import Condition, Index
 from mirage_mlir.passes.lowering.tensor_loads import map_of
 from mirage_mlir.passes.lowering.tile_attributes import (
-    MULTICAST,
     cluster_sizes,
     cut_axes,
     matmul_sizes,
@@ -66,7 +66,7 @@ def share_loads(graph: kernel.GraphDefinedOp) -> bool:
         parts, boxes = sharing_blocks(sizes, cut_axes(op)), map_of(op)
         assert boxes is not None, "assign-layouts asks first"
         if parts > 1 and partial_copy(boxes, threadblock.shape_of(op.result), parts) is not None:
-            op.attributes[MULTICAST] = IntegerAttr(parts, i64)
+            op.multicast = i64_attr(parts)
             found = True
     return found
 
@@ -118,7 +118,7 @@ def mask_of(ctx: KernelContext, axes: tuple[int, ...]) -> Index:
 def axes_shared(graph: kernel.GraphDefinedOp) -> list[tuple[int, ...]]:
     """The axes along which blocks share a load, once for all loads that share along the same."""
     sizes = cluster_sizes(graph)
-    loads = [op for op in graph.body.block.ops if is_staged(op) and MULTICAST in op.attributes]
+    loads = [op for op in graph.body.block.ops if is_staged(op) and op.multicast]
     return list(dict.fromkeys(sharing_axes(sizes, cut_axes(op)) for op in loads))
 
 

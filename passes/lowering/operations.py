@@ -23,10 +23,8 @@ from mirage_mlir.passes.lowering.stores import store_slots
 from mirage_mlir.passes.lowering.streams import Stream, StreamPieces, find_streams
 from mirage_mlir.passes.lowering.tile_attributes import (
     PARTIAL_SUM,
-    PRODUCERS,
     PROXY_FENCE,
     adds_into,
-    block_threads,
 )
 from mirage_mlir.passes.lowering.tile_barriers import await_tile
 from mirage_mlir.passes.lowering.wgmma_selection import uses_wgmma, written_for_wgmma
@@ -110,10 +108,10 @@ def may_precede_wgmma(op: BarrierOp) -> bool:
 
 def block_barrier(ctx: KernelContext) -> None:
     """Wait for all threads of the block that compute: producers go their own way."""
-    if PRODUCERS not in ctx.graph.attributes:
+    if not ctx.graph.schedule.producer_warps:
         ctx.emit.insert(nvvm.BarrierOp())
         return
-    count = ctx.emit.i32(block_threads(ctx.graph))
+    count = ctx.emit.i32(ctx.graph.schedule.threads)
     ctx.emit.insert(nvvm.BarrierOp(ctx.emit.i32(CONSUMERS_BARRIER), count))
 
 

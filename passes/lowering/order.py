@@ -24,7 +24,6 @@ from mirage_mlir.passes.lowering.context import (
 )
 from mirage_mlir.passes.lowering.tile_attributes import (
     PROXY_FENCE,
-    SEPARATE_WAIT,
     adds_into,
 )
 from mirage_mlir.passes.lowering.wgmma_selection import read_by_wgmma
@@ -140,7 +139,7 @@ def in_invariant_order(
     rest = [op for op in ops if op not in loads]
     later = [] if looped else read_after_matmul(loads, rest)
     for op in later:
-        op.attributes[SEPARATE_WAIT] = UnitAttr()
+        op.separate_wait = UnitAttr()
     soon = [op for op in loads if op not in later]
     ordered: list[Operation] = [*soon, *later]
     done = 0

@@ -26,17 +26,13 @@ from mirage_mlir.passes.lowering.context import (
 from mirage_mlir.passes.lowering.emitter import Index
 from mirage_mlir.passes.lowering.tensor_loads import map_of
 from mirage_mlir.passes.lowering.tensor_views import view_of
-from mirage_mlir.passes.lowering.tile_attributes import MULTICAST
-
-PACKED = "packed"
-"""On a load by tensor copies: it reads a packed copy of its tensor."""
 
 
 def mark_packed(graph: kernel.GraphDefinedOp, constants: Collection[SSAValue]) -> None:
     """Let the loop's loads of `constants`, all by tensor copies, read packed copies of them."""
     for op in graph.body.block.ops:
         if is_staged(op) and view_of(op.source).root in constants and packing_of(op) is not None:
-            op.attributes[PACKED] = UnitAttr()
+            op.packed = UnitAttr()
 
 
 def packing_of(op: threadblock.LoadOp) -> Packing | None:
@@ -68,9 +64,8 @@ def packing_of(op: threadblock.LoadOp) -> Packing | None:
     packed = packed_boxes(packing, boxes)
     if repeated or apart or packed is None:
         return None
-    parts = op.attributes.get(MULTICAST)
-    if isinstance(parts, IntegerAttr):
-        shared = partial_copy(packed, packed_tile(packing), parts.value.data)
+    if op.multicast is not None:
+        shared = partial_copy(packed, packed_tile(packing), op.sharing_blocks)
         return None if shared is None else packing
     return packing
 

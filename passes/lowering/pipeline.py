@@ -38,7 +38,6 @@ from mirage_mlir.passes.lowering.emitter import Index
 from mirage_mlir.passes.lowering.loads import iterations_of, staged_loads, wait_for_previous_grid
 from mirage_mlir.passes.lowering.multicast import in_block, own_rank, share_of, writers
 from mirage_mlir.passes.lowering.packing import (
-    PACKED,
     packed_boxes,
     packed_origin,
     packed_tile,
@@ -46,7 +45,7 @@ from mirage_mlir.passes.lowering.packing import (
 )
 from mirage_mlir.passes.lowering.tensor_loads import map_of
 from mirage_mlir.passes.lowering.tensor_views import view_of
-from mirage_mlir.passes.lowering.tile_attributes import MULTICAST, block_threads, shares_tiles
+from mirage_mlir.passes.lowering.tile_attributes import shares_tiles
 from mirage_mlir.passes.lowering.tile_barriers import (
     await_buffer,
     early_barrier,
@@ -57,8 +56,6 @@ from mirage_mlir.passes.lowering.tile_barriers import (
     parity_of,
     wait,
 )
-from mirage_mlir.passes.plan_memory import int_attribute
-from mirage_mlir.passes.schedule_threadblock import AHEAD, AT_START
 
 BarrierOf = Callable[[KernelContext, Index], SSAValue]
 """Gives the barrier of a buffer, such as its full barrier."""
@@ -110,15 +107,15 @@ def mapped(op: threadblock.LoadOp) -> MappedTensor:
     """The tensor that a load by tensor copies reads."""
     view, boxes, tile = view_of(op.source), map_of(op), threadblock.shape_of(op.result)
     assert boxes is not None, "assign-layouts asks first"
-    packing = packing_of(op) if PACKED in op.attributes else None
+    packing = packing_of(op) if op.packed is not None else None
     offset = view.offset * boxes.element
     if packing is not None:
         packed = packed_boxes(packing, boxes)
         assert packed is not None, "it would not be marked"
         boxes, tile, offset = packed, packed_tile(packing), 0
-    if MULTICAST not in op.attributes:
+    if op.multicast is None:
         return MappedTensor(view.root, offset, boxes, tile, packing)
-    part = partial_copy(boxes, tile, int_attribute(op, MULTICAST))
+    part = partial_copy(boxes, tile, op.sharing_blocks)
     assert part is not None, "it would not be marked"
     return MappedTensor(view.root, offset, part.boxes, tile, packing, part)
 
@@ -195,7 +192,7 @@ class Producer:
         if self.is_paced:
             initialise(ctx, full, 1)
             ctx.emit.insert(nvvm_hopper.FenceMBarrierInitOp())
-        warps = block_threads(ctx.graph) // WARP_THREADS * writers(ctx.graph)
+        warps = ctx.graph.schedule.threads // WARP_THREADS * writers(ctx.graph)
         initialise(ctx, [empty_barrier(ctx, slot) for slot in slots], warps)
 
     @property
@@ -203,7 +200,7 @@ class Producer:
         """Iterations whose tiles are on their way before the first of them has come."""
         if not self.is_paced:
             return self.first_iterations
-        return min(self.first_iterations, int_attribute(self.ctx.graph, AT_START))
+        return min(self.first_iterations, self.ctx.graph.schedule.iterations_at_start)
 
     def run(self) -> None:
         """
@@ -265,7 +262,7 @@ class Producer:
     def refill(self) -> None:
         """Copy the tiles of the remaining iterations, each once its buffer is empty."""
         ctx, emit = self.ctx, self.ctx.emit
-        ahead = int_attribute(ctx.graph, AHEAD)
+        ahead = ctx.graph.schedule.iterations_ahead
 
         def body(number: SSAValue, _: list[SSAValue]) -> list[SSAValue]:
             iteration = emit.add(number, self.first_iterations)
@@ -329,7 +326,7 @@ class Producer:
         iterations = iterations_of(self.ctx, iteration)
         for op in loads:
             self.ctx.emit.location = op.location
-            together = shared and MULTICAST in op.attributes
+            together = shared and op.multicast is not None
             self.copy_tile(op, iterations, slot, barrier, shared=together)
 
     def copy_tile(

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from xdsl.dialects.builtin import DenseArrayBase, IntegerAttr, ModuleOp
+from xdsl.dialects.builtin import DenseArrayBase, ModuleOp
 
 from mirage_mlir.dialects import kernel, threadblock
 from mirage_mlir.dialects.layout import GlobalAttr, layout_of
@@ -12,20 +12,14 @@ from mirage_mlir.passes.lowering.context import is_tensor_copy
 from mirage_mlir.passes.lowering.copies import NARROWEST_COPY, copy_shape
 from mirage_mlir.passes.lowering.emitter import byte_width
 from mirage_mlir.passes.lowering.tile_attributes import (
-    IN_WORKSPACE,
-    MULTICAST,
-    PRODUCERS,
     SWAPPED,
     WARPS,
     batch_place,
-    block_threads,
     has_half_operands,
     largest_sum,
     matmul_sizes,
 )
 from mirage_mlir.passes.lowering.wgmma_selection import uses_wgmma
-from mirage_mlir.passes.plan_memory import SMEM_BYTES
-from mirage_mlir.passes.schedule_threadblock import STAGES
 
 
 @dataclass(frozen=True)
@@ -65,7 +59,7 @@ def resources_of(module: ModuleOp) -> tuple[KernelResources, ...]:
 def _resources(graph: kernel.GraphDefinedOp) -> KernelResources:
     ops = list(graph.body.block.ops)
     products = [op for op in ops if isinstance(op, threadblock.MatmulOp)]
-    threads = block_threads(graph)
+    threads = graph.schedule.threads
     loads = [op for op in ops if isinstance(op, threadblock.LoadOp)]
     grouped = any(map(uses_wgmma, products))
     return KernelResources(
@@ -73,22 +67,16 @@ def _resources(graph: kernel.GraphDefinedOp) -> KernelResources:
         loop=tuple(graph.loop_sizes),
         cluster=tuple(graph.cluster_sizes) if graph.cluster is not None else (),
         threads=threads,
-        producer_warps=_number(graph, PRODUCERS),
+        producer_warps=graph.schedule.producer_warps,
         warpgroups=threads // GROUP_THREADS if grouped else 0,
-        stages=_number(graph, STAGES),
-        shared_bytes=_number(graph, SMEM_BYTES),
+        stages=graph.schedule.stages,
+        shared_bytes=graph.memory.shared_bytes,
         mma=tuple(map(_instruction, products)),
         copies=tuple(dict.fromkeys(map(_copy, loads))),
-        multicast=max((_number(op, MULTICAST) for op in loads), default=0) or 1,
+        multicast=max((op.sharing_blocks for op in loads), default=1),
         splits=largest_sum(graph),
-        sums_in_workspace=IN_WORKSPACE in graph.attributes,
+        sums_in_workspace=graph.schedule.sums_in_workspace,
     )
-
-
-def _number(op: kernel.GraphDefinedOp | threadblock.LoadOp, name: str) -> int:
-    """An integer attribute; 0 where it is missing."""
-    attribute = op.attributes.get(name)
-    return attribute.value.data if isinstance(attribute, IntegerAttr) else 0
 
 
 def _copy(op: threadblock.LoadOp) -> str:

@@ -7,10 +7,10 @@ last, so results do not vary.
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import prod
 
-from xdsl.dialects.builtin import IntegerAttr, UnitAttr, f32, i32, i64
+from xdsl.dialects.builtin import IntegerAttr, f32, i32, i64
 from xdsl.ir import Operation, SSAValue
 
 from mirage_mlir.diagnostics import fail
@@ -32,9 +32,7 @@ from mirage_mlir.passes.lowering.online_softmax import (
 )
 from mirage_mlir.passes.lowering.reduction import NEUTRAL, block_partial_sum, row_maxima_in
 from mirage_mlir.passes.lowering.tile_attributes import (
-    IN_WORKSPACE,
     PARTIAL_SUM,
-    block_threads,
     largest_sum,
     stores_along,
     summed_axes,
@@ -49,9 +47,6 @@ PIECE = 4
 AT_ONCE = 32
 """Loads of partial sums that a thread of the last block has in flight."""
 
-ARRIVAL = "arrival_offset"
-"""Where in shared memory the block's place in the order of arrival is told to all threads."""
-
 
 # What the layouts have to know
 
@@ -60,7 +55,7 @@ def use_workspace(graph: kernel.GraphDefinedOp, cluster_blocks: int) -> None:
     """Mark `graph` if it sums across more blocks than a cluster has, and take its sums apart."""
     if largest_sum(graph) <= max(1, cluster_blocks):
         return
-    graph.attributes[IN_WORKSPACE] = UnitAttr()
+    graph.schedule = replace(graph.schedule, sums_in_workspace=True)
     axes = summed_axes(graph)
     for store in graph.body.block.ops:
         if isinstance(store, threadblock.StoreOp) and stores_along(store, axes):
@@ -212,7 +207,7 @@ def tiles_of(graph: kernel.GraphDefinedOp) -> int:
 
 def partial_sum_bytes(graph: kernel.GraphDefinedOp) -> int:
     """Bytes of the workspace for the partial sums of all blocks."""
-    words = sum(part.slots for part in partial_sums_of(graph)) * block_threads(graph)
+    words = sum(part.slots for part in partial_sums_of(graph)) * graph.schedule.threads
     return words * WORD * prod(graph.grid_sizes)
 
 
@@ -277,10 +272,8 @@ def _bounded(ctx: KernelContext, maxima: list[SSAValue]) -> list[SSAValue]:
 def arrive(ctx: KernelContext, barrier: Callable[[KernelContext], None]) -> Condition:
     """Count this block; whether it is the last of its group, so that all parts are there."""
     emit = ctx.emit
-    offset = ctx.graph.attributes[ARRIVAL]
-    assert isinstance(offset, IntegerAttr)
     assert ctx.counters is not None
-    told = emit.pointer(ctx.shared, offset.value.data // WORD, i32)
+    told = emit.pointer(ctx.shared, ctx.graph.memory.arrival_offset // WORD, i32)
     last = largest_sum(ctx.graph) - 1
     emit.insert(nvvm.MemoryBarrierOp())
     barrier(ctx)

@@ -7,8 +7,6 @@ from mirage_mlir.dialects.layout import SharedAttr, layout_of, set_layout
 from mirage_mlir.graph.layout import SWIZZLES, SharedLayout, as_matrix, swizzled_tile
 from mirage_mlir.graph.tensor_map import TensorMap, tensor_map
 from mirage_mlir.passes.lowering.context import (
-    COPY,
-    TENSOR_COPY,
     is_invariant_load,
     is_staged,
     shared_layout,
@@ -79,4 +77,4 @@ def use_tensor_copies(graph: kernel.GraphDefinedOp) -> None:
     ]:
         if layouts:
             set_layout(op, SharedAttr.of(layouts[0]))
-            op.attributes[COPY] = StringAttr(TENSOR_COPY)
+            op.copy = StringAttr(threadblock.TENSOR_COPY)

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from math import prod
 
-from xdsl.dialects.builtin import DenseArrayBase, IntegerAttr
+from xdsl.dialects.builtin import DenseArrayBase
 from xdsl.ir import Block, Operation, SSAValue
 
 from mirage_mlir.diagnostics import fail
@@ -13,12 +13,8 @@ from mirage_mlir.dialects.threadblock import Stage
 from mirage_mlir.graph.layout import WARP_THREADS, RegisterLayout, as_matrix
 from mirage_mlir.passes.lowering.emitter import byte_width
 
-THREADS = "threads"
 WARPS = "warps"
 ZERO_PADDING = "zero_padding"
-CLUSTER_REDUCTION = "cluster_reduction"
-"""On a graph: each block of a cluster reduces its share of a sum, and goes on with that share."""
-
 ONLINE_MAXIMUM = "online_maximum"
 """On a maximum that stabilizes sums: it is that of all iterations so far, and of the thread's
 warp."""
@@ -32,29 +28,14 @@ MERGES = "merges"
 LHS_IN_REGISTERS = "lhs_in_registers"
 """On a matmul: its left operand is loop-invariant, and register-resident through the loop."""
 
-PRODUCERS = "producers"
-"""On a graph: warps, besides its `threads`, that do nothing but copy the loop's tiles."""
-
 MMA, WGMMA = "mma", "wgmma"
 """On a matmul: the instruction that computes it; with `wgmma`, `warps` counts warpgroups."""
 
 SWAPPED = "swapped"
 """On a warpgroup matmul: it computes the transpose, so columns of the tile are rows of `wgmma`."""
 
-IN_WORKSPACE = "sums_in_workspace"
-"""On a graph: partial sums of its blocks go through a workspace, and the last block adds them."""
-
 PARTIAL_SUM = "partial_sum"
 """On a sum through the workspace: its number among those of the graph."""
-
-MULTICAST = "multicast"
-"""On a load by tensor copies: blocks of the cluster that load the tile, each a part for all."""
-
-REGISTERS = "registers"
-"""On a graph: the limit of registers per thread that gives the planned blocks per SM."""
-
-SEPARATE_WAIT = "separate_wait"
-"""On a loop-invariant load: it is waited for separately, once a matmul runs on other tiles."""
 
 BATCHED = "batched"
 """On matmuls that warpgroups compute as one, and on their left sides: the number of the group,
@@ -88,13 +69,6 @@ def batch_place(op: Operation) -> tuple[int, int] | None:
         return None
     number, start = (int(value) for value in place.get_values())
     return number, start
-
-
-def block_threads(graph: kernel.GraphDefinedOp) -> int:
-    """Threads per block, without those of producer warps."""
-    threads = graph.attributes[THREADS]
-    assert isinstance(threads, IntegerAttr)
-    return int(threads.value.data)
 
 
 def item_bytes(value: SSAValue) -> int:
@@ -145,7 +119,7 @@ def blocks_across(op: Operation | Block) -> int:
         return 1
     graph = op.parent_op()
     assert isinstance(graph, kernel.GraphDefinedOp)
-    if IN_WORKSPACE in graph.attributes:
+    if graph.schedule.sums_in_workspace:
         return 1
     return prod(graph.grid_sizes[axis] for axis in op.across.get_values())
 
@@ -295,13 +269,14 @@ def cluster_sizes(graph: kernel.GraphDefinedOp) -> tuple[int, ...]:
     """
     if shares_tiles(graph):
         return graph.cluster_sizes
-    axes = () if IN_WORKSPACE in graph.attributes else summed_axes(graph)
+    axes = () if graph.schedule.sums_in_workspace else summed_axes(graph)
     return tuple(n if axis in axes else 1 for axis, n in enumerate(graph.grid_sizes))
 
 
 def shares_tiles(graph: kernel.GraphDefinedOp) -> bool:
     """Whether blocks of a cluster copy tiles to each other."""
-    return any(MULTICAST in op.attributes for op in graph.body.block.ops)
+    loads = [op for op in graph.body.block.ops if isinstance(op, threadblock.LoadOp)]
+    return any(op.multicast is not None for op in loads)
 
 
 def stores_apart(graph: kernel.GraphDefinedOp) -> bool:

@@ -21,7 +21,6 @@ from mirage_mlir.passes.lowering.context import KernelContext, copied_invariant_
 from mirage_mlir.passes.lowering.emitter import Index
 from mirage_mlir.passes.lowering.multicast import in_block, is_writer
 from mirage_mlir.passes.lowering.tile_attributes import PROXY_FENCE, shares_tiles
-from mirage_mlir.passes.plan_memory import MBARRIER_OFFSET, int_attribute
 
 PATIENCE = 10_000_000
 """Nanoseconds that one try of a wait takes at most; the wait itself goes on."""
@@ -30,7 +29,7 @@ PATIENCE = 10_000_000
 def _barrier(ctx: KernelContext, group: int, slot: Index) -> SSAValue:
     """The address of one barrier; those of all buffers stand together."""
     at = ctx.emit.mul(slot, MBARRIER_BYTES)
-    start = int_attribute(ctx.graph, MBARRIER_OFFSET) + group * ctx.stages * MBARRIER_BYTES
+    start = ctx.graph.memory.mbarrier_offset + group * ctx.stages * MBARRIER_BYTES
     return ctx.emit.pointer(ctx.shared, at, i8, start)
 
 
@@ -52,7 +51,7 @@ def early_barrier(ctx: KernelContext, slot: Index) -> SSAValue:
 def invariant_barrier(ctx: KernelContext, op: threadblock.LoadOp) -> SSAValue:
     """The address of the barrier that completes when a loop-invariant tile has arrived."""
     number = 3 * ctx.stages + copied_invariant_loads(ctx.graph).index(op)
-    start = int_attribute(ctx.graph, MBARRIER_OFFSET) + number * MBARRIER_BYTES
+    start = ctx.graph.memory.mbarrier_offset + number * MBARRIER_BYTES
     return ctx.emit.pointer(ctx.shared, start, i8)
 
 

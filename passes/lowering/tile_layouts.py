@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from math import prod
 
-from xdsl.dialects.builtin import DenseArrayBase, IntegerAttr
+from xdsl.dialects.builtin import DenseArrayBase
 from xdsl.ir import Operation, SSAValue
 
 from mirage_mlir.dialects import kernel, thread, threadblock
@@ -47,7 +47,6 @@ from mirage_mlir.passes.lowering.emitter import byte_width
 from mirage_mlir.passes.lowering.tensor_loads import boxed_layouts
 from mirage_mlir.passes.lowering.tile_attributes import (
     LHS_IN_REGISTERS,
-    THREADS,
     WARPS,
     ZERO_PADDING,
     blocked_run,
@@ -103,9 +102,7 @@ class TileLayouts:
     @property
     def threads(self) -> int:
         """Threads of a block."""
-        threads = self.graph.attributes[THREADS]
-        assert isinstance(threads, IntegerAttr)
-        return threads.value.data
+        return self.graph.schedule.threads
 
     def run(self) -> None:
         """Give each tile with a choice its best layout, and views that of what they look at."""

@@ -29,7 +29,6 @@ from mirage_mlir.graph.wgmma import (
 from mirage_mlir.passes.lowering.context import buffer_of, is_tensor_copy
 from mirage_mlir.passes.lowering.tile_attributes import (
     MMA,
-    PRODUCERS,
     SWAPPED,
     WARPS,
     WGMMA,
@@ -155,7 +154,7 @@ def written_for_wgmma(graph: kernel.GraphDefinedOp) -> bool:
 
     These read shared memory by another path than threads write it, so the writers fence.
     """
-    produced = PRODUCERS in graph.attributes
+    produced = graph.schedule.producer_warps > 0
     return any(
         isinstance(layout_of(op.results[0]), SharedAttr)
         and read_by_wgmma(op.results[0])

@@ -11,7 +11,7 @@
 // LAYOUTS:    {{^.*}}locations-of-errors.mlir:[[# @LINE + 8]]:8: error: 'threadblock.relu' op has no lowering; run fuse-thread-graphs first
 // LAYOUTS-NEXT: %y = kernel.relu
 // SCHEDULE:   {{^.*}}locations-of-errors.mlir:[[# @LINE + 6]]:8: error: 'kernel.graph_defined' op has no layouts; run assign-layouts first
-// MEMORY:     {{^.*}}locations-of-errors.mlir:[[# @LINE + 5]]:8: error: 'kernel.graph_defined' op has no 'stages' yet
+// MEMORY:     {{^.*}}locations-of-errors.mlir:[[# @LINE + 5]]:8: error: 'kernel.graph_defined' op has no schedule yet
 // LOWER:      {{^.*}}locations-of-errors.mlir:[[# @LINE + 4]]:8: error: 'kernel.graph_defined' op has no place for its results
 // VERIFY:     {{^.*}}locations-of-errors.mlir:[[# @LINE + 6]]:1: error: 'func.func' op @g is not @f
 // VERIFY-NEXT: func.func @g

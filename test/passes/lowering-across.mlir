@@ -5,7 +5,7 @@
 // and each thread of the cluster then combines what it stores. No block waits for the stores of
 // others before it ends.
 // CHECK-LABEL: func.func @split
-// CHECK:         attributes {threads = 128 : i64, cluster_reduction
+// CHECK:         schedule <threads = 128, {{.*}}cluster_reduction
 // CHECK:         threadblock.convert_layout {{.*}}, order = [1, 0], copies = 4}>
 // CHECK:         threadblock.barrier "post"
 // CHECK-DAG:     threadblock.convert_layout {{.*}}, order = [1, 0], blocks = 4}>

@@ -12,7 +12,7 @@
 
 // LAYOUTS:  lowering-order.mlir:24:10: error: 'threadblock.exp' op has no lowering; run fuse-thread-graphs first
 // SCHEDULE: lowering-order.mlir:21:8: error: 'kernel.graph_defined' op has no layouts; run assign-layouts first
-// MEMORY:   error: 'kernel.graph_defined' op has no 'stages' yet; run the passes before plan-memory first
+// MEMORY:   error: 'kernel.graph_defined' op has no schedule yet; run schedule-threadblock first
 // NVVM:     error: 'kernel.graph_defined' op has no place for its results; run plan-memory first
 // STAGES:   mirage-opt: error: 'schedule-threadblock': stages is at least 2, not 1
 // TARGET:   mirage-opt: error: '{{assign-layouts|schedule-threadblock|plan-memory|lower-to-nvvm}}': unknown target 'sm_70': it is one of H200, H100, A100, sm_90a, sm_80

@@ -4,7 +4,7 @@
 
 // One warp copies; the others wait for an iteration's tiles, each for itself, and synchronize after the loop.
 // SCHEDULE-LABEL: func.func @linear
-// SCHEDULE:         attributes {threads = 128 : i64, producers = 1 : i64, stages = 3 : i64
+// SCHEDULE:         schedule <threads = 128, producer_warps = 1, stages = 3
 // SCHEDULE-NOT:     threadblock.barrier
 // SCHEDULE:         threadblock.await_tiles
 // SCHEDULE-NEXT:    threadblock.matmul
@@ -16,7 +16,7 @@
 
 // A buffer of 64 x 64 and one of 16 x 64 elements, three times each, then nine barriers.
 // MEMORY-LABEL: func.func @linear
-// MEMORY:         mbarrier_offset = 30720 : i64, smem_bytes = 30792 : i64
+// MEMORY:         memory <shared_bytes = 30792, mbarrier_offset = 30720,
 
 // What is constant is copied before the previous grid has ended, the rest after it. The rows past
 // the end of %x are zero in shared memory: no thread asks where it ends.

@@ -55,7 +55,7 @@ func.func @many_rows(%x: tensor<64x64xbf16>, %w: tensor<64x32xbf16>) -> tensor<6
 
 // The second matmul takes the first's result from registers, by the groups that share its depth.
 // CHECK-LABEL: func.func @chain
-// CHECK:         attributes {threads = 256 : i64}
+// CHECK:         schedule <threads = 256>
 // CHECK:         threadblock.matmul {{.*}} {mma = "wgmma", warps = array<i64: 1, 2, 1>
 // CHECK:         threadblock.matmul {{.*}} {mma = "wgmma", warps = array<i64: 1, 1, 2>
 // NVVM:         llvm.func @chain_kernel_0

@@ -6,7 +6,7 @@
 
 // A matmul of 16 rows: its depth is split over four warps, whose partial sums are added up in shared memory.
 // LAYOUT-LABEL: func.func @linear
-// LAYOUT:         grid [2] loop [8] attributes {threads = 128 : i64}
+// LAYOUT:         grid [2] loop [8] schedule <threads = 128>
 // LAYOUT:         %[[X:.*]] = threadblock.load {{.*}} {layout = #threadblock.shared<{shape = [16, 64], order = [1, 0], swizzle = 128, element_bits = 16}>}
 // LAYOUT:         %[[P:.*]] = threadblock.matmul %[[X]], %{{.*}} {{{.*}}warps = array<i64: 1, 1, 4>
 // LAYOUT:         %[[A:.*]] = threadblock.accumulate %[[P]] {layout = #threadblock.registers<
@@ -34,7 +34,7 @@
 
 // Three buffers of each tile; what follows the loop takes their place.
 // MEMORY-LABEL: func.func @linear
-// MEMORY:         smem_bytes = [[#]] : i64
+// MEMORY:         memory <shared_bytes = [[#]]
 // MEMORY-DAG:     threadblock.load %{{.*}} grid_map [_] loop_map [1] {{.*}}smem_offset
 // MEMORY-DAG:     threadblock.load %{{.*}} grid_map [1] loop_map [0] {{.*}}smem_offset
 // MEMORY:         threadblock.convert_layout {{.*}}smem_offset = 0 : i64

@@ -1,13 +1,14 @@
 """Lowering functions of uGraphs, and running what comes out against the uGraph itself."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from xdsl.context import Context
 from xdsl.dialects import func, gpu
-from xdsl.dialects.builtin import IntegerAttr, ModuleOp, i64
+from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Operation
 
 from mirage_mlir.dialects import kernel
@@ -34,7 +35,7 @@ def schedule(
     context = Context()
     if threads is not None:
         for graph in graphs_of(module):
-            graph.attributes["threads"] = IntegerAttr(threads, i64)
+            graph.schedule = replace(graph.schedule, threads=threads)
     for step in (
         FuseThreadGraphsPass(),
         AssignLayoutsPass(target),

@@ -1,6 +1,7 @@
 """What is wrong with lowered kernels that were broken is found."""
 
 from collections.abc import Callable
+from dataclasses import replace
 
 import lowering_cases as cases
 import lowering_tiles as tiles
@@ -166,9 +167,7 @@ def offset_of(op: Operation) -> int:
 def test_less_shared_memory_than_planned() -> None:
     module = schedule(cases.rmsnorm_linear(RAGGED))
     graph = graphs_of(module)[0]
-    size = graph.attributes["smem_bytes"]
-    assert isinstance(size, IntegerAttr)
-    graph.attributes["smem_bytes"] = IntegerAttr(size.value.data // 2, i64)
+    graph.memory = replace(graph.memory, shared_bytes=graph.memory.shared_bytes // 2)
     assert BOUNDS in faults(emit(module))
 
 

@@ -168,7 +168,7 @@ def test_a_matmul_starts_when_its_own_tiles_have_come():
     (graph,) = graphs_of(module)
     ops = list(graph.body.block.ops)
     loads = [op for op in ops if isinstance(op, threadblock.LoadOp)]
-    assert ["separate_wait" in op.attributes for op in loads] == [False, False, True]
+    assert [op.separate_wait is not None for op in loads] == [False, False, True]
     waits = [op for op in ops if isinstance(op, BarrierOp) and op.pending is not None]
     first, second = matmuls_of(module)
     soon, late, *_ = waits

@@ -7,7 +7,7 @@ import pytest
 from attention_cases import Heads
 from lowering_cases import Linear
 from xdsl.context import Context
-from xdsl.dialects.builtin import IntegerAttr, ModuleOp
+from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Operation
 
 from mirage_mlir.dialects import kernel, threadblock
@@ -16,10 +16,7 @@ from mirage_mlir.passes.assign_layouts import AssignLayoutsPass
 from mirage_mlir.passes.fuse_thread_graphs import FuseThreadGraphsPass
 from mirage_mlir.passes.lowering.context import is_staged
 from mirage_mlir.passes.lowering.order import reads
-from mirage_mlir.passes.lowering.tile_attributes import PRODUCERS
 from mirage_mlir.passes.schedule_threadblock import (
-    AHEAD,
-    ROTATION,
     ScheduleThreadblockPass,
     iteration_bytes,
     unshared_bytes,
@@ -80,7 +77,7 @@ def test_warps_that_wait_for_copies_need_no_barrier_for_them(
     name: str, invariant: int, loop: int, post: int
 ) -> None:
     graph = scheduled(GRAPHS[name], "H200")
-    assert PRODUCERS in graph.attributes
+    assert graph.schedule.producer_warps
     assert count(graph) == {"invariant": invariant, "loop": loop, "post": post}
 
 
@@ -107,7 +104,7 @@ def test_the_first_reader_waits_for_a_loop_invariant_tile(name: str, stage: str)
 )
 def test_without_producers_all_meet_at_the_top_of_the_loop(name: str, loop: int) -> None:
     graph = scheduled(GRAPHS[name], "sm_80")
-    assert PRODUCERS not in graph.attributes
+    assert not graph.schedule.producer_warps
     assert count(graph)["loop"] == loop
     assert not any(isinstance(op, AwaitTilesOp | ReleaseTilesOp) for op in graph.walk())
 
@@ -128,13 +125,13 @@ def test_tiles_are_read_between_await_and_release(name: str) -> None:
 def test_copies_that_no_box_can_make_stay_with_the_threads() -> None:
     """Lines of 40 bytes: their addresses are no multiples of 16."""
     graph = scheduled(cases.rmsnorm_linear(Linear(5, 20, 7, 5, 10, 7)), "H200")
-    assert PRODUCERS not in graph.attributes
+    assert not graph.schedule.producer_warps
     assert count(graph)["loop"] >= 1
 
 
 def test_without_a_loop_nobody_produces() -> None:
     graph = scheduled(tiles.softmax(5, 33, 2), "H200")
-    assert PRODUCERS not in graph.attributes
+    assert not graph.schedule.producer_warps
     assert not any(isinstance(op, threadblock.AccumulateOp) for op in graph.walk())
 
 
@@ -143,13 +140,11 @@ def test_what_many_blocks_load_does_not_hold_copies_back() -> None:
     graph = scheduled(cases.gated_mlp(Linear(128, 640, 256, 64, 32, 64)), "sm_90a")
     assert iteration_bytes(graph) == 3 * 4096
     assert unshared_bytes(graph) == 4096 // 4 + 2 * 4096 // 2
-    ahead = graph.attributes[AHEAD]
-    assert isinstance(ahead, IntegerAttr)
-    assert ahead.value.data == round((128 << 10) / unshared_bytes(graph))
+    assert graph.schedule.iterations_ahead == round((128 << 10) / unshared_bytes(graph))
 
 
 @pytest.mark.parametrize(("rows", "apart"), [(16, True), (32, False)])
 def test_blocks_start_apart_where_all_read_the_same(rows: int, apart: bool) -> None:
     """Of 12 blocks along the columns all read one left tile, or of two rows of blocks each six."""
     graph = scheduled(cases.gated_mlp(Linear(rows, 256, 192, 16, 64, 16)), "sm_90a")
-    assert (ROTATION in graph.attributes) == apart
+    assert bool(graph.schedule.rotation) == apart

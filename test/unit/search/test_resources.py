@@ -2,7 +2,7 @@
 
 import pytest
 from search_programs import PROGRAMS, attention
-from xdsl.dialects.builtin import IntegerAttr, ModuleOp, TensorType, bf16, f16, f32
+from xdsl.dialects.builtin import ModuleOp, TensorType, bf16, f16, f32
 from xdsl.dialects.func import FuncOp, ReturnOp
 from xdsl.ir import Block, Region
 
@@ -59,18 +59,12 @@ def lowered(program: Program, graph: BlockGraph) -> kernel.GraphDefinedOp:
     return next(op for op in module.walk() if isinstance(op, kernel.GraphDefinedOp))
 
 
-def number(op: kernel.GraphDefinedOp, name: str) -> int:
-    attribute = op.attributes[name]
-    assert isinstance(attribute, IntegerAttr)
-    return attribute.value.data
-
-
 @pytest.mark.parametrize("name", CASES)
 def test_as_the_lowering_does(name: str) -> None:
     """The same threads; of shared memory at least what is needed, and not much more."""
     program, found = graphs(name)
     for graph in found[::4]:
         op = lowered(program, graph)
-        assert number(op, "threads") == graph.model.threads
-        needed = number(op, "smem_bytes")
+        assert op.schedule.threads == graph.model.threads
+        needed = op.memory.shared_bytes
         assert needed <= graph.model.shared_bytes <= 1.2 * needed + 2048

@@ -1,0 +1,228 @@
+// Schedules and memory plans that no kernel has, and fields that there are not.
+// RUN: mirage-opt %s --verify-diagnostics --split-input-file
+
+func.func @f(%x: tensor<64xf32>) -> tensor<64xf32> {
+  // expected-error @below {{there is no 'thread'; did you mean 'threads'?}}
+  %y = kernel.graph_defined ins(%x) grid [8] schedule <thread = 64> {
+  ^bb0(%a: tensor<64xf32>):
+    %t = threadblock.load %a grid_map [0] : (tensor<64xf32>) -> !threadblock.tile<8xf32>
+    threadblock.store %t grid_map [0] : !threadblock.tile<8xf32>
+  } : (tensor<64xf32>) -> tensor<64xf32>
+  func.return %y : tensor<64xf32>
+}
+
+// -----
+
+func.func @f(%x: tensor<64xf32>) -> tensor<64xf32> {
+  // expected-error @below {{threads is 48: they are whole warps of 32, up to 1024}}
+  %y = kernel.graph_defined ins(%x) grid [8] schedule <threads = 48> {
+  ^bb0(%a: tensor<64xf32>):
+    %t = threadblock.load %a grid_map [0] : (tensor<64xf32>) -> !threadblock.tile<8xf32>
+    threadblock.store %t grid_map [0] : !threadblock.tile<8xf32>
+  } : (tensor<64xf32>) -> tensor<64xf32>
+  func.return %y : tensor<64xf32>
+}
+
+// -----
+
+func.func @f(%x: tensor<64xf32>) -> tensor<64xf32> {
+  // expected-error @below {{threads is 2048: they are whole warps of 32, up to 1024}}
+  %y = kernel.graph_defined ins(%x) grid [8] schedule <threads = 2048> {
+  ^bb0(%a: tensor<64xf32>):
+    %t = threadblock.load %a grid_map [0] : (tensor<64xf32>) -> !threadblock.tile<8xf32>
+    threadblock.store %t grid_map [0] : !threadblock.tile<8xf32>
+  } : (tensor<64xf32>) -> tensor<64xf32>
+  func.return %y : tensor<64xf32>
+}
+
+// -----
+
+func.func @f(%x: tensor<64xf32>) -> tensor<64xf32> {
+  // expected-error @below {{threads has no value like unit}}
+  %y = kernel.graph_defined ins(%x) grid [8] schedule <threads> {
+  ^bb0(%a: tensor<64xf32>):
+    %t = threadblock.load %a grid_map [0] : (tensor<64xf32>) -> !threadblock.tile<8xf32>
+    threadblock.store %t grid_map [0] : !threadblock.tile<8xf32>
+  } : (tensor<64xf32>) -> tensor<64xf32>
+  func.return %y : tensor<64xf32>
+}
+
+// -----
+
+func.func @f(%x: tensor<64xf32>) -> tensor<64xf32> {
+  // expected-error @below {{cluster_reduction has no value like 1 : i64}}
+  %y = kernel.graph_defined ins(%x) grid [8] schedule <cluster_reduction = 1> {
+  ^bb0(%a: tensor<64xf32>):
+    %t = threadblock.load %a grid_map [0] : (tensor<64xf32>) -> !threadblock.tile<8xf32>
+    threadblock.store %t grid_map [0] : !threadblock.tile<8xf32>
+  } : (tensor<64xf32>) -> tensor<64xf32>
+  func.return %y : tensor<64xf32>
+}
+
+// -----
+
+func.func @f(%x: tensor<64xf32>) -> tensor<64xf32> {
+  // expected-error @below {{producer_warps is -1, which is below 0}}
+  %y = kernel.graph_defined ins(%x) grid [8] schedule <producer_warps = -1> {
+  ^bb0(%a: tensor<64xf32>):
+    %t = threadblock.load %a grid_map [0] : (tensor<64xf32>) -> !threadblock.tile<8xf32>
+    threadblock.store %t grid_map [0] : !threadblock.tile<8xf32>
+  } : (tensor<64xf32>) -> tensor<64xf32>
+  func.return %y : tensor<64xf32>
+}
+
+// -----
+
+func.func @f(%x: tensor<64xf32>) -> tensor<64xf32> {
+  // expected-error @below {{iterations are copied ahead, but there are no producer_warps}}
+  %y = kernel.graph_defined ins(%x) grid [8] schedule <iterations_ahead = 3> {
+  ^bb0(%a: tensor<64xf32>):
+    %t = threadblock.load %a grid_map [0] : (tensor<64xf32>) -> !threadblock.tile<8xf32>
+    threadblock.store %t grid_map [0] : !threadblock.tile<8xf32>
+  } : (tensor<64xf32>) -> tensor<64xf32>
+  func.return %y : tensor<64xf32>
+}
+
+// -----
+
+func.func @f(%x: tensor<64xf32>) -> tensor<64xf32> {
+  // expected-error @below {{max_registers is 300, not 1 to 255}}
+  %y = kernel.graph_defined ins(%x) grid [8] schedule <max_registers = 300> {
+  ^bb0(%a: tensor<64xf32>):
+    %t = threadblock.load %a grid_map [0] : (tensor<64xf32>) -> !threadblock.tile<8xf32>
+    threadblock.store %t grid_map [0] : !threadblock.tile<8xf32>
+  } : (tensor<64xf32>) -> tensor<64xf32>
+  func.return %y : tensor<64xf32>
+}
+
+// -----
+
+func.func @f(%x: tensor<64xf32>) -> tensor<64xf32> {
+  // expected-error @below {{rotation is [8], not a group of blocks and a step}}
+  %y = kernel.graph_defined ins(%x) grid [8] schedule <rotation = [8]> {
+  ^bb0(%a: tensor<64xf32>):
+    %t = threadblock.load %a grid_map [0] : (tensor<64xf32>) -> !threadblock.tile<8xf32>
+    threadblock.store %t grid_map [0] : !threadblock.tile<8xf32>
+  } : (tensor<64xf32>) -> tensor<64xf32>
+  func.return %y : tensor<64xf32>
+}
+
+// -----
+
+func.func @f(%x: tensor<64xf32>) -> tensor<64xf32> {
+  // expected-error @below {{has 2 stages, but its loop 1 iterations}}
+  %y = kernel.graph_defined ins(%x) grid [8] schedule <threads = 64, stages = 2> {
+  ^bb0(%a: tensor<64xf32>):
+    %t = threadblock.load %a grid_map [0] : (tensor<64xf32>) -> !threadblock.tile<8xf32>
+    threadblock.store %t grid_map [0] : !threadblock.tile<8xf32>
+  } : (tensor<64xf32>) -> tensor<64xf32>
+  func.return %y : tensor<64xf32>
+}
+
+// -----
+
+func.func @f(%x: tensor<64xf32>) -> tensor<64xf32> {
+  // expected-error @below {{has places for 2 results, but 1}}
+  %y = kernel.graph_defined ins(%x) grid [8] memory <results = [-1, 0]> {
+  ^bb0(%a: tensor<64xf32>):
+    %t = threadblock.load %a grid_map [0] : (tensor<64xf32>) -> !threadblock.tile<8xf32>
+    threadblock.store %t grid_map [0] : !threadblock.tile<8xf32>
+  } : (tensor<64xf32>) -> tensor<64xf32>
+  func.return %y : tensor<64xf32>
+}
+
+// -----
+
+func.func @f(%x: tensor<64xf32>) -> tensor<64xf32> {
+  // expected-error @below {{results is [-2]: places start at 0, -1 is none}}
+  %y = kernel.graph_defined ins(%x) grid [8] memory <results = [-2]> {
+  ^bb0(%a: tensor<64xf32>):
+    %t = threadblock.load %a grid_map [0] : (tensor<64xf32>) -> !threadblock.tile<8xf32>
+    threadblock.store %t grid_map [0] : !threadblock.tile<8xf32>
+  } : (tensor<64xf32>) -> tensor<64xf32>
+  func.return %y : tensor<64xf32>
+}
+
+// -----
+
+func.func @f(%x: tensor<64xf32>) -> tensor<64xf32> {
+  // expected-error @below {{mbarrier_offset is 12, which is no multiple of 8}}
+  %y = kernel.graph_defined ins(%x) grid [8] memory <shared_bytes = 64, mbarrier_offset = 12> {
+  ^bb0(%a: tensor<64xf32>):
+    %t = threadblock.load %a grid_map [0] : (tensor<64xf32>) -> !threadblock.tile<8xf32>
+    threadblock.store %t grid_map [0] : !threadblock.tile<8xf32>
+  } : (tensor<64xf32>) -> tensor<64xf32>
+  func.return %y : tensor<64xf32>
+}
+
+// -----
+
+func.func @f(%x: tensor<64xf32>) -> tensor<64xf32> {
+  // expected-error @below {{arrival_offset is 64, outside of the 64 bytes of shared memory}}
+  %y = kernel.graph_defined ins(%x) grid [8] memory <shared_bytes = 64, arrival_offset = 64> {
+  ^bb0(%a: tensor<64xf32>):
+    %t = threadblock.load %a grid_map [0] : (tensor<64xf32>) -> !threadblock.tile<8xf32>
+    threadblock.store %t grid_map [0] : !threadblock.tile<8xf32>
+  } : (tensor<64xf32>) -> tensor<64xf32>
+  func.return %y : tensor<64xf32>
+}
+
+// -----
+
+func.func @f(%x: tensor<64xf32>) -> tensor<64xf32> {
+  // expected-error @below {{partial_sums_offset is 2, which is no multiple of 4}}
+  %y = kernel.graph_defined ins(%x) grid [8] memory <partial_sums_offset = 2> {
+  ^bb0(%a: tensor<64xf32>):
+    %t = threadblock.load %a grid_map [0] : (tensor<64xf32>) -> !threadblock.tile<8xf32>
+    threadblock.store %t grid_map [0] : !threadblock.tile<8xf32>
+  } : (tensor<64xf32>) -> tensor<64xf32>
+  func.return %y : tensor<64xf32>
+}
+
+// -----
+
+func.func @f(%x: tensor<64xf32>) -> tensor<64xf32> {
+  // expected-error @below {{counters_offset is -4, which is no multiple of 4}}
+  %y = kernel.graph_defined ins(%x) grid [8] memory <counters_offset = -4> {
+  ^bb0(%a: tensor<64xf32>):
+    %t = threadblock.load %a grid_map [0] : (tensor<64xf32>) -> !threadblock.tile<8xf32>
+    threadblock.store %t grid_map [0] : !threadblock.tile<8xf32>
+  } : (tensor<64xf32>) -> tensor<64xf32>
+  func.return %y : tensor<64xf32>
+}
+
+// -----
+
+func.func @f(%x: tensor<64xf32>) -> tensor<64xf32> {
+  // expected-error @below {{'threads' is left out rather than 0}}
+  %y = kernel.graph_defined ins(%x) grid [8] schedule <threads = 0> {
+  ^bb0(%a: tensor<64xf32>):
+    %t = threadblock.load %a grid_map [0] : (tensor<64xf32>) -> !threadblock.tile<8xf32>
+    threadblock.store %t grid_map [0] : !threadblock.tile<8xf32>
+  } : (tensor<64xf32>) -> tensor<64xf32>
+  func.return %y : tensor<64xf32>
+}
+
+// -----
+
+func.func @f(%x: tensor<64xf32>) -> tensor<64xf32> {
+  // expected-error @below {{'threads' is given twice}}
+  %y = kernel.graph_defined ins(%x) grid [8] schedule <threads = 32, threads = 64> {
+  ^bb0(%a: tensor<64xf32>):
+    %t = threadblock.load %a grid_map [0] : (tensor<64xf32>) -> !threadblock.tile<8xf32>
+    threadblock.store %t grid_map [0] : !threadblock.tile<8xf32>
+  } : (tensor<64xf32>) -> tensor<64xf32>
+  func.return %y : tensor<64xf32>
+}
+
+// -----
+
+func.func @f(%x: tensor<64xf32>) -> tensor<64xf32> {
+  // expected-error @below {{has no attribute 'threads' (it has grid, cluster, loop, schedule, memory)}}
+  %y = kernel.graph_defined ins(%x) grid [8] attributes {threads = 32 : i64} {
+  ^bb0(%a: tensor<64xf32>):
+    %t = threadblock.load %a grid_map [0] : (tensor<64xf32>) -> !threadblock.tile<8xf32>
+    threadblock.store %t grid_map [0] : !threadblock.tile<8xf32>
+  } : (tensor<64xf32>) -> tensor<64xf32>
+  func.return %y : tensor<64xf32>
+}

@@ -1,0 +1,89 @@
+"""Facts between passes are typed: passes read no attribute by a name that no dialect declares."""
+
+import ast
+from collections.abc import Iterator
+from functools import cache
+from pathlib import Path
+
+from mirage_mlir.dialects.schedule import MemoryPlan, Schedule
+
+ROOT = Path(__file__).resolve().parents[2]
+
+FOREIGN = {
+    "'gpu.container_module'": "MLIR's gpu dialect wants it on a module",
+    "'nvvm.cluster_dim'": "a kernel's attribute in MLIR's nvvm dialect",
+    "'targets'": "an attribute of MLIR's gpu.module",
+    "TARGETS": "the same",
+    "TARGET": "`kernel.target`, a typed attribute that dialects/target.py verifies",
+    "LAYOUT": "typed, and read by dialects/layout.py alone",
+    "attribute": "copies or prints whatever there is",
+    "kind.attribute_name": "sizes of optional groups, which parsing.py drops",
+}
+"""Names that other dialects declare, or that one place reads, each with the reason."""
+
+LOOSE = (
+    "WARPS PARTIAL_SUM MERGES STATE LHS_IN_REGISTERS ONLINE_MAXIMUM SWAPPED BATCHED SMEM_OFFSET "
+    "DOUBLE_BUFFERED ZERO_PADDING PROXY_FENCE MMA COUNTER_BYTES SCRATCH_BYTES PACKINGS INVARIANT "
+    "name even 'mirage.counter_bytes' 'mirage.tensor_maps' 'mirage.packings' 'mirage.rank' "
+    "'mirage.occupancy_limit_bytes' 'mirage.cost' 'mirage.follows' 'mirage.constant_inputs' "
+    "'mirage.grid' 'mirage.threads'"
+)
+"""Those that are not typed yet: nothing is added here, and what becomes a property goes."""
+
+
+def is_attributes(node: ast.expr) -> bool:
+    return isinstance(node, ast.Attribute) and node.attr == "attributes"
+
+
+def keys(tree: ast.AST) -> Iterator[str]:
+    """What `op.attributes` is asked for: by index, `get`, `pop`, or `in`."""
+    for node in ast.walk(tree):
+        match node:
+            case ast.Subscript(value=owner, slice=key) if is_attributes(owner):
+                yield ast.unparse(key)
+            case ast.Call(func=ast.Attribute(value=owner, attr="get" | "pop"), args=[key, *_]) if (
+                is_attributes(owner)
+            ):
+                yield ast.unparse(key)
+            case ast.Compare(left=key, ops=[ast.In() | ast.NotIn()], comparators=[owner]):
+                if is_attributes(owner):
+                    yield ast.unparse(key)
+            case _:
+                pass
+
+
+@cache
+def keys_of_the_project() -> dict[str, str]:
+    """Every name that an operation is asked for, with a file that does so."""
+    files = [
+        path
+        for folder in ("dialects", "passes", "mirage_mlir")
+        for path in sorted((ROOT / folder).rglob("*.py"))
+    ]
+    return {key: path.name for path in files for key in keys(ast.parse(path.read_text()))}
+
+
+def test_no_new_attribute_is_read_by_its_name() -> None:
+    found = keys_of_the_project()
+    known = {*FOREIGN, *LOOSE.split()}
+    unknown = {key: file for key, file in found.items() if key not in known}
+    assert not unknown, "declare a property of the operation, or an attribute of a dialect"
+
+
+def test_the_lists_name_nothing_that_is_gone() -> None:
+    assert {*FOREIGN, *LOOSE.split()} <= set(keys_of_the_project())
+
+
+def test_each_way_to_read_is_seen() -> None:
+    text = "op.attributes[A]; op.attributes.get('b'); op.attributes.pop(C); D in op.attributes"
+    assert set(keys(ast.parse(text))) == {"A", "'b'", "C", "D"}
+
+
+def test_each_fact_says_what_it_means() -> None:
+    """Below each field of a schedule and of a memory plan stands a sentence."""
+    tree = ast.parse((ROOT / "dialects" / "schedule.py").read_text())
+    for node in tree.body:
+        if isinstance(node, ast.ClassDef) and node.name in (Schedule.__name__, MemoryPlan.__name__):
+            for field, below in zip(node.body, node.body[1:], strict=False):
+                if isinstance(field, ast.AnnAssign):
+                    assert isinstance(below, ast.Expr), ast.unparse(field)
