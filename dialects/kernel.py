@@ -42,12 +42,10 @@ from mirage_mlir.dialects.common import (
     ELEMENT_TYPE,
     I64ArrayConstr,
     i64_array,
-    i64_attr,
-    i64_parameter,
 )
 from mirage_mlir.dialects.elementwise import classes_of_rows
-from mirage_mlir.dialects.kernel_bases import BinaryOp as BinaryOp
 from mirage_mlir.dialects.kernel_bases import (
+    AlongDimOp,
     InputOp,
     ReductionOp,
     TensorConstr,
@@ -55,6 +53,7 @@ from mirage_mlir.dialects.kernel_bases import (
     UnaryOp,
     shape_of,
 )
+from mirage_mlir.dialects.kernel_bases import BinaryOp as BinaryOp
 from mirage_mlir.dialects.kernel_bases import tensor_type as tensor_type
 from mirage_mlir.dialects.kernel_elementwise import (
     AddOp,
@@ -131,7 +130,7 @@ class ReduceMeanOp(ReductionOp):
 
 
 @irdl_op_definition
-class CumsumOp(InputOp):
+class CumsumOp(AlongDimOp):
     """
     `result[..., i, ...] = sum_{j <= i} input[..., j, ...]` along `dim`: inclusive prefix sums.
 
@@ -139,19 +138,6 @@ class CumsumOp(InputOp):
     """
 
     name = "kernel.cumsum"
-
-    dim = prop_def(i64_parameter("dim"))
-
-    def __init__(self, input: SSAValue, dim: int, result_type: Attribute | None = None):
-        super().__init__(
-            operands=[input],
-            properties={"dim": i64_attr(dim)},
-            result_types=[result_type or input.type],
-        )
-
-    def inferred_shape(self) -> Shape:
-        shapes.check_dim(self.dim.value.data, len(shape_of(self.input)))
-        return shape_of(self.input)
 
 
 class NormOp(NormBase, TensorOp, ABC):
@@ -219,23 +205,10 @@ class LayerNormOp(NormOp):
 
 
 @irdl_op_definition
-class SoftmaxOp(InputOp):
+class SoftmaxOp(AlongDimOp):
     """`e^x` divided by its sum over `dim`."""
 
     name = "kernel.softmax"
-
-    dim = prop_def(i64_parameter("dim"))
-
-    def __init__(self, input: SSAValue, dim: int, result_type: Attribute | None = None):
-        super().__init__(
-            operands=[input],
-            properties={"dim": i64_attr(dim)},
-            result_types=[result_type or input.type],
-        )
-
-    def inferred_shape(self) -> Shape:
-        shapes.check_dim(self.dim.value.data, len(shape_of(self.input)))
-        return shape_of(self.input)
 
 
 @irdl_op_definition

@@ -6,12 +6,20 @@ from abc import ABC
 from typing import cast
 
 from xdsl.dialects.builtin import TensorType
-from xdsl.ir import SSAValue
-from xdsl.irdl import operand_def, result_def
+from xdsl.ir import Attribute, SSAValue
+from xdsl.irdl import operand_def, prop_def, result_def
 from xdsl.pattern_rewriter import RewritePattern
 
 from mirage_mlir.dialects.bases import BinaryBase, InferredShapeOp, ReductionBase, UnaryBase
-from mirage_mlir.dialects.common import ELEMENT_TYPE, FloatConstr, FloatType, StoredConstr
+from mirage_mlir.dialects.common import (
+    ELEMENT_TYPE,
+    FloatConstr,
+    FloatType,
+    StoredConstr,
+    i64_attr,
+    i64_parameter,
+)
+from mirage_mlir.graph import shapes
 from mirage_mlir.graph.shapes import Shape
 
 TensorConstr = TensorType.constr(FloatConstr)
@@ -65,3 +73,20 @@ class UnaryOp(UnaryBase, InputOp, ABC):
 
 class ReductionOp(ReductionBase, InputOp, ABC):
     """An operator that reduces `dims`, which stay with size 1."""
+
+
+class AlongDimOp(InputOp, ABC):
+    """An operator along one dimension, whose result has the shape of the input."""
+
+    dim = prop_def(i64_parameter("dim"))
+
+    def __init__(self, input: SSAValue, dim: int, result_type: Attribute | None = None):
+        super().__init__(
+            operands=[input],
+            properties={"dim": i64_attr(dim)},
+            result_types=[result_type or input.type],
+        )
+
+    def inferred_shape(self) -> Shape:
+        shapes.check_dim(self.dim.value.data, len(shape_of(self.input)))
+        return shape_of(self.input)
