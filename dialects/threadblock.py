@@ -37,7 +37,7 @@ from xdsl.irdl import (
 )
 from xdsl.traits import HasParent, MemoryWriteEffect, Pure
 
-from mirage_mlir.diagnostics import invalid
+from mirage_mlir.diagnostics import fail, invalid
 from mirage_mlir.dialects.bases import ConstantBase, MatmulBase
 from mirage_mlir.dialects.common import (
     ELEMENT_TYPE,
@@ -45,6 +45,7 @@ from mirage_mlir.dialects.common import (
     FloatConstr,
     I64ArrayConstr,
     i64_array,
+    i64_array_parameter,
     i64_parameter,
     string_parameter,
 )
@@ -250,6 +251,10 @@ class AccumulateOp(IRDLOperation):
             raise invalid(self, f"result shape must be {sizes}")
 
 
+WGMMA = "wgmma"
+"""The `mma` of a matmul that warpgroups compute."""
+
+
 @irdl_op_definition
 class MatmulOp(MatmulBase, TileOp):
     """
@@ -257,13 +262,40 @@ class MatmulOp(MatmulBase, TileOp):
 
     Shapes: lhs `... x M x K`, rhs `... x K x N`, result `... x M x N`; leading dimensions
     broadcast. Both operands have one element type, that of the tensor core.
+
+    The lowering decides who computes it: `warps` lie along rows, columns and depth; with
+    `mma = "wgmma"` these are warpgroups, and with `swapped` they compute the transpose, so that
+    columns of the tile are rows of `wgmma`. With `lhs_in_registers` the left operand is
+    loop-invariant, and stays in registers through the loop.
     """
 
     name = "threadblock.matmul"
 
     lhs = operand_def(TileType.constr(ELEMENT_TYPE))
     rhs = operand_def(TileType.constr(ELEMENT_TYPE))
+    mma = opt_prop_def(string_parameter("mma", WGMMA))
+    warps = opt_prop_def(i64_array_parameter("warps"))
+    swapped = opt_prop_def(UnitAttr)
+    lhs_in_registers = opt_prop_def(UnitAttr)
     result = result_def(TileConstr)
+
+    def verify_(self) -> None:
+        super().verify_()
+        if self.mma is not None and self.mma.data != WGMMA:
+            raise invalid(self, f'has mma "{self.mma.data}": "{WGMMA}" is the only one to ask for')
+        if self.swapped is not None and self.mma is None:
+            raise invalid(self, f'is swapped, which takes mma = "{WGMMA}"')
+        counts = () if self.warps is None else self.warps.get_values()
+        if self.warps is not None and (len(counts) != 3 or min(counts) < 1):
+            raise invalid(self, f"has warps {list(counts)}, not counts along rows, columns, depth")
+
+    @property
+    def warp_counts(self) -> tuple[int, int, int]:
+        """Warps, or warpgroups, along rows, columns and depth; fails before `assign-layouts`."""
+        if self.warps is None:
+            fail(self, "has no warps; run assign-layouts first")
+        down, across, deep = self.warps.get_values()
+        return down, across, deep
 
 
 @irdl_op_definition

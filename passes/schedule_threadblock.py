@@ -60,7 +60,6 @@ from mirage_mlir.passes.lowering.pipelined_order import alternating, pipelined_l
 from mirage_mlir.passes.lowering.tensor_views import view_of
 from mirage_mlir.passes.lowering.tile_attributes import (
     DOUBLE_BUFFERED,
-    LHS_IN_REGISTERS,
     cluster_sizes,
     cut_axes,
 )
@@ -211,7 +210,8 @@ def schedule(graph: kernel.GraphDefinedOp, stages: int, *, pipelined: bool) -> N
         graph.schedule = replace(graph.schedule, producer_warps=producers_of(graph))
     else:
         loop = loop_part(parts[Stage.LOOP], stages)
-        resident = [op for op in loop if LHS_IN_REGISTERS in op.attributes]
+        matmuls = [op for op in loop if isinstance(op, threadblock.MatmulOp)]
+        resident: list[Operation] = [op for op in matmuls if op.lhs_in_registers is not None]
         pending = stages - 1 if loop else 0
         invariant = invariant_part(parts[Stage.INVARIANT], pending, resident, looped=bool(loop))
     post = post_part(parts[Stage.POST], bool(loop))

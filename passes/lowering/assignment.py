@@ -3,11 +3,12 @@
 from dataclasses import dataclass, field, replace
 from math import prod
 
-from xdsl.dialects.builtin import DenseArrayBase, UnitAttr, i64
+from xdsl.dialects.builtin import UnitAttr
 from xdsl.ir import Operation, SSAValue
 
 from mirage_mlir.diagnostics import fail
 from mirage_mlir.dialects import thread, threadblock
+from mirage_mlir.dialects.common import i64_array
 from mirage_mlir.dialects.layout import (
     GlobalAttr,
     RegistersAttr,
@@ -52,12 +53,10 @@ from mirage_mlir.passes.lowering.row_maxima import is_free, rescaled_with
 from mirage_mlir.passes.lowering.split_k import partial_sum_store
 from mirage_mlir.passes.lowering.tensor_views import row_major_columns
 from mirage_mlir.passes.lowering.tile_attributes import (
-    LHS_IN_REGISTERS,
     MERGES,
     ONLINE_MAXIMUM,
     PARTIAL_SUM,
     STATE,
-    WARPS,
     WIDEST_RUN_BYTES,
     accumulator_of,
     blocks_across,
@@ -202,7 +201,7 @@ class LayoutAssignment(TilePlaces):
             warps = chain.second
         elif chain is not None and source_of(op.lhs) not in self.chains:
             warps = chain.first
-        op.attributes[WARPS] = DenseArrayBase.from_list(i64, list(warps))
+        op.warps = i64_array(warps)
         fragments = ceil_div(ceil_div(rows, MMA_ROWS), warps[0]) * ceil_div(depth, MMA_DEPTH)
         invariant = self.stages[op.lhs] == Stage.INVARIANT and self.stages[op.result] == Stage.LOOP
         if (
@@ -211,7 +210,7 @@ class LayoutAssignment(TilePlaces):
             and not in_registers
             and fragments // warps[2] <= MAX_RESIDENT_FRAGMENTS
         ):
-            op.attributes[LHS_IN_REGISTERS] = UnitAttr()
+            op.lhs_in_registers = UnitAttr()
         set_layout(op, RegistersAttr.of(mma_result(rows, columns, warps)))
 
     def lhs_is_in_registers(self, op: threadblock.MatmulOp, chain: Chain) -> bool:

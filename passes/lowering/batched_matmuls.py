@@ -24,8 +24,6 @@ from mirage_mlir.graph.layout import round_up, swizzled_tile
 from mirage_mlir.graph.wgmma import COLUMN_STEP, ITEM_BYTES, MAX_COLUMNS, MAX_SUMS, WGMMA_ROWS
 from mirage_mlir.passes.lowering.tile_attributes import (
     BATCHED,
-    SWAPPED,
-    WARPS,
     adds_into,
     batch_place,
     matmul_sizes,
@@ -39,9 +37,7 @@ def batch_matmuls(graph: kernel.GraphDefinedOp) -> None:
     found: dict[tuple[SSAValue, tuple[int, ...], int], list[threadblock.MatmulOp]] = {}
     for op in graph.body.block.ops:
         if isinstance(op, threadblock.MatmulOp) and can_be_batched(op):
-            warps = op.attributes[WARPS]
-            assert isinstance(warps, DenseArrayBase)
-            key = (op.rhs, tuple(int(n) for n in warps.get_values()), swizzle_of(op))
+            key = (op.rhs, op.warp_counts, swizzle_of(op))
             found.setdefault(key, []).append(op)
     number = 0
     for (_, _, swizzle), ops in found.items():
@@ -63,16 +59,14 @@ def batch_matmuls(graph: kernel.GraphDefinedOp) -> None:
 
 def can_be_batched(op: threadblock.MatmulOp) -> bool:
     """Whether threads write the few rows of a matmul of the loop, for it alone."""
-    if not uses_wgmma(op) or SWAPPED not in op.attributes or not adds_into(op.result):
+    if not uses_wgmma(op) or op.swapped is None or not adds_into(op.result):
         return False
-    warps = op.attributes[WARPS]
-    assert isinstance(warps, DenseArrayBase)
     attribute = layout_of(op.lhs)
     if not isinstance(op.lhs.owner, ConvertLayoutOp) or not isinstance(attribute, SharedAttr):
         return False
     (use,) = op.result.uses
     alone = len(list(op.lhs.uses)) == 1 and len(use.operation.operands) == 1
-    return alone and attribute.layout.column == 1 and int(warps.get_values()[0]) == 1
+    return alone and attribute.layout.column == 1 and op.warp_counts[0] == 1
 
 
 def swizzle_of(op: threadblock.MatmulOp) -> int:

@@ -33,7 +33,6 @@ from mirage_mlir.passes.lowering.order import reads, writes
 from mirage_mlir.passes.lowering.pipelined_order import is_wgmma
 from mirage_mlir.passes.lowering.reduction import NEUTRAL, accumulate, rescaled
 from mirage_mlir.passes.lowering.tile_attributes import (
-    LHS_IN_REGISTERS,
     STATE,
     adds_into,
     is_online_maximum,
@@ -78,7 +77,7 @@ class Loop:
             carried += [emit.f32(NEUTRAL[op.kind.data])] * slots
         maxima = [lowest(emit, layout) for _, layout in keys]
         for op in self.ops:
-            if isinstance(op, threadblock.MatmulOp) and LHS_IN_REGISTERS in op.attributes:
+            if isinstance(op, threadblock.MatmulOp) and op.lhs_in_registers:
                 hold(ctx, op)
 
         def body(iteration: SSAValue, values: list[SSAValue]) -> list[SSAValue]:

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from math import prod
 
 from xdsl.dialects import arith, llvm
-from xdsl.dialects.builtin import DenseArrayBase, VectorType, bf16, f16, f32, i32
+from xdsl.dialects.builtin import VectorType, bf16, f16, f32, i32
 from xdsl.ir import SSAValue
 
 from mirage_mlir.diagnostics import fail
@@ -29,7 +29,6 @@ from mirage_mlir.passes.lowering.wgmma_selection import uses_wgmma
 UNROLLED_STEPS = 8
 """Steps along the depth that are written out; more become a loop, to bound the code."""
 
-WARPS = "warps"
 
 TF32_DEPTH = 8
 """Of one `mma.sync.m16n8k8`; a step of 16 has two."""
@@ -60,9 +59,7 @@ def warp_tile(ctx: KernelContext, op: threadblock.MatmulOp) -> WarpTile:
     emit = ctx.emit
     rows, depth = as_matrix(threadblock.shape_of(op.lhs))
     columns = threadblock.shape_of(op.rhs)[-1]
-    warps = op.attributes[WARPS]
-    assert isinstance(warps, DenseArrayBase)
-    down, across, deep = (int(count) for count in warps.get_values())
+    down, across, deep = op.warp_counts
     row_tiles = ceil_div(ceil_div(rows, MMA_ROWS), down)
     column_tiles = ceil_div(ceil_div(columns, MMA_COLUMNS), across)
     steps = ceil_div(ceil_div(depth, MMA_DEPTH), deep)

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from xdsl.dialects.builtin import DenseArrayBase, ModuleOp
+from xdsl.dialects.builtin import ModuleOp
 
 from mirage_mlir.dialects import kernel, threadblock
 from mirage_mlir.dialects.layout import GlobalAttr, layout_of
@@ -12,8 +12,6 @@ from mirage_mlir.passes.lowering.context import is_tensor_copy
 from mirage_mlir.passes.lowering.copies import NARROWEST_COPY, copy_shape
 from mirage_mlir.passes.lowering.emitter import byte_width
 from mirage_mlir.passes.lowering.tile_attributes import (
-    SWAPPED,
-    WARPS,
     batch_place,
     has_half_operands,
     largest_sum,
@@ -90,12 +88,11 @@ def _copy(op: threadblock.LoadOp) -> str:
 
 def _instruction(op: threadblock.MatmulOp) -> str:
     """As PTX names its shape, and how many warps or warpgroups lie along rows, columns, depth."""
-    attribute = op.attributes.get(WARPS)
-    warps = [*attribute.get_values()] if isinstance(attribute, DenseArrayBase) else []
+    warps = op.warp_counts
     shared = "x".join(str(count) for count in warps)
     rows, columns, _ = matmul_sizes(op)
     if uses_wgmma(op):
-        swapped = SWAPPED in op.attributes
+        swapped = op.swapped is not None
         wide = rows if swapped else columns
         across = int(warps[0 if swapped else 1])
         turned = ", transposed" if swapped else ""

@@ -13,7 +13,6 @@ from mirage_mlir.dialects.threadblock import Stage
 from mirage_mlir.graph.layout import WARP_THREADS, RegisterLayout, as_matrix
 from mirage_mlir.passes.lowering.emitter import byte_width
 
-WARPS = "warps"
 ZERO_PADDING = "zero_padding"
 ONLINE_MAXIMUM = "online_maximum"
 """On a maximum that stabilizes sums: it is that of all iterations so far, and of the thread's
@@ -24,15 +23,6 @@ STATE = "state"
 
 MERGES = "merges"
 """On a thread graph: it rescales partial sums to their common row maximum."""
-
-LHS_IN_REGISTERS = "lhs_in_registers"
-"""On a matmul: its left operand is loop-invariant, and register-resident through the loop."""
-
-MMA, WGMMA = "mma", "wgmma"
-"""On a matmul: the instruction that computes it; with `wgmma`, `warps` counts warpgroups."""
-
-SWAPPED = "swapped"
-"""On a warpgroup matmul: it computes the transpose, so columns of the tile are rows of `wgmma`."""
 
 PARTIAL_SUM = "partial_sum"
 """On a sum through the workspace: its number among those of the graph."""

@@ -4,7 +4,6 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from math import prod
 
-from xdsl.dialects.builtin import DenseArrayBase
 from xdsl.ir import Operation, SSAValue
 
 from mirage_mlir.dialects import kernel, thread, threadblock
@@ -46,8 +45,6 @@ from mirage_mlir.passes.lowering.copies import copy_shape
 from mirage_mlir.passes.lowering.emitter import byte_width
 from mirage_mlir.passes.lowering.tensor_loads import boxed_layouts
 from mirage_mlir.passes.lowering.tile_attributes import (
-    LHS_IN_REGISTERS,
-    WARPS,
     ZERO_PADDING,
     blocked_run,
     broadcast_sides,
@@ -219,8 +216,10 @@ class TileLayouts:
         for user, index, transposed in readers(op):
             access = self.access_of(user, index)
             if access is not None:
-                once = LHS_IN_REGISTERS in user.attributes and index == 0
-                yield Use(access, 1 if once else self.times(user), user, transposed)
+                resident = isinstance(user, threadblock.MatmulOp) and user.lhs_in_registers
+                yield Use(
+                    access, 1 if resident and index == 0 else self.times(user), user, transposed
+                )
 
     def times(self, op: Operation) -> int:
         """How often a block runs `op`."""
@@ -235,10 +234,7 @@ class TileLayouts:
             case threadblock.MatmulOp() if uses_wgmma(user):
                 return None
             case threadblock.MatmulOp():
-                warps = user.attributes[WARPS]
-                assert isinstance(warps, DenseArrayBase)
-                down, across, deep = (int(n) for n in warps.get_values())
-                return Fragments(matmul_sizes(user), (down, across, deep), index == 1)
+                return Fragments(matmul_sizes(user), user.warp_counts, index == 1)
             case thread.GraphOp():
                 layout = layout_of(user.results[0])
                 assert isinstance(layout, RegistersAttr)

@@ -6,10 +6,9 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 from xdsl.dialects import arith, llvm
-from xdsl.dialects.builtin import DenseArrayBase, bf16, f16, f32, i32, i64
+from xdsl.dialects.builtin import bf16, f16, f32, i32, i64
 from xdsl.ir import SSAValue
 
-from mirage_mlir.diagnostics import fail
 from mirage_mlir.dialects import threadblock
 from mirage_mlir.dialects.layout import RegistersAttr, layout_of
 from mirage_mlir.dialects.nvvm_wgmma import (
@@ -38,7 +37,7 @@ from mirage_mlir.graph.wgmma import (
 from mirage_mlir.passes.lowering.context import KernelContext, shared_layout
 from mirage_mlir.passes.lowering.emitter import Emitter, Index
 from mirage_mlir.passes.lowering.fragments import packed_fragments
-from mirage_mlir.passes.lowering.tile_attributes import SWAPPED, WARPS, matmul_sizes
+from mirage_mlir.passes.lowering.tile_attributes import matmul_sizes
 
 STEPS_TOGETHER = 2
 """Steps of a matmul whose left side is made meanwhile, between two fences."""
@@ -106,11 +105,8 @@ def group_tile(ctx: KernelContext, op: threadblock.MatmulOp) -> GroupTile:
     """The warpgroup's part: groups along the columns count first, then the depth, then rows."""
     emit = ctx.emit
     rows, columns, depth = matmul_sizes(op)
-    groups = op.attributes.get(WARPS)
-    if not isinstance(groups, DenseArrayBase):
-        fail(op, f"has no {WARPS}; run assign-layouts first")
-    down, across, deep = (int(count) for count in groups.get_values())
-    swapped = SWAPPED in op.attributes
+    down, across, deep = op.warp_counts
+    swapped = op.swapped is not None
     heights = (COLUMN_STEP, WGMMA_ROWS) if swapped else (WGMMA_ROWS, COLUMN_STEP)
     tall = ceil_div(ceil_div(rows, heights[0]), down) * heights[0]
     wide = ceil_div(ceil_div(columns, heights[1]), across) * heights[1]
@@ -170,7 +166,7 @@ class Sides:
 
 def sides_of(ctx: KernelContext, op: threadblock.MatmulOp, part: GroupTile) -> Sides:
     """The operands of `op` from where the warpgroup's part starts; of registers none yet."""
-    first, second = (1, 0) if SWAPPED in op.attributes else (0, 1)
+    first, second = (1, 0) if op.swapped is not None else (0, 1)
     right = operand(ctx, op, second, part.outer[1], part.depth)
     if isinstance(layout_of(op.operands[first]), RegistersAttr):
         return Sides(None, {}, right)

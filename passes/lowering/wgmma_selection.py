@@ -2,10 +2,11 @@
 
 from dataclasses import dataclass
 
-from xdsl.dialects.builtin import DenseArrayBase, StringAttr, UnitAttr, i64
+from xdsl.dialects.builtin import StringAttr, UnitAttr
 from xdsl.ir import Operation, SSAValue
 
 from mirage_mlir.dialects import kernel, threadblock
+from mirage_mlir.dialects.common import i64_array
 from mirage_mlir.dialects.layout import RegistersAttr, SharedAttr, layout_of, set_layout
 from mirage_mlir.graph.layout import (
     MMA_DEPTH,
@@ -28,10 +29,6 @@ from mirage_mlir.graph.wgmma import (
 )
 from mirage_mlir.passes.lowering.context import buffer_of, is_tensor_copy
 from mirage_mlir.passes.lowering.tile_attributes import (
-    MMA,
-    SWAPPED,
-    WARPS,
-    WGMMA,
     ZERO_PADDING,
     has_half_operands,
     matmul_sizes,
@@ -54,7 +51,7 @@ class WgmmaSplit:
 
 def uses_wgmma(op: Operation) -> bool:
     """Whether `op` is a warpgroup matmul."""
-    return MMA in op.attributes
+    return isinstance(op, threadblock.MatmulOp) and op.mma is not None
 
 
 def choose_wgmma(op: threadblock.MatmulOp, warps: int, summed: bool) -> WgmmaSplit | None:
@@ -119,10 +116,10 @@ def wgmma_tile(value: SSAValue) -> SharedLayout | None:
 def assign_wgmma(op: threadblock.MatmulOp, split: WgmmaSplit) -> None:
     """Let warpgroups compute `op`."""
     rows, columns, _ = matmul_sizes(op)
-    op.attributes[MMA] = StringAttr(WGMMA)
-    op.attributes[WARPS] = DenseArrayBase.from_list(i64, list(split.groups))
+    op.mma = StringAttr(threadblock.WGMMA)
+    op.warps = i64_array(split.groups)
     if split.swapped:
-        op.attributes[SWAPPED] = UnitAttr()
+        op.swapped = UnitAttr()
     layout = wgmma_result(rows, columns, split.groups, swapped=split.swapped)
     set_layout(op, RegistersAttr.of(layout))
 

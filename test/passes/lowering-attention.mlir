@@ -9,11 +9,11 @@
 // CHECK:         threadblock.barrier "invariant" pending 7
 // CHECK:         threadblock.barrier "loop" pending 6
 // CHECK-NOT:     threadblock.barrier
-// CHECK:         threadblock.matmul {{.*}} {warps = array<i64: 1, 4, 1>, lhs_in_registers
+// CHECK:         threadblock.matmul {{.*}} {{{.*}}warps = array<i64: 1, 4, 1>, lhs_in_registers
 // CHECK-NOT:     threadblock.barrier
 // CHECK:         threadblock.reduce_max {{.*}} {online_maximum, layout = #threadblock.registers
 // CHECK-NOT:     threadblock.convert_layout
-// CHECK:         threadblock.matmul {{.*}} {warps = array<i64: 1, 1, 4>
+// CHECK:         threadblock.matmul {{.*}} {{{.*}}warps = array<i64: 1, 1, 4>
 // CHECK:         threadblock.accumulate {{.*}} {state
 // CHECK:         threadblock.accumulate {{.*}} rescale
 // CHECK:         threadblock.accumulate {{.*}} rescale

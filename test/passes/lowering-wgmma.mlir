@@ -7,7 +7,7 @@
 // Few rows: the columns of the tile are the unit's rows. The squares are computed while the matmul
 // runs, which is waited for in the next iteration; then the tiles of both are released.
 // CHECK-LABEL: func.func @few_rows
-// CHECK:         threadblock.matmul {{.*}} {mma = "wgmma", warps = array<i64: 1, 1, 1>, swapped, layout = #threadblock.registers<{register = {{\[\[1, 0], \[0, 8], \[8, 0]]}}, lane = {{\[\[2, 0], \[4, 0], \[0, 1], \[0, 2], \[0, 4]]}}, warp = {{\[\[0, 16], \[0, 32]]}}}>}
+// CHECK:         threadblock.matmul {{.*}} {layout = #threadblock.registers<{register = {{\[\[1, 0], \[0, 8], \[8, 0]]}}, lane = {{\[\[2, 0], \[4, 0], \[0, 1], \[0, 2], \[0, 4]]}}, warp = {{\[\[0, 16], \[0, 32]]}}}>, mma = "wgmma", warps = array<i64: 1, 1, 1>, swapped}
 // NVVM:         llvm.func @few_rows_kernel_0
 // NVVM:           nvvm.wgmma.fence.aligned
 // NVVM:           "nvvm.wgmma.mma_async"{{.*}}m = 64, n = 16, k = 16{{.*}}scaleD = #nvvm.wgmma_scale_out<one>{{.*}}layoutA = #nvvm.mma_layout<col>, layoutB = #nvvm.mma_layout<col>
@@ -37,7 +37,7 @@ func.func @few_rows(%x: tensor<16x512xf16>, %w: tensor<512x128xf16>) -> tensor<1
 // 64 rows: the sum of PRODUCTS as the tile has it. What threads copy is fenced for the unit.
 // CHECK-LABEL: func.func @many_rows
 // CHECK:         threadblock.load {{.*}} {layout = #threadblock.shared<{shape = [64, 64], order = [1, 0], swizzle = 128, element_bits = 16}>
-// CHECK:         threadblock.matmul {{.*}} {mma = "wgmma", warps = array<i64: 1, 1, 1>, layout = #threadblock.registers<{register = {{\[\[0, 1], \[8, 0], \[0, 8], \[0, 16]]}}, lane = {{\[\[0, 2], \[0, 4], \[1, 0], \[2, 0], \[4, 0]]}}, warp = {{\[\[16, 0], \[32, 0]]}}}>}
+// CHECK:         threadblock.matmul {{.*}} {layout = #threadblock.registers<{register = {{\[\[0, 1], \[8, 0], \[0, 8], \[0, 16]]}}, lane = {{\[\[0, 2], \[0, 4], \[1, 0], \[2, 0], \[4, 0]]}}, warp = {{\[\[16, 0], \[32, 0]]}}}>, mma = "wgmma", warps = array<i64: 1, 1, 1>}
 // NVVM:         llvm.func @many_rows_kernel_0
 // NVVM:           "nvvm.cp.async.wait.group"
 // NVVM:           "nvvm.fence.proxy"
@@ -56,8 +56,8 @@ func.func @many_rows(%x: tensor<64x64xbf16>, %w: tensor<64x32xbf16>) -> tensor<6
 // The second matmul takes the first's result from registers, by the groups that share its depth.
 // CHECK-LABEL: func.func @chain
 // CHECK:         schedule <threads = 256>
-// CHECK:         threadblock.matmul {{.*}} {mma = "wgmma", warps = array<i64: 1, 2, 1>
-// CHECK:         threadblock.matmul {{.*}} {mma = "wgmma", warps = array<i64: 1, 1, 2>
+// CHECK:         threadblock.matmul {{.*}} {{{.*}}mma = "wgmma", warps = array<i64: 1, 2, 1>
+// CHECK:         threadblock.matmul {{.*}} {{{.*}}mma = "wgmma", warps = array<i64: 1, 1, 2>
 // NVVM:         llvm.func @chain_kernel_0
 // NVVM:           "nvvm.wgmma.mma_async"
 // NVVM:           "nvvm.wgmma.wait.group.sync.aligned"

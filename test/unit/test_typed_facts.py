@@ -22,8 +22,8 @@ FOREIGN = {
 """Names that other dialects declare, or that one place reads, each with the reason."""
 
 LOOSE = (
-    "WARPS PARTIAL_SUM MERGES STATE LHS_IN_REGISTERS ONLINE_MAXIMUM SWAPPED BATCHED SMEM_OFFSET "
-    "DOUBLE_BUFFERED ZERO_PADDING PROXY_FENCE MMA COUNTER_BYTES SCRATCH_BYTES PACKINGS INVARIANT "
+    "PARTIAL_SUM MERGES STATE ONLINE_MAXIMUM BATCHED SMEM_OFFSET "
+    "DOUBLE_BUFFERED ZERO_PADDING PROXY_FENCE COUNTER_BYTES SCRATCH_BYTES PACKINGS INVARIANT "
     "name even 'mirage.counter_bytes' 'mirage.tensor_maps' 'mirage.packings' 'mirage.rank' "
     "'mirage.occupancy_limit_bytes' 'mirage.cost' 'mirage.follows' 'mirage.constant_inputs' "
     "'mirage.grid' 'mirage.threads'"

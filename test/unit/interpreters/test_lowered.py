@@ -10,11 +10,11 @@ from lowered_kernels import check, draw, function_of, lower, schedule
 from lowering_cases import Linear
 from random_graphs import GraphMaker
 from xdsl.dialects import gpu, llvm
-from xdsl.dialects.builtin import ArrayAttr, DenseArrayBase, StringAttr
+from xdsl.dialects.builtin import ArrayAttr, StringAttr
 from xdsl.ir import Operation
 from xdsl.utils.hints import isa
 
-from mirage_mlir.dialects import nvvm
+from mirage_mlir.dialects import nvvm, threadblock
 from mirage_mlir.interpreters.lowered import random_inputs, run_kernels
 
 LINEARS = {
@@ -312,9 +312,8 @@ def test_depth_is_split_over_warps() -> None:
 
 def warps_of(name: str) -> tuple[int, ...]:
     module = schedule(cases.rmsnorm_linear(LINEARS[name]))
-    (warps,) = [op.attributes["warps"] for op in module.walk() if "warps" in op.attributes]
-    assert isinstance(warps, DenseArrayBase)
-    return tuple(int(count) for count in warps.get_values())
+    (warps,) = [op.warp_counts for op in module.walk() if isinstance(op, threadblock.MatmulOp)]
+    return warps
 
 
 def test_chosen_blocks() -> None:

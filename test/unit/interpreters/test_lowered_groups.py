@@ -18,7 +18,7 @@ from lowering_cases import (
 )
 from small_graphs import ALL
 from xdsl.dialects import gpu
-from xdsl.dialects.builtin import DenseArrayBase, IntegerAttr, ModuleOp, i64
+from xdsl.dialects.builtin import IntegerAttr, ModuleOp, i64
 
 from mirage_mlir.dialects import threadblock
 from mirage_mlir.dialects.layout import BarrierOp
@@ -48,10 +48,8 @@ def groups_of(module: ModuleOp, threads: int | None = None) -> list[tuple[list[i
     """The warpgroups of each matmul that has some, and whether it is computed transposed."""
     found: list[tuple[list[int], bool]] = []
     for op in matmuls_of(schedule(module.clone(), threads=threads)):
-        if "mma" in op.attributes:
-            warps = op.attributes["warps"]
-            assert isinstance(warps, DenseArrayBase)
-            found.append(([int(count) for count in warps.get_values()], "swapped" in op.attributes))
+        if op.mma is not None:
+            found.append(([*op.warp_counts], op.swapped is not None))
     return found
 
 
