@@ -33,8 +33,8 @@ from mirage_mlir.api.arguments import (
 )
 from mirage_mlir.api.options import checked
 from mirage_mlir.dialects import kernel
+from mirage_mlir.driver.optimize import optimize
 from mirage_mlir.driver.options import Options
-from mirage_mlir.driver.profile import optimize
 from mirage_mlir.driver.types import element_attribute, element_type_of_attribute
 from mirage_mlir.graph.target import DEFAULT_CHIPS, DEFAULT_TARGET
 from mirage_mlir.runtime.element_types import ElementType, element_type_of
