@@ -1,8 +1,6 @@
 """The `superoptimize` pass."""
 
-from collections.abc import Callable, Generator, Iterator, Sequence
-from contextlib import contextmanager
-from contextvars import ContextVar
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice
 
@@ -28,7 +26,7 @@ from mirage_mlir.dialects.common import FloatType
 from mirage_mlir.dialects.target import settle_target
 from mirage_mlir.equivalence import EquivalenceReport, Verdict, check_equivalence
 from mirage_mlir.equivalence.check import BUDGET
-from mirage_mlir.equivalence.collected import note_comparison
+from mirage_mlir.equivalence.comparison_report import Comparison, Noted, not_noted
 from mirage_mlir.graph.target import DEFAULT_TARGET, require_known, target_named
 from mirage_mlir.interruption import deferred
 from mirage_mlir.passes.search.check import check
@@ -43,36 +41,6 @@ from mirage_mlir.passes.search.tile_positions import ArrangementError
 from mirage_mlir.progress import Progress
 from mirage_mlir.search.report import SearchReport
 
-_reports: ContextVar[tuple[list[SearchReport], ...]] = ContextVar("reports", default=())
-"""The lists of all `with` blocks that wait for reports."""
-
-
-@contextmanager
-def collect_reports() -> Generator[list[SearchReport]]:
-    """The list to which `superoptimize` appends what each search did in this `with` block."""
-    reports: list[SearchReport] = []
-    token = _reports.set((*_reports.get(), reports))
-    try:
-        yield reports
-    finally:
-        _reports.reset(token)
-
-
-Known = Callable[["SuperoptimizePass", FuncOp], FuncOp | None]
-"""What to put in the place of a function without a search, if that is known."""
-
-_known: ContextVar[Known | None] = ContextVar("known", default=None)
-
-
-@contextmanager
-def use_known(known: Known) -> Generator[None]:
-    """Ask `known` before each search in this `with` block."""
-    token = _known.set(known)
-    try:
-        yield
-    finally:
-        _known.reset(token)
-
 
 @dataclass(frozen=True)
 class Candidate:
@@ -84,6 +52,8 @@ class Candidate:
     """Whether it has each operator alone: the program as it was written."""
     report: SearchReport
     """What the search did until then, and this candidate."""
+    proof: EquivalenceReport | None = None
+    """What comparing it with the function came to; None where nobody did yet."""
 
     def compared(self, reference: FuncOp) -> EquivalenceReport:
         """Whether it computes what `reference` does."""
@@ -133,9 +103,12 @@ def verified(
     effort: Effort | None = None,
     *,
     unverified: bool = False,
+    noted: Noted = not_noted,
 ) -> Iterator[Candidate]:
     """
     The candidates that are proved or tested; with `unverified`, without any, one that is not.
+
+    Every comparison that is made goes to `noted`, also those of candidates that are refused.
 
     Raises:
         ValueError: there is no such target.
@@ -143,11 +116,12 @@ def verified(
     """
     refused: list[tuple[Candidate, EquivalenceReport]] = []
     some = False
-    for candidate in candidates(function, target, effort):
-        report = candidate.report
+    for found in candidates(function, target, effort):
+        report = found.report
         with report.phase("verification"):
-            proof = candidate.compared(function)
-        note_comparison(function.sym_name.data, candidate.plan.structure, proof)
+            proof = found.compared(function)
+        candidate = replace(found, proof=proof)
+        noted(Comparison(function.sym_name.data, candidate.plan.structure, proof))
         report.verification, report.rejected = proof.headline, len(refused)
         if proof.accepted(unverified=False):
             some = True
@@ -244,46 +218,57 @@ class SuperoptimizePass(ModulePass):
 
         Ctrl-C ends the search: the best so far is taken.
         """
-        target = settle_target(op, self.target, self.name)
-        with deferred():
-            replace(self, target=target.name)._apply(op)
+        search = self.settled(op)
+        rewrite(op, lambda function: replacement(search.search(function)))
 
-    def _apply(self, op: ModuleOp) -> None:
-        for function in [f for f in op.walk() if isinstance(f, FuncOp)]:
-            if has_work(function) and not is_partitioned(function):
-                self._replace(function)
-        inline_pieces(op)
+    def settled(self, module: ModuleOp) -> "SuperoptimizePass":
+        """This pass with the target that `module`, which notes it, is compiled for from now on."""
+        target = settle_target(module, self.target, self.name)
+        ask_for(self.f32, module)
+        return replace(self, target=target.name)
 
-    def _replace(self, function: FuncOp) -> None:
-        ask_for(self.f32, function)
-        check(function)
-        known = _known.get()
-        if known is not None and (result := known(self, function)) is not None:
-            Rewriter.replace_op(function, result)
-            return
-        target = self.target or DEFAULT_TARGET
-        found = verified(function, target, self.effort(), unverified=self.allow_unverified)
-        best, *others = islice(found, self.top_k)
+    def search(self, function: FuncOp, noted: Noted = not_noted) -> Sequence[Candidate]:
+        """
+        What is found for a function, the best first; every comparison goes to `noted`.
+
+        Raises:
+            DiagnosticException: an operator has no kernel at all, or no candidate is verified.
+        """
+        target, effort = self.target or DEFAULT_TARGET, self.effort()
+        found = verified(function, target, effort, unverified=self.allow_unverified, noted=noted)
+        kept = list(islice(found, self.top_k))
+        best = kept[0]
         if best.report.stopped:
             remark(function, f"{best.report.stopped} ended the search: the best so far is taken")
         if best.alone and len(best.plan.kernels) > 1:
             remark(function, "no better graph was found: each operator is a kernel of its own")
         for line in best.report.lines():
             remark(function, line, detail=True)
-        for reports in _reports.get():
-            reports.append(best.report)
-        Rewriter.replace_op(function, [best.function, *_ranked(others)])
+        return kept
 
 
-def _ranked(others: Sequence[Candidate]) -> list[FuncOp]:
-    """The functions of further candidates, each with its rank and its modelled time in seconds."""
-    functions: list[FuncOp] = []
-    for rank, candidate in enumerate(others, start=1):
-        function = candidate.function
-        function.sym_name = StringAttr(f"{function.sym_name.data}__candidate_{rank}")
-        function.attributes["mirage.rank"] = IntegerAttr(rank, i64)
-        function.attributes["mirage.cost"] = FloatAttr(candidate.plan.seconds, f64)
-        functions.append(function)
+def rewrite(module: ModuleOp, found: Callable[[FuncOp], Sequence[FuncOp]]) -> None:
+    """Put what is `found` for it in the place of each function of `module` that has operators."""
+    with deferred():
+        for function in [f for f in module.walk() if isinstance(f, FuncOp)]:
+            if has_work(function) and not is_partitioned(function):
+                check(function)
+                Rewriter.replace_op(function, found(function))
+        inline_pieces(module)
+
+
+def replacement(found: Sequence[Candidate]) -> list[FuncOp]:
+    """
+    Functions to put in the place of the one that candidates, the best first, were found for.
+
+    Those of further candidates have their rank, and their modelled time in seconds.
+    """
+    functions = [candidate.function.clone() for candidate in found]
+    for rank, (function, candidate) in enumerate(zip(functions, found, strict=True)):
+        if rank > 0:
+            function.sym_name = StringAttr(f"{function.sym_name.data}__candidate_{rank}")
+            function.attributes["mirage.rank"] = IntegerAttr(rank, i64)
+            function.attributes["mirage.cost"] = FloatAttr(candidate.plan.seconds, f64)
     return functions
 
 

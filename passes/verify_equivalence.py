@@ -10,7 +10,7 @@ from xdsl.passes import ModulePass
 from mirage_mlir.diagnostics import fail, remark
 from mirage_mlir.equivalence import Verdict, check_equivalence
 from mirage_mlir.equivalence.check import BUDGET
-from mirage_mlir.equivalence.collected import note_comparison
+from mirage_mlir.equivalence.comparison_report import Comparison, Noted, not_noted
 from mirage_mlir.equivalence.random_tests import LANES, MOST_LANES
 
 
@@ -64,6 +64,10 @@ class VerifyEquivalencePass(ModulePass):
             raise ValueError(f"seed is not negative, but {self.seed} is")
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
+        self.compare(op)
+
+    def compare(self, op: ModuleOp, noted: Noted = not_noted) -> None:
+        """Do what the pass does; the comparison goes to `noted` before a failure."""
         reference = _function(op, self.reference)
         candidate = _function(op, self.candidate)
         if reference.function_type != candidate.function_type:
@@ -73,7 +77,7 @@ class VerifyEquivalencePass(ModulePass):
                 f"@{self.reference} has type {reference.function_type}",
             )
         report = check_equivalence(reference, candidate, self.tests, self.seed, self.budget)
-        note_comparison(self.reference, self.candidate, report)
+        noted(Comparison(self.reference, self.candidate, report))
         match report.verdict:
             case Verdict.EQUAL:
                 remark(candidate, f"@{self.candidate} is @{self.reference}: {report}")

@@ -13,8 +13,8 @@ from mirage_mlir.api.elementwise import ElementwiseOperators
 from mirage_mlir.api.options import checked
 from mirage_mlir.api.reductions import Reductions
 from mirage_mlir.api.tensor import Tensor
+from mirage_mlir.driver.optimize import optimize
 from mirage_mlir.driver.options import Options
-from mirage_mlir.driver.profile import optimize
 from mirage_mlir.driver.types import element_attribute
 from mirage_mlir.graph.target import DEFAULT_CHIPS, DEFAULT_TARGET
 from mirage_mlir.runtime.element_types import ElementType, element_type_of

@@ -11,7 +11,7 @@ from mirage_mlir.api.graph import KernelGraph, SearchOptions, options_of
 from mirage_mlir.api.options import checked
 from mirage_mlir.dialects.target import resolve_target
 from mirage_mlir.driver.as_written import compile_as_written
-from mirage_mlir.driver.profile import optimize
+from mirage_mlir.driver.optimize import optimize
 from mirage_mlir.driver.source import functions, parse_program
 from mirage_mlir.graph.target import DEFAULT_TARGET
 from mirage_mlir.runtime.kernel import CompiledKernel

@@ -9,7 +9,6 @@ import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import asdict, dataclass, field, replace
-from itertools import islice
 from math import inf, isfinite
 from time import perf_counter
 
@@ -26,10 +25,9 @@ from mirage_mlir.driver.compile import CompiledFunction, compile_function
 from mirage_mlir.driver.options import Options
 from mirage_mlir.driver.remembered import offers_read, offers_written
 from mirage_mlir.driver.source import alone, function_named, parse_program, text_of
-from mirage_mlir.driver.superoptimize import Superoptimized, offers, superoptimize_function
+from mirage_mlir.driver.superoptimize import Superoptimized, superoptimize_function
 from mirage_mlir.equivalence.comparison_report import EquivalenceReport
 from mirage_mlir.graph.target import target_named
-from mirage_mlir.passes.search.precision import AS_F32, ask_for
 from mirage_mlir.progress import Progress
 from mirage_mlir.runtime.cuda_driver import CudaDriver, CudaError
 from mirage_mlir.runtime.launch import can_run
@@ -312,27 +310,3 @@ def _known(proof: EquivalenceReport) -> Callable[[func.FuncOp], EquivalenceRepor
         return proof
 
     return compared
-
-
-def optimize(
-    module: ModuleOp, name: str, options: Options, machine: Machine | None = None
-) -> Superoptimized:
-    """
-    What `superoptimize_function` does, with candidates timed where the options ask for it.
-
-    Raises:
-        ValueError: there is no such function.
-        CudaError: timing is asked for and there is no GPU.
-        DiagnosticException: the program cannot be compiled; the message says where and why.
-    """
-    if options.f32 != AS_F32:
-        module = module.clone()
-        ask_for(options.f32, module)
-    if not options.profile:
-        return superoptimize_function(module, name, options)
-    profiler = Profiler(machine or this_machine(options.target), options)
-    reference = function_named(module, name)
-    if known := profiler.remembered(reference):
-        return superoptimize_function(module, name, options, known)
-    found = list(islice(offers(reference, options.target, options.effort()), options.top_k))
-    return profiler.settle(module, name, found)

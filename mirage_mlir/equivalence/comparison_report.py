@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from enum import Enum
 
@@ -176,6 +177,14 @@ class Comparison:
         """What JSON has of it: `reference`, `candidate` and the fields of the report."""
         names = {"reference": self.reference, "candidate": self.candidate}
         return names | self.report.fields()
+
+
+Noted = Callable[[Comparison], None]
+"""Takes each comparison as it is made: also a pass that fails has made some."""
+
+
+def not_noted(comparison: Comparison) -> None:
+    """For those who want a result, and not how it was compared."""
 
 
 def _loss_text(loss: Loss | None) -> str:

@@ -5,6 +5,7 @@ The lowering decides by these functions for one matmul, and the search's cost mo
 all tile sizes at once: arrays have an entry for each.
 """
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -12,7 +13,16 @@ from numpy.typing import ArrayLike, NDArray
 
 from mirage_mlir.graph.layout import MMA_COLUMNS, MMA_DEPTH, MMA_ROWS
 from mirage_mlir.graph.schedule import MAX_EXCHANGE_BYTES
-from mirage_mlir.graph.wgmma import COLUMN_STEP, GROUP_THREADS, MAX_SUMS, WGMMA_DEPTH, WGMMA_ROWS
+from mirage_mlir.graph.wgmma import (
+    COLUMN_STEP,
+    GROUP_COUNTS,
+    GROUP_THREADS,
+    LONGEST_LINE,
+    MAX_SUMS,
+    WGMMA_DEPTH,
+    WGMMA_ROWS,
+    registers_for_chain,
+)
 
 Array = NDArray[np.float64]
 Mask = NDArray[np.bool_]
@@ -138,3 +148,42 @@ def split_groups(
         best = np.where(better, work, best)
         down, across = np.where(better, float(d), down), np.where(better, float(a), across)
     return Split(down, across, count / (down * across), np.isfinite(best))
+
+
+def split_group_chain(
+    sizes: tuple[ArrayLike, ArrayLike, ArrayLike],
+    widths: Sequence[ArrayLike],
+    groups: ArrayLike,
+    *,
+    looped: bool,
+) -> Split:
+    """
+    The split of a chain of matmuls over warpgroups with the fewest partial sums.
+
+    Args:
+        sizes: rows, columns and depth of the first matmul; its columns are the others' depth, so
+            warpgroups that share them hold partial sums of the others.
+        widths: columns of the others.
+        groups: of the block, one of `GROUP_COUNTS`.
+        looped: whether the block has a loop.
+    """
+    rows, keys, depth = (np.asarray(size, np.float64) for size in sizes)
+    wide, count = [np.asarray(width, np.float64) for width in widths], np.asarray(groups)
+    total, widest = sum(wide, start=np.float64(0)), np.maximum.reduce(wide)
+    possible = rows % WGMMA_ROWS == 0
+    for size in (keys, depth, *wide):
+        possible = possible & (size % WGMMA_DEPTH == 0)
+    limits = [float(registers_for_chain(each, looped=looped)) for each in GROUP_COUNTS]
+    limit = np.select([count == each for each in GROUP_COUNTS], limits, 0.0)
+    across = np.full(np.broadcast(possible, count).shape, np.inf)
+    for parts in GROUP_COUNTS:
+        down, part = np.maximum(count / parts, 1), np.maximum(keys / parts, 1)
+        registers = rows / (WGMMA_ROWS * down) * (part + total) * WGMMA_ROWS / GROUP_THREADS
+        fits = possible & (count >= parts) & (rows % (WGMMA_ROWS * down) == 0)
+        fits = fits & (keys % (WGMMA_DEPTH * parts) == 0) & (registers <= limit)
+        # Each group starts at a whole line, or all share one.
+        fits = fits & ((part % LONGEST_LINE == 0) | (LONGEST_LINE % part == 0))
+        if parts > 1:
+            fits = fits & (parts * rows * widest * 4 <= 2 * MAX_EXCHANGE_BYTES)
+        across = np.where(fits & np.isinf(across), float(parts), across)
+    return Split(count / across, across, np.ones_like(across), np.isfinite(across))

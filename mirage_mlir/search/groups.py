@@ -10,8 +10,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from mirage_mlir.graph.schedule import MAX_EXCHANGE_BYTES
-from mirage_mlir.graph.sharing import Lines, split_groups
+from mirage_mlir.graph.sharing import Lines, split_group_chain, split_groups
 from mirage_mlir.graph.wgmma import (
     COLUMN_STEP,
     GROUP_COUNTS,
@@ -19,9 +18,7 @@ from mirage_mlir.graph.wgmma import (
     GROUPS_IN_FLIGHT,
     ITEM_BYTES,
     LONGEST_LINE,
-    WGMMA_DEPTH,
     WGMMA_ROWS,
-    registers_for_chain,
 )
 from mirage_mlir.search.chains import Chain, Shared
 from mirage_mlir.search.hypergraph import Edge
@@ -168,34 +165,17 @@ def _group_chain(tiling: Tiling, edges: Mapping[int, Edge], chain: Chain, groups
     widths = [
         tiling.extent([a for a in tiling.axes(other) if a not in own]) for other in chain.others
     ]
-    total, widest = sum(widths, start=tiling.zero), np.maximum.reduce(widths)
-    possible = (rows % WGMMA_ROWS == 0) & (keys % WGMMA_DEPTH == 0) & (depth % WGMMA_DEPTH == 0)
+    split = split_group_chain((rows, keys, depth), widths, groups, looped=bool(mesh.trip_counts))
+    possible, across = split.fits, split.across
     each = np.full_like(rows, 2 * GROUP_WORK)
     for value in (chain.first, *chain.others):
         for operand in edges[value].operands:
             summed_over = edges[value].axis
             assert summed_over is not None
             line = operand_tile(tiling, edges, operand, summed_over).line
-            possible &= line > 0
+            possible = possible & (line > 0)
             each = np.where(line < LONGEST_LINE, 2 * GROUP_WORK * SHORT_LINES, each)
-    for width in widths:
-        possible &= width % WGMMA_DEPTH == 0
-    looped = bool(mesh.trip_counts)
-    limits = [float(registers_for_chain(count, looped=looped)) for count in GROUP_COUNTS]
-    limit = np.select([groups == count for count in GROUP_COUNTS], limits, 0.0)
-    across = np.full_like(rows, np.inf)
-    for split in GROUP_COUNTS:
-        down = groups / split
-        registers = rows / (WGMMA_ROWS * down) * (keys / split + total) * WGMMA_ROWS / GROUP_THREADS
-        fits = possible & (down >= 1) & (rows % (WGMMA_ROWS * np.maximum(down, 1)) == 0)
-        fits &= (keys % (WGMMA_DEPTH * split) == 0) & (registers <= limit)
-        # Each group starts at a whole line, or all share one.
-        part = np.maximum(keys / split, 1)
-        fits &= (part % LONGEST_LINE == 0) | (LONGEST_LINE % part == 0)
-        if split > 1:
-            fits &= split * rows * widest * 4 <= 2 * MAX_EXCHANGE_BYTES
-        across = np.where(fits & np.isinf(across), float(split), across)
-    fits = np.isfinite(across)
+    fits = possible
     heights = rows / WGMMA_ROWS
     parts = np.where(fits & (across > 1), across * rows * 4, 0.0)
     found = {

@@ -1,7 +1,6 @@
 """From the text of one program to the bytes of the result."""
 
 import sys
-import time
 from collections.abc import Callable, Generator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
@@ -34,8 +33,13 @@ class InternalError(Exception):
     """A fault of the compiler, not of its input."""
 
 
-AfterPass = Callable[[ModulePass, ModuleOp, float], None]
-"""Called after each pass, with the verified program and the seconds that the pass took."""
+Apply = Callable[[ModulePass, Context, ModuleOp], None]
+"""Applies a pass to a program."""
+
+
+def apply_pass(each: ModulePass, context: Context, module: ModuleOp) -> None:
+    """Apply a pass, and nothing else."""
+    each.apply(context, module)
 
 
 @contextmanager
@@ -73,13 +77,13 @@ class Compilation:
             raise Rejected(Diagnostic(Severity.ERROR, "nested too deep", name)) from error
         return module
 
-    def run_passes(self, module: ModuleOp, name: str, after_pass: AfterPass) -> None:
+    def run_passes(
+        self, module: ModuleOp, name: str, apply: Apply, after_pass: Callable[[], None]
+    ) -> None:
         for each in self.passes:
-            start = time.perf_counter()
             try:
                 with rejections(each.name, name):
-                    each.apply(self.context, module)
-                seconds = time.perf_counter() - start
+                    apply(each, self.context, module)
                 verify(module)
             except InvalidOperation as error:
                 self._dump(each, module, " Failed")
@@ -88,8 +92,7 @@ class Compilation:
                 self._dump(each, module, " Failed")
                 raise
             self._dump(each, module, "")
-            with rejections(each.name, name):
-                after_pass(each, module, seconds)
+            after_pass()
 
     def emit(self, module: ModuleOp, name: str) -> bytes:
         target = self.target

@@ -4,13 +4,12 @@ import json
 import sys
 import traceback
 from collections.abc import Callable, Generator, Iterable, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from xdsl.context import Context
-from xdsl.dialects.builtin import ModuleOp
 from xdsl.passes import ModulePass
 from xdsl.universe import Universe
 
@@ -20,7 +19,13 @@ from mirage_mlir.runtime.cuda_driver import CudaError
 from mirage_mlir.targets.base import BinaryTarget
 from mirage_mlir.tool.available import about_unknown, available
 from mirage_mlir.tool.command_line import CommandLine, parse_command_line
-from mirage_mlir.tool.compilation import Compilation, InternalError, Rejected, rejections
+from mirage_mlir.tool.compilation import (
+    Compilation,
+    InternalError,
+    Rejected,
+    apply_pass,
+    rejections,
+)
 from mirage_mlir.tool.excerpt import ExcerptWriter
 from mirage_mlir.tool.expected_diagnostics import ExpectedDiagnostics
 from mirage_mlir.tool.files import SPLIT_LINE, Chunk, InputError, Output, read_source
@@ -118,22 +123,16 @@ class _Run:
 
     def translate(self, name: str, chunk: Chunk, print_remarks: Callable[[], None]) -> None:
         """Parse, run the passes, write the result; raises `Rejected`."""
-        context, session = self.compilation.context, self.session
-
-        def after_pass(done: ModulePass, module: ModuleOp, seconds: float) -> None:
-            print_remarks()
-            if session is not None:
-                session.after_pass(done, module, seconds)
-
         module = self.compilation.parse(chunk.in_place, name)
-        if session is not None:
-            session.begin(module)
+        run = None if self.session is None else self.session.start(module)
         with Progress().shown():
-            self.compilation.run_passes(module, name, after_pass)
+            self.compilation.run_passes(
+                module, name, apply_pass if run is None else run.apply, print_remarks
+            )
         self.output.write(self.compilation.emit(module, name))
-        if session is not None:
+        if run is not None:
             with rejections("mirage-opt", name):
-                report = session.finish(context, module)
+                report = run.finish(module)
             print_remarks()
             _say([report] if report else [])
 
@@ -141,23 +140,24 @@ class _Run:
 def _session(command: CommandLine) -> "Session | None":
     """What reports, writes artifacts and times, when the command line asks for one of them."""
     explains = command.explain or command.explain_json is not None
-    if not (command.report or explains or command.profile) and command.artifacts is None:
-        if command.pack:
-            raise UsageError(
-                "--pack is for --report, --artifacts and --profile; for -t write {pack=true}"
-            )
+    compiles = command.report or explains or command.profile or command.artifacts is not None
+    if command.pack and not compiles:
+        raise UsageError(
+            "--pack is for --report, --artifacts and --profile; for -t write {pack=true}"
+        )
+    if not compiles and command.search_stats is None and command.verify_report is None:
         return None
     if command.explain_json is not None and not Path(command.explain_json).parent.is_dir():
         raise UsageError(f"--explain-json={command.explain_json}: there is no such folder")
-    # Imported here: it brings the lowering and the bindings, which few runs need.
+    # Imported here: it brings the search and the lowering, which few runs need.
     from mirage_mlir.driver.session import Profiling, Session
 
     try:
         return Session(
             report=command.report,
             explain=command.explain,
-            explain_json=command.explain_json,
-            artifacts=command.artifacts,
+            explain_json=None if command.explain_json is None else Path(command.explain_json),
+            artifacts=None if command.artifacts is None else Path(command.artifacts),
             verbose=command.verbose,
             profiling=Profiling(cache=command.cache) if command.profile else None,
             pack=command.pack,
@@ -170,48 +170,27 @@ def _run(words: Sequence[str]) -> int:
     universe = available()
     command = parse_command_line(words, universe)
     compilation = _compilation(command, universe)
-    with _search_stats(command.search_stats), _verify_report(command.verify_report):
-        return _Run(command, compilation, Output(command.output), _session(command)).run()
+    with ExitStack() as written:
+        session = _session(command)
+        if session is not None:
+            written.enter_context(_written(command.search_stats, session.search_stats))
+            written.enter_context(_written(command.verify_report, session.verify_report))
+        return _Run(command, compilation, Output(command.output), session).run()
 
 
 @contextmanager
-def _search_stats(path: str | None) -> Generator[None]:
-    """Write what the searches of this `with` block did to `path`; the README says what is there."""
+def _written(path: str | None, fields: Callable[[], dict[str, object]]) -> Generator[None]:
+    """Write `fields` to `path` as JSON after this `with` block, also of a failed run."""
     if path is None:
         yield
         return
-    # Imported here: few runs need the search.
-    from mirage_mlir.passes.superoptimize import collect_reports
-
     # Opened first: a search is not made in vain.
     output = Output(path)
-    with collect_reports() as reports:
+    try:
         yield
-    text = json.dumps({"searches": [report.as_dict() for report in reports]}, indent=2)
-    output.write(f"{text}\n".encode())
-    output.keep()
-
-
-@contextmanager
-def _verify_report(path: str | None) -> Generator[None]:
-    """
-    Write every comparison that passes made in this `with` block to `path`, also of a failed run.
-
-    `EquivalenceReport.fields` says what is there.
-    """
-    if path is None:
-        yield
-        return
-    from mirage_mlir.equivalence.collected import collect_comparisons
-
-    output = Output(path)
-    with collect_comparisons() as comparisons:
-        try:
-            yield
-        finally:
-            found = [comparison.fields() for comparison in comparisons]
-            output.write(f"{json.dumps({'comparisons': found}, indent=2)}\n".encode())
-            output.keep()
+    finally:
+        output.write(f"{json.dumps(fields(), indent=2)}\n".encode())
+        output.keep()
 
 
 def run(words: Sequence[str]) -> int:

@@ -23,15 +23,13 @@ from mirage_mlir.graph.schedule import (
     MAX_EXCHANGE_BYTES,
     MAX_FRAGMENT_REGISTERS,
 )
+from mirage_mlir.graph.sharing import split_group_chain
 from mirage_mlir.graph.target import Target
 from mirage_mlir.graph.wgmma import (
     GROUP_COUNTS,
     GROUP_THREADS,
     GROUPS_IN_FLIGHT,
-    LONGEST_LINE,
-    WGMMA_DEPTH,
     WGMMA_ROWS,
-    registers_for_chain,
     wgmma_result,
 )
 from mirage_mlir.passes.lowering.context import buffer_of
@@ -136,26 +134,13 @@ def choose_group_chain(
     rows, keys, depth = matmul_sizes(first)
     widths = [matmul_sizes(op)[1] for op in others]
     operands = [*first.operands, *(op.rhs for op in others)]
-    if rows % WGMMA_ROWS or any(size % WGMMA_DEPTH for size in (keys, depth, *widths)):
-        return None
     if warps % GROUP_WARPS or not all(may_be_multiplied(value) for value in operands):
         return None
-    count = warps // GROUP_WARPS
     graph = first.parent_op()
     assert isinstance(graph, kernel.GraphDefinedOp)
-    limit = registers_for_chain(count, looped=bool(graph.loop_sizes))
-    for across in (1 << k for k in range(count.bit_length())):
-        down, part = count // across, keys // across
-        if rows % (WGMMA_ROWS * down) or part % WGMMA_DEPTH:
-            continue
-        # Each group starts at a whole line of 64, or all share one.
-        if part % LONGEST_LINE and LONGEST_LINE % part:
-            continue
-        sums = rows // (WGMMA_ROWS * down) * (part + sum(widths)) * WGMMA_ROWS // GROUP_THREADS
-        parts = across * rows * max(widths) * 4
-        if sums <= limit and (across == 1 or parts <= 2 * MAX_EXCHANGE_BYTES):
-            return Chain(down, across, groups=True)
-    return None
+    looped = bool(graph.loop_sizes)
+    split = split_group_chain((rows, keys, depth), widths, warps // GROUP_WARPS, looped=looped)
+    return Chain(int(split.down), int(split.across), groups=True) if split.fits else None
 
 
 def may_be_multiplied(value: SSAValue) -> bool:

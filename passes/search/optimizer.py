@@ -17,7 +17,7 @@ from mirage_mlir.graph.target import Target
 from mirage_mlir.passes.search import direct
 from mirage_mlir.passes.search.from_ir import Piece, UnsupportedError, read_piece
 from mirage_mlir.passes.search.normalise import normalise
-from mirage_mlir.passes.search.piece_extraction import PieceCut, partition
+from mirage_mlir.passes.search.piece_extraction import PieceCut, Said, partition, read_or_remark
 from mirage_mlir.passes.search.pieces import PieceSearch
 from mirage_mlir.passes.search.plan import Plan, PlannedKernel, returned, stays, to_compute
 from mirage_mlir.passes.search.proofs import PieceProofs
@@ -148,16 +148,19 @@ class Optimizer:
         """The function cut in pieces, each of which is planned by itself."""
         # Half of what is left of the time is for the search of the pieces.
         half = replace(self.limits, deadline=(perf_counter() + self.limits.deadline) / 2)
+        said: Said = set()
         with self.report.phase("partition"):
-            parts = partition(self.function, self.target, self.pieces.seconds, expired=half.expired)
+            parts = partition(
+                self.function, self.target, self.pieces.seconds, expired=half.expired, said=said
+            )
         if half.expired():
             self.report.cut.append(f"ways to cut the program after half of {half.reason}")
-        pieces = [piece for part in parts if (piece := _piece(part)) is not None]
-        self.pieces.search(pieces, self.limits.max_kernels)
+        pieces = [_piece(part, said) for part in parts]
+        self.pieces.search(filter(None, pieces), self.limits.max_kernels)
         found: dict[tuple[SSAValue, ...], PlannedKernel] = {}
         try:
-            for part in parts:
-                best = self._planned(part)
+            for part, piece in zip(parts, pieces, strict=True):
+                best = None if piece is None else self._planned(piece)
                 kernels = self._apart(part) if best is None else [best]
                 found |= {planned.results: planned for planned in kernels}
         except AloneError as error:
@@ -165,15 +168,14 @@ class Optimizer:
             return []
         return [Plan(self.function, tuple(found.values()), self.proofs.compare)]
 
-    def _planned(self, part: PieceCut) -> PlannedKernel | None:
-        """The best that is proved for a part; None where nothing is."""
-        if (piece := _piece(part)) is not None:
-            plans = self.pieces.plans(piece, self.limits.max_kernels)[:MOST_PROVED]
-            # Where the time was over before its search, there is what the cut is based on.
-            found = [*plans, *self.pieces.rough(piece)]
-            for planned in found:
-                if self._is_proved(planned):
-                    return replace(planned, rivals=tuple(p for p in found if p is not planned))
+    def _planned(self, piece: Piece) -> PlannedKernel | None:
+        """The best that is proved for a piece; None where nothing is."""
+        plans = self.pieces.plans(piece, self.limits.max_kernels)[:MOST_PROVED]
+        # Where the time was over before its search, there is what the cut is based on.
+        found = [*plans, *self.pieces.rough(piece)]
+        for planned in found:
+            if self._is_proved(planned):
+                return replace(planned, rivals=tuple(p for p in found if p is not planned))
         return None
 
     def _apart(self, part: PieceCut) -> list[PlannedKernel]:
@@ -256,16 +258,13 @@ class Optimizer:
         return planned
 
 
-def _piece(part: PieceCut) -> Piece | None:
+def _piece(part: PieceCut, said: Said) -> Piece | None:
     """A part of a function as a piece to search; None where it is none."""
     if _is_one_operator(part) and isinstance(
         part.results[0].owner, kernel.ConstantOp | kernel.ConcatOp
     ):
         return None
-    try:
-        return read_piece(part.operators, part.results)
-    except (UnsupportedError, RolesError):
-        return None
+    return read_or_remark(part, said)
 
 
 def _is_one_operator(part: PieceCut) -> bool:

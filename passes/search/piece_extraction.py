@@ -8,6 +8,7 @@ from math import inf, prod
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import Operation, SSAValue
 
+from mirage_mlir.diagnostics import remark
 from mirage_mlir.dialects import kernel
 from mirage_mlir.graph.target import Target
 from mirage_mlir.passes.search import direct
@@ -23,6 +24,10 @@ from mirage_mlir.search.roles import RolesError
 MAX_OPERATORS = 24
 """Elementary operators (a norm has six) of a piece: a norm with a gated MLP has eleven, normalised
 attention twenty."""
+
+
+Said = set[tuple[Operation, str]]
+"""Remarks that were made: parts that overlap cannot be read for the same reason."""
 
 
 @dataclass(frozen=True)
@@ -49,6 +54,8 @@ class NumberedFunction:
     max_operators: int = MAX_OPERATORS
     announce: Callable[[Sequence[Piece]], None] | None = None
     """Told of pieces that `seconds_of` is going to be asked for."""
+    said: Said = field(default_factory=Said)
+    """Remarks on parts that are no pieces."""
     operations: list[Operation] = field(default_factory=list[Operation])
     operators: list[Operator] = field(default_factory=list[Operator])
     _numbers: dict[Operation, int] = field(default_factory=dict[Operation, int])
@@ -107,10 +114,8 @@ class NumberedFunction:
         return self._pieces[part]
 
     def _newly_read(self, part: OperatorGroup) -> Piece | None:
-        cut = self.cut(part)
-        try:
-            piece = read_piece(cut.operators, cut.results)
-        except (UnsupportedError, RolesError):
+        piece = read_or_remark(self.cut(part), self.said)
+        if piece is None:
             return None
         count = sum(1 for _ in piece.program.operations())
         return piece if count <= self.max_operators or len(part.operators) == 1 else None
@@ -254,6 +259,20 @@ def _in_order(operations: Iterable[Operation]) -> list[Operation]:
     return list(ordered)
 
 
+def read_or_remark(cut: PieceCut, said: Said) -> Piece | None:
+    """A part of a function as a piece; None where it is none, with a remark not yet `said`."""
+    try:
+        return read_piece(cut.operators, cut.results)
+    except UnsupportedError as error:
+        op, message = error.op, f"is not fused with some of its neighbours: {error}"
+    except RolesError as error:
+        op, message = _made(cut.results)[0], f"is not fused with all before it: the piece {error}"
+    if (op, message) not in said:
+        said.add((op, message))
+        remark(op, message, detail=True)
+    return None
+
+
 def partition(
     function: FuncOp,
     target: Target,
@@ -261,6 +280,7 @@ def partition(
     max_operators: int = MAX_OPERATORS,
     expired: Callable[[], bool] = never,
     announce: Callable[[Sequence[Piece]], None] | None = None,
+    said: Said | None = None,
 ) -> list[PieceCut]:
     """
     The pieces of `function`, which is normalised, each after those whose results it reads.
@@ -275,7 +295,9 @@ def partition(
         max_operators: elementary operators of a piece; a single operator may have more.
         expired: whether to stop with the best so far.
         announce: told of the pieces that are asked for first, many at once.
+        said: remarks that were made before, and those that are made here.
     """
-    pieces = NumberedFunction(function, target, seconds, max_operators, announce)
+    said = set() if said is None else said
+    pieces = NumberedFunction(function, target, seconds, max_operators, announce, said)
     parts = Partitioner(pieces.operators, pieces, expired).run()
     return [pieces.cut(part) for part in parts if not pieces.is_graph(part)]

@@ -17,8 +17,9 @@ from mirage_mlir.driver import profile
 from mirage_mlir.driver.bench import Bench, Reading, Subject, Trial
 from mirage_mlir.driver.bench_process import BenchProcess
 from mirage_mlir.driver.choose import Offer
+from mirage_mlir.driver.optimize import optimize
 from mirage_mlir.driver.options import Options
-from mirage_mlir.driver.profile import Machine, Profiler, optimize
+from mirage_mlir.driver.profile import Machine, Profiler
 from mirage_mlir.driver.session import Profiling, Session
 from mirage_mlir.driver.source import compiler_context, functions, parse_program, text_of
 from mirage_mlir.passes.superoptimize import SuperoptimizePass
@@ -178,7 +179,7 @@ def test_it_is_remembered(cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (path,) = cache.iterdir()
     entry = json.loads(path.read_text())["entry"]
     assert len(entry["candidates"]) == 2
-    monkeypatch.setattr(profile, "offers", None)
+    monkeypatch.setattr("mirage_mlir.driver.optimize.offers", None)
     second = optimize(module, "f", options, MACHINE)
     assert second.artifact.targets == first.artifact.targets
     assert "timed on a GPU of our own: 2 candidates" in second.artifact.report
@@ -199,10 +200,9 @@ def run_session(session: Session) -> tuple[str, str]:
     module = parse_program(NORM, "f.mlir")
     search = SuperoptimizePass(top_k=3)
     with collect_remarks():
-        session.begin(module)
-        search.apply(compiler_context(), module)
-        session.after_pass(search, module, 0.0)
-        report = session.finish(compiler_context(), module)
+        started = session.start(module)
+        started.apply(search, compiler_context(), module)
+        report = started.finish(module)
     assert report is not None
     return text_of(module), report
 
@@ -210,7 +210,7 @@ def run_session(session: Session) -> tuple[str, str]:
 def session_of() -> Session:
     """A run of mirage-opt with --profile."""
     profiling = Profiling(lambda target: MACHINE)
-    return Session(report=True, artifacts=None, verbose=False, profiling=profiling)
+    return Session(report=True, profiling=profiling)
 
 
 def test_the_tool(cache: Path) -> None:

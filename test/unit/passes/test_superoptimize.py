@@ -8,15 +8,17 @@ from random_functions import FunctionMaker
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.dialects.func import FuncOp, ReturnOp
 
-from mirage_mlir.diagnostics import collect_remarks
+from mirage_mlir.diagnostics import PassFailure, collect_remarks
 from mirage_mlir.dialects import kernel
 from mirage_mlir.driver.source import compiler_context, functions, parse_program, text_of
+from mirage_mlir.equivalence import EquivalenceReport, Verdict
+from mirage_mlir.equivalence.comparison_report import Comparison
 from mirage_mlir.interpreters.function import run_function
 from mirage_mlir.passes.search.plan import stays
 from mirage_mlir.passes.superoptimize import (
+    Candidate,
     SuperoptimizePass,
     candidates,
-    collect_reports,
     verified,
 )
 from mirage_mlir.verification import verify
@@ -88,12 +90,20 @@ def test_each_candidate_has_a_report_of_its_own() -> None:
     assert last.report.structure.count("; ") == 1
 
 
-def test_reports_are_collected() -> None:
-    module = parse_program(NORM + NORM.replace("@norm", "@again"), "norm.mlir")
-    with collect_reports() as reports:
-        SuperoptimizePass().apply(compiler_context(), module)
-    assert [report.function for report in reports] == ["norm", "again"]
-    assert all(report.configurations for report in reports)
+def test_refused_candidates_are_noted(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Every comparison is heard of, also where none is accepted and the search fails."""
+    wrong = EquivalenceReport(Verdict.DIFFERENT, 0, reason="it is wrong")
+
+    def compared(candidate: Candidate, reference: FuncOp) -> EquivalenceReport:
+        return wrong
+
+    monkeypatch.setattr(Candidate, "compared", compared)
+    heard: list[Comparison] = []
+    with pytest.raises(PassFailure, match="no kernels that are verified"), collect_remarks():
+        SuperoptimizePass(time_limit=60).search(norm(), heard.append)
+    assert len(heard) > 1
+    assert {each.reference for each in heard} == {"norm"}
+    assert all(each.report is wrong for each in heard)
 
 
 def test_places_of_graphs() -> None:

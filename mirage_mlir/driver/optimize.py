@@ -1,0 +1,77 @@
+"""From a program to machine code: what the Python interface and `mirage-opt` both call."""
+
+from collections.abc import Sequence
+from itertools import islice
+
+from xdsl.dialects import func
+from xdsl.dialects.builtin import ModuleOp
+
+from mirage_mlir.driver.choose import Offer
+from mirage_mlir.driver.options import Options
+from mirage_mlir.driver.profile import Machine, Profiler, this_machine
+from mirage_mlir.driver.source import function_named
+from mirage_mlir.driver.superoptimize import Superoptimized, offers, superoptimize_function
+from mirage_mlir.graph.target import target_named
+from mirage_mlir.passes.search.precision import AS_F32, ask_for
+
+
+def optimize(
+    module: ModuleOp,
+    name: str,
+    options: Options,
+    machine: Machine | None = None,
+    found: Sequence[Offer] = (),
+) -> Superoptimized:
+    """
+    Find, verify and compile the kernels for the function `name` of `module`, which stays as it is.
+
+    Args:
+        module: the program.
+        name: which of its functions.
+        options: what to search and compile for, and whether candidates are timed.
+        machine: the GPU to time on; if not given this machine's.
+        found: what was found for the target of the options, the best first, where there has been a
+            search; another one is made only where nothing of it can be used.
+
+    Raises:
+        ValueError: there is no such function.
+        CudaError: timing is asked for and there is no GPU.
+        DiagnosticException: the program cannot be compiled; the message says where and why.
+    """
+    module = _as_asked(module, options)
+    if not options.profile:
+        known = {target_named(options.target).chip: found[0]} if found else {}
+        return superoptimize_function(module, name, options, known)
+    profiler = Profiler(machine or this_machine(options.target), options)
+    reference = function_named(module, name)
+    if known := profiler.remembered(reference):
+        return superoptimize_function(module, name, options, known)
+    if not found:
+        source = offers(reference, options.target, options.effort())
+        found = list(islice(source, options.top_k))
+    return profiler.settle(module, name, found)
+
+
+def remembered(
+    module: ModuleOp, name: str, options: Options, machine: Machine | None = None
+) -> func.FuncOp | None:
+    """
+    What `optimize` knows by timing, so that no search is needed; None where it knows nothing.
+
+    Raises as `optimize`.
+    """
+    if not options.profile:
+        return None
+    profiler = Profiler(machine or this_machine(options.target), options)
+    known = profiler.remembered(function_named(_as_asked(module, options), name))
+    offer = known.get(profiler.chip)
+    return None if offer is None else offer.function
+
+
+def _as_asked(module: ModuleOp, options: Options) -> ModuleOp:
+    """`module`, with products of f32 as precise as the options ask for."""
+    if options.f32 == AS_F32:
+        return module
+    module = module.clone()
+    ask_for(options.f32, module)
+    return module
