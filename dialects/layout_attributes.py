@@ -7,16 +7,32 @@ written `size:step`, as in CuTe. Fields that have their default are left out.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Sequence
 from itertools import groupby
 
-from xdsl.dialects.builtin import I64, ArrayAttr, DenseArrayBase, IntegerAttr, StringAttr, i64
+from xdsl.dialects.builtin import I64, ArrayAttr, IntegerAttr, StringAttr
 from xdsl.ir import Attribute, ParametrizedAttribute
 from xdsl.irdl import irdl_attr_definition
 from xdsl.parser import AttrParser
 from xdsl.printer import Printer
 from xdsl.utils.exceptions import VerifyException
 
+from mirage_mlir.dialects.layout_text import (
+    SIDES,
+    Numbers,
+    Reader,
+    number,
+    numbers,
+    parse_bits,
+    parse_modes,
+    parse_number,
+    parse_numbers,
+    parse_parameters,
+    print_bits,
+    print_fields,
+    print_modes,
+    values,
+)
 from mirage_mlir.graph.layout import (
     LANE_BITS,
     SWIZZLED_LINES,
@@ -25,158 +41,11 @@ from mirage_mlir.graph.layout import (
     SharedLayout,
 )
 
-Numbers = DenseArrayBase[I64]
-"""A step `[rows, columns]`, or a mode `[size, rows, columns]`."""
-
-Reader = Callable[[AttrParser], Attribute]
-
-SIDES = ("rows", "columns")
 COMBINES = ("sum", "max")
 ROW_MAJOR, COLUMN_MAJOR = [1, 0], [0, 1]
-PARTIAL = "partial"
 BYTE_BITS = 8
 ELEMENT_BITS = (8, 16, 32)
 """Bits of an element; the copy engine and the tensor cores swizzle lines of these."""
-
-
-def _numbers(values: Iterable[int]) -> Numbers:
-    return DenseArrayBase.from_list(i64, list(values))
-
-
-def _values(numbers: Numbers) -> list[int]:
-    return [int(value) for value in numbers.get_values()]
-
-
-def _number(value: int) -> IntegerAttr[I64]:
-    return IntegerAttr(value, i64)
-
-
-# Text
-
-
-def _parse_integer(parser: AttrParser) -> int:
-    return parser.parse_integer(allow_boolean=False)
-
-
-def _parse_number(parser: AttrParser) -> IntegerAttr[I64]:
-    return _number(_parse_integer(parser))
-
-
-def _parse_list(parser: AttrParser) -> list[int]:
-    return parser.parse_comma_separated_list(
-        parser.Delimiter.SQUARE, lambda: _parse_integer(parser)
-    )
-
-
-def _parse_numbers(parser: AttrParser) -> Numbers:
-    return _numbers(_parse_list(parser))
-
-
-def _parse_step(parser: AttrParser) -> list[int]:
-    at = parser.pos
-    step = _parse_list(parser)
-    if len(step) != len(SIDES):
-        parser.raise_error(f"a step has rows and columns, not {len(step)} numbers", at)
-    return step
-
-
-def _parse_bits(parser: AttrParser) -> ArrayAttr[Numbers]:
-    """Steps of the bits of an index; `partial` is a bit along which sums are in parts."""
-
-    def bit() -> Numbers:
-        return _numbers([] if parser.parse_optional_keyword(PARTIAL) else _parse_step(parser))
-
-    return ArrayAttr(parser.parse_comma_separated_list(parser.Delimiter.SQUARE, bit))
-
-
-def _parse_modes(parser: AttrParser) -> ArrayAttr[Numbers]:
-    """Modes: steps of which each is twice the one before are one of a power of two."""
-    modes: list[list[int]] = []
-    open_ended = False
-
-    def mode() -> None:
-        nonlocal open_ended
-        size = parser.parse_optional_integer(allow_boolean=False)
-        if size is not None:
-            parser.parse_punctuation(":")
-        step = _parse_step(parser)
-        if size is None and open_ended and step == _behind(modes[-1]):
-            modes[-1][0] *= 2
-        else:
-            modes.append([2 if size is None else size, *step])
-        open_ended = size is None
-
-    parser.parse_comma_separated_list(parser.Delimiter.SQUARE, mode)
-    return ArrayAttr(map(_numbers, modes))
-
-
-def _behind(mode: Sequence[int]) -> list[int]:
-    """The step from one pass over `mode` to the next."""
-    size, *step = mode
-    return [size * each for each in step]
-
-
-def _print_modes(modes: Iterable[Numbers]) -> str:
-    told: list[str] = []
-    before: list[int] | None = None
-    for mode in map(_values, modes):
-        size, *step = mode
-        if size < 2 or size & (size - 1) or (before is not None and _behind(before) == step):
-            told.append(f"{size}:{step}")
-            before = None
-        else:
-            told += [f"{[k * each for each in step]}" for k in _powers(size)]
-            before = mode
-    return f"[{', '.join(told)}]"
-
-
-def _powers(size: int) -> Iterable[int]:
-    return (1 << bit for bit in range(size.bit_length() - 1))
-
-
-def _print_bits(bits: Iterable[Numbers]) -> str:
-    return f"[{', '.join(str(_values(bit)) if len(bit) else PARTIAL for bit in bits)}]"
-
-
-def _print_fields(printer: Printer, fields: Mapping[str, str | None]) -> None:
-    told = [f"{name} = {value}" for name, value in fields.items() if value is not None]
-    printer.print_string(f"<{{{', '.join(told)}}}>")
-
-
-def _parse_parameters(
-    parser: AttrParser, readers: Mapping[str, Reader], defaults: Mapping[str, Attribute]
-) -> Sequence[Attribute]:
-    """
-    The parameters, in the order of `readers`, from named fields of which some have `defaults`.
-
-    Also reads the plain form, which is how tools that know us only through IRDL print it.
-    """
-    found: dict[str, Attribute] = {}
-
-    def field() -> None:
-        at = parser.pos
-        name = parser.parse_identifier()
-        if name not in readers:
-            parser.raise_error(f"a layout has no field '{name}', only {', '.join(readers)}", at)
-        if name in found:
-            parser.raise_error(f"field '{name}' is given twice", at)
-        parser.parse_punctuation("=")
-        found[name] = readers[name](parser)
-
-    with parser.in_angle_brackets():
-        at = parser.pos
-        named = parser.parse_optional_comma_separated_list(parser.Delimiter.BRACES, field)
-        if named is None:
-            return parser.parse_comma_separated_list(
-                parser.Delimiter.NONE, parser.parse_attribute, "fields of a layout"
-            )
-        for name in readers:
-            if name not in found and name not in defaults:
-                parser.raise_error(f"the layout does not say its '{name}'", at)
-    return [found[name] if name in found else defaults[name] for name in readers]
-
-
-# Attributes
 
 
 @irdl_attr_definition
@@ -211,9 +80,9 @@ class RegistersAttr(ParametrizedAttribute):
     def of(layout: RegisterLayout) -> RegistersAttr:
         """The attribute that carries `layout`."""
         parts = layout.part_bits
-        bits = [_numbers([] if n in parts else step) for n, step in enumerate(layout.threads)]
+        bits = [numbers([] if n in parts else step) for n, step in enumerate(layout.threads)]
         return RegistersAttr(
-            ArrayAttr(_numbers(mode) for mode in reversed(layout.slots)),
+            ArrayAttr(numbers(mode) for mode in reversed(layout.slots)),
             ArrayAttr(bits[:LANE_BITS]),
             ArrayAttr(bits[LANE_BITS:]),
         )
@@ -221,8 +90,8 @@ class RegistersAttr(ParametrizedAttribute):
     @property
     def layout(self) -> RegisterLayout:
         """The layout that the attribute carries."""
-        bits = [_values(bit) for bit in (*self.lane, *self.warp)]
-        modes = [_values(mode) for mode in reversed(self.register.data)]
+        bits = [values(bit) for bit in (*self.lane, *self.warp)]
+        modes = [values(mode) for mode in reversed(self.register.data)]
         return RegisterLayout(
             tuple((bit[0], bit[1]) if bit else (0, 0) for bit in bits),
             tuple((size, rows, columns) for size, rows, columns in modes),
@@ -234,8 +103,8 @@ class RegistersAttr(ParametrizedAttribute):
             raise VerifyException(
                 f"'lane' has {len(self.lane)} steps, but the 32 lanes of a warp take {LANE_BITS}"
             )
-        bits = [_values(bit) for bit in (*self.lane, *self.warp)]
-        modes = [_values(mode) for mode in self.register]
+        bits = [values(bit) for bit in (*self.lane, *self.warp)]
+        modes = [values(mode) for mode in self.register]
         if any(len(bit) not in (0, len(SIDES)) for bit in bits):
             raise VerifyException("a step has rows and columns")
         if any(len(mode) != 1 + len(SIDES) for mode in modes):
@@ -248,20 +117,20 @@ class RegistersAttr(ParametrizedAttribute):
     @classmethod
     def parse_parameters(cls, parser: AttrParser) -> Sequence[Attribute]:
         readers: dict[str, Reader] = {
-            "register": _parse_modes,
-            "lane": _parse_bits,
-            "warp": _parse_bits,
+            "register": parse_modes,
+            "lane": parse_bits,
+            "warp": parse_bits,
         }
         none = ArrayAttr[Numbers]([])
-        return _parse_parameters(parser, readers, {"register": none, "warp": none})
+        return parse_parameters(parser, readers, {"register": none, "warp": none})
 
     def print_parameters(self, printer: Printer) -> None:
         fields = {
-            "register": _print_modes(self.register) if self.register else None,
-            "lane": _print_bits(self.lane),
-            "warp": _print_bits(self.warp) if self.warp else None,
+            "register": print_modes(self.register) if self.register else None,
+            "lane": print_bits(self.lane),
+            "warp": print_bits(self.warp) if self.warp else None,
         }
-        _print_fields(printer, fields)
+        print_fields(printer, fields)
 
 
 def _verify_apart(modes: Sequence[Sequence[int]]) -> None:
@@ -318,22 +187,22 @@ class SharedAttr(ParametrizedAttribute):
         """The attribute that carries `layout`."""
         line = max(layout.row, layout.column)
         return SharedAttr(
-            _numbers(layout.room),
-            _numbers(ROW_MAJOR if layout.column == 1 else COLUMN_MAJOR),
-            _number(layout.swizzle),
-            _number(layout.swizzle * BYTE_BITS // line),
-            _number(layout.copies),
-            _number(layout.blocks),
+            numbers(layout.room),
+            numbers(ROW_MAJOR if layout.column == 1 else COLUMN_MAJOR),
+            number(layout.swizzle),
+            number(layout.swizzle * BYTE_BITS // line),
+            number(layout.copies),
+            number(layout.blocks),
             StringAttr(layout.combine),
         )
 
     @property
     def layout(self) -> SharedLayout:
         """The layout that the attribute carries."""
-        run, lines = (_values(self.shape)[dim] for dim in _values(self.order))
+        run, lines = (values(self.shape)[dim] for dim in values(self.order))
         swizzle, bits = self.swizzle.value.data, self.element_bits.value.data
         line = swizzle * BYTE_BITS // bits if swizzle else run
-        row, column = (line, 1) if _values(self.order) == ROW_MAJOR else (1, line)
+        row, column = (line, 1) if values(self.order) == ROW_MAJOR else (1, line)
         return SharedLayout(
             row,
             column,
@@ -346,7 +215,7 @@ class SharedAttr(ParametrizedAttribute):
         )
 
     def verify(self) -> None:
-        shape, order = _values(self.shape), _values(self.order)
+        shape, order = values(self.shape), values(self.order)
         if len(shape) != len(SIDES) or min(shape) < 1:
             raise VerifyException(f"'shape' has rows and columns from 1 up, not {shape}")
         if order not in (ROW_MAJOR, COLUMN_MAJOR):
@@ -384,34 +253,34 @@ class SharedAttr(ParametrizedAttribute):
     @classmethod
     def parse_parameters(cls, parser: AttrParser) -> Sequence[Attribute]:
         readers: dict[str, Reader] = {
-            "shape": _parse_numbers,
-            "order": _parse_numbers,
-            "swizzle": _parse_number,
-            "element_bits": _parse_number,
-            "copies": _parse_number,
-            "blocks": _parse_number,
+            "shape": parse_numbers,
+            "order": parse_numbers,
+            "swizzle": parse_number,
+            "element_bits": parse_number,
+            "copies": parse_number,
+            "blocks": parse_number,
             "combine": lambda parser: StringAttr(parser.parse_identifier()),
         }
         defaults: dict[str, Attribute] = {
-            **dict.fromkeys(("swizzle", "element_bits"), _number(0)),
-            **dict.fromkeys(("copies", "blocks"), _number(1)),
+            **dict.fromkeys(("swizzle", "element_bits"), number(0)),
+            **dict.fromkeys(("copies", "blocks"), number(1)),
             "combine": StringAttr(COMBINES[0]),
         }
-        return _parse_parameters(parser, readers, defaults)
+        return parse_parameters(parser, readers, defaults)
 
     def print_parameters(self, printer: Printer) -> None:
         swizzle, bits = self.swizzle.value.data, self.element_bits.value.data
         copies, blocks = self.copies.value.data, self.blocks.value.data
         fields = {
-            "shape": str(_values(self.shape)),
-            "order": str(_values(self.order)),
+            "shape": str(values(self.shape)),
+            "order": str(values(self.order)),
             "swizzle": str(swizzle) if swizzle else None,
             "element_bits": str(bits) if bits else None,
             "copies": str(copies) if copies > 1 else None,
             "blocks": str(blocks) if blocks > 1 else None,
             "combine": self.combine.data if self.combine.data != COMBINES[0] else None,
         }
-        _print_fields(printer, fields)
+        print_fields(printer, fields)
 
 
 @irdl_attr_definition
