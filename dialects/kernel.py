@@ -17,7 +17,6 @@ from __future__ import annotations
 
 from abc import ABC
 from collections.abc import Sequence
-from typing import ClassVar
 
 from xdsl.dialects.builtin import TensorType
 from xdsl.interfaces import HasCanonicalizationPatternsInterface
@@ -37,7 +36,7 @@ from xdsl.irdl import (
 from xdsl.pattern_rewriter import RewritePattern
 from xdsl.traits import IsolatedFromAbove, NoTerminator, Pure
 
-from mirage_mlir.dialects.bases import ConstantBase, MatmulBase, NormBase, verify_static
+from mirage_mlir.dialects.bases import ConstantBase, MatmulBase, verify_static
 from mirage_mlir.dialects.common import (
     ELEMENT_TYPE,
     I64ArrayConstr,
@@ -76,6 +75,8 @@ from mirage_mlir.dialects.kernel_elementwise import (
     SubOp,
     TanhOp,
 )
+from mirage_mlir.dialects.kernel_norms import LayerNormOp, RmsNormOp
+from mirage_mlir.dialects.kernel_norms import NormOp as NormOp
 from mirage_mlir.dialects.rearrangement_bases import (
     BroadcastBase,
     ConcatBase,
@@ -83,7 +84,7 @@ from mirage_mlir.dialects.rearrangement_bases import (
     SliceBase,
     TransposeBase,
 )
-from mirage_mlir.dialects.schedule import MemoryAttr, MemoryPlan, Schedule, ScheduleAttr
+from mirage_mlir.dialects.schedule import BlockMemory, MemoryAttr, Schedule, ScheduleAttr
 from mirage_mlir.dialects.target import TargetAttr
 from mirage_mlir.graph import shapes
 from mirage_mlir.graph.shapes import Shape
@@ -138,70 +139,6 @@ class CumsumOp(AlongDimOp):
     """
 
     name = "kernel.cumsum"
-
-
-class NormOp(NormBase, TensorOp, ABC):
-    """A normalization of the last dimension; `parameters` are rows: a weight, then a bias."""
-
-    input = operand_def(TensorType.constr(ELEMENT_TYPE))
-    parameters = var_operand_def(TensorType.constr(ELEMENT_TYPE))
-    result = result_def(TensorType.constr(ELEMENT_TYPE))
-
-    @property
-    def weight(self) -> SSAValue | None:
-        """The factor of each element of a row, if any."""
-        return self.parameters[0] if self.parameters else None
-
-
-@irdl_op_definition
-class RmsNormOp(NormOp):
-    """
-    `x / sqrt(mean(x^2) + eps) * weight` over the last dimension.
-
-    Source: Zhang and Sennrich, "Root Mean Square Layer Normalization" (2019), equation 4.
-    """
-
-    name = "kernel.rms_norm"
-
-    PARAMETER_NAMES: ClassVar[tuple[str, ...]] = ("weight",)
-
-    def __init__(
-        self,
-        input: SSAValue,
-        weight: SSAValue | None,
-        eps: float,
-        result_type: Attribute | None = None,
-    ):
-        super().__init__(input, [weight], eps, result_type)
-
-
-@irdl_op_definition
-class LayerNormOp(NormOp):
-    """
-    `(x - mean(x)) / sqrt(variance(x) + eps) * weight + bias` over the last dimension.
-
-    The variance is the mean of the squared distances from the mean.
-    Source: Ba et al., "Layer Normalization" (2016).
-    """
-
-    name = "kernel.layer_norm"
-
-    def __init__(
-        self,
-        input: SSAValue,
-        weight: SSAValue | None,
-        bias: SSAValue | None,
-        eps: float,
-        result_type: Attribute | None = None,
-    ):
-        if weight is None and bias is not None:
-            raise ValueError("layer_norm takes a bias only together with a weight")
-        super().__init__(input, [weight, bias], eps, result_type)
-
-    @property
-    def bias(self) -> SSAValue | None:
-        """What is added to each element of a row, if any."""
-        return self.parameters[1] if len(self.parameters) > 1 else None
 
 
 @irdl_op_definition
@@ -363,12 +300,12 @@ class GraphDefinedOp(IRDLOperation, HasCanonicalizationPatternsInterface):
         self.schedule_attr = ScheduleAttr.of(schedule)
 
     @property
-    def memory(self) -> MemoryPlan:
+    def memory(self) -> BlockMemory:
         """Where the kernel's memory lies, once `plan-memory` has placed it."""
-        return MemoryPlan() if self.memory_attr is None else self.memory_attr.plan
+        return BlockMemory() if self.memory_attr is None else self.memory_attr.plan
 
     @memory.setter
-    def memory(self, plan: MemoryPlan) -> None:
+    def memory(self, plan: BlockMemory) -> None:
         self.memory_attr = MemoryAttr.of(plan)
 
     @classmethod

@@ -77,7 +77,7 @@ class Schedule:
 
 
 @dataclass(frozen=True)
-class MemoryPlan:
+class BlockMemory:
     """Where the parts of a kernel's memory lie, in bytes."""
 
     shared_bytes: int = 0
@@ -114,7 +114,7 @@ class MemoryPlan:
             raise VerifyException(f"results is {list(self.results)}: places start at 0, -1 is none")
 
 
-Facts = TypeVar("Facts", Schedule, MemoryPlan)
+Facts = TypeVar("Facts", Schedule, BlockMemory)
 
 
 def _to_attribute(value: Value) -> Attribute:
@@ -137,7 +137,7 @@ def _to_value(name: str, attribute: Attribute, default: Value) -> Value:
             raise VerifyException(f"{name} has no value like {attribute}")
 
 
-def _to_dictionary(facts: Schedule | MemoryPlan) -> DictionaryAttr:
+def _to_dictionary(facts: Schedule | BlockMemory) -> DictionaryAttr:
     """What differs from the defaults."""
     values = {each.name: getattr(facts, each.name) for each in fields(facts)}
     defaults = type(facts)()
@@ -188,7 +188,7 @@ def _parse(parser: AttrParser) -> Sequence[Attribute]:
     return [DictionaryAttr(dict(entries or ()))]
 
 
-def _print(printer: Printer, facts: Schedule | MemoryPlan) -> None:
+def _print(printer: Printer, facts: Schedule | BlockMemory) -> None:
     texts: list[str] = []
     for each in fields(facts):
         value: Value = getattr(facts, each.name)
@@ -239,17 +239,17 @@ class MemoryAttr(ParametrizedAttribute):
 
     facts: DictionaryAttr
 
-    KIND: ClassVar = MemoryPlan
+    KIND: ClassVar = BlockMemory
 
     @staticmethod
-    def of(plan: MemoryPlan) -> "MemoryAttr":
+    def of(plan: BlockMemory) -> "MemoryAttr":
         """The attribute that carries `plan`."""
         return MemoryAttr(_to_dictionary(plan))
 
     @property
-    def plan(self) -> MemoryPlan:
+    def plan(self) -> BlockMemory:
         """The plan that the attribute carries."""
-        return _to_facts(MemoryPlan, self.facts.data)
+        return _to_facts(BlockMemory, self.facts.data)
 
     def verify(self) -> None:
         self.plan.verify()

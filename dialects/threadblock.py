@@ -20,8 +20,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from enum import Enum
 
-from xdsl.dialects.builtin import StringAttr, TensorType, UnitAttr, f32
-from xdsl.ir import Attribute, Dialect, Operation, SSAValue
+from xdsl.dialects.builtin import StringAttr, UnitAttr, f32
+from xdsl.ir import Dialect, Operation, SSAValue
 from xdsl.irdl import (
     IRDLOperation,
     MessageConstraint,
@@ -35,18 +35,15 @@ from xdsl.irdl import (
     traits_def,
     var_operand_def,
 )
-from xdsl.traits import HasParent, MemoryWriteEffect, Pure
+from xdsl.traits import HasParent, Pure
 
 from mirage_mlir.diagnostics import fail, invalid
 from mirage_mlir.dialects.bases import ConstantBase, MatmulBase
 from mirage_mlir.dialects.common import (
     ELEMENT_TYPE,
-    DimMap,
-    FloatConstr,
     I64ArrayConstr,
     i64_array,
     i64_array_parameter,
-    i64_parameter,
     string_parameter,
 )
 from mirage_mlir.dialects.elementwise import classes_of_rows
@@ -75,6 +72,8 @@ from mirage_mlir.dialects.threadblock_bases import (
     shape_of,
 )
 from mirage_mlir.dialects.threadblock_bases import tile_type as tile_type
+from mirage_mlir.dialects.threadblock_copies import TENSOR_COPY as TENSOR_COPY
+from mirage_mlir.dialects.threadblock_copies import LoadOp, StoreOp
 from mirage_mlir.dialects.threadblock_elementwise import (
     AddOp,
     CastOp,
@@ -98,107 +97,6 @@ from mirage_mlir.dialects.threadblock_elementwise import (
 )
 from mirage_mlir.graph.shapes import format_shape
 from mirage_mlir.graph.tile_extents import REPLICATED
-
-TENSOR_COPY = "tensor"
-"""The `copy` of a load by TMA."""
-
-
-@irdl_op_definition
-class LoadOp(IRDLOperation):
-    """
-    The tile of `source` that this block, in this iteration, works on.
-
-    `grid_map` and `loop_map` have the dimension that each grid axis and each loop cuts, -1 (`_` in
-    the text) for none. A grid axis and a loop may cut the same dimension: the loop cuts the block's
-    part. A tile with a loop map of `_` alone is loaded once, before the loop.
-
-    The lowering decides how it is copied: with `copy = "tensor"` one thread has that done, box by
-    box, else all threads copy pieces. Of `multicast` blocks of a cluster each copies a part to all
-    of them; `packed` is a load from a packed copy of its tensor. A loop-invariant tile with
-    `separate_wait` is waited for separately, once a matmul runs on other tiles.
-    """
-
-    name = "threadblock.load"
-
-    source = operand_def(TensorType.constr(FloatConstr))
-    grid_map = prop_def(I64ArrayConstr)
-    loop_map = prop_def(I64ArrayConstr, default_value=i64_array(()))
-    copy = opt_prop_def(string_parameter("copy", TENSOR_COPY))
-    multicast = opt_prop_def(i64_parameter("multicast"))
-    packed = opt_prop_def(UnitAttr)
-    separate_wait = opt_prop_def(UnitAttr)
-    result = result_def(TileConstr)
-
-    irdl_options = (ParsePropInAttrDict(),)
-    traits = traits_def(Pure(), HasParent(GraphDefinedOp))
-    custom_directives = (DimMap,)
-    assembly_format = (
-        "$source `grid_map` custom<DimMap>($grid_map) (`loop_map` custom<DimMap>($loop_map)^)? "
-        "attr-dict `:` functional-type(operands, results)"
-    )
-
-    def __init__(
-        self,
-        source: SSAValue,
-        grid_map: Sequence[int],
-        loop_map: Sequence[int],
-        result_type: Attribute,
-    ):
-        super().__init__(
-            operands=[source],
-            properties={"grid_map": i64_array(grid_map), "loop_map": i64_array(loop_map)},
-            result_types=[result_type],
-        )
-
-    def verify_(self) -> None:
-        graph = self.parent_op()
-        assert isinstance(graph, GraphDefinedOp), "checked by a trait"
-        if self.source not in graph.body.block.args:
-            raise invalid(self, "loads from a value that is no argument of its graph")
-        self._verify_copy()
-
-    def _verify_copy(self) -> None:
-        if self.copy is not None and self.copy.data != TENSOR_COPY:
-            raise invalid(self, f'has copy "{self.copy.data}": "{TENSOR_COPY}" is the only one')
-        if self.multicast is not None and self.sharing_blocks < 2:
-            raise invalid(
-                self, f"has multicast by {self.sharing_blocks} blocks: at least 2 share a tile"
-            )
-        for name in ("multicast", "packed"):
-            if name in self.properties and not self.is_tensor_copy:
-                raise invalid(self, f'is {name}, which takes copy = "{TENSOR_COPY}"')
-
-    @property
-    def is_tensor_copy(self) -> bool:
-        """Whether tensor copies fetch the tile."""
-        return self.copy is not None
-
-    @property
-    def sharing_blocks(self) -> int:
-        """The blocks of a cluster of which each copies a part of the tile to all; 1 without."""
-        return 1 if self.multicast is None else self.multicast.value.data
-
-
-@irdl_op_definition
-class StoreOp(IRDLOperation):
-    """
-    Write a tile to a result of the graph: store number i writes result i.
-
-    `grid_map` has the dimension of the result along which each grid axis places its blocks, -1
-    (`_` in the text) for none: all blocks of that axis then hold the same tile.
-    """
-
-    name = "threadblock.store"
-
-    tile = operand_def(TileConstr)
-    grid_map = prop_def(I64ArrayConstr)
-
-    traits = traits_def(MemoryWriteEffect(), HasParent(GraphDefinedOp))
-    custom_directives = (DimMap,)
-    assembly_format = "$tile `grid_map` custom<DimMap>($grid_map) attr-dict `:` type($tile)"
-
-    def __init__(self, tile: SSAValue, grid_map: Sequence[int]):
-        super().__init__(operands=[tile], properties={"grid_map": i64_array(grid_map)})
 
 
 @irdl_op_definition

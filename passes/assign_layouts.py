@@ -8,7 +8,6 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.passes import ModulePass
 from xdsl.transforms.dead_code_elimination import dce
 
-from mirage_mlir.diagnostics import fail
 from mirage_mlir.dialects import kernel, threadblock
 from mirage_mlir.dialects.target import settle_target
 from mirage_mlir.graph.layout import (
@@ -67,8 +66,6 @@ def assign(graph: kernel.GraphDefinedOp, target: Target) -> None:
     sink_reductions(graph)
     use_workspace(graph, target.cluster_max)
     threads = graph.schedule.threads or choose_threads(graph, target)
-    if threads < 1 or threads % WARP_THREADS:
-        fail(graph, f"has {threads} threads: a block has whole warps of {WARP_THREADS}")
     graph.schedule = replace(graph.schedule, threads=threads)
     cluster = prod(cluster_sizes(graph))
     shares = cluster > 1 and not stores_apart(graph)

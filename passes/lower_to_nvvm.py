@@ -28,7 +28,7 @@ from mirage_mlir.dialects.target import settle_target
 from mirage_mlir.graph.schedule import bytes_beside, is_spread, occupancy_limit_bytes, side_by_side
 from mirage_mlir.graph.target import GPUS, SUPPORTED, Target, require_known
 from mirage_mlir.names import symbol
-from mirage_mlir.passes.lowering.context import is_staged
+from mirage_mlir.passes.lowering.buffers import is_staged
 from mirage_mlir.passes.lowering.cta_rasterization import require_launchable
 from mirage_mlir.passes.lowering.emitter import byte_width
 from mirage_mlir.passes.lowering.kernel_function import (

@@ -18,8 +18,7 @@ from mirage_mlir.graph.layout import round_up
 from mirage_mlir.graph.memory_plan import Buffer, plan_memory
 from mirage_mlir.graph.schedule import MBARRIER_BYTES, mbarrier_bytes
 from mirage_mlir.graph.target import require_known
-from mirage_mlir.passes.lowering.context import (
-    SMEM_OFFSET,
+from mirage_mlir.passes.lowering.buffers import (
     buffer_alignment,
     buffer_bytes,
     buffer_count,
@@ -29,6 +28,7 @@ from mirage_mlir.passes.lowering.context import (
     is_staged,
     shared_layout,
 )
+from mirage_mlir.passes.lowering.context import SMEM_OFFSET
 from mirage_mlir.passes.lowering.emitter import byte_width
 from mirage_mlir.passes.lowering.order import in_shared, spreads
 from mirage_mlir.passes.lowering.split_k import WORD, partial_sum_bytes, tiles_of

@@ -40,7 +40,7 @@ from mirage_mlir.graph.schedule import (
     side_by_side,
 )
 from mirage_mlir.graph.target import Target, require_known
-from mirage_mlir.passes.lowering.context import (
+from mirage_mlir.passes.lowering.buffers import (
     buffer_bytes,
     buffer_count,
     is_staged,

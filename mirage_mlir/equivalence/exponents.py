@@ -19,8 +19,8 @@ from xdsl.dialects.func import FuncOp, ReturnOp
 from xdsl.ir import Operation, SSAValue
 
 from mirage_mlir.dialects.elementwise import row_of
-from mirage_mlir.equivalence.slab_values import groups
 from mirage_mlir.equivalence.slabs import Slab
+from mirage_mlir.graph.shapes import groups
 from mirage_mlir.interpreters.operators import (
     has_exponential,
     integer,

@@ -22,6 +22,7 @@ from mirage_mlir.equivalence.labels import (
     merged,
     parted,
 )
+from mirage_mlir.graph.shapes import groups
 from mirage_mlir.interpreters.operators import (
     integer,
     integers,
@@ -380,24 +381,3 @@ def _met(dims: Sequence[Plain]) -> Plain:
     known = [dim for dim in different if dim.origin is not None or dim.made_of is not None]
     # What meets copies is none.
     return replace((known or different)[0], copies=None)
-
-
-def groups(source: Sequence[int], target: Sequence[int]) -> list[tuple[list[int], list[int]]]:
-    """Runs of dimensions that a reshape turns into each other: their numbers, and sizes."""
-    found: list[tuple[list[int], list[int]]] = []
-    i = j = 0
-    while i < len(source) or j < len(target):
-        left, right = [i] if i < len(source) else [], [target[j]] if j < len(target) else []
-        product, goal = (source[i] if left else 1), (right[0] if right else 1)
-        i, j = i + len(left), j + len(right)
-        while product != goal:
-            if product < goal:
-                left.append(i)
-                product *= source[i]
-                i += 1
-            else:
-                right.append(target[j])
-                goal *= target[j]
-                j += 1
-        found.append((left, right))
-    return found

@@ -179,3 +179,24 @@ def concat(shapes: Sequence[Sequence[int]], dim: int) -> Shape:
                 )
     total = sum(shape[dim] for shape in shapes)
     return (*first[:dim], total, *first[dim + 1 :])
+
+
+def groups(source: Sequence[int], target: Sequence[int]) -> list[tuple[list[int], list[int]]]:
+    """Runs of dimensions that a reshape turns into each other: their numbers, and sizes."""
+    found: list[tuple[list[int], list[int]]] = []
+    i = j = 0
+    while i < len(source) or j < len(target):
+        left, right = [i] if i < len(source) else [], [target[j]] if j < len(target) else []
+        product, goal = (source[i] if left else 1), (right[0] if right else 1)
+        i, j = i + len(left), j + len(right)
+        while product != goal:
+            if product < goal:
+                left.append(i)
+                product *= source[i]
+                i += 1
+            else:
+                right.append(target[j])
+                goal *= target[j]
+                j += 1
+        found.append((left, right))
+    return found

@@ -21,7 +21,13 @@ from itertools import combinations, count
 from math import inf
 from typing import Protocol
 
-from mirage_mlir.search.partition_state import Change, Effect, Operator, OperatorGroup, Partition
+from mirage_mlir.search.partition_state import (
+    Change,
+    ChangeEffect,
+    Operator,
+    OperatorGroup,
+    Partition,
+)
 
 MINIMAL_GAIN = 1e-9
 """Seconds; less is rounding of the costs."""
@@ -79,7 +85,7 @@ class _Offer:
     place: int
     known: _Known = field(compare=False)
     change: Change = field(compare=False)
-    effect: Effect = field(compare=False)
+    effect: ChangeEffect = field(compare=False)
 
 
 @dataclass
@@ -88,7 +94,7 @@ class _Level:
 
     changes: Callable[[int], Iterable[Change]]
     """Those that concern the part of a name."""
-    suits: Callable[[Change, Effect], bool]
+    suits: Callable[[Change, ChangeEffect], bool]
     """Whether a change is of this sort."""
     fresh: list[int]
     """Parts whose changes have not been looked at."""
@@ -170,7 +176,7 @@ class Partitioner:
         if -offer.loss > MINIMAL_GAIN:
             heappush(level.heap, offer)
 
-    def _gain(self, effect: Effect, cost: Callable[[OperatorGroup, float], float]) -> float:
+    def _gain(self, effect: ChangeEffect, cost: Callable[[OperatorGroup, float], float]) -> float:
         """
         What a change gains if its new parts cost so much; those that cost little come first.
 
@@ -184,7 +190,7 @@ class Partitioner:
                 break
         return gain
 
-    def _present(self, effect: Effect) -> float:
+    def _present(self, effect: ChangeEffect) -> float:
         """The time of the parts that a change concerns, as they are."""
         times = (self.costs.seconds(self._state.parts[name]) for name in effect.before)
         return sum(min(seconds, UNKNOWN) for seconds in times)
@@ -216,21 +222,21 @@ class Partitioner:
 
     # Sorts of changes
 
-    def _is_light(self, change: Change, effect: Effect) -> bool:
+    def _is_light(self, change: Change, effect: ChangeEffect) -> bool:
         """Whether no heavy operator is concerned, and nothing is computed twice."""
         return len(effect.after) == 1 and not self._state.has_heavy(effect.after[0])
 
-    def _is_epilogue(self, change: Change, effect: Effect) -> bool:
+    def _is_epilogue(self, change: Change, effect: ChangeEffect) -> bool:
         """Whether light operators are done where the product is made that they read."""
         makers = {self._state.maker[value] for value in change.dropped}
         heavy = {n for n in effect.before if self._state.has_heavy(self._state.parts[n])}
         return bool(heavy) and heavy <= makers and change not in self._failed
 
-    def _is_new(self, change: Change, effect: Effect) -> bool:
+    def _is_new(self, change: Change, effect: ChangeEffect) -> bool:
         """Whether the change did not fail before, with fewer operators around it."""
         return change not in self._failed
 
-    def _is_any(self, change: Change, effect: Effect) -> bool:
+    def _is_any(self, change: Change, effect: ChangeEffect) -> bool:
         return True
 
     # Changes

@@ -56,7 +56,7 @@ class Change:
 
 
 @dataclass(frozen=True)
-class Effect:
+class ChangeEffect:
     """What a change makes of which parts."""
 
     before: tuple[int, ...]
@@ -109,7 +109,7 @@ class Partition:
 
     # Changes
 
-    def effect(self, change: Change) -> Effect | None:
+    def effect(self, change: Change) -> ChangeEffect | None:
         """What `change` does to which parts; None where it cannot be made."""
         concerned = dict.fromkeys(change.joined)
         for value in change.dropped:
@@ -126,7 +126,7 @@ class Partition:
         names = tuple(sorted(concerned))
         if any(self._is_fixed(name) for name in names) or not self._may_join(change.joined):
             return None
-        return Effect(names, tuple(self._after(change, names)))
+        return ChangeEffect(names, tuple(self._after(change, names)))
 
     def _after(self, change: Change, names: Sequence[int]) -> Iterator[OperatorGroup]:
         groups = [self.parts[name].results for name in names if name not in change.joined]
@@ -182,7 +182,7 @@ class Partition:
         values = [value for value in self.parts[name].results if value < last]
         return [reader for value in values for reader in self.readers[value]]
 
-    def make(self, effect: Effect) -> list[int]:
+    def make(self, effect: ChangeEffect) -> list[int]:
         """Replace parts; returns the names of those that are new, or read something new."""
         for name in effect.before:
             part = self.parts.pop(name)

@@ -19,16 +19,14 @@ from mirage_mlir.passes.lowering.access_widths import (
     shared_width,
 )
 from mirage_mlir.passes.lowering.addresses import shared_place
-from mirage_mlir.passes.lowering.context import (
-    Extent,
-    Extents,
-    KernelContext,
+from mirage_mlir.passes.lowering.buffers import (
     buffer_element,
     buffer_of,
     cuts,
     maxima_of,
     shared_layout,
 )
+from mirage_mlir.passes.lowering.context import Extent, Extents, KernelContext
 from mirage_mlir.passes.lowering.emitter import Index, byte_width
 from mirage_mlir.passes.lowering.online_softmax import exp_of_difference, scaled
 from mirage_mlir.passes.lowering.tile_attributes import broadcast_sides

@@ -32,7 +32,7 @@ from mirage_mlir.graph.wgmma import (
     WGMMA_ROWS,
     wgmma_result,
 )
-from mirage_mlir.passes.lowering.context import buffer_of
+from mirage_mlir.passes.lowering.buffers import buffer_of
 from mirage_mlir.passes.lowering.tile_attributes import has_half_operands, matmul_sizes
 
 Warps = tuple[int, int, int]

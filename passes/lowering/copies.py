@@ -10,7 +10,8 @@ from mirage_mlir.dialects import kernel, nvvm, threadblock
 from mirage_mlir.graph.layout import largest_power_of_two_divisor
 from mirage_mlir.passes.lowering.access_widths import WIDEST_ACCESS
 from mirage_mlir.passes.lowering.addresses import shared_offset
-from mirage_mlir.passes.lowering.context import Extents, KernelContext, shared_layout
+from mirage_mlir.passes.lowering.buffers import shared_layout
+from mirage_mlir.passes.lowering.context import Extents, KernelContext
 from mirage_mlir.passes.lowering.emitter import Condition, Index, byte_width
 from mirage_mlir.passes.lowering.tensor_views import view_of
 

@@ -5,7 +5,7 @@ from math import prod
 from mirage_mlir.diagnostics import fail
 from mirage_mlir.dialects import kernel
 from mirage_mlir.graph.rasterization import MAX_BLOCKS, MAX_BLOCKS_BEHIND, choose_raster_width
-from mirage_mlir.passes.lowering.context import buffer_bytes, is_staged
+from mirage_mlir.passes.lowering.buffers import buffer_bytes, is_staged
 from mirage_mlir.passes.lowering.emitter import Emitter, Index
 from mirage_mlir.passes.lowering.tile_attributes import cluster_sizes
 

@@ -10,13 +10,13 @@ from mirage_mlir.dialects import nvvm, nvvm_hopper, thread, threadblock
 from mirage_mlir.dialects.layout import GlobalAttr, layout_of
 from mirage_mlir.graph.layout import ceil_div
 from mirage_mlir.passes.lowering.access import fetch
-from mirage_mlir.passes.lowering.context import (
-    KernelContext,
+from mirage_mlir.passes.lowering.buffers import (
     buffer_bytes,
     copied_invariant_loads,
     is_invariant_load,
     is_staged,
 )
+from mirage_mlir.passes.lowering.context import KernelContext
 from mirage_mlir.passes.lowering.copies import copy_to_shared
 from mirage_mlir.passes.lowering.emitter import Index
 from mirage_mlir.passes.lowering.reduction import Reduction, layout_read_by

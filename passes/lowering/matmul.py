@@ -19,7 +19,8 @@ from mirage_mlir.graph.layout import (
     round_up,
 )
 from mirage_mlir.passes.lowering.addresses import shared_offset
-from mirage_mlir.passes.lowering.context import KernelContext, shared_layout
+from mirage_mlir.passes.lowering.buffers import shared_layout
+from mirage_mlir.passes.lowering.context import KernelContext
 from mirage_mlir.passes.lowering.emitter import Index, byte_width
 from mirage_mlir.passes.lowering.fragments import packed_fragments
 from mirage_mlir.passes.lowering.tf32 import multiply_fragments, split_loads

@@ -20,7 +20,8 @@ from mirage_mlir.graph.multicast import (
     strides_of,
 )
 from mirage_mlir.graph.target import Target
-from mirage_mlir.passes.lowering.context import KernelContext, buffer_bytes, is_staged
+from mirage_mlir.passes.lowering.buffers import buffer_bytes, is_staged
+from mirage_mlir.passes.lowering.context import KernelContext
 from mirage_mlir.passes.lowering.emitter import Condition, Index
 from mirage_mlir.passes.lowering.tensor_loads import map_of
 from mirage_mlir.passes.lowering.tile_attributes import (

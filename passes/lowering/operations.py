@@ -9,7 +9,8 @@ from mirage_mlir.dialects.layout import AwaitTileOp, BarrierOp, ConvertLayoutOp
 from mirage_mlir.dialects.split_k import StorePartialSumOp
 from mirage_mlir.dialects.threadblock import Stage
 from mirage_mlir.passes.lowering.access import fetch, write_shared
-from mirage_mlir.passes.lowering.context import KernelContext, shared_layout
+from mirage_mlir.passes.lowering.buffers import shared_layout
+from mirage_mlir.passes.lowering.context import KernelContext
 from mirage_mlir.passes.lowering.elementwise import run_thread_graph
 from mirage_mlir.passes.lowering.matmul import multiply
 from mirage_mlir.passes.lowering.reduction import (

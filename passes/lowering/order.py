@@ -16,7 +16,7 @@ from mirage_mlir.dialects.layout import (
 from mirage_mlir.dialects.split_k import StorePartialSumOp
 from mirage_mlir.dialects.threadblock import Stage
 from mirage_mlir.passes.lowering.batched_matmuls import brought_together
-from mirage_mlir.passes.lowering.context import (
+from mirage_mlir.passes.lowering.buffers import (
     buffer_of,
     is_invariant_load,
     is_tensor_copy,

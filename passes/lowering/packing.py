@@ -16,13 +16,8 @@ from mirage_mlir.dialects import kernel, threadblock
 from mirage_mlir.graph.multicast import partial_copy
 from mirage_mlir.graph.packing import Packing
 from mirage_mlir.graph.tensor_map import TensorMap, tensor_map
-from mirage_mlir.passes.lowering.context import (
-    KernelContext,
-    cuts,
-    is_staged,
-    shared_layout,
-    tiles_along,
-)
+from mirage_mlir.passes.lowering.buffers import cuts, is_staged, shared_layout, tiles_along
+from mirage_mlir.passes.lowering.context import KernelContext
 from mirage_mlir.passes.lowering.emitter import Index
 from mirage_mlir.passes.lowering.tensor_loads import map_of
 from mirage_mlir.passes.lowering.tensor_views import view_of

@@ -28,12 +28,8 @@ from mirage_mlir.graph.multicast import PartialCopy, partial_copy
 from mirage_mlir.graph.packing import Packing
 from mirage_mlir.graph.tensor_map import BoxStart, TensorMap, box_starts
 from mirage_mlir.passes.lowering.access import EVICT_FIRST, EVICT_LAST
-from mirage_mlir.passes.lowering.context import (
-    KernelContext,
-    copied_invariant_loads,
-    is_staged,
-    shared_layout,
-)
+from mirage_mlir.passes.lowering.buffers import copied_invariant_loads, is_staged, shared_layout
+from mirage_mlir.passes.lowering.context import KernelContext
 from mirage_mlir.passes.lowering.emitter import Index
 from mirage_mlir.passes.lowering.loads import iterations_of, staged_loads, wait_for_previous_grid
 from mirage_mlir.passes.lowering.multicast import in_block, own_rank, share_of, writers

@@ -13,7 +13,7 @@ from mirage_mlir.dialects import threadblock
 from mirage_mlir.dialects.layout import AwaitTilesOp, BarrierOp, ReleaseTilesOp
 from mirage_mlir.dialects.threadblock import Stage
 from mirage_mlir.passes.lowering.batched_matmuls import brought_together
-from mirage_mlir.passes.lowering.context import is_staged
+from mirage_mlir.passes.lowering.buffers import is_staged
 from mirage_mlir.passes.lowering.order import (
     Hazards,
     is_added,

@@ -28,7 +28,7 @@ from mirage_mlir.graph.layout import (
     round_up,
     shared_tile,
 )
-from mirage_mlir.passes.lowering.context import buffer_of
+from mirage_mlir.passes.lowering.buffers import buffer_of
 from mirage_mlir.passes.lowering.tile_attributes import (
     ZERO_PADDING,
     blocked_run,

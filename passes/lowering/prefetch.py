@@ -9,7 +9,8 @@ from mirage_mlir.dialects import kernel, nvvm, threadblock
 from mirage_mlir.dialects.layout import GlobalAttr, layout_of
 from mirage_mlir.graph.layout import ceil_div
 from mirage_mlir.graph.sectors import LINE_BYTES
-from mirage_mlir.passes.lowering.context import KernelContext, is_staged
+from mirage_mlir.passes.lowering.buffers import is_staged
+from mirage_mlir.passes.lowering.context import KernelContext
 from mirage_mlir.passes.lowering.emitter import Condition, Index, byte_width
 from mirage_mlir.passes.lowering.loads import iterations_of
 from mirage_mlir.passes.lowering.tensor_views import view_of

@@ -18,7 +18,8 @@ from mirage_mlir.passes.lowering.access import (
     read_shared,
 )
 from mirage_mlir.passes.lowering.addresses import shared_offset
-from mirage_mlir.passes.lowering.context import Extents, KernelContext, shared_layout
+from mirage_mlir.passes.lowering.buffers import shared_layout
+from mirage_mlir.passes.lowering.context import Extents, KernelContext
 from mirage_mlir.passes.lowering.emitter import Index, byte_width
 from mirage_mlir.passes.lowering.online_softmax import LOWEST, OnlineMaximum, scaled, state_key
 from mirage_mlir.passes.lowering.tile_attributes import (

@@ -35,7 +35,7 @@ from mirage_mlir.graph.layout_choice import Option, Pair, Problem, choose
 from mirage_mlir.graph.sectors import DeviceTile, device_traffic
 from mirage_mlir.passes.lowering.access import resident_slots
 from mirage_mlir.passes.lowering.access_widths import aligned_run
-from mirage_mlir.passes.lowering.context import shared_layout
+from mirage_mlir.passes.lowering.buffers import shared_layout
 from mirage_mlir.passes.lowering.reduction import Reduction, reduced_lane_bits
 from mirage_mlir.passes.lowering.tensor_views import TensorView, view_of
 from mirage_mlir.passes.lowering.tile_attributes import (

@@ -8,7 +8,7 @@ from mirage_mlir.dialects import kernel, threadblock
 from mirage_mlir.dialects.layout import GlobalAttr, layout_of
 from mirage_mlir.graph.layout import MMA_COLUMNS, MMA_DEPTH, MMA_ROWS, ceil_div, round_up
 from mirage_mlir.graph.wgmma import COLUMN_STEP, GROUP_THREADS, MAX_COLUMNS, WGMMA_DEPTH, WGMMA_ROWS
-from mirage_mlir.passes.lowering.context import is_tensor_copy
+from mirage_mlir.passes.lowering.buffers import is_tensor_copy
 from mirage_mlir.passes.lowering.copies import NARROWEST_COPY, copy_shape
 from mirage_mlir.passes.lowering.emitter import byte_width
 from mirage_mlir.passes.lowering.tile_attributes import (

@@ -6,7 +6,7 @@ from mirage_mlir.dialects import kernel, threadblock
 from mirage_mlir.dialects.layout import SharedAttr, layout_of, set_layout
 from mirage_mlir.graph.layout import SWIZZLES, SharedLayout, as_matrix, swizzled_tile
 from mirage_mlir.graph.tensor_map import TensorMap, tensor_map
-from mirage_mlir.passes.lowering.context import (
+from mirage_mlir.passes.lowering.buffers import (
     is_invariant_load,
     is_staged,
     shared_layout,

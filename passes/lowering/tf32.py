@@ -16,7 +16,8 @@ from xdsl.ir import SSAValue
 
 from mirage_mlir.dialects import nvvm
 from mirage_mlir.passes.lowering.addresses import shared_offset
-from mirage_mlir.passes.lowering.context import KernelContext, shared_layout
+from mirage_mlir.passes.lowering.buffers import shared_layout
+from mirage_mlir.passes.lowering.context import KernelContext
 from mirage_mlir.passes.lowering.emitter import Index, byte_width
 
 UPPER_BITS = -(1 << 13)

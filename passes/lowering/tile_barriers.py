@@ -17,7 +17,8 @@ from xdsl.ir import SSAValue
 from mirage_mlir.dialects import nvvm, nvvm_hopper, threadblock
 from mirage_mlir.dialects.layout import AwaitTileOp, ReleaseTilesOp
 from mirage_mlir.graph.schedule import MBARRIER_BYTES
-from mirage_mlir.passes.lowering.context import KernelContext, copied_invariant_loads
+from mirage_mlir.passes.lowering.buffers import copied_invariant_loads
+from mirage_mlir.passes.lowering.context import KernelContext
 from mirage_mlir.passes.lowering.emitter import Index
 from mirage_mlir.passes.lowering.multicast import in_block, is_writer
 from mirage_mlir.passes.lowering.tile_attributes import PROXY_FENCE, shares_tiles

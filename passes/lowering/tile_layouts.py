@@ -35,7 +35,7 @@ from mirage_mlir.graph.layout import (
 )
 from mirage_mlir.graph.layout_choice import Option, Problem, choose
 from mirage_mlir.graph.schedule import MAX_BUFFER_BYTES, STAGE_COUNTS
-from mirage_mlir.passes.lowering.context import (
+from mirage_mlir.passes.lowering.buffers import (
     buffer_element,
     is_staged,
     is_tensor_copy,

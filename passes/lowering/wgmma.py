@@ -34,7 +34,8 @@ from mirage_mlir.graph.wgmma import (
     OperandTile,
     operand_tile,
 )
-from mirage_mlir.passes.lowering.context import KernelContext, shared_layout
+from mirage_mlir.passes.lowering.buffers import shared_layout
+from mirage_mlir.passes.lowering.context import KernelContext
 from mirage_mlir.passes.lowering.emitter import Emitter, Index
 from mirage_mlir.passes.lowering.fragments import packed_fragments
 from mirage_mlir.passes.lowering.tile_attributes import matmul_sizes

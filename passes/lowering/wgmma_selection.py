@@ -27,7 +27,7 @@ from mirage_mlir.graph.wgmma import (
     Groups,
     wgmma_result,
 )
-from mirage_mlir.passes.lowering.context import buffer_of, is_tensor_copy
+from mirage_mlir.passes.lowering.buffers import buffer_of, is_tensor_copy
 from mirage_mlir.passes.lowering.tile_attributes import (
     ZERO_PADDING,
     has_half_operands,

@@ -32,6 +32,7 @@ func.func @kernel(%a: tensor<64x32xf16>, %b: tensor<32x16xf16>, %w: tensor<16xf1
   %gelu = kernel.gelu %add {approximate = "tanh"} : (tensor<64x16xf16>) -> tensor<64x16xf16>
   %relu = kernel.relu %add : (tensor<64x16xf16>) -> tensor<64x16xf16>
   %tanh = kernel.tanh %add : (tensor<64x16xf16>) -> tensor<64x16xf16>
+  %cumsum = kernel.cumsum %add {dim = 1 : i64} : (tensor<64x16xf16>) -> tensor<64x16xf16>
   %softcap = kernel.softcap %add {cap = 3.0e+01 : f32} : (tensor<64x16xf16>) -> tensor<64x16xf16>
   %clamp = kernel.clamp %add {min = 0.0 : f32, max = 1.0 : f32} : (tensor<64x16xf16>) -> tensor<64x16xf16>
   %pow = kernel.pow %add {exponent = 3.0 : f32} : (tensor<64x16xf16>) -> tensor<64x16xf16>

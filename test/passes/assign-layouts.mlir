@@ -39,7 +39,7 @@ func.func @linear(%x: tensor<16x512xf16>, %w: tensor<512x96xf16>) -> tensor<16x9
 // CHECK:         threadblock.load {{.*}} {layout = #threadblock.global}
 // CHECK-NEXT:    threadblock.reduce_max %t {layout = #threadblock.registers<{register = [10:[4, 0]], lane = {{\[\[0, 0], \[0, 0], \[0, 0], \[1, 0], \[2, 0]]}}}>
 func.func @rows(%x: tensor<40x7xf32>) -> tensor<40x1xf32> {
-  %o = kernel.graph_defined ins(%x) grid [1] attributes {threads = 32 : i64} {
+  %o = kernel.graph_defined ins(%x) grid [1] schedule <threads = 32> {
   ^bb0(%xa: tensor<40x7xf32>):
     %t = threadblock.load %xa grid_map [_] : (tensor<40x7xf32>) -> !threadblock.tile<40x7xf32>
     %s = threadblock.reduce_max %t {dims = array<i64: 1>} : (!threadblock.tile<40x7xf32>) -> !threadblock.tile<40x1xf32>
@@ -52,7 +52,7 @@ func.func @rows(%x: tensor<40x7xf32>) -> tensor<40x1xf32> {
 // CHECK-LABEL: func.func @columns
 // CHECK:         threadblock.reduce_max %t {layout = #threadblock.shared<{shape = [1, 64], order = [1, 0], copies = 4, combine = max}>
 func.func @columns(%x: tensor<96x64xf32>) -> tensor<1x64xf32> {
-  %o = kernel.graph_defined ins(%x) grid [1] attributes {threads = 128 : i64} {
+  %o = kernel.graph_defined ins(%x) grid [1] schedule <threads = 128> {
   ^bb0(%xa: tensor<96x64xf32>):
     %t = threadblock.load %xa grid_map [_] : (tensor<96x64xf32>) -> !threadblock.tile<96x64xf32>
     %s = threadblock.reduce_max %t {dims = array<i64: 0>} : (!threadblock.tile<96x64xf32>) -> !threadblock.tile<1x64xf32>

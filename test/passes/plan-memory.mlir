@@ -12,7 +12,7 @@
 // CHECK:         threadblock.load {{.*}} {layout = #threadblock.shared<{shape = [16, 64], order = [1, 0]}>, {{.*}}offset = 0
 // CHECK:         threadblock.reduce_sum {{.*}} {layout = #threadblock.shared<{shape = [1, 64], order = [1, 0], copies = 2}>, {{.*}}offset = 0
 func.func @together(%x: tensor<64x512xf16>) -> tensor<64x64xf32> {
-  %o = kernel.graph_defined ins(%x) grid [4] loop [8] attributes {threads = 64 : i64, stages = 8 : i64} {
+  %o = kernel.graph_defined ins(%x) grid [4] loop [8] schedule <threads = 64, stages = 8> {
   ^bb0(%xa: tensor<64x512xf16>):
     threadblock.barrier "loop" pending 6
     %t = threadblock.load %xa grid_map [0] loop_map [1] {layout = #tile} : (tensor<64x512xf16>) -> !threadblock.tile<16x64xf16>
@@ -40,7 +40,7 @@ func.func @together(%x: tensor<64x512xf16>) -> tensor<64x64xf32> {
 // CHECK-LABEL: func.func @apart
 // CHECK:         kernel.graph_defined {{.*}} 16896
 func.func @apart(%x: tensor<64x512xf16>) -> tensor<64x64xf32> {
-  %o = kernel.graph_defined ins(%x) grid [4] loop [8] attributes {threads = 64 : i64, stages = 8 : i64} {
+  %o = kernel.graph_defined ins(%x) grid [4] loop [8] schedule <threads = 64, stages = 8> {
   ^bb0(%xa: tensor<64x512xf16>):
     threadblock.barrier "loop" pending 6
     %t = threadblock.load %xa grid_map [0] loop_map [1] {layout = #tile} : (tensor<64x512xf16>) -> !threadblock.tile<16x64xf16>

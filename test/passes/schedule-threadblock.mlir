@@ -23,7 +23,7 @@
 // CHECK-NOT:     threadblock.barrier
 // CHECK:       func.return
 func.func @normalized(%x: tensor<64x512xf16>) -> tensor<64x64xf32> {
-  %o = kernel.graph_defined ins(%x) grid [4] loop [8] attributes {threads = 64 : i64} {
+  %o = kernel.graph_defined ins(%x) grid [4] loop [8] schedule <threads = 64> {
   ^bb0(%xa: tensor<64x512xf16>):
     %t = threadblock.load %xa grid_map [0] loop_map [1] {layout = #tile} : (tensor<64x512xf16>) -> !threadblock.tile<16x64xf16>
     %e = thread.graph ins(%t) attributes {layout = #spread} {

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
 
-from mirage_mlir.dialects.schedule import MemoryPlan, Schedule
+from mirage_mlir.dialects.schedule import BlockMemory, Schedule
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -83,7 +83,10 @@ def test_each_fact_says_what_it_means() -> None:
     """Below each field of a schedule and of a memory plan stands a sentence."""
     tree = ast.parse((ROOT / "dialects" / "schedule.py").read_text())
     for node in tree.body:
-        if isinstance(node, ast.ClassDef) and node.name in (Schedule.__name__, MemoryPlan.__name__):
+        if isinstance(node, ast.ClassDef) and node.name in (
+            Schedule.__name__,
+            BlockMemory.__name__,
+        ):
             for field, below in zip(node.body, node.body[1:], strict=False):
                 if isinstance(field, ast.AnnAssign):
                     assert isinstance(below, ast.Expr), ast.unparse(field)

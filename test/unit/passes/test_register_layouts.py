@@ -14,7 +14,7 @@ from mirage_mlir.graph.banks import traffic
 from mirage_mlir.graph.layout import RegisterLayout
 from mirage_mlir.passes.assign_layouts import AssignLayoutsPass
 from mirage_mlir.passes.fuse_thread_graphs import FuseThreadGraphsPass
-from mirage_mlir.passes.lowering.context import shared_layout
+from mirage_mlir.passes.lowering.buffers import shared_layout
 from mirage_mlir.passes.lowering.tile_attributes import registers_of
 from mirage_mlir.passes.lowering.tile_layouts import TileLayouts
 

@@ -21,7 +21,7 @@ from mirage_mlir.interpreters.lowered import run_kernels
 from mirage_mlir.interpreters.lowered.traffic import TrafficWatcher
 from mirage_mlir.passes.assign_layouts import AssignLayoutsPass
 from mirage_mlir.passes.fuse_thread_graphs import FuseThreadGraphsPass
-from mirage_mlir.passes.lowering.context import buffer_element, is_tensor_copy, shared_layout
+from mirage_mlir.passes.lowering.buffers import buffer_element, is_tensor_copy, shared_layout
 from mirage_mlir.passes.lowering.emitter import byte_width
 from mirage_mlir.passes.lowering.tile_layouts import TileLayouts, Use
 from mirage_mlir.passes.plan_memory import PlanMemoryPass
