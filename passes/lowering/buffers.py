@@ -8,12 +8,13 @@ from typing import TypeGuard
 from xdsl.dialects.builtin import f32
 from xdsl.ir import Attribute, Operation, SSAValue
 
+from mirage_mlir.diagnostics import fail
 from mirage_mlir.dialects import kernel, threadblock
 from mirage_mlir.dialects.layout import ConvertLayoutOp, SharedAttr, layout_of
 from mirage_mlir.graph.layout import SharedLayout, round_up
 from mirage_mlir.graph.tensor_map import SHARED_ALIGNMENT
 from mirage_mlir.passes.lowering.emitter import byte_width
-from mirage_mlir.passes.lowering.tile_attributes import DOUBLE_BUFFERED, batch_place
+from mirage_mlir.passes.lowering.tile_attributes import DOUBLE_BUFFERED, batch_place, maker
 
 
 def tile_of(op: threadblock.LoadOp | threadblock.StoreOp) -> SSAValue:
@@ -79,9 +80,10 @@ def buffer_element(op: Operation) -> Attribute:
 
 
 def shared_layout(value: SSAValue) -> SharedLayout:
-    """The layout of a tile that is in shared memory."""
+    """The layout of a tile that is in shared memory; an error where edited text says otherwise."""
     attribute = layout_of(value)
-    assert isinstance(attribute, SharedAttr)
+    if not isinstance(attribute, SharedAttr):
+        fail(maker(value), "has a tile that is used in shared memory, and no such layout")
     return attribute.layout
 
 

@@ -371,7 +371,8 @@ class KernelContext:
         """The address of a tile in shared memory, in the buffer of the present iteration."""
         op = buffer_of(value)
         offset = op.attributes.get(SMEM_OFFSET)
-        assert isinstance(offset, IntegerAttr), "plan-memory places every buffer"
+        if not isinstance(offset, IntegerAttr):
+            fail(op, "has no place in shared memory; run plan-memory first")
         at: Index = offset.value.data
         if is_staged(op):
             iteration = self.slot if slot is None else slot

@@ -15,7 +15,6 @@ from xdsl.ir import Operation, SSAValue
 
 from mirage_mlir.diagnostics import fail
 from mirage_mlir.dialects import kernel, nvvm, threadblock
-from mirage_mlir.dialects.layout import RegistersAttr, layout_of
 from mirage_mlir.dialects.split_k import StorePartialSumOp
 from mirage_mlir.dialects.threadblock import Stage
 from mirage_mlir.graph.layout import RegisterLayout
@@ -34,6 +33,7 @@ from mirage_mlir.passes.lowering.reduction import NEUTRAL, block_partial_sum, ro
 from mirage_mlir.passes.lowering.tile_attributes import (
     PARTIAL_SUM,
     largest_sum,
+    registers_of,
     stores_along,
     summed_axes,
 )
@@ -185,9 +185,7 @@ def partial_sums_of(graph: kernel.GraphDefinedOp) -> list[PartialSum]:
     found: list[PartialSum] = []
     for op in graph.body.block.ops:
         if isinstance(op, threadblock.AccumulateOp) and PARTIAL_SUM in op.attributes:
-            attribute = layout_of(op.result)
-            assert isinstance(attribute, RegistersAttr)
-            layout, state = attribute.layout, None
+            layout, state = registers_of(op.result), None
             if op.rescale is not None:
                 state = state_layout(op.rescale, op.value, layout)
             found.append(PartialSum(op, layout, state))

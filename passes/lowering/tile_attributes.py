@@ -46,9 +46,10 @@ def maker(value: SSAValue) -> Operation:
 
 
 def registers_of(value: SSAValue) -> RegisterLayout:
-    """The layout of a tile that is in registers."""
+    """The layout of a tile that is in registers; an error where edited text says otherwise."""
     attribute = layout_of(value)
-    assert isinstance(attribute, RegistersAttr)
+    if not isinstance(attribute, RegistersAttr):
+        fail(maker(value), "has a tile that is used in registers, and no such layout")
     return attribute.layout
 
 
