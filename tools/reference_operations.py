@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ast
 import inspect
 import re
 from collections.abc import Iterable, Iterator
@@ -44,6 +43,7 @@ from mirage_mlir.dialects import DIALECTS, get_all_dialects, load_dialect
 from mirage_mlir.dialects.bases import InferredShapeOp, UnaryBase
 from mirage_mlir.dialects.rearrangement_bases import TransposeBase
 from mirage_mlir.dialects.schedule import MemoryAttr, ScheduleAttr
+from mirage_mlir.tool.reference import field_docstrings
 
 ROOT = Path(__file__).parents[1]
 
@@ -259,19 +259,6 @@ def operation_section(operation: type[IRDLOperation], shown: list[str]) -> str:
         header = ["| attribute | type | default | as one writes it |", "| --- | --- | --- | --- |"]
         lines += ["", *header, *rows]
     return "\n".join([*lines, ""])
-
-
-def field_docstrings(owner: type) -> dict[str, str]:
-    """The string below each annotated name in the body of a class."""
-    (definition,) = ast.parse(inspect.getsource(owner)).body
-    assert isinstance(definition, ast.ClassDef)
-    found: dict[str, str] = {}
-    for field, below in zip(definition.body, definition.body[1:], strict=False):
-        if not (isinstance(field, ast.AnnAssign) and isinstance(field.target, ast.Name)):
-            continue
-        if isinstance(below, ast.Expr) and isinstance(below.value, ast.Constant):
-            found[field.target.id] = inspect.cleandoc(str(below.value.value))
-    return found
 
 
 def attribute_section(attribute: type[Attribute]) -> str:

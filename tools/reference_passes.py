@@ -3,55 +3,23 @@
 import inspect
 import re
 from collections.abc import Iterator
-from dataclasses import MISSING, dataclass, fields
+from dataclasses import fields
 from importlib import import_module
 from pathlib import Path
-from typing import cast
 
-from reference_operations import ROOT, as_markdown, field_docstrings, parsing_context
+from reference_operations import ROOT, as_markdown, parsing_context
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.dialects.func import FuncOp
 from xdsl.parser import Parser
-from xdsl.passes import ModulePass
 
 import mirage_mlir
 from mirage_mlir.api.graph import SearchOptions
 from mirage_mlir.graph.target import GPUS, Target
 from mirage_mlir.passes import PASSES, load_pass
+from mirage_mlir.tool.reference import OptionReference, field_docstrings, reference_of
 
 MOST_LINES = 60
 """Of an example; a longer one hides what it shows."""
-
-
-@dataclass(frozen=True)
-class PassOption:
-    """An option of a pass, as the command line has it."""
-
-    name: str
-    meaning: str
-    default: str
-
-
-def pass_options(pass_class: type[ModulePass]) -> Iterator[PassOption]:
-    """The options of a pass: its fields, with the docstrings that follow them."""
-    meanings = field_docstrings(pass_class)
-    for each in fields(pass_class):
-        if not each.init:
-            continue
-        required = each.default is MISSING and each.default_factory is MISSING
-        default = "required" if required else _spelled(each.default)
-        yield PassOption(each.name.replace("_", "-"), meanings.get(each.name, ""), default)
-
-
-def _spelled(value: object) -> str:
-    """A default as one writes it on the command line."""
-    if value is None:
-        return "none"
-    if isinstance(value, bool):
-        return f"`{str(value).lower()}`"
-    if isinstance(value, tuple):
-        return " ".join(f"`{each}`" for each in cast(tuple[object, ...], value))
-    return f"`{value}`"
 
 
 def tests_of(name: str) -> list[Path]:
@@ -88,10 +56,10 @@ def pass_section(name: str) -> str:
     if example := lit_example(name):
         before, after = (["```mlir", *text.splitlines(), "```"] for text in example)
         lines += ["A function of its test, before:", "", *before, "", "and after:", "", *after, ""]
-    if options := list(pass_options(pass_class)):
+    if options := reference_of(pass_class).options:
         lines += ["| option | default | meaning |", "| --- | --- | --- |"]
         lines += [
-            f"| `{each.name}` | {each.default} | {' '.join(each.meaning.split())} |"
+            f"| `{each.name}` | {_default(each)} | {' '.join(each.meaning.split())} |"
             for each in options
         ]
         lines.append("")
@@ -99,6 +67,10 @@ def pass_section(name: str) -> str:
         names = ", ".join(f"`{path.relative_to(ROOT)}`" for path in tests)
         lines += [f"Tests: {names}.", ""]
     return "\n".join(lines)
+
+
+def _default(option: OptionReference) -> str:
+    return "required" if option.default is None else f"`{option.default}`"
 
 
 def passes_page() -> str:

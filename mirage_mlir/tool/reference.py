@@ -58,7 +58,7 @@ def target_references() -> Iterator[Reference]:
 def reference_of(convertible: type[ArgSpecConvertible]) -> Reference:
     """What the class of a pass or of an output format says about itself."""
     summary, _, description = inspect.cleandoc(convertible.__doc__ or "").partition("\n")
-    hints, meanings = get_type_hints(convertible), _field_docstrings(convertible)
+    hints, meanings = get_type_hints(convertible), field_docstrings(convertible)
     accepted = [each for each in fields(convertible) if each.init]
     options = [
         OptionReference(
@@ -88,11 +88,11 @@ def _default(value: object) -> str | None:
     return f"{value:g}" if isinstance(value, float) else str(value)
 
 
-def _field_docstrings(convertible: type) -> dict[str, str]:
+def field_docstrings(fielded: type) -> dict[str, str]:
     """The strings below the fields of a class and of those it inherits from; Python drops them."""
     found: dict[str, str] = {}
-    for owner in reversed(convertible.__mro__):
-        if "__dataclass_fields__" not in vars(owner):
+    for owner in reversed(fielded.__mro__):
+        if not vars(owner).get("__annotations__"):
             continue
         (definition,) = ast.parse(inspect.getsource(owner)).body
         assert isinstance(definition, ast.ClassDef)

@@ -11,7 +11,6 @@ from mirage_mlir.search.explanation import (
     Contest,
     Explanation,
     KernelExplanation,
-    RunnerUp,
     explain_kernel,
     runners_up,
 )
@@ -37,7 +36,7 @@ def explained(
     # Without operators to search, as where all are in graphs already, there is nothing to compare.
     if others and plan.seconds:
         rivals = [(each.seconds, each.structure, _graphs_of(each)) for each in others]
-        lost = _runners_up(_graphs_of(plan), plan.seconds, rivals)
+        lost = runners_up(_graphs_of(plan), plan.seconds, rivals[:SHOWN])
         contests.insert(0, Contest(1 + len(others), lost))
     kernels: list[KernelExplanation | None] = []
     for planned in launched:
@@ -49,17 +48,10 @@ def explained(
     )
 
 
-def _runners_up(
-    chosen: Sequence[BlockGraph],
-    seconds: float,
-    rivals: Sequence[tuple[float, str, Sequence[BlockGraph]]],
-) -> tuple[RunnerUp, ...]:
-    return runners_up(chosen, seconds, rivals[:SHOWN])
-
-
 def _contest(planned: PlannedKernel) -> Contest:
     rivals = [(each.seconds, each.structure, _graphs(each)) for each in planned.rivals]
-    return Contest(1 + len(rivals), _runners_up(_graphs(planned), planned.seconds, rivals))
+    lost = runners_up(_graphs(planned), planned.seconds, rivals[:SHOWN])
+    return Contest(1 + len(rivals), lost)
 
 
 def _graphs_of(plan: Plan) -> list[BlockGraph]:

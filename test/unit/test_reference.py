@@ -3,11 +3,12 @@
 import pytest
 from reference import pages
 from reference_operations import documentation, examples, operation_section
-from reference_passes import lit_example, pass_options
+from reference_passes import lit_example
 from xdsl.irdl import IRDLOperation
 
 from mirage_mlir.dialects import DIALECTS, load_dialect
 from mirage_mlir.passes import PASSES, load_pass
+from mirage_mlir.tool.reference import reference_of
 
 OURS = ("kernel", "threadblock", "thread")
 
@@ -38,7 +39,7 @@ def test_each_attribute_is_explained(dialect: str) -> None:
 @pytest.mark.parametrize("name", PASSES)
 def test_each_option_has_a_meaning(name: str) -> None:
     assert load_pass(name).__doc__
-    for option in pass_options(load_pass(name)):
+    for option in reference_of(load_pass(name)).options:
         assert option.meaning, f"{name}: no docstring below {option.name}"
 
 
