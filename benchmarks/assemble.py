@@ -32,7 +32,7 @@ from mirage_mlir.driver.compile import CompiledFunction
 from mirage_mlir.driver.options import Options
 from mirage_mlir.driver.source import functions, parse_program
 from mirage_mlir.driver.superoptimize import superoptimize_function
-from mirage_mlir.graph.target import DEFAULT_CHIPS
+from mirage_mlir.targets.target import DEFAULT_CHIPS
 
 WORKLOADS = Path(__file__).parent.parent / "test" / "workloads"
 

@@ -7,8 +7,8 @@ Conflicts of the banks of shared memory: what the kernels should have, and what 
     python benchmarks/bank_conflicts.py f.mirage g.mirage   these artifacts
 
 The interpreter of lowered kernels runs every instruction of a kernel, and counts what each warp
-asks of the banks (`mirage_mlir/graph/banks.py`). It runs all blocks of small kernels; of others the
-first cluster, which stands for all. `ncu` reports the same for each instruction of the machine
+asks of the banks (`mirage_mlir/layouts/banks.py`). It runs all blocks of small kernels; of others
+the first cluster, which stands for all. `ncu` reports the same for each instruction of the machine
 code, and counters of the multiprocessor for each kernel. The former must be what is expected. The
 latter have more: a store that waits for a tensor copy, or for the tensor core, counts as a conflict
 there.
@@ -139,8 +139,8 @@ def expected(path: Path) -> list[Expected]:
     """What the interpreter counts, for each kernel of an artifact."""
     import numpy as np
 
-    from mirage_mlir.interpreters.lowered import random_inputs, run_kernels
-    from mirage_mlir.interpreters.lowered.traffic import TrafficWatcher
+    from mirage_mlir.interpreters.gpu_simulator import random_inputs, run_kernels
+    from mirage_mlir.interpreters.gpu_simulator.traffic import TrafficWatcher
 
     code = Artifact.load(path).targets[0]
     kernels = lowered(code)

@@ -26,7 +26,7 @@ from mirage_mlir.driver.compile import CompiledFunction
 from mirage_mlir.driver.options import Options
 from mirage_mlir.driver.source import alone, functions, parse_program, text_of
 from mirage_mlir.driver.superoptimize import superoptimize_function
-from mirage_mlir.graph.target import DEFAULT_CHIPS
+from mirage_mlir.targets.target import DEFAULT_CHIPS
 
 ROOT = Path(__file__).parents[1]
 

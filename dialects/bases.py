@@ -25,8 +25,8 @@ from mirage_mlir.dialects.common import (
     i64_array_parameter,
     string_parameter,
 )
-from mirage_mlir.graph import shapes
-from mirage_mlir.graph.shapes import Shape, ShapeError, check_static, format_shape
+from mirage_mlir.shapes import shapes
+from mirage_mlir.shapes.shapes import Shape, ShapeError, check_static, format_shape
 
 TF32 = "tf32"
 """The `precision` of a product that may round its f32 operands."""

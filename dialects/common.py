@@ -38,8 +38,8 @@ from xdsl.printer import Printer
 from xdsl.utils.exceptions import VerifyException
 from xdsl.utils.hints import isa
 
-from mirage_mlir.graph.float_formats import FORMATS
-from mirage_mlir.graph.tile_extents import REPLICATED
+from mirage_mlir.float_formats import FORMATS
+from mirage_mlir.shapes.tile_extents import REPLICATED
 
 FloatType = Float16Type | BFloat16Type | Float32Type
 """The element types of tensors and tiles that operators compute with."""
@@ -198,3 +198,8 @@ class DimMap(CustomDirective):
     def set_empty(self, state: ParsingState) -> None:
         """The map of a group that is left out."""
         self.dims.set(state, i64_array(()))
+
+
+def byte_width(element: Attribute) -> int:
+    """Bytes of one element of a float type."""
+    return FORMATS[element.name].bytes

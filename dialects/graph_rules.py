@@ -19,8 +19,8 @@ from mirage_mlir.dialects import kernel, thread, threadblock
 from mirage_mlir.dialects.kernel import GraphDefinedOp
 from mirage_mlir.dialects.layout import verify_layout, verify_room
 from mirage_mlir.dialects.threadblock import AccumulateOp, LoadOp, Stage, StoreOp, stages
-from mirage_mlir.graph.shapes import ShapeError, broadcast_to
-from mirage_mlir.graph.tile_extents import (
+from mirage_mlir.shapes.shapes import ShapeError, broadcast_to
+from mirage_mlir.shapes.tile_extents import (
     REPLICATED,
     Axis,
     Extent,

@@ -86,8 +86,8 @@ from mirage_mlir.dialects.rearrangement_bases import (
 )
 from mirage_mlir.dialects.schedule import BlockMemory, MemoryAttr, Schedule, ScheduleAttr
 from mirage_mlir.dialects.target import TargetAttr
-from mirage_mlir.graph import shapes
-from mirage_mlir.graph.shapes import Shape
+from mirage_mlir.shapes import shapes
+from mirage_mlir.shapes.shapes import Shape
 
 CONSTANT = "kernel.constant"
 """The attribute of a function argument that never changes between calls."""

@@ -19,8 +19,8 @@ from mirage_mlir.dialects.common import (
     i64_attr,
     i64_parameter,
 )
-from mirage_mlir.graph import shapes
-from mirage_mlir.graph.shapes import Shape
+from mirage_mlir.shapes import shapes
+from mirage_mlir.shapes.shapes import Shape
 
 TensorConstr = TensorType.constr(FloatConstr)
 StoredTensorConstr = TensorType.constr(StoredConstr)

@@ -31,7 +31,7 @@ from xdsl.traits import Pure
 
 from mirage_mlir.diagnostics import invalid
 from mirage_mlir.dialects.layout_attributes import GlobalAttr, RegistersAttr, SharedAttr
-from mirage_mlir.graph.layout import as_matrix
+from mirage_mlir.layouts.layout import as_matrix
 
 LAYOUT = "layout"
 """Name of the attribute; an operation that makes a tile has one."""

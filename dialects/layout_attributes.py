@@ -1,5 +1,5 @@
 """
-Layouts of tiles as attributes: the mathematics of `mirage_mlir.graph.layout` in the text.
+Layouts of tiles as attributes: the mathematics of `mirage_mlir.layouts.layout` in the text.
 
 They read like Triton's `linear` and `nvmma_shared` layouts; a mode whose size is no power of two is
 written `size:step`, as in CuTe. Fields that have their default are left out.
@@ -33,7 +33,7 @@ from mirage_mlir.dialects.layout_text import (
     print_modes,
     values,
 )
-from mirage_mlir.graph.layout import (
+from mirage_mlir.layouts.layout import (
     LANE_BITS,
     SWIZZLED_LINES,
     SWIZZLES,

@@ -47,7 +47,7 @@ from mirage_mlir.dialects.nvvm_attributes import (
     TensorCopyMode,
     TensorCopyModeAttr,
 )
-from mirage_mlir.graph.target import Feature
+from mirage_mlir.targets.target import Feature
 
 ANY_SHARED = EqAttrConstraint(SHARED) | EqAttrConstraint(CLUSTER_SHARED)
 

@@ -38,7 +38,7 @@ from mirage_mlir.dialects.nvvm_attributes import (
     MmaShapeAttr,
 )
 from mirage_mlir.dialects.nvvm_hopper import Needs
-from mirage_mlir.graph.target import Feature
+from mirage_mlir.targets.target import Feature
 
 ElementName = Literal["f16", "bf16"]
 

@@ -8,8 +8,8 @@ from xdsl.irdl import prop_def
 
 from mirage_mlir.dialects.bases import InferredShapeOp, shape_of
 from mirage_mlir.dialects.common import i64_array, i64_array_parameter, i64_attr, i64_parameter
-from mirage_mlir.graph import shapes
-from mirage_mlir.graph.shapes import Shape
+from mirage_mlir.shapes import shapes
+from mirage_mlir.shapes.shapes import Shape
 
 
 class TransposeBase(InferredShapeOp, ABC):

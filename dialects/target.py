@@ -19,7 +19,7 @@ from xdsl.utils.hints import isa
 
 from mirage_mlir.diagnostics import fail, invalid
 from mirage_mlir.dialects.nvvm_attributes import TARGETS, NvvmTargetAttr
-from mirage_mlir.graph.target import DEFAULT_TARGET, GPUS, SUPPORTED, Target, target_named
+from mirage_mlir.targets.target import DEFAULT_TARGET, GPUS, SUPPORTED, Target, target_named
 
 TARGET = "kernel.target"
 """Name of the attribute of a module."""

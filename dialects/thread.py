@@ -34,7 +34,7 @@ from xdsl.traits import HasParent, IsolatedFromAbove, MemoryWriteEffect, NoTermi
 from mirage_mlir.diagnostics import invalid
 from mirage_mlir.dialects.common import FloatConstr
 from mirage_mlir.dialects.threadblock import TileConstr, shape_of, tile_type
-from mirage_mlir.graph.shapes import ShapeError, broadcast_to, format_shape
+from mirage_mlir.shapes.shapes import ShapeError, broadcast_to, format_shape
 
 SCALAR_DIALECTS = ("arith", "math")
 """Whose operations a thread graph may hold."""

@@ -95,8 +95,8 @@ from mirage_mlir.dialects.threadblock_elementwise import (
     SubOp,
     TanhOp,
 )
-from mirage_mlir.graph.shapes import format_shape
-from mirage_mlir.graph.tile_extents import REPLICATED
+from mirage_mlir.shapes.shapes import format_shape
+from mirage_mlir.shapes.tile_extents import REPLICATED
 
 
 @irdl_op_definition

@@ -31,7 +31,7 @@ from xdsl.utils.exceptions import VerifyException
 
 from mirage_mlir.dialects.bases import BinaryBase, InferredShapeOp, ReductionBase, UnaryBase
 from mirage_mlir.dialects.common import FloatConstr, FloatType, i64_attr
-from mirage_mlir.graph.shapes import Shape
+from mirage_mlir.shapes.shapes import Shape
 
 
 @irdl_attr_definition

@@ -27,9 +27,9 @@ from xdsl.utils.exceptions import ArgSpecParseError, ParseError
 from mirage_mlir.bridge import bindings
 from mirage_mlir.diagnostics import Diagnostic, PassFailure, Severity
 from mirage_mlir.dialects import get_all_dialects, load_dialect
+from mirage_mlir.outputs.irdl import EXPORTED, IrdlGenericTarget, IrdlTarget
 from mirage_mlir.parsing import LocatingParser
 from mirage_mlir.passes import PASSES, load_pass
-from mirage_mlir.targets.irdl import EXPORTED, IrdlGenericTarget, IrdlTarget
 from mirage_mlir.verification import verify
 
 

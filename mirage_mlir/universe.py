@@ -3,8 +3,8 @@
 from xdsl.universe import Universe
 
 from mirage_mlir.dialects import get_all_dialects
+from mirage_mlir.outputs import get_all_targets
 from mirage_mlir.passes import get_all_passes
-from mirage_mlir.targets import get_all_targets
 
 MIRAGE_UNIVERSE = Universe(
     all_dialects=get_all_dialects(),

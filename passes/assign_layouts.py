@@ -8,40 +8,40 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.passes import ModulePass
 from xdsl.transforms.dead_code_elimination import dce
 
-from mirage_mlir.dialects import kernel, threadblock
-from mirage_mlir.dialects.target import settle_target
-from mirage_mlir.graph.layout import (
-    WARP_THREADS,
-    RegisterLayout,
-)
-from mirage_mlir.graph.schedule import (
+from mirage_mlir.decisions.schedule import (
     elementwise_threads,
     matrix_threads,
 )
-from mirage_mlir.graph.target import Target, require_known
-from mirage_mlir.passes.lowering.assignment import LayoutAssignment
-from mirage_mlir.passes.lowering.batched_matmuls import batch_matmuls
-from mirage_mlir.passes.lowering.chains import (
-    find_chains,
-    threads_of_chains,
+from mirage_mlir.dialects import kernel, threadblock
+from mirage_mlir.dialects.target import settle_target
+from mirage_mlir.layouts.layout import (
+    WARP_THREADS,
+    RegisterLayout,
 )
-from mirage_mlir.passes.lowering.places import (
-    NoCommonMaximum,
-)
-from mirage_mlir.passes.lowering.register_layouts import (
-    RegisterLayouts,
-)
-from mirage_mlir.passes.lowering.split_k import use_workspace
-from mirage_mlir.passes.lowering.sunk_reductions import sink_reductions
-from mirage_mlir.passes.lowering.tensor_loads import use_tensor_copies
-from mirage_mlir.passes.lowering.tile_attributes import (
+from mirage_mlir.passes.analysis.tensor_loads import use_tensor_copies
+from mirage_mlir.passes.analysis.tile_attributes import (
     cluster_sizes,
     ends_in_stores,
     matmul_sizes,
     stores_apart,
 )
-from mirage_mlir.passes.lowering.tile_layouts import TileLayouts
-from mirage_mlir.passes.lowering.wgmma_selection import swizzle_operands
+from mirage_mlir.passes.codegen.split_k import use_workspace
+from mirage_mlir.passes.layouts.assignment import LayoutAssignment
+from mirage_mlir.passes.layouts.batched_matmuls import batch_matmuls
+from mirage_mlir.passes.layouts.chains import (
+    find_chains,
+    threads_of_chains,
+)
+from mirage_mlir.passes.layouts.places import (
+    NoCommonMaximum,
+)
+from mirage_mlir.passes.layouts.register_layouts import (
+    RegisterLayouts,
+)
+from mirage_mlir.passes.layouts.sunk_reductions import sink_reductions
+from mirage_mlir.passes.layouts.tile_layouts import TileLayouts
+from mirage_mlir.passes.layouts.wgmma_selection import swizzle_operands
+from mirage_mlir.targets.target import Target, require_known
 
 
 def choose_threads(graph: kernel.GraphDefinedOp, target: Target) -> int:

@@ -8,7 +8,7 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.passes import ModulePass
 
 from mirage_mlir.diagnostics import remark
-from mirage_mlir.interpreters.lowered import random_inputs, run_kernels
+from mirage_mlir.interpreters.gpu_simulator import random_inputs, run_kernels
 
 
 @dataclass(frozen=True)

@@ -21,32 +21,32 @@ from xdsl.dialects.builtin import (
 from xdsl.ir import Block, BlockArgument, Region, SSAValue
 from xdsl.passes import ModulePass
 
+from mirage_mlir.decisions.schedule import (
+    bytes_beside,
+    is_spread,
+    occupancy_limit_bytes,
+    side_by_side,
+)
 from mirage_mlir.diagnostics import fail
 from mirage_mlir.dialects import kernel, threadblock
+from mirage_mlir.dialects.common import byte_width
 from mirage_mlir.dialects.nvvm_attributes import TARGETS, NvvmTargetAttr
 from mirage_mlir.dialects.target import settle_target
-from mirage_mlir.graph.schedule import bytes_beside, is_spread, occupancy_limit_bytes, side_by_side
-from mirage_mlir.graph.target import GPUS, SUPPORTED, Target, require_known
 from mirage_mlir.names import symbol
-from mirage_mlir.passes.lowering.buffers import is_staged
-from mirage_mlir.passes.lowering.cta_rasterization import require_launchable
-from mirage_mlir.passes.lowering.emitter import byte_width
-from mirage_mlir.passes.lowering.kernel_function import (
+from mirage_mlir.passes.analysis.buffers import is_staged
+from mirage_mlir.passes.analysis.tensor_views import TensorView, dense_strides, view_of
+from mirage_mlir.passes.analysis.tile_attributes import cluster_sizes, tensor_bytes
+from mirage_mlir.passes.codegen.cta_rasterization import require_launchable
+from mirage_mlir.passes.codegen.kernel_function import (
     KernelFunction,
     roots_of,
     shared_memory_symbol,
 )
-from mirage_mlir.passes.lowering.packing import described_packing, mark_packed
-from mirage_mlir.passes.lowering.pipeline import MappedTensor, described
-from mirage_mlir.passes.lowering.tensor_views import TensorView, dense_strides, view_of
-from mirage_mlir.passes.lowering.tile_attributes import cluster_sizes
-from mirage_mlir.passes.plan_memory import (
-    COUNTER_BYTES,
-    SCRATCH_BYTES,
-    int_attribute,
-    tensor_bytes,
-)
-from mirage_mlir.passes.search.check import is_compiled
+from mirage_mlir.passes.codegen.packing import described_packing, mark_packed
+from mirage_mlir.passes.codegen.pipeline import MappedTensor, described
+from mirage_mlir.passes.frontend.check import is_compiled
+from mirage_mlir.passes.plan_memory import COUNTER_BYTES, SCRATCH_BYTES, int_attribute
+from mirage_mlir.targets.target import GPUS, SUPPORTED, Target, require_known
 
 CLUSTERED = tuple(
     target.name for target in GPUS.values() if target.has_clusters and target.name in SUPPORTED

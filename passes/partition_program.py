@@ -13,19 +13,19 @@ from xdsl.rewriter import InsertPoint, Rewriter
 
 from mirage_mlir.dialects import kernel
 from mirage_mlir.dialects.target import settle_target
-from mirage_mlir.graph.target import require_known
-from mirage_mlir.passes.search.check import check
-from mirage_mlir.passes.search.inline import is_partitioned
-from mirage_mlir.passes.search.normalise import normalise
-from mirage_mlir.passes.search.piece_extraction import MAX_OPERATORS, PieceCut, partition
-from mirage_mlir.passes.search.pieces import PieceSearch
-from mirage_mlir.passes.search.plan import FunctionWriter, Plan, PlannedKernel
-from mirage_mlir.passes.search.printed import printed
-from mirage_mlir.passes.search.strided_views import is_strided_view
-from mirage_mlir.passes.search.to_ir import Kernel
+from mirage_mlir.passes.frontend.check import check
+from mirage_mlir.passes.frontend.inline import is_partitioned
+from mirage_mlir.passes.frontend.normalise import normalise
+from mirage_mlir.passes.frontend.piece_extraction import MAX_OPERATORS, PieceCut, partition
+from mirage_mlir.passes.frontend.pieces import PieceSearch
+from mirage_mlir.passes.frontend.plan import FunctionWriter, Plan, PlannedKernel
+from mirage_mlir.passes.frontend.printed import printed
+from mirage_mlir.passes.frontend.strided_views import is_strided_view
+from mirage_mlir.passes.frontend.to_ir import Kernel
 from mirage_mlir.passes.superoptimize import has_work
-from mirage_mlir.search.limits import Limits
 from mirage_mlir.search.report import SearchReport
+from mirage_mlir.search.single_kernel.limits import Limits
+from mirage_mlir.targets.target import require_known
 
 
 @dataclass(frozen=True)

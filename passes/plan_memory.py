@@ -1,7 +1,6 @@
 """The `plan-memory` pass."""
 
 from dataclasses import dataclass, replace
-from math import prod
 
 from xdsl.context import Context
 from xdsl.dialects import func
@@ -9,16 +8,16 @@ from xdsl.dialects.builtin import IntegerAttr, ModuleOp, i64
 from xdsl.ir import Operation, SSAValue
 from xdsl.passes import ModulePass
 
+from mirage_mlir.decisions.schedule import MBARRIER_BYTES, mbarrier_bytes
 from mirage_mlir.diagnostics import fail
 from mirage_mlir.dialects import kernel, threadblock
+from mirage_mlir.dialects.common import byte_width
 from mirage_mlir.dialects.layout import AwaitTilesOp, BarrierOp, ConvertLayoutOp
 from mirage_mlir.dialects.target import settle_target
 from mirage_mlir.dialects.threadblock import Stage
-from mirage_mlir.graph.layout import round_up
-from mirage_mlir.graph.memory_plan import Buffer, plan_memory
-from mirage_mlir.graph.schedule import MBARRIER_BYTES, mbarrier_bytes
-from mirage_mlir.graph.target import require_known
-from mirage_mlir.passes.lowering.buffers import (
+from mirage_mlir.layouts.layout import round_up
+from mirage_mlir.layouts.memory_plan import Buffer, plan_memory
+from mirage_mlir.passes.analysis.buffers import (
     buffer_alignment,
     buffer_bytes,
     buffer_count,
@@ -28,16 +27,17 @@ from mirage_mlir.passes.lowering.buffers import (
     is_staged,
     shared_layout,
 )
-from mirage_mlir.passes.lowering.context import SMEM_OFFSET
-from mirage_mlir.passes.lowering.emitter import byte_width
-from mirage_mlir.passes.lowering.order import in_shared, spreads
-from mirage_mlir.passes.lowering.split_k import WORD, partial_sum_bytes, tiles_of
-from mirage_mlir.passes.lowering.tensor_views import view_of
-from mirage_mlir.passes.lowering.tile_attributes import (
+from mirage_mlir.passes.analysis.tensor_views import view_of
+from mirage_mlir.passes.analysis.tile_attributes import (
     ZERO_PADDING,
     batch_place,
+    tensor_bytes,
 )
-from mirage_mlir.passes.search.check import is_compiled
+from mirage_mlir.passes.codegen.context import SMEM_OFFSET
+from mirage_mlir.passes.codegen.split_k import WORD, partial_sum_bytes, tiles_of
+from mirage_mlir.passes.frontend.check import is_compiled
+from mirage_mlir.passes.schedule.order import in_shared, spreads
+from mirage_mlir.targets.target import require_known
 
 SCRATCH_BYTES = "scratch_bytes"
 
@@ -194,11 +194,6 @@ def plan_scratch(function: func.FuncOp) -> None:
     function.attributes[SCRATCH_BYTES] = IntegerAttr(plan.size, i64)
 
 
-def tensor_bytes(value: SSAValue) -> int:
-    """Bytes of a whole tensor."""
-    return prod(kernel.shape_of(value)) * byte_width(kernel.tensor_type(value).element_type)
-
-
 @dataclass(frozen=True)
 class PlanMemoryPass(ModulePass):
     """
@@ -214,7 +209,7 @@ class PlanMemoryPass(ModulePass):
     tensors share scratch when no kernel needs both. Parts of sums across blocks that are no cluster
     lie in scratch too, and counters of such blocks (`counter_bytes`) in memory that is 0 between
     calls. Barriers of tensor copies lie behind the tiles. Plans are the smallest there are, for
-    many buffers unless a search takes too long (see `mirage_mlir.graph.memory_plan`).
+    many buffers unless a search takes too long (see `mirage_mlir.layouts.memory_plan`).
 
     Fails where a block would need more shared memory than the target has, on what is no kernel or
     view beside kernels, and on a module for another target.

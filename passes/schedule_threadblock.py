@@ -10,21 +10,7 @@ from xdsl.dialects.builtin import ModuleOp, UnitAttr
 from xdsl.ir import Operation, SSAValue
 from xdsl.passes import ModulePass
 
-from mirage_mlir.diagnostics import fail
-from mirage_mlir.dialects import kernel, threadblock
-from mirage_mlir.dialects.layout import (
-    AwaitTileOp,
-    AwaitTilesOp,
-    BarrierOp,
-    RegistersAttr,
-    ReleaseTilesOp,
-    layout_of,
-)
-from mirage_mlir.dialects.split_k import StorePartialSumOp
-from mirage_mlir.dialects.target import settle_target
-from mirage_mlir.dialects.threadblock import Stage
-from mirage_mlir.graph.layout import WARP_THREADS, ceil_div, round_up
-from mirage_mlir.graph.schedule import (
+from mirage_mlir.decisions.schedule import (
     FOLLOWER_BYTES,
     MAX_REGISTERS,
     PRODUCER_WARPS,
@@ -39,16 +25,36 @@ from mirage_mlir.graph.schedule import (
     producer_warps,
     side_by_side,
 )
-from mirage_mlir.graph.target import Target, require_known
-from mirage_mlir.passes.lowering.buffers import (
+from mirage_mlir.diagnostics import fail
+from mirage_mlir.dialects import kernel, threadblock
+from mirage_mlir.dialects.layout import (
+    AwaitTileOp,
+    AwaitTilesOp,
+    BarrierOp,
+    RegistersAttr,
+    ReleaseTilesOp,
+    layout_of,
+)
+from mirage_mlir.dialects.split_k import StorePartialSumOp
+from mirage_mlir.dialects.target import settle_target
+from mirage_mlir.dialects.threadblock import Stage
+from mirage_mlir.layouts.layout import WARP_THREADS, ceil_div, round_up
+from mirage_mlir.passes.analysis.buffers import (
     buffer_bytes,
     buffer_count,
     is_staged,
     is_tensor_copy,
 )
-from mirage_mlir.passes.lowering.cta_rasterization import bytes_along
-from mirage_mlir.passes.lowering.multicast import form_clusters
-from mirage_mlir.passes.lowering.order import (
+from mirage_mlir.passes.analysis.tensor_views import view_of
+from mirage_mlir.passes.analysis.tile_attributes import (
+    DOUBLE_BUFFERED,
+    cluster_sizes,
+    cut_axes,
+    uses_wgmma,
+)
+from mirage_mlir.passes.codegen.cta_rasterization import bytes_along
+from mirage_mlir.passes.schedule.multicast import form_clusters
+from mirage_mlir.passes.schedule.order import (
     before_pipeline,
     in_shared,
     invariant_part,
@@ -56,14 +62,8 @@ from mirage_mlir.passes.lowering.order import (
     post_part,
     with_awaits,
 )
-from mirage_mlir.passes.lowering.pipelined_order import alternating, pipelined_loop
-from mirage_mlir.passes.lowering.tensor_views import view_of
-from mirage_mlir.passes.lowering.tile_attributes import (
-    DOUBLE_BUFFERED,
-    cluster_sizes,
-    cut_axes,
-)
-from mirage_mlir.passes.lowering.wgmma_selection import uses_wgmma
+from mirage_mlir.passes.schedule.pipelined_order import alternating, pipelined_loop
+from mirage_mlir.targets.target import Target, require_known
 
 BESIDE_SUMS = 56
 """Registers of a thread for what is not a matmul's sum: with 96 sums and more to choose from,

@@ -27,19 +27,19 @@ from mirage_mlir.dialects.target import settle_target
 from mirage_mlir.equivalence import EquivalenceReport, Verdict, check_equivalence
 from mirage_mlir.equivalence.check import BUDGET
 from mirage_mlir.equivalence.comparison_report import Comparison, Noted, not_noted
-from mirage_mlir.graph.target import DEFAULT_TARGET, require_known, target_named
 from mirage_mlir.interruption import deferred
-from mirage_mlir.passes.search.check import check
-from mirage_mlir.passes.search.effort import MAX_KERNELS, Effort
-from mirage_mlir.passes.search.explained import explained
-from mirage_mlir.passes.search.inline import inline_pieces, is_partitioned
-from mirage_mlir.passes.search.optimizer import Optimizer
-from mirage_mlir.passes.search.plan import FunctionWriter, Plan
-from mirage_mlir.passes.search.precision import AS_F32, ask_for, check_precision
-from mirage_mlir.passes.search.proofs import PieceProofs
-from mirage_mlir.passes.search.tile_positions import ArrangementError
+from mirage_mlir.passes.frontend.check import check
+from mirage_mlir.passes.frontend.effort import MAX_KERNELS, Effort
+from mirage_mlir.passes.frontend.explained import explained
+from mirage_mlir.passes.frontend.inline import inline_pieces, is_partitioned
+from mirage_mlir.passes.frontend.optimizer import Optimizer
+from mirage_mlir.passes.frontend.plan import FunctionWriter, Plan
+from mirage_mlir.passes.frontend.precision import AS_F32, ask_for, check_precision
+from mirage_mlir.passes.frontend.proofs import PieceProofs
+from mirage_mlir.passes.frontend.tile_positions import ArrangementError
 from mirage_mlir.progress import Progress
 from mirage_mlir.search.report import SearchReport
+from mirage_mlir.targets.target import DEFAULT_TARGET, require_known, target_named
 
 
 @dataclass(frozen=True)

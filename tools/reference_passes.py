@@ -14,8 +14,8 @@ from xdsl.parser import Parser
 
 import mirage_mlir
 from mirage_mlir.api.graph import SearchOptions
-from mirage_mlir.graph.target import GPUS, Target
 from mirage_mlir.passes import PASSES, load_pass
+from mirage_mlir.targets.target import GPUS, Target
 from mirage_mlir.tool.reference import OptionReference, field_docstrings, reference_of
 
 MOST_LINES = 60

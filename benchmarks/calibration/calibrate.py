@@ -33,8 +33,8 @@ from measured import Found, Program, shared, time_all
 
 from mirage_mlir.driver.options import Options
 from mirage_mlir.driver.profile import Timings, this_machine
-from mirage_mlir.graph.target import target_named
 from mirage_mlir.runtime.files import write_whole
+from mirage_mlir.targets.target import target_named
 from mirage_mlir.worker import WorkerError, workers
 
 NO_BAR = Bar(1.0, 1.0)

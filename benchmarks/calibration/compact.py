@@ -10,7 +10,7 @@ from calibration.sample import graphs
 from calibration.timed import Kernel, Timed, modelled, outline, ranks_of
 from kernels.case import Case
 
-from mirage_mlir.graph.target import target_named
+from mirage_mlir.targets.target import target_named
 
 if TYPE_CHECKING:
     from calibration.calibrate import Row

@@ -8,7 +8,7 @@ import numpy as np
 from calibration.sample import Spread, all_samples
 from kernels.case import Case
 
-from mirage_mlir.search.instantiate import Array, Mesh
+from mirage_mlir.search.cost_model.instantiate import Array, Mesh
 
 if TYPE_CHECKING:
     from calibration.calibrate import Row

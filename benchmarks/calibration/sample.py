@@ -8,19 +8,19 @@ import numpy as np
 from xdsl.dialects.func import FuncOp
 
 from mirage_mlir.driver.source import alone, functions, parse_program, text_of
-from mirage_mlir.graph.target import Target, target_named
-from mirage_mlir.passes.search.from_ir import Piece, read_piece
-from mirage_mlir.passes.search.normalise import normalise
-from mirage_mlir.passes.search.optimizer import inner
-from mirage_mlir.passes.search.pieces import planned
-from mirage_mlir.passes.search.plan import FunctionWriter, Plan, returned, to_compute
-from mirage_mlir.passes.search.tile_positions import ArrangementError
-from mirage_mlir.search.block_graph import BlockGraph
-from mirage_mlir.search.engine import Search
-from mirage_mlir.search.instantiate import Array, Mesh
-from mirage_mlir.search.kernels import in_one_kernel
-from mirage_mlir.search.limits import Limits
+from mirage_mlir.passes.frontend.from_ir import Piece, read_piece
+from mirage_mlir.passes.frontend.normalise import normalise
+from mirage_mlir.passes.frontend.optimizer import inner
+from mirage_mlir.passes.frontend.pieces import planned
+from mirage_mlir.passes.frontend.plan import FunctionWriter, Plan, returned, to_compute
+from mirage_mlir.passes.frontend.tile_positions import ArrangementError
+from mirage_mlir.search.cost_model.block_graph import BlockGraph
+from mirage_mlir.search.cost_model.instantiate import Array, Mesh
+from mirage_mlir.search.multi_kernel.kernels import in_one_kernel
 from mirage_mlir.search.report import SearchReport
+from mirage_mlir.search.single_kernel.engine import Search
+from mirage_mlir.search.single_kernel.limits import Limits
+from mirage_mlir.targets.target import Target, target_named
 
 SLOWEST = 4.0
 """Kernels up to so many times slower than the best are sampled: those beyond are never chosen."""

@@ -15,19 +15,19 @@ from calibration.ranks import regret, spearman
 from kernels.case import Case
 
 from mirage_mlir.driver.source import functions, parse_program
-from mirage_mlir.graph.target import Target
-from mirage_mlir.passes.search.from_ir import read_piece
-from mirage_mlir.passes.search.normalise import normalise
-from mirage_mlir.passes.search.optimizer import inner
-from mirage_mlir.passes.search.plan import returned, to_compute
-from mirage_mlir.search.block_graph import BlockGraph
-from mirage_mlir.search.config import Configuration
-from mirage_mlir.search.engine import Search
-from mirage_mlir.search.found import Found
-from mirage_mlir.search.instantiate import Array, Mesh, instantiate
-from mirage_mlir.search.limits import Limits
-from mirage_mlir.search.program import Program
+from mirage_mlir.passes.frontend.from_ir import read_piece
+from mirage_mlir.passes.frontend.normalise import normalise
+from mirage_mlir.passes.frontend.optimizer import inner
+from mirage_mlir.passes.frontend.plan import returned, to_compute
+from mirage_mlir.search.cost_model.block_graph import BlockGraph
+from mirage_mlir.search.cost_model.instantiate import Array, Mesh, instantiate
+from mirage_mlir.search.program.program import Program
 from mirage_mlir.search.report import SearchReport
+from mirage_mlir.search.saturation.config import Configuration
+from mirage_mlir.search.single_kernel.engine import Search
+from mirage_mlir.search.single_kernel.found import Found
+from mirage_mlir.search.single_kernel.limits import Limits
+from mirage_mlir.targets.target import Target
 
 
 class Kernel(TypedDict):

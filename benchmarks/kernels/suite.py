@@ -35,8 +35,8 @@ from mirage_mlir.driver.compile import CompiledFunction, compile_function
 from mirage_mlir.driver.options import Options
 from mirage_mlir.driver.profile import Timed, Timings, this_machine
 from mirage_mlir.driver.source import alone
-from mirage_mlir.graph.target import target_named
 from mirage_mlir.runtime.files import write_whole
+from mirage_mlir.targets.target import target_named
 from mirage_mlir.worker import WorkerError, Workers, workers
 
 OURS, PACKED = "mirage", "mirage, packed"

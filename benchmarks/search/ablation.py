@@ -34,11 +34,11 @@ from search_programs import rmsnorm_linear
 
 from mirage_mlir.expr.closure import Closure
 from mirage_mlir.expr.ring import Ring
-from mirage_mlir.search import saturate
-from mirage_mlir.search.axes import resolve
-from mirage_mlir.search.config import one_kernel_configurations
-from mirage_mlir.search.saturate import Saturation
-from mirage_mlir.search.values import Algebra
+from mirage_mlir.search.program.axes import resolve
+from mirage_mlir.search.saturation import saturate
+from mirage_mlir.search.saturation.config import one_kernel_configurations
+from mirage_mlir.search.saturation.saturate import Saturation
+from mirage_mlir.search.saturation.values import Algebra
 
 MOST_OPERATORS = range(5, 12)
 """As in Table 5 of Wu et al. (OSDI 2025)."""

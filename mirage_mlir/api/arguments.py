@@ -4,7 +4,7 @@ import math
 from collections.abc import Iterable, Sequence
 from typing import cast
 
-from mirage_mlir.graph.shapes import check_static
+from mirage_mlir.shapes.shapes import check_static
 
 
 def finite(value: float, what: str) -> float:

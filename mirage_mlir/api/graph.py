@@ -16,9 +16,9 @@ from mirage_mlir.api.tensor import Tensor
 from mirage_mlir.driver.optimize import optimize
 from mirage_mlir.driver.options import Options
 from mirage_mlir.driver.types import element_attribute
-from mirage_mlir.graph.target import DEFAULT_CHIPS, DEFAULT_TARGET
 from mirage_mlir.runtime.element_types import ElementType, element_type_of
 from mirage_mlir.runtime.kernel import CompiledKernel
+from mirage_mlir.targets.target import DEFAULT_CHIPS, DEFAULT_TARGET
 
 
 class SearchOptions(TypedDict, total=False):

@@ -13,8 +13,8 @@ from mirage_mlir.dialects.target import resolve_target
 from mirage_mlir.driver.as_written import compile_as_written
 from mirage_mlir.driver.optimize import optimize
 from mirage_mlir.driver.source import functions, parse_program
-from mirage_mlir.graph.target import DEFAULT_TARGET
 from mirage_mlir.runtime.kernel import CompiledKernel
+from mirage_mlir.targets.target import DEFAULT_TARGET
 
 
 def new_kernel_graph(name: str = "kernel_graph") -> KernelGraph:

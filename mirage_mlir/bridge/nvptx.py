@@ -10,8 +10,8 @@ from mirage_mlir.bridge.generic_form import generic_form
 from mirage_mlir.diagnostics import Diagnostic, PassFailure, Severity, fail
 from mirage_mlir.dialects.nvvm_attributes import NvvmTargetAttr
 from mirage_mlir.dialects.nvvm_hopper import needed_feature
-from mirage_mlir.graph.target import DEFAULT_CHIPS, TARGETS, Target
 from mirage_mlir.names import is_symbol
+from mirage_mlir.targets.target import DEFAULT_CHIPS, TARGETS, Target
 
 CHIPS = {chip: TARGETS[chip] for chip in DEFAULT_CHIPS}
 """Instruction sets that kernels can be compiled for, and a GPU with each."""

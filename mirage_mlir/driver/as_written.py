@@ -10,8 +10,8 @@ from mirage_mlir.dialects.target import resolve_target, target_of
 from mirage_mlir.driver.compile import CompiledFunction, compile_function
 from mirage_mlir.driver.report import kernel_lines
 from mirage_mlir.driver.source import alone, function_named, text_of
-from mirage_mlir.graph.target import DEFAULT_CHIPS
 from mirage_mlir.runtime.artifact import Artifact
+from mirage_mlir.targets.target import DEFAULT_CHIPS
 
 
 def compile_as_written(

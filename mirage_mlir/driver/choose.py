@@ -16,9 +16,9 @@ from mirage_mlir.diagnostics import fail
 from mirage_mlir.driver.compile import CompiledFunction, Seconds, compile_function
 from mirage_mlir.driver.source import alone, text_of
 from mirage_mlir.equivalence import EquivalenceReport, Verdict, check_equivalence
-from mirage_mlir.graph.target import target_named
 from mirage_mlir.progress import Progress
 from mirage_mlir.search.report import SearchReport
+from mirage_mlir.targets.target import target_named
 
 
 @dataclass(frozen=True)

@@ -11,6 +11,7 @@ from xdsl.dialects.builtin import ModuleOp
 
 from mirage_mlir.bridge.nvptx import to_ptx
 from mirage_mlir.bridge.ptxas import Cubin, PtxasError, assemble
+from mirage_mlir.decisions.occupancy import resident_blocks
 from mirage_mlir.diagnostics import fail
 from mirage_mlir.driver.fusion import check_fusion
 from mirage_mlir.driver.launch_plan import (
@@ -23,14 +24,13 @@ from mirage_mlir.driver.launch_plan import (
     tensor_maps_of,
 )
 from mirage_mlir.driver.source import alone, compiler_context, function_named, text_of
-from mirage_mlir.graph.occupancy import resident_blocks
-from mirage_mlir.graph.target import target_named
+from mirage_mlir.passes.analysis.resources import KernelResources, resources_of
+from mirage_mlir.passes.frontend.check import check
 from mirage_mlir.passes.fuse_thread_graphs import FuseThreadGraphsPass
 from mirage_mlir.passes.lower_to_nvvm import LowerToNvvmPass
-from mirage_mlir.passes.lowering.resources import KernelResources, resources_of
 from mirage_mlir.passes.pipelines import lowering_passes
-from mirage_mlir.passes.search.check import check
 from mirage_mlir.runtime.artifact import TargetCode, TensorSpec
+from mirage_mlir.targets.target import target_named
 
 
 @dataclass

@@ -6,10 +6,10 @@ from math import prod
 
 from mirage_mlir.driver.choose import Choice
 from mirage_mlir.driver.compile import LaunchResources
-from mirage_mlir.graph.layout import WARP_THREADS, ceil_div
-from mirage_mlir.graph.target import target_named
-from mirage_mlir.passes.lowering.resources import KernelResources
-from mirage_mlir.search.explanation import Contest, KernelExplanation
+from mirage_mlir.layouts.layout import WARP_THREADS, ceil_div
+from mirage_mlir.passes.analysis.resources import KernelResources
+from mirage_mlir.search.multi_kernel.explanation import Contest, KernelExplanation
+from mirage_mlir.targets.target import target_named
 
 SHORTEST = 0.005e-6
 """Seconds below which a term is not shown as text: it would be 0.00."""

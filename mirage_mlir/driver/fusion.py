@@ -4,7 +4,7 @@ from xdsl.dialects.func import FuncOp
 
 from mirage_mlir.diagnostics import fail
 from mirage_mlir.equivalence import Verifier
-from mirage_mlir.interpreters.forms import prove
+from mirage_mlir.equivalence.symbolic import prove
 
 
 def check_fusion(before: FuncOp, after: FuncOp) -> None:

@@ -15,8 +15,8 @@ from xdsl.dialects.builtin import (
 from xdsl.ir import Attribute, Operation
 from xdsl.utils.hints import isa
 
+from mirage_mlir.decisions.packing import Packing
 from mirage_mlir.driver.types import element_type_of_attribute
-from mirage_mlir.graph.packing import Packing
 from mirage_mlir.runtime.arguments import Argument, TensorMapArgument
 from mirage_mlir.runtime.artifact import Launch, TensorSpec, row_major
 from mirage_mlir.runtime.element_types import ElementType

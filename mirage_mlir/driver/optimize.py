@@ -11,8 +11,8 @@ from mirage_mlir.driver.options import Options
 from mirage_mlir.driver.profile import Machine, Profiler, this_machine
 from mirage_mlir.driver.source import function_named
 from mirage_mlir.driver.superoptimize import Superoptimized, offers, superoptimize_function
-from mirage_mlir.graph.target import target_named
-from mirage_mlir.passes.search.precision import AS_F32, ask_for
+from mirage_mlir.passes.frontend.precision import AS_F32, ask_for
+from mirage_mlir.targets.target import target_named
 
 
 def optimize(

@@ -3,9 +3,9 @@
 from dataclasses import dataclass
 
 from mirage_mlir.equivalence.check import BUDGET
-from mirage_mlir.graph.target import DEFAULT_CHIPS, DEFAULT_TARGET, target_named
-from mirage_mlir.passes.search.effort import MAX_KERNELS, Effort
-from mirage_mlir.passes.search.precision import AS_F32, check_precision
+from mirage_mlir.passes.frontend.effort import MAX_KERNELS, Effort
+from mirage_mlir.passes.frontend.precision import AS_F32, check_precision
+from mirage_mlir.targets.target import DEFAULT_CHIPS, DEFAULT_TARGET, target_named
 
 
 @dataclass(frozen=True)

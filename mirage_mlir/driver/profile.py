@@ -27,11 +27,11 @@ from mirage_mlir.driver.remembered import offers_read, offers_written
 from mirage_mlir.driver.source import alone, function_named, parse_program, text_of
 from mirage_mlir.driver.superoptimize import Superoptimized, superoptimize_function
 from mirage_mlir.equivalence.comparison_report import EquivalenceReport
-from mirage_mlir.graph.target import target_named
 from mirage_mlir.progress import Progress
 from mirage_mlir.runtime.cuda_driver import CudaDriver, CudaError
 from mirage_mlir.runtime.launch import can_run
 from mirage_mlir.runtime.stopwatch import CudaStopwatch
+from mirage_mlir.targets.target import target_named
 from mirage_mlir.worker import WorkerError, Workers, workers
 
 FIRST_REPLAYS = 10

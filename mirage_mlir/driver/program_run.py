@@ -22,13 +22,13 @@ from mirage_mlir.driver.profile import Machine
 from mirage_mlir.driver.source import alone, functions, text_of
 from mirage_mlir.driver.superoptimize import Superoptimized
 from mirage_mlir.equivalence import Verdict
-from mirage_mlir.graph.target import DEFAULT_TARGET
 from mirage_mlir.names import file_stem
-from mirage_mlir.passes.search.check import is_compiled
+from mirage_mlir.passes.frontend.check import is_compiled
 from mirage_mlir.passes.superoptimize import Candidate, SuperoptimizePass, replacement, rewrite
 from mirage_mlir.passes.verify_equivalence import VerifyEquivalencePass
 from mirage_mlir.runtime.artifact import Artifact
 from mirage_mlir.runtime.files import write_whole
+from mirage_mlir.targets.target import DEFAULT_TARGET
 
 if TYPE_CHECKING:
     from mirage_mlir.driver.session import Session

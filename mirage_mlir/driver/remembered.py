@@ -7,9 +7,9 @@ from xdsl.dialects import func
 
 from mirage_mlir.driver.choose import Offer
 from mirage_mlir.driver.source import alone, functions, parse_program, text_of
-from mirage_mlir.graph.target import target_named
-from mirage_mlir.passes.search.check import check
+from mirage_mlir.passes.frontend.check import check
 from mirage_mlir.search.report import SearchReport
+from mirage_mlir.targets.target import target_named
 
 
 def offers_written(offers: Mapping[str, Offer]) -> dict[str, object]:

@@ -16,13 +16,13 @@ from mirage_mlir.driver.options import Options
 from mirage_mlir.driver.report import compile_report, verification_fields
 from mirage_mlir.driver.source import alone, function_named, text_of
 from mirage_mlir.equivalence import EquivalenceReport
-from mirage_mlir.graph.target import target_named
 from mirage_mlir.interruption import deferred
-from mirage_mlir.passes.search.check import check
-from mirage_mlir.passes.search.effort import Effort
+from mirage_mlir.passes.frontend.check import check
+from mirage_mlir.passes.frontend.effort import Effort
 from mirage_mlir.passes.superoptimize import candidates
 from mirage_mlir.progress import Progress
 from mirage_mlir.runtime.artifact import Artifact
+from mirage_mlir.targets.target import target_named
 
 
 @dataclass(frozen=True)

@@ -25,11 +25,11 @@ from mirage_mlir.equivalence.random_tests import (
 )
 from mirage_mlir.equivalence.sample import Dims, restricted, whole
 from mirage_mlir.equivalence.slabs import Slab, find_slabs
+from mirage_mlir.equivalence.symbolic import Proof, first_divergence, prove
 from mirage_mlir.equivalence.witness import Witness, float_witness
 from mirage_mlir.equivalence.work import most_elements, seconds
 from mirage_mlir.interpreters.dims import NotClosed
 from mirage_mlir.interpreters.domain import NotInterpretable
-from mirage_mlir.interpreters.forms import Proof, first_divergence, prove
 
 AT_ONCE = 0.25
 """Seconds for which all elements are computed, or as many labels of slabs as that allows."""

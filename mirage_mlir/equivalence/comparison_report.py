@@ -8,8 +8,8 @@ from enum import Enum
 
 from mirage_mlir.equivalence.bounds import ENOUGH
 from mirage_mlir.equivalence.float_gate import Loss
+from mirage_mlir.equivalence.symbolic import Proof
 from mirage_mlir.equivalence.witness import Witness
-from mirage_mlir.interpreters.forms import Proof
 
 VERIFIED, NOT_VERIFIED = "verified", "NOT VERIFIED"
 """What is said of a result: one that is proved or tested, and accurate, or one that is not."""

@@ -20,7 +20,6 @@ from xdsl.ir import Operation, SSAValue
 
 from mirage_mlir.dialects.elementwise import row_of
 from mirage_mlir.equivalence.slabs import Slab
-from mirage_mlir.graph.shapes import groups
 from mirage_mlir.interpreters.operators import (
     has_exponential,
     integer,
@@ -31,6 +30,7 @@ from mirage_mlir.interpreters.operators import (
     structure_of,
 )
 from mirage_mlir.operators.elementwise import Dependence
+from mirage_mlir.shapes.shapes import groups
 
 Ids = NDArray[np.intp]
 

@@ -22,7 +22,6 @@ from mirage_mlir.equivalence.labels import (
     merged,
     parted,
 )
-from mirage_mlir.graph.shapes import groups
 from mirage_mlir.interpreters.operators import (
     integer,
     integers,
@@ -32,6 +31,7 @@ from mirage_mlir.interpreters.operators import (
     structure_of,
 )
 from mirage_mlir.operators.structured import Effect
+from mirage_mlir.shapes.shapes import groups
 
 INDEX_BY_INDEX = ("threadblock.convert_layout",)
 """What has no row and still takes its operands index by index, as elementwise operators do."""

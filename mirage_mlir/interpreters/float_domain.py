@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mirage_mlir.field import products
-from mirage_mlir.graph.float_formats import FORMATS, FloatFormat
+from mirage_mlir.float_formats import FORMATS, FloatFormat
 from mirage_mlir.interpreters.domain import AnyArray, ElementType, joined
 from mirage_mlir.operators.elementwise import FunctionName
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from mirage_mlir.graph.float_formats import FORMATS
+from mirage_mlir.float_formats import FORMATS
 
 
 class ElementType(Enum):

@@ -11,7 +11,7 @@ from threading import Lock
 
 import numpy as np
 
-from mirage_mlir.graph.packing import Packing
+from mirage_mlir.decisions.packing import Packing
 from mirage_mlir.runtime.arguments import Argument, read_element_type
 from mirage_mlir.runtime.cuda_driver import CudaError, Driver
 from mirage_mlir.runtime.element_types import ElementType

@@ -5,11 +5,11 @@ from collections.abc import Sequence
 from math import prod
 from typing import TYPE_CHECKING
 
-from mirage_mlir.graph.shapes import MAX_ELEMENTS, ShapeError, check_static
-from mirage_mlir.graph.target import TARGETS
 from mirage_mlir.names import is_symbol
 from mirage_mlir.runtime.arguments import MAP
 from mirage_mlir.runtime.manifest import ArtifactError
+from mirage_mlir.shapes.shapes import MAX_ELEMENTS, ShapeError, check_static
+from mirage_mlir.targets.target import TARGETS
 
 if TYPE_CHECKING:
     from mirage_mlir.runtime.artifact import Launch, TargetCode, TensorSpec

@@ -4,8 +4,10 @@ from collections.abc import Generator, Iterator
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field, replace
 from time import perf_counter
+from typing import TYPE_CHECKING
 
-from mirage_mlir.search.explanation import Explanation
+if TYPE_CHECKING:
+    from mirage_mlir.search.multi_kernel.explanation import Explanation
 
 COUNTS = (
     "axes",
@@ -74,7 +76,7 @@ class SearchReport:
     """`verified` or `NOT VERIFIED`, and why, in one line."""
     phases: dict[str, float] = field(default_factory=dict[str, float])
     """Seconds spent in each phase."""
-    explanation: Explanation | None = None
+    explanation: "Explanation | None" = None
     """Why the candidate was taken; None where it was not searched for now."""
 
     def of_candidate(

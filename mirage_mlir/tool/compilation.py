@@ -15,8 +15,8 @@ from xdsl.utils.exceptions import DiagnosticException, MultipleSpansParseError, 
 from xdsl.utils.target import Target
 
 from mirage_mlir.diagnostics import Diagnostic, InvalidOperation, PassFailure, Severity
+from mirage_mlir.outputs.base import BinaryTarget
 from mirage_mlir.parsing import LocatingParser
-from mirage_mlir.targets.base import BinaryTarget
 from mirage_mlir.tool.command_line import CommandLine
 from mirage_mlir.verification import verify
 

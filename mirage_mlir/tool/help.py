@@ -6,8 +6,8 @@ from collections.abc import Iterable, Iterator
 
 from xdsl.universe import Universe
 
+from mirage_mlir.outputs import TARGETS
 from mirage_mlir.passes import PASSES
-from mirage_mlir.targets import TARGETS
 from mirage_mlir.tool.available import GENERIC_PASSES, GENERIC_TARGETS
 from mirage_mlir.tool.reference import (
     OptionReference,

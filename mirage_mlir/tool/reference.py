@@ -14,8 +14,8 @@ from typing import Any, get_type_hints
 from xdsl.utils.arg_spec import ArgSpecConvertible
 from xdsl.utils.hints import isa
 
+from mirage_mlir.outputs import TARGETS, load_target
 from mirage_mlir.passes import PASSES, load_pass
-from mirage_mlir.targets import TARGETS, load_target
 from mirage_mlir.tool.pass_options import alternatives, describe, option_names
 
 

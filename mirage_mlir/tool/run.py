@@ -14,9 +14,9 @@ from xdsl.passes import ModulePass
 from xdsl.universe import Universe
 
 from mirage_mlir.diagnostics import collect_remarks, shortened
+from mirage_mlir.outputs.base import BinaryTarget
 from mirage_mlir.progress import Progress
 from mirage_mlir.runtime.cuda_driver import CudaError
-from mirage_mlir.targets.base import BinaryTarget
 from mirage_mlir.tool.available import about_unknown, available
 from mirage_mlir.tool.command_line import CommandLine, parse_command_line
 from mirage_mlir.tool.compilation import (

@@ -8,8 +8,8 @@ from fractions import Fraction
 
 from residue_tiles import SIZE
 
-from mirage_mlir.search.builder import ProgramBuilder
-from mirage_mlir.search.program import Function, Kind
+from mirage_mlir.search.program.builder import ProgramBuilder
+from mirage_mlir.search.program.program import Function, Kind
 
 
 @dataclass(frozen=True)

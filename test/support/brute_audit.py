@@ -23,11 +23,11 @@ from label_free import LabelFree
 from residue_tiles import COMPOSITE, PARTS, SIZE, Tile
 from search_programs import in_bf16
 
-from mirage_mlir.search.axes import resolve
-from mirage_mlir.search.config import Configuration, one_kernel_configurations
-from mirage_mlir.search.engine import EXPANDED
-from mirage_mlir.search.program import Kind, Program
-from mirage_mlir.search.values import Algebra
+from mirage_mlir.search.program.axes import resolve
+from mirage_mlir.search.program.program import Kind, Program
+from mirage_mlir.search.saturation.config import Configuration, one_kernel_configurations
+from mirage_mlir.search.saturation.values import Algebra
+from mirage_mlir.search.single_kernel.engine import EXPANDED
 
 
 class Terms:

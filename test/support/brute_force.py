@@ -23,8 +23,8 @@ from modular import P, Q, Residues
 from residue_tiles import ELEMENTWISE, PARTS, Numbers, Tile, When
 
 from mirage_mlir.field.rational import residue
-from mirage_mlir.search.builder import ProgramBuilder, Step
-from mirage_mlir.search.program import Kind
+from mirage_mlir.search.program.builder import ProgramBuilder, Step
+from mirage_mlir.search.program.program import Kind
 
 COMMUTATIVE = ("add", "mul")
 FUNCTIONS = ("exp", "sqrt", "silu")

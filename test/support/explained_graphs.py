@@ -10,11 +10,11 @@ from cut_graphs import UNCUT, Found
 from residue_tiles import COMPOSITE, ELEMENTWISE
 
 from mirage_mlir.expr.heads import LOOP, Poly
-from mirage_mlir.search.config import Configuration
-from mirage_mlir.search.hypergraph import Edge, Stage, Value
-from mirage_mlir.search.program import Kind
-from mirage_mlir.search.saturate import Saturation
-from mirage_mlir.search.values import Algebra, apply_pairwise
+from mirage_mlir.search.program.program import Kind
+from mirage_mlir.search.saturation.config import Configuration
+from mirage_mlir.search.saturation.hypergraph import Edge, Stage, Value
+from mirage_mlir.search.saturation.saturate import Saturation
+from mirage_mlir.search.saturation.values import Algebra, apply_pairwise
 
 Positions = tuple[str | None, str | None]
 """The axes of the rows and columns of a tile."""

@@ -23,8 +23,8 @@ from xdsl.ir import Attribute, Block, Region, SSAValue
 
 from mirage_mlir.dialects import nvvm
 from mirage_mlir.dialects.nvvm_attributes import GLOBAL, SHARED
-from mirage_mlir.interpreters.lowered import Checker, FaultKind, run_kernels
-from mirage_mlir.interpreters.lowered.launch import random_inputs
+from mirage_mlir.interpreters.gpu_simulator import Checker, FaultKind, run_kernels
+from mirage_mlir.interpreters.gpu_simulator.launch import random_inputs
 
 
 def number(value: int) -> SSAValue:

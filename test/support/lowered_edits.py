@@ -15,7 +15,7 @@ from mirage_mlir.dialects import nvvm, nvvm_hopper
 from mirage_mlir.dialects.nvvm_attributes import GLOBAL, GridDependency
 from mirage_mlir.dialects.nvvm_wgmma import WgmmaWaitOp
 from mirage_mlir.interpreters.domain import AnyArray
-from mirage_mlir.interpreters.lowered import KernelFault, run_kernels
+from mirage_mlir.interpreters.gpu_simulator import KernelFault, run_kernels
 
 NOT_FOUND = "not found"
 """The outcome of a mutant that runs without a fault and computes the same."""

@@ -14,7 +14,7 @@ from xdsl.ir import Operation
 from mirage_mlir.dialects import kernel
 from mirage_mlir.dialects.bases import MatmulBase
 from mirage_mlir.interpreters import run_function
-from mirage_mlir.interpreters.lowered import run_kernels
+from mirage_mlir.interpreters.gpu_simulator import run_kernels
 from mirage_mlir.passes.assign_layouts import AssignLayoutsPass
 from mirage_mlir.passes.fuse_thread_graphs import FuseThreadGraphsPass
 from mirage_mlir.passes.lower_to_nvvm import LowerToNvvmPass

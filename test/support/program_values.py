@@ -6,8 +6,8 @@ from math import erf
 import numpy as np
 from numpy.typing import NDArray
 
-from mirage_mlir.search.program import Function, Kind, Node, Output, Program
-from mirage_mlir.search.tensor_slices import ArgumentView
+from mirage_mlir.search.program.program import Function, Kind, Node, Output, Program
+from mirage_mlir.search.program.tensor_slices import ArgumentView
 
 Array = NDArray[np.float64]
 

@@ -7,8 +7,8 @@ import numpy as np
 from program_values import Array
 from search_programs import normalised, stable_softmax
 
-from mirage_mlir.search.builder import ProgramBuilder
-from mirage_mlir.search.program import Function, Kind
+from mirage_mlir.search.program.builder import ProgramBuilder
+from mirage_mlir.search.program.program import Function, Kind
 
 SIZE = 8
 SQUARE = (SIZE, SIZE)

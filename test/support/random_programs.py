@@ -5,8 +5,8 @@ from random import Random
 from audited_programs import MATMULS, SQUARE, Subject
 from residue_tiles import SIZE
 
-from mirage_mlir.search.builder import ProgramBuilder
-from mirage_mlir.search.program import Function, Kind
+from mirage_mlir.search.program.builder import ProgramBuilder
+from mirage_mlir.search.program.program import Function, Kind
 
 KINDS = ("add", "sub", "mul", "mul", "div", "matmul", "matmul", "exp", "sum_columns", "sum_rows")
 

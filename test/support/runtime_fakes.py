@@ -6,7 +6,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from types import ModuleType, SimpleNamespace
 
-from mirage_mlir.graph.packing import Packing
+from mirage_mlir.decisions.packing import Packing
 from mirage_mlir.runtime.arguments import Argument, TensorMapArgument
 from mirage_mlir.runtime.artifact import Artifact, Launch, TargetCode, TensorSpec, row_major
 from mirage_mlir.runtime.cuda_driver import MAP_BYTES, CudaError, Function, Module

@@ -4,9 +4,9 @@ from collections import Counter
 from collections.abc import Callable
 from dataclasses import replace
 
-from mirage_mlir.search.block_graph import BlockGraph
-from mirage_mlir.search.builder import ProgramBuilder
-from mirage_mlir.search.program import Function, Kind, Program
+from mirage_mlir.search.cost_model.block_graph import BlockGraph
+from mirage_mlir.search.program.builder import ProgramBuilder
+from mirage_mlir.search.program.program import Function, Kind, Program
 
 
 def in_bf16(program: Program) -> Program:

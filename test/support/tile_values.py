@@ -11,9 +11,9 @@ import numpy as np
 from program_values import BINARY, Array, apply
 
 from mirage_mlir.expr.heads import GRID, LOOP, TILE
-from mirage_mlir.search.hypergraph import Edge, Hypergraph
-from mirage_mlir.search.program import Kind
-from mirage_mlir.search.values import Algebra
+from mirage_mlir.search.program.program import Kind
+from mirage_mlir.search.saturation.hypergraph import Edge, Hypergraph
+from mirage_mlir.search.saturation.values import Algebra
 
 PARTS = (GRID, LOOP, TILE)
 

@@ -15,8 +15,8 @@ from xdsl.utils.exceptions import DiagnosticException
 from mirage_mlir.bridge.bindings import bindings_module
 from mirage_mlir.dialects import get_all_dialects, load_dialect
 from mirage_mlir.irdl_export import MAX_GROUP, segment_sizes
+from mirage_mlir.outputs.irdl import EXPORTED, IrdlGenericTarget, IrdlTarget
 from mirage_mlir.parsing import LocatingParser
-from mirage_mlir.targets.irdl import EXPORTED, IrdlGenericTarget, IrdlTarget
 from mirage_mlir.verification import verify
 
 TEST = Path(__file__).parents[1]

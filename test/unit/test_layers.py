@@ -9,7 +9,8 @@ ROOT = Path(__file__).parents[2] / "mirage_mlir"
 LAYERS = [
     [
         *("diagnostics", "progress", "interruption", "names", "suggestions", "worker"),
-        *("graph", "expr", "field", "operators", "search"),
+        *("float_formats", "shapes", "layouts", "targets", "decisions"),
+        *("expr", "field", "operators", "search"),
     ],
     ["parsing", "verification"],
     ["dialects"],
@@ -18,7 +19,7 @@ LAYERS = [
     ["passes"],
     ["bridge", "runtime"],
     ["irdl_export"],
-    ["targets"],
+    ["outputs"],
     ["driver", "host"],
     ["universe"],
     ["tool", "api"],
@@ -28,9 +29,29 @@ LAYERS = [
 
 WITHOUT_IR = [
     *("progress", "interruption", "names", "suggestions", "worker"),
-    *("graph", "expr", "field", "operators", "search"),
+    *("float_formats", "shapes", "layouts", "targets", "decisions"),
+    *("expr", "field", "operators", "search"),
 ]
 """Plain mathematics: no xDSL."""
+
+FOLDER_ORDER = [
+    *("search.program", "search.saturation", "search.cost_model", "search.stabilization"),
+    *("search", "search.single_kernel", "search.multi_kernel"),
+    *("passes.patterns.axioms", "passes.patterns"),
+    *("passes.analysis", "passes.layouts", "passes.schedule", "passes.codegen"),
+    *("passes.frontend", "passes"),
+]
+"""Within the layers of the search and of the passes: each folder imports only those before it."""
+
+UPWARD = frozenset(
+    {
+        "passes.codegen.kernel_function imports passes.schedule_threadblock",
+        "passes.layouts.assignment imports passes.codegen.online_softmax",
+        "passes.layouts.assignment imports passes.codegen.split_k",
+        "passes.layouts.register_layouts imports passes.codegen.reduction",
+    }
+)
+"""Imports that are still against the order; the list only shrinks."""
 
 BINDINGS = "numba_cuda_mlir"
 """Only the bridge imports it, and it does so inside functions."""
@@ -87,6 +108,27 @@ def test_imports_look_down() -> None:
             elif (other := layer_of(imported)) is not None and other > own:
                 wrong.append(f"{name_of(path)} imports {imported} from a higher layer")
     assert wrong == []
+
+
+def folder_of(module: str) -> int | None:
+    """The place in the order of the folder of `module`, a file; none outside the ordered ones."""
+    folder = module.removeprefix("mirage_mlir.").rpartition(".")[0]
+    return FOLDER_ORDER.index(folder) if folder in FOLDER_ORDER else None
+
+
+def test_folders_import_in_their_order() -> None:
+    modules = {name_of(path) for path in FILES if path.stem != "__init__"}
+    upward: set[str] = set()
+    for path in FILES:
+        own = folder_of(name_of(path))
+        if own is None or path.stem == "__init__":
+            continue
+        for imported in set(imported_modules(parsed(path).body)) & modules:
+            other = folder_of(imported)
+            if other is not None and other > own:
+                short = [name.removeprefix("mirage_mlir.") for name in (name_of(path), imported)]
+                upward.add(" imports ".join(short))
+    assert upward == UPWARD
 
 
 def roots_of(path: Path) -> set[str]:

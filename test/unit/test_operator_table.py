@@ -17,21 +17,21 @@ from mirage_mlir.dialects.bases import BinaryBase, UnaryBase
 from mirage_mlir.driver.source import functions
 from mirage_mlir.equivalence.definedness import undefined_operation
 from mirage_mlir.equivalence.slabs import find_slabs
+from mirage_mlir.equivalence.symbolic.evaluate import outputs
+from mirage_mlir.equivalence.symbolic.maxima import Maxima
+from mirage_mlir.equivalence.symbolic.operators import Operators
+from mirage_mlir.equivalence.symbolic.symbolic import Symbolic
+from mirage_mlir.equivalence.symbolic.tensors import Tensors
+from mirage_mlir.equivalence.symbolic.terms import Undecided
 from mirage_mlir.interpreters.domain import NotInterpretable
 from mirage_mlir.interpreters.float_domain import FloatDomain
-from mirage_mlir.interpreters.forms.evaluate import outputs
-from mirage_mlir.interpreters.forms.maxima import Maxima
-from mirage_mlir.interpreters.forms.operators import Operators
-from mirage_mlir.interpreters.forms.symbolic import Symbolic
-from mirage_mlir.interpreters.forms.tensors import Tensors
-from mirage_mlir.interpreters.forms.terms import Undecided
 from mirage_mlir.interpreters.kernel import KernelInterpreter
 from mirage_mlir.interpreters.operators import runs_over, structure_of
 from mirage_mlir.operators.elementwise import Binary, Unary
 from mirage_mlir.operators.structured import STRUCTURED, Effect, Structured
 from mirage_mlir.operators.table import ROWS
+from mirage_mlir.passes.frontend.from_ir import UnsupportedError, read_piece
 from mirage_mlir.passes.patterns.scalar import OPERATIONS, RULES
-from mirage_mlir.passes.search.from_ir import UnsupportedError, read_piece
 
 GRAPH_ONLY = {"kernel.graph_defined"}
 """No operator: it holds some."""

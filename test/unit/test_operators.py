@@ -14,7 +14,7 @@ from xdsl.ir import SSAValue
 
 from mirage_mlir.dialects import kernel
 from mirage_mlir.driver.source import alone, compiler_context, functions
-from mirage_mlir.interpreters.lowered import run_kernels
+from mirage_mlir.interpreters.gpu_simulator import run_kernels
 from mirage_mlir.passes.pipelines import lowering_passes
 from mirage_mlir.passes.superoptimize import candidates
 

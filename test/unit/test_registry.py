@@ -9,8 +9,8 @@ import pytest
 from xdsl.universe import XDSL_UNIVERSE, Universe
 
 from mirage_mlir.dialects import DIALECTS, get_all_dialects, load_dialect
+from mirage_mlir.outputs import TARGETS, get_all_targets, load_target
 from mirage_mlir.passes import PASSES, get_all_passes, load_pass
-from mirage_mlir.targets import TARGETS, get_all_targets, load_target
 
 ROOT = Path(__file__).parents[2]
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from mirage_mlir.graph.target import (
+from mirage_mlir.targets.target import (
     DEFAULT_CHIPS,
     GPUS,
     H200,

@@ -14,7 +14,7 @@ from calibration.calibrate import cases
 from calibration.compact import TIMED
 from calibration.timed import Timed, modelled, ranks_of
 
-from mirage_mlir.graph.target import H200, Target
+from mirage_mlir.targets.target import H200, Target
 
 PROGRAMS: dict[str, Timed] = json.loads(TIMED.read_text())
 

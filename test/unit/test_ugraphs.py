@@ -21,7 +21,7 @@ from mirage_mlir.driver.source import (
     parse_program,
 )
 from mirage_mlir.interpreters.function import run_function
-from mirage_mlir.interpreters.lowered import run_kernels
+from mirage_mlir.interpreters.gpu_simulator import run_kernels
 from mirage_mlir.passes.pipelines import lowering_passes
 
 SHARED_MEMORY = {"sm_90a": 227 * 1024, "sm_80": 163 * 1024}

@@ -104,8 +104,8 @@ def install(folder: Path) -> None:
 
 def prepare() -> None:
     """Import what the commands import."""
+    from mirage_mlir.outputs import TARGETS
     from mirage_mlir.passes import PASSES
-    from mirage_mlir.targets import TARGETS
 
     rows = [*PASSES.values(), *TARGETS.values()]
     for module in [*MODULES, *(row.partition(":")[0] for row in rows), "filecheck.main"]:

@@ -11,7 +11,7 @@ from xdsl.dialects import gpu
 from mirage_mlir.bridge.nvptx import to_ptx
 from mirage_mlir.bridge.ptxas import assemble
 from mirage_mlir.diagnostics import PassFailure
-from mirage_mlir.graph.target import DEFAULT_CHIPS
+from mirage_mlir.targets.target import DEFAULT_CHIPS
 
 
 @pytest.fixture

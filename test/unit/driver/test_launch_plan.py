@@ -3,9 +3,9 @@
 from xdsl.dialects import gpu
 from xdsl.dialects.builtin import IntegerAttr, i64
 
+from mirage_mlir.decisions.packing import Packing
 from mirage_mlir.driver.launch_plan import launches_of, packed_of, tensor_maps_of
 from mirage_mlir.driver.source import parse_program
-from mirage_mlir.graph.packing import Packing
 from mirage_mlir.runtime.arguments import Argument, TensorMapArgument
 from mirage_mlir.runtime.element_types import ElementType
 from mirage_mlir.runtime.packed import PackedInput

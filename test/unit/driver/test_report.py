@@ -5,11 +5,11 @@ from pathlib import Path
 import pytest
 from ugraph_programs import path_of
 
+from mirage_mlir.decisions.occupancy import resident_blocks
 from mirage_mlir.driver.compile import compile_function
 from mirage_mlir.driver.report import kernel_lines
 from mirage_mlir.driver.source import parse_program
-from mirage_mlir.graph.occupancy import resident_blocks
-from mirage_mlir.graph.target import target_named
+from mirage_mlir.targets.target import target_named
 
 
 @pytest.mark.parametrize("chip", ["sm_80", "sm_90a"])

@@ -6,7 +6,7 @@ from identities import IDENTITIES, WRONG, pair
 from mirage_mlir.equivalence import Verdict, check_equivalence
 from mirage_mlir.equivalence.random_tests import RandomTests, exponential_arguments
 from mirage_mlir.equivalence.sample import whole
-from mirage_mlir.interpreters.forms import prove
+from mirage_mlir.equivalence.symbolic import prove
 
 
 @pytest.mark.parametrize("name", IDENTITIES)

@@ -20,7 +20,7 @@ from mirage_mlir.equivalence import (
     check_equivalence,
     comparison,
 )
-from mirage_mlir.interpreters.forms import Proof
+from mirage_mlir.equivalence.symbolic import Proof
 
 
 def same(one: EquivalenceReport, other: EquivalenceReport) -> bool:

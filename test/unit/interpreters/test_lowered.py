@@ -15,7 +15,7 @@ from xdsl.ir import Operation
 from xdsl.utils.hints import isa
 
 from mirage_mlir.dialects import nvvm, threadblock
-from mirage_mlir.interpreters.lowered import random_inputs, run_kernels
+from mirage_mlir.interpreters.gpu_simulator import random_inputs, run_kernels
 
 LINEARS = {
     "usual": Linear(16, 192, 96, 16, 64, 48),

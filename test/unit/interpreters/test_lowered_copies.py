@@ -10,7 +10,7 @@ from xdsl.dialects import scf
 from xdsl.ir import Operation
 
 from mirage_mlir.dialects import nvvm
-from mirage_mlir.passes.lowering.copies import MAX_COPIES, MAX_MOVES
+from mirage_mlir.passes.codegen.copies import MAX_COPIES, MAX_MOVES
 
 
 def copies_in(op: Operation) -> Counter[type[Operation]]:

@@ -7,9 +7,9 @@ from lowering_cases import Linear, rmsnorm_linear
 from xdsl.dialects import gpu
 from xdsl.dialects.builtin import ArrayAttr, DenseArrayBase, DictionaryAttr, ModuleOp, UnitAttr, i64
 
+from mirage_mlir.decisions import schedule
 from mirage_mlir.dialects import nvvm_hopper
 from mirage_mlir.dialects.nvvm_attributes import GridDependency
-from mirage_mlir.graph import schedule
 
 SMALL = Linear(64, 256, 64, 64, 32, 32)
 

@@ -29,7 +29,7 @@ from mirage_mlir.dialects import nvvm, nvvm_hopper, threadblock
 from mirage_mlir.dialects.common import i64_array
 from mirage_mlir.dialects.nvvm_attributes import GridDependency
 from mirage_mlir.interpreters import run_function
-from mirage_mlir.interpreters.lowered import (
+from mirage_mlir.interpreters.gpu_simulator import (
     FaultKind,
     KernelFault,
     random_inputs,

@@ -13,7 +13,7 @@ from xdsl.dialects import gpu, llvm
 from xdsl.dialects.builtin import IntegerAttr, i64
 
 from mirage_mlir.dialects import nvvm
-from mirage_mlir.interpreters.lowered import (
+from mirage_mlir.interpreters.gpu_simulator import (
     FaultKind,
     KernelFault,
     random_inputs,

@@ -30,17 +30,17 @@ from xdsl.ir import Operation, SSAValue
 from mirage_mlir.dialects import nvvm, nvvm_hopper
 from mirage_mlir.dialects.nvvm_attributes import MemoryScope, MemoryScopeAttr
 from mirage_mlir.dialects.nvvm_wgmma import WgmmaFenceOp, WgmmaWaitOp
-from mirage_mlir.interpreters.lowered import (
+from mirage_mlir.interpreters.gpu_simulator import (
     Checker,
     FaultKind,
     KernelFault,
     random_inputs,
     run_kernels,
 )
-from mirage_mlir.interpreters.lowered.accesses import Access
-from mirage_mlir.interpreters.lowered.clocks import Clocks
-from mirage_mlir.interpreters.lowered.encoding import POISON
-from mirage_mlir.interpreters.lowered.hand_off import HandedBuffer, HandOff
+from mirage_mlir.interpreters.gpu_simulator.accesses import Access
+from mirage_mlir.interpreters.gpu_simulator.clocks import Clocks
+from mirage_mlir.interpreters.gpu_simulator.encoding import POISON
+from mirage_mlir.interpreters.gpu_simulator.hand_off import HandedBuffer, HandOff
 
 RACE, DEADLOCK, INCOMPLETE = FaultKind.RACE, FaultKind.DEADLOCK, FaultKind.INCOMPLETE
 

@@ -12,9 +12,9 @@ from xdsl.dialects.llvm import StoreOp
 from xdsl.ir import Operation
 
 from mirage_mlir.dialects.nvvm import ShflSyncOp
-from mirage_mlir.graph.target import H200, Target
 from mirage_mlir.passes import lower_to_nvvm
-from mirage_mlir.passes.lowering.cta_rasterization import launched_grid
+from mirage_mlir.passes.codegen.cta_rasterization import launched_grid
+from mirage_mlir.targets.target import H200, Target
 
 
 def stores_of(kernels: Operation) -> list[int | None]:

@@ -26,7 +26,7 @@ from xdsl.dialects.builtin import FloatAttr, f32, f64, i32
 from xdsl.ir import Block, SSAValue
 
 from mirage_mlir.dialects import nvvm, nvvm_hopper
-from mirage_mlir.interpreters.lowered import (
+from mirage_mlir.interpreters.gpu_simulator import (
     Checker,
     FaultKind,
     KernelFault,

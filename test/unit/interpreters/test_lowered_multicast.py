@@ -11,7 +11,7 @@ from xdsl.dialects.builtin import DenseArrayBase, IntegerAttr, IntegerType, Modu
 from xdsl.ir import Operation
 
 from mirage_mlir.dialects import nvvm_hopper
-from mirage_mlir.interpreters.lowered import FaultKind, KernelFault, run_kernels
+from mirage_mlir.interpreters.gpu_simulator import FaultKind, KernelFault, run_kernels
 
 SMALL = Linear(128, 256, 64, 64, 32, 32)
 

@@ -10,9 +10,9 @@ from xdsl.utils.hints import isa
 
 from mirage_mlir.driver.source import parse_program
 from mirage_mlir.interpreters import run_function
-from mirage_mlir.interpreters.lowered import run_kernels
-from mirage_mlir.interpreters.lowered.faults import KernelFault
-from mirage_mlir.interpreters.lowered.packed import PACKINGS
+from mirage_mlir.interpreters.gpu_simulator import run_kernels
+from mirage_mlir.interpreters.gpu_simulator.faults import KernelFault
+from mirage_mlir.interpreters.gpu_simulator.packed import PACKINGS
 from mirage_mlir.passes.lower_to_nvvm import LowerToNvvmPass
 
 

@@ -27,9 +27,9 @@ from xdsl.utils.hints import isa
 
 from mirage_mlir.bridge.nvptx import to_ptx
 from mirage_mlir.dialects import nvvm_hopper
-from mirage_mlir.interpreters.lowered import Checker, random_inputs, run_kernels
-from mirage_mlir.passes.lowering.kernel_function import KernelFunction, shared_memory_symbol
-from mirage_mlir.passes.lowering.tensor_views import view_of
+from mirage_mlir.interpreters.gpu_simulator import Checker, random_inputs, run_kernels
+from mirage_mlir.passes.analysis.tensor_views import view_of
+from mirage_mlir.passes.codegen.kernel_function import KernelFunction, shared_memory_symbol
 
 READONLY_NOTE = "llvm.readonly"
 

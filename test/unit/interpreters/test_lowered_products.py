@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from wgmma_kernels import MatmulKernel
 
-from mirage_mlir.interpreters.lowered import (
+from mirage_mlir.interpreters.gpu_simulator import (
     FaultKind,
     KernelFault,
     random_inputs,

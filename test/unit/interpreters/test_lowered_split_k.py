@@ -16,13 +16,13 @@ from xdsl.dialects.builtin import IntegerAttr, ModuleOp, i32
 from xdsl.ir import Operation
 
 from mirage_mlir.dialects import nvvm
-from mirage_mlir.interpreters.lowered import (
+from mirage_mlir.interpreters.gpu_simulator import (
     FaultKind,
     KernelFault,
     random_inputs,
     run_kernels,
 )
-from mirage_mlir.interpreters.lowered.faults import Checker
+from mirage_mlir.interpreters.gpu_simulator.faults import Checker
 
 HEADS = {
     "usual": Heads(1, 16, 256, 16, 16, 64, 2),

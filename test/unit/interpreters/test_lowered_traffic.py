@@ -10,9 +10,9 @@ from xdsl.dialects import llvm
 from xdsl.dialects.builtin import ModuleOp
 
 from mirage_mlir.dialects.nvvm_attributes import CLUSTER_SHARED
-from mirage_mlir.interpreters.lowered import random_inputs, run_kernels
-from mirage_mlir.interpreters.lowered.accesses import Access
-from mirage_mlir.interpreters.lowered.traffic import REMOTE, Asked, TrafficWatcher
+from mirage_mlir.interpreters.gpu_simulator import random_inputs, run_kernels
+from mirage_mlir.interpreters.gpu_simulator.accesses import Access
+from mirage_mlir.interpreters.gpu_simulator.traffic import REMOTE, Asked, TrafficWatcher
 
 
 def asked(module: ModuleOp, target: str = "H200") -> dict[str, Asked]:

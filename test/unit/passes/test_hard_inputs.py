@@ -21,7 +21,7 @@ from xdsl.dialects.func import FuncOp
 from mirage_mlir.dialects import kernel
 from mirage_mlir.driver.source import compiler_context, functions, parse_program
 from mirage_mlir.interpreters.function import run_function
-from mirage_mlir.interpreters.lowered import run_kernels
+from mirage_mlir.interpreters.gpu_simulator import run_kernels
 from mirage_mlir.passes.pipelines import lowering_passes
 from mirage_mlir.passes.superoptimize import candidates
 

@@ -9,8 +9,8 @@ from xdsl.dialects import gpu
 from xdsl.dialects.builtin import ModuleOp
 
 from mirage_mlir.dialects.nvvm_device import is_kept_load
-from mirage_mlir.graph.target import Target
 from mirage_mlir.passes import lower_to_nvvm
+from mirage_mlir.targets.target import Target
 
 
 def kept(kernels: gpu.ModuleOp) -> int:

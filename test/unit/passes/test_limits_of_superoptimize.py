@@ -10,7 +10,7 @@ from xdsl.dialects.builtin import ModuleOp
 from mirage_mlir.diagnostics import collect_remarks
 from mirage_mlir.driver.source import compiler_context, parse_program, text_of
 from mirage_mlir.opt_main import main
-from mirage_mlir.passes.search import optimizer
+from mirage_mlir.passes.frontend import optimizer
 from mirage_mlir.passes.superoptimize import SuperoptimizePass
 
 SMALL = """

@@ -9,17 +9,17 @@ import pytest
 
 from mirage_mlir.diagnostics import collect_remarks
 from mirage_mlir.driver.source import functions, parse_program
-from mirage_mlir.graph.target import H200
-from mirage_mlir.passes.search.from_ir import Piece, read_piece
-from mirage_mlir.passes.search.normalise import normalise
-from mirage_mlir.passes.search.piece_extraction import PieceCut, partition
-from mirage_mlir.passes.search.pieces import PieceSearch
-from mirage_mlir.passes.search.plan import returned, to_compute
+from mirage_mlir.passes.frontend.from_ir import Piece, read_piece
+from mirage_mlir.passes.frontend.normalise import normalise
+from mirage_mlir.passes.frontend.piece_extraction import PieceCut, partition
+from mirage_mlir.passes.frontend.pieces import PieceSearch
+from mirage_mlir.passes.frontend.plan import returned, to_compute
 from mirage_mlir.passes.superoptimize import verified
-from mirage_mlir.search.bounds import least_in_one_kernel
-from mirage_mlir.search.engine import search
-from mirage_mlir.search.limits import Limits
+from mirage_mlir.search.cost_model.bounds import least_in_one_kernel
 from mirage_mlir.search.report import SearchReport
+from mirage_mlir.search.single_kernel.engine import search
+from mirage_mlir.search.single_kernel.limits import Limits
+from mirage_mlir.targets.target import H200
 
 WORKLOADS = Path(__file__).parents[2] / "workloads"
 
@@ -128,8 +128,8 @@ def test_what_is_known_is_used_when_time_is_over() -> None:
 
 
 def test_a_large_program_becomes_a_kernel_for_each_piece(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("mirage_mlir.passes.search.optimizer.MAX_OPERATORS", 8)
-    monkeypatch.setattr("mirage_mlir.passes.search.proofs.MOST_AT_ONCE", 1)
+    monkeypatch.setattr("mirage_mlir.passes.frontend.optimizer.MAX_OPERATORS", 8)
+    monkeypatch.setattr("mirage_mlir.passes.frontend.proofs.MOST_AT_ONCE", 1)
     function = functions(parse_program(layers(2), "layers.mlir"))[0]
     with collect_remarks():
         best = next(verified(function))

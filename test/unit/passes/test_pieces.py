@@ -10,20 +10,20 @@ from xdsl.dialects.func import FuncOp, ReturnOp
 from mirage_mlir.dialects import kernel
 from mirage_mlir.driver.source import functions, parse_program
 from mirage_mlir.equivalence import Verdict, check_equivalence
-from mirage_mlir.graph.target import H200
-from mirage_mlir.passes.search.from_ir import Piece, read_piece
-from mirage_mlir.passes.search.normalise import normalise
-from mirage_mlir.passes.search.optimizer import SLOWER
-from mirage_mlir.passes.search.pieces import PieceSearch, planned
-from mirage_mlir.passes.search.plan import FunctionWriter, Plan, returned, to_compute
+from mirage_mlir.passes.frontend.from_ir import Piece, read_piece
+from mirage_mlir.passes.frontend.normalise import normalise
+from mirage_mlir.passes.frontend.optimizer import SLOWER
+from mirage_mlir.passes.frontend.pieces import PieceSearch, planned
+from mirage_mlir.passes.frontend.plan import FunctionWriter, Plan, returned, to_compute
 from mirage_mlir.passes.superoptimize import candidates
-from mirage_mlir.search.engine import search
-from mirage_mlir.search.kernels import KernelPlan, in_one_kernel, joined
-from mirage_mlir.search.limits import Limits
-from mirage_mlir.search.program import Program
-from mirage_mlir.search.program_cuts import cuts
+from mirage_mlir.search.multi_kernel.kernels import KernelPlan, in_one_kernel, joined
+from mirage_mlir.search.multi_kernel.split import splits
+from mirage_mlir.search.program.program import Program
+from mirage_mlir.search.program.program_cuts import cuts
 from mirage_mlir.search.report import SearchReport
-from mirage_mlir.search.split import splits
+from mirage_mlir.search.single_kernel.engine import search
+from mirage_mlir.search.single_kernel.limits import Limits
+from mirage_mlir.targets.target import H200
 from mirage_mlir.verification import verify
 
 NORM_LINEAR = """

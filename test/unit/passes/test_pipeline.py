@@ -8,8 +8,8 @@ from lowering_cases import Linear
 from xdsl.dialects import llvm
 from xdsl.dialects.builtin import IntegerAttr
 
+from mirage_mlir.decisions import schedule
 from mirage_mlir.dialects import nvvm_hopper
-from mirage_mlir.graph import schedule
 from mirage_mlir.passes import schedule_threadblock
 
 LINEAR = Linear(13, 512, 48, 16, 32, 48)

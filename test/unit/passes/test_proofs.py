@@ -8,9 +8,9 @@ from xdsl.ir import SSAValue
 
 from mirage_mlir.driver.source import functions, parse_program
 from mirage_mlir.equivalence import Verdict
-from mirage_mlir.passes.search import proofs
-from mirage_mlir.passes.search.plan import FunctionWriter, Plan
-from mirage_mlir.passes.search.proofs import PieceProofs
+from mirage_mlir.passes.frontend import proofs
+from mirage_mlir.passes.frontend.plan import FunctionWriter, Plan
+from mirage_mlir.passes.frontend.proofs import PieceProofs
 from mirage_mlir.passes.superoptimize import candidates
 
 CHAIN = """

@@ -13,9 +13,9 @@ from xdsl.ir import Block, Operation, Region, SSAValue
 
 from mirage_mlir.dialects import kernel
 from mirage_mlir.interpreters.function import run_function
-from mirage_mlir.passes.search.from_ir import Piece, UnsupportedError, read_piece
-from mirage_mlir.passes.search.plan import returned
-from mirage_mlir.search.axes import JoinedResult, RolesError
+from mirage_mlir.passes.frontend.from_ir import Piece, UnsupportedError, read_piece
+from mirage_mlir.passes.frontend.plan import returned
+from mirage_mlir.search.program.axes import JoinedResult, RolesError
 
 SEEDS = range(400)
 

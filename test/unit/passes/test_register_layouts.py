@@ -10,13 +10,13 @@ from xdsl.dialects.builtin import ModuleOp
 from mirage_mlir.dialects import kernel, thread
 from mirage_mlir.dialects import threadblock as tb
 from mirage_mlir.dialects.layout import ConvertLayoutOp
-from mirage_mlir.graph.banks import traffic
-from mirage_mlir.graph.layout import RegisterLayout
+from mirage_mlir.layouts.banks import traffic
+from mirage_mlir.layouts.layout import RegisterLayout
+from mirage_mlir.passes.analysis.buffers import shared_layout
+from mirage_mlir.passes.analysis.tile_attributes import registers_of
 from mirage_mlir.passes.assign_layouts import AssignLayoutsPass
 from mirage_mlir.passes.fuse_thread_graphs import FuseThreadGraphsPass
-from mirage_mlir.passes.lowering.buffers import shared_layout
-from mirage_mlir.passes.lowering.tile_attributes import registers_of
-from mirage_mlir.passes.lowering.tile_layouts import TileLayouts
+from mirage_mlir.passes.layouts.tile_layouts import TileLayouts
 
 
 def layouts(module: ModuleOp) -> list[RegisterLayout]:

@@ -12,10 +12,10 @@ from xdsl.ir import Operation
 
 from mirage_mlir.dialects import kernel, threadblock
 from mirage_mlir.dialects.layout import AwaitTileOp, AwaitTilesOp, BarrierOp, ReleaseTilesOp
+from mirage_mlir.passes.analysis.buffers import is_staged
 from mirage_mlir.passes.assign_layouts import AssignLayoutsPass
 from mirage_mlir.passes.fuse_thread_graphs import FuseThreadGraphsPass
-from mirage_mlir.passes.lowering.buffers import is_staged
-from mirage_mlir.passes.lowering.order import reads
+from mirage_mlir.passes.schedule.order import reads
 from mirage_mlir.passes.schedule_threadblock import (
     ScheduleThreadblockPass,
     iteration_bytes,

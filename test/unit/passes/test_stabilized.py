@@ -9,19 +9,19 @@ from xdsl.dialects.func import FuncOp
 
 from mirage_mlir.driver.source import functions, parse_program
 from mirage_mlir.equivalence import Verdict, check_equivalence
-from mirage_mlir.graph.target import H200
 from mirage_mlir.interpreters.domain import ElementType
 from mirage_mlir.interpreters.float_domain import round_to
 from mirage_mlir.interpreters.function import run_function
-from mirage_mlir.passes.search.from_ir import read_piece
-from mirage_mlir.passes.search.normalise import normalise
-from mirage_mlir.passes.search.pieces import planned
-from mirage_mlir.passes.search.plan import FunctionWriter, Plan, returned, to_compute
-from mirage_mlir.search.block_graph import BlockGraph
-from mirage_mlir.search.engine import search
-from mirage_mlir.search.kernels import in_one_kernel
-from mirage_mlir.search.limits import Limits
+from mirage_mlir.passes.frontend.from_ir import read_piece
+from mirage_mlir.passes.frontend.normalise import normalise
+from mirage_mlir.passes.frontend.pieces import planned
+from mirage_mlir.passes.frontend.plan import FunctionWriter, Plan, returned, to_compute
+from mirage_mlir.search.cost_model.block_graph import BlockGraph
+from mirage_mlir.search.multi_kernel.kernels import in_one_kernel
 from mirage_mlir.search.report import SearchReport
+from mirage_mlir.search.single_kernel.engine import search
+from mirage_mlir.search.single_kernel.limits import Limits
+from mirage_mlir.targets.target import H200
 
 ATTENTION = """
 func.func @f(%q: Q, %k: K, %v: V) -> Q {

@@ -14,7 +14,7 @@ from mirage_mlir.driver.source import compiler_context, functions, parse_program
 from mirage_mlir.equivalence import EquivalenceReport, Verdict
 from mirage_mlir.equivalence.comparison_report import Comparison
 from mirage_mlir.interpreters.function import run_function
-from mirage_mlir.passes.search.plan import stays
+from mirage_mlir.passes.frontend.plan import stays
 from mirage_mlir.passes.superoptimize import (
     Candidate,
     SuperoptimizePass,

@@ -11,7 +11,7 @@ from xdsl.ir import Operation
 from mirage_mlir.dialects import threadblock as tb
 from mirage_mlir.dialects.layout import BarrierOp, ConvertLayoutOp, ReleaseTilesOp
 from mirage_mlir.dialects.nvvm_wgmma import WgmmaMmaAsyncOp, WgmmaWaitOp
-from mirage_mlir.passes.lowering.tile_attributes import (
+from mirage_mlir.passes.analysis.tile_attributes import (
     BATCHED,
     DOUBLE_BUFFERED,
     PROXY_FENCE,

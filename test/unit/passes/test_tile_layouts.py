@@ -14,16 +14,16 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Operation
 
 from mirage_mlir.dialects import threadblock
+from mirage_mlir.dialects.common import byte_width
 from mirage_mlir.dialects.layout import ConvertLayoutOp, SharedAttr, layout_of
-from mirage_mlir.graph.banks import Access as TileAccess
-from mirage_mlir.graph.banks import CopiedPieces, Fragments, traffic
-from mirage_mlir.interpreters.lowered import run_kernels
-from mirage_mlir.interpreters.lowered.traffic import TrafficWatcher
+from mirage_mlir.interpreters.gpu_simulator import run_kernels
+from mirage_mlir.interpreters.gpu_simulator.traffic import TrafficWatcher
+from mirage_mlir.layouts.banks import Access as TileAccess
+from mirage_mlir.layouts.banks import CopiedPieces, Fragments, traffic
+from mirage_mlir.passes.analysis.buffers import buffer_element, is_tensor_copy, shared_layout
 from mirage_mlir.passes.assign_layouts import AssignLayoutsPass
 from mirage_mlir.passes.fuse_thread_graphs import FuseThreadGraphsPass
-from mirage_mlir.passes.lowering.buffers import buffer_element, is_tensor_copy, shared_layout
-from mirage_mlir.passes.lowering.emitter import byte_width
-from mirage_mlir.passes.lowering.tile_layouts import TileLayouts, Use
+from mirage_mlir.passes.layouts.tile_layouts import TileLayouts, Use
 from mirage_mlir.passes.plan_memory import PlanMemoryPass
 from mirage_mlir.passes.schedule_threadblock import ScheduleThreadblockPass
 

@@ -6,8 +6,8 @@ from xdsl.ir import Block
 
 from mirage_mlir.dialects import threadblock
 from mirage_mlir.dialects.threadblock import TileType
-from mirage_mlir.passes.search.tile_positions import Tile, TileBuilder, aligned
-from mirage_mlir.search.program import Axes
+from mirage_mlir.passes.frontend.tile_positions import Tile, TileBuilder, aligned
+from mirage_mlir.search.program.program import Axes
 
 EXTENTS = {"b": 1, "i": 8, "j": 16, "k": 32}
 

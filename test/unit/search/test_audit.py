@@ -11,10 +11,10 @@ from cut_graphs import Application, Found, InputCuts
 from random_programs import RandomProgram, subject
 
 from mirage_mlir.expr.heads import Poly
-from mirage_mlir.search.axes import resolve
-from mirage_mlir.search.program import Kind
-from mirage_mlir.search.saturate import Saturation
-from mirage_mlir.search.values import Algebra
+from mirage_mlir.search.program.axes import resolve
+from mirage_mlir.search.program.program import Kind
+from mirage_mlir.search.saturation.saturate import Saturation
+from mirage_mlir.search.saturation.values import Algebra
 
 CONFIGURATIONS = {
     "rmsnorm_linear": 6,

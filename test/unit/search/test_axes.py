@@ -3,10 +3,10 @@
 import pytest
 from search_programs import attention, gram, linear_bias_gelu, rmsnorm_linear
 
-from mirage_mlir.search.axes import resolve
-from mirage_mlir.search.builder import ProgramBuilder
-from mirage_mlir.search.program import Function, Kind
-from mirage_mlir.search.roles import RolesError
+from mirage_mlir.search.program.axes import resolve
+from mirage_mlir.search.program.builder import ProgramBuilder
+from mirage_mlir.search.program.program import Function, Kind
+from mirage_mlir.search.program.roles import RolesError
 
 
 def test_matmul() -> None:

@@ -4,10 +4,10 @@ from dataclasses import replace
 
 from search_programs import attention, rmsnorm_linear, two_products
 
-from mirage_mlir.search.axes import resolve
-from mirage_mlir.search.builder import ProgramBuilder
-from mirage_mlir.search.config import Configuration, one_kernel_configurations
-from mirage_mlir.search.program import Kind, Node, Output, Program
+from mirage_mlir.search.program.axes import resolve
+from mirage_mlir.search.program.builder import ProgramBuilder
+from mirage_mlir.search.program.program import Kind, Node, Output, Program
+from mirage_mlir.search.saturation.config import Configuration, one_kernel_configurations
 
 
 def test_all_of_rmsnorm_linear() -> None:

@@ -3,14 +3,14 @@
 import pytest
 from search_programs import lora, ntrans, rmsnorm_linear, softmax
 
-from mirage_mlir.graph.target import A100, H100, H200, Target, target_named
-from mirage_mlir.search.axes import resolve
-from mirage_mlir.search.block_graph import BlockGraph
-from mirage_mlir.search.builder import ProgramBuilder
-from mirage_mlir.search.cost import least_start
-from mirage_mlir.search.engine import Limits, search
-from mirage_mlir.search.program import Kind
+from mirage_mlir.search.cost_model.block_graph import BlockGraph
+from mirage_mlir.search.cost_model.cost import least_start
+from mirage_mlir.search.program.axes import resolve
+from mirage_mlir.search.program.builder import ProgramBuilder
+from mirage_mlir.search.program.program import Kind
 from mirage_mlir.search.report import SearchReport
+from mirage_mlir.search.single_kernel.engine import Limits, search
+from mirage_mlir.targets.target import A100, H100, H200, Target, target_named
 
 
 def best(builder: ProgramBuilder, target: Target = H200) -> BlockGraph:

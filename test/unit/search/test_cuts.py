@@ -8,15 +8,15 @@ import pytest
 from program_values import Array, computed
 from search_programs import normalised
 
-from mirage_mlir.graph.target import H200
-from mirage_mlir.search.axes import resolve
-from mirage_mlir.search.builder import ProgramBuilder
-from mirage_mlir.search.forms import outermost, products, with_fewer_products
-from mirage_mlir.search.found import Explored
-from mirage_mlir.search.program import Function, Kind, Program
-from mirage_mlir.search.program_cuts import ProgramCut, ProgramPart, Source, Uses, cuts
-from mirage_mlir.search.split import Split, splits
-from mirage_mlir.search.values import Algebra
+from mirage_mlir.search.multi_kernel.forms import outermost, products, with_fewer_products
+from mirage_mlir.search.multi_kernel.split import Split, splits
+from mirage_mlir.search.program.axes import resolve
+from mirage_mlir.search.program.builder import ProgramBuilder
+from mirage_mlir.search.program.program import Function, Kind, Program
+from mirage_mlir.search.program.program_cuts import ProgramCut, ProgramPart, Source, Uses, cuts
+from mirage_mlir.search.saturation.values import Algebra
+from mirage_mlir.search.single_kernel.found import Explored
+from mirage_mlir.targets.target import H200
 
 
 def rmsnorm_linear() -> ProgramBuilder:

@@ -16,16 +16,16 @@ from search_programs import (
     stable_softmax,
 )
 
-from mirage_mlir.graph.target import H200
-from mirage_mlir.search.axes import resolve
-from mirage_mlir.search.block_graph import BlockGraph
-from mirage_mlir.search.builder import ProgramBuilder
-from mirage_mlir.search.config import Configuration
-from mirage_mlir.search.cost import least_start
-from mirage_mlir.search.engine import Limits, search
-from mirage_mlir.search.hypergraph import Stage
-from mirage_mlir.search.program import Kind
+from mirage_mlir.search.cost_model.block_graph import BlockGraph
+from mirage_mlir.search.cost_model.cost import least_start
+from mirage_mlir.search.program.axes import resolve
+from mirage_mlir.search.program.builder import ProgramBuilder
+from mirage_mlir.search.program.program import Kind
 from mirage_mlir.search.report import SearchReport
+from mirage_mlir.search.saturation.config import Configuration
+from mirage_mlir.search.saturation.hypergraph import Stage
+from mirage_mlir.search.single_kernel.engine import Limits, search
+from mirage_mlir.targets.target import H200
 
 
 def found(builder: ProgramBuilder) -> list[BlockGraph]:
@@ -161,9 +161,9 @@ def test_limit_of_candidates() -> None:
 
 SCRIPT = """
 from search_programs import PROGRAMS
-from mirage_mlir.graph.target import H200
-from mirage_mlir.search.axes import resolve
-from mirage_mlir.search.engine import Limits, search
+from mirage_mlir.targets.target import H200
+from mirage_mlir.search.program.axes import resolve
+from mirage_mlir.search.single_kernel.engine import Limits, search
 from mirage_mlir.search.report import SearchReport
 for name, program in PROGRAMS.items():
     print(name, search(resolve(program()), H200, Limits(), SearchReport()))

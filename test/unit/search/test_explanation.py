@@ -3,14 +3,19 @@
 import pytest
 from search_programs import PROGRAMS
 
-from mirage_mlir.graph.target import A100, H200, Target
-from mirage_mlir.search.axes import resolve
-from mirage_mlir.search.engine import search
-from mirage_mlir.search.explanation import differences, explain_kernel, floor_bytes, runners_up
-from mirage_mlir.search.kernel_plan import in_one_kernel
-from mirage_mlir.search.limits import Limits
+from mirage_mlir.search.cost_model.terms import COMPUTING, COPYING, EXPOSED, MAIN
+from mirage_mlir.search.multi_kernel.explanation import (
+    differences,
+    explain_kernel,
+    floor_bytes,
+    runners_up,
+)
+from mirage_mlir.search.multi_kernel.kernel_plan import in_one_kernel
+from mirage_mlir.search.program.axes import resolve
 from mirage_mlir.search.report import SearchReport
-from mirage_mlir.search.terms import COMPUTING, COPYING, EXPOSED, MAIN
+from mirage_mlir.search.single_kernel.engine import search
+from mirage_mlir.search.single_kernel.limits import Limits
+from mirage_mlir.targets.target import A100, H200, Target
 
 
 @pytest.mark.parametrize("target", [H200, A100], ids=lambda target: target.name)

@@ -6,9 +6,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from mirage_mlir.expr.heads import Poly
-from mirage_mlir.search.extract import STRUCTURAL, Derivation, Extraction
-from mirage_mlir.search.hypergraph import Edge, Hypergraph, Stage, Value
-from mirage_mlir.search.program import Kind
+from mirage_mlir.search.program.program import Kind
+from mirage_mlir.search.saturation.extract import STRUCTURAL, Derivation, Extraction
+from mirage_mlir.search.saturation.hypergraph import Edge, Hypergraph, Stage, Value
 
 KINDS = (Kind.ADD, Kind.MUL, Kind.MATMUL, Kind.REDUCE_SUM)
 

@@ -5,10 +5,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from search_programs import attention, rmsnorm_linear
 
-from mirage_mlir.graph.target import A100, H200
-from mirage_mlir.search.axes import resolve
-from mirage_mlir.search.config import Configuration
-from mirage_mlir.search.instantiate import MAX_POINTS, instantiate, mesh_of, share_counts
+from mirage_mlir.search.cost_model.instantiate import MAX_POINTS, instantiate, mesh_of, share_counts
+from mirage_mlir.search.program.axes import resolve
+from mirage_mlir.search.saturation.config import Configuration
+from mirage_mlir.targets.target import A100, H200
 
 NORM = Configuration(("k",), ("j",))
 

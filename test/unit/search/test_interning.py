@@ -7,17 +7,17 @@ from search_programs import PROGRAMS, in_bf16, kinds
 
 from mirage_mlir.expr.heads import FULL, TILE
 from mirage_mlir.expr.normal_form import NormalForm
-from mirage_mlir.graph.target import H200
-from mirage_mlir.search.axes import resolve
-from mirage_mlir.search.builder import ProgramBuilder
-from mirage_mlir.search.config import Configuration, one_kernel_configurations
-from mirage_mlir.search.engine import Limits, search
-from mirage_mlir.search.hypergraph import Edge, Hypergraph, Stage
-from mirage_mlir.search.interning import intern_by_value, key_of
-from mirage_mlir.search.program import Kind
+from mirage_mlir.search.program.axes import resolve
+from mirage_mlir.search.program.builder import ProgramBuilder
+from mirage_mlir.search.program.program import Kind
 from mirage_mlir.search.report import SearchReport
-from mirage_mlir.search.saturate import Saturation
-from mirage_mlir.search.values import Algebra
+from mirage_mlir.search.saturation.config import Configuration, one_kernel_configurations
+from mirage_mlir.search.saturation.hypergraph import Edge, Hypergraph, Stage
+from mirage_mlir.search.saturation.interning import intern_by_value, key_of
+from mirage_mlir.search.saturation.saturate import Saturation
+from mirage_mlir.search.saturation.values import Algebra
+from mirage_mlir.search.single_kernel.engine import Limits, search
+from mirage_mlir.targets.target import H200
 
 
 def sum_of_linears(rows: int = 64, depth: int = 512, columns: int = 256) -> ProgramBuilder:

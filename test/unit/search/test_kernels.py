@@ -10,15 +10,15 @@ from time import perf_counter
 import pytest
 from search_programs import attention, gated_mlp, normalised, rmsnorm_linear, stable_softmax
 
-from mirage_mlir.graph.target import H200
-from mirage_mlir.search.axes import resolve
-from mirage_mlir.search.bounds import least_seconds
-from mirage_mlir.search.builder import ProgramBuilder
-from mirage_mlir.search.kernels import KernelPlan, search_kernels
-from mirage_mlir.search.limits import Limits
-from mirage_mlir.search.program import Function, Kind
-from mirage_mlir.search.program_cuts import cuts
+from mirage_mlir.search.cost_model.bounds import least_seconds
+from mirage_mlir.search.multi_kernel.kernels import KernelPlan, search_kernels
+from mirage_mlir.search.program.axes import resolve
+from mirage_mlir.search.program.builder import ProgramBuilder
+from mirage_mlir.search.program.program import Function, Kind
+from mirage_mlir.search.program.program_cuts import cuts
 from mirage_mlir.search.report import SearchReport
+from mirage_mlir.search.single_kernel.limits import Limits
+from mirage_mlir.targets.target import H200
 
 
 def mlp() -> ProgramBuilder:
@@ -175,10 +175,10 @@ def test_time_limit() -> None:
 
 SCRIPT = """
 from test_kernels import PROGRAMS
-from mirage_mlir.graph.target import H200
-from mirage_mlir.search.axes import resolve
-from mirage_mlir.search.kernels import search_kernels
-from mirage_mlir.search.limits import Limits
+from mirage_mlir.targets.target import H200
+from mirage_mlir.search.program.axes import resolve
+from mirage_mlir.search.multi_kernel.kernels import search_kernels
+from mirage_mlir.search.single_kernel.limits import Limits
 from mirage_mlir.search.report import SearchReport
 for name in ("attention", "long_rows"):
     print(name, search_kernels(resolve(PROGRAMS[name]()), H200, Limits(), SearchReport()))

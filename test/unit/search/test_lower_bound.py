@@ -16,20 +16,23 @@ from search_programs import (
     two_products,
 )
 
-from mirage_mlir.graph.target import A100, H200, Target
-from mirage_mlir.search.axes import resolve
-from mirage_mlir.search.builder import ProgramBuilder
-from mirage_mlir.search.config import Configuration, one_kernel_configurations
-from mirage_mlir.search.cost import CostModel
-from mirage_mlir.search.extract import Derivation, Extraction
-from mirage_mlir.search.hypergraph import Hypergraph, Stage, Value
-from mirage_mlir.search.instantiate import Array, instantiate, share_counts
-from mirage_mlir.search.lower_bound import least_seconds_of_graphs, least_seconds_of_loads
-from mirage_mlir.search.program import Program
-from mirage_mlir.search.saturate import Saturation
-from mirage_mlir.search.split import splits
-from mirage_mlir.search.tiling import Tiling
-from mirage_mlir.search.values import Algebra
+from mirage_mlir.search.cost_model.cost import CostModel
+from mirage_mlir.search.cost_model.instantiate import Array, instantiate, share_counts
+from mirage_mlir.search.cost_model.lower_bound import (
+    least_seconds_of_graphs,
+    least_seconds_of_loads,
+)
+from mirage_mlir.search.cost_model.tiling import Tiling
+from mirage_mlir.search.multi_kernel.split import splits
+from mirage_mlir.search.program.axes import resolve
+from mirage_mlir.search.program.builder import ProgramBuilder
+from mirage_mlir.search.program.program import Program
+from mirage_mlir.search.saturation.config import Configuration, one_kernel_configurations
+from mirage_mlir.search.saturation.extract import Derivation, Extraction
+from mirage_mlir.search.saturation.hypergraph import Hypergraph, Stage, Value
+from mirage_mlir.search.saturation.saturate import Saturation
+from mirage_mlir.search.saturation.values import Algebra
+from mirage_mlir.targets.target import A100, H200, Target
 
 BUILDERS = (
     attention(),

@@ -10,14 +10,14 @@ from pathlib import Path
 
 import pytest
 
+from mirage_mlir.decisions.schedule import FOLLOWER_BYTES
 from mirage_mlir.driver.source import alone, compiler_context, functions, parse_program
-from mirage_mlir.graph.schedule import FOLLOWER_BYTES
-from mirage_mlir.graph.target import target_named
+from mirage_mlir.passes.analysis.resources import KernelResources, resources_of
 from mirage_mlir.passes.lower_to_nvvm import LowerToNvvmPass
-from mirage_mlir.passes.lowering.resources import KernelResources, resources_of
 from mirage_mlir.passes.pipelines import lowering_passes
 from mirage_mlir.passes.superoptimize import candidates
-from mirage_mlir.search.explanation import KernelExplanation
+from mirage_mlir.search.multi_kernel.explanation import KernelExplanation
+from mirage_mlir.targets.target import target_named
 
 FOLDER = Path(__file__).parents[2] / "workloads"
 

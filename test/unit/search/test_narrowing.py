@@ -11,16 +11,16 @@ from search_programs import normalised, stable_softmax
 from tile_values import TileValues, in_parts, operands_of_products
 
 from mirage_mlir.expr.heads import Poly
-from mirage_mlir.graph.target import H200
-from mirage_mlir.search.axes import resolve
-from mirage_mlir.search.builder import ProgramBuilder
-from mirage_mlir.search.config import one_kernel_configurations
-from mirage_mlir.search.narrowing import Narrowing
-from mirage_mlir.search.program import Kind, Program
-from mirage_mlir.search.program_cuts import cuts
-from mirage_mlir.search.saturate import Saturation
-from mirage_mlir.search.split import splits
-from mirage_mlir.search.values import Algebra
+from mirage_mlir.search.multi_kernel.split import splits
+from mirage_mlir.search.program.axes import resolve
+from mirage_mlir.search.program.builder import ProgramBuilder
+from mirage_mlir.search.program.narrowing import Narrowing
+from mirage_mlir.search.program.program import Kind, Program
+from mirage_mlir.search.program.program_cuts import cuts
+from mirage_mlir.search.saturation.config import one_kernel_configurations
+from mirage_mlir.search.saturation.saturate import Saturation
+from mirage_mlir.search.saturation.values import Algebra
+from mirage_mlir.targets.target import H200
 
 LARGEST, LEAST = 65504.0, 2.0**-14
 """The largest number of f16, and the least normal one."""

@@ -8,8 +8,8 @@ from random import Random
 
 import pytest
 
-from mirage_mlir.search.partition import Partitioner, never
-from mirage_mlir.search.partition_state import Operator, OperatorGroup, Partition
+from mirage_mlir.search.multi_kernel.partition import Partitioner, never
+from mirage_mlir.search.multi_kernel.partition_state import Operator, OperatorGroup, Partition
 
 LAUNCH = 1.0
 
@@ -81,7 +81,7 @@ def cut(operators: Sequence[Operator], costs: Costs) -> list[OperatorGroup]:
 @pytest.fixture(autouse=True)
 def small_units(monkeypatch: pytest.MonkeyPatch) -> None:
     """Here a launch is a second: a part without a kernel must count for more."""
-    monkeypatch.setattr("mirage_mlir.search.partition.UNKNOWN", 1e6)
+    monkeypatch.setattr("mirage_mlir.search.multi_kernel.partition.UNKNOWN", 1e6)
 
 
 def test_a_chain_is_one_part() -> None:

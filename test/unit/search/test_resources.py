@@ -8,15 +8,15 @@ from xdsl.ir import Block, Region
 
 from mirage_mlir.dialects import kernel
 from mirage_mlir.driver.source import compiler_context
-from mirage_mlir.graph.target import H200
+from mirage_mlir.passes.frontend.to_ir import write_graph
 from mirage_mlir.passes.pipelines import lowering_passes
-from mirage_mlir.passes.search.to_ir import write_graph
-from mirage_mlir.search.axes import resolve
-from mirage_mlir.search.block_graph import BlockGraph
-from mirage_mlir.search.builder import ProgramBuilder
-from mirage_mlir.search.engine import Limits, search
-from mirage_mlir.search.program import Function, Kind, Program
+from mirage_mlir.search.cost_model.block_graph import BlockGraph
+from mirage_mlir.search.program.axes import resolve
+from mirage_mlir.search.program.builder import ProgramBuilder
+from mirage_mlir.search.program.program import Function, Kind, Program
 from mirage_mlir.search.report import SearchReport
+from mirage_mlir.search.single_kernel.engine import Limits, search
+from mirage_mlir.targets.target import H200
 
 TYPES = {"bf16": bf16, "f16": f16, "f32": f32}
 

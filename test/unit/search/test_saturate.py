@@ -7,14 +7,14 @@ import pytest
 from search_programs import PROGRAMS, lora, rmsnorm_linear
 
 from mirage_mlir.expr.heads import GRID, LOOP, TILE, Poly
-from mirage_mlir.search import saturate
-from mirage_mlir.search.axes import resolve
-from mirage_mlir.search.config import Configuration, one_kernel_configurations
-from mirage_mlir.search.hypergraph import Edge, Hypergraph, Stage
-from mirage_mlir.search.interning import key_of
-from mirage_mlir.search.program import Kind
-from mirage_mlir.search.saturate import Saturation
-from mirage_mlir.search.values import Algebra, apply_pairwise
+from mirage_mlir.search.program.axes import resolve
+from mirage_mlir.search.program.program import Kind
+from mirage_mlir.search.saturation import saturate
+from mirage_mlir.search.saturation.config import Configuration, one_kernel_configurations
+from mirage_mlir.search.saturation.hypergraph import Edge, Hypergraph, Stage
+from mirage_mlir.search.saturation.interning import key_of
+from mirage_mlir.search.saturation.saturate import Saturation
+from mirage_mlir.search.saturation.values import Algebra, apply_pairwise
 
 
 def resident(algebra: Algebra, configuration: Configuration, form: Poly, axis: str) -> int:

@@ -6,20 +6,20 @@ import numpy as np
 import pytest
 from search_programs import rmsnorm_linear
 
-from mirage_mlir.graph.target import A100, H200, Target
-from mirage_mlir.search.axes import resolve
-from mirage_mlir.search.builder import ProgramBuilder
-from mirage_mlir.search.config import Configuration
-from mirage_mlir.search.cost import CostModel
-from mirage_mlir.search.engine import Limits, search
-from mirage_mlir.search.extract import Extraction
-from mirage_mlir.search.hypergraph import Stage, Value
-from mirage_mlir.search.instantiate import instantiate, mesh_of
-from mirage_mlir.search.program import Function, Kind
+from mirage_mlir.search.cost_model.cost import CostModel
+from mirage_mlir.search.cost_model.instantiate import instantiate, mesh_of
+from mirage_mlir.search.cost_model.tiling import Tiling
+from mirage_mlir.search.program.axes import resolve
+from mirage_mlir.search.program.builder import ProgramBuilder
+from mirage_mlir.search.program.program import Function, Kind
 from mirage_mlir.search.report import SearchReport
-from mirage_mlir.search.saturate import Saturation
-from mirage_mlir.search.tiling import Tiling
-from mirage_mlir.search.values import Algebra
+from mirage_mlir.search.saturation.config import Configuration
+from mirage_mlir.search.saturation.extract import Extraction
+from mirage_mlir.search.saturation.hypergraph import Stage, Value
+from mirage_mlir.search.saturation.saturate import Saturation
+from mirage_mlir.search.saturation.values import Algebra
+from mirage_mlir.search.single_kernel.engine import Limits, search
+from mirage_mlir.targets.target import A100, H200, Target
 
 SPLIT = Configuration(("k",), ("j",))
 

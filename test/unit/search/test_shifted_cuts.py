@@ -2,15 +2,15 @@
 
 from search_programs import attention, rmsnorm_linear, stable_softmax
 
-from mirage_mlir.graph.target import H200
-from mirage_mlir.search.axes import resolve
-from mirage_mlir.search.builder import ProgramBuilder
-from mirage_mlir.search.kernels import search_kernels
-from mirage_mlir.search.limits import Limits
-from mirage_mlir.search.program import Function, Kind, Program
-from mirage_mlir.search.program_cuts import Source
+from mirage_mlir.search.multi_kernel.kernels import search_kernels
+from mirage_mlir.search.program.axes import resolve
+from mirage_mlir.search.program.builder import ProgramBuilder
+from mirage_mlir.search.program.program import Function, Kind, Program
+from mirage_mlir.search.program.program_cuts import Source
+from mirage_mlir.search.program.shifted_cuts import shifted_cuts, without_maxima_of
 from mirage_mlir.search.report import SearchReport
-from mirage_mlir.search.shifted_cuts import shifted_cuts, without_maxima_of
+from mirage_mlir.search.single_kernel.limits import Limits
+from mirage_mlir.targets.target import H200
 
 EXP = Function("exp")
 

@@ -5,10 +5,10 @@ from dataclasses import replace
 import pytest
 from search_programs import PROGRAMS, attention, normalised, rmsnorm_linear, softmax, stable_softmax
 
-from mirage_mlir.search.axes import resolve
-from mirage_mlir.search.builder import ProgramBuilder
-from mirage_mlir.search.program import Function, Kind, Program, Shift
-from mirage_mlir.search.shifts import are_admissible, find_shifts, unchanged, unshifted_exps
+from mirage_mlir.search.program.axes import resolve
+from mirage_mlir.search.program.builder import ProgramBuilder
+from mirage_mlir.search.program.program import Function, Kind, Program, Shift
+from mirage_mlir.search.program.shifts import are_admissible, find_shifts, unchanged, unshifted_exps
 
 EXP = Function("exp")
 

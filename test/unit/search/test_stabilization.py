@@ -5,19 +5,19 @@ from dataclasses import replace
 import pytest
 from search_programs import attention, in_bf16, kinds, softmax, stable_softmax
 
-from mirage_mlir.graph.target import H200
-from mirage_mlir.search import engine
-from mirage_mlir.search.axes import resolve
-from mirage_mlir.search.block_graph import BlockGraph
-from mirage_mlir.search.builder import ProgramBuilder
-from mirage_mlir.search.engine import search
-from mirage_mlir.search.hypergraph import Stage
-from mirage_mlir.search.limits import Limits
-from mirage_mlir.search.program import Function, Kind, Output, Program
+from mirage_mlir.search.cost_model.block_graph import BlockGraph
+from mirage_mlir.search.program.axes import resolve
+from mirage_mlir.search.program.builder import ProgramBuilder
+from mirage_mlir.search.program.program import Function, Kind, Output, Program
+from mirage_mlir.search.program.shifts import find_shifts
 from mirage_mlir.search.report import SearchReport
-from mirage_mlir.search.shifts import find_shifts
-from mirage_mlir.search.stabilization import stabilized
-from mirage_mlir.search.values import Algebra
+from mirage_mlir.search.saturation.hypergraph import Stage
+from mirage_mlir.search.saturation.values import Algebra
+from mirage_mlir.search.single_kernel import engine
+from mirage_mlir.search.single_kernel.engine import search
+from mirage_mlir.search.single_kernel.limits import Limits
+from mirage_mlir.search.stabilization.stabilization import stabilized
+from mirage_mlir.targets.target import H200
 
 EXP = Function("exp")
 

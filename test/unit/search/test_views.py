@@ -7,9 +7,9 @@ import pytest
 from program_values import Array, computed, viewed
 from search_programs import stable_softmax
 
-from mirage_mlir.search.axes import ViewError, resolve, resolve_views
-from mirage_mlir.search.builder import ProgramBuilder
-from mirage_mlir.search.program import Function, Kind, Program
+from mirage_mlir.search.program.axes import ViewError, resolve, resolve_views
+from mirage_mlir.search.program.builder import ProgramBuilder
+from mirage_mlir.search.program.program import Function, Kind, Program
 
 
 def values(b: ProgramBuilder, arrays: Sequence[Array]) -> list[Array]:

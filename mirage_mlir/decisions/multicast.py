@@ -1,0 +1,163 @@
+"""
+Tiles that several blocks of a cluster load: each copies a part of such a tile to all of them.
+
+Where that pays is a matter of measurement: of an H200's matmuls with 256 to 4096 rows most took as
+long with clusters of two as without, or 1 to 4 % longer, and with clusters of four up to twice as
+long, as blocks wait for each other. `choose_cluster` takes the kind that took 8 to 11 % less.
+
+Blocks are numbered in their cluster with the first axis fastest, as the hardware does. Blocks share
+a tile if they differ only along axes of the grid that do not say which tile it is.
+"""
+
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass, replace
+from math import prod
+
+from mirage_mlir.layouts.layout import SWIZZLED_LINES
+from mirage_mlir.targets.target import Target
+from mirage_mlir.targets.tensor_map import (
+    MAX_BOXES,
+    SHARED_ALIGNMENT,
+    BoxStart,
+    TensorMap,
+    box_starts,
+)
+
+PAIR = 2
+
+SHARED_PART = 2 / 3
+"""Of the bytes of an iteration, at least, that two blocks load of the same tensor."""
+
+FEWEST_READERS, MOST_READERS = 4, 8
+"""Blocks that load the same tile. Of fewer, or of more, which find it in L2, none was faster."""
+
+
+@dataclass(frozen=True)
+class LoopTile:
+    """
+    What a block loads in each iteration.
+
+    Args:
+        size: bytes.
+        cut: the axes of the grid that say which tile it is.
+    """
+
+    size: int
+    cut: tuple[int, ...]
+
+
+def choose_cluster(
+    grid: Sequence[int], tiles: Sequence[LoopTile], operations: float, target: Target
+) -> tuple[int, ...]:
+    """
+    Blocks of a cluster along each axis of the grid, for blocks to share tiles; none where it costs.
+
+    All blocks run at once, copies take longer than matmuls, and most of what they bring is shared
+    by a few blocks.
+
+    Args:
+        grid: blocks along each axis.
+        tiles: of one iteration.
+        operations: floating-point ones of a block's matmuls in one iteration.
+        target: the GPU.
+    """
+    if prod(grid) > target.sm_count or not target.has_multicast:
+        return ()
+    total = sum(tile.size for tile in tiles)
+    copying = total / target.tma_l2_bandwidth_per_sm
+    if copying <= operations * target.sm_count / target.wgmma_throughput:
+        return ()
+    for axis, readers in enumerate(grid):
+        shared = sum(tile.size for tile in tiles if axis not in tile.cut)
+        few = FEWEST_READERS <= readers <= MOST_READERS and readers % PAIR == 0
+        if few and shared >= SHARED_PART * total:
+            return tuple(PAIR if each == axis else 1 for each in range(len(grid)))
+    return ()
+
+
+def strides_of(sizes: Sequence[int]) -> tuple[int, ...]:
+    """How far apart in number the blocks of a cluster are that are neighbours along each axis."""
+    return tuple(prod(sizes[:axis]) for axis in range(len(sizes)))
+
+
+def sharing_axes(sizes: Sequence[int], cut: Collection[int]) -> tuple[int, ...]:
+    """The axes along which the blocks of a cluster load one tile, where `cut` ones say which."""
+    return tuple(axis for axis, size in enumerate(sizes) if size > 1 and axis not in cut)
+
+
+def sharing_blocks(sizes: Sequence[int], cut: Collection[int]) -> int:
+    """How many blocks of a cluster load one tile."""
+    return prod(sizes[axis] for axis in sharing_axes(sizes, cut))
+
+
+def block_mask(sizes: Sequence[int], axes: Collection[int]) -> int:
+    """A bit for each block of a cluster that is the first along all but `axes`, by its number."""
+    ranks = [0]
+    for axis, stride in enumerate(strides_of(sizes)):
+        if axis in axes:
+            ranks = [rank + stride * place for place in range(sizes[axis]) for rank in ranks]
+    return sum(1 << rank for rank in ranks)
+
+
+@dataclass(frozen=True)
+class PartialCopy:
+    """
+    The part of a tile that one of several blocks copies.
+
+    Args:
+        boxes: as the copies fetch them.
+        axis: of the map, along which the tile is cut.
+        first: the boxes of the first part; those of the next start `span` further on.
+        span: elements of a part along `axis`.
+        lines: of the tile in shared memory, between the starts of two parts.
+        run: elements along the run, between the same.
+    """
+
+    boxes: TensorMap
+    axis: int
+    first: tuple[BoxStart, ...]
+    span: int
+    lines: int
+    run: int
+
+
+def partial_copy(boxes: TensorMap, tile: Sequence[int], parts: int) -> PartialCopy | None:
+    """
+    How blocks share the copy of a tile that `boxes` make; None where its parts would not be alike.
+
+    Panels of the run are given to one block or another where there are as many, else each copies
+    some of the lines.
+    """
+    sizes = [tile[dim] for dim in boxes.axes]
+    if sizes[0] // boxes.box[0] % parts == 0:
+        return _part(boxes, tile, 0, parts)
+    axis = max((axis for axis in range(1, len(sizes)) if sizes[axis] > 1), default=0)
+    if not axis or sizes[axis] % parts:
+        return None
+    inner = prod(sizes[1:axis])
+    span = sizes[axis] // parts
+    step = SWIZZLED_LINES if boxes.swizzle else 1
+    line_bytes = boxes.box[0] * boxes.element
+    sides = [
+        side
+        for side in range(1, boxes.box[axis] + 1)
+        if span % side == 0
+        and side * inner % step == 0
+        and side * inner * line_bytes % SHARED_ALIGNMENT == 0
+    ]
+    if not sides or prod(boxes.box[1:axis]) != inner:
+        return None
+    box = (*boxes.box[:axis], sides[-1], *boxes.box[axis + 1 :])
+    return _part(replace(boxes, box=box), tile, axis, parts)
+
+
+def _part(boxes: TensorMap, tile: Sequence[int], axis: int, parts: int) -> PartialCopy | None:
+    sizes = [tile[dim] for dim in boxes.axes]
+    span = sizes[axis] // parts
+    part = list(tile)
+    part[boxes.axes[axis]] = span
+    if len(box_starts(boxes, tile)) > MAX_BOXES:
+        return None
+    lines = span * prod(sizes[1:axis]) if axis else 0
+    first = tuple(box_starts(boxes, part))
+    return PartialCopy(boxes, axis, first, span, lines, 0 if axis else span)

@@ -1,0 +1,309 @@
+"""
+How a block is set up for its tiles: threads, warps, buffers.
+
+The lowering decides by these functions and numbers, and the search's cost model by the same, for
+all tile sizes at once: what takes arrays does not care which of the two asks.
+"""
+
+from collections.abc import Sequence
+from math import ceil
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from mirage_mlir.layouts.layout import (
+    MMA_COLUMNS,
+    MMA_ROWS,
+    WARP_THREADS,
+    round_up,
+)
+from mirage_mlir.targets.target import Target
+
+Array = NDArray[np.float64]
+Mask = NDArray[np.bool_]
+
+ACCUMULATORS_PER_THREAD = 64
+"""Accumulator registers above which a block gets more threads: a thread has 255 registers, and
+operands, addresses and the elements of other tiles need the rest."""
+
+ELEMENTS_PER_THREAD = 16
+"""Elements of a tile that a thread of a block without tensor cores works on: two 16-byte pieces
+of f16, enough loads in flight to hide the latency of device memory."""
+
+MIN_THREADS, MATRIX_THREADS, MAX_THREADS = 32, 128, 512
+"""128 is one warp for each of the four schedulers of a multiprocessor."""
+
+REGISTERS, MAX_REGISTERS, REGISTERS_STEP = 65536, 255, 8
+"""Of a block, of a thread, and what those of a thread are a multiple of: on all our chips."""
+
+MAX_FRAGMENT_REGISTERS = 144
+"""Registers of a thread for the sums of all matmuls of a chain, of which one takes another's
+result from registers; the rest of 255 holds operands, addresses and elements that are worked on."""
+
+MAX_EXCHANGE_BYTES = 48 * 1024
+"""Parts of a sum that warps may exchange through shared memory: more would cost occupancy."""
+
+BYTES_IN_FLIGHT = 48 * 1024
+"""Bytes that a block keeps on their way: with one block on each of 132 multiprocessors, 4.3 TB/s
+times a loaded latency of 1 us asks for 33 KB each; half more rides out uneven answers."""
+
+MAX_BUFFER_BYTES = 128 * 1024
+"""Shared memory that the loop's buffers may take in all: an A100's block has 163 KB, and what
+follows the loop, or stays through it, needs some."""
+
+STAGE_COUNTS = (2, 3, 4, 8)
+"""Three where four would leave no room for a second block; more than eight gained nothing."""
+
+PRODUCER_WARPS = 1
+"""Warps that copy the tiles of the loop where tensor copies do that: one thread starts them all."""
+
+GROUP_WARPS = 4
+"""Warps of a warpgroup, whose registers are given and taken together."""
+
+FEW_REGISTERS = 24
+"""Of each thread of a group of producers: the fewest that there are, the rest is for others."""
+
+ENOUGH_STAGES = 4
+"""Buffers of the loop's tiles that are left where what it computes has two of its own."""
+
+MAX_PIPELINE_STAGES = 16
+"""Buffers of each tile that such a loop has at most: one thread prepares the barriers of all."""
+
+MIN_PIPELINE_STAGES = 3
+"""Fewer only where these do not fit: one is read, one arrives, one may be late."""
+
+MAX_SIDE_BY_SIDE = 4
+"""Blocks that share a multiprocessor's memory by plan: of more, some start when others end."""
+
+MIN_AHEAD = 2
+"""Iterations: while one is waited for the next must be on its way."""
+
+LONG_BYTES = 896 * 1024
+"""Bytes that a multiprocessor reads in all from which on its steady rate counts more than how fast
+it starts."""
+
+FLIGHT_BYTES, LONG_FLIGHT_BYTES = 128 * 1024, 80 * 1024
+"""Bytes that copies of one multiprocessor have on their way once its first buffers are used up, in
+a short and in a long loop. What is asked for too early queues: on an H200 the weights of a gated
+MLP took 59.6 us with all buffers on their way, 58.5 with 64 KB; half a MB did not care."""
+
+START_BYTES = 48 * 1024
+"""Bytes that copies of one multiprocessor have on their way before the previous grid has ended:
+what comes from that kernel waits behind them. On an H200 LayerNorm and a linear layer took 9.94 us
+with 64 KB, 9.39 with 48, 9.51 with 32; the LLaMA-3-8B layer 118.5, 118.2 and 120.2."""
+
+RESERVED_BYTES = 1024
+"""Shared memory that the hardware takes for each block."""
+
+MAX_CONSUMER_REGISTERS = 240
+"""The most that each thread of a group asks for; some more, and nobody could have it."""
+
+FOLLOWER_BYTES = 16 * 1024
+"""Shared memory that a kernel leaves to the one behind it, whose blocks can then be there when it
+ends: 0.5 us of attention in two kernels."""
+
+MAX_EVEN_SHARE, SHARED_STEP = 8, 128
+"""Blocks for each multiprocessor up to which they are spread evenly by the shared memory that they
+ask for, and what that is a multiple of."""
+
+LARGE_CLUSTER = 4
+"""Blocks of a cluster from which on some multiprocessors have too few neighbours for it."""
+
+MBARRIER_BYTES, BUFFER_BARRIERS = 8, 3
+"""Of one transaction barrier, and how many each buffer of an iteration has: it is full, it is
+empty, it has what could be copied before the previous grid had ended."""
+
+
+def elementwise_threads(elements: ArrayLike) -> Array:
+    """Threads of a block without matmuls, by the elements of its largest tile."""
+    share = np.ceil(np.asarray(elements) / ELEMENTS_PER_THREAD)
+    return np.clip(2 ** np.ceil(np.log2(share)), MIN_THREADS, MAX_THREADS)
+
+
+def matrix_threads(matmuls: Sequence[tuple[ArrayLike, ArrayLike]]) -> Array:
+    """Threads of a block with matmuls that are in no chain, by the rows and columns of each."""
+    accumulators = np.float64(0)
+    for rows, columns in matmuls:
+        fragments = np.ceil(np.asarray(rows) / MMA_ROWS) * np.ceil(
+            np.asarray(columns) / MMA_COLUMNS
+        )
+        accumulators = accumulators + fragments * (MMA_ROWS * MMA_COLUMNS)
+    many = accumulators > ACCUMULATORS_PER_THREAD * MATRIX_THREADS
+    return np.where(many, 2.0 * MATRIX_THREADS, float(MATRIX_THREADS))
+
+
+def most_registers(threads: int) -> int:
+    """
+    Registers that each thread of a block can have.
+
+    A multiprocessor's quarters have a fourth of them each, and warps go round: so one warp more
+    than a multiple of four costs as much as four.
+    """
+    together = round_up(threads, MATRIX_THREADS)
+    return min(MAX_REGISTERS, REGISTERS // together // REGISTERS_STEP * REGISTERS_STEP)
+
+
+def copy_stages(iteration_bytes: ArrayLike, iterations: ArrayLike) -> Array:
+    """
+    Buffers of each tile that a loop loads by `cp.async`: the fewest that keep enough on their way.
+
+    Args:
+        iteration_bytes: of the tiles of one iteration.
+        iterations: iterations of the loop.
+    """
+    size = np.asarray(iteration_bytes, np.float64)
+    stages = np.full_like(size, float(STAGE_COUNTS[0]))
+    enough = size * (stages - 1) >= BYTES_IN_FLIGHT
+    for count in STAGE_COUNTS[1:]:
+        fitting = ~enough & (count * size <= MAX_BUFFER_BYTES)
+        stages = np.where(fitting, float(count), stages)
+        enough = enough | (fitting & (size * (count - 1) >= BYTES_IN_FLIGHT))
+    return np.where(size > 0, np.minimum(stages, iterations), 1.0)
+
+
+def may_double_buffer(
+    before: ArrayLike, after: ArrayLike, shared_bytes: ArrayLike, target: Target
+) -> Mask:
+    """
+    Whether what the loop computes gets two buffers of its own.
+
+    Args:
+        before: stages of the tiles that the loop loads where it has one.
+        after: the same where it has two.
+        shared_bytes: of the whole block in the loop, with two.
+        target: whose shared memory it is.
+    """
+    left = np.asarray(after) >= np.minimum(before, ENOUGH_STAGES)
+    return left & (np.asarray(shared_bytes) <= target.shared_memory_per_block)
+
+
+def side_by_side(blocks: ArrayLike, cluster: ArrayLike, target: Target) -> Array:
+    """Blocks of a grid that each multiprocessor gets, where they are spread evenly."""
+    large = np.asarray(cluster) >= LARGE_CLUSTER
+    places = np.where(large, target.sm_count_in_clusters, target.sm_count)
+    return np.ceil(np.asarray(blocks) / np.maximum(1, places))
+
+
+def pipeline_stages(
+    iteration_bytes: ArrayLike,
+    other_bytes: ArrayLike,
+    iterations: ArrayLike,
+    share: Array,
+    target: Target,
+) -> Array:
+    """
+    Buffers of each tile that a loop loads with tensor copies: all that there is room for.
+
+    Unlike `cp.async` of the threads that compute, a producer fills a buffer as soon as it is free.
+    On an H200 a matmul of 16 rows that read 50 MB took 15.8 us with 74 KB of buffers in each
+    block, 15.0 with 123 and 14.4 with 164, where the next kernel's blocks start when others end.
+
+    Args:
+        iteration_bytes: of the tiles of one iteration.
+        other_bytes: what the block keeps in shared memory besides, in the loop.
+        iterations: of the loop.
+        share: blocks that each multiprocessor gets (`side_by_side`).
+        target: whose shared memory they share.
+    """
+    parts = np.minimum(share, MAX_SIDE_BY_SIDE)
+    fair = target.shared_memory_per_sm / parts - RESERVED_BYTES
+    each = np.maximum(1, np.asarray(iteration_bytes)) + BUFFER_BARRIERS * MBARRIER_BYTES
+    most = np.floor((target.shared_memory_per_block - np.asarray(other_bytes)) / each)
+    room = np.floor(
+        (np.minimum(fair, target.shared_memory_per_block) - np.asarray(other_bytes)) / each
+    )
+    wanted = np.maximum(room, np.minimum(most, MIN_PIPELINE_STAGES))
+    return np.minimum(np.clip(wanted, 2, MAX_PIPELINE_STAGES), np.asarray(iterations))
+
+
+def iterations_at_start(iteration_bytes: int, share: int, *, soon: bool) -> int:
+    """
+    Iterations of a loop of which the tiles that need not wait for the previous grid are on their
+    way.
+
+    Where iterations are large, one that is left out may keep device memory idle, and one too many
+    may delay what is waited for. The former is worse where a call before has to end (a matmul took
+    13.8 us with 32 KB, 13.5 with 64), the latter where a small kernel of the same function has (Q,
+    K and V 15.0 and 15.3 us).
+
+    Args:
+        iteration_bytes: of such tiles of one iteration.
+        share: blocks that each multiprocessor gets.
+        soon: whether what is waited for comes from another kernel of the function.
+    """
+    iterations = START_BYTES / (max(1, iteration_bytes) * share)
+    return max(1, round(iterations) if soon else ceil(iterations))
+
+
+def iterations_ahead(iteration_bytes: int, iterations: int, share: int) -> int:
+    """
+    Iterations of a loop of which the tiles may be on their way, once the first buffers are used up.
+
+    Args:
+        iteration_bytes: of the tiles of one iteration, as far as they come from device memory.
+        iterations: of the loop.
+        share: blocks that each multiprocessor gets.
+    """
+    together = max(1, iteration_bytes) * share
+    flight = LONG_FLIGHT_BYTES if together * iterations >= LONG_BYTES else FLIGHT_BYTES
+    return max(MIN_AHEAD, round(flight / together))
+
+
+def is_spread(shared_bytes: ArrayLike, share: Array, target: Target) -> Mask:
+    """
+    Whether a grid is spread evenly, wherever there is room for its blocks first.
+
+    That is so where a multiprocessor has memory for no more blocks than it gets (`share`). Then
+    they may be placed while the previous grid still runs; else some multiprocessors would get
+    several and others none: a matmul of 192 blocks took 19.3 us then, and 16.8 in turn.
+    """
+    needed = np.asarray(shared_bytes) + RESERVED_BYTES
+    return np.floor(target.shared_memory_per_sm / needed) <= share
+
+
+def occupancy_limit_bytes(share: int, target: Target) -> int:
+    """
+    Shared memory of which a multiprocessor has enough for `share` blocks and not for one more.
+
+    A kernel that starts while the previous grid runs is placed where there is room: all of it on
+    the few multiprocessors that the other left free. Attention whose second kernel has 512 small
+    blocks took 9.1 us on an H200 so, and 5.7 with as many on each; with more than eight there was
+    nothing to gain: then it is 0, and a launch asks for what the kernel needs.
+    """
+    if share > MAX_EVEN_SHARE:
+        return 0
+    one_more = target.shared_memory_per_sm // (share + 1) - RESERVED_BYTES
+    return (one_more // SHARED_STEP + 1) * SHARED_STEP
+
+
+def bytes_beside(shared_bytes: int, share: int, target: Target) -> int:
+    """Shared memory that a block may have beside `share` blocks with `shared_bytes` each."""
+    taken = share * (shared_bytes + RESERVED_BYTES) + RESERVED_BYTES
+    left = target.shared_memory_per_sm - taken
+    return max(0, left // SHARED_STEP * SHARED_STEP)
+
+
+def producer_warps(threads: int, registers: int) -> int:
+    """
+    Warps that copy the loop's tiles beside `threads` that compute, which need so many registers.
+
+    A ninth warp leaves each thread 168, as a quarter of a multiprocessor's serve three warps then:
+    where that is too few, four warps come that give theirs back. On an H200 attention took 4 to
+    12 % longer with these than with one, where one leaves enough.
+    """
+    present = threads + PRODUCER_WARPS * WARP_THREADS
+    return PRODUCER_WARPS if registers <= most_registers(present) else GROUP_WARPS
+
+
+def registers_of_consumers(threads: int) -> int:
+    """Registers of each of `threads` that compute, once a group of producers gave theirs back."""
+    producers = GROUP_WARPS * WARP_THREADS
+    present = threads + producers
+    at_first = most_registers(present)
+    rest = at_first * present - FEW_REGISTERS * producers
+    return min(MAX_CONSUMER_REGISTERS, rest // threads // REGISTERS_STEP * REGISTERS_STEP)
+
+
+def mbarrier_bytes(stages: int) -> int:
+    """Bytes of the transaction barriers of a loop with so many buffers of each tile."""
+    return BUFFER_BARRIERS * stages * MBARRIER_BYTES

@@ -1,0 +1,189 @@
+"""
+How the warps of a block, or its warpgroups, share a matmul of tiles.
+
+The lowering decides by these functions for one matmul, and the search's cost model by the same for
+all tile sizes at once: arrays have an entry for each.
+"""
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from mirage_mlir.decisions.schedule import MAX_EXCHANGE_BYTES
+from mirage_mlir.decisions.wgmma import (
+    COLUMN_STEP,
+    GROUP_COUNTS,
+    GROUP_THREADS,
+    LONGEST_LINE,
+    MAX_SUMS,
+    WGMMA_DEPTH,
+    WGMMA_ROWS,
+    registers_for_chain,
+)
+from mirage_mlir.layouts.layout import MMA_COLUMNS, MMA_DEPTH, MMA_ROWS
+
+Array = NDArray[np.float64]
+Mask = NDArray[np.bool_]
+
+MOST_STEPS = 2.0**13
+"""More than the instructions of one warpgroup in an iteration: keys are compared as one number."""
+
+POWERS = (1, 2, 4, 8, 16)
+"""Warps along a side; of 512 threads, the most of a block that multiplies, there are 16."""
+
+
+class Split(NamedTuple):
+    """Warps, or warpgroups, along the rows, columns and depth of a matmul."""
+
+    down: Array
+    across: Array
+    deep: Array
+    """Those along the depth hold partial sums, which are added up through shared memory."""
+    fits: Mask
+    """Where there is such a way; elsewhere the counts mean nothing."""
+
+
+def split_warps(
+    rows: ArrayLike, columns: ArrayLike, depth: ArrayLike, warps: ArrayLike, may_split: bool
+) -> Split:
+    """
+    The split over single warps (`mma.sync`) with the least work for each warp.
+
+    Work is counted in instructions of one iteration of the loop: one `mma.sync` for each fragment,
+    one `ldmatrix` for a left fragment and half of one for a right fragment.
+
+    Args:
+        rows: of the tile.
+        columns: of the tile.
+        depth: elements that are summed.
+        warps: of the block.
+        may_split: whether warps may hold partial sums.
+    """
+    row_tiles = np.ceil(np.asarray(rows, np.float64) / MMA_ROWS)
+    column_tiles = np.ceil(np.asarray(columns, np.float64) / MMA_COLUMNS)
+    steps = np.ceil(np.asarray(depth, np.float64) / MMA_DEPTH)
+    count = np.asarray(warps, np.float64)
+    best = np.full(np.broadcast(row_tiles, steps, count).shape, np.inf)
+    down, across = np.ones_like(best), np.ones_like(best)
+    most = float(count.max(initial=1.0))
+    # Of equal work the fewest along the rows, then along the columns.
+    for d, a in ((d, a) for d in POWERS for a in POWERS if d * a <= most):
+        deep = np.floor(count / (d * a))
+        high, wide = np.ceil(row_tiles / d), np.ceil(column_tiles / a)
+        valid = deep == 1
+        if may_split:
+            parts = deep * (d * a) * high * wide * (MMA_ROWS * MMA_COLUMNS * 4)
+            whole = steps % np.maximum(deep, 1) == 0
+            valid = valid | ((deep > 1) & whole & (parts <= MAX_EXCHANGE_BYTES))
+        work = steps / np.maximum(deep, 1) * (high * wide + high + wide / 2)
+        better = valid & (work < best)
+        best = np.where(better, work, best)
+        down, across = np.where(better, float(d), down), np.where(better, float(a), across)
+    return Split(down, across, np.floor(count / (down * across)), np.isfinite(best))
+
+
+class Lines(NamedTuple):
+    """
+    How an operand of a warpgroup's matmul lies in shared memory.
+
+    Its outer side are rows of the left operand, columns of the right one.
+    """
+
+    length: ArrayLike
+    """Elements of a swizzled line."""
+    along_depth: ArrayLike
+    """Whether neighbours lie along the depth, else along the outer side."""
+
+    def can_split(self, outer: Array, depth: Array, count: ArrayLike, deep: Array) -> Mask:
+        """Whether parts of these sizes, in elements, each start a run of lines of their own."""
+        length = np.maximum(self.length, 1)
+        part = np.maximum(np.where(self.along_depth, depth, outer), 1)
+        parts = np.where(self.along_depth, deep, count)
+        return (parts == 1) | (part % length == 0) | (length % part == 0)
+
+
+def split_groups(
+    sizes: tuple[ArrayLike, ArrayLike, ArrayLike],
+    operands: tuple[Lines, Lines],
+    groups: ArrayLike,
+    may_split: bool,
+) -> Split:
+    """
+    The split over warpgroups (`wgmma`) along the instruction's rows, its columns, and the depth.
+
+    The one that reads least from shared memory, then the one with the fewest instructions for each
+    warpgroup: all of them use the same tensor cores. None fits where a warpgroup has more partial
+    sums than its threads have registers, or the sizes cannot be cut so.
+
+    Args:
+        sizes: rows (a multiple of 64), columns (of 8) and depth (of 16) of the instruction's
+            matmul.
+        operands: its left and its right one.
+        groups: of the block, a power of two.
+        may_split: whether warpgroups may hold partial sums.
+    """
+    rows, columns, depth = (np.asarray(size, np.float64) for size in sizes)
+    count = np.asarray(groups, np.float64)
+    best = np.full(np.broadcast(rows, columns, depth, count).shape, np.inf)
+    down, across = np.ones_like(best), np.ones_like(best)
+    most = float(count.max(initial=1.0))
+    for d, a in ((d, a) for d in POWERS for a in POWERS if d * a <= most):
+        deep = count / (d * a)
+        height, width, inner = rows / d, columns / a, depth / np.maximum(deep, 1)
+        valid = (deep >= 1) & (inner % WGMMA_DEPTH == 0)
+        valid = valid & (height % WGMMA_ROWS == 0) & (width % COLUMN_STEP == 0)
+        valid = valid & (height * width <= MAX_SUMS * GROUP_THREADS)
+        if not valid.any():
+            continue
+        partial = (deep * rows * columns * 4 <= MAX_EXCHANGE_BYTES) if may_split else False
+        valid = valid & ((deep <= 1) | partial)
+        valid = valid & operands[0].can_split(height, inner, d, deep)
+        valid = valid & operands[1].can_split(width, inner, a, deep)
+        steps = inner / WGMMA_DEPTH * (height / WGMMA_ROWS)
+        # Of equal reading the fewest steps, then the fewest partial sums.
+        work = (count * steps * (WGMMA_ROWS + width) * MOST_STEPS + steps) * MOST_STEPS + deep
+        better = valid & (work < best)
+        best = np.where(better, work, best)
+        down, across = np.where(better, float(d), down), np.where(better, float(a), across)
+    return Split(down, across, count / (down * across), np.isfinite(best))
+
+
+def split_group_chain(
+    sizes: tuple[ArrayLike, ArrayLike, ArrayLike],
+    widths: Sequence[ArrayLike],
+    groups: ArrayLike,
+    *,
+    looped: bool,
+) -> Split:
+    """
+    The split of a chain of matmuls over warpgroups with the fewest partial sums.
+
+    Args:
+        sizes: rows, columns and depth of the first matmul; its columns are the others' depth, so
+            warpgroups that share them hold partial sums of the others.
+        widths: columns of the others.
+        groups: of the block, one of `GROUP_COUNTS`.
+        looped: whether the block has a loop.
+    """
+    rows, keys, depth = (np.asarray(size, np.float64) for size in sizes)
+    wide, count = [np.asarray(width, np.float64) for width in widths], np.asarray(groups)
+    total, widest = sum(wide, start=np.float64(0)), np.maximum.reduce(wide)
+    possible = rows % WGMMA_ROWS == 0
+    for size in (keys, depth, *wide):
+        possible = possible & (size % WGMMA_DEPTH == 0)
+    limits = [float(registers_for_chain(each, looped=looped)) for each in GROUP_COUNTS]
+    limit = np.select([count == each for each in GROUP_COUNTS], limits, 0.0)
+    across = np.full(np.broadcast(possible, count).shape, np.inf)
+    for parts in GROUP_COUNTS:
+        down, part = np.maximum(count / parts, 1), np.maximum(keys / parts, 1)
+        registers = rows / (WGMMA_ROWS * down) * (part + total) * WGMMA_ROWS / GROUP_THREADS
+        fits = possible & (count >= parts) & (rows % (WGMMA_ROWS * down) == 0)
+        fits = fits & (keys % (WGMMA_DEPTH * parts) == 0) & (registers <= limit)
+        # Each group starts at a whole line, or all share one.
+        fits = fits & ((part % LONGEST_LINE == 0) | (LONGEST_LINE % part == 0))
+        if parts > 1:
+            fits = fits & (parts * rows * widest * 4 <= 2 * MAX_EXCHANGE_BYTES)
+        across = np.where(fits & np.isinf(across), float(parts), across)
+    return Split(count / across, across, np.ones_like(across), np.isfinite(across))

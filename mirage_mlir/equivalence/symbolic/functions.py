@@ -1,0 +1,219 @@
+"""
+Functions of forms.
+
+`exp(x + y) = exp(x) exp(y)` and `exp(c x) = exp(x)^c`, whatever x is. sqrt splits over factors that
+are provably not negative, and only then, so `sqrt(x^2)` never becomes x while `sqrt(x)^2` is x. Of
+sigmoid, tanh and the others nothing is known but that sigmoid is positive.
+"""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+from mirage_mlir.equivalence.symbolic.algebra import Product
+from mirage_mlir.equivalence.symbolic.definedness import Role
+from mirage_mlir.equivalence.symbolic.quotients import Quotients
+from mirage_mlir.equivalence.symbolic.terms import (
+    Atom,
+    Entry,
+    Factor,
+    Form,
+    Monomial,
+    Undecided,
+    bound_of,
+    components,
+)
+
+MOST_POWERS = 16
+"""Whole exponents of `pow` that are products."""
+
+LARGEST_DIVISOR = 1 << 16
+"""Prime factors up to which the root of a constant is taken apart."""
+
+
+class Functions(Quotients):
+    """
+    Forms with functions.
+
+    With `expand_sigmoid`, sigmoid(x) is 1 / (1 + exp(-x)), as code says after lowering to scalars.
+    """
+
+    def __init__(self, *, expand_sigmoid: bool = False) -> None:
+        super().__init__()
+        self.expand_sigmoid = expand_sigmoid
+        self._made_anew: dict[Factor, Form] = {}
+
+    def function(self, name: str, a: Form) -> Form:
+        """A function of a form; parameters belong into the name of one that has no laws."""
+        match name:
+            case "exp":
+                return self._exp(a)
+            case "sqrt":
+                return self._sqrt(a)
+            case "rsqrt":
+                return self.inverse(self._sqrt(a))
+            case "sigmoid" if self.expand_sigmoid:
+                return self.inverse(self.add(self.constant(1), self._exp(self.scale(a, -1))))
+            case "log":
+                self._require_positive(a)
+                return self._opaque(name, a)
+            case _:
+                return self._opaque(name, a)
+
+    def raised(self, a: Form, exponent: Fraction) -> Form:
+        """A power: whole and half ones are products and roots, others nothing is known of."""
+        if exponent < 0:
+            return self.inverse(self.raised(a, -exponent))
+        if exponent.denominator == 1 and exponent <= MOST_POWERS:
+            return self.power(a, int(exponent))
+        if exponent.denominator == 2 and exponent <= MOST_POWERS:
+            return self.power(self.function("sqrt", a), int(2 * exponent))
+        if exponent.denominator != 1:
+            self._require_not_negative(a)
+        return self._opaque(f"power {exponent}", a)
+
+    def _opaque(self, name: str, a: Form, exponent: int | Fraction = 1) -> Form:
+        form, indices = self.abstract(a)
+        return self.factor(Atom("function", name, (Entry((), form),)), indices, exponent)
+
+    def whole_power(self, a: Form, exponent: int | Fraction) -> Form:
+        """A power of either sign."""
+        assert isinstance(exponent, int), "only exp has powers that are not whole"
+        return self.inverse(self.power(a, -exponent)) if exponent < 0 else self.power(a, exponent)
+
+    def rebuilt(self, f: Factor) -> Form:
+        # Kept, as a chain of functions in which each is made anew twice would take 2^depth steps.
+        if f not in self._made_anew:
+            known, self.role = self.role, Role.NEITHER
+            try:
+                self._made_anew[f] = self.remade(f)
+            finally:
+                self.role = known
+        return self._made_anew[f]
+
+    def remade(self, f: Factor) -> Form:
+        """A factor with forms, made anew where it is read; where it is defined is known."""
+        atom = self.atoms[f.atom]
+        argument = self.instance(atom.form, f.indices)
+        if atom.kind == "sum":
+            return self.whole_power(argument, f.exponent)
+        if atom.name == "exp":
+            return self._exp(self.scale(argument, Fraction(f.exponent)))
+        if atom.name.startswith("power"):
+            return self.whole_power(self._opaque(atom.name, argument), f.exponent)
+        return self.whole_power(self.function(atom.name, argument), f.exponent)
+
+    # Powers of atoms that are forms
+
+    def simplified(self, product: Product, coefficient: Fraction) -> Form | None:
+        factors, guards, over = product
+        for number, f in enumerate(factors):
+            if (expanded := self._expandable(f)) is not None:
+                base, exponent, rest = expanded
+                others = [*factors[:number], *factors[number + 1 :], *rest]
+                value = self.whole_power(self.instance(base, f.indices), exponent)
+                form = self.mul(self.reduced(Product(others), coefficient), value)
+                return self.total(form, over, guards)
+        return None
+
+    def _expandable(self, f: Factor) -> tuple[Form, int, list[Factor]] | None:
+        """A factor that is a power of a form: the form, the power, and what is left over."""
+        atom = self.atoms[f.atom]
+        if atom.kind == "sum" and f.exponent > 0:
+            return atom.form, int(f.exponent), []
+        if atom.name == "sqrt" and abs(f.exponent) > 1:
+            squares = int(abs(f.exponent)) // 2 * (1 if f.exponent > 0 else -1)
+            rest = f.exponent - 2 * squares
+            return atom.form, squares, [f._replace(exponent=rest)] if rest else []
+        return None
+
+    # Exponentials and roots
+
+    def _exp(self, a: Form) -> Form:
+        result = self.constant(1)
+        for monomial, coefficient in a:
+            whole = coefficient.denominator == 1
+            exponent = int(coefficient) if whole else coefficient
+            result = self.mul(result, self._opaque("exp", ((monomial, Fraction(1)),), exponent))
+        return result
+
+    def _sqrt(self, a: Form) -> Form:
+        if (value := self.value_of(a)) is not None:
+            return self._sqrt_of_constant(value)
+        groups: list[Monomial] = []
+        if len(a) == 1:
+            ((monomial, coefficient),) = a
+            outside, groups = components(monomial, bound_of(monomial))
+            inside: Form = ((Monomial(outside.guards, ()), Fraction(1)),)
+            factors = list(outside.factors)
+        else:
+            coefficient, factors, inside = self.primitive(a)
+        result = self._sqrt_of_constant(abs(coefficient))
+        inside = inside if coefficient > 0 else self.scale(inside, -1)
+        for f in factors:
+            root = self._root(f)
+            if root is None:
+                inside = self.mul(self.reduced(Product([f])), inside)
+            else:
+                result = self.mul(result, root)
+        for group in groups:
+            form: Form = ((self.alone(group), Fraction(1)),)
+            if all(map(self.never_negative, group.factors)):
+                result = self.mul(result, self._opaque("sqrt", form))
+            else:
+                inside = self.mul(inside, form)
+        if inside == self.constant(1):
+            return result
+        self._require_not_negative(inside)
+        return self.mul(result, self._opaque("sqrt", inside))
+
+    def _require_not_negative(self, a: Form) -> None:
+        if (value := self.value_of(a)) is not None and value < 0:
+            raise Undecided("a root of a negative number is taken")
+        if not self.is_never_negative(a):
+            self.require("negative", a)
+
+    def _require_positive(self, a: Form) -> None:
+        if (value := self.value_of(a)) is not None and value <= 0:
+            raise Undecided("the logarithm of a number that is not positive is taken")
+        self.check_not_empty(a)
+        if not self.is_positive(a):
+            self.require("negative or zero", a)
+
+    def _sqrt_of_constant(self, value: Fraction) -> Form:
+        """
+        The root as a rational times the roots of primes.
+
+        Raises:
+            Undecided: the value is negative.
+        """
+        if value < 0:
+            raise Undecided("a root of a negative number is taken")
+        rest, rational = value.numerator * value.denominator, Fraction(1, value.denominator)
+        result, divisor = self.constant(1), 2
+        while divisor * divisor <= rest and divisor < LARGEST_DIVISOR:
+            while rest % (divisor * divisor) == 0:
+                rest //= divisor * divisor
+                rational *= divisor
+            if rest % divisor == 0:
+                rest //= divisor
+                result = self.mul(result, self._opaque("sqrt", self.constant(divisor)))
+            divisor += 1
+        if rest != 1:
+            result = self.mul(result, self._opaque("sqrt", self.constant(rest)))
+        return self.scale(result, rational if value else 0)
+
+    def _root(self, f: Factor) -> Form | None:
+        """The root of a factor; None when it may be negative, or when its power has none."""
+        atom = self.atoms[f.atom]
+        if atom.name == "exp":
+            half = Fraction(f.exponent) / 2
+            exponent = int(half) if half.denominator == 1 else half
+            return self.reduced(Product([f._replace(exponent=exponent)]))
+        if not self.never_negative(f._replace(exponent=1)):
+            return None
+        if atom.kind == "sum":
+            value = self.instance(atom.form, f.indices)
+        else:
+            value = self.reduced(Product([f._replace(exponent=1)]))
+        return self.whole_power(self._opaque("sqrt", value), int(f.exponent))

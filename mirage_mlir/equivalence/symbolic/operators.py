@@ -1,0 +1,187 @@
+"""What each operator of the two dialects is in normal form."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from fractions import Fraction
+from math import inf
+
+from xdsl.ir import Operation
+
+from mirage_mlir.dialects.elementwise import row_of
+from mirage_mlir.equivalence.symbolic.definedness import Role
+from mirage_mlir.equivalence.symbolic.guards import guard
+from mirage_mlir.equivalence.symbolic.indices import ZERO, of, plus
+from mirage_mlir.equivalence.symbolic.maxima import Maxima
+from mirage_mlir.equivalence.symbolic.symbolic import Piece, Symbolic, conjunction
+from mirage_mlir.equivalence.symbolic.tensors import Tensors
+from mirage_mlir.equivalence.symbolic.terms import Atom, Form, Undecided
+from mirage_mlir.equivalence.symbolic.views import Views
+from mirage_mlir.field.rational import simplest_rational
+from mirage_mlir.interpreters.domain import NotInterpretable
+from mirage_mlir.interpreters.operators import (
+    integer,
+    integers,
+    mnemonic,
+    number,
+    numbers_of,
+    shape_of,
+)
+from mirage_mlir.operators.elementwise import Binary, FunctionName, Parameters, Row
+
+
+class _OfForms:
+    """What meanings are made of, for normal forms."""
+
+    def __init__(self, forms: Maxima) -> None:
+        self.forms = forms
+        self.constant, self.scale, self.power = forms.constant, forms.scale, forms.raised
+        self.multiply, self.divide = forms.mul, forms.div
+        self.maximum, self.minimum = forms.maximum, forms.minimum
+
+    def real(self, value: float) -> Fraction:
+        """What stands for an irrational number."""
+        return simplest_rational(value)
+
+    def add(self, x: Form, y: Form) -> Form:
+        """`x + y`."""
+        return self.forms.add(x, y)
+
+    def subtract(self, x: Form, y: Form) -> Form:
+        """`x - y`."""
+        return self.forms.add(x, y, -1)
+
+    def function(self, name: FunctionName, x: Form) -> Form:
+        """A function of one number."""
+        return self.forms.function(name, x)
+
+
+class Operators:
+    """
+    Evaluates the operators that both dialects have, and those of the kernel dialect alone.
+
+    An operator has one result wherever it has the same operands: what a candidate leaves as it was
+    has the same form even where forms are too large to be canonical.
+    """
+
+    def __init__(self, tensors: Tensors):
+        self.tensors = tensors
+        self.forms = tensors.forms
+        self.views = views = Views(tensors)
+        self._arguments: dict[int, Symbolic] = {}
+        self._known: dict[tuple[object, ...], tuple[Symbolic, list[Symbolic]]] = {}
+        """Results by operator and the identity of operands, which are kept with them."""
+        self._arithmetic = _OfForms(self.forms)
+        self._others: dict[str, Callable[[Operation, list[Symbolic]], Symbolic]] = {
+            "broadcast": lambda op, x: views.broadcast(x[0], _shape(op)),
+            "concat": lambda op, x: views.concat(x, integer(op, "dim")),
+            "constant": lambda op, x: tensors.constant(number(op, "value"), _shape(op)),
+            "cumsum": self._cumsum,
+            "layer_norm": self._layer_norm,
+            "matmul": lambda op, x: tensors.matmul(*x),
+            "reduce_max": lambda op, x: tensors.largest(x[0], integers(op, "dims")),
+            "reduce_mean": lambda op, x: tensors.mean(x[0], integers(op, "dims")),
+            "reduce_sum": lambda op, x: tensors.total(x[0], integers(op, "dims")),
+            "repeat": self._repeat,
+            "repeat_interleave": self._repeat,
+            "reshape": lambda op, x: views.reshape(x[0], _shape(op)),
+            "rms_norm": lambda op, x: self._scaled_to_unit(op, x[0], x[1:]),
+            "slice": self._slice,
+            "softmax": self._softmax,
+            "transpose": lambda op, x: views.transpose(x[0], integers(op, "permutation")),
+        }
+
+    def argument(self, number: int, shape: Sequence[int]) -> Symbolic:
+        """An argument of the functions."""
+        if number not in self._arguments:
+            dims = tuple(map(self.tensors.dim, shape))
+            indices = [ZERO if dim.variable is None else of(dim.variable) for dim in dims]
+            form = self.forms.factor(Atom("input", str(number)), indices)
+            self._arguments[number] = Symbolic((Piece((), form),), dims)
+        return self._arguments[number]
+
+    def result(self, op: Operation, operands: list[Symbolic]) -> Symbolic:
+        """
+        The value of an operator.
+
+        Raises:
+            Undecided: it has no form.
+        """
+        unused = self.forms.role == Role.NEITHER
+        key = (op.name, unused, *op.properties.items(), op.results[0].type, *map(id, operands))
+        if key not in self._known:
+            self._known[key] = self._result(op, operands), operands
+        return self._known[key][0]
+
+    def _result(self, op: Operation, operands: list[Symbolic]) -> Symbolic:
+        name = mnemonic(op)
+        try:
+            if name == "convert_layout":
+                return operands[0]
+            if (row := row_of(op)) is not None:
+                return self._elementwise(row, numbers_of(op, row), operands)
+            if (other := self._others.get(name)) is not None:
+                return other(op, operands)
+        except NotInterpretable as error:
+            raise Undecided(str(error)) from error
+        raise Undecided(f"'{op.name}' has no normal form")
+
+    def _elementwise(self, row: Row, parameters: Parameters, operands: list[Symbolic]) -> Symbolic:
+        def meaning(*forms: Form) -> Form:
+            return row.mean(self._arithmetic, parameters, forms)
+
+        if isinstance(row, Binary):
+            return self.tensors.pairwise(meaning, *operands)
+        return self.tensors.each(meaning, operands[0])
+
+    def _cumsum(self, op: Operation, operands: list[Symbolic]) -> Symbolic:
+        """The sum over j of x[j], where `i - j >= 0`."""
+        (x,), dim = operands, integer(op, "dim")
+        if (j := x.dims[dim].variable) is None:
+            return x
+        i = self.tensors.dim(x.dims[dim].size)
+        assert i.variable is not None
+        before = guard(plus(of(i.variable), of(j), -1), 0, inf)
+        pieces = self.tensors.sum_over(x, [j], conjunction([before]))
+        return replace(x, pieces=pieces, dims=(*x.dims[:dim], i, *x.dims[dim + 1 :]))
+
+    def _layer_norm(self, op: Operation, operands: list[Symbolic]) -> Symbolic:
+        x, *parameters = operands
+        centred = self.tensors.subtract(x, self.tensors.mean(x, [len(x.dims) - 1]))
+        result = self._scaled_to_unit(op, centred, parameters[:1])
+        for bias in parameters[1:]:
+            result = self.tensors.add(result, bias)
+        return result
+
+    def _scaled_to_unit(self, op: Operation, x: Symbolic, weights: list[Symbolic]) -> Symbolic:
+        tensors, rank = self.tensors, len(x.dims)
+        square = tensors.mean(tensors.each(lambda form: self.forms.mul(form, form), x), [rank - 1])
+        eps = tensors.constant(number(op, "eps"), (1,) * rank)
+        result = tensors.divide(x, tensors.function("sqrt", tensors.add(square, eps)))
+        for weight in weights:
+            result = tensors.multiply(result, weight)
+        return result
+
+    def _softmax(self, op: Operation, operands: list[Symbolic]) -> Symbolic:
+        """The maximum that is subtracted changes nothing, here as in the fields."""
+        tensors, dim = self.tensors, integer(op, "dim")
+        weights = tensors.function("exp", operands[0])
+        return tensors.divide(weights, tensors.total(weights, [dim]))
+
+    def _repeat(self, op: Operation, operands: list[Symbolic]) -> Symbolic:
+        inner = mnemonic(op) == "repeat_interleave"
+        dim, times = integer(op, "dim"), integer(op, "times")
+        repeat = self.views.repeat_interleave if inner else self.views.repeat
+        return repeat(operands[0], dim, times)
+
+    def _slice(self, op: Operation, operands: list[Symbolic]) -> Symbolic:
+        result = operands[0]
+        bounds = zip(*(integers(op, name) for name in ("offsets", "sizes", "strides")), strict=True)
+        for dim, (offset, size, stride) in enumerate(bounds):
+            result = self.views.slice(result, dim, offset, size, stride)
+        return result
+
+
+def _shape(op: Operation) -> tuple[int, ...]:
+    return shape_of(op.results[0])

@@ -1,0 +1,201 @@
+"""
+Quotients of forms.
+
+A quotient by a sum has the sum, without what its terms share, as one factor to a negative power.
+Denominators are taken not to be zero; one that is zero for all inputs, or for more than a null set
+of inputs for which the reference is defined, is refused.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from fractions import Fraction
+from math import gcd, lcm
+
+from mirage_mlir.equivalence.symbolic import guards as guards_
+from mirage_mlir.equivalence.symbolic.algebra import Product, collect
+from mirage_mlir.equivalence.symbolic.definedness import Granted, Need, Region, Role, reads
+from mirage_mlir.equivalence.symbolic.guards import Guards
+from mirage_mlir.equivalence.symbolic.indices import (
+    Index,
+    Variable,
+    all_variables,
+)
+from mirage_mlir.equivalence.symbolic.signs import Signs, has_terms
+from mirage_mlir.equivalence.symbolic.terms import (
+    Atom,
+    Entry,
+    Factor,
+    Form,
+    Monomial,
+    Undecided,
+    bound_of,
+    components,
+    indices_of,
+    powers,
+)
+
+
+class Quotients(Signs):
+    """Arithmetic with quotients."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.role = Role.REFERENCE
+        """Of what is evaluated just now."""
+        self.where: Guards = ()
+        """What holds where something is computed just now."""
+        self._granted = Granted()
+
+    def require(self, never: str, a: Form) -> None:
+        """
+        Demand that the reference is defined only where a form is never negative, or never zero.
+
+        Raises:
+            Undecided: it may be defined elsewhere.
+        """
+        if self.role == Role.NEITHER:
+            return
+        form, indices = self.abstract(a)
+        self._demand(Need(never, form), indices, self.where)
+
+    def grant(self, a: Form, guards: Guards) -> None:
+        """Note what a result of the reference divides by, and takes roots of, where guards hold."""
+        for monomial, _ in a:
+            where = guards_.both(guards, monomial.guards)
+            for f in monomial.factors if where is not None else ():
+                atom = self.atoms[f.atom]
+                if atom.name == "sqrt":
+                    self._demand(Need("negative", atom.form), f.indices, where or ())
+                if atom.kind == "sum" and f.exponent < 0:
+                    self._demand(Need("zero", atom.form), f.indices, where or ())
+
+    def _demand(self, need: Need, indices: Sequence[Index], where: Guards) -> None:
+        needed = reads(indices, where, self.variable)
+        if needed is None:
+            return
+        form = need.form
+        atom = self.atoms.intern(Atom("sum", entries=(Entry((), form),)))
+        name = self.atoms.named([Factor(atom, needed.indices, 1)], needed.guards, needed.over)
+        region = Region(needed, name)
+        if self.role == Role.REFERENCE:
+            self._granted.add(need, region)
+        elif not self._granted.covers(need, region):
+            raise Undecided(f"the candidate alone is not defined where something is {need.never}")
+
+    # Quotients
+
+    def inverse(self, a: Form) -> Form:
+        """
+        1 / a.
+
+        Raises:
+            Undecided: a is zero, or may be.
+        """
+        if not a:
+            raise Undecided("something is divided by zero")
+        self.check_not_empty(a)
+        coefficient, factors, sums = self._divisors(a)
+        for f in factors:
+            if not self.is_rarely_zero_factor(f):
+                self.require("zero", self.reduced(Product([f])))
+        inverse = [f._replace(exponent=-f.exponent) for f in factors]
+        result = self.reduced(Product(inverse), 1 / coefficient)
+        for each in sums:
+            if not self.is_rarely_zero(each):
+                self.require("zero", each)
+            result = self.mul(result, self._reciprocal(each))
+        return result
+
+    def _divisors(self, a: Form) -> tuple[Fraction, Sequence[Factor], list[Form]]:
+        """A form that is no sum over nothing as a product of a number, factors and sums."""
+        if len(a) == 1:
+            ((monomial, coefficient),) = a
+            # Guards hold everywhere: where they did not, it would be a sum over nothing.
+            outside, groups = components(monomial, bound_of(monomial))
+            return coefficient, outside.factors, [((self.alone(g), Fraction(1)),) for g in groups]
+        coefficient, content, rest = self.primitive(a)
+        return coefficient, content, [rest]
+
+    def _reciprocal(self, a: Form) -> Form:
+        form, indices = self.abstract(a)
+        return self.factor(Atom("sum", entries=(Entry((), form),)), indices, -1)
+
+    def div(self, a: Form, b: Form) -> Form:
+        """The quotient."""
+        return self.mul(a, self.inverse(b))
+
+    def primitive(self, a: Form) -> tuple[Fraction, list[Factor], Form]:
+        """A sum of several terms as a number, what all terms share, and the rest."""
+        powers_ = [
+            {(f.atom, f.indices): f.exponent for f in monomial.factors if _is_free(f)}
+            for monomial, _ in a
+        ]
+        common = powers_[0]
+        for other in powers_[1:]:
+            common = {
+                key: min(exponent, other[key], key=abs)
+                for key, exponent in common.items()
+                if key in other and (exponent > 0) == (other[key] > 0)
+            }
+        content = [Factor(*key, exponent) for key, exponent in common.items()]
+        inverse = [f._replace(exponent=-f.exponent) for f in content]
+        number = Fraction(gcd(*(c.numerator for _, c in a)), lcm(*(c.denominator for _, c in a)))
+        total: dict[Monomial, Fraction] = {}
+        for monomial, coefficient in a:
+            guards, factors = monomial
+            product = Product([*factors, *inverse], guards, frozenset(bound_of(monomial)))
+            collect(total, self.reduced(product, coefficient / number))
+        rest = self.together(total)
+        negative = self.scale(rest, -1)
+        coefficients = sorted(c for _, c in rest)
+        opposite = sorted(c for _, c in negative)
+        is_greater = coefficients > opposite
+        if coefficients == opposite:
+            is_greater = self.abstract(rest)[0] > self.abstract(negative)[0]
+        return (number, content, rest) if is_greater else (-number, content, negative)
+
+    def cancelled(self, product: Product) -> Product:
+        factors, guards, over = product
+        divisors = [f for f in factors if self._divides_by_one_sum(f, over)]
+        if not divisors:
+            return product
+        outside, groups = components(Monomial(guards, tuple(factors)), over)
+        for f in divisors:
+            for number, group in enumerate(groups):
+                alone = self.atoms.named(group.factors, group.guards, over & _read(group))
+                form, indices = self.abstract(((alone, Fraction(1)),))
+                if (form, indices) != (self.atoms[f.atom].form, f.indices):
+                    continue
+                left = [*groups[:number], *groups[number + 1 :]]
+                kept = [each for part in (outside, *left) for each in part.factors]
+                kept = powers([*kept, f._replace(exponent=1)])
+                ranges = guards_.both(*(part.guards for part in (outside, *left)))
+                assert ranges is not None, "they are some of the guards"
+                names = over - _read(group)
+                return self.cancelled(Product(kept, ranges, names))
+        return product
+
+    def _divides_by_one_sum(self, f: Factor, over: frozenset[Variable]) -> bool:
+        atom = self.atoms[f.atom]
+        if atom.kind != "sum" or f.exponent > 0 or len(atom.form) != 1:
+            return False
+        return over.isdisjoint(all_variables(f.indices))
+
+    def check_not_empty(self, a: Form) -> None:
+        """
+        Make sure that a form is not a sum over nothing.
+
+        Raises:
+            Undecided: it may be one, for some values of its free variables.
+        """
+        if not any(has_terms(monomial) for monomial, _ in a):
+            raise Undecided("something is divided by a sum that may have no terms")
+
+
+def _is_free(f: Factor) -> bool:
+    return all(v.number >= 0 for v in all_variables(f.indices))
+
+
+def _read(group: Monomial) -> frozenset[Variable]:
+    return frozenset(all_variables(indices_of(group.factors, group.guards)))

@@ -1,0 +1,89 @@
+"""Thread graphs in normal form: arithmetic on the scalars of tiles."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from fractions import Fraction
+from functools import partial
+
+from xdsl.dialects import arith, math
+from xdsl.ir import Operation, SSAValue
+
+from mirage_mlir.dialects import thread
+from mirage_mlir.equivalence.symbolic.symbolic import Symbolic
+from mirage_mlir.equivalence.symbolic.tensors import Tensors
+from mirage_mlir.equivalence.symbolic.terms import Form, Undecided
+from mirage_mlir.interpreters.operators import number_of, shape_of
+from mirage_mlir.interpreters.thread import FUNCTIONS
+
+
+class ScalarForms:
+    """Evaluates thread graphs."""
+
+    def __init__(self, tensors: Tensors):
+        self.tensors = tensors
+        self.forms = forms = tensors.forms
+        self._binary: dict[type[Operation], Callable[[Form, Form], Form]] = {
+            arith.AddfOp: forms.add,
+            arith.DivfOp: forms.div,
+            arith.MaximumfOp: forms.maximum,
+            arith.MaxnumfOp: forms.maximum,
+            arith.MinimumfOp: forms.minimum,
+            arith.MinnumfOp: forms.minimum,
+            arith.MulfOp: forms.mul,
+            arith.SubfOp: partial(forms.add, sign=-1),
+        }
+
+    def results(self, graph: thread.GraphOp, operands: Sequence[Symbolic]) -> list[Symbolic]:
+        """
+        The tiles that a graph stores.
+
+        Raises:
+            Undecided: an operation has no form.
+        """
+        block = graph.body.block
+        rank = max(len(x.dims) for x in operands) if operands else 0
+        values: dict[SSAValue, Symbolic] = dict(
+            zip(block.args, (self.tensors.with_rank(x, rank) for x in operands), strict=True)
+        )
+        stored: list[Symbolic] = []
+        for op in block.ops:
+            arguments = [values[operand] for operand in op.operands]
+            if isinstance(op, thread.StoreOp):
+                shape = shape_of(graph.results[len(stored)])
+                stored.append(self._spread(arguments[0], shape, operands))
+            else:
+                values[op.results[0]] = self._result(op, arguments, rank)
+        return stored
+
+    def _spread(self, x: Symbolic, shape: Sequence[int], operands: Sequence[Symbolic]) -> Symbolic:
+        """`x` at all places of the result that all operands have."""
+        whole = self.tensors.constant(Fraction(0), shape)
+        for operand in operands:
+            whole = self.tensors.add(whole, self.tensors.scale(operand, Fraction(0)))
+        return self.tensors.add(whole, x)
+
+    def _result(self, op: Operation, operands: list[Symbolic], rank: int) -> Symbolic:
+        if (binary := self._binary.get(type(op))) is not None:
+            return self.tensors.pairwise(binary, *operands)
+        if (name := FUNCTIONS.get(type(op))) is not None:
+            return self.tensors.function(name, operands[0])
+        match op:
+            case arith.ExtFOp() | arith.TruncFOp():
+                return operands[0]
+            case arith.NegfOp():
+                return self.tensors.scale(operands[0], Fraction(-1))
+            case arith.ConstantOp():
+                return self.tensors.constant(_number(op), (1,) * rank)
+            case math.PowFOp() if isinstance(op.rhs.owner, arith.ConstantOp):
+                power = partial(self.forms.raised, exponent=_number(op.rhs.owner))
+                return self.tensors.each(power, operands[0])
+            case _:
+                raise Undecided(f"'{op.name}' has no normal form")
+
+
+def _number(op: arith.ConstantOp) -> Fraction:
+    try:
+        return number_of(op.value)
+    except ValueError as error:
+        raise Undecided(f"'arith.constant': {error}") from error

@@ -1,1 +1,0 @@
-"""Shapes, partitions, layouts, memory plans and targets: mathematics without an IR."""

@@ -1,0 +1,91 @@
+"""What the kernel of a program takes at least, in the model, known without a search."""
+
+from collections.abc import Sequence
+from math import prod
+
+from mirage_mlir.search.cost_model.cost import least_reading, least_start
+from mirage_mlir.search.cost_model.instantiate import SHARES
+from mirage_mlir.search.cost_model.tiling import item_bytes
+from mirage_mlir.search.program.program import Axes, Program
+from mirage_mlir.targets.target import Target
+
+
+def least_in_one_kernel(program: Program, target: Target) -> float:
+    """
+    A lower bound on the seconds of one kernel.
+
+    Every byte is read once, and what no block can leave to others is read by each: a grid cuts
+    axes that all outputs have, and besides them blocks share a loop. So a matmul whose result
+    another one sums over reads all of its matrix in every block.
+    """
+    whole = {
+        tensor.argument: _bytes(program, tensor.axes, tensor.element_type)
+        for tensor in program.inputs
+    }
+    written = sum(_bytes(program, output.axes, output.element_type) for output in program.outputs)
+    together = sum(whole.values()) + written
+    shares = max((count for count in SHARES if count <= target.split_max), default=1)
+    own = sum(
+        _bytes(program, tuple(_walked(program, tensor.node)), tensor.element_type)
+        for tensor in program.inputs
+    )
+    # What is on its way when the first answer comes fits into shared memory.
+    alone = own / shares - target.shared_memory_per_sm
+    return least_start(target) + least_reading(target, together, alone)
+
+
+def _walked(program: Program, node: int) -> Sequence[str]:
+    """The axes of an input of which each block, or a few together, must see all."""
+    outputs = program.outputs
+    cut = [
+        axis
+        for axis in program.nodes[node].present
+        if all(axis in (*output.axes, *output.partial) for output in outputs)
+    ]
+    return [
+        axis
+        for axis in program.nodes[node].present
+        if axis not in cut or _is_summed(program, node, axis)
+    ]
+
+
+def _is_summed(program: Program, node: int, axis: str) -> bool:
+    """Whether a node on the way from `node` to an output sums over `axis`, and completely."""
+    carrying = {node}
+    for number, one in enumerate(program.nodes):
+        if carrying.isdisjoint(one.operands):
+            continue
+        if axis in one.reduced:
+            if not any(o.node == number and axis in o.partial for o in program.outputs):
+                return True
+        elif axis in one.axes:
+            carrying.add(number)
+    return False
+
+
+def _bytes(program: Program, axes: Axes, element_type: str) -> float:
+    """The bytes of a tensor over `axes`."""
+    return prod(program.shape(axes)) * item_bytes(element_type)
+
+
+def least_seconds(program: Program, target: Target) -> float:
+    """A lower bound on what any kernels that compute a program take, in the model."""
+    moved: dict[int, float] = {}
+    for tensor in program.inputs:
+        elements = 1.0
+        for axis in tensor.axes:
+            elements *= 1 if axis is None else program.sizes[axis]
+        moved[tensor.argument] = elements * item_bytes(tensor.element_type)
+    stored = 0.0
+    for output in program.outputs:
+        elements = 2.0 ** len(output.partial)
+        for axis in output.axes:
+            elements *= 1 if axis is None else program.sizes[axis]
+        stored += elements * item_bytes(output.element_type)
+    bytes_moved = sum(moved.values()) + stored
+    return least_start(target) + least_reading(target, bytes_moved)
+
+
+def least_seconds_of_any(target: Target) -> float:
+    """A lower bound on the time of any kernel."""
+    return least_start(target)

@@ -1,0 +1,152 @@
+"""
+Products that take another product's result as it lies in registers, in the model.
+
+A thread's part of a product's result is what it needs of the left side of a next one, so scores
+need not go through shared memory before they multiply the values (see `passes/layouts/chains.py`,
+which this follows for all combinations of tile sizes at once).
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mirage_mlir.decisions.schedule import MAX_EXCHANGE_BYTES, MAX_FRAGMENT_REGISTERS
+from mirage_mlir.search.cost_model.instantiate import Array
+from mirage_mlir.search.cost_model.tiling import Tiling
+from mirage_mlir.search.cost_model.warps import (
+    COLUMNS,
+    DEPTH,
+    INSTRUCTION,
+    LEFT_BYTES,
+    RIGHT_BYTES,
+    ROWS,
+    Warps,
+)
+from mirage_mlir.search.program.program import Kind
+from mirage_mlir.search.saturation.hypergraph import Edge
+
+ELEMENTWISE = (Kind.ADD, Kind.SUB, Kind.MUL, Kind.DIV, Kind.MAX, Kind.FUNCTION, Kind.INVERSE)
+
+SPLITS = ((1, 4), (1, 8), (2, 2), (2, 4), (4, 1), (4, 2), (8, 1))
+"""Warps along the rows and along the keys: a block that multiplies has four or eight."""
+
+
+@dataclass(frozen=True)
+class Chain:
+    """A product whose result, worked on element by element, is the left side of others."""
+
+    first: int
+    others: tuple[int, ...]
+    operands: tuple[int, ...]
+    """The left sides of the others, which stay in registers."""
+
+
+def find_chains(tiling: Tiling, edges: Mapping[int, Edge]) -> list[Chain]:
+    """The chains of a graph; a product is in one of them at most."""
+    if tiling.program.operand_type == "f32":
+        return []  # Fragments of these are made element by element, from shared memory.
+    following: dict[int, dict[int, int]] = {}
+    for value, edge in edges.items():
+        for operand in edge.operands if edge.kind is Kind.MATMUL else ():
+            first = _source(tiling, edges, operand)
+            if first is not None:
+                following.setdefault(first, {})[value] = operand
+    chains: list[Chain] = []
+    used: set[int] = set()
+    for first, others in following.items():
+        if first in used or any(value in used or value in following for value in others):
+            continue
+        chains.append(Chain(first, tuple(others), tuple(dict.fromkeys(others.values()))))
+        used |= {first, *others}
+    return chains
+
+
+def _source(tiling: Tiling, edges: Mapping[int, Edge], value: int) -> int | None:
+    """The product of the same stage that a value is computed from, element by element."""
+    edge = edges[value]
+    if edge.kind is Kind.MATMUL:
+        return value
+    if edge.kind not in ELEMENTWISE:
+        return None
+    for operand in edge.operands:
+        alike = set(tiling.axes(operand)) == set(tiling.axes(value))
+        if alike and tiling.in_loop(operand) == tiling.in_loop(value):
+            source = _source(tiling, edges, operand)
+            if source is not None:
+                return source
+    return None
+
+
+@dataclass(frozen=True)
+class Shared:
+    """How warps share the products of a chain."""
+
+    fits: NDArray[np.bool_]
+    """Where the registers are enough; elsewhere there is no chain."""
+    warps: Mapping[int, Warps]
+    """Of each product."""
+
+
+def shared(tiling: Tiling, edges: Mapping[int, Edge], chain: Chain, warps: Array) -> Shared:
+    """As `_shared`, which is asked once for all graphs that have a chain."""
+    summed = tuple(edges[value].axis for value in (chain.first, *chain.others))
+    key = ("chain", chain, summed, warps.tobytes())
+    return tiling.once(key, lambda: _shared(tiling, edges, chain, warps))
+
+
+def _shared(tiling: Tiling, edges: Mapping[int, Edge], chain: Chain, warps: Array) -> Shared:
+    """
+    The split of a chain's rows and keys over `warps` with the least work for each warp.
+
+    The keys are the columns of the first product and the depth of the others: warps that share
+    them have parts of the others' results, which they add up in the end.
+    """
+    first = edges[chain.first]
+    summed = edges[chain.others[0]].axis
+    assert summed is not None
+    assert first.axis is not None
+    own = tiling.axes(chain.first)
+    mesh = tiling.mesh
+    row_tiles = np.ceil(tiling.extent([axis for axis in own if axis != summed]) / ROWS)
+    key_tiles, steps = (
+        np.ceil(mesh.tiles[summed] / COLUMNS),
+        np.ceil(mesh.tiles[first.axis] / DEPTH),
+    )
+    widths = [
+        np.ceil(tiling.extent([a for a in tiling.axes(other) if a not in own]) / COLUMNS)
+        for other in chain.others
+    ]
+    total, widest = sum(widths, start=tiling.zero), np.maximum.reduce(widths)
+    best = np.full_like(row_tiles, np.inf)
+    tiles, columns, exchanged = best, best, best
+    for down, across in SPLITS:
+        rows, keys = np.ceil(row_tiles / down), np.ceil(key_tiles / across)
+        parts = warps * rows * widest * ROWS * COLUMNS * 4
+        valid = (down * across == warps) & (down <= row_tiles)
+        valid &= 4 * rows * (keys + total) <= MAX_FRAGMENT_REGISTERS
+        if across > 1:
+            valid &= (mesh.tiles[summed] % (DEPTH * across) == 0) & (
+                parts <= 2 * MAX_EXCHANGE_BYTES
+            )
+        work = rows * keys * steps + rows * total * np.ceil(keys / 2)
+        better = valid & (work < best)
+        best = np.where(better, work, best)
+        tiles, columns = np.where(better, rows, tiles), np.where(better, keys, columns)
+        exchanged = np.where(better, parts / widest if across > 1 else 0.0, exchanged)
+    found = {
+        chain.first: Warps(
+            warps * tiles * columns * steps * INSTRUCTION,
+            warps * steps * (tiles * LEFT_BYTES + columns * RIGHT_BYTES),
+            tiling.zero,
+        )
+    }
+    for other, width in zip(chain.others, widths, strict=True):
+        deep = np.ceil(columns / 2)
+        found[other] = Warps(
+            warps * tiles * width * deep * INSTRUCTION,
+            warps * deep * width * RIGHT_BYTES,
+            exchanged * width,
+        )
+    return Shared(np.isfinite(best), found)

@@ -1,0 +1,193 @@
+"""
+Products by warpgroups, in the model (see `passes/layouts/wgmma_selection.py` and `chains.py`,
+which this follows for all combinations of tile sizes at once).
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mirage_mlir.decisions.sharing import Lines, split_group_chain, split_groups
+from mirage_mlir.decisions.wgmma import (
+    COLUMN_STEP,
+    GROUP_COUNTS,
+    GROUP_THREADS,
+    GROUPS_IN_FLIGHT,
+    ITEM_BYTES,
+    LONGEST_LINE,
+    WGMMA_ROWS,
+)
+from mirage_mlir.search.cost_model.chains import Chain, Shared
+from mirage_mlir.search.cost_model.instantiate import Array
+from mirage_mlir.search.cost_model.tiling import Tiling, round_up
+from mirage_mlir.search.cost_model.warps import Warps
+from mirage_mlir.search.program.program import Kind
+from mirage_mlir.search.saturation.hypergraph import Edge
+
+GROUP_WORK = 0.48
+"""What an operation of a warpgroup counts for, in those of `mma.sync`: on an H200 the first reach
+790e12 in a second, and single kernels of the second half of that."""
+
+SHORT_LINES = 1.5
+"""How much longer a product takes with an operand whose lines are not 128 bytes long: attention
+with 80 or 96 keys 1.7 times as long as with 64 or 128."""
+
+SHORTEST_LINE = 16
+"""Elements of the shortest line of a swizzled tile."""
+
+
+@dataclass(frozen=True)
+class Grouped:
+    """How warpgroups share a product, where they can."""
+
+    fits: NDArray[np.bool_]
+    warps: Warps
+
+
+@dataclass(frozen=True)
+class Operand:
+    """
+    How a tile lies that warpgroups multiply.
+
+    Args:
+        run: elements that lie side by side.
+        along_depth: whether they are those of the depth.
+    """
+
+    run: Array
+    along_depth: bool
+
+    @property
+    def fits(self) -> NDArray[np.bool_]:
+        """Whether it can be swizzled, which units ask for."""
+        return self.line > 0
+
+    @cached_property
+    def line(self) -> NDArray[np.int64]:
+        """Elements of a line, 0 where there is none."""
+        widths = (LONGEST_LINE, LONGEST_LINE // 2, SHORTEST_LINE)
+        return np.select([self.run % width == 0 for width in widths], widths, 0)
+
+
+def operand_tile(tiling: Tiling, edges: Mapping[int, Edge], value: int, summed: str) -> Operand:
+    """How the operand `value` of a product lies, whose depth is the axis `summed`."""
+    edge, mesh = edges[value], tiling.mesh
+    if edge.kind is not Kind.INPUT:
+        # What a block computes it stores as it is wanted.
+        return Operand(mesh.tiles[summed], along_depth=True)
+    for axis, stride in tiling.program.inputs[edge.source].by_stride()[:1]:
+        if stride == 1 and axis in tiling.axes(value):
+            return Operand(mesh.tiles[axis], axis == summed)
+    return Operand(tiling.one, along_depth=False)
+
+
+def group_product(
+    sides: tuple[Array, Array, Array],
+    operands: tuple[Operand, Operand],
+    threads: Array,
+    *,
+    summed: bool,
+) -> Grouped:
+    """
+    A product alone, by the rows, columns and depth of its tiles: shared as `split_groups` says.
+
+    Where the rows are no multiple of a unit's and the columns are, the unit computes it transposed.
+    """
+    rows, columns, depth = sides
+    normal = rows % WGMMA_ROWS == 0
+    high = np.where(normal, rows, columns)
+    wide = round_up(np.where(normal, columns, rows), COLUMN_STEP)
+    groups = threads / GROUP_THREADS
+    first, second = (
+        Lines(
+            np.where(normal, one.line, other.line),
+            np.where(normal, one.along_depth, other.along_depth),
+        )
+        for one, other in (operands, operands[::-1])
+    )
+    split = split_groups((high, wide, depth), (first, second), groups, summed)
+    fits = split.fits & (high % WGMMA_ROWS == 0) & operands[0].fits & operands[1].fits
+    height, width, inner = high / split.down, wide / split.across, depth / split.deep
+    read = groups * (height / WGMMA_ROWS) * (WGMMA_ROWS + width) * inner * ITEM_BYTES
+    parts = np.where(split.deep > 1, split.deep * high * wide * 4, 0.0)
+    work = GROUP_WORK * 2 * high * wide * depth
+    whole = np.logical_and.reduce([operand.line == LONGEST_LINE for operand in operands], axis=0)
+    work = np.where(whole, work, SHORT_LINES * work)
+    return Grouped(fits, Warps(work, np.where(fits, read, 0.0), np.where(fits, parts, 0.0), fits))
+
+
+def group_counts(tiling: Tiling, edges: Mapping[int, Edge], chains: Sequence[Chain]) -> Array:
+    """Warpgroups of a block whose products are all in chains; 0 where they cannot be."""
+    most = np.ceil(tiling.mesh.blocks / tiling.target.sm_count)
+    wanted = np.where(most <= 1, float(GROUPS_IN_FLIGHT), 1.0)
+    for chain in chains:
+        wanted = np.maximum(wanted, _chain_rows(tiling, edges, chain) // WGMMA_ROWS)
+    count = tiling.zero
+    for groups in GROUP_COUNTS:
+        fits = tiling.one > 0
+        for chain in chains:
+            fits &= group_chain(tiling, edges, chain, tiling.one * groups).fits
+        count = np.where(fits & (count < wanted), float(groups), count)
+    return count
+
+
+def _chain_rows(tiling: Tiling, edges: Mapping[int, Edge], chain: Chain) -> Array:
+    """The rows of all products of a chain."""
+    summed = edges[chain.others[0]].axis
+    return tiling.extent([axis for axis in tiling.axes(chain.first) if axis != summed])
+
+
+def group_chain(tiling: Tiling, edges: Mapping[int, Edge], chain: Chain, groups: Array) -> Shared:
+    """As `_group_chain`, which is asked once for all graphs that have a chain."""
+    products = [edges[value] for value in (chain.first, *chain.others)]
+    operands = [edges[operand] for product in products for operand in product.operands]
+    lie = tuple((operand.kind, operand.source) for operand in operands)
+    key = ("groups", chain, tuple(product.axis for product in products), lie, groups.tobytes())
+    return tiling.once(key, lambda: _group_chain(tiling, edges, chain, groups))
+
+
+def _group_chain(tiling: Tiling, edges: Mapping[int, Edge], chain: Chain, groups: Array) -> Shared:
+    """
+    The split of a chain's rows and keys over warpgroups with the fewest parts.
+
+    The keys are the columns of the first product and the depth of the others.
+    """
+    first = edges[chain.first]
+    summed = edges[chain.others[0]].axis
+    assert summed is not None
+    assert first.axis is not None
+    own, mesh = tiling.axes(chain.first), tiling.mesh
+    rows = _chain_rows(tiling, edges, chain)
+    keys, depth = mesh.tiles[summed], mesh.tiles[first.axis]
+    widths = [
+        tiling.extent([a for a in tiling.axes(other) if a not in own]) for other in chain.others
+    ]
+    split = split_group_chain((rows, keys, depth), widths, groups, looped=bool(mesh.trip_counts))
+    possible, across = split.fits, split.across
+    each = np.full_like(rows, 2 * GROUP_WORK)
+    for value in (chain.first, *chain.others):
+        for operand in edges[value].operands:
+            summed_over = edges[value].axis
+            assert summed_over is not None
+            line = operand_tile(tiling, edges, operand, summed_over).line
+            possible = possible & (line > 0)
+            each = np.where(line < LONGEST_LINE, 2 * GROUP_WORK * SHORT_LINES, each)
+    fits = possible
+    heights = rows / WGMMA_ROWS
+    parts = np.where(fits & (across > 1), across * rows * 4, 0.0)
+    found = {
+        chain.first: Warps(
+            each * rows * keys * depth,
+            heights * (WGMMA_ROWS + keys) * depth * ITEM_BYTES,
+            tiling.zero,
+            fits,
+        )
+    }
+    for other, width in zip(chain.others, widths, strict=True):
+        work = each * rows * keys * width
+        read = heights * keys * width * ITEM_BYTES
+        found[other] = Warps(work, read, parts * width, fits)
+    return Shared(fits, found)

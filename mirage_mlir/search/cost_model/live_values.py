@@ -1,0 +1,156 @@
+"""
+The values of one derivation: which tiles lie in shared memory, and which stay in registers.
+
+Arrays have an entry for each combination of tile sizes.
+"""
+
+from collections.abc import Iterator
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mirage_mlir.search.cost_model.instantiate import Array
+from mirage_mlir.search.cost_model.tile_bytes import contiguous
+from mirage_mlir.search.cost_model.tiling import Tiling, item_bytes
+from mirage_mlir.search.program.program import Kind
+from mirage_mlir.search.saturation.extract import Derivation
+
+Mask = NDArray[np.bool_]
+
+REGISTER = 4
+"""Bytes of a register."""
+
+REDUCTIONS = (Kind.REDUCE_SUM, Kind.REDUCE_MAX)
+ACCUMULATIONS = (Kind.ACCUMULATE_SUM, Kind.ACCUMULATE_MAX)
+
+
+class LiveValues:
+    """The values of one derivation, and the registers of a block that they take."""
+
+    def __init__(self, tiling: Tiling, derivation: Derivation) -> None:
+        self.tiling = tiling
+        self.derivation = derivation
+        self.edges = dict(zip(derivation.values, derivation.edges, strict=True))
+        self.uses: dict[int, list[int]] = {value: [] for value in derivation.values}
+        for value, edge in self.edges.items():
+            for operand in edge.operands:
+                self.uses[operand].append(value)
+        self.shifted = self._shifted()
+        """The exps from whose arguments maxima are subtracted."""
+        self.rescaled = self._rescaled()
+        """The sums over the loop that every iteration brings to a new maximum."""
+        self.live = self._live()
+        self.asked = self._asked()
+        self.kept: dict[int, Mask] = {}
+        """For operands of tensor cores that may stay in registers, where they do."""
+
+    def in_shared(self, value: int) -> bool:
+        """Whether a loaded tile goes to shared memory; else it is read where it is used."""
+        return self.tiling.in_loop(value) or any(
+            self.edges[user].kind is Kind.MATMUL or self.tiling.in_loop(user)
+            for user in self.uses[value]
+        )
+
+    def is_summed(self, value: int) -> bool:
+        """Whether nothing but sums over the loop follows."""
+        users = [self.edges[user].kind for user in self.uses[value]]
+        return bool(users) and all(kind is Kind.ACCUMULATE_SUM for kind in users)
+
+    def materialised(self) -> Iterator[tuple[int, Array]]:
+        """The operands of tensor cores that are computed, and 1 where through shared memory."""
+        seen: set[int] = set()
+        for edge in self.edges.values():
+            for operand in edge.operands if edge.kind is Kind.MATMUL else ():
+                if self.edges[operand].kind is not Kind.INPUT and operand not in seen:
+                    seen.add(operand)
+                    kept = self.kept.get(operand)
+                    one = self.tiling.one
+                    yield operand, one if kept is None else np.where(kept, 0.0, one)
+
+    # Shifts
+
+    def _shifted(self) -> list[int]:
+        exponents, forms = self.tiling.algebra.exponents, self.tiling.graph.values
+        return [
+            value
+            for value, edge in self.edges.items()
+            if edge.kind is Kind.FUNCTION
+            and edge.name == "exp"
+            and exponents.get(forms[edge.operands[0]].form) is not None
+        ]
+
+    def _rescaled(self) -> list[int]:
+        pending = [value for value in self.shifted if self.tiling.in_loop(value)]
+        seen: set[int] = set()
+        found: list[int] = []
+        while pending:
+            value = pending.pop()
+            if value in seen:
+                continue
+            seen.add(value)
+            if self.edges[value].kind is Kind.ACCUMULATE_SUM:
+                found.append(value)
+            elif self.tiling.in_loop(value):
+                pending += self.uses[value]
+        return sorted(found)
+
+    # Registers
+
+    def _live(self) -> Array:
+        """Elements that a block keeps in registers across barriers, at the worst moment."""
+        place = {value: i for i, value in enumerate(self.derivation.values)}
+        kept = [
+            (place[value], self._last_use(value, place), self.tiling.volume(value))
+            for value, edge in self.edges.items()
+            if edge.kind not in (Kind.INPUT, Kind.CONSTANT) and not self._folded(value)
+        ]
+        volumes = (self.tiling.volume(value) for value in self._kept_sums())
+        worst = sum(volumes, start=self.tiling.zero)
+        for value, edge in self.edges.items():
+            if edge.kind in REDUCTIONS or edge.kind is Kind.MATMUL or value in self.shifted:
+                barrier = place[value]
+                live = sum((v for first, last, v in kept if first < barrier <= last), start=0.0)
+                worst = np.maximum(worst, live)
+        return worst
+
+    def _last_use(self, value: int, place: dict[int, int]) -> int:
+        return max((place[user] for user in self.uses[value]), default=place[value])
+
+    def _kept_sums(self) -> Iterator[int]:
+        """The sums and maxima over the loop of which a block keeps every element."""
+        for value, edge in self.edges.items():
+            if edge.kind in ACCUMULATIONS and not self._folded(value):
+                yield value
+
+    def _folded(self, value: int) -> bool:
+        """Whether a sum over the loop is reduced at once after it: a thread keeps a few numbers."""
+        users = [self.edges[user].kind for user in self.uses[value]]
+        folds = self.edges[value].kind in ACCUMULATIONS and bool(users)
+        if folds and all(kind in REDUCTIONS for kind in users):
+            return True
+        # What is added to such a sum is not kept either.
+        return bool(users) and all(
+            self.edges[user].kind in ACCUMULATIONS and self._folded(user)
+            for user in self.uses[value]
+        )
+
+    def _asked(self) -> Array:
+        """Registers of all threads for tiles that are read where they are used: all at once."""
+        asked = self.tiling.zero
+        for value, edge in self.edges.items():
+            if edge.kind is Kind.INPUT and not self.in_shared(value):
+                tensor = self.tiling.program.inputs[edge.source]
+                item, (_, vector) = item_bytes(tensor.element_type), contiguous(self.tiling, tensor)
+                asked = asked + self.tiling.volume(value) * item / np.minimum(vector, REGISTER)
+        return asked
+
+    def _reductions(self) -> Iterator[tuple[int, str]]:
+        """What is reduced, and along which axis: sums and maxima, those of shifts too."""
+        for edge in self.edges.values():
+            if edge.kind in REDUCTIONS and edge.axis is not None:
+                yield edge.operands[0], edge.axis
+        for value in self.shifted:
+            (argument,) = self.edges[value].operands
+            shift = self.tiling.algebra.exponents[self.tiling.graph.values[argument].form]
+            assert shift is not None
+            yield from ((argument, a) for a in shift.axes if a in self.tiling.axes(argument))

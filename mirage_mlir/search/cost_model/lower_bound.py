@@ -1,0 +1,174 @@
+"""
+What every graph of a configuration takes at least, in the model, for all tile sizes at once.
+
+Whatever a kernel computes, it reads the tiles of its inputs and stores those of its outputs, and
+which tiles these are, and in which iterations, the configuration says alone. Once the hypergraph is
+known, so are the values that all of its graphs have, with their products and sums. The model of
+these alone is a lower bound: configurations and tile sizes that cannot be among the best need no
+hypergraph, and no costs of hundreds of graphs.
+"""
+
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+
+from mirage_mlir.decisions.schedule import MATRIX_THREADS, MAX_THREADS, MIN_THREADS, STAGE_COUNTS
+from mirage_mlir.search.cost_model.chains import Chain
+from mirage_mlir.search.cost_model.cost import CostModel
+from mirage_mlir.search.cost_model.fitted import IDLE_LATENCY, SECTOR
+from mirage_mlir.search.cost_model.groups import GROUP_WORK
+from mirage_mlir.search.cost_model.instantiate import Array, Mesh
+from mirage_mlir.search.cost_model.live_values import ACCUMULATIONS, REDUCTIONS, Mask
+from mirage_mlir.search.cost_model.resources import MAX_LIVE_PER_THREAD, Resources
+from mirage_mlir.search.cost_model.tiling import Tiling
+from mirage_mlir.search.cost_model.warps import COLUMNS, DEPTH, RIGHT_BYTES, Warps
+from mirage_mlir.search.program.program import Kind, Program
+from mirage_mlir.search.saturation.config import Configuration
+from mirage_mlir.search.saturation.extract import Derivation
+from mirage_mlir.search.saturation.hypergraph import Edge, Hypergraph, Stage, Value
+from mirage_mlir.search.saturation.values import Algebra
+from mirage_mlir.targets.target import Target
+
+UNKNOWN = Edge(Kind.CONSTANT)
+"""Stands for the edge of a value that has several: a constant costs nothing."""
+
+
+class _LeastResources(Resources):
+    """
+    What is needed by values that all graphs have.
+
+    Threads are few, so that many blocks run at the same time; of what depends on the other values,
+    what makes a kernel fastest is taken: much on its way from memory, and room for all of it.
+    """
+
+    def fits(self) -> Mask:
+        shared = self.shared <= self.tiling.target.shared_memory_per_block
+        return shared & (self.live <= MAX_LIVE_PER_THREAD * MAX_THREADS) & self._reducible()
+
+    def _sharing_threads(self, threads: Array) -> Array:
+        """Only those that compute: more of them round up to less."""
+        return self.threads
+
+    def materialised(self) -> Iterator[tuple[int, Array]]:
+        """None: each may stay in registers."""
+        return iter(())
+
+    def _shared_bytes(self) -> Array:
+        """With the fewest buffers: what else is in shared memory leaves room for no more."""
+        stages, self.stages = self.stages, np.minimum(STAGE_COUNTS[0], self.stages)
+        shared = super()._shared_bytes()
+        self.stages = stages
+        return shared
+
+    def handed_over(self) -> Array:
+        """Nothing: sums may be folded."""
+        return self.tiling.zero
+
+    def part_bytes(self) -> Array:
+        """As little."""
+        return self.tiling.zero
+
+    def _threads(self) -> Array:
+        multiplies = any(edge.kind is Kind.MATMUL for edge in self.edges.values())
+        return self.tiling.one * float(MATRIX_THREADS if multiplies else MIN_THREADS)
+
+    def _live(self) -> Array:
+        """The sums that something is known to read that is none."""
+        total = self.tiling.zero
+        for value, edge in self.edges.items():
+            if edge.kind in ACCUMULATIONS and self._is_kept(value):
+                total = total + self.tiling.volume(value)
+        return total
+
+    def _is_kept(self, value: int) -> bool:
+        sums = (*REDUCTIONS, *ACCUMULATIONS)
+        users = [self.edges[user].kind for user in self.uses[value]]
+        return value in self.derivation.goals or any(kind not in sums for kind in users)
+
+    def _chains(self) -> list[Chain]:
+        # An exp may stay in registers, where each warp has a maximum of its own.
+        self.kept = dict.fromkeys(self.shifted, self.tiling.one > 0)
+        return []
+
+    def _warps(self, value: int, edge: Edge) -> Warps:
+        """No padding, and nothing of the left side read, which may be in registers."""
+        rows, columns, depth = self._sides(edge)
+        read = np.ceil(columns / COLUMNS) * np.ceil(depth / DEPTH) * RIGHT_BYTES
+        work = GROUP_WORK if self.tiling.target.has_wgmma else 1.0
+        return Warps(work * 2 * rows * columns * depth, read, self.tiling.zero)
+
+
+class _LeastCost(CostModel):
+    """Costs values that all graphs have; what may be more or less with others is least."""
+
+    def _add(self, value: int, edge: Edge) -> None:
+        unknown = [self.resources.edges[operand] is UNKNOWN for operand in edge.operands]
+        if not (edge.kind in ACCUMULATIONS and any(unknown)):
+            # A product is summed where it is made.
+            super()._add(value, edge)
+
+    def _read_work(self, edge: Edge) -> float:
+        return 0.0
+
+    def _add_reading_again(self, value: int, pieces: Array) -> None:
+        # Another value may want the tile in shared memory.
+        pass
+
+    def _latency(self, at_once: Array) -> Array:
+        # Where other operations leave room for one block and one iteration, less is asked for at
+        # first.
+        target = self.tiling.target
+        active = np.minimum(self.tiling.mesh.blocks, target.sm_count)
+        asked = active * np.maximum(self.resources.staged + self.asked_at_once, SECTOR)
+        return np.minimum(target.dram_latency, IDLE_LATENCY + asked / target.dram_bandwidth)
+
+    def _apart(self, at_once: Array, most: Array, waves: Array) -> Array:
+        """More blocks may follow each other than these need, and loops have more buffers."""
+        least = super()._apart(np.full_like(at_once, 2.0), most, most)
+        looped = self.tiling.mesh.iterations > 1
+        return np.where(self.resources.pipelined & looped, 0.0, least)
+
+    def _busy(self, at_once: Array) -> Array:
+        return self.tiling.one
+
+
+def least_seconds_of_graphs(tiling: Tiling, goals: Sequence[int]) -> Array:
+    """A lower bound on the time of each derivation of `goals`; infinite where none fits."""
+    values = tiling.graph.unavoidable(goals)
+    ways = [tiling.graph.edges[value] for value in values]
+    edges = tuple(edges[0] if len(edges) == 1 else UNKNOWN for edges in ways)
+    common = Derivation(tuple(values), edges, tuple(goals), 0.0)
+    return _LeastCost(tiling, common, _LeastResources(tiling, common)).seconds()
+
+
+def least_seconds_of_loads(
+    program: Program,
+    algebra: Algebra,
+    configuration: Configuration,
+    target: Target,
+    mesh: Mesh,
+) -> Array:
+    """
+    A lower bound on the time of each graph of a configuration, whose hypergraph is not known yet.
+
+    Infinite where none fits.
+    """
+    graph = Hypergraph()
+    edges: dict[int, Edge] = {}
+    for number, form in enumerate(algebra.sources):
+        if form in algebra.read:
+            wide = [axis for axis in algebra.tile_axes(form) if axis not in configuration.single]
+            if len(wide) > algebra.max_rank:
+                return np.full_like(mesh.blocks, np.inf)
+            looped = any(axis in configuration.loop for axis in algebra.forms.free(form))
+            edge = Edge(Kind.INPUT, source=number)
+            value = Value(form, Stage.LOOP if looped else Stage.INVARIANT)
+            edges[graph.add(value, edge)] = edge
+    goals: list[int] = []
+    for form in algebra.outputs:
+        if form is None:
+            return np.full_like(mesh.blocks, np.inf)
+        goals.append(graph.add(Value(form, Stage.POST), UNKNOWN))
+    loads = Derivation(tuple(edges), tuple(edges.values()), tuple(goals), 0.0)
+    tiling = Tiling(program, algebra, graph, target, mesh)
+    return _LeastCost(tiling, loads, _LeastResources(tiling, loads)).seconds()

@@ -1,0 +1,109 @@
+"""
+How tiles lie in device memory and in shared memory, for all combinations of tile sizes at once.
+
+A tile in shared memory has padded lines where threads write it (`padded_tile`), and boxes where
+tensor copies do (`boxed_tile`).
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mirage_mlir.layouts.layout import SWIZZLED_LINES, SWIZZLES
+from mirage_mlir.search.cost_model.instantiate import Array
+from mirage_mlir.search.cost_model.tiling import Tiling, item_bytes, round_up
+from mirage_mlir.search.program.program import Input
+from mirage_mlir.targets.tensor_map import MAX_BOX, MAX_BOXES, SHARED_ALIGNMENT
+
+VECTOR = 16
+"""Bytes that a thread copies at once, where addresses are multiples of it."""
+
+
+class Contiguous(NamedTuple):
+    """Bytes of a tile that lie side by side in device memory, and bytes copied at once."""
+
+    run: Array
+    vector: Array
+
+
+class Boxed(NamedTuple):
+    """A tile as tensor copies write it."""
+
+    bytes: Array
+    fits: NDArray[np.bool_]
+    """Where they can."""
+    boxes: Array
+    """How many boxes it is."""
+
+
+def contiguous(tiling: Tiling, tensor: Input) -> Contiguous:
+    """How a tile of `tensor` lies in device memory."""
+    return tiling.once(("contiguous", tensor.node), lambda: _contiguous(tiling, tensor))
+
+
+def _contiguous(tiling: Tiling, tensor: Input) -> Contiguous:
+    item = item_bytes(tensor.element_type)
+    run = np.full_like(tiling.mesh.blocks, float(item))
+    order = tensor.by_stride()
+    expected, whole = 1, np.ones_like(run, dtype=bool)
+    for axis, stride in order:
+        if stride != expected:
+            break
+        size, tile = tiling.program.sizes[axis], tiling.mesh.tiles[axis]
+        run = np.where(whole, run * tile, run)
+        whole = whole & (tile >= size)
+        expected *= size
+    pitch = min((stride for _, stride in order if stride > 1), default=0) * item
+    vector = np.gcd(np.gcd(run.astype(np.int64), pitch), VECTOR)
+    return Contiguous(run, vector.astype(float))
+
+
+def padded_bytes(rows: Array, columns: Array, item: int) -> Array:
+    """A tile in shared memory: the rows swizzled, or an odd number of 16-byte pieces apart."""
+    # A tensor core reads 16 columns at once.
+    pieces = np.ceil(round_up(columns, 16) * item / VECTOR)
+    swizzled = (pieces == 2) | (pieces == 4) | (pieces % 8 == 0)
+    return (pieces + (pieces % 2 == 0) * ~swizzled) * VECTOR * rows
+
+
+def padded_tile(tiling: Tiling, value: int, tensor: Input) -> Array:
+    """Bytes of a loaded tile as threads write it."""
+    key = ("padded tile", value, tensor.node)
+    return tiling.once(key, lambda: _padded_tile(tiling, value, tensor))
+
+
+def _padded_tile(tiling: Tiling, value: int, tensor: Input) -> Array:
+    rows, columns = _lines(tiling, value, tensor)
+    return padded_bytes(rows, columns, item_bytes(tensor.element_type))
+
+
+def _lines(tiling: Tiling, value: int, tensor: Input) -> tuple[Array, Array]:
+    """The lines of a tile in shared memory, and the elements of each."""
+    axes = tiling.axes(value)
+    fastest = tensor.by_stride()[:1]
+    columns = tiling.extent([axis for axis, _ in fastest if axis in axes])
+    return tiling.volume(value) / columns, columns
+
+
+def boxed_tile(tiling: Tiling, value: int, tensor: Input) -> Boxed:
+    """A loaded tile as tensor copies write it."""
+    key = ("boxed tile", value, tensor.node)
+    return tiling.once(key, lambda: _boxed_tile(tiling, value, tensor))
+
+
+def _boxed_tile(tiling: Tiling, value: int, tensor: Input) -> Boxed:
+    item = item_bytes(tensor.element_type)
+    rows, columns = _lines(tiling, value, tensor)
+    line = columns * item
+    swizzle = np.select([line % width == 0 for width in SWIZZLES], list(SWIZZLES), 0)
+    # One line meets no other; a longer one than a box has panels nevertheless.
+    single = (rows == 1) & (columns <= MAX_BOX)
+    swizzle = np.where(single, 0, swizzle)
+    boxes = np.where(single, 1, line / np.maximum(swizzle, 1)) * np.ceil(rows / MAX_BOX)
+    # Panels start at whole swizzles of eight lines.
+    rows = np.where(~single & (line > swizzle), round_up(rows, SWIZZLED_LINES), rows)
+    alignment = np.maximum(SWIZZLED_LINES * swizzle, SHARED_ALIGNMENT)
+    fits = (line % VECTOR == 0) & (contiguous(tiling, tensor).vector == VECTOR)
+    stored = np.ceil(rows * line / alignment) * alignment
+    return Boxed(stored, fits & (boxes <= MAX_BOXES), boxes)

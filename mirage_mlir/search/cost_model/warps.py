@@ -1,0 +1,68 @@
+"""How warps share a product, in the model, for all combinations of tile sizes at once."""
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mirage_mlir.decisions.sharing import split_warps
+from mirage_mlir.layouts.layout import WARP_THREADS
+from mirage_mlir.search.cost_model.instantiate import Array
+
+ROWS, COLUMNS, DEPTH = 16, 8, 16
+"""Of one instruction of the tensor core."""
+
+INSTRUCTION = 2.0 * ROWS * COLUMNS * DEPTH
+"""Operations of it."""
+
+LEFT_BYTES, RIGHT_BYTES = 512, 256
+"""Bytes that a warp reads for the two sides of it."""
+
+LINE_PADDING = 32
+"""Bytes after each line of a tile of f32 that threads write, so that they meet in no bank."""
+
+NO_GROUPS = np.bool_(False)
+
+
+@dataclass(frozen=True)
+class Warps:
+    """How warps share a product: the instructions of all of them, and the bytes that they read."""
+
+    flops: Array
+    read: Array
+    exchange: Array
+    """Bytes of shared memory through which parts of the sum meet."""
+    grouped: NDArray[np.bool_] | np.bool_ = NO_GROUPS
+    """Whether they are warpgroups'."""
+
+
+def chosen(where: NDArray[np.bool_], some: Warps, others: Warps) -> Warps:
+    """`some` where the mask says so, else `others`."""
+    return Warps(
+        np.where(where, some.flops, others.flops),
+        np.where(where, some.read, others.read),
+        np.where(where, some.exchange, others.exchange),
+        np.where(where, some.grouped, others.grouped),
+    )
+
+
+def warps_product(sides: tuple[Array, Array, Array], threads: Array, *, summed: bool) -> Warps:
+    """
+    A product of single warps, shared as `split_warps` says.
+
+    Only where nothing but sums over the loop follows (`summed`) do they share the depth.
+    """
+    rows, columns, depth = sides
+    steps, warps = np.ceil(depth / DEPTH), threads / WARP_THREADS
+    split = split_warps(rows, columns, depth, warps, summed)
+    row_tiles = np.ceil(np.ceil(rows / ROWS) / split.down)
+    column_tiles = np.ceil(np.ceil(columns / COLUMNS) / split.across)
+    each = np.where(split.fits, warps * steps / np.maximum(split.deep, 1), np.inf)
+    parts = warps * row_tiles * column_tiles * ROWS * COLUMNS * 4
+    stored = parts + warps / split.across * row_tiles * ROWS * LINE_PADDING
+    exchange = np.where(split.fits, np.where(split.deep > 1, stored, 0.0), np.inf)
+    return Warps(
+        each * row_tiles * column_tiles * INSTRUCTION,
+        each * (row_tiles * LEFT_BYTES + column_tiles * RIGHT_BYTES),
+        exchange,
+    )

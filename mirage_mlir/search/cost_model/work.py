@@ -1,0 +1,199 @@
+"""What a kernel moves and computes, for all combinations of tile sizes at once."""
+
+from dataclasses import dataclass
+from functools import partial
+
+import numpy as np
+
+from mirage_mlir.search.cost_model.element_reads import ElementReads
+from mirage_mlir.search.cost_model.element_work import element_work
+from mirage_mlir.search.cost_model.fitted import (
+    KEPT_IN_L2,
+    LEAST_PIECE,
+    LINE,
+    LINE_SHARE,
+    ODD_PIECE,
+    PIECE_WORK,
+    PIPELINE_READ_AGAIN,
+    READ_AGAIN,
+    SECTOR,
+    TF32_READ,
+    TF32_WORK,
+)
+from mirage_mlir.search.cost_model.instantiate import Array
+from mirage_mlir.search.cost_model.live_values import ACCUMULATIONS, REDUCTIONS
+from mirage_mlir.search.cost_model.resources import Resources
+from mirage_mlir.search.cost_model.tile_bytes import VECTOR, contiguous
+from mirage_mlir.search.cost_model.tiling import Tiling, item_bytes
+from mirage_mlir.search.program.program import Input, Kind, Output
+from mirage_mlir.search.saturation.extract import Derivation
+from mirage_mlir.search.saturation.hypergraph import Edge, Stage
+
+
+def _touched(run: Array, unit: int) -> Array:
+    """Bytes of whole units that hold a run, on average over runs that lie end to end."""
+    shared = np.gcd(np.ceil(run).astype(np.int64), unit) / unit
+    return (run / unit + 1 - shared) * unit
+
+
+def _waste(run: Array) -> Array:
+    """How much more than `run` bytes is moved for a run of `run` bytes."""
+    sectors, lines = _touched(run, SECTOR), _touched(run, LINE)
+    return ((1 - LINE_SHARE) * sectors + LINE_SHARE * lines) / run
+
+
+@dataclass
+class Work:
+    """What one block computes: operations, and bytes of shared memory."""
+
+    matrix: Array
+    scalar: Array
+    shared: Array
+
+
+class WorkCount:
+    """
+    Counts what one derivation moves and computes on every combination of a tiling.
+
+    Args:
+        tiling: the combinations.
+        derivation: which edges compute the outputs.
+        resources: what a block needs for that.
+    """
+
+    def __init__(self, tiling: Tiling, derivation: Derivation, resources: Resources) -> None:
+        self.tiling = tiling
+        self.derivation = derivation
+        self.resources = resources
+        zero = tiling.zero
+        self.dram, self.l2 = zero, zero
+        """Bytes of the whole kernel."""
+        self.during, self.after = Work(zero, zero, zero), Work(zero, zero, zero)
+        """Before the loop and in it, or where there is none; and behind the loop."""
+        self.asked_at_once = zero
+        """Bytes that a block asks for before it waits, the loop's aside."""
+        self.reads = ElementReads(self.resources)
+
+    def count(self) -> None:
+        """Add up what all values take."""
+        for value, edge in self.resources.edges.items():
+            self._add(value, edge)
+        for value in self.resources.shifted:
+            # The maximum, and its subtraction.
+            work = self._work(value)
+            work.scalar = work.scalar + 2 * self.tiling.volume(value) * self.tiling.iterations(
+                value
+            )
+        for value in self.resources.rescaled:
+            iterations = self.tiling.mesh.iterations
+            self.during.scalar = self.during.scalar + self.tiling.volume(value) * iterations
+        for operand, stored in self.resources.materialised():
+            elements = stored * self.tiling.volume(operand) * self.tiling.iterations(operand)
+            work = self._work(operand)
+            work.shared = work.shared + 2 * elements
+            work.scalar = work.scalar + 2 * elements
+        self._add_stores()
+
+    def _work(self, value: int) -> Work:
+        """Where what `value` takes is counted."""
+        post = self.tiling.graph.values[value].stage is Stage.POST
+        return self.after if post else self.during
+
+    def _add(self, value: int, edge: Edge) -> None:
+        elements, work = (
+            self.tiling.volume(value) * self.tiling.iterations(value),
+            self._work(value),
+        )
+        if edge.kind is Kind.INPUT:
+            self._add_load(value, self.tiling.program.inputs[edge.source])
+        elif edge.kind is Kind.MATMUL:
+            self._add_product(value, edge)
+        elif edge.kind in REDUCTIONS:
+            operand = edge.operands[0]
+            work.scalar = work.scalar + self.tiling.volume(operand) * self.tiling.iterations(value)
+        elif edge.kind in ACCUMULATIONS:
+            if self.resources.edges[edge.operands[0]].kind is not Kind.MATMUL:
+                iterations = self.tiling.mesh.iterations
+                self.during.scalar = self.during.scalar + self.tiling.volume(value) * iterations
+        elif edge.kind is not Kind.CONSTANT:
+            each = element_work(self.tiling.algebra, edge) + self._read_work(edge)
+            work.scalar = work.scalar + elements * each
+
+    def _read_work(self, edge: Edge) -> Array | float:
+        """What reading the operands in shared memory takes for each element of the result."""
+        return self.reads.work(edge)
+
+    def _add_load(self, value: int, tensor: Input) -> None:
+        tiling, target = self.tiling, self.tiling.target
+        item = item_bytes(tensor.element_type)
+        tile, iterations = tiling.volume(value) * item, tiling.iterations(value)
+        run, vector = contiguous(tiling, tensor)
+        waste = tiling.once(("waste", tensor.node), lambda: _waste(run))
+        traffic = tile * iterations * tiling.mesh.blocks
+        whole = tiling.whole(tensor.axes) * item
+        again: Array | float = 0.0
+        if whole > KEPT_IN_L2 * target.l2_bytes:
+            again = np.where(self.resources.pipelined, PIPELINE_READ_AGAIN, READ_AGAIN)
+        self.dram = self.dram + (whole + again * np.maximum(traffic - whole, 0.0)) * waste
+        if not self.resources.in_shared(value):
+            # The blocks of a multiprocessor find a small tensor in L1 after the first.
+            traffic = np.minimum(traffic, whole * target.sm_count)
+        self.l2 = self.l2 + traffic * waste
+        pieces = tile / vector * iterations
+        if self.resources.in_shared(value):
+            pieces = np.where(vector < LEAST_PIECE, ODD_PIECE * pieces, pieces)
+        if tiling.in_loop(value):
+            # Tensor copies find their addresses themselves.
+            pieces = np.where(self.resources.pipelined, 0.0, pieces)
+        work = self._work(value)
+        work.scalar = work.scalar + pieces * PIECE_WORK
+        work.shared = work.shared + tile * iterations
+        if not tiling.in_loop(value):
+            self.asked_at_once = self.asked_at_once + tile
+        if not self.resources.in_shared(value):
+            self._add_reading_again(value, tile / vector)
+
+    def _add_reading_again(self, value: int, pieces: Array) -> None:
+        """A tile that is not in shared memory is read again where it is used again, from L1."""
+        again = len(self.resources.uses[value]) - 1
+        work = self._work(value)
+        work.scalar = work.scalar + pieces * max(0, again) * PIECE_WORK
+
+    def _add_product(self, value: int, edge: Edge) -> None:
+        iterations, warps = self.tiling.iterations(value), self.resources.products[value]
+        work = self._work(value)
+        if self.tiling.program.matrix_type == "f32":
+            assert edge.axis is not None
+            depth = self.tiling.mesh.tiles[edge.axis]
+            work.scalar = work.scalar + 2 * self.tiling.volume(value) * depth * iterations
+        elif self.tiling.program.matrix_type == "tf32":
+            work.matrix = work.matrix + TF32_WORK * warps.flops * iterations
+            work.scalar = work.scalar + TF32_READ * warps.read * iterations
+        else:
+            work.matrix = work.matrix + warps.flops * iterations
+        work.shared = work.shared + warps.read * iterations + 2 * warps.exchange
+
+    def _add_stores(self) -> None:
+        outputs = self.tiling.program.computed
+        for output, goal in zip(outputs, self.derivation.goals, strict=True):
+            item = item_bytes(output.element_type)
+            last = [axis for axis in output.axes if axis is not None][-1:]
+            traffic = self.tiling.whole(output.axes) * item
+            for axis in output.partial:
+                traffic = traffic * self.tiling.mesh.counts[axis]
+            run = self.tiling.extent(last) * item
+            copies = self._copies(output)
+            waste = self.tiling.once(("waste", tuple(last), item), partial(_waste, run))
+            self.dram = self.dram + traffic * waste
+            self.l2 = self.l2 + traffic * copies
+            pieces = self.tiling.volume(goal) * item / np.minimum(run, VECTOR)
+            work = self._work(goal)
+            work.scalar = work.scalar + pieces * PIECE_WORK
+
+    def _copies(self, output: Output) -> Array:
+        """Blocks that store the same part of an output."""
+        copies = self.tiling.one
+        for axis, count in self.tiling.mesh.counts.items():
+            if axis not in output.axes and axis not in output.partial:
+                copies = copies * count
+        return copies

@@ -1,0 +1,92 @@
+"""Plans of one kernel or several, and how those of two parts of a program become one."""
+
+from dataclasses import dataclass, replace
+
+from mirage_mlir.search.cost_model.block_graph import BlockGraph
+from mirage_mlir.search.program.program import Program
+from mirage_mlir.search.program.program_cuts import ProgramCut, ProgramPart, Source
+
+KEPT = 3
+"""Plans of several kernels that are kept of a program: verification and timing may reject some."""
+
+
+@dataclass(frozen=True)
+class PlanKernel:
+    """One kernel of a plan: a found graph, and where the arguments of its program come from."""
+
+    program: Program
+    graph: BlockGraph
+    arguments: tuple[Source, ...]
+
+
+@dataclass(frozen=True)
+class KernelPlan:
+    """Kernels in order, and which result of which of them is each output of the program."""
+
+    kernels: tuple[PlanKernel, ...]
+    results: tuple[Source, ...]
+
+    @property
+    def seconds(self) -> float:
+        """The modelled time of all kernels, one after the other."""
+        return sum(kernel.graph.seconds for kernel in self.kernels)
+
+    def key(self) -> tuple[object, ...]:
+        """Equal for plans that cut a program in the same way."""
+        return tuple((kernel.program.key(), str(kernel.graph)) for kernel in self.kernels)
+
+    def __str__(self) -> str:
+        """The structure of each kernel, for people."""
+        return "; ".join(str(kernel.graph) for kernel in self.kernels)
+
+
+def in_one_kernel(program: Program, graph: BlockGraph) -> KernelPlan:
+    """The plan of one kernel."""
+    arguments = 1 + max((tensor.argument for tensor in program.inputs), default=-1)
+    kernel = PlanKernel(program, graph, tuple(Source(number) for number in range(arguments)))
+    outputs = range(len(program.outputs))
+    return KernelPlan((kernel,), tuple(Source(number, kernel=0) for number in outputs))
+
+
+def joined(cut: ProgramCut, first: KernelPlan, second: KernelPlan) -> KernelPlan:
+    """The plan that runs `first` and then `second`, plans of the parts of `cut`."""
+
+    def outer(source: Source, part: ProgramPart, shift: int) -> Source:
+        """What an argument or kernel of a part's plan is in the whole."""
+        if source.kernel is not None:
+            return Source(source.number, source.kernel + shift)
+        given = part.arguments[source.number]
+        return given if given.kernel is None else first.results[given.number]
+
+    kernels: list[PlanKernel] = []
+    plans = ((cut.first, first, 0), (cut.second, second, len(first.kernels)))
+    for part, plan, shift in plans:
+        for kernel in plan.kernels:
+            arguments = tuple(outer(source, part, shift) for source in kernel.arguments)
+            kernels.append(replace(kernel, arguments=arguments))
+    results = tuple(
+        outer(plan.results[source.number], part, shift)
+        for source in cut.results
+        for part, plan, shift in (plans[source.kernel or 0],)
+    )
+    return KernelPlan(tuple(kernels), results)
+
+
+@dataclass
+class BestPlans:
+    """The best plans so far, the fastest first."""
+
+    plans: list[KernelPlan]
+    bound: float
+    """What a plan must be faster than."""
+
+    def __post_init__(self) -> None:
+        self.plans = list(self.plans)
+        if self.plans:
+            self.bound = min(self.bound, self.plans[0].seconds)
+
+    def add(self, plan: KernelPlan) -> None:
+        """Put a plan among the others; of equal times the first stays first."""
+        if plan.seconds < self.bound:
+            self.plans = sorted([*self.plans, plan], key=lambda one: one.seconds)[:KEPT]
+            self.bound = self.plans[0].seconds

@@ -1,0 +1,1 @@
+"""Programs over named axes, and changes that keep what they compute."""

@@ -1,0 +1,355 @@
+"""The values of a program as normal forms, and what all configurations of it share."""
+
+from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Set as AbstractSet
+from dataclasses import dataclass, field, replace
+from fractions import Fraction
+from functools import cached_property
+
+from mirage_mlir.expr.closure import Closure, Constant
+from mirage_mlir.expr.heads import FULL, TILE, Function, Input, Maximum, Parenthesis, Poly
+from mirage_mlir.expr.normal_form import NormalForm
+from mirage_mlir.search.program.narrowing import Narrowing, ShiftedExps
+from mirage_mlir.search.program.program import Function as Operator
+from mirage_mlir.search.program.program import Kind, Program, Shift, narrower
+from mirage_mlir.search.program.reading import Reading, apply_pairwise
+from mirage_mlir.search.program.shifts import find_shifts, unchanged
+
+UNKNOWN: tuple[tuple[Kind, Poly], ...] = ((Kind.VIEW, Poly(0)),)
+"""Stands for what is made of two forms that have not been tried yet."""
+
+
+@dataclass(frozen=True)
+class _Whereabouts:
+    """Where a form may be a part: roots, and terms of roots for each of its terms; as bit sets."""
+
+    roots: int
+    terms: tuple[int, ...]
+    """For each term of the form."""
+
+
+@dataclass
+class Algebra:
+    """
+    What all configurations of one program share: forms, closure and remembered results.
+
+    `sources` are the forms of the inputs; `functions` the operators behind the names of functions
+    in forms. The closure is made when it is asked for: to bound a kernel from below takes none.
+    """
+
+    program: Program
+    forms: NormalForm
+    targets: tuple[Poly, ...]
+    """The values of the outputs, sums that are left open complete."""
+    sources: tuple[Poly, ...]
+    outputs: tuple[Poly | None, ...]
+    """What is stored for each output; None where no kernel can make it."""
+    functions: dict[str, Operator]
+    narrowing: Narrowing
+    """Which values may be operands of tensor cores."""
+    max_rank: int
+    """Axes of a tile, those that take one index each not counted."""
+    exponents: dict[Poly, Shift | None] = field(default_factory=dict[Poly, Shift | None])
+    """What exp is applied to in the program, with the shift that it has."""
+    centred: dict[Shift, frozenset[Poly]] = field(default_factory=dict[Shift, frozenset[Poly]])
+    """For each shift of an input the values that depend on the input and not on the shift."""
+    tried: int = 0
+    """Operations that were tried on values."""
+    read: frozenset[Poly] = frozenset()
+    """The sources without which no output can be made."""
+    _pairs: dict[tuple[int, int], tuple[tuple[Kind, Poly], ...]] = field(
+        default_factory=dict[tuple[int, int], tuple[tuple[Kind, Poly], ...]]
+    )
+    _fruitless: dict[Poly, set[Poly]] = field(default_factory=dict[Poly, set[Poly]])
+    _products: dict[tuple[int, int], bool] = field(default_factory=dict[tuple[int, int], bool])
+    _own: set[Poly] = field(default_factory=set[Poly])
+    _one_factor: dict[Poly, int] = field(default_factory=dict[Poly, int])
+    _places: dict[Poly, "_Whereabouts"] = field(default_factory=dict[Poly, "_Whereabouts"])
+
+    @classmethod
+    def of(cls, program: Program, expansion_limit: int = 1) -> "Algebra":
+        """
+        Bring `program` to normal forms.
+
+        Products of two sums of which the result has up to `expansion_limit` terms are multiplied
+        out. Shifts that the program does not name are looked for.
+        """
+        program = replace(program, shifts=program.shifts or find_shifts(program))
+        expanded = expansion_limit > 1
+        forms = NormalForm(expansion_limit, size_algebra=True)
+        reading = Reading(program, forms, sized=expanded)
+        reading.run()
+        values = reading.values
+        with forms.lowering():
+            outputs = tuple(reading.stored(output) for output in program.computed)
+        algebra = cls(
+            program,
+            forms,
+            tuple(values[output.node] for output in program.computed),
+            tuple(values[tensor.node] for tensor in program.inputs),
+            outputs,
+            reading.functions,
+            _narrowing(program, reading),
+            max(2, *(len(forms.free(value)) - _carried(program, value, forms) for value in values)),
+        )
+        algebra._own.update(values)
+        algebra.exponents.update(reading.exponents)
+        algebra._own.update(algebra.exponents)
+        for shift in program.shifts:
+            if shift.input:
+                nodes = unchanged(program, shift)
+                algebra.centred[shift] = frozenset(values[node] for node in nodes)
+        algebra.read = algebra._sources_of(form for form in outputs if form is not None)
+        return algebra
+
+    @cached_property
+    def closure(self) -> Closure:
+        """The sub-expressions of the outputs."""
+        return Closure(self.forms, self.targets)
+
+    @cached_property
+    def constants(self) -> tuple[tuple[Poly, Fraction], ...]:
+        """The scalars that a graph may use, with their values."""
+        return _constants(self.program, self.forms, self.closure)
+
+    @cached_property
+    def _functions(self) -> dict[Poly, list[str]]:
+        """The functions of each form that the program needs."""
+        names: dict[Poly, list[str]] = {}
+        for name, argument in self.closure.functions:
+            if name == "exp" and argument not in self.exponents:
+                continue  # Of a part of an argument of exp, the whole of which may be shifted.
+            names.setdefault(argument, []).append(name)
+        return names
+
+    @cached_property
+    def _root_terms(self) -> list[tuple[int, set[tuple[int, bool]]]]:
+        """For each term of each root the root's number and its factors: head, above or below."""
+        return [
+            (number, {(factor.head, factor.exponent > 0) for factor in monomial.factors})
+            for number, root in enumerate(self.closure.roots)
+            for monomial, _ in self.forms.monomials(root)
+        ]
+
+    def _sources_of(self, outputs: Iterable[Poly]) -> frozenset[Poly]:
+        """The inputs that some forms are made of, however deep inside functions."""
+        pending = list(outputs)
+        seen: set[Poly] = set()
+        names: set[Input] = set()
+        while pending:
+            form = pending.pop()
+            if form in seen:
+                continue
+            seen.add(form)
+            for monomial, _ in self.forms.monomials(form):
+                for factor in monomial.factors:
+                    match self.forms.heads[factor.head]:
+                        case Input() as head:
+                            names.add(head)
+                        case Function(argument=argument):
+                            pending.append(argument)
+                        case Parenthesis(polynomial=inner):
+                            pending.append(inner)
+                        case Maximum(terms=terms):
+                            pending += [inner for inner, _ in terms]
+                        case _:
+                            pass
+        return frozenset(form for form in self.sources if self._is_input(form, names))
+
+    def _is_input(self, form: Poly, names: Collection[Input]) -> bool:
+        ((monomial, _),) = self.forms.monomials(form)
+        (factor,) = monomial.factors
+        return self.forms.heads[factor.head] in names
+
+    @property
+    def has_products_of_sums(self) -> bool:
+        """Whether the program multiplies sums, which other forms of it have multiplied out."""
+        return any(
+            factor.exponent > 0 and isinstance(self.forms.heads[factor.head], Parenthesis)
+            for form in self._own
+            for monomial, _ in self.forms.monomials(form)
+            for factor in monomial.factors
+        )
+
+    def function_named(self, name: str) -> Operator:
+        """The operator behind a function's name; laws bring in some that the program lacks."""
+        return self.functions.get(name, Operator(name))
+
+    def tile_axes(self, form: Poly) -> tuple[str, ...]:
+        """The axes along which a tile of `form` has an extent."""
+        return tuple(axis for axis, bits in self.forms.free(form).items() if bits & TILE)
+
+    def is_of_program(self, form: Poly) -> bool:
+        """Whether the program itself computes `form`, as a whole or part by part."""
+        return form in self._own or self.forms.is_partial(form)
+
+    def wanted(self, form: Poly | None) -> Poly | None:
+        """`form` when an output may be made from it."""
+        self.tried += 1
+        return form if form is not None and self.closure.has(form) else None
+
+    def functions_of(self, form: Poly) -> Iterator[tuple[str, Poly]]:
+        """The functions of `form` that the program needs, with their values."""
+        for name in self._functions.get(form, ()):
+            result = self.wanted(self.forms.function(name, form))
+            if result is not None:
+                yield name, result
+
+    def pairs(self, a: Poly, b: Poly) -> tuple[tuple[Kind, Poly], ...]:
+        """The elementwise operations `a op b` that make a wanted value."""
+        if (a, b) not in self._pairs:
+            results: list[tuple[Kind, Poly]] = []
+            for kind in self._promising(a, b):
+                result = self.wanted(apply_pairwise(self.forms, kind, a, b))
+                if result is not None:
+                    results.append((kind, result))
+            self._pairs[a, b] = tuple(results)
+        return self._pairs[a, b]
+
+    def fruitless(self, a: Poly) -> set[Poly]:
+        """The forms of which it is known that nothing is made of them and `a`, in any order."""
+        return self._fruitless.setdefault(a, set())
+
+    def note_fruitless(self, a: Poly, b: Poly) -> None:
+        """Remember two forms if nothing is made of them."""
+        if self._pairs.get((a, b), UNKNOWN) or self._pairs.get((b, a), UNKNOWN):
+            return
+        if not self.may_multiply(a, b):
+            self.fruitless(a).add(b)
+            self.fruitless(b).add(a)
+
+    def _promising(self, a: Poly, b: Poly) -> Iterator[Kind]:
+        """
+        The operations on a and b that are not ruled out at a glance.
+
+        The terms of a sum are parts of terms of one root.
+        """
+        ordered = a <= b
+        if self._whereabouts(a).roots & self._whereabouts(b).roots:
+            if ordered and self._may_add(a, b, 1):
+                yield Kind.ADD
+            if self._may_add(a, b, -1):
+                yield Kind.SUB
+        if ordered and self.may_multiply(a, b):
+            yield Kind.MUL
+        inverse = self.forms.inverse(b)
+        if inverse is not None and self.may_multiply(a, inverse):
+            yield Kind.DIV
+        if ordered and self.closure.has_maximum:
+            yield Kind.MAX
+
+    def _may_add(self, a: Poly, b: Poly, sign: int) -> bool:
+        self.tried += 1
+        return self.closure.may_add(a, b, sign)
+
+    def may_multiply(self, a: Poly, b: Poly) -> bool:
+        """
+        Whether a product of forms, or a sum of it over an axis, is not ruled out at a glance.
+
+        The factors of each of its terms are factors of one term of a root.
+        """
+        if (known := self._products.get((a, b))) is None:
+            known = self._products[a, b] = self._may_multiply(a, b)
+        return known
+
+    def _may_multiply(self, a: Poly, b: Poly) -> bool:
+        mine, other = self._whereabouts(a).terms, self._whereabouts(b).terms
+        sums = len(mine) > 1, len(other) > 1
+        if all(sums) and len(mine) * len(other) <= self.forms.expansion_limit:
+            return True
+        # A product of sums stays one.
+        if all(sums) or (sums[0] and self.forms.is_factored(b)):
+            mine = (self._as_one_factor(a),)
+        if all(sums) or (sums[1] and self.forms.is_factored(a)):
+            other = (self._as_one_factor(b),)
+        return all(one & two for one in mine for two in other)
+
+    def _as_one_factor(self, form: Poly) -> int:
+        """The terms of roots, as a bit set, that have a sum as a factor."""
+        if (known := self._one_factor.get(form)) is None:
+            heads = self.forms.heads
+            found = self.forms.as_factors(form)
+            factors = () if found is None else found[0].factors
+            one = {(f.head, True) for f in factors if isinstance(heads[f.head], Parenthesis)}
+            known = self._holding(one) if one else 0
+            self._one_factor[form] = known
+        return known
+
+    def _holding(self, factors: AbstractSet[tuple[int, bool]]) -> int:
+        """The terms of roots, as a bit set, that have some factors."""
+        held = (1 << i for i, (_, held) in enumerate(self._root_terms) if factors <= held)
+        return sum(held)
+
+    def _whereabouts(self, form: Poly) -> "_Whereabouts":
+        if form not in self._places:
+            self._places[form] = self._located(form)
+        return self._places[form]
+
+    def _located(self, form: Poly) -> "_Whereabouts":
+        roots = -1
+        terms: list[int] = []
+        for monomial, _ in self.forms.monomials(form):
+            factors = {(factor.head, factor.exponent > 0) for factor in monomial.factors}
+            terms.append(holding := self._holding(factors))
+            numbers = {root for i, (root, _) in enumerate(self._root_terms) if holding >> i & 1}
+            roots &= sum(1 << root for root in numbers)
+        return _Whereabouts(roots, tuple(terms))
+
+
+def _narrowing(program: Program, reading: Reading) -> Narrowing:
+    """Which values may be narrowed to the type of operands of tensor cores."""
+    types = [node.element_type for node in program.nodes]
+    for tensor in program.inputs:
+        types[tensor.node] = narrower(types[tensor.node], tensor.element_type)
+    wanted, values = program.operand_type, reading.values
+    return Narrowing(
+        reading.forms,
+        wanted,
+        frozenset(value for value, kept in zip(values, types, strict=True) if kept == wanted),
+        frozenset(
+            value for value, node in zip(values, program.nodes, strict=True) if node.floor == wanted
+        ),
+        tuple(_shifted_exps(reading)),
+        program.sizes,
+    )
+
+
+def _shifted_exps(reading: Reading) -> Iterator[ShiftedExps]:
+    """The exps of a program that maxima keep in range, those with one maximum together."""
+    forms = reading.forms
+    shifts = {argument: shift for argument, shift in reading.exponents.items() if shift is not None}
+    for group in dict.fromkeys(shift.group for shift in shifts.values()):
+        exps: list[Poly] = []
+        total: Poly | None = forms.zero
+        with forms.lowering():
+            for argument, shift in shifts.items():
+                if shift.group == group and (exp := forms.function("exp", argument)) is not None:
+                    exps.append(exp)
+                    summed: Poly | None = exp
+                    for axis in shift.axes:
+                        summed = forms.bind(summed, axis, FULL)
+                    total = forms.add(total, summed)
+        if total is not None:
+            yield ShiftedExps(tuple(exps), total)
+
+
+def _carried(program: Program, value: Poly, forms: NormalForm) -> int:
+    return sum(1 for axis in forms.free(value) if axis in program.batch)
+
+
+def _constants(
+    program: Program, forms: NormalForm, closure: Closure
+) -> tuple[tuple[Poly, Fraction], ...]:
+    """The scalars of the closure, and roots that are numbers: what x - x and x / x came to."""
+    found = {one.poly: _value(one, program) for one in closure.constants}
+    for root in closure.roots:
+        if (number := forms.constant_value(root)) is not None:
+            found.setdefault(root, Fraction(number))
+    return tuple(found.items())
+
+
+def _value(constant: Constant, program: Program) -> Fraction:
+    if constant.value is not None:
+        return Fraction(constant.value)
+    assert constant.axis is not None
+    return Fraction(program.sizes[constant.axis]) ** constant.exponent

@@ -1,0 +1,1 @@
+"""The search for graphs of one kernel, within a time limit."""

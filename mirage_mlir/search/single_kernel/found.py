@@ -1,0 +1,71 @@
+"""What a search of one kernel has found so far, and which of its tile sizes are worth keeping."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from mirage_mlir.search.cost_model.instantiate import Array, Mesh
+from mirage_mlir.search.saturation.config import Configuration
+from mirage_mlir.search.saturation.extract import Derivation
+from mirage_mlir.search.saturation.hypergraph import Hypergraph
+from mirage_mlir.search.saturation.values import Algebra
+
+
+@dataclass(frozen=True)
+class Found:
+    """One graph of one configuration, with its best modelled time so far."""
+
+    seconds: float
+    order: tuple[int, int]
+    """The number of the configuration, and of the graph in it."""
+    algebra: Algebra
+    configuration: Configuration
+    graph: Hypergraph
+    derivation: Derivation
+
+
+@dataclass(frozen=True)
+class Bounded:
+    """Tile sizes, with lower bounds on the times of all graphs."""
+
+    mesh: Mesh
+    seconds: Array
+
+    @property
+    def least(self) -> float:
+        """The lowest bound."""
+        return float(self.seconds.min(initial=np.inf))
+
+    def count(self, most: float) -> int:
+        """How many bounds are not above `most`."""
+        return int(np.count_nonzero(self.seconds <= most))
+
+    def within(self, most: float) -> "Bounded":
+        """Those tile sizes whose bounds are not above `most`, and finite."""
+        kept = (self.seconds <= most) & np.isfinite(self.seconds)
+        return Bounded(self.mesh.where(kept), self.seconds[kept])
+
+
+@dataclass
+class Explored:
+    """
+    The hypergraphs of a program, products of sums not multiplied out: for who wants more of them.
+    """
+
+    algebra: Algebra
+    graphs: dict[Configuration, Hypergraph] = field(default_factory=dict[Configuration, Hypergraph])
+
+
+def different(ordered: Sequence[int], mesh: Mesh) -> list[int]:
+    """
+    The fastest of `ordered` that differ by much: what the model gets wrong about one, it gets
+    wrong about its neighbours.
+    """
+    places = np.array(ordered, dtype=np.int64)
+    cut = np.round(np.log2(mesh.shares[places]))
+    for count in (*mesh.counts.values(), mesh.iterations**0.5):
+        # Half of an octave, and for the iterations of the loop a whole one.
+        cut = 128 * cut + np.round(2 * np.log2(count[places]))
+    _, first = np.unique(cut, return_index=True)
+    return [ordered[place] for place in sorted(first.tolist())]

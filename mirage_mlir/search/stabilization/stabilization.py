@@ -1,0 +1,291 @@
+"""
+Found graphs with the shifts that keep their numbers in the range of floating-point numbers.
+
+The search knows no maximum of a softmax: exp(S) stands for itself there. Here exp(S) becomes
+exp(S - m), m the largest element that the tile has of a row, and what contains exp(-m) is seen
+through (`degrees.py`). What a loop adds up is brought from the maximum of each iteration to that of
+all iterations (`rescale`), and is relative to that after the loop. What is stored does not depend
+on any maximum, or the maximum is stored beside it. Milakov and Gimelshein, "Online normalizer
+calculation for softmax" (2018), is the case of one sum.
+
+Of inputs whose variance is taken the first element of each row is subtracted (`centring.py`).
+"""
+
+from collections.abc import Mapping
+from dataclasses import replace
+from fractions import Fraction
+
+from mirage_mlir.search.cost_model.block_graph import BlockGraph, BlockOperation
+from mirage_mlir.search.program.program import Kind, Output, Program, Shift
+from mirage_mlir.search.saturation.hypergraph import Stage
+from mirage_mlir.search.saturation.values import Algebra
+from mirage_mlir.search.stabilization.centring import Centring
+from mirage_mlir.search.stabilization.degrees import EXP, Degrees, Group, UnstableError
+
+ACCUMULATIONS = (Kind.ACCUMULATE_SUM, Kind.ACCUMULATE_MAX)
+SUMS = (Kind.MATMUL, Kind.REDUCE_SUM, Kind.ACCUMULATE_SUM)
+
+LEAST = Fraction(-(1 << 127))
+"""About the least number of f32: less than any score but minus infinity."""
+
+
+def stabilized(program: Program, algebra: Algebra, graph: BlockGraph) -> BlockGraph | None:
+    """
+    `graph` with the shifts of its program put in; None where it has none that keeps all outputs.
+
+    Args:
+        program: what the graph computes; it says which maxima are stored.
+        algebra: the forms of which the graph was made, and the shifts.
+        graph: as it was found.
+    """
+    if not algebra.program.shifts:
+        return graph
+    try:
+        return _Stabilizer(program, algebra, graph).run()
+    except UnstableError:
+        return None
+
+
+class _Stabilizer:
+    """
+    Writes the operations of one graph anew, each when it is first needed.
+
+    An operation may be needed from shifted inputs and from inputs as they are; and one that comes
+    before the loop, relative to a maximum that is known after it only.
+    """
+
+    def __init__(self, program: Program, algebra: Algebra, graph: BlockGraph) -> None:
+        self.program = program
+        self.algebra = algebra
+        self.graph = graph
+        self.degrees = Degrees(algebra, graph)
+        self.centring = Centring(algebra, graph)
+        self.centred = not any(self._is_mixed(number) for number in self.degrees.exps)
+        self.operations: list[BlockOperation] = []
+        self._known: dict[tuple[int, bool, Stage], int] = {}
+        self._maxima: dict[tuple[Group, Stage], int] = {}
+        self._totals: dict[Group, int] = {}
+        """Maxima of all iterations."""
+        self._factors: dict[Group, int] = {}
+        """What brings sums from these to maxima over more than is in iterations."""
+
+    def run(self) -> BlockGraph:
+        """
+        The new graph.
+
+        Raises:
+            UnstableError: the maxima of some exps cannot be one.
+        """
+        computed = iter(self.graph.outputs)
+        outputs = [
+            self._stored_maximum(output)
+            if output.shift is not None
+            else self._stored(output, next(computed))
+            for output in self.program.outputs
+        ]
+        order = sorted(range(len(self.operations)), key=self._rank)
+        place = {old: new for new, old in enumerate(order)}
+        operations = tuple(_renumbered(self.operations[old], place) for old in order)
+        return replace(
+            self.graph, operations=operations, outputs=tuple(place[number] for number in outputs)
+        )
+
+    def _rank(self, number: int) -> tuple[int, int]:
+        """Loads come first, in the order of the inputs, the rest by stage."""
+        operation = self.operations[number]
+        if operation.kind is Kind.INPUT:
+            return -1, operation.source
+        return operation.stage, 0
+
+    def _is_mixed(self, exp: int) -> bool:
+        """Whether the maximum of an exp's argument would depend on how inputs are read."""
+        (argument,) = self.graph.operations[exp].operands
+        return self.centring.depends(argument) and not self.centring.is_same(argument)
+
+    # Outputs
+
+    def _stored(self, output: Output, number: int) -> int:
+        """The operation that an output stores, relative to no maximum or to one beside it."""
+        for group, degree in self.degrees[number].items():
+            if degree != 1 or not self._is_stored(group, output.partial):
+                raise UnstableError
+        return self._copy(number, Stage.POST, shifted=False)
+
+    def _is_stored(self, group: Group, partial: tuple[str, ...]) -> bool:
+        """Whether the maximum of a shift is stored for each block along the same axes."""
+        shifts = self.algebra.program.shifts
+        return any(
+            output.shift is not None
+            and shifts[output.shift].group == group
+            and output.partial == partial
+            for output in self.program.outputs
+        )
+
+    def _stored_maximum(self, output: Output) -> int:
+        assert output.shift is not None
+        group = self.algebra.program.shifts[output.shift].group
+        if not any(self.degrees.members(group)):
+            raise UnstableError
+        return self._maximum(group, Stage.POST if group in self.degrees.late else Stage.INVARIANT)
+
+    # Operations
+
+    def _append(self, operation: BlockOperation) -> int:
+        self.operations.append(operation)
+        return len(self.operations) - 1
+
+    def _copy(self, number: int, user: Stage, *, shifted: bool) -> int:
+        """The new operation for an old one, for a use at a stage."""
+        shifted = self.centred and self.centring.shifted(number, shifted)
+        stage = self._stage(number, user)
+        key = number, shifted, stage
+        if key not in self._known:
+            self._known[key] = self._written(number, stage, shifted)
+        return self._known[key]
+
+    def _stage(self, number: int, user: Stage) -> Stage:
+        """When it is computed: when the maxima that it is relative to are those of its user."""
+        own = self.graph.operations[number].stage
+        if own is not Stage.INVARIANT or self.degrees.late.isdisjoint(self.degrees[number]):
+            return own
+        if user is Stage.LOOP:
+            raise UnstableError  # An iteration knows only of its own maximum.
+        return user
+
+    def _written(self, number: int, stage: Stage, shifted: bool) -> int:
+        operation = self.graph.operations[number]
+        shift = self.centring.load(number)
+        if shifted and shift is not None:
+            return self._centred(number, operation, shift)
+        if number in self.degrees.exps:
+            return self._shifted(operation, self.degrees.exps[number].group, stage)
+        at = Stage.LOOP if operation.kind in ACCUMULATIONS else stage
+        operands = tuple(self._copy(o, at, shifted=shifted) for o in operation.operands)
+        copy = replace(operation, operands=operands, stage=stage)
+        if operation.kind is Kind.ACCUMULATE_SUM:
+            for group in self.degrees[number]:
+                if group in self.degrees.changing:
+                    return self._rescaled(copy, group)
+        return self._append(copy)
+
+    def _rescaled(self, total: BlockOperation, group: Group) -> int:
+        """
+        A sum over iterations, brought to the maximum of all iterations, and of what is not in them.
+        """
+        iteration = self._maximum(group, Stage.LOOP)
+        place = self._append(replace(total, rescale=iteration))
+        if all(self._stage_of(member) is Stage.LOOP for member in self.degrees.members(group)):
+            return place
+        if group not in self._factors:
+            over_iterations, over_all = (
+                self._over_iterations(group),
+                self._maximum(group, Stage.POST),
+            )
+            self._factors[group] = self._exp(over_iterations, over_all, Stage.POST)
+        operands = place, self._factors[group]
+        return self._append(BlockOperation(Kind.MUL, operands, Stage.POST, total.axes))
+
+    def _stage_of(self, number: int) -> Stage:
+        return self.graph.operations[number].stage
+
+    # Maxima
+
+    def _shifted(self, exp: BlockOperation, group: Group, stage: Stage) -> int:
+        """exp(S - m)."""
+        argument = self._copy(exp.operands[0], stage, shifted=False)
+        return self._exp(argument, self._maximum(group, stage), stage)
+
+    def _exp(self, argument: int, largest: int, stage: Stage) -> int:
+        axes = self.operations[argument].axes
+        difference = self._append(BlockOperation(Kind.SUB, (argument, largest), stage, axes))
+        return self._append(BlockOperation(Kind.FUNCTION, (difference,), stage, axes, function=EXP))
+
+    def _maximum(self, group: Group, stage: Stage) -> int:
+        """The value that a shift subtracts at a stage: the largest of what is known by then."""
+        if (group, stage) not in self._maxima:
+            self._maxima[group, stage] = self._computed_maximum(group, stage)
+        return self._maxima[group, stage]
+
+    def _computed_maximum(self, group: Group, stage: Stage) -> int:
+        looped = stage is Stage.POST and group in self.degrees.changing
+        rows = [self._over_iterations(group)] if looped else []
+        for member in self.degrees.members(group):
+            own = self._stage_of(member)
+            if own is stage or (own is Stage.INVARIANT and stage is Stage.POST):
+                rows.append(self._largest(member))
+        largest = rows[0]
+        for row in rows[1:]:
+            axes = self.operations[largest].axes, self.operations[row].axes
+            both = tuple(dict.fromkeys(axis for each in axes for axis in each))
+            largest = self._append(BlockOperation(Kind.MAX, (largest, row), stage, both))
+        return largest
+
+    def _over_iterations(self, group: Group) -> int:
+        """The maximum of all iterations."""
+        if group not in self._totals:
+            iteration = self._maximum(group, Stage.LOOP)
+            axes = self.operations[iteration].axes
+            total = BlockOperation(Kind.ACCUMULATE_MAX, (iteration,), Stage.POST, axes)
+            self._totals[group] = self._append(total)
+        return self._totals[group]
+
+    def _largest(self, exp: int) -> int:
+        """The maximum of what a tile has of the argument of an exp."""
+        operation = self.graph.operations[exp]
+        largest = self._copy(operation.operands[0], operation.stage, shifted=False)
+        axes = operation.axes
+        if self._may_be_masked(exp):
+            constant = BlockOperation(Kind.CONSTANT, (), Stage.INVARIANT, (), value=LEAST)
+            operands = largest, self._append(constant)
+            largest = self._append(BlockOperation(Kind.MAX, operands, operation.stage, axes))
+        for axis in self.degrees.exps[exp].axes:
+            if axis in axes:
+                axes = tuple(other for other in axes if other != axis)
+                largest = self._append(
+                    BlockOperation(Kind.REDUCE_MAX, (largest,), operation.stage, axes, axis)
+                )
+        return largest
+
+    def _may_be_masked(self, exp: int) -> bool:
+        """
+        Whether all that a tile has of a row may be minus infinity, and not all of the row.
+
+        A mask is added to scores as numbers of an input. The maximum of nothing else could not be
+        subtracted: infinity less infinity is no number.
+        """
+        group = self.degrees.exps[exp].group
+        if self._stage_of(exp) is not Stage.LOOP and not self._is_stored_at_all(group):
+            return False
+        pending = list(self.graph.operations[exp].operands)
+        while pending:
+            operation = self.graph.operations[pending.pop()]
+            if operation.kind is Kind.INPUT:
+                return True
+            if operation.kind not in SUMS:
+                pending += operation.operands
+        return False
+
+    def _is_stored_at_all(self, group: Group) -> bool:
+        shifts = self.algebra.program.shifts
+        stored = [output.shift for output in self.program.outputs if output.shift is not None]
+        return any(shifts[number].group == group for number in stored)
+
+    # Inputs
+
+    def _centred(self, number: int, load: BlockOperation, shift: Shift) -> int:
+        """A loaded tile minus its first element, which lies in another tile as a rule."""
+        (axis,) = shift.axes
+        axes = tuple(other for other in load.axes if other != axis)
+        present = self.algebra.program.inputs[load.source].axes
+        looped = any(a in present and a != axis for a in self.graph.configuration.loop)
+        stage = Stage.LOOP if looped else Stage.INVARIANT
+        first = replace(load, stage=stage, axes=axes, first=axis, form=None)
+        operands = self._copy(number, load.stage, shifted=False), self._append(first)
+        return self._append(BlockOperation(Kind.SUB, operands, load.stage, load.axes))
+
+
+def _renumbered(operation: BlockOperation, place: Mapping[int, int]) -> BlockOperation:
+    """The operation with the new numbers of those that it names."""
+    rescale = None if operation.rescale is None else place[operation.rescale]
+    operands = tuple(place[operand] for operand in operation.operands)
+    return replace(operation, operands=operands, rescale=rescale)

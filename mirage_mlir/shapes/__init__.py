@@ -1,0 +1,1 @@
+"""Shapes of tensors and the extents of tiles. No IR."""

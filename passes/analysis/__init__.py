@@ -1,0 +1,1 @@
+"""What several passes of the lowering ask about kernels and tiles."""

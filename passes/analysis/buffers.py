@@ -1,0 +1,118 @@
+"""Tiles of loads and stores, and the buffers in shared memory that hold tiles."""
+
+from __future__ import annotations
+
+from math import prod
+from typing import TypeGuard
+
+from xdsl.dialects.builtin import f32
+from xdsl.ir import Attribute, Operation, SSAValue
+
+from mirage_mlir.diagnostics import fail
+from mirage_mlir.dialects import kernel, threadblock
+from mirage_mlir.dialects.common import byte_width
+from mirage_mlir.dialects.layout import ConvertLayoutOp, SharedAttr, layout_of
+from mirage_mlir.layouts.layout import SharedLayout, round_up
+from mirage_mlir.passes.analysis.tile_attributes import DOUBLE_BUFFERED, batch_place, maker
+from mirage_mlir.targets.tensor_map import SHARED_ALIGNMENT
+
+
+def tile_of(op: threadblock.LoadOp | threadblock.StoreOp) -> SSAValue:
+    """The tile that a load makes, or a store takes."""
+    return op.result if isinstance(op, threadblock.LoadOp) else op.tile
+
+
+def cuts(op: threadblock.LoadOp | threadblock.StoreOp, dim: int) -> tuple[int | None, list[int]]:
+    """The grid axis and the loops, outermost first, that cut a dim of a tensor."""
+    grid = list(op.grid_map.get_values())
+    loop = list(op.loop_map.get_values()) if isinstance(op, threadblock.LoadOp) else []
+    return (
+        grid.index(dim) if dim in grid else None,
+        [number for number, cut in enumerate(loop) if cut == dim],
+    )
+
+
+def buffer_of(value: SSAValue) -> Operation:
+    """The operation whose buffer holds a tile in shared memory: a transpose has none."""
+    op = value.owner
+    assert isinstance(op, Operation)
+    return buffer_of(op.input) if isinstance(op, threadblock.TransposeOp) else op
+
+
+def maxima_of(value: SSAValue) -> SSAValue | None:
+    """The maxima that each block's part of a tile is relative to; None where there are none."""
+    return value.owner.maxima if isinstance(value.owner, ConvertLayoutOp) else None
+
+
+def tiles_along(op: threadblock.LoadOp, dim: int) -> int:
+    """The tiles into which the grid and the loops cut a dim of what `op` loads."""
+    graph = op.parent_op()
+    assert isinstance(graph, kernel.GraphDefinedOp)
+    axis, loops = cuts(op, dim)
+    blocks = graph.grid_sizes[axis] if axis is not None else 1
+    return blocks * prod(graph.loop_sizes[loop] for loop in loops)
+
+
+def is_staged(op: Operation) -> TypeGuard[threadblock.LoadOp]:
+    """Whether `op` loads what the loop keeps several buffers of."""
+    return isinstance(op, threadblock.LoadOp) and any(dim >= 0 for dim in op.loop_map.get_values())
+
+
+def is_invariant_load(op: Operation) -> TypeGuard[threadblock.LoadOp]:
+    """Whether `op` loads a loop-invariant tile into shared memory."""
+    if not isinstance(op, threadblock.LoadOp) or is_staged(op):
+        return False
+    return isinstance(layout_of(op.result), SharedAttr)
+
+
+def copied_invariant_loads(graph: kernel.GraphDefinedOp) -> list[threadblock.LoadOp]:
+    """The loads of loop-invariant tiles which a producer copies, each with a barrier of its own."""
+    if not graph.schedule.producer_warps:
+        return []
+    return [op for op in graph.body.block.ops if is_invariant_load(op) and is_tensor_copy(op)]
+
+
+def buffer_element(op: Operation) -> Attribute:
+    """The element type in which a buffer is kept: reductions stay in f32 until they are read."""
+    if isinstance(op, threadblock.ReduceSumOp | threadblock.ReduceMaxOp):
+        return f32
+    return threadblock.tile_type(op.results[0]).element_type
+
+
+def shared_layout(value: SSAValue) -> SharedLayout:
+    """The layout of a tile that is in shared memory; an error where edited text says otherwise."""
+    attribute = layout_of(value)
+    if not isinstance(attribute, SharedAttr):
+        fail(maker(value), "has a tile that is used in shared memory, and no such layout")
+    return attribute.layout
+
+
+def buffer_bytes(op: Operation) -> int:
+    """Bytes of one buffer of a tile in shared memory, all copies, so that the next is aligned."""
+    layout = shared_layout(op.results[0])
+    item = byte_width(buffer_element(op))
+    return round_up(layout.size * layout.copies * item, buffer_alignment(op))
+
+
+def buffer_count(op: Operation) -> int:
+    """Buffers of a tile in shared memory that is no loaded one of the loop; 0 in another's."""
+    if first_line(op):
+        return 0
+    return 2 if DOUBLE_BUFFERED in op.attributes else 1
+
+
+def first_line(op: Operation) -> int:
+    """The line of its buffer from which on a tile lies: not the first where several share one."""
+    place = batch_place(op)
+    return 0 if place is None else place[1]
+
+
+def buffer_alignment(op: Operation) -> int:
+    """Bytes that the address of a buffer is a multiple of."""
+    boxes = SHARED_ALIGNMENT if is_tensor_copy(op) else 1
+    return max(shared_layout(op.results[0]).alignment, boxes)
+
+
+def is_tensor_copy(op: Operation) -> bool:
+    """Whether tensor copies fetch what `op` loads."""
+    return isinstance(op, threadblock.LoadOp) and op.is_tensor_copy

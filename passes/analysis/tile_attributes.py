@@ -1,0 +1,340 @@
+"""Attributes that the passes of the lowering share, and queries about tiles."""
+
+from collections.abc import Sequence
+from math import prod
+
+from xdsl.dialects.builtin import DenseArrayBase
+from xdsl.ir import Block, Operation, SSAValue
+
+from mirage_mlir.diagnostics import fail
+from mirage_mlir.dialects import kernel, thread, threadblock
+from mirage_mlir.dialects.common import byte_width
+from mirage_mlir.dialects.layout import RegistersAttr, layout_of
+from mirage_mlir.dialects.threadblock import Stage
+from mirage_mlir.layouts.layout import WARP_THREADS, RegisterLayout, as_matrix
+
+ZERO_PADDING = "zero_padding"
+ONLINE_MAXIMUM = "online_maximum"
+"""On a maximum that stabilizes sums: it is that of all iterations so far, and of the thread's
+warp."""
+
+STATE = "state"
+"""On an accumulated maximum: it is the online softmax state of sums, and is not computed twice."""
+
+MERGES = "merges"
+"""On a thread graph: it rescales partial sums to their common row maximum."""
+
+PARTIAL_SUM = "partial_sum"
+"""On a sum through the workspace: its number among those of the graph."""
+
+BATCHED = "batched"
+"""On matmuls that warpgroups compute as one, and on their left sides: the number of the group,
+and the line of their common buffer from which on this one lies."""
+
+DOUBLE_BUFFERED = "double_buffered"
+"""On what the loop writes to shared memory: even and odd iterations use separate buffers."""
+
+PROXY_FENCE = "async_proxy_fence"
+"""On a barrier in the loop, or a release: copies or warpgroups, which go another way to shared
+memory than threads, rely on what threads did there."""
+
+
+def maker(value: SSAValue) -> Operation:
+    """The operation that defines a tile."""
+    assert isinstance(value.owner, Operation)
+    return value.owner
+
+
+def registers_of(value: SSAValue) -> RegisterLayout:
+    """The layout of a tile that is in registers; an error where edited text says otherwise."""
+    attribute = layout_of(value)
+    if not isinstance(attribute, RegistersAttr):
+        fail(maker(value), "has a tile that is used in registers, and no such layout")
+    return attribute.layout
+
+
+def batch_place(op: Operation) -> tuple[int, int] | None:
+    """The number of an operation's group and where its lines start; None where it is in none."""
+    place = op.attributes.get(BATCHED)
+    if not isinstance(place, DenseArrayBase):
+        return None
+    number, start = (int(value) for value in place.get_values())
+    return number, start
+
+
+def item_bytes(value: SSAValue) -> int:
+    """Bytes of one element of a tile."""
+    return byte_width(threadblock.tile_type(value).element_type)
+
+
+WIDEST_RUN_BYTES = 16
+"""Of one access to device memory: threads that are neighbours access neighbouring runs of it."""
+
+
+def widest_run(graph: kernel.GraphDefinedOp) -> int:
+    """Neighbouring elements of a tile that a thread has: a whole access to the narrowest tensor."""
+    tensors = [kernel.tensor_type(value) for value in (*graph.inputs, *graph.outputs)]
+    return WIDEST_RUN_BYTES * 8 // min(tensor.element_type.bitwidth for tensor in tensors)
+
+
+def blocked_run(graph: kernel.GraphDefinedOp, value: SSAValue) -> int:
+    """
+    The same of a tile that is read from shared memory: more than one access would have bank
+    conflicts.
+    """
+    return min(widest_run(graph), WIDEST_RUN_BYTES // item_bytes(value))
+
+
+def stored_run(op: thread.GraphOp) -> int | None:
+    """Neighbouring elements of a result that is only stored: one access; else None."""
+    (result,) = op.results[:1]
+    if all(isinstance(use.operation, threadblock.StoreOp) for use in result.uses):
+        return WIDEST_RUN_BYTES // item_bytes(result)
+    return None
+
+
+def has_half_operands(op: threadblock.MatmulOp) -> bool:
+    """Whether the operands are f16 or bf16: fragments that `ldmatrix` loads, in one matmul."""
+    return item_bytes(op.lhs) == 2
+
+
+def matmul_sizes(op: threadblock.MatmulOp) -> tuple[int, int, int]:
+    """Rows, columns and depth of one tile's matmul."""
+    rows, depth = as_matrix(threadblock.shape_of(op.lhs))
+    return rows, threadblock.shape_of(op.rhs)[-1], depth
+
+
+def blocks_across(op: Operation | Block) -> int:
+    """Blocks of a cluster whose parts an accumulation adds up; 1 for any other operation."""
+    if not isinstance(op, threadblock.AccumulateOp):
+        return 1
+    graph = op.parent_op()
+    assert isinstance(graph, kernel.GraphDefinedOp)
+    if graph.schedule.sums_in_workspace:
+        return 1
+    return prod(graph.grid_sizes[axis] for axis in op.across.get_values())
+
+
+def summed_axes(graph: kernel.GraphDefinedOp) -> tuple[int, ...]:
+    """The grid axes that are summed across, which all such sums must share."""
+    axes: set[int] = set()
+    for op in graph.body.block.ops:
+        if isinstance(op, threadblock.AccumulateOp) and (across := op.across.get_values()):
+            if axes and axes != set(across):
+                fail(op, f"sums across grid axes {list(across)}, an earlier one {sorted(axes)}")
+            axes = set(across)
+    return tuple(sorted(axes))
+
+
+def largest_sum(graph: kernel.GraphDefinedOp) -> int:
+    """Blocks that add up their parts; 1 where none do."""
+    return prod(graph.grid_sizes[axis] for axis in summed_axes(graph))
+
+
+def stores_along(op: threadblock.StoreOp, axes: Sequence[int]) -> bool:
+    """Whether the blocks along some of the grid `axes` store tiles of their own."""
+    return any(op.grid_map.get_values()[axis] >= 0 for axis in axes)
+
+
+def users_of_sum(op: threadblock.AccumulateOp) -> list[Operation]:
+    """The operations that use a sum, once its parts have one row maximum."""
+    users = [use.operation for use in op.result.uses]
+    if len(users) == 1 and MERGES in users[0].attributes:
+        return [use.operation for use in users[0].results[0].uses]
+    return users
+
+
+def accumulator_of(value: SSAValue) -> Operation | Block:
+    """The operation that makes `value`; for a sum that was merged, the sum itself."""
+    op = value.owner
+    if isinstance(op, thread.GraphOp) and MERGES in op.attributes:
+        return op.operands[0].owner
+    return op
+
+
+def folding_sides(op: threadblock.AccumulateOp) -> tuple[bool, bool] | None:
+    """The sides over which a thread may reduce its own part of `op`: those of its one user."""
+    users = users_of_sum(op)
+    if len(users) != 1:
+        return None
+    user = users[0]
+    if not isinstance(user, threadblock.ReduceSumOp | threadblock.ReduceMaxOp):
+        return None
+    kind = "sum" if isinstance(user, threadblock.ReduceSumOp) else "max"
+    return reduced_sides(user) if kind == op.kind.data else None
+
+
+def is_folded(value: SSAValue) -> bool:
+    """Whether `value` is an accumulator that each thread has already reduced for its own part."""
+    op = accumulator_of(value)
+    return isinstance(op, threadblock.AccumulateOp) and folding_sides(op) is not None
+
+
+def adds_into(value: SSAValue) -> bool:
+    """Whether a matmul goes nowhere but into one accumulator."""
+    users = [use.operation for use in value.uses]
+    return (
+        isinstance(value.owner, threadblock.MatmulOp)
+        and len(users) == 1
+        and isinstance(users[0], threadblock.AccumulateOp)
+        and users[0].kind.data == "sum"
+        and not is_folded(users[0].result)
+        and (users[0].rescale is None or is_online_maximum(users[0].rescale))
+    )
+
+
+def is_online_maximum(row_maximum: SSAValue) -> bool:
+    """Whether the maximum that sums are rescaled by is that of all iterations so far."""
+    op = row_maximum.owner
+    return isinstance(op, Operation) and ONLINE_MAXIMUM in op.attributes
+
+
+def broadcast_sides(shape: Sequence[int], to: Sequence[int]) -> tuple[bool, bool] | None:
+    """
+    Whether a tile of `shape` is the same in all rows, and in all columns, of a tile of shape `to`.
+
+    None where it is the same along some of the dims that make a row, and not along others.
+    """
+    if len(shape) > len(to):
+        # What it has more are dims of size 1.
+        shape = shape[len(shape) - len(to) :]
+    padded = (1,) * (len(to) - len(shape)) + tuple(shape)
+    columns = padded[-1] == 1 and to[-1] > 1
+    if padded[:-1] == tuple(to[:-1]):
+        return False, columns
+    return (True, columns) if prod(padded[:-1]) == 1 else None
+
+
+def exchanges_sides(shape: Sequence[int], permutation: Sequence[int]) -> bool | None:
+    """
+    Whether permuting the dims of a tile exchanges the rows and columns of its matrix.
+
+    None where it does neither that nor leave the matrix as it is; dims of size 1 do not matter.
+    """
+    last = len(shape) - 1
+    rows = [dim for dim in range(last) if shape[dim] > 1]
+    columns = [last] if shape[last] > 1 else []
+    new_rows = [dim for dim in permutation[:-1] if shape[dim] > 1]
+    new_columns = [permutation[-1]] if shape[permutation[-1]] > 1 else []
+    if (new_rows, new_columns) == (rows, columns):
+        return False
+    return True if (new_rows, new_columns) == (columns, rows) else None
+
+
+def reduced_sides(
+    op: threadblock.ReduceSumOp | threadblock.ReduceMaxOp,
+) -> tuple[bool, bool] | None:
+    """
+    Whether the reduction runs over the rows, and over the columns, of the tile's matrix.
+
+    None where it takes some of the dims that make a row and keeps others.
+    """
+    shape = threadblock.shape_of(op.input)
+    dims = {dim for dim in op.dims.get_values() if shape[dim] > 1}
+    leading = {dim for dim in range(len(shape) - 1) if shape[dim] > 1}
+    if dims & leading and not leading <= dims:
+        return None
+    return bool(dims & leading), len(shape) - 1 in dims
+
+
+def split_warp_bits(layout: RegisterLayout, rows: bool, columns: bool) -> list[int]:
+    """The bits of the thread index above the lane along which a reduction's parts lie."""
+    lanes = WARP_THREADS.bit_length() - 1
+    return [
+        bit
+        for bit, (row, column) in enumerate(layout.threads)
+        if bit >= lanes and ((rows and row > 0) or (columns and column > 0))
+    ]
+
+
+def cut_axes(op: threadblock.LoadOp) -> tuple[int, ...]:
+    """The axes of the grid that say which tile a block loads."""
+    return tuple(axis for axis, dim in enumerate(op.grid_map.get_values()) if dim >= 0)
+
+
+def cluster_sizes(graph: kernel.GraphDefinedOp) -> tuple[int, ...]:
+    """
+    Blocks of a cluster along each grid axis: all of an axis that is summed across.
+
+    Or those that share the tiles that they load.
+    """
+    if shares_tiles(graph):
+        return graph.cluster_sizes
+    axes = () if graph.schedule.sums_in_workspace else summed_axes(graph)
+    return tuple(n if axis in axes else 1 for axis, n in enumerate(graph.grid_sizes))
+
+
+def shares_tiles(graph: kernel.GraphDefinedOp) -> bool:
+    """Whether blocks of a cluster copy tiles to each other."""
+    loads = [op for op in graph.body.block.ops if isinstance(op, threadblock.LoadOp)]
+    return any(op.multicast is not None for op in loads)
+
+
+def stores_apart(graph: kernel.GraphDefinedOp) -> bool:
+    """Whether the blocks of a cluster store tiles of their own, each what it makes of the sums."""
+    axes = [axis for axis, blocks in enumerate(cluster_sizes(graph)) if blocks > 1]
+    return any(
+        stores_along(op, axes) for op in graph.body.block.ops if isinstance(op, threadblock.StoreOp)
+    )
+
+
+def ends_in_stores(graph: kernel.GraphDefinedOp, stages: dict[SSAValue, Stage]) -> bool:
+    """
+    Whether nothing but elementwise work and stores follows the sums across blocks.
+
+    Then each thread of the cluster works on elements of its own, and none hands any to another.
+    """
+    after = [
+        op for op in graph.body.block.ops if op.results and stages[op.results[0]] == Stage.POST
+    ]
+    return all(_keeps_to_itself(op, stages) for op in after)
+
+
+def _keeps_to_itself(op: Operation, stages: dict[SSAValue, Stage]) -> bool:
+    """Whether no thread needs what another one computes for `op` after the loop."""
+    match op:
+        case threadblock.AccumulateOp():
+            return bool(op.across.get_values())
+        case thread.GraphOp():
+            shape = threadblock.shape_of(op.results[0])
+            computed = [
+                value
+                for value in op.operands
+                if isinstance(value.owner, thread.GraphOp) and stages[value] == Stage.POST
+            ]
+            # Tiles of another shape are spread over the threads in another way.
+            return all(threadblock.shape_of(value) == shape for value in computed)
+        case threadblock.ReduceSumOp() | threadblock.ReduceMaxOp():
+            total = op.input.owner
+            # Warps may hold parts of a matmul, which they add up before it is reduced.
+            return is_folded(op.input) and not (
+                isinstance(total, threadblock.AccumulateOp)
+                and isinstance(total.value.owner, threadblock.MatmulOp)
+            )
+        case _:
+            return False
+
+
+def resident_slots(
+    value: SSAValue, layout: RegisterLayout, shape: tuple[int, ...]
+) -> list[int] | None:
+    """
+    The register of tile `value` for each slot of `layout`, over a tile of `shape`.
+
+    None where a thread needs what another holds, or `value` is not in registers.
+    """
+    attribute = layout_of(value)
+    sides = broadcast_sides(threadblock.shape_of(value), shape)
+    if not isinstance(attribute, RegistersAttr) or sides is None:
+        return None
+    return layout.slots_in(attribute.layout, *sides)
+
+
+def uses_wgmma(op: Operation) -> bool:
+    """Whether `op` is a warpgroup matmul."""
+    return isinstance(op, threadblock.MatmulOp) and op.mma is not None
+
+
+def tensor_bytes(value: SSAValue) -> int:
+    """Bytes of a whole tensor."""
+    return prod(kernel.shape_of(value)) * byte_width(kernel.tensor_type(value).element_type)

@@ -1,0 +1,1 @@
+"""The parts of `lower-to-nvvm`: addresses, copies, matmuls, reductions, stores."""

@@ -1,0 +1,51 @@
+"""Addresses of elements of tiles in shared memory."""
+
+from mirage_mlir.layouts.layout import SWIZZLE_SHIFT, SWIZZLED_LINES, SharedLayout, swizzle_mask
+from mirage_mlir.passes.codegen.context import KernelContext
+from mirage_mlir.passes.codegen.emitter import Index
+
+
+def shared_offset(
+    ctx: KernelContext, layout: SharedLayout, item: int, row: Index, column: Index
+) -> Index:
+    """
+    Elements of `item` bytes from the start of a copy of a tile to its element (row, column).
+
+    `SharedLayout.offset` when the kernel runs.
+    """
+    emit = ctx.emit
+    if not layout.swizzle:
+        return emit.add(emit.mul(row, layout.row), emit.mul(column, layout.column))
+    line, at = (row, column) if layout.column == 1 else (column, row)
+    pitch, mask = layout.swizzle // item, swizzle_mask(layout.swizzle) // item
+    start, inner = emit.mul(line, pitch), at
+    panels: Index = 0
+    if layout.size > layout.panel:
+        panels, inner = emit.mul(emit.div(at, pitch), layout.panel), emit.rem(at, pitch)
+        if layout.panel % (SWIZZLED_LINES * pitch):
+            # The panels start on different lines of the swizzle.
+            plain = emit.add(panels, emit.add(start, inner))
+            moved = emit.bits(emit.shift_right(plain, SWIZZLE_SHIFT), mask)
+            return emit.exclusive_or(plain, moved)
+    # The line alone says which pieces change places: one number for all that a lane reads there.
+    moved = emit.bits(emit.shift_right(start, SWIZZLE_SHIFT), mask)
+    return emit.add(panels, emit.add(start, emit.exclusive_or(inner, moved)))
+
+
+def shared_place(
+    ctx: KernelContext,
+    layout: SharedLayout,
+    item: int,
+    place: tuple[Index, Index],
+    plus: tuple[int, int],
+) -> tuple[Index, int]:
+    """
+    The offset of the element `plus` rows and columns on from `place`, in two parts.
+
+    The second is what is known now, so that neighbours share the first.
+    """
+    if not layout.swizzle:
+        constant = plus[0] * layout.row + plus[1] * layout.column
+        return shared_offset(ctx, layout, item, *place), constant
+    row, column = (ctx.emit.add(at, more) for at, more in zip(place, plus, strict=True))
+    return shared_offset(ctx, layout, item, row, column), 0

@@ -1,0 +1,382 @@
+"""State that the emission of one kernel shares: pointers, thread indices, registers of tiles."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from functools import cached_property
+from math import prod
+
+from xdsl.dialects import arith
+from xdsl.dialects.builtin import IntegerAttr, f16, i8, i64
+from xdsl.ir import Operation, SSAValue
+
+from mirage_mlir.diagnostics import fail
+from mirage_mlir.dialects import kernel, thread, threadblock
+from mirage_mlir.dialects.layout import ConvertLayoutOp
+from mirage_mlir.layouts.layout import (
+    WARP_THREADS,
+    Position,
+    RegisterLayout,
+)
+from mirage_mlir.passes.analysis.buffers import buffer_bytes, buffer_of, cuts, is_staged, tile_of
+from mirage_mlir.passes.analysis.tensor_views import TensorView, view_of
+from mirage_mlir.passes.analysis.tile_attributes import DOUBLE_BUFFERED
+from mirage_mlir.passes.codegen.emitter import Condition, Emitter, Index
+from mirage_mlir.passes.codegen.online_softmax import OnlineMaximum, StateKey
+
+SMEM_OFFSET = "smem_offset"
+
+
+@dataclass(frozen=True)
+class Extent:
+    """
+    Valid elements of one dim of a tile that may reach past its tensor's edge.
+
+    Args:
+        limit: their number, or less than 1 where there are none.
+        in_loop: whether it changes from iteration to iteration.
+        empty: whether some block or iteration has none.
+    """
+
+    limit: Index
+    in_loop: bool
+    empty: bool = False
+
+
+Extents = tuple[Extent | None, ...]
+
+
+@dataclass
+class KernelContext:
+    """
+    One kernel while it is emitted.
+
+    Args:
+        pointers: the device address of each tensor, by the value that owns the memory.
+        thread: index of the thread in its block.
+        blocks: index of the block along each axis of the grid.
+        shared: start of the block's shared memory.
+        stages: buffers of each tile that the loop loads.
+        iterations: index of the present iteration of each loop.
+        slot: which of the `stages` buffers the present iteration reads.
+        parity: whether the present iteration is an odd one, 0 or 1.
+        paced: whether some of the first tiles are copied before the previous grid has ended,
+            a few at a time, and the others once it has.
+        exceeds_l2: whether more goes through the kernel than L2 holds, where that is advised.
+        ahead: rows and columns from where a thread's part of a tile starts to the piece of it that
+            is worked on.
+        whole: the layout of which that piece has but some slots.
+        registers: the slots of each tile that lives in registers, in the order of its layout.
+        fetched: tiles in device memory that were read ahead, by layout and shape.
+        resident_lhs: loop-invariant fragments of left sides in registers, of matmuls, by
+            step and row.
+        row_maxima: what rescaled sums are relative to.
+        partial_sums, counters: device memory for sums across blocks without clusters.
+    """
+
+    graph: kernel.GraphDefinedOp
+    emit: Emitter
+    pointers: dict[SSAValue, SSAValue]
+    threads: int
+    thread: SSAValue
+    blocks: list[Index]
+    shared: SSAValue
+    stages: int
+    iterations: list[Index] = field(default_factory=list[Index])
+    slot: Index = 0
+    parity: Index = 0
+    paced: bool = False
+    exceeds_l2: bool = False
+    ahead: tuple[Index, Index] = (0, 0)
+    whole: RegisterLayout | None = None
+    registers: dict[SSAValue, list[SSAValue]] = field(
+        default_factory=dict[SSAValue, list[SSAValue]]
+    )
+    fetched: dict[tuple[SSAValue, RegisterLayout, tuple[int, ...]], list[SSAValue]] = field(
+        default_factory=dict[tuple[SSAValue, RegisterLayout, tuple[int, ...]], list[SSAValue]]
+    )
+    resident_lhs: dict[Operation, list[list[list[SSAValue]]]] = field(
+        default_factory=dict[Operation, list[list[list[SSAValue]]]]
+    )
+    row_maxima: dict[StateKey, OnlineMaximum] = field(default_factory=dict[StateKey, OnlineMaximum])
+    partial_sums: SSAValue | None = None
+    counters: SSAValue | None = None
+
+    @cached_property
+    def is_half(self) -> bool:
+        """Whether all that the kernel reads is f16: results need not be better."""
+        return all(kernel.tensor_type(value).element_type == f16 for value in self.graph.inputs)
+
+    @property
+    def lane(self) -> Index:
+        """Index of the thread in its warp."""
+        return self.emit.bits(self.thread, WARP_THREADS - 1)
+
+    @property
+    def warp(self) -> Index:
+        """Index of the warp in its block."""
+        return self.emit.shift_right(self.thread, WARP_THREADS.bit_length() - 1)
+
+    def position(self, layout: RegisterLayout) -> tuple[Index, Index]:
+        """Row and column at which this thread's part of a tile starts."""
+
+        def found() -> tuple[Index, Index]:
+            rows = self._sum_of_bits([row for row, _ in layout.threads])
+            return rows, self._sum_of_bits([column for _, column in layout.threads])
+
+        return self.emit.once(layout.threads, found)
+
+    def _sum_of_bits(self, steps: list[int]) -> Index:
+        """What the set bits of the thread index add; neighbours that double are one field."""
+        total: Index = 0
+        bit = 0
+        while bit < len(steps):
+            if not steps[bit]:
+                bit += 1
+                continue
+            first = bit
+            while bit + 1 < len(steps) and steps[bit + 1] == 2 * steps[bit]:
+                bit += 1
+            bit += 1
+            part = self.emit.bits(self.emit.shift_right(self.thread, first), (1 << bit - first) - 1)
+            total = self.emit.add(total, self.emit.mul(part, steps[first]))
+        return total
+
+    def bit_field(self, bits: list[int]) -> Index:
+        """The number that the given bits of the thread index spell, lowest first."""
+        total: Index = 0
+        for place, bit in enumerate(bits):
+            value = self.emit.bits(self.emit.shift_right(self.thread, bit), 1)
+            total = self.emit.add(total, self.emit.mul(value, 1 << place))
+        return total
+
+    def is_first(self, bits: list[int]) -> Condition:
+        """Whether the given bits of the thread index are all zero."""
+        mask = sum(1 << bit for bit in bits)
+        return True if not mask else self.emit.equal(self.emit.bits(self.thread, mask), 0)
+
+    # --- where a tile lies in its tensor
+
+    def tile_numbers(
+        self, op: threadblock.LoadOp | threadblock.StoreOp, iterations: list[Index]
+    ) -> list[Index]:
+        """Which tile it is along each dim of its tensor."""
+        numbers: list[Index] = []
+        for dim in range(len(threadblock.shape_of(tile_of(op)))):
+            grid, loops = cuts(op, dim)
+            index: Index = self.blocks[grid] if grid is not None else 0
+            for loop in loops:
+                count = self.graph.loop_sizes[loop]
+                index = self.emit.add(self.emit.mul(index, count), iterations[loop])
+            numbers.append(index)
+        return numbers
+
+    def origin(
+        self, op: threadblock.LoadOp | threadblock.StoreOp, iterations: list[Index]
+    ) -> list[Index]:
+        """The index of a tile's first element along each dim of its tensor."""
+        sizes = threadblock.shape_of(tile_of(op))
+        numbers = self.tile_numbers(op, iterations)
+        return [self.emit.mul(number, size) for number, size in zip(numbers, sizes, strict=True)]
+
+    def load_extents(
+        self, op: threadblock.LoadOp, iterations: list[Index], *, first: bool = False
+    ) -> Extents:
+        """Which elements of a loaded tile exist; with `first` in the loops' iterations 0."""
+        shape = threadblock.shape_of(op.result)
+        sizes = kernel.shape_of(op.source)
+        origin = self.origin(op, [0] * len(iterations) if first else iterations)
+        extents: list[Extent | None] = []
+        for dim, size in enumerate(sizes):
+            grid, loops = cuts(op, dim)
+            blocks = self.graph.grid_sizes[grid] if grid is not None else 1
+            count = prod(self.graph.loop_sizes[loop] for loop in loops)
+            last = blocks * count - (count if first else 1)
+            if (last + 1) * shape[dim] <= size:
+                extents.append(None)
+            else:
+                limit = self.emit.sub(size, origin[dim])
+                empty = last * shape[dim] >= size
+                extents.append(Extent(limit, bool(loops) and not first, empty))
+        return tuple(extents)
+
+    def extents(self, value: SSAValue, *, first: bool = False) -> Extents:
+        """
+        Which elements of a tile are valid; None along a dim where all are.
+
+        With `first` in the loops' iterations 0, where a tile has the most elements.
+        """
+        op = value.owner
+        match op:
+            case threadblock.LoadOp():
+                return self.load_extents(op, self.iterations, first=first)
+            case threadblock.AccumulateOp():
+                # Each iteration adds its own valid elements, so what any iteration had is there.
+                return self.extents(op.value, first=True)
+            case threadblock.MatmulOp():
+                rank = len(threadblock.shape_of(op.result))
+                left, right = (
+                    (None,) * (rank - len(found)) + tuple(found)
+                    for found in (self.extents(side, first=first) for side in op.operands)
+                )
+                leading = (self._both(x, y) for x, y in zip(left[:-2], right[:-2], strict=True))
+                return (*leading, left[-2], right[-1])
+            case threadblock.ReduceSumOp() | threadblock.ReduceMaxOp():
+                dims = op.dims.get_values()
+                inner = self.extents(op.input, first=first)
+                return tuple(None if dim in dims else e for dim, e in enumerate(inner))
+            case threadblock.TransposeOp():
+                inner = self.extents(op.input, first=first)
+                return tuple(inner[dim] for dim in op.permutation.get_values())
+            case ConvertLayoutOp():
+                return self.extents(op.input, first=first)
+            case threadblock.ConcatOp():
+                return self._extents_of_concat(op, first)
+            case thread.GraphOp():
+                return self._extents_of_thread_graph(op, first)
+            case _:
+                return (None,) * len(threadblock.shape_of(value))
+
+    def _extents_of_concat(self, op: threadblock.ConcatOp, first: bool) -> Extents:
+        dim = op.dim.value.data
+        parts = [self.extents(value, first=first) for value in op.operands]
+        if any(part[dim] for part in parts):
+            fail(op, f"joins tiles along dim {dim} whose last elements do not exist in every block")
+        merged: list[Extent | None] = list(parts[0])
+        for part in parts[1:]:
+            merged = [self._both(a, b) for a, b in zip(merged, part, strict=True)]
+        return tuple(merged)
+
+    def _extents_of_thread_graph(self, op: thread.GraphOp, first: bool) -> Extents:
+        shape = threadblock.shape_of(op.results[0])
+        merged: list[Extent | None] = [None] * len(shape)
+        for value in op.operands:
+            sizes = threadblock.shape_of(value)
+            skipped = len(shape) - len(sizes)
+            for dim, extent in enumerate(self.extents(value, first=first)):
+                if sizes[dim] == shape[skipped + dim]:
+                    merged[skipped + dim] = self._both(merged[skipped + dim], extent)
+        return tuple(merged)
+
+    def _both(self, one: Extent | None, other: Extent | None) -> Extent | None:
+        """What is valid in two tiles."""
+        if one is None or other is None or one == other:
+            return one or other
+        limit = self.emit.least(one.limit, other.limit)
+        return Extent(limit, one.in_loop or other.in_loop, one.empty or other.empty)
+
+    def exists(self, value: SSAValue) -> Condition:
+        """Whether no maximum over nothing went into a value that is computed in this iteration."""
+        op, emit = value.owner, self.emit
+        conditions: list[Condition] = []
+        if isinstance(op, threadblock.ReduceMaxOp):
+            extents = self.extents(op.input)
+            dims = op.dims.get_values()
+            found = [extents[dim] for dim in dims]
+            conditions += [emit.less(0, each.limit) for each in found if each and each.empty]
+        if isinstance(op, Operation) and not isinstance(
+            op, threadblock.AccumulateOp | threadblock.LoadOp
+        ):
+            conditions += [self.exists(operand) for operand in op.operands]
+        return emit.all(conditions)
+
+    # --- positions inside a tile
+
+    def unravel(self, row: Index, leading: tuple[int, ...]) -> list[Index]:
+        """The indices of the leading dims that a row number stands for."""
+        indices: list[Index] = []
+        for dim in reversed(range(len(leading))):
+            if leading[dim] == 1:
+                indices.append(0)
+            elif prod(leading[:dim]) == 1:
+                indices.append(row)
+            else:
+                indices.append(self.emit.rem(row, leading[dim]))
+                row = self.emit.div(row, leading[dim])
+        return indices[::-1]
+
+    def indices(
+        self, shape: tuple[int, ...], row: Index, column: Index, of: tuple[int, ...]
+    ) -> list[Index]:
+        """The indices, in a tile of shape `of`, of what element (row, column) of `shape` needs."""
+        full = [*self.unravel(row, shape[:-1]), column]
+        aligned = full[len(shape) - len(of) :]
+        return [0 if size == 1 else i for size, i in zip(of, aligned, strict=True)]
+
+    def row_of(self, indices: list[Index], shape: tuple[int, ...]) -> Index:
+        """The row number of a tile's element: its leading indices in row-major order."""
+        row: Index = 0
+        for index, size in zip(indices[:-1], shape[:-1], strict=True):
+            row = self.emit.add(self.emit.mul(row, size), index)
+        return row
+
+    def inside(
+        self, layout: RegisterLayout, shape: tuple[int, ...], extents: Extents, place: Position
+    ) -> Condition:
+        """Whether the element that this thread holds at slot offset `place` exists."""
+        emit = self.emit
+        row, column = self.at(layout, place)
+        rows, columns = prod(shape[:-1]), shape[-1]
+        spans = self.spans(layout)
+        conditions: list[Condition] = []
+        if spans[0] > rows:
+            conditions.append(emit.less(row, rows))
+        if spans[1] > columns:
+            conditions.append(emit.less(column, columns))
+        if any(extents):
+            indices = [*self.unravel(row, shape[:-1]), column]
+            conditions += [
+                emit.less(index, extent.limit)
+                for index, extent in zip(indices, extents, strict=True)
+                if extent
+            ]
+        return emit.all(conditions)
+
+    def at(self, layout: RegisterLayout, place: Position) -> tuple[Index, Index]:
+        """Row and column of the slot with offset `place`."""
+        row, column = self.position(layout)
+        row, column = self.emit.add(row, self.ahead[0]), self.emit.add(column, self.ahead[1])
+        return self.emit.add(row, place[0]), self.emit.add(column, place[1])
+
+    def spans(self, layout: RegisterLayout) -> tuple[int, int]:
+        """Rows and columns that a layout addresses: the whole one, where it is a piece of one."""
+        return (self.whole or layout).spans()
+
+    # --- memory
+
+    def view(self, op: threadblock.LoadOp | threadblock.StoreOp) -> TensorView:
+        """The tensor that a load reads, or a store writes."""
+        if isinstance(op, threadblock.LoadOp):
+            return view_of(op.source)
+        stores = [s for s in self.graph.body.block.ops if isinstance(s, threadblock.StoreOp)]
+        return view_of(self.graph.outputs[stores.index(op)])
+
+    def tile_pointer(
+        self, op: threadblock.LoadOp | threadblock.StoreOp, iterations: list[Index]
+    ) -> SSAValue:
+        """The device address of the first element of a tile."""
+        view = self.view(op)
+        emit = self.emit
+        element = kernel.tensor_type(view.root).element_type
+        pointer = emit.pointer(self.pointers[view.root], view.offset, element)
+        for index, stride in zip(self.origin(op, iterations), view.strides, strict=True):
+            if index == 0 or stride == 0:
+                continue
+            wide = emit.result(arith.ExtUIOp(emit.i32(index), i64))
+            step = emit.result(arith.MuliOp(wide, emit.i64(stride)))
+            pointer = emit.pointer(pointer, step, element)
+        return pointer
+
+    def shared_pointer(self, value: SSAValue, slot: Index | None = None) -> SSAValue:
+        """The address of a tile in shared memory, in the buffer of the present iteration."""
+        op = buffer_of(value)
+        offset = op.attributes.get(SMEM_OFFSET)
+        if not isinstance(offset, IntegerAttr):
+            fail(op, "has no place in shared memory; run plan-memory first")
+        at: Index = offset.value.data
+        if is_staged(op):
+            iteration = self.slot if slot is None else slot
+            at = self.emit.add(self.emit.mul(iteration, buffer_bytes(op)), at)
+        elif DOUBLE_BUFFERED in op.attributes:
+            at = self.emit.add(self.emit.mul(self.parity, buffer_bytes(op)), at)
+        return self.emit.pointer(self.shared, at, i8)

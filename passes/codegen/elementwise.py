@@ -1,0 +1,145 @@
+"""Thread graphs: the fused scalar code, once for each element that a thread holds."""
+
+from collections.abc import Callable
+
+from xdsl.dialects import arith, math
+from xdsl.dialects.arith import FastMathFlagsAttr
+from xdsl.dialects.utils import FastMathFlag
+from xdsl.ir import Operation, SSAValue
+
+from mirage_mlir.diagnostics import fail
+from mirage_mlir.dialects import nvvm, thread, threadblock
+from mirage_mlir.dialects.layout import RegistersAttr, layout_of
+from mirage_mlir.passes.analysis.tile_attributes import MERGES
+from mirage_mlir.passes.codegen.access import fetch
+from mirage_mlir.passes.codegen.context import KernelContext
+from mirage_mlir.passes.codegen.emitter import Emitter
+
+LOG2_E = 1.4426950408889634
+LN_2 = 0.6931471805599453
+
+APPROXIMATE = FastMathFlagsAttr((FastMathFlag.APPROX_FUNC,))
+"""Lets a division or a root be one instruction, right to two units in the last place of f32."""
+
+Scalar = SSAValue
+
+
+def _exp(emit: Emitter, x: Scalar) -> Scalar:
+    """`2^(x / ln 2)`: the matrix of one instruction; relative error 2^-22 plus that of x / ln 2."""
+    return emit.result(nvvm.Ex2Op(emit.result(arith.MulfOp(x, emit.f32(LOG2_E)))))
+
+
+def _log(emit: Emitter, x: Scalar) -> Scalar:
+    return emit.result(arith.MulfOp(emit.result(nvvm.Log2Op(x)), emit.f32(LN_2)))
+
+
+def _power(emit: Emitter, x: Scalar, y: Scalar) -> Scalar:
+    """`2^(y log2 x)`: not a number for negative x, as for exponents that are no integers."""
+    return emit.result(nvvm.Ex2Op(emit.result(arith.MulfOp(y, emit.result(nvvm.Log2Op(x))))))
+
+
+def _tanh(emit: Emitter, x: Scalar) -> Scalar:
+    """`1 - 2 / (1 + exp(2x))`: `tanh.approx` is right to 2^-11 only, too little for f16."""
+    one = emit.f32(1.0)
+    power = _exp(emit, emit.result(arith.AddfOp(x, x)))
+    share = emit.result(nvvm.RcpApproxFtzOp(emit.result(arith.AddfOp(one, power))))
+    return emit.result(arith.SubfOp(one, emit.result(arith.AddfOp(share, share))))
+
+
+ERF_STEP = 0.3275911
+ERF_FACTORS = (1.061405429, -1.453152027, 1.421413741, -0.284496736, 0.254829592)
+"""Abramowitz and Stegun, Handbook of Mathematical Functions, 7.1.26: error below 1.5e-7."""
+
+
+def _erf(emit: Emitter, x: Scalar) -> Scalar:
+    """`1 - (a1 t + ... + a5 t^5) exp(-x^2)` with `t = 1 / (1 + p |x|)`, and the sign of x."""
+    size = emit.result(math.AbsFOp(x))
+    one = emit.f32(1.0)
+    t = emit.result(nvvm.RcpApproxFtzOp(emit.result(math.FmaOp(size, emit.f32(ERF_STEP), one))))
+    sum_ = emit.f32(ERF_FACTORS[0])
+    for factor in ERF_FACTORS[1:]:
+        sum_ = emit.result(math.FmaOp(sum_, t, emit.f32(factor)))
+    tail = _exp(emit, emit.result(arith.NegfOp(emit.result(arith.MulfOp(x, x)))))
+    product = emit.result(arith.MulfOp(emit.result(arith.MulfOp(sum_, t)), tail))
+    return emit.result(math.CopySignOp(emit.result(arith.SubfOp(one, product)), x))
+
+
+def _exp_of_difference(emit: Emitter, difference: arith.SubfOp) -> Scalar:
+    """
+    `2^(a / ln 2 - b / ln 2)`, one instruction less where many share b.
+
+    The rounding of `b / ln 2` is an error of 2^-24 |b / ln 2|: for f16 scores, which are below
+    2^16 times the length of a row, and differences of b that matter, far below that of f16.
+    """
+    lhs, rhs = difference.operands
+    shift = emit.result(arith.NegfOp(emit.result(arith.MulfOp(rhs, emit.f32(LOG2_E)))))
+    return emit.result(nvvm.Ex2Op(emit.result(math.FmaOp(lhs, emit.f32(LOG2_E), shift))))
+
+
+EXPANSIONS: dict[type[Operation], Callable[..., Scalar]] = {
+    math.ExpOp: _exp,
+    math.LogOp: _log,
+    math.PowFOp: _power,
+    math.TanhOp: _tanh,
+    math.ErfOp: _erf,
+}
+"""Functions that have no instruction of their own."""
+
+
+def _merges(op: Operation) -> bool:
+    """Whether both sides of a difference may be the maximum of nothing: large, but no infinity."""
+    graph = op.parent_op()
+    return graph is not None and MERGES in graph.attributes
+
+
+def evaluate(ctx: KernelContext, op: Operation, arguments: list[Scalar]) -> Scalar:
+    """One scalar operation of a thread graph."""
+    emit = ctx.emit
+    if isinstance(op, math.ExpOp) and ctx.is_half and not _merges(op):
+        difference = arguments[0].owner
+        if isinstance(difference, arith.SubfOp):
+            return _exp_of_difference(emit, difference)
+    if type(op) in EXPANSIONS:
+        return EXPANSIONS[type(op)](emit, *arguments)
+    if isinstance(op, arith.DivfOp):
+        return emit.result(arith.DivfOp(arguments[0], arguments[1], APPROXIMATE))
+    if isinstance(op, math.SqrtOp | math.RsqrtOp):
+        return emit.result(type(op)(arguments[0], APPROXIMATE))
+    if len(op.results) != 1 or op.regions:
+        fail(op, "has no place in a thread graph")
+    copy = type(op).create(
+        operands=arguments,
+        result_types=[op.results[0].type],
+        properties=dict(op.properties),
+    )
+    return emit.result(copy)
+
+
+def run_thread_graph(ctx: KernelContext, op: thread.GraphOp) -> None:
+    """Compute the slots of `op`'s results."""
+    result = op.results[0]
+    attribute = layout_of(result)
+    assert isinstance(attribute, RegistersAttr)
+    layout, shape = attribute.layout, threadblock.shape_of(result)
+    columns = [fetch(ctx, value, layout, shape) for value in op.operands]
+    rows = [run_slot(ctx, op, columns, slot) for slot in range(len(layout.offsets))]
+    for value, held in zip(op.results, zip(*rows, strict=True), strict=True):
+        ctx.registers[value] = list(held)
+
+
+def run_slot(
+    ctx: KernelContext, op: thread.GraphOp, columns: list[list[Scalar]], slot: int
+) -> list[Scalar]:
+    """One slot of each of `op`'s results, from the slots of each of its operands."""
+    block = op.body.block
+    scalars: dict[SSAValue, Scalar] = {
+        argument: column[slot] for argument, column in zip(block.args, columns, strict=True)
+    }
+    stored: list[Scalar] = []
+    for inner in block.ops:
+        if isinstance(inner, thread.StoreOp):
+            stored.append(scalars[inner.operands[0]])
+            continue
+        arguments = [scalars[value] for value in inner.operands]
+        scalars[inner.results[0]] = evaluate(ctx, inner, arguments)
+    return stored

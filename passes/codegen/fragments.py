@@ -1,0 +1,55 @@
+"""Converts the accumulators of one matmul into the left MMA fragments of the next."""
+
+from itertools import product
+
+from xdsl.dialects import llvm, vector
+from xdsl.dialects.builtin import VectorType, f16, i32
+from xdsl.ir import SSAValue
+
+from mirage_mlir.dialects import threadblock
+from mirage_mlir.dialects.layout import RegistersAttr, layout_of
+from mirage_mlir.passes.codegen.context import KernelContext
+
+
+def packed_fragments(
+    ctx: KernelContext, op: threadblock.MatmulOp, row_tiles: int, step: int
+) -> list[list[SSAValue]]:
+    """
+    The left fragments of one step that lie in registers as another matmul's result.
+
+    Elements that do not exist are zero: what they are computed from may be no number.
+    """
+    emit = ctx.emit
+    attribute = layout_of(op.lhs)
+    assert isinstance(attribute, RegistersAttr)
+    layout, shape = attribute.layout, threadblock.shape_of(op.lhs)
+    column_tiles = len(layout.offsets) // (4 * row_tiles)
+    element = threadblock.tile_type(op.lhs).element_type
+    # Rows that do not exist are never stored.
+    whole, extents = (layout.spans()[0], shape[-1]), (None, ctx.extents(op.lhs)[-1])
+    fragments: list[list[SSAValue]] = []
+    for row in range(row_tiles):
+        registers: list[SSAValue] = []
+        for half, down in product((0, 1), (0, 1)):
+            number = 2 * step + half
+            first = ((row * column_tiles + number) * 2 + down) * 2
+            pair: list[SSAValue] = []
+            for slot in (first, first + 1):
+                if number >= column_tiles:
+                    pair.append(emit.zero(element))
+                    continue
+                valid = ctx.inside(layout, whole, extents, layout.offsets[slot])
+                pair.append(emit.select(valid, ctx.registers[op.lhs][slot], emit.zero(element)))
+            registers.append(packed(ctx, pair))
+        fragments.append(registers)
+    return fragments
+
+
+def packed(ctx: KernelContext, pair: list[SSAValue]) -> SSAValue:
+    """Two 16-bit numbers as one register of a tensor core."""
+    emit, element = ctx.emit, pair[0].type
+    kind = VectorType(element, [2])
+    result = emit.result(llvm.UndefOp(kind))
+    for index, value in enumerate(pair):
+        result = emit.result(vector.InsertOp(value, result, [index]))
+    return result if element == f16 else emit.result(llvm.BitcastOp(result, i32))

@@ -1,0 +1,365 @@
+"""One `kernel.graph_defined` as one `llvm.func`, emitted stage by stage."""
+
+from collections.abc import Callable, Collection, Sequence
+from math import prod
+
+from xdsl.dialects import llvm
+from xdsl.dialects.builtin import (
+    ArrayAttr,
+    DenseArrayBase,
+    DictionaryAttr,
+    IntegerAttr,
+    StringAttr,
+    UnitAttr,
+    i8,
+    i32,
+    i64,
+)
+from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
+
+from mirage_mlir.decisions.schedule import (
+    FEW_REGISTERS,
+    PRODUCER_WARPS,
+    registers_of_consumers,
+)
+from mirage_mlir.diagnostics import fail
+from mirage_mlir.dialects import kernel, nvvm, nvvm_hopper, threadblock
+from mirage_mlir.dialects.layout import BarrierOp, GlobalAttr, layout_of
+from mirage_mlir.dialects.threadblock import Stage
+from mirage_mlir.layouts.layout import WARP_THREADS
+from mirage_mlir.passes.analysis.tensor_views import view_of
+from mirage_mlir.passes.analysis.tile_attributes import (
+    cluster_sizes,
+    shares_tiles,
+    stores_apart,
+)
+from mirage_mlir.passes.codegen.context import KernelContext
+from mirage_mlir.passes.codegen.cta_rasterization import launched_grid, place_in_grid
+from mirage_mlir.passes.codegen.emitter import Emitter, Index
+from mirage_mlir.passes.codegen.loads import (
+    clear_padding,
+    invariant_loads,
+    iterations_of,
+    launch_dependents,
+    read_ahead,
+    start_invariant_loads,
+    start_loads,
+    wait_for_previous_grid,
+)
+from mirage_mlir.passes.codegen.loop import Loop
+from mirage_mlir.passes.codegen.operations import block_barrier, cluster_barrier, run_all
+from mirage_mlir.passes.codegen.pipeline import Producer, mapped_tensors
+from mirage_mlir.passes.codegen.prefetch import prefetch_beside_copies, prefetch_inputs
+from mirage_mlir.passes.codegen.split_k import arrive
+from mirage_mlir.passes.schedule.order import reads
+from mirage_mlir.passes.schedule_threadblock import (
+    LARGEST_ALIGNMENT,
+    has_later_part,
+    stage_of,
+)
+
+SHARED_SYMBOL = "smem"
+
+POINTER_ALIGNMENT = 16
+"""Bytes to which every tensor's address is aligned; the runtime refuses others."""
+
+GENERIC = llvm.LLVMPointerType()
+
+TENSOR_MAP_BYTES = (128, 64)
+"""Size and alignment of a `CUtensorMap` (CUDA driver API)."""
+
+
+def roots_of(graph: kernel.GraphDefinedOp) -> list[SSAValue]:
+    """The tensors that a kernel gets a pointer to: what it reads, each once, then its results."""
+    roots: list[SSAValue] = []
+    for value in (*(view_of(value).root for value in graph.inputs), *graph.outputs):
+        if value not in roots:
+            roots.append(value)
+    return roots
+
+
+class KernelFunction:
+    """
+    Emits the function of one kernel.
+
+    Args:
+        available: the tensors that are there when the kernel starts, which may be before the
+            previous grid has ended; None where it starts after that.
+        sm_count: SMs: the blocks start in an order for as many that run at a time.
+        launches_dependents: whether the next kernel may start before this one has ended.
+        at_once: whether it may even before this one has waited for the previous grid.
+        exceeds_l2: whether more goes through the kernel than L2 holds, where that is advised.
+    """
+
+    def __init__(
+        self,
+        graph: kernel.GraphDefinedOp,
+        available: Collection[SSAValue] | None = None,
+        *,
+        sm_count: int,
+        launches_dependents: bool = False,
+        at_once: bool = False,
+        exceeds_l2: bool = False,
+    ) -> None:
+        self.graph = graph
+        self.available = available
+        self.launches_dependents = launches_dependents
+        self.at_once = launches_dependents and at_once and not graph.schedule.producer_warps
+        self.roots = roots_of(graph)
+        self.is_pipelined = graph.schedule.producer_warps > 0
+        self.producers = graph.schedule.producer_warps
+        self.mapped = mapped_tensors(graph) if self.is_pipelined else []
+        self.shared_sums = 2 if graph.schedule.sums_in_workspace else 0
+        plain = len(self.roots) + self.shared_sums
+        self.kinds = [nvvm.GLOBAL] * plain + [GENERIC] * len(self.mapped)
+        self.entry = Block(arg_types=self.kinds)
+        self.emit = Emitter(self.entry)
+        self.emit.location = graph.location
+        self.block_threads = threads = graph.schedule.threads
+        if not (threads and graph.schedule.stages):
+            fail(graph, "has no schedule yet; run schedule-threadblock first")
+        self.grid = launched_grid(graph, sm_count)
+        thread_index = self.emit.result(nvvm.ThreadIdXOp())
+        block_ids = (nvvm.BlockIdXOp, nvvm.BlockIdYOp, nvvm.BlockIdZOp)
+        ids: list[Index] = [
+            self.emit.result(block()) if size > 1 else 0
+            for block, size in zip(block_ids, self.grid, strict=True)
+        ]
+        blocks = place_in_grid(self.emit, graph, ids, sm_count)
+        self.ctx = KernelContext(
+            graph,
+            self.emit,
+            dict(zip(self.roots, self.entry.args, strict=False)),
+            threads,
+            thread_index,
+            blocks,
+            self.emit.result(llvm.AddressOfOp(SHARED_SYMBOL, nvvm.SHARED)),
+            graph.schedule.stages,
+        )
+        self.ctx.exceeds_l2 = exceeds_l2
+        self.ctx.iterations = iterations_of(self.ctx, 0)
+        if self.shared_sums:
+            self.ctx.partial_sums, self.ctx.counters = self.entry.args[len(self.roots) : plain]
+        self.in_loop: list[Operation] = []
+        self.before: list[Operation] = []
+        self.after: list[Operation] = []
+        self.sort_operations()
+
+    def sort_operations(self) -> None:
+        """Split the scheduled block where the loop starts and where it ends."""
+        stages = threadblock.stages(self.graph)
+        parts = {
+            Stage.INVARIANT: self.before,
+            Stage.LOOP: self.in_loop,
+            Stage.POST: self.after,
+        }
+        for op in self.graph.body.block.ops:
+            parts[stage_of(op, stages, looped=has_later_part(self.graph))].append(op)
+
+    def run(self, name: str, arguments: Sequence[str]) -> llvm.FuncOp:
+        """Emit everything; `arguments` says what each pointer is, then each tensor map."""
+        if self.is_pipelined:
+            self.run_with_producer()
+        else:
+            if self.at_once:
+                launch_dependents(self.ctx)
+            if self.available is not None:
+                prefetch_inputs(self.ctx, self.available)
+            if clear_padding(self.ctx):
+                self.emit.insert(nvvm.BarrierOp())
+            start_loads(
+                self.ctx,
+                self.available,
+                launches_dependents=self.launches_dependents and not self.at_once,
+            )
+            read_ahead(self.ctx, self.before)
+            self.run_stages()
+        self.emit.insert(llvm.ReturnOp())
+        return self.function(name, arguments)
+
+    def run_stages(self, after_loop: Callable[[], None] | None = None) -> None:
+        """Emit what comes before the loop, the loop, and what follows it."""
+        run_all(self.ctx, self.before)
+        if self.in_loop:
+            Loop(self.ctx, self.in_loop).run()
+        if after_loop is not None:
+            after_loop()
+        self.run_after()
+
+    def run_with_producer(self) -> None:
+        """Emit a warp that copies the loop's tiles, and what all the others do."""
+        ctx, emit = self.ctx, self.emit
+        consumers = ctx.threads // WARP_THREADS
+        maps = dict(
+            zip(self.mapped, self.entry.args[len(self.kinds) - len(self.mapped) :], strict=True)
+        )
+        producer = Producer(ctx, maps, self.available, launches_dependents=self.launches_dependents)
+        ctx.paced = producer.is_paced
+        # The first copies start before the other warps even know of the barriers.
+        first = emit.equal(ctx.warp, consumers)
+        with emit.when(first), emit.when(emit.equal(ctx.lane, 0)):
+            producer.start()
+        if shares_tiles(self.graph):
+            cluster_barrier(ctx)
+        else:
+            emit.insert(nvvm.BarrierOp())
+        several = self.producers > PRODUCER_WARPS
+        with emit.when(emit.negate(emit.less(ctx.warp, consumers))):
+            if several:
+                emit.insert(nvvm_hopper.SetMaxRegisterOp(FEW_REGISTERS, "decrease"))
+            with emit.when(emit.both(first, emit.equal(ctx.lane, 0))):
+                producer.run()
+        with emit.when(emit.less(ctx.warp, consumers)):
+            if several:
+                count = registers_of_consumers(self.block_threads)
+                emit.insert(nvvm_hopper.SetMaxRegisterOp(count, "increase"))
+            self.consume(producer)
+
+    def consume(self, producer: Producer) -> None:
+        """Emit what the warps do that compute; they touch device memory before or after a loop."""
+        ctx = self.ctx
+        if self.available is not None:
+            prefetch_beside_copies(ctx, self.available)
+        if clear_padding(ctx):
+            block_barrier(ctx)
+        if producer.is_paced:
+            with ctx.emit.when(ctx.emit.equal(ctx.thread, 0)):
+                producer.copy_after_wait()
+
+        def wait() -> None:
+            wait_for_previous_grid(ctx, self.available, launches_dependents=False)
+
+        if not invariant_loads(ctx) and not reads_memory(self.before):
+            return self.run_stages(wait)
+        start_invariant_loads(ctx, self.available)
+        read_ahead(ctx, self.before)
+        return self.run_stages()
+
+    def run_after(self) -> None:
+        """Emit what follows the loop."""
+        barriers = [op for op in self.after if isinstance(op, BarrierOp) and op.cluster is not None]
+        if not barriers:
+            run_all(self.ctx, self.after)
+        else:
+            self.run_in_cluster(self.after.index(barriers[-1]) + 1)
+
+    def run_in_cluster(self, apart: int) -> None:
+        """
+        Emit what follows the loop where blocks add up their parts: the first `apart` operations
+        in each block, the rest by all threads of the cluster together, or by its first block; or
+        in each block where they store tiles of their own. Without a cluster by the last block.
+        """
+        ctx, rest = self.ctx, self.after[apart:]
+        if self.graph.schedule.sums_in_workspace:
+            run_all(ctx, self.after[: apart - 1])
+            with self.emit.when(arrive(ctx, block_barrier)):
+                run_all(ctx, rest)
+            return
+        run_all(ctx, self.after[:apart])
+        if stores_apart(self.graph):
+            run_all(ctx, rest)
+            cluster_barrier(ctx)
+            return
+        rank = self.emit.result(nvvm_hopper.ClusterBlockRankOp())
+        # No block ends while another may read its shared memory.
+        if self.graph.schedule.cluster_reduction:
+            before = self.emit.mul(rank, ctx.threads)
+            ctx.thread = self.emit.i32(self.emit.add(ctx.thread, before))
+            ctx.threads *= prod(cluster_sizes(self.graph))
+            last = max((place + 1 for place, op in enumerate(rest) if reads(op)), default=0)
+            run_all(ctx, rest[:last])
+            # What is stored meanwhile nobody waits for.
+            self.emit.insert(nvvm_hopper.ClusterArriveOp())
+            run_all(ctx, rest[last:])
+            self.emit.insert(nvvm_hopper.ClusterWaitOp())
+            return
+        with self.emit.when(self.emit.equal(rank, 0)):
+            run_all(ctx, rest)
+        cluster_barrier(ctx)
+
+    def function(self, name: str, arguments: Sequence[str]) -> llvm.FuncOp:
+        """The finished function, with what a launch must know in its attributes."""
+        graph = self.graph
+        launched = self.block_threads + self.producers * WARP_THREADS
+        attributes: dict[str, Attribute] = {
+            "nvvm.kernel": UnitAttr(),
+            "nvvm.maxntid": DenseArrayBase.from_list(i32, [launched]),
+            "mirage.grid": DenseArrayBase.from_list(i64, self.grid),
+            "mirage.threads": IntegerAttr(launched, i64),
+            "mirage.smem_bytes": IntegerAttr(graph.memory.shared_bytes, i64),
+            "mirage.arguments": ArrayAttr([StringAttr(argument) for argument in arguments]),
+        }
+        if limit := graph.schedule.max_registers:
+            attributes["nvvm.maxnreg"] = IntegerAttr(limit, i32)
+        elif self.is_pipelined:
+            # Without it ptxas takes 96 registers for 288 threads, and spills.
+            attributes["nvvm.minctasm"] = IntegerAttr(1, i32)
+        if self.available is not None:
+            attributes["mirage.follows"] = UnitAttr()
+        cluster = [*cluster_sizes(graph), 1, 1][:3]
+        if prod(cluster) > 1:
+            attributes["nvvm.cluster_dim"] = DenseArrayBase.from_list(i32, cluster)
+        notes = [self.argument_attributes(root) for root in self.roots]
+        notes += [shared_memory_of_blocks()] * self.shared_sums
+        notes += [tensor_map_attributes()] * len(self.mapped)
+        function = llvm.FuncOp(
+            name,
+            llvm.LLVMFunctionType(self.kinds),
+            linkage=llvm.LinkageAttr("external"),
+            body=Region(self.entry),
+            other_props={"arg_attrs": ArrayAttr(notes)},
+            extra_attrs=attributes,
+        )
+        function.location = graph.location
+        return function
+
+    def argument_attributes(self, root: SSAValue) -> DictionaryAttr:
+        """
+        What LLVM may assume of a tensor's pointer.
+
+        Of tensors that are read it makes loads of read-only memory (`ld.global.nc`) where nothing
+        else has the pointer. What the previous grid writes changes under a kernel that starts
+        early, and ptxas moves such loads to before the wait for that grid. So there only what is
+        given may be read like this.
+        """
+        known: dict[str, Attribute] = {"llvm.align": IntegerAttr(POINTER_ALIGNMENT, i64)}
+        is_read = root in {view_of(value).root for value in self.graph.inputs}
+        if not is_read or self.available is None or root in self.available:
+            known["llvm.noalias"] = UnitAttr()
+            if is_read:
+                known["llvm.readonly"] = UnitAttr()
+        return DictionaryAttr(known)
+
+
+def shared_memory_of_blocks() -> DictionaryAttr:
+    """What LLVM may assume of a pointer to what other blocks write while this one runs."""
+    return DictionaryAttr({"llvm.align": IntegerAttr(POINTER_ALIGNMENT, i64)})
+
+
+def tensor_map_attributes() -> DictionaryAttr:
+    """A tensor map is 128 bytes among the parameters, read there by the copy engine."""
+    size, alignment = TENSOR_MAP_BYTES
+    return DictionaryAttr(
+        {
+            "llvm.byval": llvm.LLVMArrayType(size, i8),
+            "llvm.align": IntegerAttr(alignment, i64),
+            "nvvm.grid_constant": UnitAttr(),
+        }
+    )
+
+
+def reads_memory(ops: Sequence[Operation]) -> bool:
+    """Whether `ops` read tiles that stayed in device memory, or write any."""
+    return any(
+        isinstance(op, threadblock.StoreOp)
+        or any(isinstance(layout_of(value), GlobalAttr) for value in op.operands)
+        for op in ops
+    )
+
+
+def shared_memory_symbol() -> llvm.GlobalOp:
+    """The block's shared memory, whose size the launch gives."""
+    kind = llvm.LLVMArrayType(0, i8)
+    return llvm.GlobalOp(
+        kind, SHARED_SYMBOL, "external", addr_space=3, alignment=LARGEST_ALIGNMENT, body=Region()
+    )

@@ -1,0 +1,87 @@
+"""
+Sums of tensor cores on their way to device memory.
+
+Four neighbouring lanes hold 8 columns of a row of a result, two each: stored so, each access of a
+warp writes 16 bytes of 8 rows, half a sector each. Of four such tiles each lane can have one whole
+instead: then it stores 16 bytes at once, and the four lanes 64 bytes side by side.
+"""
+
+from collections.abc import Sequence
+
+from xdsl.dialects import llvm, vector
+from xdsl.dialects.builtin import VectorType, i32
+from xdsl.ir import SSAValue
+
+from mirage_mlir.dialects import threadblock
+from mirage_mlir.dialects.common import byte_width
+from mirage_mlir.layouts.layout import RegisterLayout
+from mirage_mlir.passes.analysis.access_widths import WIDEST_ACCESS
+from mirage_mlir.passes.codegen.access import global_width
+from mirage_mlir.passes.codegen.context import KernelContext
+from mirage_mlir.passes.codegen.fragments import packed
+from mirage_mlir.passes.codegen.reduction import exchange
+
+LANES = 4
+"""That share 8 columns of a row; and tiles of 8 columns that they take one each of."""
+
+LANE_BITS = ((0, 2), (0, 4))
+"""Where the two lowest bits of a lane's number lead, in rows and columns of a result."""
+
+
+def gathered(
+    ctx: KernelContext,
+    op: threadblock.StoreOp,
+    slots: list[SSAValue],
+    layout: RegisterLayout,
+) -> tuple[list[SSAValue], RegisterLayout]:
+    """The same tile with runs of 8 columns in each lane where that makes wider accesses."""
+    wide = widened(layout)
+    run = WIDEST_ACCESS // byte_width(slots[0].type)
+    if wide is None or wide.vector != run or global_width(ctx, op, run) < run:
+        return slots, layout
+    words = [packed(ctx, slots[first : first + 2]) for first in range(0, len(slots), 2)]
+    words = [
+        word if word.type == i32 else ctx.emit.result(llvm.BitcastOp(word, i32)) for word in words
+    ]
+    (tiles, _, _), (height, _, _) = layout.slots[-3:-1]
+    kind = VectorType(slots[0].type, [2])
+    found: list[SSAValue] = []
+    # Words are numbered by what comes before the tiles of 8 columns, these, and rows 8 apart.
+    for before in range(0, len(words), tiles * height):
+        for first in range(before, before + tiles * height, LANES * height):
+            for row in range(height):
+                own = words[first + row : first + LANES * height : height]
+                for word in transposed(ctx, own):
+                    pair = ctx.emit.result(llvm.BitcastOp(word, kind))
+                    found += [
+                        ctx.emit.result(vector.ExtractOp(pair, [side], slots[0].type))
+                        for side in (0, 1)
+                    ]
+    return found, wide
+
+
+def widened(layout: RegisterLayout) -> RegisterLayout | None:
+    """The layout in which each of four lanes has 8 columns of its own, if `layout` is a result."""
+    if layout.threads[:2] != LANE_BITS or len(layout.slots) < 3:
+        return None
+    *before, tiles, rows, pair = layout.slots
+    if tiles[1:] != (0, 8) or tiles[0] % LANES or rows[2] or pair != (2, 0, 1):
+        return None
+    return RegisterLayout(
+        ((0, 8), (0, 16), *layout.threads[2:]),
+        (*before, (tiles[0] // LANES, 0, 8 * LANES), rows, (8, 0, 1)),
+        layout.parts,
+    )
+
+
+def transposed(ctx: KernelContext, words: Sequence[SSAValue]) -> list[SSAValue]:
+    """Of four lanes' words, word j of lane i is word i of lane j afterwards."""
+    emit, found = ctx.emit, list(words)
+    for bit in (1, 2):
+        odd = emit.negate(emit.equal(emit.bits(ctx.lane, bit), 0))
+        for low in (number for number in range(LANES) if not number & bit):
+            here, there = found[low], found[low | bit]
+            come = exchange(ctx, emit.select(odd, here, there), bit)
+            found[low] = emit.select(odd, come, here)
+            found[low | bit] = emit.select(odd, there, come)
+    return found

@@ -1,0 +1,115 @@
+"""
+Sums whose iterations have row maxima of their own, brought to the largest of them as the
+iterations go by.
+
+Source: Milakov and Gimelshein, "Online normalizer calculation for softmax" (2018), and Dao et al.,
+"FlashAttention" (2022).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from xdsl.dialects import arith
+from xdsl.ir import SSAValue
+
+from mirage_mlir.dialects import nvvm, threadblock
+from mirage_mlir.dialects.layout import RegistersAttr, layout_of
+from mirage_mlir.layouts.layout import Position, RegisterLayout
+from mirage_mlir.passes.analysis.tile_attributes import ONLINE_MAXIMUM, broadcast_sides
+from mirage_mlir.passes.codegen.emitter import Emitter
+
+LOG2_E = 1.4426950408889634
+
+LOWEST = -3.4028234663852886e38
+"""The least f32: the maximum before the first iteration. Unlike infinity it can be subtracted from
+itself, so that iterations and blocks without elements need no case of their own."""
+
+StateKey = tuple[SSAValue, RegisterLayout]
+"""A row maximum, and how the maxima of its iterations are spread over threads."""
+
+
+def state_key(op: threadblock.AccumulateOp) -> StateKey:
+    """The state that the sum `op`, which has a layout, is rescaled by."""
+    row_maximum = op.rescale
+    attribute = layout_of(op.result)
+    assert row_maximum is not None
+    assert isinstance(attribute, RegistersAttr)
+    return row_maximum, state_layout(row_maximum, op.value, attribute.layout)
+
+
+def state_layout(row_maximum: SSAValue, value: SSAValue, layout: RegisterLayout) -> RegisterLayout:
+    """The layout of the maxima for sums of `value` that lie in `layout`."""
+    owner = row_maximum.owner
+    attribute = layout_of(row_maximum)
+    if isinstance(owner, threadblock.ReduceMaxOp) and ONLINE_MAXIMUM in owner.attributes:
+        assert isinstance(attribute, RegistersAttr)
+        return attribute.layout
+    sides = broadcast_sides(threadblock.shape_of(row_maximum), threadblock.shape_of(value))
+    return layout.reduced(*sides) if sides else layout
+
+
+@dataclass
+class OnlineMaximum:
+    """
+    The maxima of one row maximum, a slot for each place of `layout`.
+
+    Args:
+        maxima: of all iterations so far.
+        factors: what the sums so far are multiplied by in the present iteration; empty before it.
+        weights: what the iteration's values are multiplied by; empty where they are relative to
+            `maxima` already.
+    """
+
+    layout: RegisterLayout
+    maxima: list[SSAValue]
+    factors: list[SSAValue] = field(default_factory=list[SSAValue])
+    weights: list[SSAValue] = field(default_factory=list[SSAValue])
+
+    def advance(self, emit: Emitter, found: list[SSAValue], *, weigh: bool) -> None:
+        """
+        Update the online maxima with those `found` in an iteration, and the rescaling factors.
+        """
+        before = self.maxima
+        self.maxima = [
+            emit.result(arith.MaximumfOp(old, new)) for old, new in zip(before, found, strict=True)
+        ]
+        self.factors = [
+            exp_of_difference(emit, old, new) for old, new in zip(before, self.maxima, strict=True)
+        ]
+        if weigh:
+            self.weights = [
+                exp_of_difference(emit, own, new)
+                for own, new in zip(found, self.maxima, strict=True)
+            ]
+
+    def at(self, places: list[SSAValue], layout: RegisterLayout) -> list[SSAValue]:
+        """Of one number for each place of the state, that for each slot of `layout`."""
+        numbers = dict(zip(self.layout.offsets, places, strict=True))
+        return [numbers[self.place(place, numbers)] for place in layout.offsets]
+
+    @staticmethod
+    def place(place: Position, numbers: dict[Position, SSAValue]) -> Position:
+        """Where a state that may be the same along rows or columns has what `place` needs."""
+        row, column = place
+        for candidate in ((row, column), (row, 0), (0, column), (0, 0)):
+            if candidate in numbers:
+                return candidate
+        raise AssertionError("assign-layouts gives sums what their row maxima fit")
+
+
+def exp_of_difference(emit: Emitter, lhs: SSAValue, rhs: SSAValue) -> SSAValue:
+    """`exp(lhs - rhs)`."""
+    difference = emit.result(arith.SubfOp(lhs, rhs))
+    return emit.result(nvvm.Ex2Op(emit.result(arith.MulfOp(difference, emit.f32(LOG2_E)))))
+
+
+def scaled(emit: Emitter, values: list[SSAValue], factors: list[SSAValue]) -> list[SSAValue]:
+    """Elementwise PRODUCTS in f32."""
+    pairs = zip(values, factors, strict=True)
+    return [emit.result(arith.MulfOp(value, factor)) for value, factor in pairs]
+
+
+def lowest(emit: Emitter, layout: RegisterLayout) -> list[SSAValue]:
+    """The initial row maxima, before the first iteration."""
+    return [emit.f32(LOWEST)] * len(layout.offsets)

@@ -1,0 +1,160 @@
+"""The operations of a scheduled graph, one by one."""
+
+from collections.abc import Sequence
+
+from xdsl.ir import Operation
+
+from mirage_mlir.dialects import nvvm, nvvm_hopper, thread, threadblock
+from mirage_mlir.dialects.layout import AwaitTileOp, BarrierOp, ConvertLayoutOp
+from mirage_mlir.dialects.split_k import StorePartialSumOp
+from mirage_mlir.dialects.threadblock import Stage
+from mirage_mlir.passes.analysis.buffers import shared_layout
+from mirage_mlir.passes.analysis.tile_attributes import (
+    PARTIAL_SUM,
+    PROXY_FENCE,
+    adds_into,
+    uses_wgmma,
+)
+from mirage_mlir.passes.codegen.access import fetch, write_shared
+from mirage_mlir.passes.codegen.context import KernelContext
+from mirage_mlir.passes.codegen.elementwise import run_thread_graph
+from mirage_mlir.passes.codegen.matmul import multiply
+from mirage_mlir.passes.codegen.reduction import (
+    NEUTRAL,
+    block_partial_sum,
+    layout_read_by,
+    reduce,
+)
+from mirage_mlir.passes.codegen.split_k import store_partial_sum, total_of_partial_sums
+from mirage_mlir.passes.codegen.stores import store_slots
+from mirage_mlir.passes.codegen.streams import Stream, StreamPieces, find_streams
+from mirage_mlir.passes.codegen.tile_barriers import await_tile
+from mirage_mlir.passes.layouts.wgmma_selection import written_for_wgmma
+
+CONSUMERS_BARRIER = 1
+"""The number of the barrier at which the threads that compute synchronize; at 0 all of a block
+do."""
+
+
+def run_all(ctx: KernelContext, ops: Sequence[Operation]) -> None:
+    """Emit `ops` one after the other; streams where their first operation is."""
+    streams: dict[Operation, Stream] = {s.graphs[0]: s for s in find_streams(ops)}
+    streamed = {op for stream in streams.values() for op in (*stream.graphs, *stream.stores)}
+    for op in ops:
+        if op in streams:
+            StreamPieces(ctx, streams[op]).run()
+        elif op not in streamed:
+            run_operation(ctx, op)
+
+
+def run_operation(ctx: KernelContext, op: Operation) -> None:
+    """Emit one operation of a graph."""
+    ctx.emit.location = op.location
+    match op:
+        case BarrierOp() | AwaitTileOp():
+            run_wait(ctx, op)
+        case threadblock.MatmulOp() if not adds_into(op.result):
+            ctx.registers[op.result] = multiply(ctx, op, None)
+        case threadblock.AccumulateOp():
+            total = total_of_partial_sums if PARTIAL_SUM in op.attributes else block_partial_sum
+            ctx.registers[op.result] = total(ctx, op)
+        case StorePartialSumOp():
+            store_partial_sum(ctx, op)
+        case thread.GraphOp():
+            run_thread_graph(ctx, op)
+        case threadblock.ReduceSumOp() | threadblock.ReduceMaxOp():
+            reduce(ctx, op)
+        case ConvertLayoutOp():
+            run_convert(ctx, op)
+        case threadblock.ConcatOp():
+            run_concat(ctx, op)
+        case threadblock.StoreOp():
+            run_store(ctx, op)
+        case _:
+            # Loads are started ahead; a transpose is another view of the same memory; a matmul
+            # that is added to an accumulator is computed there.
+            assert isinstance(
+                op, threadblock.LoadOp | threadblock.TransposeOp | threadblock.MatmulOp
+            )
+
+
+def run_wait(ctx: KernelContext, op: BarrierOp | AwaitTileOp) -> None:
+    """Wait for other threads, or for a tile."""
+    if isinstance(op, BarrierOp):
+        run_barrier(ctx, op)
+    else:
+        await_tile(ctx, op)
+
+
+def run_barrier(ctx: KernelContext, op: BarrierOp) -> None:
+    """Wait for asynchronous loads where asked, then for all threads."""
+    if op.pending is not None:
+        ctx.emit.insert(nvvm.CpAsyncWaitGroupOp(op.pending.value.data))
+    in_iteration = op.stage.data == Stage.LOOP.value and op.pending is None
+    needs_fence = not in_iteration and written_for_wgmma(ctx.graph) and may_precede_wgmma(op)
+    if needs_fence or PROXY_FENCE in op.attributes:
+        ctx.emit.insert(nvvm_hopper.FenceProxyOp())
+    if op.cluster is not None:
+        cluster_barrier(ctx)
+    else:
+        block_barrier(ctx)
+
+
+def may_precede_wgmma(op: BarrierOp) -> bool:
+    """Whether a warpgroup matmul follows, in this iteration of the loop or another."""
+    following = op.next_op
+    while following is not None and not uses_wgmma(following):
+        following = following.next_op
+    return following is not None or op.stage.data == Stage.LOOP.value
+
+
+def block_barrier(ctx: KernelContext) -> None:
+    """Wait for all threads of the block that compute: producers go their own way."""
+    if not ctx.graph.schedule.producer_warps:
+        ctx.emit.insert(nvvm.BarrierOp())
+        return
+    count = ctx.emit.i32(ctx.graph.schedule.threads)
+    ctx.emit.insert(nvvm.BarrierOp(ctx.emit.i32(CONSUMERS_BARRIER), count))
+
+
+def cluster_barrier(ctx: KernelContext) -> None:
+    """Wait for all threads of the cluster."""
+    ctx.emit.insert(nvvm_hopper.ClusterArriveOp())
+    ctx.emit.insert(nvvm_hopper.ClusterWaitOp())
+
+
+def run_convert(ctx: KernelContext, op: ConvertLayoutOp) -> None:
+    """Move a tile to shared memory; what does not exist becomes zero, or changes no sum."""
+    emit, target = ctx.emit, shared_layout(op.result)
+    layout = layout_read_by(ctx, op.input)
+    shape = threadblock.shape_of(op.input)
+    slots = fetch(ctx, op.input, layout, shape)
+    if layout.partial == 1:
+        extents = ctx.extents(op.input)
+        spread = target.blocks > 1
+        slots = [
+            emit.select(
+                ctx.inside(layout, shape, extents, place),
+                value,
+                emit.f32(NEUTRAL[target.combine]) if spread else emit.zero(value.type),
+            )
+            for place, value in zip(layout.offsets, slots, strict=True)
+        ]
+    write_shared(ctx, slots, layout, shape, op.result)
+
+
+def run_concat(ctx: KernelContext, op: threadblock.ConcatOp) -> None:
+    """Write the parts side by side."""
+    at, dim = 0, op.dim.value.data
+    for value in op.operands:
+        shape = threadblock.shape_of(value)
+        layout = layout_read_by(ctx, value)
+        slots = fetch(ctx, value, layout, shape)
+        write_shared(ctx, slots, layout, shape, op.results[0], (dim, at))
+        at += shape[dim]
+
+
+def run_store(ctx: KernelContext, op: threadblock.StoreOp) -> None:
+    """Write a tile to its tensor."""
+    layout = layout_read_by(ctx, op.tile)
+    store_slots(ctx, op, fetch(ctx, op.tile, layout, threadblock.shape_of(op.tile)), layout)

@@ -1,0 +1,291 @@
+"""Sums and maxima over rows or columns, first in a thread, then in a warp, then over warps."""
+
+from math import prod
+
+from xdsl.dialects import arith, math
+from xdsl.dialects.builtin import f32
+from xdsl.ir import SSAValue
+
+from mirage_mlir.diagnostics import fail
+from mirage_mlir.dialects import nvvm, threadblock
+from mirage_mlir.dialects.common import byte_width
+from mirage_mlir.dialects.layout import GlobalAttr, RegistersAttr, layout_of
+from mirage_mlir.layouts.layout import LANE_BITS, WARP_THREADS, Position, RegisterLayout, blocked
+from mirage_mlir.passes.analysis.buffers import shared_layout
+from mirage_mlir.passes.analysis.tile_attributes import (
+    ONLINE_MAXIMUM,
+    STATE,
+    blocked_run,
+    broadcast_sides,
+    folding_sides,
+    is_folded,
+    is_online_maximum,
+    reduced_sides,
+    split_warp_bits,
+)
+from mirage_mlir.passes.codegen.access import (
+    as_f32,
+    combine,
+    fetch,
+    read_global,
+    read_shared,
+)
+from mirage_mlir.passes.codegen.addresses import shared_offset
+from mirage_mlir.passes.codegen.context import Extents, KernelContext
+from mirage_mlir.passes.codegen.emitter import Index
+from mirage_mlir.passes.codegen.online_softmax import LOWEST, OnlineMaximum, scaled, state_key
+
+NEUTRAL = {"sum": 0.0, "max": float("-inf")}
+"""What leaves a sum, or a maximum, as it is."""
+
+Reduction = threadblock.ReduceSumOp | threadblock.ReduceMaxOp
+
+
+def kind_of(op: Reduction) -> str:
+    """`sum` or `max`."""
+    return "sum" if isinstance(op, threadblock.ReduceSumOp) else "max"
+
+
+def layout_read_by(ctx: KernelContext, value: SSAValue) -> RegisterLayout:
+    """The register layout in which an operation reads `value`: its own, or blocked."""
+    attribute = layout_of(value)
+    if isinstance(attribute, RegistersAttr):
+        return attribute.layout
+    return blocked(threadblock.shape_of(value), ctx.threads, blocked_run(ctx.graph, value))
+
+
+def mask(
+    ctx: KernelContext,
+    slots: list[SSAValue],
+    layout: RegisterLayout,
+    shape: tuple[int, ...],
+    extents: Extents,
+    neutral: float,
+) -> list[SSAValue]:
+    """`slots` in f32, with `neutral` in place of the elements that do not exist."""
+    masked: list[SSAValue] = []
+    for place, value in zip(layout.offsets, slots, strict=True):
+        inside = ctx.inside(layout, shape, extents, place)
+        masked.append(ctx.emit.select(inside, as_f32(ctx, value), ctx.emit.f32(neutral)))
+    return masked
+
+
+def fold(
+    ctx: KernelContext,
+    slots: list[SSAValue],
+    layout: RegisterLayout,
+    sides: tuple[bool, bool],
+    kind: str,
+) -> dict[Position, SSAValue]:
+    """Each thread's own share of a reduction over rows, columns or both, by what is kept."""
+    folded: dict[Position, SSAValue] = {}
+    for (row, column), value in zip(layout.offsets, slots, strict=True):
+        kept = (0 if sides[0] else row, 0 if sides[1] else column)
+        folded[kept] = add_in(ctx, folded[kept], value, kind) if kept in folded else value
+    return folded
+
+
+def add_in(ctx: KernelContext, total: SSAValue, value: SSAValue, kind: str) -> SSAValue:
+    """The sum, or the maximum; a matmul is added in one instruction, without its rounding."""
+    product = value.owner
+    if kind == "sum" and isinstance(product, arith.MulfOp) and value.type == f32:
+        return ctx.emit.result(math.FmaOp(product.lhs, product.rhs, total))
+    return combine(ctx, total, value, kind)
+
+
+def reduced_lane_bits(layout: RegisterLayout, sides: tuple[bool, bool]) -> list[int]:
+    """The bits of the lane along which a reduction's parts lie."""
+    return [
+        bit
+        for bit, (row, column) in enumerate(layout.threads[:LANE_BITS])
+        if (sides[0] and row) or (sides[1] and column)
+    ]
+
+
+def reduce(ctx: KernelContext, op: Reduction) -> None:
+    """Write the scalars of `op` to shared memory, a copy from each warp that has a part."""
+    sides = reduced_sides(op)
+    if sides is None:
+        return reduce_one_by_one(ctx, op)
+    emit, kind = ctx.emit, kind_of(op)
+    layout = layout_read_by(ctx, op.input)
+    shape = threadblock.shape_of(op.input)
+    slots = fetch(ctx, op.input, layout, shape)
+    if not is_folded(op.input):
+        slots = mask(ctx, slots, layout, shape, ctx.extents(op.input), NEUTRAL[kind])
+    folded = fold(ctx, slots, layout, sides, kind)
+    lanes = reduced_lane_bits(layout, sides)
+    for bit in lanes:
+        folded = {
+            place: combine(ctx, value, exchange(ctx, value, 1 << bit), kind)
+            for place, value in folded.items()
+        }
+    if isinstance(layout_of(op.result), RegistersAttr):
+        return keep(ctx, op, folded)
+    idle = layout.replica_bits
+    target = shared_layout(op.result)
+    copy = ctx.bit_field(split_warp_bits(layout, *sides))
+    with emit.when(ctx.is_first(lanes + idle)):
+        for place, value in folded.items():
+            row, column = kept_position(ctx, layout, sides, place)
+            offset = shared_offset(ctx, target, byte_width(f32), row, column)
+            offset = emit.add(emit.mul(copy, target.size), offset)
+            emit.store(emit.pointer(ctx.shared_pointer(op.result), offset, f32), [value])
+
+
+def keep(ctx: KernelContext, op: Reduction, folded: dict[Position, SSAValue]) -> None:
+    """Leave the scalars of `op`, by their places, in the registers of all threads that have any."""
+    attribute = layout_of(op.result)
+    assert isinstance(attribute, RegistersAttr)
+    slots = [folded[place] for place in attribute.layout.offsets]
+    if ONLINE_MAXIMUM in op.attributes:
+        state = ctx.row_maxima[op.result, attribute.layout]
+        state.advance(ctx.emit, slots, weigh=False)
+        slots = state.maxima
+    ctx.registers[op.result] = slots
+
+
+def reduce_one_by_one(ctx: KernelContext, op: Reduction) -> None:
+    """Each thread reduces whole elements of the result, where no layout has them side by side."""
+    emit, shape = ctx.emit, threadblock.shape_of(op.input)
+    dims = op.dims.get_values()
+    kept = tuple(1 if dim in dims else size for dim, size in enumerate(shape))
+    gone = tuple(size if dim in dims else 1 for dim, size in enumerate(shape))
+    for first in range(0, prod(kept), ctx.threads):
+        number = emit.add(ctx.thread, first)
+        full = first + ctx.threads <= prod(kept)
+        with emit.when(full or emit.less(number, prod(kept))):
+            corner = ctx.unravel(number, kept)
+
+            def iteration(
+                step: SSAValue, carried: list[SSAValue], corner: list[Index] = corner
+            ) -> list[SSAValue]:
+                steps = ctx.unravel(step, gone)
+                indices = [emit.add(a, b) for a, b in zip(corner, steps, strict=True)]
+                return [combine(ctx, carried[0], element(ctx, op, indices), kind_of(op))]
+
+            total = emit.loop(prod(gone), [emit.f32(NEUTRAL[kind_of(op)])], iteration)
+            emit.store(emit.pointer(ctx.shared_pointer(op.result), number, f32), total)
+
+
+def element(ctx: KernelContext, op: Reduction, indices: list[Index]) -> SSAValue:
+    """One element of a reduction's input in f32; the neutral one where it does not exist."""
+    emit, shape = ctx.emit, threadblock.shape_of(op.input)
+    extents = ctx.extents(op.input)
+    valid = emit.all(
+        [
+            emit.less(index, extent.limit)
+            for index, extent in zip(indices, extents, strict=True)
+            if extent
+        ]
+    )
+    row = ctx.row_of(indices, shape)
+    read = read_global if isinstance(layout_of(op.input), GlobalAttr) else read_shared
+    value = read(ctx, op.input, shape, row, indices[-1], 1)[0]
+    return emit.select(valid, as_f32(ctx, value), emit.f32(NEUTRAL[kind_of(op)]))
+
+
+def kept_position(
+    ctx: KernelContext, layout: RegisterLayout, sides: tuple[bool, bool], place: Position
+) -> tuple[int | SSAValue, int | SSAValue]:
+    """Where a folded value lies in the reduced tile."""
+    row, column = ctx.at(layout, place)
+    return (0 if sides[0] else row), (0 if sides[1] else column)
+
+
+def exchange(ctx: KernelContext, value: SSAValue, distance: int) -> SSAValue:
+    """The `value` of the lane whose number differs in one bit."""
+    emit = ctx.emit
+    everyone, clamp = emit.i32(-1), emit.i32(WARP_THREADS - 1)
+    return emit.result(nvvm.ShflSyncOp(everyone, value, emit.i32(distance), clamp, "bfly"))
+
+
+def accumulate(
+    ctx: KernelContext, op: threadblock.AccumulateOp, carried: list[SSAValue]
+) -> list[SSAValue]:
+    """What the accumulator of `op` holds after one more iteration."""
+    kind = op.kind.data
+    slots = addends(ctx, op)
+    if op.rescale is not None:
+        carried, slots = rescaled(ctx, op, carried, slots)
+    if len(carried) != len(slots):
+        fail(op, f"holds {len(carried)} slots a thread, and what it adds up {len(slots)}")
+    totals = [add_in(ctx, a, b, kind) for a, b in zip(carried, slots, strict=True)]
+    if op.rescale is not None and is_online_maximum(op.rescale):
+        return totals
+    exists = ctx.exists(op.value)
+    return [ctx.emit.select(exists, a, b) for a, b in zip(totals, carried, strict=True)]
+
+
+def addends(ctx: KernelContext, op: threadblock.AccumulateOp) -> list[SSAValue]:
+    """What each thread has for a sum, in f32; the neutral number where there is no element."""
+    kind = op.kind.data
+    layout = layout_read_by(ctx, op.value)
+    shape = threadblock.shape_of(op.value)
+    slots = fetch(ctx, op.value, layout, shape)
+    extents = ctx.extents(op.value)
+    sides = folding_sides(op)
+    masked = op.rescale is not None or op.across.get_values()
+    if sides or masked or any(e and e.in_loop for e in extents):
+        slots = mask(ctx, slots, layout, shape, extents, NEUTRAL[kind])
+    else:
+        slots = [as_f32(ctx, value) for value in slots]
+    return list(fold(ctx, slots, layout, sides, kind).values()) if sides else slots
+
+
+def block_partial_sum(ctx: KernelContext, op: threadblock.AccumulateOp) -> list[SSAValue]:
+    """The part that a block has of a sum across blocks of what no loop computes."""
+    emit, kind = ctx.emit, op.kind.data
+    if STATE not in op.attributes:
+        slots = addends(ctx, op)
+    else:
+        attribute = layout_of(op.result)
+        assert isinstance(attribute, RegistersAttr)
+        found = row_maxima_in(ctx, op.value, op.value, attribute.layout)
+        slots = [emit.result(arith.MaximumfOp(each, emit.f32(LOWEST))) for each in found]
+    exists, neutral = ctx.exists(op.value), emit.f32(NEUTRAL[kind])
+    return [emit.select(exists, each, neutral) for each in slots]
+
+
+def rescaled(
+    ctx: KernelContext,
+    op: threadblock.AccumulateOp,
+    carried: list[SSAValue],
+    slots: list[SSAValue],
+) -> tuple[list[SSAValue], list[SSAValue]]:
+    """
+    The sum so far and an iteration's `slots` (none: they are added elsewhere), of one row maximum.
+    """
+    attribute = layout_of(op.result)
+    assert isinstance(attribute, RegistersAttr)
+    state = row_maximum_of(ctx, op)
+    factors = state.at(state.factors, attribute.layout)
+    carried = scaled(ctx.emit, carried, factors)
+    if state.weights and slots:
+        slots = scaled(ctx.emit, slots, state.at(state.weights, attribute.layout))
+    return carried, slots
+
+
+def row_maximum_of(ctx: KernelContext, op: threadblock.AccumulateOp) -> OnlineMaximum:
+    """The state that `op` is rescaled by, in which the present iteration has been taken in."""
+    key = state_key(op)
+    state = ctx.row_maxima[key]
+    if not state.factors:
+        row_maximum, layout = key
+        found = row_maxima_in(ctx, row_maximum, op.value, layout)
+        state.advance(ctx.emit, found, weigh=True)
+    return state
+
+
+def row_maxima_in(
+    ctx: KernelContext, row_maximum: SSAValue, value: SSAValue, layout: RegisterLayout
+) -> list[SSAValue]:
+    """The row maximum of `value` in f32, spread as `layout`; -inf where there is none."""
+    shape = threadblock.shape_of(row_maximum)
+    extents = ctx.extents(row_maximum)
+    if broadcast_sides(shape, threadblock.shape_of(value)) is None:
+        shape, extents = threadblock.shape_of(value), ()
+    found = fetch(ctx, row_maximum, layout, shape)
+    found = mask(ctx, found, layout, shape, extents, NEUTRAL["max"])
+    exists, nothing = ctx.exists(row_maximum), ctx.emit.f32(NEUTRAL["max"])
+    return [ctx.emit.select(exists, each, nothing) for each in found]

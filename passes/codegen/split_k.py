@@ -1,0 +1,344 @@
+"""
+Split-K without clusters: partial sums in device memory, added up by the last block.
+
+Each block stores its partial sum and increments a counter; the block that finds all others counted
+continues alone with the total. Partial sums are added in the order of the blocks, whichever is the
+last, so results do not vary.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from math import prod
+
+from xdsl.dialects.builtin import IntegerAttr, f32, i32, i64
+from xdsl.ir import Operation, SSAValue
+
+from mirage_mlir.diagnostics import fail
+from mirage_mlir.dialects import kernel, nvvm, threadblock
+from mirage_mlir.dialects.split_k import StorePartialSumOp
+from mirage_mlir.dialects.threadblock import Stage
+from mirage_mlir.layouts.layout import RegisterLayout
+from mirage_mlir.passes.analysis.tile_attributes import (
+    PARTIAL_SUM,
+    largest_sum,
+    registers_of,
+    stores_along,
+    summed_axes,
+)
+from mirage_mlir.passes.codegen.access import combine
+from mirage_mlir.passes.codegen.context import KernelContext
+from mirage_mlir.passes.codegen.emitter import Condition, Index
+from mirage_mlir.passes.codegen.online_softmax import (
+    LOWEST,
+    OnlineMaximum,
+    exp_of_difference,
+    lowest,
+    scaled,
+    state_layout,
+)
+from mirage_mlir.passes.codegen.reduction import NEUTRAL, block_partial_sum, row_maxima_in
+
+WORD = 4
+"""Bytes of an f32, and of a counter."""
+
+PIECE = 4
+"""Numbers that a thread writes, or reads, at once: 16 bytes."""
+
+AT_ONCE = 32
+"""Loads of partial sums that a thread of the last block has in flight."""
+
+
+# What the layouts have to know
+
+
+def use_workspace(graph: kernel.GraphDefinedOp, cluster_blocks: int) -> None:
+    """Mark `graph` if it sums across more blocks than a cluster has, and take its sums apart."""
+    if largest_sum(graph) <= max(1, cluster_blocks):
+        return
+    graph.schedule = replace(graph.schedule, sums_in_workspace=True)
+    axes = summed_axes(graph)
+    for store in graph.body.block.ops:
+        if isinstance(store, threadblock.StoreOp) and stores_along(store, axes):
+            fail(
+                store,
+                "stores, in each of the blocks that share a sum, a tile of its own",
+                note="only the last block has a sum across blocks that are no cluster",
+            )
+    split_sums(graph)
+    number = 0
+    for op in graph.body.block.ops:
+        if isinstance(op, threadblock.AccumulateOp) and op.across.get_values():
+            _require_first(op)
+            op.attributes[PARTIAL_SUM] = IntegerAttr(number, i64)
+            number += 1
+
+
+def split_sums(graph: kernel.GraphDefinedOp) -> None:
+    """
+    Let each block sum over its own iterations, reduce that if it is to be, and then sum across.
+    """
+    stages = threadblock.stages(graph)
+    largest: dict[SSAValue, SSAValue] = {}
+    for op in list(graph.body.block.ops):
+        if not isinstance(op, threadblock.AccumulateOp) or not op.across.get_values():
+            continue
+        if stages[op.value] == Stage.LOOP:
+            _sum_iterations(op, largest)
+        if op.rescale is None:
+            _reduce_first(op)
+
+
+def _sum_iterations(op: threadblock.AccumulateOp, largest: dict[SSAValue, SSAValue]) -> None:
+    """Put the sum over the block's iterations in front of the sum `op` across blocks."""
+    block = op.parent_block()
+    assert block is not None
+    rescale = op.rescale
+    own = threadblock.AccumulateOp(op.value, op.kind.data, (), rescale)
+    own.location = op.location
+    block.insert_op_before(own, op)
+    if rescale is not None and rescale not in largest:
+        # Behind the sum, which keeps this maximum in any case.
+        maximum = threadblock.AccumulateOp(rescale, "max")
+        maximum.location = op.location
+        block.insert_op_before(maximum, op)
+        largest[rescale] = maximum.result
+    op.operands[0] = own.result
+    if rescale is not None:
+        op.operands[1] = largest[rescale]
+
+
+def _reduce_first(op: threadblock.AccumulateOp) -> None:
+    """Reduce the part of each block, not the sum `op` of all, where nothing else uses that."""
+    users = [use.operation for use in op.result.uses]
+    if len(users) != 1:
+        return
+    reduction = users[0]
+    if not isinstance(reduction, threadblock.ReduceSumOp | threadblock.ReduceMaxOp):
+        return
+    if (op.kind.data == "sum") != isinstance(reduction, threadblock.ReduceSumOp):
+        return
+    block = op.parent_block()
+    assert block is not None
+    early = reduction.clone({op.result: op.value})
+    block.insert_op_before(early, op)
+    total = threadblock.AccumulateOp(early.result, op.kind.data, op.across.get_values())
+    total.location = op.location
+    block.insert_op_before(total, op)
+    reduction.result.replace_all_uses_with(total.result)
+    reduction.detach()
+    reduction.erase()
+    op.detach()
+    op.erase()
+
+
+def _require_first(op: threadblock.AccumulateOp) -> None:
+    """Nothing that `op` sums may be made of such a sum: blocks count themselves once."""
+    pending, seen = [*op.operands], set[SSAValue]()
+    while pending:
+        value = pending.pop()
+        owner = value.owner
+        if value in seen or not isinstance(owner, Operation):
+            continue
+        seen.add(value)
+        if isinstance(owner, threadblock.AccumulateOp) and owner.across.get_values():
+            fail(
+                op,
+                "sums across blocks what is made of another such sum",
+                note="blocks that are no cluster have one sum, or several at once",
+            )
+        pending += owner.operands
+
+
+def partial_sum_store(op: threadblock.AccumulateOp) -> StorePartialSumOp:
+    """What leaves a block's part for the sum `op`."""
+    leave = StorePartialSumOp(_number(op), op.value, op.rescale)
+    leave.location = op.location
+    return leave
+
+
+# What a part is
+
+
+@dataclass(frozen=True)
+class PartialSum:
+    """
+    The partial sum that each thread stores for one sum across blocks.
+
+    Args:
+        op: the sum.
+        layout: of its registers.
+        state: of the maxima that they are relative to, None where there are none.
+    """
+
+    op: threadblock.AccumulateOp
+    layout: RegisterLayout
+    state: RegisterLayout | None
+
+    @property
+    def slots(self) -> int:
+        """Numbers of one thread."""
+        return len(self.layout.offsets) + (len(self.state.offsets) if self.state else 0)
+
+
+def partial_sums_of(graph: kernel.GraphDefinedOp) -> list[PartialSum]:
+    """The sums of `graph` that go through device memory, by number."""
+    found: list[PartialSum] = []
+    for op in graph.body.block.ops:
+        if isinstance(op, threadblock.AccumulateOp) and PARTIAL_SUM in op.attributes:
+            layout, state = registers_of(op.result), None
+            if op.rescale is not None:
+                state = state_layout(op.rescale, op.value, layout)
+            found.append(PartialSum(op, layout, state))
+    return sorted(found, key=lambda part: _number(part.op))
+
+
+def _number(op: threadblock.AccumulateOp | StorePartialSumOp) -> int:
+    attribute = op.number if isinstance(op, StorePartialSumOp) else op.attributes[PARTIAL_SUM]
+    assert isinstance(attribute, IntegerAttr)
+    return int(attribute.value.data)
+
+
+def tiles_of(graph: kernel.GraphDefinedOp) -> int:
+    """How many groups of blocks have a sum of their own, each with a counter."""
+    return prod(graph.grid_sizes) // largest_sum(graph)
+
+
+def partial_sum_bytes(graph: kernel.GraphDefinedOp) -> int:
+    """Bytes of the workspace for the partial sums of all blocks."""
+    words = sum(part.slots for part in partial_sums_of(graph)) * graph.schedule.threads
+    return words * WORD * prod(graph.grid_sizes)
+
+
+# Emission
+
+
+def place_of(ctx: KernelContext) -> tuple[Index, Index]:
+    """The number of the block's group, and the block's number in it."""
+    axes = summed_axes(ctx.graph)
+    tile: Index = 0
+    rank: Index = 0
+    for axis, (block, size) in enumerate(zip(ctx.blocks, ctx.graph.grid_sizes, strict=True)):
+        if axis in axes:
+            rank = ctx.emit.add(ctx.emit.mul(rank, size), block)
+        else:
+            tile = ctx.emit.add(ctx.emit.mul(tile, size), block)
+    return tile, rank
+
+
+def partial_sum_pointer(ctx: KernelContext, number: int, rank: Index) -> SSAValue:
+    """Where the parts for sum `number` of the block with this number in the group are."""
+    emit, parts = ctx.emit, partial_sums_of(ctx.graph)
+    words = [part.slots * ctx.threads for part in parts]
+    tile, _ = place_of(ctx)
+    block = emit.add(emit.mul(tile, largest_sum(ctx.graph)), rank)
+    offset = emit.add(emit.mul(block, sum(words)), sum(words[:number]))
+    assert ctx.partial_sums is not None
+    return emit.pointer(ctx.partial_sums, offset, f32)
+
+
+def pieces(ctx: KernelContext, slots: int) -> list[tuple[Index, int]]:
+    """Where a thread's numbers lie in a part, and how many together: neighbours are threads'."""
+    emit, found = ctx.emit, list[tuple[Index, int]]()
+    done = 0
+    while done < slots:
+        width = PIECE if slots - done >= PIECE else 1
+        found.append((emit.add(emit.mul(ctx.thread, width), done * ctx.threads), width))
+        done += width
+    return found
+
+
+def store_partial_sum(ctx: KernelContext, op: StorePartialSumOp) -> None:
+    """Store this thread's slots of a partial sum, and the row maxima that they are relative to."""
+    part = partial_sums_of(ctx.graph)[_number(op)]
+    slots = block_partial_sum(ctx, part.op)
+    if part.state is not None:
+        assert part.op.rescale is not None
+        maxima = row_maxima_in(ctx, part.op.rescale, part.op.value, part.state)
+        slots = [*slots, *_bounded(ctx, maxima)]
+    _, rank = place_of(ctx)
+    pointer = partial_sum_pointer(ctx, _number(op), rank)
+    for place, width in pieces(ctx, len(slots)):
+        ctx.emit.store(ctx.emit.pointer(pointer, place, f32), slots[:width])
+        slots = slots[width:]
+
+
+def _bounded(ctx: KernelContext, maxima: list[SSAValue]) -> list[SSAValue]:
+    """Maxima that can be subtracted from each other, those of nothing too."""
+    return [combine(ctx, each, ctx.emit.f32(LOWEST), "max") for each in maxima]
+
+
+def arrive(ctx: KernelContext, barrier: Callable[[KernelContext], None]) -> Condition:
+    """Count this block; whether it is the last of its group, so that all parts are there."""
+    emit = ctx.emit
+    assert ctx.counters is not None
+    told = emit.pointer(ctx.shared, ctx.graph.memory.arrival_offset // WORD, i32)
+    last = largest_sum(ctx.graph) - 1
+    emit.insert(nvvm.MemoryBarrierOp())
+    barrier(ctx)
+    with emit.when(emit.equal(ctx.thread, 0)):
+        counter = emit.pointer(ctx.counters, place_of(ctx)[0], i32)
+        emit.store(told, [emit.result(nvvm.AtomicCountOp(counter, emit.i32(last)))])
+    barrier(ctx)
+    (before,) = emit.load(told, i32, 1)
+    return emit.equal(before, last)
+
+
+def total_of_partial_sums(ctx: KernelContext, op: threadblock.AccumulateOp) -> list[SSAValue]:
+    """The sum of the partial sums of all blocks of the group."""
+    number, blocks = _number(op), largest_sum(ctx.graph)
+    part = partial_sums_of(ctx.graph)[number]
+    emit, count = ctx.emit, len(part.layout.offsets)
+    together = max(1, min(blocks, AT_ONCE // part.slots))
+    first = [emit.f32(NEUTRAL[op.kind.data])] * count
+    carried = [*first, *(lowest(emit, part.state) if part.state else [])]
+
+    def add(start: Index, members: int, values: list[SSAValue]) -> list[SSAValue]:
+        read = [
+            _read_partial_sum(ctx, number, emit.add(start, k), part.slots) for k in range(members)
+        ]
+        return _added(ctx, part, values, read)
+
+    def iteration(step: SSAValue, values: list[SSAValue]) -> list[SSAValue]:
+        return add(emit.mul(step, together), together, values)
+
+    iterations = blocks // together
+    if iterations == 1:
+        carried = add(0, together, carried)
+    else:
+        carried = emit.loop(iterations, carried, iteration)
+    if blocks % together:
+        carried = add(iterations * together, blocks % together, carried)
+    return carried[:count]
+
+
+def _read_partial_sum(ctx: KernelContext, number: int, rank: Index, slots: int) -> list[SSAValue]:
+    pointer = partial_sum_pointer(ctx, number, rank)
+    read: list[SSAValue] = []
+    for place, width in pieces(ctx, slots):
+        read += ctx.emit.load(ctx.emit.pointer(pointer, place, f32), f32, width)
+    return read
+
+
+def _added(
+    ctx: KernelContext, part: PartialSum, carried: list[SSAValue], read: list[list[SSAValue]]
+) -> list[SSAValue]:
+    """What was `carried`, with the parts of some more blocks."""
+    emit, count = ctx.emit, len(part.layout.offsets)
+    sums, tops = carried[:count], carried[count:]
+    if part.state is not None:
+        before = tops
+        for each in read:
+            tops = [combine(ctx, a, b, "max") for a, b in zip(tops, each[count:], strict=True)]
+        state = OnlineMaximum(part.state, tops)
+
+        def weighed(values: list[SSAValue], maxima: list[SSAValue]) -> list[SSAValue]:
+            pairs = zip(maxima, tops, strict=True)
+            factors = [exp_of_difference(emit, own, top) for own, top in pairs]
+            return scaled(emit, values, state.at(factors, part.layout))
+
+        sums = weighed(sums, before)
+        read = [weighed(each[:count], each[count:]) for each in read]
+    for each in read:
+        kind = part.op.kind.data
+        sums = [combine(ctx, a, b, kind) for a, b in zip(sums, each[:count], strict=True)]
+    return [*sums, *tops]

@@ -1,0 +1,121 @@
+"""
+Full and empty barriers (mbarriers) of a loop whose tiles a producer copies.
+
+Each of the loop's buffers has three. `full` completes when all bytes of an iteration have come,
+`empty` when each of the other warps has read them. Iteration t uses buffer t % stages and is phase
+t / stages of these, of which waiting threads name the parity (PTX ISA, section "mbarrier"). `early`
+has one phase only, where some tiles of the first iterations are copied before the previous grid
+has ended (`KernelContext.paced`): it completes when these have come, and `full` then counts the
+others.
+"""
+
+from collections.abc import Sequence
+
+from xdsl.dialects.builtin import i8
+from xdsl.ir import SSAValue
+
+from mirage_mlir.decisions.schedule import MBARRIER_BYTES
+from mirage_mlir.dialects import nvvm, nvvm_hopper, threadblock
+from mirage_mlir.dialects.layout import AwaitTileOp, ReleaseTilesOp
+from mirage_mlir.passes.analysis.buffers import copied_invariant_loads
+from mirage_mlir.passes.analysis.tile_attributes import PROXY_FENCE, shares_tiles
+from mirage_mlir.passes.codegen.context import KernelContext
+from mirage_mlir.passes.codegen.emitter import Index
+from mirage_mlir.passes.codegen.multicast_copies import in_block, is_writer
+
+PATIENCE = 10_000_000
+"""Nanoseconds that one try of a wait takes at most; the wait itself goes on."""
+
+
+def _barrier(ctx: KernelContext, group: int, slot: Index) -> SSAValue:
+    """The address of one barrier; those of all buffers stand together."""
+    at = ctx.emit.mul(slot, MBARRIER_BYTES)
+    start = ctx.graph.memory.mbarrier_offset + group * ctx.stages * MBARRIER_BYTES
+    return ctx.emit.pointer(ctx.shared, at, i8, start)
+
+
+def full_barrier(ctx: KernelContext, slot: Index) -> SSAValue:
+    """The address of the barrier that says that buffer `slot` is full."""
+    return _barrier(ctx, 0, slot)
+
+
+def empty_barrier(ctx: KernelContext, slot: Index) -> SSAValue:
+    """The address of the barrier that says that buffer `slot` is empty."""
+    return _barrier(ctx, 1, slot)
+
+
+def early_barrier(ctx: KernelContext, slot: Index) -> SSAValue:
+    """The address of the barrier that says that buffer `slot` has what could be copied at once."""
+    return _barrier(ctx, 2, slot)
+
+
+def invariant_barrier(ctx: KernelContext, op: threadblock.LoadOp) -> SSAValue:
+    """The address of the barrier that completes when a loop-invariant tile has arrived."""
+    number = 3 * ctx.stages + copied_invariant_loads(ctx.graph).index(op)
+    start = ctx.graph.memory.mbarrier_offset + number * MBARRIER_BYTES
+    return ctx.emit.pointer(ctx.shared, start, i8)
+
+
+def initialise(ctx: KernelContext, barriers: Sequence[SSAValue], arrivals: int) -> None:
+    """Initialise barriers for `arrivals` arrivals per phase; one thread executes this."""
+    for barrier in barriers:
+        ctx.emit.insert(nvvm_hopper.MBarrierInitOp(barrier, ctx.emit.i32(arrivals)))
+
+
+def wait(ctx: KernelContext, barrier: SSAValue, parity: Index) -> None:
+    """Wait until the phase of `barrier` with this parity is complete."""
+    emit = ctx.emit
+    ticks = emit.i32(PATIENCE)
+    emit.insert(nvvm_hopper.MBarrierWaitParityOp(barrier, emit.i32(parity), ticks))
+
+
+def parity_of(ctx: KernelContext, iteration: Index) -> Index:
+    """The parity of the phase in which `iteration` fills its buffer."""
+    return ctx.emit.bits(ctx.emit.div(iteration, ctx.stages), 1)
+
+
+def await_tiles(ctx: KernelContext, iteration: Index) -> None:
+    """Wait until the tiles of `iteration` have arrived."""
+    await_buffer(ctx, ctx.slot, iteration)
+
+
+def await_buffer(ctx: KernelContext, slot: Index, iteration: Index) -> None:
+    """Wait until all tiles of an iteration are in the buffer that it uses."""
+    if ctx.paced:
+        wait(ctx, early_barrier(ctx, slot), 0)
+    wait(ctx, full_barrier(ctx, slot), parity_of(ctx, iteration))
+
+
+def await_tile(ctx: KernelContext, op: AwaitTileOp) -> None:
+    """Wait until a loop-invariant tile has arrived."""
+    load = op.tile.owner
+    assert isinstance(load, threadblock.LoadOp)
+    wait(ctx, invariant_barrier(ctx, load), 0)
+
+
+def release_tiles(ctx: KernelContext, op: ReleaseTilesOp) -> None:
+    """
+    Say that this warp has read the tiles of the present iteration, to all blocks that write there.
+
+    An arrival orders what threads read before what threads write, but not before what copies
+    write, which go another way to shared memory: without the fence, here or in a barrier since
+    then, copies overtook `ldmatrix` on an H200 where three blocks shared a multiprocessor.
+    """
+    emit = ctx.emit
+    if PROXY_FENCE in op.attributes:
+        emit.insert(nvvm_hopper.FenceProxyOp())
+    emit.insert(nvvm.BarWarpSyncOp(emit.i32(-1)))
+    arrive_at_empty_barriers(ctx)
+
+
+def arrive_at_empty_barriers(ctx: KernelContext) -> None:
+    """Consumer arrive: this warp arrives at the empty barriers of the current buffers."""
+    emit = ctx.emit
+    if shares_tiles(ctx.graph):
+        # Each of the first lanes tells one block.
+        with emit.when(is_writer(ctx, ctx.lane)):
+            barrier = in_block(ctx, empty_barrier(ctx, ctx.slot), ctx.lane)
+            emit.insert(nvvm_hopper.MBarrierArriveOp(barrier))
+        return
+    with emit.when(emit.equal(ctx.lane, 0)):
+        emit.insert(nvvm_hopper.MBarrierArriveOp(empty_barrier(ctx, ctx.slot)))

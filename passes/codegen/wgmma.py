@@ -1,0 +1,306 @@
+"""Emits asynchronous warpgroup matmuls (`wgmma`), and waits where their sums are needed."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+
+from xdsl.dialects import arith, llvm
+from xdsl.dialects.builtin import bf16, f16, f32, i32, i64
+from xdsl.ir import SSAValue
+
+from mirage_mlir.decisions.schedule import GROUP_WARPS
+from mirage_mlir.decisions.wgmma import (
+    ADDRESS_MASK,
+    ADDRESS_UNIT,
+    COLUMN_STEP,
+    ITEM_BYTES,
+    MAX_COLUMNS,
+    WGMMA_DEPTH,
+    WGMMA_ROWS,
+    OperandTile,
+    operand_tile,
+)
+from mirage_mlir.dialects import threadblock
+from mirage_mlir.dialects.layout import RegistersAttr, layout_of
+from mirage_mlir.dialects.nvvm_wgmma import (
+    ElementName,
+    RegistersForm,
+    WgmmaCommitOp,
+    WgmmaFenceOp,
+    WgmmaMmaAsyncOp,
+    WgmmaWaitOp,
+    accumulators,
+    pinned,
+)
+from mirage_mlir.layouts.layout import ceil_div
+from mirage_mlir.passes.analysis.buffers import shared_layout
+from mirage_mlir.passes.analysis.tile_attributes import matmul_sizes
+from mirage_mlir.passes.codegen.context import KernelContext
+from mirage_mlir.passes.codegen.emitter import Emitter, Index
+from mirage_mlir.passes.codegen.fragments import packed_fragments
+
+STEPS_TOGETHER = 2
+"""Steps of a matmul whose left side is made meanwhile, between two fences."""
+
+SLOTS_PER_STEP = 4
+"""Sums that a thread has of 64 rows and 8 columns."""
+
+
+@dataclass(frozen=True)
+class Operand:
+    """
+    One side of a matmul in shared memory, from where a warpgroup's part of it starts.
+
+    Args:
+        descriptor: of the part's start (i64).
+        tile: how the instruction reads it.
+    """
+
+    descriptor: SSAValue
+    tile: OperandTile
+
+    def at(self, emit: Emitter, outer: int, depth: int) -> SSAValue:
+        """The descriptor of what starts so many places on."""
+        distance = self.tile.start(outer, depth) * ITEM_BYTES // ADDRESS_UNIT
+        if not distance:
+            return self.descriptor
+        return emit.result(arith.AddiOp(self.descriptor, emit.i64(distance)))
+
+
+@dataclass(frozen=True)
+class GroupTile:
+    """
+    What one warpgroup computes of a matmul.
+
+    Args:
+        outer: where it starts, on the instruction's rows and on its columns, in elements.
+        depth: where it starts along the depth.
+        row_tiles: its rows, in units of 64.
+        columns: its columns.
+        steps: its depth, in units of 16.
+    """
+
+    outer: tuple[Index, Index]
+    depth: Index
+    row_tiles: int
+    columns: int
+    steps: int
+
+
+@dataclass(frozen=True)
+class StartedMatmul:
+    """
+    A matmul that has been started.
+
+    Args:
+        sums: a struct for each instruction's part of the result, in the order of the slots.
+        widths: the columns of each.
+    """
+
+    sums: list[SSAValue]
+    widths: list[int]
+
+
+def group_tile(ctx: KernelContext, op: threadblock.MatmulOp) -> GroupTile:
+    """The warpgroup's part: groups along the columns count first, then the depth, then rows."""
+    emit = ctx.emit
+    rows, columns, depth = matmul_sizes(op)
+    down, across, deep = op.warp_counts
+    swapped = op.swapped is not None
+    heights = (COLUMN_STEP, WGMMA_ROWS) if swapped else (WGMMA_ROWS, COLUMN_STEP)
+    tall = ceil_div(ceil_div(rows, heights[0]), down) * heights[0]
+    wide = ceil_div(ceil_div(columns, heights[1]), across) * heights[1]
+    steps = depth // WGMMA_DEPTH // deep
+    group = emit.div(ctx.warp, GROUP_WARPS)
+    above = emit.div(group, across)
+    row = emit.mul(emit.div(above, deep), tall) if down > 1 else 0
+    column = emit.mul(emit.rem(group, across), wide) if across > 1 else 0
+    inner = emit.mul(emit.rem(above, deep) if down > 1 else above, steps * WGMMA_DEPTH)
+    depth_start: Index = inner if deep > 1 else 0
+    if swapped:
+        return GroupTile((column, row), depth_start, wide // WGMMA_ROWS, tall, steps)
+    return GroupTile((row, column), depth_start, tall // WGMMA_ROWS, wide, steps)
+
+
+def operand(
+    ctx: KernelContext, op: threadblock.MatmulOp, index: int, outer: Index, depth: Index
+) -> Operand:
+    """Operand `index` (0: left) of a matmul, from (outer, depth) on."""
+    value = op.operands[index]
+    tile = operand_tile(shared_layout(value), depth_along_columns=index == 0)
+    assert tile is not None, "assign-layouts swizzles what warpgroups multiply"
+    return operand_from(ctx.emit, ctx.shared_pointer(value), tile, outer, depth)
+
+
+def operand_from(
+    emit: Emitter, pointer: SSAValue, tile: OperandTile, outer: Index, depth: Index
+) -> Operand:
+    """A tile that starts at `pointer`, from (outer, depth) on."""
+    line, along = (outer, depth) if tile.along_depth else (depth, outer)
+    start = emit.mul(emit.div(along, tile.pitch), tile.panel)
+    start = emit.add(start, emit.add(emit.mul(line, tile.pitch), emit.rem(along, tile.pitch)))
+    address: Index = emit.result(llvm.PtrToIntOp(pointer, i32))
+    address = emit.add(address, emit.mul(start, ITEM_BYTES))
+    units = emit.bits(emit.shift_right(address, ADDRESS_UNIT.bit_length() - 1), ADDRESS_MASK)
+    wide = emit.result(arith.ExtUIOp(emit.i32(units), i64))
+    constant = tile.constant
+    signed = constant - (1 << 64) if constant >> 63 else constant
+    return Operand(emit.result(arith.OrIOp(wide, emit.i64(signed))), tile)
+
+
+@dataclass
+class Sides:
+    """
+    The operands of a matmul, as one warpgroup takes them.
+
+    Args:
+        left: of the instruction's rows; None where it is in registers.
+        fragments: of a left operand in registers, by step and 64 rows.
+        right: of the instruction's columns.
+    """
+
+    left: Operand | None
+    fragments: dict[int, list[list[SSAValue]]]
+    right: Operand
+
+
+def sides_of(ctx: KernelContext, op: threadblock.MatmulOp, part: GroupTile) -> Sides:
+    """The operands of `op` from where the warpgroup's part starts; of registers none yet."""
+    first, second = (1, 0) if op.swapped is not None else (0, 1)
+    right = operand(ctx, op, second, part.outer[1], part.depth)
+    if isinstance(layout_of(op.operands[first]), RegistersAttr):
+        return Sides(None, {}, right)
+    return Sides(operand(ctx, op, first, part.outer[0], part.depth), {}, right)
+
+
+def registers_of_step(
+    ctx: KernelContext, op: threadblock.MatmulOp, part: GroupTile, step: int
+) -> list[list[SSAValue]]:
+    """The left operand's registers in one step, as i32, for each 64 rows."""
+    return [
+        [
+            each if each.type == i32 else ctx.emit.result(llvm.BitcastOp(each, i32))
+            for each in fragment
+        ]
+        for fragment in packed_fragments(ctx, op, part.row_tiles, step)
+    ]
+
+
+def start(
+    ctx: KernelContext,
+    op: threadblock.MatmulOp,
+    added: list[SSAValue] | None,
+    compute: Callable[[int, int], None] | None = None,
+    columns: int | None = None,
+) -> StartedMatmul:
+    """
+    Start the matmul `op`; it is added to the slots `added` where given.
+
+    With `columns` the instruction has as many: those of matmuls that are computed as one, the
+    first of which is `op`.
+
+    With `compute` its left side, in registers, is not there yet: called with the number of row
+    tiles and a step it makes what that step takes. Some steps run while those behind are made.
+    """
+    emit = ctx.emit
+    emit.location = op.location
+    part = group_tile(ctx, op)
+    if columns is not None:
+        part = replace(part, columns=columns)
+    sides = sides_of(ctx, op, part)
+    firsts = range(0, part.columns, MAX_COLUMNS)
+    places = [(row, first) for row in range(part.row_tiles) for first in firsts]
+    widths = [min(MAX_COLUMNS, part.columns - first) for _, first in places]
+    sums = initial_sums(emit, widths, added)
+    together = part.steps if compute is None else STEPS_TOGETHER
+    for step in range(part.steps):
+        if step % together == 0:
+            for each in range(step, min(part.steps, step + together)):
+                if compute is not None:
+                    compute(part.row_tiles, each)
+                if sides.left is None:
+                    sides.fragments[each] = registers_of_step(ctx, op, part, each)
+            emit.insert(WgmmaFenceOp())
+        adds = added is not None or step > 0
+        for number, place in enumerate(places):
+            form = RegistersForm(widths[number], element_name(op), False, adds)
+            sums[number] = multiply(emit, sides, (*place, step), sums[number], form)
+    emit.insert(WgmmaCommitOp())
+    return StartedMatmul(sums, widths)
+
+
+def multiply(
+    emit: Emitter,
+    sides: Sides,
+    place: tuple[int, int, int],
+    sums: SSAValue,
+    form: RegistersForm,
+) -> SSAValue:
+    """One instruction: 64 rows, some columns and 16 of depth at `place`; the sums after it."""
+    row, column, step = place
+    right = sides.right.at(emit, column, step * WGMMA_DEPTH)
+    across = not sides.right.tile.along_depth
+    if sides.left is None:
+        form = replace(form, transposed=across)
+        fields = fields_of(emit, sums, form.columns)
+        return emit.result(form.make(fields, sides.fragments[step][row], right))
+    left = sides.left.at(emit, row * WGMMA_ROWS, step * WGMMA_DEPTH)
+    layouts = ("row" if sides.left.tile.along_depth else "col", "row" if across else "col")
+    return emit.result(
+        WgmmaMmaAsyncOp(sums, left, right, form.columns, form.element, layouts, adds=form.adds)
+    )
+
+
+def element_name(op: threadblock.MatmulOp) -> ElementName:
+    """The element type of the operands."""
+    element = threadblock.tile_type(op.lhs).element_type
+    assert element in (f16, bf16), "assign-layouts gives `wgmma` 16-bit operands"
+    return "f16" if element == f16 else "bf16"
+
+
+def initial_sums(
+    emit: Emitter, widths: Sequence[int], added: list[SSAValue] | None
+) -> list[SSAValue]:
+    """The structs that the instructions start from: `added` in registers of their own, or zero."""
+    if added is None:
+        return [
+            emit.result(llvm.ZeroOp.create(result_types=[accumulators(width)])) for width in widths
+        ]
+    sums: list[SSAValue] = []
+    for width in widths:
+        count = slots_in(width)
+        sums.append(emit.result(pinned(added[:count])))
+        added = added[count:]
+    assert not added
+    return sums
+
+
+def slots_in(columns: int) -> int:
+    """Sums that a thread has of 64 rows and so many columns."""
+    return columns // COLUMN_STEP * SLOTS_PER_STEP
+
+
+def fields_of(emit: Emitter, sums: SSAValue, columns: int) -> list[SSAValue]:
+    """The sums of one struct."""
+    return [emit.field(sums, number, f32) for number in range(slots_in(columns))]
+
+
+def sums_of(emit: Emitter, matmul: StartedMatmul) -> list[SSAValue]:
+    """The slots of a matmul that was started, for the matmuls that will be added to them."""
+    slots: list[SSAValue] = []
+    for sums, width in zip(matmul.sums, matmul.widths, strict=True):
+        slots += fields_of(emit, sums, width)
+    return slots
+
+
+def finish(emit: Emitter, matmul: StartedMatmul) -> list[SSAValue]:
+    """The slots of a matmul that was started, once the tensor cores have computed them."""
+    return finished_sums(emit, sums_of(emit, matmul))
+
+
+def finished_sums(emit: Emitter, slots: Sequence[SSAValue]) -> list[SSAValue]:
+    """The same slots once all matmuls are over."""
+    emit.insert(WgmmaWaitOp(0))
+    done = emit.result(pinned(slots))
+    return [emit.field(done, number, f32) for number in range(len(slots))]

@@ -1,0 +1,87 @@
+"""
+Rearrangements as views and copies.
+
+What strides cannot express (repeated elements in a row, a reshape of a transposed tensor) becomes a
+copy between views. A copy is a `kernel.cast` to the type that its operand has.
+"""
+
+from collections.abc import Sequence
+
+from xdsl.dialects.builtin import TensorType
+from xdsl.dialects.func import FuncOp, ReturnOp
+from xdsl.ir import Operation, SSAValue
+from xdsl.rewriter import InsertPoint, Rewriter
+
+from mirage_mlir.diagnostics import remark
+from mirage_mlir.dialects import kernel
+from mirage_mlir.interpreters.operators import structure_of
+from mirage_mlir.passes.frontend.strided_views import owns_memory, view_of
+from mirage_mlir.passes.patterns.decompose import take_apart
+
+
+def _typed(value: SSAValue, shape: Sequence[int]) -> TensorType:
+    return TensorType(kernel.tensor_type(value).element_type, shape)
+
+
+def _repetition(op: kernel.RepetitionOp) -> list[Operation]:
+    """`op` as a broadcast along a new dimension, a copy and a reshape."""
+    shape, dim, times = kernel.shape_of(op.input), op.dim.value.data, op.times.value.data
+    # numpy.tile runs through the whole again and again, repeat_interleave through each element.
+    place = dim if isinstance(op, kernel.RepeatOp) else dim + 1
+    single = (*shape[:place], 1, *shape[place:])
+    spread = (*shape[:place], times, *shape[place:])
+    reshaped = kernel.ReshapeOp(op.input, _typed(op.input, single))
+    broadcast = kernel.BroadcastOp(reshaped.result, _typed(op.input, spread))
+    copied = kernel.CastOp(broadcast.result, broadcast.result.type)
+    return [reshaped, broadcast, copied, kernel.ReshapeOp(copied.result, op.result.type)]
+
+
+def _copy_strided_parts(op: kernel.ConcatOp) -> None:
+    """Make the operands of a concat dense: it reads them in groups of dimensions."""
+    for index, value in enumerate(op.inputs):
+        view = view_of(value)
+        if view is None or not view.contiguous:
+            copied = kernel.CastOp(value, value.type)
+            copied.location = op.location
+            Rewriter.insert_op(copied, InsertPoint.before(op))
+            op.operands[index] = copied.result
+
+
+def _replace(op: Operation, by: Sequence[Operation]) -> None:
+    """Put `by` in the place of `op`; in diagnostics they are at its place, too."""
+    for new in by:
+        new.location = op.location
+    Rewriter.replace_op(op, by)
+
+
+def _copy_borrowed_results(function: FuncOp) -> None:
+    """A result that is an argument, part of a tensor or an earlier result needs its own memory."""
+    last = function.body.block.last_op
+    assert isinstance(last, ReturnOp)
+    roots: list[SSAValue] = []
+    for index, value in enumerate(last.operands):
+        view = view_of(value)
+        if view is None or view.root in roots or not owns_memory(value):
+            copied = kernel.CastOp(value, value.type)
+            copied.location = last.location
+            function.body.block.insert_op_before(copied, last)
+            last.operands[index] = copied.result
+        else:
+            roots.append(view.root)
+
+
+def normalise(function: FuncOp) -> None:
+    """Rewrite, in place, to operators that kernels have inside, and views by strides."""
+    for op in list(function.body.block.ops):
+        if (row := structure_of(op)) is not None and not row.searched and take_apart(op):
+            remark(op, "is not fused as one operator: it is taken apart, as kernel-decompose does")
+    for op in list(function.body.block.ops):
+        if isinstance(op, kernel.RepetitionOp):
+            _replace(op, _repetition(op))
+    for op in list(function.body.block.ops):
+        if isinstance(op, kernel.ReshapeOp) and view_of(op.result) is None:
+            copied = kernel.CastOp(op.input, op.input.type)
+            _replace(op, [copied, kernel.ReshapeOp(copied.result, op.result.type)])
+        elif isinstance(op, kernel.ConcatOp):
+            _copy_strided_parts(op)
+    _copy_borrowed_results(function)

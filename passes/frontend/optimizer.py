@@ -1,0 +1,291 @@
+"""Plans for a function: the kernels that a search finds for its pieces, or each operator alone."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field, replace
+from math import inf
+from time import perf_counter
+
+from xdsl.context import Context
+from xdsl.dialects.builtin import ModuleOp
+from xdsl.dialects.func import FuncOp
+from xdsl.ir import Operation, SSAValue
+
+from mirage_mlir.diagnostics import fail, remark
+from mirage_mlir.dialects import kernel
+from mirage_mlir.equivalence import Verdict
+from mirage_mlir.passes.frontend import direct
+from mirage_mlir.passes.frontend.from_ir import Piece, UnsupportedError, read_piece
+from mirage_mlir.passes.frontend.normalise import normalise
+from mirage_mlir.passes.frontend.piece_extraction import PieceCut, Said, partition, read_or_remark
+from mirage_mlir.passes.frontend.pieces import PieceSearch
+from mirage_mlir.passes.frontend.plan import Plan, PlannedKernel, returned, stays, to_compute
+from mirage_mlir.passes.frontend.proofs import PieceProofs
+from mirage_mlir.passes.frontend.tile_positions import ArrangementError
+from mirage_mlir.search.program.roles import RolesError
+from mirage_mlir.search.report import SearchReport
+from mirage_mlir.search.single_kernel.limits import Limits
+from mirage_mlir.targets.target import Target
+
+MAX_OPERATORS = 40
+"""Elementary operators (a norm has six) up to which one kernel is searched for: a chain of four
+norms has 34 and fits one, searched in 1.5 s."""
+
+MAX_CUT_OPERATORS = 24
+"""Operators up to which plans of several kernels are searched for the function as a whole: the
+number of cuts grows with its square. Larger ones are cut in pieces first."""
+
+
+MUCH = 0.75
+"""A plan for the whole that takes at most this part of the time of all operators alone is taken: to
+look again in pieces doubled the time of QK-norm attention and found nothing better."""
+
+SLOWER = 1.3
+"""Plans that take this many times as long as each operator alone may be faster on a GPU: of kernels
+that were timed, the model was off by a sixth."""
+
+MOST_PROVED = 8
+"""Plans for a piece that are compared with it: where none is equal, its operators stay alone."""
+
+
+class AloneError(Exception):
+    """An operator that no kernel was found for."""
+
+    def __init__(self, op: Operation) -> None:
+        super().__init__(f"no kernel computes {op.name} alone")
+        self.op = op
+
+
+@dataclass
+class Optimizer:
+    """Finds the plans for one function; `report` is filled on the way."""
+
+    function: FuncOp
+    target: Target
+    limits: Limits
+    report: SearchReport
+    proofs: PieceProofs = field(default_factory=PieceProofs)
+
+    def __post_init__(self) -> None:
+        self.pieces = PieceSearch(self.target, self.limits, self.report)
+        self.considered: list[Plan] = []
+        """All plans for the function as a whole, the fastest first."""
+        self._alone_by_value: dict[SSAValue, PlannedKernel] = {}
+
+    def plans(self) -> Iterator[tuple[Plan, bool]]:
+        """
+        The plans, the fastest in the model first, and whether each operator is alone.
+
+        Of one plan it is; those after it are for timing, for which the model may be wrong.
+        """
+        with self.report.phase("reading"):
+            normalise(self.function)
+        alone = self._alone_or_decomposed()
+        self.report.modelled_alone = alone.seconds
+        plans = self._found(alone.seconds)
+        several = len(alone.kernels) > 1
+        if plans and several and all(plan.seconds >= alone.seconds for plan in plans):
+            # Slices of a product, say, that are results: as products of slices they are too many.
+            plans += self._in_pieces()
+        plans.sort(key=lambda plan: plan.seconds)
+        self.considered = sorted([*plans, alone], key=lambda plan: plan.seconds)
+        # One kernel in any case: its other tilings are candidates to be timed.
+        faster = [plan for plan in plans if plan.seconds < alone.seconds or not several]
+        yield from ((plan, False) for plan in faster)
+        yield alone, True
+        slower = (plan for plan in plans if several and plan.seconds >= alone.seconds)
+        yield from ((plan, False) for plan in slower if plan.seconds < SLOWER * alone.seconds)
+
+    # One piece, or several
+
+    def _whole(self) -> Piece | None:
+        """The function as one piece; None where it is too large or holds what no piece can."""
+        wanted = to_compute(returned(self.function))
+        operators = [op for op in self.function.body.block.ops if op.results]
+        if any(isinstance(op, kernel.GraphDefinedOp) for op in operators):
+            remark(self.function, "has graphs already: other operators are searched around them")
+            return None
+        try:
+            with self.report.phase("reading"):
+                piece = read_piece(inner(operators, wanted), wanted)
+        except UnsupportedError as error:
+            remark(error.op, f"is not fused with its neighbours: {error}")
+            return None
+        except RolesError as error:
+            remark(self.function, f"is searched in pieces: it {error}")
+            return None
+        if (count := len(list(piece.program.operations()))) > MAX_OPERATORS:
+            remark(self.function, f"is searched in pieces: it has {count} operators")
+            return None
+        return piece
+
+    def _found(self, alone: float) -> list[Plan]:
+        """
+        The plans of the function as a whole, and, where that is not enough, of its pieces.
+
+        `alone` is what each operator alone takes.
+        """
+        piece = self._whole()
+        if piece is None:
+            return self._in_pieces()
+        if not piece.results:
+            return []
+        if len(list(piece.program.operations())) > MAX_CUT_OPERATORS:
+            found = self._in_pieces()
+            best = min((plan.seconds for plan in found), default=inf)
+            # One kernel is bound from below before it is searched for.
+            return found + self._planned_whole(piece, 1, min(alone, best))
+        plans = self._planned_whole(piece, self.limits.max_kernels)
+        # A search that left something out may have missed what two smaller ones find.
+        best = min((plan.seconds for plan in plans), default=alone)
+        missed = bool(self.report.cut) and best > MUCH * alone
+        return plans + self._in_pieces() if missed or not plans else plans
+
+    def _planned_whole(self, piece: Piece, max_kernels: int, most: float = inf) -> list[Plan]:
+        kernels = self.pieces.plans(piece, max_kernels, most)
+        return [Plan(self.function, (planned,), self.proofs.compare) for planned in kernels]
+
+    def _in_pieces(self) -> list[Plan]:
+        """The function cut in pieces, each of which is planned by itself."""
+        # Half of what is left of the time is for the search of the pieces.
+        half = replace(self.limits, deadline=(perf_counter() + self.limits.deadline) / 2)
+        said: Said = set()
+        with self.report.phase("partition"):
+            parts = partition(
+                self.function, self.target, self.pieces.seconds, expired=half.expired, said=said
+            )
+        if half.expired():
+            self.report.cut.append(f"ways to cut the program after half of {half.reason}")
+        pieces = [_piece(part, said) for part in parts]
+        self.pieces.search(filter(None, pieces), self.limits.max_kernels)
+        found: dict[tuple[SSAValue, ...], PlannedKernel] = {}
+        try:
+            for part, piece in zip(parts, pieces, strict=True):
+                best = None if piece is None else self._planned(piece)
+                kernels = self._apart(part) if best is None else [best]
+                found |= {planned.results: planned for planned in kernels}
+        except AloneError as error:
+            remark(error.op, f"no plan in pieces: {error}", detail=True)
+            return []
+        return [Plan(self.function, tuple(found.values()), self.proofs.compare)]
+
+    def _planned(self, piece: Piece) -> PlannedKernel | None:
+        """The best that is proved for a piece; None where nothing is."""
+        plans = self.pieces.plans(piece, self.limits.max_kernels)[:MOST_PROVED]
+        # Where the time was over before its search, there is what the cut is based on.
+        found = [*plans, *self.pieces.rough(piece)]
+        for planned in found:
+            if self._is_proved(planned):
+                return replace(planned, rivals=tuple(p for p in found if p is not planned))
+        return None
+
+    def _apart(self, part: PieceCut) -> list[PlannedKernel]:
+        """
+        Each operator of a part alone.
+
+        Raises:
+            AloneError: that is impossible.
+        """
+        kernels: dict[SSAValue, PlannedKernel] = {}
+        pending = list(part.results)
+        while pending:
+            value = pending.pop()
+            if value in kernels or value.owner not in part.operators:
+                continue
+            kernels[value] = self._operator_alone(value)
+            pending += to_compute(kernels[value].arguments)
+        return list(kernels.values())
+
+    def _is_proved(self, planned: PlannedKernel) -> bool:
+        """Whether a plan for a piece can be written, and computes what it should."""
+        try:
+            with self.report.phase("verification"):
+                if self.proofs.sifted(planned):
+                    return True
+                proof = self.proofs.of(planned)
+        except ArrangementError as error:
+            self.report.refuse(f"{planned.structure} of a piece: {error}")
+            return False
+        if proof.verdict is Verdict.EQUAL:
+            return True
+        self.report.rejected += 1
+        remark(self.function, f"{planned.structure} of a piece was rejected: {proof}", detail=True)
+        return False
+
+    # Each operator alone
+
+    def _alone_or_decomposed(self) -> Plan:
+        """Each operator alone; those for which that is impossible are taken apart first."""
+        try:
+            return self._alone(self.function)
+        except AloneError:
+            decomposed = decompose(self.function)
+        try:
+            return self._alone(decomposed)
+        except AloneError as error:
+            fail(error.op, "has no kernel: its grid would need too many axes or its tiles too much")
+
+    def _alone(self, function: FuncOp) -> Plan:
+        kernels: dict[SSAValue, PlannedKernel] = {}
+        pending = to_compute(returned(function))
+        while pending:
+            value = pending.pop()
+            if value in kernels:
+                continue
+            kernels[value] = self._operator_alone(value)
+            pending += to_compute(kernels[value].arguments)
+        return Plan(function, tuple(kernels.values()), self.proofs.compare)
+
+    def _operator_alone(self, value: SSAValue) -> PlannedKernel:
+        if value not in self._alone_by_value:
+            self._alone_by_value[value] = self._planned_alone(value)
+        return self._alone_by_value[value]
+
+    def _planned_alone(self, value: SSAValue) -> PlannedKernel:
+        op = value.owner
+        assert isinstance(op, Operation)
+        if isinstance(op, kernel.ConstantOp):
+            return direct.constant(op, self.target)
+        if isinstance(op, kernel.ConcatOp):
+            return direct.concat(op, self.target)
+        try:
+            piece = read_piece([op], [value])
+        except UnsupportedError as error:
+            fail(op, str(error))
+        with self.report.phase("operators alone"):
+            planned = self.pieces.operator(piece)
+        if planned is None:
+            raise AloneError(op)
+        return planned
+
+
+def _piece(part: PieceCut, said: Said) -> Piece | None:
+    """A part of a function as a piece to search; None where it is none."""
+    if _is_one_operator(part) and isinstance(
+        part.results[0].owner, kernel.ConstantOp | kernel.ConcatOp
+    ):
+        return None
+    return read_or_remark(part, said)
+
+
+def _is_one_operator(part: PieceCut) -> bool:
+    """Whether a part computes one operator, besides views and numbers."""
+    made = [op for op in part.operators if not stays(op) and not isinstance(op, kernel.ConstantOp)]
+    return len(made) == 1 or not made
+
+
+def inner(operators: list[Operation], wanted: list[SSAValue]) -> set[Operation]:
+    """The operators to search together: all but views of the function's arguments."""
+    computed = {op for op in operators if to_compute(op.results)}
+    assert all(value.owner in computed for value in wanted)
+    return computed
+
+
+def decompose(function: FuncOp) -> FuncOp:
+    """A copy of `function` with norms and softmax taken apart."""
+    from mirage_mlir.passes.kernel_decompose import KernelDecomposePass
+
+    module = ModuleOp([function.clone()])
+    KernelDecomposePass().apply(Context(), module)
+    copy = module.body.block.first_op
+    assert isinstance(copy, FuncOp)
+    return copy

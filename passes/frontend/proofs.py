@@ -1,0 +1,192 @@
+"""
+Plans of several pieces, compared with their program as a whole or piece by piece.
+
+If each piece is equal to its operators for any values that it reads, the whole is equal to the
+program; what is left to see is that pieces were put together rightly, which a run of the whole in
+floating point shows. The time that random tests take grows with a program, and so does the size of
+normal forms.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from typing import NamedTuple
+
+from xdsl.dialects.builtin import ModuleOp
+from xdsl.dialects.func import FuncOp, ReturnOp
+from xdsl.ir import Block, Operation, Region, SSAValue
+
+from mirage_mlir.equivalence.check import BUDGET, Verifier
+from mirage_mlir.equivalence.comparison_report import EquivalenceReport, Tests, Verdict
+from mirage_mlir.equivalence.symbolic import Proof, prove
+from mirage_mlir.passes.frontend.plan import Plan, PlannedKernel
+from mirage_mlir.passes.frontend.printed import printed
+from mirage_mlir.passes.frontend.strided_views import is_strided_view
+
+MOST_AT_ONCE = 5
+"""Pieces of a plan that are compared as one program: of more, normal forms are too large."""
+
+
+WHOLE = 1.0
+"""Seconds that random tests of several pieces as one program may take: pieces take less."""
+
+
+class _Written(NamedTuple):
+    """A plan for a piece as functions, and their texts."""
+
+    planned: PlannedKernel
+    reference: FuncOp
+    candidate: FuncOp
+    expected: str
+    """The text of the reference."""
+    text: str
+    """Of both."""
+
+
+@dataclass
+class PieceProofs:
+    """What comparisons of pieces came to; equal pieces are compared once."""
+
+    budget: float = BUDGET
+    """Seconds that random tests of one comparison may take."""
+    _known: dict[str, EquivalenceReport] = field(default_factory=dict[str, EquivalenceReport])
+    _pieces: dict[str, Verifier] = field(default_factory=dict[str, Verifier])
+    """By the text of what a piece stands for."""
+    _written: dict[int, _Written] = field(default_factory=dict[int, _Written])
+    """By the identity of a plan, which is kept with it."""
+    _sifted: dict[str, bool] = field(default_factory=dict[str, bool])
+    """By both texts: programs may have many pieces that are alike."""
+    _wholes: dict[FuncOp, Verifier] = field(default_factory=dict[FuncOp, Verifier])
+
+    def sifted(self, planned: PlannedKernel) -> bool:
+        """
+        Whether normal forms prove a piece: enough for a candidate that may not be returned.
+
+        Raises:
+            ArrangementError: the kernels cannot be written.
+        """
+        written = self._write(planned)
+        if written.text not in self._sifted:
+            self._sifted[written.text] = prove(written.reference, written.candidate).proved
+        return self._sifted[written.text]
+
+    def _write(self, planned: PlannedKernel) -> _Written:
+        """What a plan for a piece stands for, and its kernels, written once."""
+        if id(planned) not in self._written:
+            reference, candidate = _reference(planned), _candidate(planned)
+            expected = printed(ModuleOp([reference.clone()]))
+            text = expected + printed(ModuleOp([candidate.clone()]))
+            self._written[id(planned)] = _Written(planned, reference, candidate, expected, text)
+        return self._written[id(planned)]
+
+    def of(self, planned: PlannedKernel) -> EquivalenceReport:
+        """
+        Compare the kernels of a piece with its operators.
+
+        Raises:
+            ArrangementError: the kernels cannot be written.
+        """
+        _, reference, candidate, expected, text = self._write(planned)
+        if text not in self._known:
+            verifier = self._pieces.setdefault(expected, Verifier(reference, budget=self.budget))
+            self._known[text] = verifier.compare(candidate)
+        return self._known[text]
+
+    def compare(self, plan: Plan, reference: FuncOp, written: FuncOp) -> EquivalenceReport:
+        """
+        Compare what was written for a plan with its reference, if need be piece by piece.
+
+        The reference must stay as it is.
+        """
+        verifier = self._wholes.setdefault(reference, Verifier(reference, budget=self.budget))
+        if len(plan.kernels) == 1:
+            return verifier.compare(written)
+        if len(plan.kernels) <= MOST_AT_ONCE:
+            whole = verifier.compare(written, WHOLE)
+            if whole.verdict is not Verdict.EQUAL or whole.tests.counts:
+                return whole
+            reports = [self.of(planned) for planned in plan.kernels]
+            tests = _tests(reports)
+            return replace(whole, tests=tests) if tests.counts else whole
+        return self._in_pieces(plan, verifier, written)
+
+    def _in_pieces(self, plan: Plan, verifier: Verifier, written: FuncOp) -> EquivalenceReport:
+        reports = [self.of(planned) for planned in plan.kernels]
+        for report in reports:
+            if report.verdict is not Verdict.EQUAL:
+                return report
+        losses = verifier.losses(written)
+        if losses is None:
+            reason = "pieces are equal, but the whole is too large for a run in floating point"
+            return EquivalenceReport(Verdict.UNDECIDED, verifier.seed, reason=reason)
+        different = list({id(report): report for report in reports}.values())
+        unproved = [report.proof for report in different if not report.proof.proved]
+        accurate = all(loss.acceptable for loss in losses)
+        return EquivalenceReport(
+            Verdict.EQUAL if accurate else Verdict.INACCURATE,
+            verifier.seed,
+            unproved[0] if unproved else Proof(True),
+            _tests(reports),
+            tuple(losses),
+            remarks=(f"piece by piece, {len(reports)} of them, {len(different)} different",),
+            seconds=sum(report.seconds for report in different),
+        )
+
+
+def _tests(reports: Sequence[EquivalenceReport]) -> Tests:
+    """Random tests of all pieces as those of the whole: one that does not count decides."""
+    different = list({id(report): report.tests for report in reports}.values())
+    missing = [tests for tests in different if not tests.counts]
+    if missing:
+        return replace(missing[0], reason=f"one piece is {missing[0]}", passed=False)
+    return Tests(
+        passed=True,
+        bound=min(1.0, sum(tests.bound for tests in different)),
+        theorem=max((tests.theorem for tests in different), key=len),
+        scope=f"each of {len(reports)} pieces, {max((t.scope for t in different), key=len)}",
+    )
+
+
+def _reference(planned: PlannedKernel) -> FuncOp:
+    """The operators that a piece stands for, as a function of the tensors that it reads."""
+    copier = _Copier(planned)
+    return _function(planned, copier.block, [copier.copy(value) for value in planned.results])
+
+
+def _candidate(planned: PlannedKernel) -> FuncOp:
+    """The kernels of a piece as a function of the tensors that it reads."""
+    copier = _Copier(planned)
+    written = planned.write([copier.copy(value) for value in planned.arguments])
+    copier.block.add_ops(written.operations)
+    return _function(planned, copier.block, written.results)
+
+
+class _Copier:
+    """Copies operators that follow from the tensors of which a piece reads views."""
+
+    def __init__(self, planned: PlannedKernel) -> None:
+        roots = dict.fromkeys(map(_root, planned.arguments))
+        self.block = Block(arg_types=[root.type for root in roots])
+        self._values: dict[SSAValue, SSAValue] = dict(zip(roots, self.block.args, strict=True))
+
+    def copy(self, value: SSAValue) -> SSAValue:
+        """The copy of a value; operators are copied when they are first needed."""
+        if value not in self._values:
+            op = value.owner
+            assert isinstance(op, Operation), "a piece needs what it does not read"
+            for operand in op.operands:
+                self.copy(operand)
+            self.block.add_op(op.clone(self._values))
+        return self._values[value]
+
+
+def _root(value: SSAValue) -> SSAValue:
+    """The tensor behind views: several views of one are not independent."""
+    while isinstance(value.owner, Operation) and is_strided_view(value.owner):
+        value = value.owner.operands[0]
+    return value
+
+
+def _function(planned: PlannedKernel, block: Block, results: Sequence[SSAValue]) -> FuncOp:
+    block.add_op(ReturnOp(*results))
+    types = [value.type for value in block.args], [value.type for value in planned.results]
+    return FuncOp("piece", types, Region(block))

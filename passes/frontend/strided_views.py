@@ -1,0 +1,50 @@
+"""Views in functions of kernel operators: which operators move no data, and with what strides."""
+
+from math import prod
+
+from xdsl.ir import Block, Operation, SSAValue
+
+from mirage_mlir.dialects import kernel
+from mirage_mlir.passes.analysis.tensor_views import TensorView, dense_strides, through
+
+STRIDED_VIEWS = (kernel.TransposeOp, kernel.ReshapeOp, kernel.BroadcastOp, kernel.SliceOp)
+"""Operators that strides express, a reshape only where the dims it merges lie densely."""
+
+
+def view_of(value: SSAValue) -> TensorView | None:
+    """
+    The memory behind a value, followed through views; what an operator computes is dense.
+
+    None when a reshape on the way needs a copy.
+    """
+    owner = value.owner
+    if isinstance(owner, Block) or not isinstance(owner, STRIDED_VIEWS):
+        shape = kernel.shape_of(value)
+        return TensorView(value, shape, dense_strides(shape))
+    source = view_of(owner.operands[0])
+    return None if source is None else through(owner, source, kernel.shape_of(value))
+
+
+def owns_memory(value: SSAValue) -> bool:
+    """Whether a value is all of a tensor that the function computes, dims in any order."""
+    view = view_of(value)
+    if view is None or isinstance(view.root.owner, Block) or view.offset:
+        return False
+    pairs = sorted(
+        ((step, size) for size, step in zip(view.shape, view.strides, strict=True) if size > 1),
+        reverse=True,
+    )
+    dense = dense_strides(tuple(size for _, size in pairs))
+    whole = prod(view.shape) == prod(kernel.shape_of(view.root))
+    return whole and tuple(step for step, _ in pairs) == dense
+
+
+def is_strided_view(op: Operation) -> bool:
+    """Whether `op` only looks at its operand's memory in another way."""
+    return isinstance(op, STRIDED_VIEWS) and view_of(op.results[0]) is not None
+
+
+def strides_of(value: SSAValue) -> tuple[int, ...]:
+    """The strides of a value in elements; one that needs a copy is dense after it."""
+    view = view_of(value)
+    return dense_strides(kernel.shape_of(value)) if view is None else view.strides

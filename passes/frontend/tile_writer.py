@@ -1,0 +1,177 @@
+"""The operations of graphs that the search found, as operators on tiles."""
+
+from collections.abc import Callable, Mapping
+
+from xdsl.dialects.builtin import bf16, f16, f32
+from xdsl.ir import Operation, SSAValue
+
+from mirage_mlir.dialects import threadblock
+from mirage_mlir.dialects.bases import TF32
+from mirage_mlir.dialects.common import FloatType
+from mirage_mlir.dialects.threadblock import TileType
+from mirage_mlir.operators.elementwise import Pairwise
+from mirage_mlir.operators.table import ROWS
+from mirage_mlir.passes.frontend.tile_positions import Tile, TileBuilder
+from mirage_mlir.search.cost_model.block_graph import BlockGraph, BlockOperation
+from mirage_mlir.search.program.program import Axes, Function, Kind, Program
+
+ELEMENT_TYPES: Mapping[str, FloatType] = {"f16": f16, "bf16": bf16, "f32": f32}
+
+BINARY: Mapping[Kind, type[threadblock.BinaryOp]] = {
+    Kind(row.search.kind): threadblock.BINARY[row.name]
+    for row in ROWS.values()
+    if isinstance(row.search, Pairwise)
+}
+
+
+FUNCTIONS: Mapping[str, Callable[..., Operation]] = threadblock.UNARY
+"""Operations on a tile, with the parameters of the function."""
+
+
+def _apply(function: Function, value: SSAValue) -> Operation:
+    """The operation that applies `function` to a tile."""
+    return FUNCTIONS[function.name](value, *function.parameters)
+
+
+class TileWriter:
+    """Writes what a graph computes, in the order of its operations, from tiles that it loads."""
+
+    def __init__(self, program: Program, graph: BlockGraph, builder: TileBuilder) -> None:
+        self.program = program
+        self.graph = graph
+        self.builder = builder
+        self._tiles: dict[int, Tile] = {}
+
+    def load(self, index: int, tile: Tile) -> None:
+        """Operation `index` is the load of `tile`."""
+        self._tiles[index] = tile
+
+    def write(self, index: int) -> None:
+        """Write operation `index`, whose operands are written."""
+        operation = self.graph.operations[index]
+        if operation.kind is Kind.CONSTANT:
+            return  # Written where it is used, in the shape that is needed there.
+        if operation.kind in BINARY:
+            self._tiles[index] = self._binary(operation)
+        else:
+            self._tiles[index] = WRITERS[operation.kind](self, operation)
+
+    def result(self, number: int) -> Tile:
+        """The tile of an output, which may be a constant."""
+        if (tile := self._tiles.get(number)) is not None:
+            return tile
+        constant = self._constant(self.graph.operations[number], (None,))
+        return Tile(constant, (None,))
+
+    def root_of_inverse(self, operation: BlockOperation) -> BlockOperation | None:
+        """The square root whose inverse `operation` is, if it is one."""
+        if operation.kind is not Kind.INVERSE:
+            return None
+        producer = self.graph.operations[operation.operands[0]]
+        is_root = producer.kind is Kind.FUNCTION and producer.function == Function("sqrt")
+        return producer if is_root else None
+
+    def _operand(self, operation: BlockOperation, index: int = 0) -> Tile:
+        number = operation.operands[index]
+        if number not in self._tiles:
+            value = self._constant(self.graph.operations[number], (None,))
+            self._tiles[number] = Tile(value, (None,))
+        return self._tiles[number]
+
+    def _binary(self, operation: BlockOperation) -> Tile:
+        first, second = (self.graph.operations[operand] for operand in operation.operands)
+        if first.kind is Kind.CONSTANT and second.kind is Kind.CONSTANT:
+            return self._of_constants(operation)
+        if Kind.CONSTANT in (first.kind, second.kind):
+            return self._with_constant(operation, first, second)
+        if operation.kind is Kind.MUL and operation.operands[0] == operation.operands[1]:
+            tile = self._operand(operation)
+            return Tile(self.builder.append(threadblock.SquareOp(tile.value)), tile.axes)
+        a, b, axes = self.builder.together(self._operand(operation), self._operand(operation, 1))
+        return Tile(self.builder.append(BINARY[operation.kind](a.value, b.value)), axes)
+
+    def _of_constants(self, operation: BlockOperation) -> Tile:
+        a, b = (self._constant(self.graph.operations[o], (None,)) for o in operation.operands)
+        return Tile(self.builder.append(BINARY[operation.kind](a, b)), (None,))
+
+    def _with_constant(
+        self, operation: BlockOperation, first: BlockOperation, second: BlockOperation
+    ) -> Tile:
+        on_left = first.kind is Kind.CONSTANT
+        tile = self._operand(operation, 1 if on_left else 0)
+        constant = first if on_left else second
+        if operation.kind is Kind.MUL:
+            scaled = threadblock.ScaleOp(tile.value, float(constant.value))
+            return Tile(self.builder.append(scaled), tile.axes)
+        if operation.kind is Kind.MAX and constant.value == 0:
+            return Tile(self.builder.append(threadblock.ReluOp(tile.value)), tile.axes)
+        value = self._constant(constant, tile.axes)
+        operands = (value, tile.value) if on_left else (tile.value, value)
+        return Tile(self.builder.append(BINARY[operation.kind](*operands)), tile.axes)
+
+    def _constant(self, constant: BlockOperation, axes: Axes) -> SSAValue:
+        shape = self.builder.shape(axes)
+        return self.builder.append(
+            threadblock.ConstantOp(float(constant.value), TileType(shape, f32))
+        )
+
+    def inverse(self, operation: BlockOperation) -> Tile:
+        """1 / x; of a square root, the one operation for it."""
+        if (root := self.root_of_inverse(operation)) is not None:
+            tile = self._operand(root)
+            return Tile(self.builder.append(threadblock.RsqrtOp(tile.value)), tile.axes)
+        tile = self._operand(operation)
+        one = self.builder.append(
+            threadblock.ConstantOp(1.0, TileType(self.builder.shape(tile.axes), f32))
+        )
+        return Tile(self.builder.append(threadblock.DivOp(one, tile.value)), tile.axes)
+
+    def function(self, operation: BlockOperation) -> Tile:
+        """A function of each element."""
+        tile = self._operand(operation)
+        assert operation.function is not None
+        return Tile(self.builder.append(_apply(operation.function, tile.value)), tile.axes)
+
+    def matmul(self, operation: BlockOperation) -> Tile:
+        """A product of tiles, operands in the type of the tensor core."""
+        assert operation.axis is not None
+        matrix_type = ELEMENT_TYPES[self.program.operand_type]
+        precision = TF32 if self.program.matrix_type == TF32 else None
+        operands = (self._operand(operation), self._operand(operation, 1))
+        left, right = (self.builder.cast(tile, matrix_type) for tile in operands)
+        left, right, axes = self.builder.matrices(left, right, operation.axis)
+        op = threadblock.MatmulOp(left.value, right.value, precision=precision)
+        return Tile(self.builder.append(op), axes)
+
+    def reduction(self, operation: BlockOperation) -> Tile:
+        """A sum or maximum over one axis of a tile."""
+        tile = self._operand(operation)
+        dim = tile.axes.index(operation.axis)
+        kind = (
+            threadblock.ReduceSumOp
+            if operation.kind is Kind.REDUCE_SUM
+            else threadblock.ReduceMaxOp
+        )
+        axes = (*tile.axes[:dim], None, *tile.axes[dim + 1 :])
+        return Tile(self.builder.append(kind(tile.value, (dim,))), axes)
+
+    def accumulate(self, operation: BlockOperation) -> Tile:
+        """A sum or maximum over the loop, and over the blocks that share it."""
+        tile = self._operand(operation)
+        kind = "sum" if operation.kind is Kind.ACCUMULATE_SUM else "max"
+        largest = None
+        if operation.rescale is not None:
+            largest = self.builder.arrange(self._tiles[operation.rescale], tile.axes).value
+        op = threadblock.AccumulateOp(tile.value, kind, self.graph.across, largest)
+        return Tile(self.builder.append(op), tile.axes)
+
+
+WRITERS: Mapping[Kind, Callable[[TileWriter, BlockOperation], Tile]] = {
+    Kind.INVERSE: TileWriter.inverse,
+    Kind.FUNCTION: TileWriter.function,
+    Kind.MATMUL: TileWriter.matmul,
+    Kind.REDUCE_SUM: TileWriter.reduction,
+    Kind.REDUCE_MAX: TileWriter.reduction,
+    Kind.ACCUMULATE_SUM: TileWriter.accumulate,
+    Kind.ACCUMULATE_MAX: TileWriter.accumulate,
+}

@@ -1,0 +1,452 @@
+"""Assigns a layout (registers, shared or global memory) to each tile, in program order."""
+
+from dataclasses import dataclass, field, replace
+from math import prod
+
+from xdsl.dialects.builtin import UnitAttr
+from xdsl.ir import Operation, SSAValue
+
+from mirage_mlir.decisions.sharing import split_warps
+from mirage_mlir.diagnostics import fail
+from mirage_mlir.dialects import thread, threadblock
+from mirage_mlir.dialects.common import i64_array
+from mirage_mlir.dialects.layout import (
+    GlobalAttr,
+    RegistersAttr,
+    SharedAttr,
+    layout_of,
+    set_layout,
+)
+from mirage_mlir.dialects.threadblock import Stage
+from mirage_mlir.layouts.layout import (
+    MMA_DEPTH,
+    MMA_ROWS,
+    WARP_THREADS,
+    RegisterLayout,
+    SharedLayout,
+    as_matrix,
+    blocked,
+    ceil_div,
+    largest_power_of_two_divisor,
+    mma_result,
+)
+from mirage_mlir.passes.analysis.row_maxima import is_free, rescaled_with
+from mirage_mlir.passes.analysis.tensor_views import row_major_columns
+from mirage_mlir.passes.analysis.tile_attributes import (
+    MERGES,
+    ONLINE_MAXIMUM,
+    PARTIAL_SUM,
+    STATE,
+    WIDEST_RUN_BYTES,
+    accumulator_of,
+    blocks_across,
+    broadcast_sides,
+    exchanges_sides,
+    folding_sides,
+    has_half_operands,
+    is_folded,
+    is_online_maximum,
+    matmul_sizes,
+    reduced_sides,
+    registers_of,
+    resident_slots,
+    split_warp_bits,
+    stored_run,
+    widest_run,
+)
+from mirage_mlir.passes.codegen.online_softmax import state_layout
+from mirage_mlir.passes.codegen.split_k import partial_sum_store
+from mirage_mlir.passes.layouts.chains import (
+    Chain,
+    left_layout,
+    source_of,
+)
+from mirage_mlir.passes.layouts.places import (
+    TilePlaces,
+    is_partial,
+    merging_graph,
+    pad_depth,
+    scalars_from,
+    shared_for,
+    shared_from,
+)
+from mirage_mlir.passes.layouts.register_layouts import leading
+from mirage_mlir.passes.layouts.wgmma_selection import WgmmaSplit, assign_wgmma, choose_wgmma
+from mirage_mlir.shapes.shapes import format_shape
+from mirage_mlir.targets.target import Target
+
+MAX_RESIDENT_FRAGMENTS = 8
+"""Left fragments, of four registers each, that a thread may keep through the loop: those of 16
+queries of 128 elements."""
+
+
+Maxima = tuple[SSAValue, SSAValue | None, SSAValue | None]
+"""A thread's own maxima in registers; in shared memory those of all warps, where these have their
+own, and those of each block of a cluster, where there are several."""
+
+
+@dataclass
+class LayoutAssignment(TilePlaces):
+    """
+    Gives each operation of one graph its layout, in program order.
+
+    Args:
+        target: the chip's.
+        sharing: blocks of a cluster that share the work after their sums.
+        chains: matmuls whose left operand is another matmul's result in registers.
+        common: row maxima that must be the same in all warps, and those of the iteration alone.
+        given: layouts of thread graphs that are free to have any, by their numbers.
+        free: those that were visited.
+        states: the maxima that sums are merged by.
+        maxima_of_blocks: those that the blocks' parts of a sum are relative to.
+    """
+
+    target: Target
+    sharing: int
+    chains: dict[threadblock.MatmulOp, Chain]
+    common: set[Operation]
+    given: dict[int, RegisterLayout]
+    free: list[thread.GraphOp] = field(default_factory=list[thread.GraphOp])
+    states: dict[tuple[SSAValue, RegisterLayout, tuple[int, ...]], Maxima] = field(
+        default_factory=dict[tuple[SSAValue, RegisterLayout, tuple[int, ...]], Maxima]
+    )
+    maxima_of_blocks: dict[Operation, SSAValue] = field(default_factory=dict[Operation, SSAValue])
+
+    def run(self) -> None:
+        """Visit every operation; new conversions are placed in front of the one that asks."""
+        ops = list(self.graph.body.block.ops)
+        self.numbers = {op: number for number, op in enumerate(ops)}
+        for op in ops:
+            match op:
+                case threadblock.LoadOp():
+                    self.load(op)
+                case threadblock.MatmulOp():
+                    self.matmul(op)
+                case threadblock.AccumulateOp():
+                    self.accumulate(op)
+                case threadblock.ReduceSumOp() | threadblock.ReduceMaxOp():
+                    self.reduce(op)
+                case thread.GraphOp():
+                    self.thread_graph(op)
+                case threadblock.TransposeOp():
+                    self.transpose(op)
+                case threadblock.ConcatOp():
+                    self.concat(op)
+                case threadblock.StoreOp():
+                    self.whole(op, 0)
+                case _:
+                    fail(op, "has no lowering; run fuse-thread-graphs first")
+
+    def load(self, op: threadblock.LoadOp) -> None:
+        """In shared memory for tensor cores, loops and several readings, else read in place."""
+        users = [use.operation for use in op.result.uses]
+        staged = self.stages[op.result] == Stage.LOOP
+        in_loop = any(
+            self.stages[result] == Stage.LOOP for user in users for result in user.results
+        )
+        moved = (threadblock.MatmulOp, threadblock.TransposeOp)
+        if not (staged or in_loop or any(isinstance(user, moved) for user in users)):
+            return set_layout(op, GlobalAttr())
+        # Of several matrices no column is one run of neighbours.
+        single = prod(threadblock.shape_of(op.result)[:-2]) == 1
+        columns_first = single and not row_major_columns(op.source)
+        set_layout(op, SharedAttr.of(shared_for(op.result, columns_first=columns_first)))
+
+    def matmul(self, op: threadblock.MatmulOp) -> None:
+        """Operands in shared memory; accumulators where the matrix split has them."""
+        if prod(threadblock.shape_of(op.rhs)[:-2]) > 1:
+            shape = format_shape(threadblock.shape_of(op.rhs))
+            fail(op, f"has several matrices on its right side ({shape}): a block multiplies by one")
+        chain = self.chains.get(op)
+        in_registers = chain is not None and self.lhs_is_in_registers(op, chain)
+        for index in (0, 1):
+            if not (in_registers and index == 0):
+                self.in_shared(op, index)
+                if matmul_sizes(op)[2] % MMA_DEPTH:
+                    pad_depth(op.operands[index])
+        users = [use.operation for use in op.result.uses]
+        summed = all(
+            isinstance(user, threadblock.AccumulateOp) and user.kind.data == "sum" for user in users
+        )
+        split = self.wgmma_split_of(op, chain, in_registers=in_registers, summed=summed)
+        if in_registers and op.lhs in self.relative:
+            self.relative[op.result] = self.relative[op.lhs]
+        if split is not None:
+            assign_wgmma(op, split)
+        else:
+            self.by_warps(op, chain, in_registers=in_registers, summed=summed)
+
+    def wgmma_split_of(
+        self, op: threadblock.MatmulOp, chain: Chain | None, *, in_registers: bool, summed: bool
+    ) -> WgmmaSplit | None:
+        """How warpgroups compute `op`; None where single warps do."""
+        if not self.target.has_wgmma:
+            return None
+        if chain is None or (not in_registers and source_of(op.lhs) in self.chains):
+            return choose_wgmma(op, self.threads // WARP_THREADS, summed)
+        groups = chain.second if in_registers else chain.first
+        return WgmmaSplit(groups, swapped=False) if chain.groups else None
+
+    def by_warps(
+        self, op: threadblock.MatmulOp, chain: Chain | None, *, in_registers: bool, summed: bool
+    ) -> None:
+        """
+        Let each warp compute a part of `op` by `mma.sync`; with `in_registers`, of a left side in
+        registers.
+        """
+        rows, columns, depth = sizes = matmul_sizes(op)
+        split = split_warps(*sizes, self.threads // WARP_THREADS, may_split=summed)
+        warps = int(split.down), int(split.across), int(split.deep)
+        if chain is not None and in_registers:
+            warps = chain.second
+        elif chain is not None and source_of(op.lhs) not in self.chains:
+            warps = chain.first
+        op.warps = i64_array(warps)
+        fragments = ceil_div(ceil_div(rows, MMA_ROWS), warps[0]) * ceil_div(depth, MMA_DEPTH)
+        invariant = self.stages[op.lhs] == Stage.INVARIANT and self.stages[op.result] == Stage.LOOP
+        if (
+            has_half_operands(op)
+            and invariant
+            and not in_registers
+            and fragments // warps[2] <= MAX_RESIDENT_FRAGMENTS
+        ):
+            op.lhs_in_registers = UnitAttr()
+        set_layout(op, RegistersAttr.of(mma_result(rows, columns, warps)))
+
+    def lhs_is_in_registers(self, op: threadblock.MatmulOp, chain: Chain) -> bool:
+        """Whether the left side of `op` lies in registers as the matrix split takes it."""
+        attribute, source = layout_of(op.lhs), source_of(op.lhs)
+        # The first matmul of a chain may follow one that is in none, and lies as if it were.
+        if source is None or self.chains.get(source) is not chain:
+            return False
+        if not isinstance(attribute, RegistersAttr):
+            return False
+        return attribute.layout == left_layout(op, chain)
+
+    def accumulate(self, op: threadblock.AccumulateOp) -> None:
+        """In the registers of the value that is added."""
+        if layout_of(op.result) is not None:
+            return
+        if PARTIAL_SUM in op.attributes:
+            return self.sum_of_parts(op)
+        if op.rescale is None and op.value in self.relative:
+            assert op.kind.data == "max", "what else uses a row maximum makes it common"
+        layout = self.registers_for(op, 0, partial=True)
+        folded = self.folded(op, layout)
+        set_layout(op, RegistersAttr.of(folded or layout))
+        result, after = op.result, op
+        if op.rescale is not None:
+            result = self.merged(op, folded or layout)
+            assert isinstance(result.owner, Operation)
+            after = result.owner
+        if layout.partial > 1 or (blocks_across(op) > 1 and folded is None):
+            shared = replace(shared_from(op.result, layout), combine=op.kind.data)
+            self.spread(result, shared, blocks_across(op), after, self.maxima_of_blocks.get(op))
+
+    def sum_of_parts(self, op: threadblock.AccumulateOp) -> None:
+        """Each thread of the last block has of the total what it had of its block's part."""
+        layout = self.registers_for(op, 0)
+        layout = self.folded(op, layout) or layout
+        set_layout(op, RegistersAttr.of(layout))
+        if op.rescale is not None:
+            self.state_of(op, op.rescale, layout)
+        leave = partial_sum_store(op)
+        self.graph.body.block.insert_op_before(leave, op)
+
+    def merged(self, op: threadblock.AccumulateOp, layout: RegisterLayout) -> SSAValue:
+        """
+        The sum `op` in `layout`, brought to the maximum of all warps of the block.
+
+        Who reads the parts of several blocks brings these together.
+        """
+        assert op.rescale is not None
+        computed = op.rescale
+        state = self.state_of(op, computed, layout)
+        across = tuple(int(axis) for axis in op.across.get_values())
+        if state.partial == 1 and not across:
+            return op.result
+        key = (op.rescale, state, across)
+        if key not in self.states:
+            self.states[key] = self.maxima(op, computed, state)
+        own, top, of_blocks = self.states[key]
+        if of_blocks is not None:
+            self.maxima_of_blocks[op] = of_blocks
+        if top is None:
+            return op.result
+        graph = merging_graph(op.result, own, top)
+        graph.location = op.location
+        graph.attributes[MERGES] = UnitAttr()
+        set_layout(graph, RegistersAttr.of(layout))
+        last = top.owner
+        assert isinstance(last, Operation)
+        self.graph.body.block.insert_op_after(graph, op if last.is_before_in_block(op) else last)
+        result = graph.results[0]
+        op.result.replace_uses_with_if(result, lambda use: use.operation is not graph)
+        self.stages[result] = Stage.POST
+        return result
+
+    def state_of(
+        self, op: threadblock.AccumulateOp, row_maximum: SSAValue, layout: RegisterLayout
+    ) -> RegisterLayout:
+        """The layout of the maxima for `op`, in which its threads can have them."""
+        state = state_layout(row_maximum, op.value, layout)
+        sides = broadcast_sides(threadblock.shape_of(row_maximum), threadblock.shape_of(op.value))
+        if is_online_maximum(row_maximum):
+            if sides is None or layout.slots_in(state, *sides) is None:
+                self.want_common(row_maximum)
+            return state
+        shape = threadblock.shape_of(row_maximum if sides else op.value)
+        if isinstance(layout_of(row_maximum), RegistersAttr) and (
+            resident_slots(row_maximum, state, shape) is None
+        ):
+            self.in_shared(op, 1)
+        return state
+
+    def maxima(
+        self, op: threadblock.AccumulateOp, computed: SSAValue, state: RegisterLayout
+    ) -> Maxima:
+        """What the maxima of a thread's own iterations are, and those of warps and blocks."""
+        row_maximum, across = op.rescale, list(op.across.get_values())
+        assert row_maximum is not None
+        own = next(
+            (
+                use.operation
+                for use in computed.uses
+                if isinstance(use.operation, threadblock.AccumulateOp)
+                and use.operation.value is computed
+                and use.operation.kind.data == "max"
+                and list(use.operation.across.get_values()) == across
+                and layout_of(use.operation.result) is None
+            ),
+            None,
+        )
+        if own is None:
+            own = threadblock.AccumulateOp(row_maximum, "max", across)
+            own.location = op.location
+        else:
+            own.detach()
+            own.operands[0] = row_maximum
+        self.graph.body.block.insert_op_before(own, op)
+        self.stages[own.result] = Stage.POST
+        own.attributes[STATE] = UnitAttr()
+        set_layout(own, RegistersAttr.of(state))
+        shared = replace(scalars_from(state), combine="max")
+        found, after, top, of_blocks = own.result, own, None, None
+        if state.partial > 1:
+            found = top = self.convert(found, shared, after=after)
+            assert isinstance(top.owner, Operation)
+            after = top.owner
+        if (blocks := blocks_across(own)) > 1:
+            layout = replace(shared, copies=1, blocks=blocks)
+            of_blocks = self.convert(found, layout, after=after)
+        return own.result, top, of_blocks
+
+    def folded(self, op: threadblock.AccumulateOp, layout: RegisterLayout) -> RegisterLayout | None:
+        """What a thread must keep when all that follows is a reduction over rows or columns."""
+        users = [use.operation for use in op.result.uses]
+        if len(users) != 1 or layout.partial > 1:
+            return None
+        sides = folding_sides(op)
+        return layout.folded(*sides) if sides else None
+
+    def reduce(self, op: threadblock.ReduceSumOp | threadblock.ReduceMaxOp) -> None:
+        """
+        Row or column scalars: in registers where a warp has all that it takes.
+
+        Else in shared memory, a copy from each warp that has a part.
+        """
+        sides = reduced_sides(op)
+        if sides is None:
+            self.in_shared(op, 0)
+            rows, columns = as_matrix(threadblock.shape_of(op.result))
+            return set_layout(op, SharedAttr.of(SharedLayout(columns, 1, rows * columns)))
+        rows, columns = sides
+        layout = self.registers_for(op, 0)
+        split = split_warp_bits(layout, rows, columns)
+        if self.can_run(op):
+            op.attributes[ONLINE_MAXIMUM] = UnitAttr()
+            parts = sum(1 << bit for bit in split)
+            if parts:
+                self.relative[op.result] = op.result
+            return set_layout(op, RegistersAttr.of(layout.reduced(rows, columns, parts)))
+        total = accumulator_of(op.input)
+        blocks = blocks_across(total) if is_folded(op.input) else 1
+        maxima = self.maxima_of_blocks.get(total) if isinstance(total, Operation) else None
+        shared_after = self.sharing > 1 and self.stages[op.result] == Stage.POST
+        if not split and blocks > 1 and maxima is not None:
+            reduced = layout.reduced(rows, columns)
+            set_layout(op, RegistersAttr.of(reduced))
+            self.spread(op.result, scalars_from(reduced), blocks, op, maxima)
+            return None
+        if not split and blocks == 1 and not shared_after:
+            if op.input in self.relative:
+                self.relative[op.result] = self.relative[op.input]
+            return set_layout(op, RegistersAttr.of(layout.reduced(rows, columns)))
+        if op.input in self.relative:
+            self.want_common(op.input)
+        kind = "sum" if isinstance(op, threadblock.ReduceSumOp) else "max"
+        down, across = layout.spans()
+        down, across = 1 if rows else down, 1 if columns else across
+        layout = SharedLayout(across, 1, down * across, 1 << len(split), kind)
+        if blocks > 1 and split:
+            set_layout(op, SharedAttr.of(layout))
+            layout = replace(layout, copies=1, blocks=blocks)
+            self.convert(op.result, layout, after=op, maxima=maxima)
+        else:
+            set_layout(op, SharedAttr.of(replace(layout, blocks=blocks)))
+
+    def can_run(self, op: Operation) -> bool:
+        """
+        Whether `op` makes a row maximum that may be the maximum of all iterations of a warp so far.
+        """
+        result = op.results[0]
+        looped = self.stages[result] == Stage.LOOP
+        return looped and op not in self.common and bool(rescaled_with(result)) and is_free(result)
+
+    def thread_graph(self, op: thread.GraphOp) -> None:
+        """In the layout of an operand of the same shape that is in registers, if there is one."""
+        shape = threadblock.shape_of(op.results[0])
+        threads = self.threads * self.shared_by(op)
+        # What is stored in wider elements would be stored in halves of sectors.
+        run = stored_run(op) or widest_run(self.graph)
+        widest = run
+        if threads > self.threads:
+            # A cluster has many threads: give each of them something rather than few a wide piece.
+            # Parts are f32: one access.
+            widest = max(2, min(run, WIDEST_RUN_BYTES // 4, prod(shape) // threads))
+        layout = blocked(shape, threads, largest_power_of_two_divisor(widest, run))
+        if (value := leading(op)) is not None:
+            layout = registers_of(value)
+        elif threads == self.threads:
+            self.free.append(op)
+            layout = self.given.get(self.numbers[op], layout)
+        for index, value in enumerate(op.operands):
+            if isinstance(layout_of(value), RegistersAttr):
+                partial = is_partial(value) and value not in self.relative
+                if partial or resident_slots(value, layout, shape) is None:
+                    self.in_shared(op, index)
+            if value in self.relative:
+                self.relative[op.results[0]] = self.relative[value]
+        set_layout(op, RegistersAttr.of(layout))
+
+    def shared_by(self, op: Operation) -> int:
+        """Blocks of a cluster that each compute a part of `op`'s result."""
+        return self.sharing if self.stages[op.results[0]] == Stage.POST else 1
+
+    def transpose(self, op: threadblock.TransposeOp) -> None:
+        """The same shared memory, seen from the other side where rows and columns change places."""
+        permutation = tuple(op.permutation.get_values())
+        exchanged = exchanges_sides(threadblock.shape_of(op.input), permutation)
+        if exchanged is None:
+            fail(op, f"permutes dims as {permutation}; only rows and columns can be exchanged")
+        self.in_shared(op, 0)
+        attribute = layout_of(op.input)
+        assert isinstance(attribute, SharedAttr)
+        layout = attribute.layout.transposed() if exchanged else attribute.layout
+        set_layout(op, SharedAttr.of(layout))
+
+    def concat(self, op: threadblock.ConcatOp) -> None:
+        """Side by side in shared memory."""
+        for index in range(len(op.operands)):
+            self.whole(op, index)
+        set_layout(op, SharedAttr.of(shared_for(op.results[0])))

@@ -1,0 +1,155 @@
+"""
+Matmuls of few rows with one right side, which warpgroups compute as one.
+
+A `wgmma` takes 64 columns of the right side as its rows, and as its columns the rows of the left
+side, 8 at a time: what it reads of the right side counts, not how many these are. So left sides
+that threads write lie one behind the other, each from a multiple of 8 lines on, and one matmul has
+all.
+"""
+
+from collections.abc import Sequence
+from math import prod
+
+from xdsl.dialects.builtin import DenseArrayBase, i64
+from xdsl.ir import Operation, SSAValue
+
+from mirage_mlir.decisions.wgmma import COLUMN_STEP, ITEM_BYTES, MAX_COLUMNS, MAX_SUMS, WGMMA_ROWS
+from mirage_mlir.dialects import kernel, threadblock
+from mirage_mlir.dialects.layout import (
+    ConvertLayoutOp,
+    SharedAttr,
+    layout_of,
+    set_layout,
+)
+from mirage_mlir.layouts.layout import round_up, swizzled_tile
+from mirage_mlir.passes.analysis.tile_attributes import (
+    BATCHED,
+    adds_into,
+    batch_place,
+    matmul_sizes,
+    registers_of,
+    uses_wgmma,
+)
+
+
+def batch_matmuls(graph: kernel.GraphDefinedOp) -> None:
+    """Let left sides of matmuls of one right side share a buffer where that is possible."""
+    found: dict[tuple[SSAValue, tuple[int, ...], int], list[threadblock.MatmulOp]] = {}
+    for op in graph.body.block.ops:
+        if isinstance(op, threadblock.MatmulOp) and can_be_batched(op):
+            key = (op.rhs, op.warp_counts, swizzle_of(op))
+            found.setdefault(key, []).append(op)
+    number = 0
+    for (_, _, swizzle), ops in found.items():
+        columns = sum(lines_of(op) for op in ops)
+        slots = sum(len(registers_of(op.result).offsets) for op in ops)
+        if len(ops) == 1 or columns > MAX_COLUMNS or slots > MAX_SUMS:
+            continue
+        start = 0
+        for op in ops:
+            layout = swizzled_tile(columns, matmul_sizes(op)[2], ITEM_BYTES, swizzle)
+            for each in (op, op.lhs.owner):
+                assert isinstance(each, Operation)
+                each.attributes[BATCHED] = DenseArrayBase.from_list(i64, [number, start])
+            assert isinstance(op.lhs.owner, Operation)
+            set_layout(op.lhs.owner, SharedAttr.of(layout))
+            start += lines_of(op)
+        number += 1
+
+
+def can_be_batched(op: threadblock.MatmulOp) -> bool:
+    """Whether threads write the few rows of a matmul of the loop, for it alone."""
+    if not uses_wgmma(op) or op.swapped is None or not adds_into(op.result):
+        return False
+    attribute = layout_of(op.lhs)
+    if not isinstance(op.lhs.owner, ConvertLayoutOp) or not isinstance(attribute, SharedAttr):
+        return False
+    (use,) = op.result.uses
+    alone = len(list(op.lhs.uses)) == 1 and len(use.operation.operands) == 1
+    return alone and attribute.layout.column == 1 and op.warp_counts[0] == 1
+
+
+def swizzle_of(op: threadblock.MatmulOp) -> int:
+    """Bytes of a line of the left side."""
+    attribute = layout_of(op.lhs)
+    assert isinstance(attribute, SharedAttr)
+    return attribute.layout.swizzle
+
+
+def lines_of(op: threadblock.MatmulOp) -> int:
+    """Lines of the left side in shared memory: the instruction's columns."""
+    return round_up(matmul_sizes(op)[0], COLUMN_STEP)
+
+
+def sums_with(
+    op: threadblock.AccumulateOp, ops: Sequence[Operation]
+) -> list[threadblock.AccumulateOp]:
+    """Of `ops` the sums whose matmuls are computed with that of `op`, by the lines they take."""
+    found: dict[int, threadblock.AccumulateOp] = {}
+    own = _place_in_batch(op)
+    if own is None:
+        return [op]
+    for other in ops:
+        place = _place_in_batch(other)
+        if place is not None and place[0] == own[0]:
+            assert isinstance(other, threadblock.AccumulateOp)
+            found[place[1]] = other
+    return [found[start] for start in sorted(found)]
+
+
+def _place_in_batch(op: Operation) -> tuple[int, int] | None:
+    if not isinstance(op, threadblock.AccumulateOp) or not isinstance(op.value.owner, Operation):
+        return None
+    return batch_place(op.value.owner)
+
+
+def brought_together(ops: list[Operation]) -> list[Operation]:
+    """`ops` with the sums of a batched matmul side by side, where the last of them stands."""
+    ordered = list(ops)
+    for op in ops:
+        if isinstance(op, threadblock.AccumulateOp) and len(sums := sums_with(op, ops)) > 1:
+            last = max(sums, key=ops.index)
+            for each in sums:
+                if each is not last:
+                    ordered.remove(each)
+                    ordered.insert(ordered.index(last), each)
+    return ordered
+
+
+def wgmma_rows(op: threadblock.AccumulateOp) -> int:
+    """How often a warpgroup has 64 columns of the tile: each has all lines, slot after slot."""
+    loops = registers_of(op.result).slots
+    return prod(count for count, *step in loops if step == [0, WGMMA_ROWS])
+
+
+def batched_slots(
+    sums: Sequence[threadblock.AccumulateOp], slots: Sequence[list[SSAValue]]
+) -> list[SSAValue]:
+    """The slots of the batched matmul, of those of its sums."""
+    count = wgmma_rows(sums[0])
+    parts = [len(each) // count for each in slots]
+    return [
+        value
+        for row in range(count)
+        for each, part in zip(slots, parts, strict=True)
+        for value in each[row * part : (row + 1) * part]
+    ]
+
+
+def split_slots(
+    sums: Sequence[threadblock.AccumulateOp], slots: list[SSAValue]
+) -> dict[Operation, list[SSAValue]]:
+    """The slots of each sum, of those of the batched matmul."""
+    count, rest = wgmma_rows(sums[0]), iter(slots)
+    parts = [len(registers_of(op.result).offsets) // count for op in sums]
+    found: dict[Operation, list[SSAValue]] = {op: [] for op in sums}
+    for _ in range(count):
+        for op, part in zip(sums, parts, strict=True):
+            found[op] += [next(rest) for _ in range(part)]
+    return found
+
+
+def wgmma_columns(sums: Sequence[threadblock.AccumulateOp]) -> int:
+    """The columns of the `wgmma` instruction in the batched matmul."""
+    matmuls = [op.value.owner for op in sums]
+    return sum(lines_of(op) for op in matmuls if isinstance(op, threadblock.MatmulOp))

@@ -1,1 +1,0 @@
-"""The pieces of `lower-to-nvvm`: views, addresses, loads, matmuls, reductions, stores."""

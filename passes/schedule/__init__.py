@@ -1,0 +1,1 @@
+"""The parts of `schedule-threadblock`: the order of operations, barriers, clusters."""

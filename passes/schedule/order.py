@@ -1,0 +1,305 @@
+"""Orders the operations of prologue, loop and epilogue, and inserts the barriers they need."""
+
+from dataclasses import dataclass, field
+
+from xdsl.dialects.builtin import UnitAttr
+from xdsl.ir import Operation, SSAValue
+
+from mirage_mlir.dialects import threadblock
+from mirage_mlir.dialects.layout import (
+    AwaitTileOp,
+    BarrierOp,
+    ConvertLayoutOp,
+    SharedAttr,
+    layout_of,
+)
+from mirage_mlir.dialects.split_k import StorePartialSumOp
+from mirage_mlir.dialects.threadblock import Stage
+from mirage_mlir.passes.analysis.buffers import (
+    buffer_of,
+    is_invariant_load,
+    is_tensor_copy,
+    maxima_of,
+)
+from mirage_mlir.passes.analysis.tile_attributes import (
+    PROXY_FENCE,
+    adds_into,
+)
+from mirage_mlir.passes.layouts.batched_matmuls import brought_together
+from mirage_mlir.passes.layouts.wgmma_selection import read_by_wgmma
+
+
+def in_shared(value: SSAValue) -> bool:
+    """Whether a tile lives in shared memory."""
+    return isinstance(layout_of(value), SharedAttr)
+
+
+def reads(op: Operation) -> list[Operation]:
+    """The buffers in shared memory that `op` reads."""
+    if isinstance(op, threadblock.TransposeOp) or is_added(op):
+        return []
+    operands = [op.input] if isinstance(op, ConvertLayoutOp) else [*op.operands]
+    if isinstance(op, threadblock.AccumulateOp) and isinstance(op.value.owner, Operation):
+        # A matmul is computed where it is added.
+        operands += op.value.owner.operands if is_added(op.value.owner) else ()
+    # Who reads parts that are relative to maxima reads these too.
+    operands += [maxima for maxima in map(maxima_of, operands) if maxima is not None]
+    return [buffer_of(v) for v in operands if layout_of(v) is not None and in_shared(v)]
+
+
+def is_added(op: Operation) -> bool:
+    """Whether `op` is a matmul that the tensor core adds to an accumulator."""
+    return isinstance(op, threadblock.MatmulOp) and adds_into(op.result)
+
+
+def writes(op: Operation) -> list[Operation]:
+    """The buffer that `op` writes; asynchronous loads are excluded, since waits order them."""
+    if isinstance(op, threadblock.LoadOp | threadblock.TransposeOp):
+        return []
+    return [op] if any(in_shared(result) for result in op.results) else []
+
+
+def spreads(op: Operation) -> bool:
+    """Whether other blocks of the cluster read what `op` writes to shared memory."""
+    return any(
+        isinstance(layout := layout_of(result), SharedAttr) and layout.layout.blocks > 1
+        for result in op.results
+    )
+
+
+@dataclass
+class Hazards:
+    """Buffers touched since all threads last synchronized."""
+
+    written: set[Operation] = field(default_factory=set[Operation])
+    read: set[Operation] = field(default_factory=set[Operation])
+
+    def conflict(self, op: Operation) -> bool:
+        """Whether `op` must wait for what other threads do."""
+        return any(buffer in self.written for buffer in reads(op)) or any(
+            buffer in self.written or buffer in self.read for buffer in writes(op)
+        )
+
+    def add(self, op: Operation) -> None:
+        """Remember what `op` touches."""
+        self.written.update(writes(op))
+        self.read.update(reads(op))
+
+    def clear(self) -> None:
+        """All threads have synchronized."""
+        self.written.clear()
+        self.read.clear()
+
+
+def with_barriers(ops: list[Operation], stage: Stage, hazards: Hazards) -> list[Operation]:
+    """
+    `ops` with a barrier in front of each that reads or overwrites what others touched.
+
+    `hazards` are those in front of `ops`, then those behind them.
+    """
+    ordered: list[Operation] = []
+    # Written for other blocks, which a barrier of this block does not stop.
+    parts: set[Operation] = set()
+    for op in ops:
+        cluster = any(buffer in parts for buffer in reads(op))
+        if cluster or hazards.conflict(op):
+            barrier = BarrierOp(stage.value, cluster=cluster)
+            if stage == Stage.LOOP and any(map(is_for_groups, hazards.written)):
+                barrier.attributes[PROXY_FENCE] = UnitAttr()
+            ordered.append(barrier)
+            hazards.clear()
+            parts = set() if cluster else parts
+        hazards.add(op)
+        parts.update(buffer for buffer in writes(op) if spreads(buffer))
+        ordered.append(op)
+    return ordered
+
+
+def invariant_part(
+    ops: list[Operation], pending: int, resident: list[Operation], *, looped: bool
+) -> list[Operation]:
+    """What happens before the loop, with a wait for the loads that it, or who holds them, reads."""
+    ordered = in_invariant_order(ops, pending, looped=looped)
+    if not resident:
+        return ordered
+    waits = any(isinstance(op, BarrierOp) and op.pending is not None for op in ordered)
+    return [*ordered, BarrierOp(Stage.INVARIANT.value, None if waits else pending)]
+
+
+def in_invariant_order(
+    ops: list[Operation], pending: int, *, looped: bool = True
+) -> list[Operation]:
+    """
+    What happens before the loop, with a wait for the loads that it reads itself.
+
+    Where there is no loop, a matmul starts when its own tiles have come: what only later
+    operations read may come while it runs.
+    """
+    loads = [op for op in ops if isinstance(op, threadblock.LoadOp)]
+    rest = [op for op in ops if op not in loads]
+    later = [] if looped else read_after_matmul(loads, rest)
+    for op in later:
+        op.separate_wait = UnitAttr()
+    soon = [op for op in loads if op not in later]
+    ordered: list[Operation] = [*soon, *later]
+    done = 0
+    for loaded, left in ((soon, pending + bool(later)), (later, pending)):
+        places = range(done, len(rest))
+        place = next((p for p in places if any(b in loaded for b in reads(rest[p]))), None)
+        if place is not None:
+            ordered += with_barriers(rest[done:place], Stage.INVARIANT, Hazards())
+            ordered.append(BarrierOp(Stage.INVARIANT.value, left))
+            done = place
+    return [*ordered, *with_barriers(rest[done:], Stage.INVARIANT, Hazards())]
+
+
+def read_after_matmul(
+    loads: list[threadblock.LoadOp], rest: list[Operation]
+) -> list[threadblock.LoadOp]:
+    """The tiles in shared memory that the first matmul, and what comes before it, do not read."""
+    matmuls = [place for place, op in enumerate(rest) if isinstance(op, threadblock.MatmulOp)]
+    if not matmuls:
+        return []
+    before = {buffer for op in rest[: matmuls[0] + 1] for buffer in reads(op)}
+    return [op for op in loads if in_shared(op.result) and op not in before]
+
+
+def loop_part(ops: list[Operation], stages: int) -> list[Operation]:
+    """
+    One iteration: all threads synchronize when its tiles have come and the oldest buffers are free.
+    """
+    if not ops:
+        return []
+    top = BarrierOp(Stage.LOOP.value, max(0, stages - 2))
+    loads = [op for op in ops if isinstance(op, threadblock.LoadOp)]
+    # Matmuls of loaded tiles first: the tensor cores work while threads do the rest.
+    matmuls = [op for op in ops if of_loaded_tiles(op)]
+    rest = [op for op in ops if op not in loads and op not in matmuls]
+    ordered = brought_together([*matmuls, *rest])
+    return [top, *loads, *with_barriers(ordered, Stage.LOOP, Hazards())]
+
+
+def is_for_groups(op: Operation) -> bool:
+    """Whether warpgroups multiply what `op` writes to shared memory."""
+    return read_by_wgmma(op.results[0])
+
+
+def before_pipeline(ops: list[Operation]) -> list[Operation]:
+    """What happens before such a loop, at whose top nobody synchronizes."""
+    copied = [op for op in ops if is_invariant_load(op) and is_tensor_copy(op)]
+    rest = [op for op in ops if op not in copied]
+    ordered = [*copied, *in_invariant_order(rest, 0)]
+    barriers = [op for op in ordered if isinstance(op, BarrierOp)]
+    loads = any(isinstance(op, threadblock.LoadOp) and in_shared(op.result) for op in rest)
+    if loads and all(op.pending is None for op in barriers):
+        return [*ordered, BarrierOp(Stage.INVARIANT.value, 0)]
+    behind = ordered[ordered.index(barriers[-1]) + 1 :] if barriers else ordered
+    return [*ordered, BarrierOp(Stage.INVARIANT.value)] if any(map(writes, behind)) else ordered
+
+
+def with_awaits(
+    invariant: list[Operation], loop: list[Operation], post: list[Operation]
+) -> tuple[list[Operation], list[Operation]]:
+    """
+    What comes before and after a loop with a producer, with waits for the loop-invariant tiles.
+
+    They stand in front of the first reader, or of the loop that it is in. Blocks of which only some
+    go on wait before they know that: none may end while copies are on their way to it.
+    """
+    copied = [op for op in invariant if is_invariant_load(op) and is_tensor_copy(op)]
+    found = awaiting(invariant, copied, Stage.INVARIANT)
+    waited = {op.tile.owner for op in found if isinstance(op, AwaitTileOp)}
+    copied = [op for op in copied if op not in waited]
+    looped = [op for op in copied if any(op in reads(user) for user in loop)]
+    found += [AwaitTileOp(Stage.INVARIANT.value, op.result) for op in looped]
+    later = [op for op in copied if op not in looped]
+    if any(isinstance(op, BarrierOp) and op.cluster is not None for op in post):
+        return found, [*(AwaitTileOp(Stage.POST.value, op.result) for op in later), *post]
+    return found, awaiting(post, later, Stage.POST)
+
+
+def awaiting(
+    ops: list[Operation], copied: list[threadblock.LoadOp], stage: Stage
+) -> list[Operation]:
+    """`ops` with a wait in front of the first reader of each tile that was `copied`."""
+    ordered: list[Operation] = []
+    left = list(copied)
+    for op in ops:
+        needed = [load for load in left if load in reads(op)]
+        left = [load for load in left if load not in needed]
+        ordered += [AwaitTileOp(stage.value, load.result) for load in needed]
+        ordered.append(op)
+    return ordered
+
+
+def of_loaded_tiles(op: Operation) -> bool:
+    """Whether `op` multiplies tiles as they were loaded, or adds up such a matmul."""
+    if isinstance(op, threadblock.AccumulateOp):
+        # What is computed in the iteration, as the maximum that a sum is brought to, comes later.
+        if op.rescale is not None and not isinstance(op.rescale.owner, threadblock.LoadOp):
+            return False
+        return isinstance(op.value.owner, threadblock.MatmulOp) and of_loaded_tiles(op.value.owner)
+    if not isinstance(op, threadblock.MatmulOp | threadblock.TransposeOp):
+        return False
+    sources = [value.owner for value in op.operands]
+    return all(
+        isinstance(source, threadblock.LoadOp)
+        or (isinstance(source, threadblock.TransposeOp) and of_loaded_tiles(source))
+        for source in sources
+    )
+
+
+def leading_to(ops: list[Operation], chosen: set[Operation]) -> list[Operation]:
+    """Those of `ops` that are `chosen`, and what these are made of."""
+    found = set(chosen)
+    for op in reversed(ops):
+        if op in found:
+            found.update(value.owner for value in op.operands if isinstance(value.owner, Operation))
+    return [op for op in ops if op in found]
+
+
+def by_barriers(ops: list[Operation]) -> list[Operation]:
+    """
+    `ops` in the order of how many barriers each must wait for: sums that are not made of each other
+    share these. Stores keep their order, for it says which result each makes.
+    """
+    waits: dict[Operation, int] = {}
+    stored = 0
+    for op in ops:
+        buffers = reads(op)
+        before = [waits[buffer] + 1 for buffer in buffers if buffer in waits]
+        owners = [value.owner for value in op.operands]
+        before += [waits[each] for each in owners if isinstance(each, Operation) and each in waits]
+        if isinstance(op, threadblock.StoreOp):
+            before.append(stored)
+        waits[op] = max(before, default=0)
+        if isinstance(op, threadblock.StoreOp):
+            stored = waits[op]
+    return sorted(ops, key=waits.__getitem__)
+
+
+def post_part(ops: list[Operation], after_loop: bool) -> list[Operation]:
+    """What follows the loop, or what comes before sums across blocks where there is none."""
+    if any(isinstance(op, StorePartialSumOp) for op in ops):
+        return through_scratch(ops)
+    # Parts that go to other blocks come first: then all of them synchronize once.
+    parts = {op for op in ops if isinstance(op, threadblock.AccumulateOp) or spreads(op)}
+    sums = leading_to(ops, parts)
+    ops = [*by_barriers(sums), *by_barriers([op for op in ops if op not in sums])]
+    first: list[Operation] = []
+    if after_loop and any(writes(op) for op in ops):
+        first = [BarrierOp(Stage.POST.value)]
+    elif not after_loop and any(isinstance(op, threadblock.AccumulateOp) for op in ops):
+        first = [BarrierOp(Stage.POST.value, 0)]
+    return [*first, *with_barriers(ops, Stage.POST, Hazards())]
+
+
+def through_scratch(ops: list[Operation]) -> list[Operation]:
+    """What each block does until it has left its parts, and what the last one does with them."""
+    leading = leading_to(ops, {op for op in ops if isinstance(op, StorePartialSumOp)})
+    return [
+        BarrierOp(Stage.POST.value, 0),
+        *with_barriers(leading, Stage.POST, Hazards()),
+        BarrierOp(Stage.POST.value, cluster=True),
+        *with_barriers([op for op in ops if op not in leading], Stage.POST, Hazards()),
+    ]

@@ -1,0 +1,96 @@
+"""The solver finds what trying all choices finds, and always the same of equal ones."""
+
+from itertools import product
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from mirage_mlir.layouts.banks import CopiedPieces, Spread, candidates, traffic
+from mirage_mlir.layouts.layout import blocked
+from mirage_mlir.layouts.layout_choice import Option, Pair, Problem, choose, solve
+
+
+@st.composite
+def problems(draw: st.DrawFn) -> Problem:
+    """A few tiles with a few options; costs are small, so that many choices are equally good."""
+    small = st.integers(0, 5)
+    counts = draw(st.lists(st.integers(1, 3), min_size=1, max_size=4))
+    tiles = tuple(
+        tuple(Option(draw(small), draw(small)) for _ in range(options)) for options in counts
+    )
+    pairs: list[Pair] = []
+    for b in range(1, len(counts)):
+        if draw(st.booleans()):
+            a = draw(st.integers(0, b - 1))
+            costs = tuple(tuple(draw(small) for _ in range(counts[b])) for _ in range(counts[a]))
+            pairs.append((a, b, costs))
+    limit = draw(st.none() | st.integers(0, 12))
+    return Problem(tiles, tuple(pairs), limit)
+
+
+def best(problem: Problem) -> tuple[int, ...] | None:
+    """The choice of least worth, all tried."""
+    choices = product(*(range(len(options)) for options in problem.tiles))
+    return min((c for c in choices if problem.fits(c)), key=problem.worth, default=None)
+
+
+@settings(max_examples=60, deadline=None)
+@given(problems())
+def test_the_choice_is_the_best(problem: Problem) -> None:
+    assert choose(problem) == best(problem)
+
+
+@settings(max_examples=40, deadline=None)
+@given(problems())
+def test_the_solver_needs_no_options_left_out(problem: Problem) -> None:
+    everything = [range(len(options)) for options in problem.tiles]
+    assert solve(problem, everything) == best(problem)
+
+
+def test_a_tile_gives_way_to_another() -> None:
+    """Each would take the larger option; only one of them has room, and the second gains more."""
+    cheap, dear = Option(9, 1), Option(1, 2)
+    problem = Problem(((cheap, dear), (Option(12, 1), dear)), limit=3)
+    assert choose(problem) == (0, 1)
+
+
+def test_nothing_fits() -> None:
+    assert choose(Problem(((Option(0, 5),),), limit=4)) is None
+
+
+@settings(max_examples=15, deadline=None)
+@given(
+    st.sampled_from([(8, 32), (16, 16), (32, 48), (5, 24)]),
+    st.sampled_from([2, 4]),
+    st.booleans(),
+    st.booleans(),
+)
+def test_layouts_of_a_tile_and_of_threads(
+    shape: tuple[int, int], item: int, columns_first: bool, transposed: bool
+) -> None:
+    """A tile that is copied, and read by threads that may lie either way."""
+    tile_layouts = list(candidates(shape, item, columns_first=columns_first))
+    seen = (shape[1], shape[0]) if transposed else shape
+    spreads = [blocked(seen, 64, 16 // item, rows_first=first) for first in (1, 4, 32)]
+    lines, run = (shape[1], shape[0]) if columns_first else shape
+    written = [traffic(CopiedPieces(lines, run, 1), each, item).passes for each in tile_layouts]
+    read = tuple(
+        tuple(traffic(Spread(each, seen), tile, item, transposed).passes for each in spreads)
+        for tile in tile_layouts
+    )
+    tiles = tuple(
+        Option(passes * 8 + tile.size * item // 16)
+        for passes, tile in zip(written, tile_layouts, strict=True)
+    )
+    threads = tuple(Option(len(each.offsets)) for each in spreads)
+    problem = Problem((tiles, threads), ((0, 1, read),))
+    everything = [range(len(options)) for options in problem.tiles]
+    assert choose(problem) == solve(problem, everything) == best(problem)
+
+
+def test_parts_that_share_no_cost_are_apart() -> None:
+    tiles = ((Option(1), Option(2)), (Option(3), Option(4)), (Option(5), Option(6)))
+    problem = Problem(tiles, ((2, 0, ((0, 7), (7, 0))),))
+    assert problem.parts() == [[0, 2], [1]]
+    assert [problem.cost((0, 1, 1), part) for part in problem.parts()] == [1 + 6 + 7, 4]
+    assert problem.cost((0, 1, 1)) == 1 + 4 + 6 + 7
