@@ -8,7 +8,7 @@ from xdsl.utils.arg_spec import parse_pipeline
 from mirage_mlir.passes import load_pass
 
 LOWERING = (
-    "fuse-thread-graphs,assign-layouts{{target={target}}},schedule-threadblock{{target={target}}},"
+    "fuse-thread-graphs,assign-layouts{{target={target}}},software-pipeline{{target={target}}},"
     "plan-memory{{target={target}}},lower-to-nvvm{{target={target} pack={pack}}}"
 )
 """From functions of uGraphs to `gpu.module`s of kernels; `target` is a GPU or its chip."""

@@ -38,7 +38,7 @@ def program_case(text: str | bytes, words: Sequence[str]) -> Case:
 LOWERING = (
     "--fuse-thread-graphs",
     "--assign-layouts",
-    "--schedule-threadblock",
+    "--software-pipeline",
     "--plan-memory",
     "--lower-to-nvvm",
 )

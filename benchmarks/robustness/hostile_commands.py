@@ -20,7 +20,7 @@ OPTIONS = {
     "verify-equivalence": ("reference", "candidate", "tests", "seed"),
     "algebraic-rewrite": ("rules", "max-rewrites"),
     "assign-layouts": ("target",),
-    "schedule-threadblock": ("target",),
+    "software-pipeline": ("target",),
     "plan-memory": ("target",),
     "lower-to-nvvm": ("target", "pack"),
     "check-lowered-kernels": ("seed",),

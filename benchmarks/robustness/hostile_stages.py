@@ -55,7 +55,7 @@ PROGRAMS = (
 
 TARGETS = ("sm_90a", "sm_80")
 
-PASSES = ("fuse-thread-graphs", "assign-layouts", "schedule-threadblock", "plan-memory")
+PASSES = ("fuse-thread-graphs", "assign-layouts", "software-pipeline", "plan-memory")
 
 
 @cache

@@ -19,7 +19,7 @@ from mirage_mlir.passes.assign_layouts import AssignLayoutsPass
 from mirage_mlir.passes.fuse_thread_graphs import FuseThreadGraphsPass
 from mirage_mlir.passes.lower_to_nvvm import LowerToNvvmPass
 from mirage_mlir.passes.plan_memory import PlanMemoryPass
-from mirage_mlir.passes.schedule_threadblock import ScheduleThreadblockPass
+from mirage_mlir.passes.software_pipeline import SoftwarePipelinePass
 
 Array = NDArray[Any]
 
@@ -39,7 +39,7 @@ def schedule(
     for step in (
         FuseThreadGraphsPass(),
         AssignLayoutsPass(target),
-        ScheduleThreadblockPass(stages, target),
+        SoftwarePipelinePass(stages, target),
         PlanMemoryPass(target),
     ):
         step.apply(context, module)

@@ -35,7 +35,7 @@ func.func @double(%x: tensor<64x32xf16>, %y: tensor<64x1xf16>) -> tensor<64x32xf
 }}
 """
 
-LOWERING = "fuse-thread-graphs,assign-layouts,schedule-threadblock,plan-memory,lower-to-nvvm"
+LOWERING = "fuse-thread-graphs,assign-layouts,software-pipeline,plan-memory,lower-to-nvvm"
 
 
 @pytest.fixture
@@ -63,7 +63,7 @@ def test_passes_run_among_those_of_the_host():
     module = ir.Module.parse(GRAPH)
     pipeline = PassManager.parse("builtin.module(canonicalize)")
     pipeline.add(host.python_pass("fuse-thread-graphs"))
-    pipeline.add(host.python_pass("assign-layouts,schedule-threadblock,plan-memory,lower-to-nvvm"))
+    pipeline.add(host.python_pass("assign-layouts,software-pipeline,plan-memory,lower-to-nvvm"))
     pipeline.run(module.operation)
     assert module.operation.verify()
     assert "gpu.container_module" in module.operation.attributes

@@ -45,7 +45,6 @@ FOLDER_ORDER = [
 
 UPWARD = frozenset(
     {
-        "passes.codegen.kernel_function imports passes.schedule_threadblock",
         "passes.layouts.assignment imports passes.codegen.online_softmax",
         "passes.layouts.assignment imports passes.codegen.split_k",
         "passes.layouts.register_layouts imports passes.codegen.reduction",

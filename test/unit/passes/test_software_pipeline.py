@@ -15,12 +15,9 @@ from mirage_mlir.dialects.layout import AwaitTileOp, AwaitTilesOp, BarrierOp, Re
 from mirage_mlir.passes.analysis.buffers import is_staged
 from mirage_mlir.passes.assign_layouts import AssignLayoutsPass
 from mirage_mlir.passes.fuse_thread_graphs import FuseThreadGraphsPass
+from mirage_mlir.passes.schedule.block_resources import iteration_bytes, unshared_bytes
 from mirage_mlir.passes.schedule.order import reads
-from mirage_mlir.passes.schedule_threadblock import (
-    ScheduleThreadblockPass,
-    iteration_bytes,
-    unshared_bytes,
-)
+from mirage_mlir.passes.software_pipeline import SoftwarePipelinePass
 
 LINEAR = Linear(16, 192, 96, 16, 64, 48)
 HEADS = Heads(2, 16, 192, 32, 16, 64)
@@ -45,7 +42,7 @@ def scheduled(module: ModuleOp, target: str) -> kernel.GraphDefinedOp:
     for step in (
         FuseThreadGraphsPass(),
         AssignLayoutsPass(target),
-        ScheduleThreadblockPass(),
+        SoftwarePipelinePass(),
     ):
         step.apply(Context(), module)
     module.verify()
