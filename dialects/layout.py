@@ -1,19 +1,17 @@
 """
-Where a tile lives, and when threads synchronize: what the lowering adds to the threadblock dialect.
+Where a tile lives: what the lowering adds to the operations of the threadblock dialect.
 
     #acc = #threadblock.registers<{register = [[0, 1], [8, 0]],
                                    lane = [[0, 2], [0, 4], [1, 0], [2, 0], [4, 0]]}>
     #x = #threadblock.shared<{shape = [16, 256], order = [1, 0], swizzle = 128, element_bits = 16}>
 
 `assign-layouts` puts these attributes on the operations that make tiles, and inserts
-`threadblock.convert_layout`; `software-pipeline` inserts `threadblock.barrier`, and where a
-warp of its own copies the loop's tiles `threadblock.await_tiles` and `threadblock.release_tiles`.
-The attributes are those of `layout_attributes`.
+`threadblock.convert_layout`. The attributes are those of `layout_attributes`; when threads
+synchronize is in `pipeline`.
 """
 
 from typing import ClassVar
 
-from xdsl.dialects.builtin import I64, IntegerAttr, StringAttr, UnitAttr, i64
 from xdsl.ir import Attribute, Operation, SSAValue
 from xdsl.irdl import (
     AnyAttr,
@@ -22,8 +20,6 @@ from xdsl.irdl import (
     irdl_op_definition,
     operand_def,
     opt_operand_def,
-    opt_prop_def,
-    prop_def,
     result_def,
     traits_def,
 )
@@ -93,92 +89,3 @@ class ConvertLayoutOp(IRDLOperation):
 
     def __init__(self, input: SSAValue, maxima: SSAValue | None = None):
         super().__init__(operands=[input, maxima], result_types=[input.type])
-
-
-STAGE_NAMES = ("invariant", "loop", "post")
-
-
-@irdl_op_definition
-class BarrierOp(IRDLOperation):
-    """
-    All threads of the block synchronize; with `cluster`, all threads of all blocks of the cluster.
-
-    With `pending`, each first waits until at most that many groups of its asynchronous loads are
-    under way. `stage` says on which side of the loop the barrier stands.
-    """
-
-    name = "threadblock.barrier"
-
-    stage = prop_def(StringAttr)
-    pending = opt_prop_def(IntegerAttr[I64])
-    cluster = opt_prop_def(UnitAttr)
-
-    assembly_format = "$stage (`pending` $pending^)? (`cluster` $cluster^)? attr-dict"
-
-    def __init__(self, stage: str, pending: int | None = None, *, cluster: bool = False):
-        wait = None if pending is None else IntegerAttr(pending, i64)
-        everyone = UnitAttr() if cluster else None
-        super().__init__(
-            properties={"stage": StringAttr(stage), "pending": wait, "cluster": everyone}
-        )
-
-    def verify_(self) -> None:
-        if self.stage.data not in STAGE_NAMES:
-            raise invalid(self, f"stands in stage '{self.stage.data}', not {STAGE_NAMES}")
-        if self.pending is not None and self.pending.value.data < 0:
-            raise invalid(self, f"leaves {self.pending.value.data} groups under way")
-
-
-@irdl_op_definition
-class AwaitTilesOp(IRDLOperation):
-    """
-    Wait until the tiles of this iteration of the loop have arrived; threads need not synchronize
-    for that.
-
-    At the top of the loop of a graph with `producers`: warps that do nothing but copy tiles.
-    """
-
-    name = "threadblock.await_tiles"
-
-    assembly_format = "attr-dict"
-
-    def __init__(self) -> None:
-        super().__init__()
-
-
-@irdl_op_definition
-class AwaitTileOp(IRDLOperation):
-    """
-    Wait until a loop-invariant tile has arrived; threads need not synchronize for that.
-
-    In front of its first reader, in a graph with `producers`. `stage` says on which side of the
-    loop it stands.
-    """
-
-    name = "threadblock.await_tile"
-
-    stage = prop_def(StringAttr)
-    tile = operand_def(AnyAttr())
-
-    assembly_format = "$stage $tile attr-dict `:` type($tile)"
-
-    def __init__(self, stage: str, tile: SSAValue) -> None:
-        super().__init__(operands=[tile], properties={"stage": StringAttr(stage)})
-
-    def verify_(self) -> None:
-        if self.stage.data not in STAGE_NAMES:
-            raise invalid(self, f"stands in stage '{self.stage.data}', not {STAGE_NAMES}")
-
-
-@irdl_op_definition
-class ReleaseTilesOp(IRDLOperation):
-    """
-    This warp has read what it needs of the iteration's tiles: their buffers may be filled anew.
-    """
-
-    name = "threadblock.release_tiles"
-
-    assembly_format = "attr-dict"
-
-    def __init__(self) -> None:
-        super().__init__()

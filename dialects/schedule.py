@@ -45,10 +45,6 @@ class Schedule:
     """Warps besides these that do nothing but copy the loop's tiles."""
     stages: int = 0
     """Buffers of each tile that the loop loads."""
-    iterations_ahead: int = 0
-    """With producers: iterations whose tiles may be on their way, but at the start."""
-    iterations_at_start: int = 0
-    """With producers: iterations whose constant tiles are copied before what is waited for."""
     max_registers: int = 0
     """The limit of registers per thread that gives the planned blocks per multiprocessor."""
     rotation: tuple[int, ...] = ()
@@ -63,7 +59,7 @@ class Schedule:
         if self.threads % WARP_THREADS or not 0 <= self.threads <= MAX_THREADS:
             most = f"whole warps of {WARP_THREADS}, up to {MAX_THREADS}"
             raise VerifyException(f"threads is {self.threads}: they are {most}")
-        for name in ("producer_warps", "stages", "iterations_ahead", "iterations_at_start"):
+        for name in ("producer_warps", "stages"):
             if (value := getattr(self, name)) < 0:
                 raise VerifyException(f"{name} is {value}, which is below 0")
         if not 0 <= self.max_registers <= MAX_REGISTERS:
@@ -72,8 +68,6 @@ class Schedule:
         if self.rotation and (len(self.rotation) != 2 or min(self.rotation) < 1):
             numbers = list(self.rotation)
             raise VerifyException(f"rotation is {numbers}, not a group of blocks and a step")
-        if not self.producer_warps and (self.iterations_ahead or self.iterations_at_start):
-            raise VerifyException("iterations are copied ahead, but there are no producer_warps")
 
 
 @dataclass(frozen=True)

@@ -44,20 +44,13 @@ from mirage_mlir.dialects.common import (
     I64ArrayConstr,
     i64_array,
     i64_array_parameter,
+    i64_parameter,
     string_parameter,
 )
 from mirage_mlir.dialects.elementwise import classes_of_rows
 from mirage_mlir.dialects.kernel import GraphDefinedOp
-from mirage_mlir.dialects.layout import (
-    AwaitTileOp,
-    AwaitTilesOp,
-    BarrierOp,
-    ConvertLayoutOp,
-    GlobalAttr,
-    RegistersAttr,
-    ReleaseTilesOp,
-    SharedAttr,
-)
+from mirage_mlir.dialects.layout import ConvertLayoutOp, GlobalAttr, RegistersAttr, SharedAttr
+from mirage_mlir.dialects.pipeline import SCHEDULE_OPS
 from mirage_mlir.dialects.rearrangement_bases import BroadcastBase, ConcatBase, TransposeBase
 from mirage_mlir.dialects.schedule import MemoryAttr, ScheduleAttr
 from mirage_mlir.dialects.split_k import StorePartialSumOp
@@ -164,7 +157,9 @@ class MatmulOp(MatmulBase, TileOp):
     The lowering decides who computes it: `warps` lie along rows, columns and depth; with
     `mma = "wgmma"` these are warpgroups, and with `swapped` they compute the transpose, so that
     columns of the tile are rows of `wgmma`. With `lhs_in_registers` the left operand is
-    loop-invariant, and stays in registers through the loop.
+    loop-invariant, and stays in registers through the loop. With `interleaved_graphs` as many
+    thread graphs, the last of those that compute the left operand, do not run where they stand:
+    each piece of their result is computed while MMAs of the piece before run.
     """
 
     name = "threadblock.matmul"
@@ -175,6 +170,7 @@ class MatmulOp(MatmulBase, TileOp):
     warps = opt_prop_def(i64_array_parameter("warps"))
     swapped = opt_prop_def(UnitAttr)
     lhs_in_registers = opt_prop_def(UnitAttr)
+    interleaved_graphs = opt_prop_def(i64_parameter("interleaved_graphs"))
     result = result_def(TileConstr)
 
     def verify_(self) -> None:
@@ -183,6 +179,8 @@ class MatmulOp(MatmulBase, TileOp):
             raise invalid(self, f'has mma "{self.mma.data}": "{WGMMA}" is the only one to ask for')
         if self.swapped is not None and self.mma is None:
             raise invalid(self, f'is swapped, which takes mma = "{WGMMA}"')
+        if self.interleaved_graphs is not None and self.mma is None:
+            raise invalid(self, f'has interleaved graphs, which takes mma = "{WGMMA}"')
         counts = () if self.warps is None else self.warps.get_values()
         if self.warps is not None and (len(counts) != 3 or min(counts) < 1):
             raise invalid(self, f"has warps {list(counts)}, not counts along rows, columns, depth")
@@ -309,7 +307,7 @@ Threadblock = Dialect(
         *(*GRAPH_OPS, *BINARY_OPS, *FUNCTION_OPS, *PARAMETRIC_OPS),
         *(*ROW_OPS.values(), *VIEW_OPS),
         *(MatmulOp, ReduceSumOp, ReduceMaxOp, ConstantOp, ConvertLayoutOp),
-        *(BarrierOp, AwaitTileOp, AwaitTilesOp, ReleaseTilesOp, StorePartialSumOp),
+        *(*SCHEDULE_OPS, StorePartialSumOp),
     ],
     [TileType, RegistersAttr, SharedAttr, GlobalAttr, ScheduleAttr, MemoryAttr],
 )

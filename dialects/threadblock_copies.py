@@ -45,8 +45,7 @@ class LoadOp(IRDLOperation):
 
     The lowering decides how it is copied: with `copy = "tensor"` one thread has that done, box by
     box, else all threads copy pieces. Of `multicast` blocks of a cluster each copies a part to all
-    of them; `packed` is a load from a packed copy of its tensor. A loop-invariant tile with
-    `separate_wait` is waited for separately, once a matmul runs on other tiles.
+    of them; `packed` is a load from a packed copy of its tensor.
     """
 
     name = "threadblock.load"
@@ -57,7 +56,6 @@ class LoadOp(IRDLOperation):
     copy = opt_prop_def(string_parameter("copy", TENSOR_COPY))
     multicast = opt_prop_def(i64_parameter("multicast"))
     packed = opt_prop_def(UnitAttr)
-    separate_wait = opt_prop_def(UnitAttr)
     result = result_def(TileConstr)
 
     irdl_options = (ParsePropInAttrDict(),)

@@ -42,8 +42,8 @@ from mirage_mlir.passes.codegen.kernel_function import (
     roots_of,
     shared_memory_symbol,
 )
+from mirage_mlir.passes.codegen.mapped_tensors import MappedTensor, described
 from mirage_mlir.passes.codegen.packing import described_packing, mark_packed
-from mirage_mlir.passes.codegen.pipeline import MappedTensor, described
 from mirage_mlir.passes.frontend.check import is_compiled
 from mirage_mlir.passes.plan_memory import COUNTER_BYTES, SCRATCH_BYTES, int_attribute
 from mirage_mlir.targets.target import GPUS, SUPPORTED, Target, require_known

@@ -12,7 +12,8 @@ from mirage_mlir.decisions.schedule import MBARRIER_BYTES, mbarrier_bytes
 from mirage_mlir.diagnostics import fail
 from mirage_mlir.dialects import kernel, threadblock
 from mirage_mlir.dialects.common import byte_width
-from mirage_mlir.dialects.layout import AwaitTilesOp, BarrierOp, ConvertLayoutOp
+from mirage_mlir.dialects.layout import ConvertLayoutOp
+from mirage_mlir.dialects.pipeline import MAIN_LOOP, AwaitTilesOp, BarrierOp
 from mirage_mlir.dialects.target import settle_target
 from mirage_mlir.dialects.threadblock import Stage
 from mirage_mlir.layouts.layout import round_up
@@ -37,6 +38,7 @@ from mirage_mlir.passes.codegen.context import SMEM_OFFSET
 from mirage_mlir.passes.codegen.split_k import WORD, partial_sum_bytes, tiles_of
 from mirage_mlir.passes.frontend.check import is_compiled
 from mirage_mlir.passes.schedule.order import in_shared, spreads
+from mirage_mlir.passes.schedule.sections import sections_of
 from mirage_mlir.targets.target import require_known
 
 SCRATCH_BYTES = "scratch_bytes"
@@ -65,17 +67,15 @@ class Times:
 
 def barrier_times(graph: kernel.GraphDefinedOp) -> Times:
     """Number the stretches between barriers: memory changes hands only across one."""
-    now, of = 0, dict[Operation, int]()
+    now, of = 0, dict[Operation, int].fromkeys(graph.body.block.ops, 0)
     loop: list[int] = []
-    for op in graph.body.block.ops:
-        if isinstance(op, BarrierOp):
-            now += 1
-            if op.stage.data == Stage.LOOP.value:
+    for section, ops in sections_of(graph).items():
+        for op in ops:
+            now += isinstance(op, BarrierOp)
+            of[op] = now
+            if section == MAIN_LOOP and isinstance(op, BarrierOp | AwaitTilesOp):
+                # Where tiles are awaited the loop starts, but nobody synchronizes.
                 loop.append(now)
-        elif isinstance(op, AwaitTilesOp):
-            # The loop starts, but nobody synchronizes.
-            loop.append(now)
-        of[op] = now
     return Times(of, (loop[0], loop[-1]) if loop else (0, 0))
 
 
@@ -121,13 +121,10 @@ def int_attribute(op: Operation, name: str) -> int:
 
 def plan_shared(graph: kernel.GraphDefinedOp, limit: int) -> None:
     """Write the offset of each buffer, and the bytes of all together."""
-    count = graph.schedule.stages
-    if not count:
-        fail(graph, "has no schedule yet; run software-pipeline first")
     buffers, times = buffers_of(graph), barrier_times(graph)
     stages = threadblock.stages(graph)
     plan = plan_memory([lifetime(op, graph, times, stages) for op in buffers], alignment=128)
-    size, mbarriers, arrival = plan.size, 0, 0
+    count, size, mbarriers, arrival = graph.schedule.stages, plan.size, 0, 0
     if graph.schedule.producer_warps > 0:
         # Barriers of the pipeline are in use all the time.
         mbarriers = round_up(size, MBARRIER_BYTES)

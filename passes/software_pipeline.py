@@ -65,4 +65,6 @@ class SoftwarePipelinePass(ModulePass):
         for graph in [g for g in op.walk() if isinstance(g, kernel.GraphDefinedOp)]:
             if not graph.schedule.threads:
                 fail(graph, "has no layouts; run assign-layouts first")
+            if graph.schedule.stages:
+                fail(graph, "has a schedule already")
             Pipelining(graph, target, self.stages).run()

@@ -10,6 +10,7 @@ from mirage_mlir.diagnostics import fail
 from mirage_mlir.dialects import kernel, thread, threadblock
 from mirage_mlir.dialects.common import byte_width
 from mirage_mlir.dialects.layout import RegistersAttr, layout_of
+from mirage_mlir.dialects.pipeline import computing_users
 from mirage_mlir.dialects.threadblock import Stage
 from mirage_mlir.layouts.layout import WARP_THREADS, RegisterLayout, as_matrix
 
@@ -33,10 +34,6 @@ and the line of their common buffer from which on this one lies."""
 
 DOUBLE_BUFFERED = "double_buffered"
 """On what the loop writes to shared memory: even and odd iterations use separate buffers."""
-
-PROXY_FENCE = "async_proxy_fence"
-"""On a barrier in the loop, or a release: copies or warpgroups, which go another way to shared
-memory than threads, rely on what threads did there."""
 
 
 def maker(value: SSAValue) -> Operation:
@@ -138,9 +135,9 @@ def stores_along(op: threadblock.StoreOp, axes: Sequence[int]) -> bool:
 
 def users_of_sum(op: threadblock.AccumulateOp) -> list[Operation]:
     """The operations that use a sum, once its parts have one row maximum."""
-    users = [use.operation for use in op.result.uses]
+    users = computing_users(op.result)
     if len(users) == 1 and MERGES in users[0].attributes:
-        return [use.operation for use in users[0].results[0].uses]
+        return computing_users(users[0].results[0])
     return users
 
 
@@ -172,7 +169,7 @@ def is_folded(value: SSAValue) -> bool:
 
 def adds_into(value: SSAValue) -> bool:
     """Whether a matmul goes nowhere but into one accumulator."""
-    users = [use.operation for use in value.uses]
+    users = computing_users(value)
     return (
         isinstance(value.owner, threadblock.MatmulOp)
         and len(users) == 1

@@ -6,16 +6,16 @@ Threads work while warpgroup matmuls run, and synchronize as seldom as two buffe
 compute allow.
 """
 
+from collections.abc import Sequence
+
 from xdsl.dialects.builtin import UnitAttr
-from xdsl.ir import Operation
+from xdsl.ir import Operation, SSAValue
 
 from mirage_mlir.dialects import threadblock
-from mirage_mlir.dialects.layout import AwaitTilesOp, BarrierOp, ReleaseTilesOp
-from mirage_mlir.dialects.threadblock import Stage
+from mirage_mlir.dialects.pipeline import AwaitTilesOp, BarrierOp, ReleaseTilesOp
 from mirage_mlir.passes.analysis.buffers import is_staged
 from mirage_mlir.passes.analysis.tile_attributes import (
     DOUBLE_BUFFERED,
-    PROXY_FENCE,
     ZERO_PADDING,
     adds_into,
     maker,
@@ -38,6 +38,16 @@ def pipelined_loop(ops: list[Operation]) -> list[Operation]:
     """
     One iteration where producers copy its tiles: warps wait for those, not for each other.
 
+    The loads themselves stay out: they are the prologue's.
+    """
+    tiles = [op.result for op in ops if isinstance(op, threadblock.LoadOp)]
+    return [AwaitTilesOp(tiles), *released(early_barriers(with_few_barriers(ops)), tiles)]
+
+
+def with_few_barriers(ops: list[Operation]) -> list[Operation]:
+    """
+    What consumer warps do in one iteration of `ops`, in order, with barriers.
+
     They synchronize only where one reads or overwrites what others of them touched, in this
     iteration or in the one before.
     """
@@ -48,16 +58,15 @@ def pipelined_loop(ops: list[Operation]) -> list[Operation]:
     carried = Hazards()
     while True:
         behind = Hazards(set(carried.written), set(carried.read))
-        body = with_barriers(rest, Stage.LOOP, behind)
+        body = with_barriers(rest, behind, in_loop=True)
         # The next iteration has other buffers, and the one after that comes behind a barrier of
         # all.
         written = {op for op in behind.written if DOUBLE_BUFFERED not in op.attributes}
         read = {op for op in behind.read if DOUBLE_BUFFERED not in op.attributes}
         if written <= carried.written and read <= carried.read:
-            break
+            return body
         carried.written |= written
         carried.read |= read
-    return [*loads, AwaitTilesOp(), *released(early_barriers(body))]
 
 
 def beside_matmuls(ops: list[Operation]) -> list[Operation]:
@@ -112,9 +121,9 @@ def is_plain_sum(op: Operation) -> bool:
     return plain and not reads(op)
 
 
-def released(body: list[Operation]) -> list[Operation]:
+def released(body: list[Operation], tiles: Sequence[SSAValue]) -> list[Operation]:
     """
-    An iteration's `body`, with the release of its tiles behind the last reading of them.
+    An iteration's `body`, with the release of its `tiles` behind the last reading of them.
 
     What threads do without barrier comes in front of it where warpgroup matmuls run
     meanwhile. Where all have synchronized since threads read tiles, the fence is there already.
@@ -124,12 +133,13 @@ def released(body: list[Operation]) -> list[Operation]:
     if any(map(is_wgmma, body)):
         barriers = (place for place, op in enumerate(body) if isinstance(op, BarrierOp))
         last = next((place for place in barriers if place > last), len(body)) - 1
-    release = ReleaseTilesOp()
+    release = ReleaseTilesOp(tiles)
     plain = [place for place in reading if not is_wgmma(body[place])]
     since = range(max(plain, default=-1) + 1, last + 1)
-    barrier = next((body[place] for place in since if isinstance(body[place], BarrierOp)), release)
+    barriers_since = (body[place] for place in since)
+    fencing = next((op for op in barriers_since if isinstance(op, BarrierOp)), release)
     if plain:
-        barrier.attributes[PROXY_FENCE] = UnitAttr()
+        fencing.async_proxy_fence = UnitAttr()
     return [*body[: last + 1], release, *body[last + 1 :]]
 
 
@@ -161,4 +171,4 @@ def alternating(ops: list[Operation]) -> list[Operation]:
 
 def count_barriers(ops: list[Operation]) -> int:
     """How often all threads synchronize in one iteration of a pipelined loop of `ops`."""
-    return sum(isinstance(op, BarrierOp) for op in pipelined_loop(ops))
+    return sum(isinstance(op, BarrierOp) for op in with_few_barriers(ops))

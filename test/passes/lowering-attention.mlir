@@ -6,8 +6,8 @@
 // its own, and takes its weights from registers: the loop has one barrier. After it the warps' parts
 // are brought to one maximum and together.
 // CHECK-LABEL: func.func @decode
-// CHECK:         threadblock.barrier "invariant" pending 7
-// CHECK:         threadblock.barrier "loop" pending 6
+// CHECK:         threadblock.barrier pending 7
+// CHECK:         threadblock.barrier pending 6
 // CHECK-NOT:     threadblock.barrier
 // CHECK:         threadblock.matmul {{.*}} {{{.*}}warps = array<i64: 1, 4, 1>, lhs_in_registers
 // CHECK-NOT:     threadblock.barrier
@@ -17,11 +17,12 @@
 // CHECK:         threadblock.accumulate {{.*}} {state
 // CHECK:         threadblock.accumulate {{.*}} rescale
 // CHECK:         threadblock.accumulate {{.*}} rescale
-// CHECK-NEXT:    threadblock.barrier "post"
+// CHECK-NEXT:    threadblock.section "epilogue"
+// CHECK-NEXT:    threadblock.barrier
 // CHECK-NEXT:    threadblock.convert_layout {{.*}}, copies = 4, combine = max}>
-// CHECK-NEXT:    threadblock.barrier "post"
+// CHECK-NEXT:    threadblock.barrier
 // CHECK:         thread.graph {{.*}} {merges
-// CHECK:         threadblock.barrier "post"
+// CHECK:         threadblock.barrier
 // CHECK-NOT:     threadblock.barrier
 // CHECK:         threadblock.store
 

@@ -9,9 +9,9 @@
 // SCHEDULE:         threadblock.await_tiles
 // SCHEDULE-NEXT:    threadblock.matmul
 // SCHEDULE-NOT:     threadblock.barrier
-// SCHEDULE:         thread.graph
 // SCHEDULE:         threadblock.release_tiles
-// SCHEDULE:         threadblock.barrier "post"
+// SCHEDULE:         thread.graph
+// SCHEDULE:         threadblock.barrier
 // SCHEDULE:         threadblock.convert_layout
 
 // A buffer of 64 x 64 and one of 16 x 64 elements, three times each, then nine barriers.

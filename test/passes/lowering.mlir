@@ -21,13 +21,13 @@
 
 // One barrier an iteration; two after the loop: its memory is used again, and warps exchange parts.
 // SCHEDULE-LABEL: func.func @linear
-// SCHEDULE:         threadblock.barrier "loop" pending 6
+// SCHEDULE:         threadblock.barrier pending 6
 // SCHEDULE-NOT:     threadblock.barrier
 // SCHEDULE:         threadblock.matmul
-// SCHEDULE:         threadblock.barrier "post"
+// SCHEDULE:         threadblock.barrier
 // SCHEDULE:         threadblock.convert_layout
 // SCHEDULE:         threadblock.reduce_sum
-// SCHEDULE-NEXT:    threadblock.barrier "post"
+// SCHEDULE-NEXT:    threadblock.barrier
 // SCHEDULE-NEXT:    thread.graph
 // SCHEDULE-NOT:     threadblock.barrier
 // SCHEDULE:       func.return

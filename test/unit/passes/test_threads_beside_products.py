@@ -9,14 +9,15 @@ from xdsl.dialects.builtin import ModuleOp, f16
 from xdsl.ir import Operation
 
 from mirage_mlir.dialects import threadblock as tb
-from mirage_mlir.dialects.layout import BarrierOp, ConvertLayoutOp, ReleaseTilesOp
+from mirage_mlir.dialects.layout import ConvertLayoutOp
 from mirage_mlir.dialects.nvvm_wgmma import WgmmaMmaAsyncOp, WgmmaWaitOp
+from mirage_mlir.dialects.pipeline import MAIN_LOOP, BarrierOp, ReleaseTilesOp
 from mirage_mlir.passes.analysis.tile_attributes import (
     BATCHED,
     DOUBLE_BUFFERED,
-    PROXY_FENCE,
     registers_of,
 )
+from mirage_mlir.passes.schedule.sections import sections_of
 
 
 def normed_attention(s: Heads) -> ModuleOp:
@@ -82,17 +83,19 @@ def test_threads_compute_while_the_matmul_runs() -> None:
     """
     They synchronize once an iteration, and the fence is there; the result waits behind their work.
     """
-    ops = ops_of(schedule(normed_attention(SMALL)))
+    (graph,) = graphs_of(schedule(normed_attention(SMALL)))
+    ops = list(graph.body.block.ops)
     (product, _) = [op for op in ops if isinstance(op, tb.MatmulOp)]
     (move,) = [
         op for op in ops if isinstance(op, ConvertLayoutOp) and DOUBLE_BUFFERED in op.attributes
     ]
     (maximum,) = [op for op in ops if isinstance(op, tb.ReduceMaxOp)]
     assert ops.index(product) < ops.index(move)
-    (barrier,) = [op for op in ops if isinstance(op, BarrierOp) and op.stage.data == "loop"]
+    loop = sections_of(graph)[MAIN_LOOP]
+    (barrier,) = [op for op in loop if isinstance(op, BarrierOp)]
     assert ops.index(move) < ops.index(barrier) < ops.index(maximum)
     (release,) = [op for op in ops if isinstance(op, ReleaseTilesOp)]
-    assert PROXY_FENCE not in release.attributes
+    assert release.async_proxy_fence is None
 
 
 def test_two_threads_share_a_row_that_is_summed() -> None:
