@@ -27,10 +27,14 @@ from xdsl.traits import Pure
 
 from mirage_mlir.diagnostics import invalid
 from mirage_mlir.dialects.layout_attributes import GlobalAttr, RegistersAttr, SharedAttr
+from mirage_mlir.dialects.schedule import SharedBuffer, SharedBufferAttr
 from mirage_mlir.layouts.layout import as_matrix
 
 LAYOUT = "layout"
 """Name of the attribute; an operation that makes a tile has one."""
+
+BUFFER = "buffer"
+"""Name of the attribute on operations whose tile is in shared memory."""
 
 Layout = RegistersAttr | SharedAttr | GlobalAttr
 
@@ -55,6 +59,30 @@ def verify_layout(op: Operation) -> None:
     if layout is not None and not isinstance(layout, RegistersAttr | SharedAttr | GlobalAttr):
         kinds = ", ".join(f"#{kind.name}" for kind in (RegistersAttr, SharedAttr, GlobalAttr))
         raise invalid(op, f"has a layout that is none of {kinds}")
+
+
+def shared_buffer(op: Operation) -> SharedBuffer:
+    """What is known of the memory of the tile of `op` in shared memory."""
+    attribute = op.attributes.get(BUFFER)
+    return attribute.buffer if isinstance(attribute, SharedBufferAttr) else SharedBuffer()
+
+
+def set_shared_buffer(op: Operation, buffer: SharedBuffer) -> None:
+    """Say so; nothing is written where nothing has been decided."""
+    attribute: Attribute = SharedBufferAttr.of(buffer)
+    op.attributes[BUFFER] = attribute
+    if buffer == SharedBuffer():
+        del op.attributes[BUFFER]
+
+
+def verify_buffer(op: Operation) -> None:
+    """Raises `InvalidOperation` where `op` has a buffer that is none, or no tile in it."""
+    if (found := op.attributes.get(BUFFER)) is None:
+        return
+    if not isinstance(found, SharedBufferAttr):
+        raise invalid(op, f"has a buffer that is no #{SharedBufferAttr.name}")
+    if not isinstance(op.attributes.get(LAYOUT), SharedAttr):
+        raise invalid(op, "has a buffer, but its layout is not in shared memory")
 
 
 def verify_room(load: Operation, shape: tuple[int, ...]) -> None:

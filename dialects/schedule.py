@@ -5,6 +5,10 @@ What the lowering decides about a whole kernel, on its `kernel.graph_defined`.
     #threadblock.schedule<threads = 128, producer_warps = 1, stages = 5>
     #threadblock.memory<shared_bytes = 66048, mbarrier_offset = 65536, results = [-1]>
 
+and on the operations whose tiles are in shared memory, where each one lies
+
+    %x = threadblock.load ... {layout = #x, buffer = #threadblock.buffer<offset = 1024>} : ...
+
 `assign-layouts` and `software-pipeline` write the schedule, `plan-memory` the memory plan. What
 is left out of the text has not been decided, or is not needed.
 """
@@ -108,7 +112,26 @@ class BlockMemory:
             raise VerifyException(f"results is {list(self.results)}: places start at 0, -1 is none")
 
 
-Facts = TypeVar("Facts", Schedule, BlockMemory)
+@dataclass(frozen=True)
+class SharedBuffer:
+    """The memory of one tile in shared memory."""
+
+    offset: int = -1
+    """Where in the block's shared memory it starts, in bytes; -1 before `plan-memory`."""
+    double_buffered: bool = False
+    """Of what the loop writes: even and odd iterations use separate buffers."""
+    zero_padding: bool = False
+    """What its layout has memory for past the tile is zero: MMAs read whole fragments."""
+
+    def verify(self) -> None:
+        """Raise `VerifyException` for a place that is none."""
+        if self.offset < -1 or (self.offset > 0 and self.offset % WORD_BYTES):
+            raise VerifyException(f"offset is {self.offset}, which is no multiple of {WORD_BYTES}")
+
+
+AnyFacts = Schedule | BlockMemory | SharedBuffer
+
+Facts = TypeVar("Facts", Schedule, BlockMemory, SharedBuffer)
 
 
 def _to_attribute(value: Value) -> Attribute:
@@ -131,7 +154,7 @@ def _to_value(name: str, attribute: Attribute, default: Value) -> Value:
             raise VerifyException(f"{name} has no value like {attribute}")
 
 
-def _to_dictionary(facts: Schedule | BlockMemory) -> DictionaryAttr:
+def _to_dictionary(facts: AnyFacts) -> DictionaryAttr:
     """What differs from the defaults."""
     values = {each.name: getattr(facts, each.name) for each in fields(facts)}
     defaults = type(facts)()
@@ -151,7 +174,7 @@ def _to_facts(kind: type[Facts], entries: Mapping[str, Attribute]) -> Facts:
     return kind(**values)
 
 
-def _parse(parser: AttrParser) -> Sequence[Attribute]:
+def _parse(parser: AttrParser, kind: type[AnyFacts]) -> Sequence[Attribute]:
     """Read `<threads = 128, rotation = [8, 2], cluster_reduction>`, or MLIR's own `<{...}>`."""
 
     def optional_entry() -> tuple[str, Attribute] | None:
@@ -164,8 +187,8 @@ def _parse(parser: AttrParser) -> Sequence[Attribute]:
         )
         if values is not None:
             return name, _to_attribute(tuple(values))
-        if (value := parser.parse_integer()) == 0:
-            parser.raise_error(f"'{name}' is left out rather than 0")
+        if (value := parser.parse_integer()) == getattr(kind(), name, None):
+            parser.raise_error(f"'{name}' is left out rather than {value}")
         return name, _to_attribute(value)
 
     def entry() -> tuple[str, Attribute]:
@@ -182,7 +205,7 @@ def _parse(parser: AttrParser) -> Sequence[Attribute]:
     return [DictionaryAttr(dict(entries or ()))]
 
 
-def _print(printer: Printer, facts: Schedule | BlockMemory) -> None:
+def _print(printer: Printer, facts: AnyFacts) -> None:
     texts: list[str] = []
     for each in fields(facts):
         value: Value = getattr(facts, each.name)
@@ -219,7 +242,7 @@ class ScheduleAttr(ParametrizedAttribute):
 
     @classmethod
     def parse_parameters(cls, parser: AttrParser) -> Sequence[Attribute]:
-        return _parse(parser)
+        return _parse(parser, cls.KIND)
 
     def print_parameters(self, printer: Printer) -> None:
         _print(printer, self.schedule)
@@ -250,7 +273,38 @@ class MemoryAttr(ParametrizedAttribute):
 
     @classmethod
     def parse_parameters(cls, parser: AttrParser) -> Sequence[Attribute]:
-        return _parse(parser)
+        return _parse(parser, cls.KIND)
 
     def print_parameters(self, printer: Printer) -> None:
         _print(printer, self.plan)
+
+
+@irdl_attr_definition
+class SharedBufferAttr(ParametrizedAttribute):
+    """Where the tile of an operation lies: `#threadblock.buffer<offset = 1024, zero_padding>`."""
+
+    name = "threadblock.buffer"
+
+    facts: DictionaryAttr
+
+    KIND: ClassVar = SharedBuffer
+
+    @staticmethod
+    def of(buffer: SharedBuffer) -> "SharedBufferAttr":
+        """The attribute that carries `buffer`."""
+        return SharedBufferAttr(_to_dictionary(buffer))
+
+    @property
+    def buffer(self) -> SharedBuffer:
+        """The facts that the attribute carries."""
+        return _to_facts(SharedBuffer, self.facts.data)
+
+    def verify(self) -> None:
+        self.buffer.verify()
+
+    @classmethod
+    def parse_parameters(cls, parser: AttrParser) -> Sequence[Attribute]:
+        return _parse(parser, cls.KIND)
+
+    def print_parameters(self, printer: Printer) -> None:
+        _print(printer, self.buffer)

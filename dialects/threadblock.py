@@ -52,7 +52,7 @@ from mirage_mlir.dialects.kernel import GraphDefinedOp
 from mirage_mlir.dialects.layout import ConvertLayoutOp, GlobalAttr, RegistersAttr, SharedAttr
 from mirage_mlir.dialects.pipeline import SCHEDULE_OPS
 from mirage_mlir.dialects.rearrangement_bases import BroadcastBase, ConcatBase, TransposeBase
-from mirage_mlir.dialects.schedule import MemoryAttr, ScheduleAttr
+from mirage_mlir.dialects.schedule import MemoryAttr, ScheduleAttr, SharedBufferAttr
 from mirage_mlir.dialects.split_k import StorePartialSumOp
 from mirage_mlir.dialects.threadblock_bases import (
     BinaryOp,
@@ -309,5 +309,5 @@ Threadblock = Dialect(
         *(MatmulOp, ReduceSumOp, ReduceMaxOp, ConstantOp, ConvertLayoutOp),
         *(*SCHEDULE_OPS, StorePartialSumOp),
     ],
-    [TileType, RegistersAttr, SharedAttr, GlobalAttr, ScheduleAttr, MemoryAttr],
+    [TileType, RegistersAttr, SharedAttr, GlobalAttr, ScheduleAttr, MemoryAttr, SharedBufferAttr],
 )

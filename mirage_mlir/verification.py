@@ -14,8 +14,7 @@ from mirage_mlir.suggestions import suggestion
 OWN_DIALECTS = frozenset(("kernel", "threadblock", "thread"))
 
 LOWERING_ATTRIBUTES = frozenset(
-    "batched double_buffered layout merges online_maximum partial_sum "
-    "smem_offset state zero_padding".split()
+    "batched buffer layout merges online_maximum partial_sum state".split()
 )
 """What the passes from `assign-layouts` to `plan-memory` write on operations of a graph."""
 

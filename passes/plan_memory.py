@@ -12,7 +12,7 @@ from mirage_mlir.decisions.schedule import MBARRIER_BYTES, mbarrier_bytes
 from mirage_mlir.diagnostics import fail
 from mirage_mlir.dialects import kernel, threadblock
 from mirage_mlir.dialects.common import byte_width
-from mirage_mlir.dialects.layout import ConvertLayoutOp
+from mirage_mlir.dialects.layout import ConvertLayoutOp, set_shared_buffer, shared_buffer
 from mirage_mlir.dialects.pipeline import MAIN_LOOP, AwaitTilesOp, BarrierOp
 from mirage_mlir.dialects.target import settle_target
 from mirage_mlir.dialects.threadblock import Stage
@@ -30,11 +30,9 @@ from mirage_mlir.passes.analysis.buffers import (
 )
 from mirage_mlir.passes.analysis.tensor_views import view_of
 from mirage_mlir.passes.analysis.tile_attributes import (
-    ZERO_PADDING,
     batch_place,
     tensor_bytes,
 )
-from mirage_mlir.passes.codegen.context import SMEM_OFFSET
 from mirage_mlir.passes.codegen.split_k import WORD, partial_sum_bytes, tiles_of
 from mirage_mlir.passes.frontend.check import is_compiled
 from mirage_mlir.passes.schedule.order import in_shared, spreads
@@ -96,7 +94,7 @@ def lifetime(
     """How much memory `op` needs, and from when to when."""
     count = graph.schedule.stages if is_staged(op) else buffer_count(op)
     first, last = times.spread(op, stages[op.results[0]] == Stage.LOOP)
-    if isinstance(op, threadblock.LoadOp) or ZERO_PADDING in op.attributes:
+    if isinstance(op, threadblock.LoadOp) or shared_buffer(op).zero_padding:
         first = 0
     users = [use.operation for use in op.results[0].uses]
     while users:
@@ -136,10 +134,11 @@ def plan_shared(graph: kernel.GraphDefinedOp, limit: int) -> None:
     if size > limit:
         fail(graph, f"needs {size} bytes of shared memory, a block has at most {limit}")
     for op, offset in zip(buffers, plan.offsets, strict=True):
-        op.attributes[SMEM_OFFSET] = IntegerAttr(offset, i64)
+        set_shared_buffer(op, replace(shared_buffer(op), offset=offset))
     for op in graph.body.block.ops:
         if isinstance(op, ConvertLayoutOp) and first_line(op):
-            op.attributes[SMEM_OFFSET] = IntegerAttr(offset_in(op, buffers), i64)
+            place = offset_in(op, buffers)
+            set_shared_buffer(op, replace(shared_buffer(op), offset=place))
     graph.memory = replace(
         graph.memory, shared_bytes=size, mbarrier_offset=mbarriers, arrival_offset=arrival
     )
@@ -152,7 +151,7 @@ def offset_in(op: Operation, buffers: list[Operation]) -> int:
     owner = next(each for each in buffers if batch_place(each) == (place[0], 0))
     line = max(shared_layout(op.results[0]).row, shared_layout(op.results[0]).column)
     size = byte_width(buffer_element(op))
-    return int_attribute(owner, SMEM_OFFSET) + place[1] * line * size
+    return shared_buffer(owner).offset + place[1] * line * size
 
 
 def returned(function: func.FuncOp) -> list[SSAValue]:

@@ -3,7 +3,7 @@
 from xdsl.dialects.builtin import StringAttr
 
 from mirage_mlir.dialects import kernel, threadblock
-from mirage_mlir.dialects.layout import SharedAttr, layout_of, set_layout
+from mirage_mlir.dialects.layout import SharedAttr, layout_of, set_layout, shared_buffer
 from mirage_mlir.layouts.layout import SWIZZLES, SharedLayout, as_matrix, swizzled_tile
 from mirage_mlir.passes.analysis.buffers import (
     is_invariant_load,
@@ -12,7 +12,7 @@ from mirage_mlir.passes.analysis.buffers import (
     tiles_along,
 )
 from mirage_mlir.passes.analysis.tensor_views import view_of
-from mirage_mlir.passes.analysis.tile_attributes import ZERO_PADDING, item_bytes
+from mirage_mlir.passes.analysis.tile_attributes import item_bytes
 from mirage_mlir.targets.tensor_map import TensorMap, tensor_map
 
 
@@ -26,7 +26,7 @@ def boxes_of(op: threadblock.LoadOp, swizzle: int) -> TensorMap | None:
     view, shape = view_of(op.source), threadblock.shape_of(op.result)
     # Of what is repeated along a dim copies do not know where it ends.
     repeated = [dim for dim, step in enumerate(view.strides) if not step and view.shape[dim] > 1]
-    if ZERO_PADDING in op.attributes or any(reaches_past(op, dim) for dim in repeated):
+    if shared_buffer(op).zero_padding or any(reaches_past(op, dim) for dim in repeated):
         return None
     run_dim = len(shape) - (1 if shared_layout(op.result).column == 1 else 2)
     item = item_bytes(op.result)

@@ -14,7 +14,6 @@ from mirage_mlir.dialects.pipeline import computing_users
 from mirage_mlir.dialects.threadblock import Stage
 from mirage_mlir.layouts.layout import WARP_THREADS, RegisterLayout, as_matrix
 
-ZERO_PADDING = "zero_padding"
 ONLINE_MAXIMUM = "online_maximum"
 """On a maximum that stabilizes sums: it is that of all iterations so far, and of the thread's
 warp."""
@@ -31,9 +30,6 @@ PARTIAL_SUM = "partial_sum"
 BATCHED = "batched"
 """On matmuls that warpgroups compute as one, and on their left sides: the number of the group,
 and the line of their common buffer from which on this one lies."""
-
-DOUBLE_BUFFERED = "double_buffered"
-"""On what the loop writes to shared memory: even and odd iterations use separate buffers."""
 
 
 def maker(value: SSAValue) -> Operation:

@@ -9,7 +9,7 @@ from xdsl.ir import Operation, SSAValue
 
 from mirage_mlir.diagnostics import fail
 from mirage_mlir.dialects import nvvm, nvvm_hopper, thread, threadblock
-from mirage_mlir.dialects.layout import GlobalAttr, layout_of
+from mirage_mlir.dialects.layout import GlobalAttr, layout_of, shared_buffer
 from mirage_mlir.dialects.pipeline import IssueCopiesOp
 from mirage_mlir.layouts.layout import ceil_div
 from mirage_mlir.passes.analysis.buffers import (
@@ -17,7 +17,7 @@ from mirage_mlir.passes.analysis.buffers import (
     is_staged,
 )
 from mirage_mlir.passes.analysis.tensor_views import view_of
-from mirage_mlir.passes.analysis.tile_attributes import ZERO_PADDING, reduced_sides
+from mirage_mlir.passes.analysis.tile_attributes import reduced_sides
 from mirage_mlir.passes.codegen.access import fetch
 from mirage_mlir.passes.codegen.context import KernelContext
 from mirage_mlir.passes.codegen.copies import copy_to_shared
@@ -110,7 +110,7 @@ def copy_ahead(ctx: KernelContext, op: IssueCopiesOp, iteration: SSAValue) -> No
 
 def clear_padding(ctx: KernelContext) -> bool:
     """Zero the buffers whose padding a matmul reads; whether there are any."""
-    padded = [op for op in ctx.graph.body.block.ops if ZERO_PADDING in op.attributes]
+    padded = [op for op in ctx.graph.body.block.ops if shared_buffer(op).zero_padding]
     for op in padded:
         clear(ctx, op)
     return bool(padded)

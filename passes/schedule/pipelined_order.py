@@ -7,16 +7,16 @@ compute allow.
 """
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from xdsl.dialects.builtin import UnitAttr
 from xdsl.ir import Operation, SSAValue
 
 from mirage_mlir.dialects import threadblock
+from mirage_mlir.dialects.layout import set_shared_buffer, shared_buffer
 from mirage_mlir.dialects.pipeline import AwaitTilesOp, BarrierOp, ReleaseTilesOp
 from mirage_mlir.passes.analysis.buffers import is_staged
 from mirage_mlir.passes.analysis.tile_attributes import (
-    DOUBLE_BUFFERED,
-    ZERO_PADDING,
     adds_into,
     maker,
     uses_wgmma,
@@ -61,8 +61,8 @@ def with_few_barriers(ops: list[Operation]) -> list[Operation]:
         body = with_barriers(rest, behind, in_loop=True)
         # The next iteration has other buffers, and the one after that comes behind a barrier of
         # all.
-        written = {op for op in behind.written if DOUBLE_BUFFERED not in op.attributes}
-        read = {op for op in behind.read if DOUBLE_BUFFERED not in op.attributes}
+        written = {op for op in behind.written if not shared_buffer(op).double_buffered}
+        read = {op for op in behind.read if not shared_buffer(op).double_buffered}
         if written <= carried.written and read <= carried.read:
             return body
         carried.written |= written
@@ -158,15 +158,19 @@ def alternating(ops: list[Operation]) -> list[Operation]:
     With one buffer all threads synchronize before it is written anew, and again before it is read.
     """
     found = [
-        op for op in ops if writes(op) and not spreads(op) and ZERO_PADDING not in op.attributes
+        op for op in ops if writes(op) and not spreads(op) and not shared_buffer(op).zero_padding
     ]
     before = count_barriers(ops)
-    for op in found:
-        op.attributes[DOUBLE_BUFFERED] = UnitAttr()
+    set_double_buffered(found, True)
     fewer = count_barriers(ops) < before
-    for op in found:
-        del op.attributes[DOUBLE_BUFFERED]
+    set_double_buffered(found, False)
     return found if fewer else []
+
+
+def set_double_buffered(ops: Sequence[Operation], double_buffered: bool) -> None:
+    """Say whether what `ops` write in the loop has two buffers."""
+    for op in ops:
+        set_shared_buffer(op, replace(shared_buffer(op), double_buffered=double_buffered))
 
 
 def count_barriers(ops: list[Operation]) -> int:

@@ -41,7 +41,6 @@ from mirage_mlir.dialects.pipeline import (
 )
 from mirage_mlir.passes.analysis.buffers import is_staged, is_tensor_copy
 from mirage_mlir.passes.analysis.tile_attributes import (
-    DOUBLE_BUFFERED,
     cluster_sizes,
     shares_tiles,
     uses_wgmma,
@@ -65,7 +64,11 @@ from mirage_mlir.passes.schedule.order import (
     post_part,
     with_awaits,
 )
-from mirage_mlir.passes.schedule.pipelined_order import alternating, pipelined_loop
+from mirage_mlir.passes.schedule.pipelined_order import (
+    alternating,
+    pipelined_loop,
+    set_double_buffered,
+)
 from mirage_mlir.passes.schedule.rotation import rotate
 from mirage_mlir.passes.schedule.sections import Sections, by_stage
 from mirage_mlir.targets.target import Target
@@ -210,13 +213,11 @@ class Pipelining:
         """Keep two buffers of what the loop writes where iterations synchronize less often so."""
         before = self.stages()
         found = alternating(by_stage(self.graph)[MAIN_LOOP])
-        for op in found:
-            op.attributes[DOUBLE_BUFFERED] = UnitAttr()
+        set_double_buffered(found, True)
         stages, other = self.stages(), other_bytes(self.graph)
         needed = stages * iteration_bytes(self.graph) + other + mbarrier_bytes(stages)
         if not may_double_buffer(before, stages, needed, self.target):
-            for op in found:
-                del op.attributes[DOUBLE_BUFFERED]
+            set_double_buffered(found, False)
 
     def stages(self) -> int:
         """Buffers of each tile that the loop loads, with the buffers that there are so far."""

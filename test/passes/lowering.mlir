@@ -35,9 +35,9 @@
 // Three buffers of each tile; what follows the loop takes their place.
 // MEMORY-LABEL: func.func @linear
 // MEMORY:         memory <shared_bytes = [[#]]
-// MEMORY-DAG:     threadblock.load %{{.*}} grid_map [_] loop_map [1] {{.*}}smem_offset
-// MEMORY-DAG:     threadblock.load %{{.*}} grid_map [1] loop_map [0] {{.*}}smem_offset
-// MEMORY:         threadblock.convert_layout {{.*}}smem_offset = 0 : i64
+// MEMORY-DAG:     threadblock.load %{{.*}} grid_map [_] loop_map [1] {{.*}}offset = 
+// MEMORY-DAG:     threadblock.load %{{.*}} grid_map [1] loop_map [0] {{.*}}offset = 
+// MEMORY:         threadblock.convert_layout {{.*}}buffer = #threadblock.buffer<offset = 0>
 
 // NVVM-LABEL: "gpu.module"() <{sym_name = "linear"}>
 // NVVM:         llvm.mlir.global external @smem

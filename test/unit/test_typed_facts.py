@@ -15,6 +15,7 @@ FOREIGN = {
     "'targets'": "an attribute of MLIR's gpu.module",
     "TARGETS": "the same",
     "TARGET": "`kernel.target`, a typed attribute that dialects/target.py verifies",
+    "BUFFER": "typed, and read by dialects/layout.py alone",
     "LAYOUT": "typed, and read by dialects/layout.py alone",
     "attribute": "copies or prints whatever there is",
     "kind.attribute_name": "sizes of optional groups, which parsing.py drops",
@@ -22,8 +23,8 @@ FOREIGN = {
 """Names that other dialects declare, or that one place reads, each with the reason."""
 
 LOOSE = (
-    "PARTIAL_SUM MERGES STATE ONLINE_MAXIMUM BATCHED SMEM_OFFSET "
-    "DOUBLE_BUFFERED ZERO_PADDING COUNTER_BYTES SCRATCH_BYTES PACKINGS INVARIANT "
+    "PARTIAL_SUM MERGES STATE ONLINE_MAXIMUM BATCHED "
+    "COUNTER_BYTES SCRATCH_BYTES PACKINGS INVARIANT "
     "name even 'mirage.counter_bytes' 'mirage.tensor_maps' 'mirage.packings' 'mirage.rank' "
     "'mirage.occupancy_limit_bytes' 'mirage.cost' 'mirage.follows' 'mirage.constant_inputs' "
     "'mirage.grid' 'mirage.threads'"

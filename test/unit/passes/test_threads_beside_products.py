@@ -9,12 +9,11 @@ from xdsl.dialects.builtin import ModuleOp, f16
 from xdsl.ir import Operation
 
 from mirage_mlir.dialects import threadblock as tb
-from mirage_mlir.dialects.layout import ConvertLayoutOp
+from mirage_mlir.dialects.layout import ConvertLayoutOp, shared_buffer
 from mirage_mlir.dialects.nvvm_wgmma import WgmmaMmaAsyncOp, WgmmaWaitOp
 from mirage_mlir.dialects.pipeline import MAIN_LOOP, BarrierOp, ReleaseTilesOp
 from mirage_mlir.passes.analysis.tile_attributes import (
     BATCHED,
-    DOUBLE_BUFFERED,
     registers_of,
 )
 from mirage_mlir.passes.schedule.sections import sections_of
@@ -87,7 +86,7 @@ def test_threads_compute_while_the_matmul_runs() -> None:
     ops = list(graph.body.block.ops)
     (product, _) = [op for op in ops if isinstance(op, tb.MatmulOp)]
     (move,) = [
-        op for op in ops if isinstance(op, ConvertLayoutOp) and DOUBLE_BUFFERED in op.attributes
+        op for op in ops if isinstance(op, ConvertLayoutOp) and shared_buffer(op).double_buffered
     ]
     (maximum,) = [op for op in ops if isinstance(op, tb.ReduceMaxOp)]
     assert ops.index(product) < ops.index(move)
@@ -138,7 +137,7 @@ def test_matmuls_with_one_right_side_are_one() -> None:
     module = several_sides(8, 64, 64, 2)
     ops = ops_of(schedule(module.clone()))
     sides = [op for op in ops if isinstance(op, ConvertLayoutOp) and BATCHED in op.attributes]
-    offsets = [str(op.attributes["smem_offset"]) for op in sides]
+    offsets = [shared_buffer(op).offset for op in sides]
     assert len(sides) == len(set(offsets)) == 3
     products = [op for op in check(module).walk() if isinstance(op, WgmmaMmaAsyncOp)]
     assert [op.shape.n.data for op in products] == [24] * 4
