@@ -15,6 +15,7 @@ PASSES: Mapping[str, str] = {
     "algebraic-rewrite": "mirage_mlir.passes.algebraic_rewrite:AlgebraicRewritePass",
     "partition-program": "mirage_mlir.passes.partition_program:PartitionProgramPass",
     "verify-equivalence": "mirage_mlir.passes.verify_equivalence:VerifyEquivalencePass",
+    "sink-reductions": "mirage_mlir.passes.sink_reductions:SinkReductionsPass",
     "fuse-thread-graphs": "mirage_mlir.passes.fuse_thread_graphs:FuseThreadGraphsPass",
     "assign-layouts": "mirage_mlir.passes.assign_layouts:AssignLayoutsPass",
     "schedule-threadblock": "mirage_mlir.passes.schedule_threadblock:ScheduleThreadblockPass",

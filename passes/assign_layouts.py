@@ -38,7 +38,6 @@ from mirage_mlir.passes.layouts.places import (
 from mirage_mlir.passes.layouts.register_layouts import (
     RegisterLayouts,
 )
-from mirage_mlir.passes.layouts.sunk_reductions import sink_reductions
 from mirage_mlir.passes.layouts.tile_layouts import TileLayouts
 from mirage_mlir.passes.layouts.wgmma_selection import swizzle_operands
 from mirage_mlir.targets.target import Target, require_known
@@ -63,7 +62,6 @@ def choose_threads(graph: kernel.GraphDefinedOp, target: Target) -> int:
 
 def assign(graph: kernel.GraphDefinedOp, target: Target) -> None:
     """Give `graph` its threads and each of its operations a layout."""
-    sink_reductions(graph)
     use_workspace(graph, target.cluster_max)
     threads = graph.schedule.threads or choose_threads(graph, target)
     graph.schedule = replace(graph.schedule, threads=threads)
@@ -178,8 +176,7 @@ class AssignLayoutsPass(ModulePass):
     matmul stays in registers. Several such matmuls of few rows with one right side, whose left
     sides threads write, are computed as one (`batched`). Sums across more blocks than a cluster has
     are taken apart: each block stores its partial sum in device memory
-    (`threadblock.store_partial_sum`), the last one adds them up. Reductions that the loop only adds
-    up are done behind it, on the sum.
+    (`threadblock.store_partial_sum`), the last one adds them up.
 
     Fails on a number of `threads` that is no multiple of 32, on an operation that has no place in a
     kernel, such as a matmul of several matrices, where a block that is not the last would need such

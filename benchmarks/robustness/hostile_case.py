@@ -36,6 +36,7 @@ def program_case(text: str | bytes, words: Sequence[str]) -> Case:
 
 
 LOWERING = (
+    "--sink-reductions",
     "--fuse-thread-graphs",
     "--assign-layouts",
     "--schedule-threadblock",

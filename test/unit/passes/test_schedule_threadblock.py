@@ -13,8 +13,7 @@ from xdsl.ir import Operation
 from mirage_mlir.dialects import kernel, threadblock
 from mirage_mlir.dialects.layout import AwaitTileOp, AwaitTilesOp, BarrierOp, ReleaseTilesOp
 from mirage_mlir.passes.analysis.buffers import is_staged
-from mirage_mlir.passes.assign_layouts import AssignLayoutsPass
-from mirage_mlir.passes.fuse_thread_graphs import FuseThreadGraphsPass
+from mirage_mlir.passes.pipelines import lowering_passes
 from mirage_mlir.passes.schedule.order import reads
 from mirage_mlir.passes.schedule_threadblock import (
     ScheduleThreadblockPass,
@@ -43,8 +42,7 @@ def scheduled(module: ModuleOp, target: str) -> kernel.GraphDefinedOp:
     """The kernel of a copy of `module`, as a block of `target` runs it."""
     module = module.clone()
     for step in (
-        FuseThreadGraphsPass(),
-        AssignLayoutsPass(target),
+        *lowering_passes(target, last="assign-layouts"),
         ScheduleThreadblockPass(),
     ):
         step.apply(Context(), module)
