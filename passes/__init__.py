@@ -17,6 +17,7 @@ PASSES: Mapping[str, str] = {
     "verify-equivalence": "mirage_mlir.passes.verify_equivalence:VerifyEquivalencePass",
     "sink-reductions": "mirage_mlir.passes.sink_reductions:SinkReductionsPass",
     "fuse-thread-graphs": "mirage_mlir.passes.fuse_thread_graphs:FuseThreadGraphsPass",
+    "split-cross-block-sums": ("mirage_mlir.passes.split_cross_block_sums:SplitCrossBlockSumsPass"),
     "assign-layouts": "mirage_mlir.passes.assign_layouts:AssignLayoutsPass",
     "schedule-threadblock": "mirage_mlir.passes.schedule_threadblock:ScheduleThreadblockPass",
     "plan-memory": "mirage_mlir.passes.plan_memory:PlanMemoryPass",

@@ -8,7 +8,8 @@ from xdsl.utils.arg_spec import parse_pipeline
 from mirage_mlir.passes import load_pass
 
 LOWERING = (
-    "sink-reductions,fuse-thread-graphs,assign-layouts{{target={target}}},"
+    "sink-reductions,fuse-thread-graphs,split-cross-block-sums{{target={target}}},"
+    "assign-layouts{{target={target}}},"
     "schedule-threadblock{{target={target}}},"
     "plan-memory{{target={target}}},lower-to-nvvm{{target={target} pack={pack}}}"
 )

@@ -38,6 +38,7 @@ def program_case(text: str | bytes, words: Sequence[str]) -> Case:
 LOWERING = (
     "--sink-reductions",
     "--fuse-thread-graphs",
+    "--split-cross-block-sums",
     "--assign-layouts",
     "--schedule-threadblock",
     "--plan-memory",

@@ -10,7 +10,7 @@ from xdsl.ir import Operation, SSAValue
 from mirage_mlir.diagnostics import fail
 from mirage_mlir.dialects import nvvm, thread, threadblock
 from mirage_mlir.dialects.layout import RegistersAttr, layout_of
-from mirage_mlir.passes.analysis.tile_attributes import MERGES
+from mirage_mlir.passes.analysis.tile_attributes import is_merge
 from mirage_mlir.passes.codegen.access import fetch
 from mirage_mlir.passes.codegen.context import KernelContext
 from mirage_mlir.passes.codegen.emitter import Emitter
@@ -89,7 +89,7 @@ EXPANSIONS: dict[type[Operation], Callable[..., Scalar]] = {
 def _merges(op: Operation) -> bool:
     """Whether both sides of a difference may be the maximum of nothing: large, but no infinity."""
     graph = op.parent_op()
-    return graph is not None and MERGES in graph.attributes
+    return graph is not None and is_merge(graph)
 
 
 def evaluate(ctx: KernelContext, op: Operation, arguments: list[Scalar]) -> Scalar:
