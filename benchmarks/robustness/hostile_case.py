@@ -40,7 +40,7 @@ LOWERING = (
     "--fuse-thread-graphs",
     "--split-cross-block-sums",
     "--assign-layouts",
-    "--schedule-threadblock",
+    "--software-pipeline",
     "--plan-memory",
     "--lower-to-nvvm",
 )

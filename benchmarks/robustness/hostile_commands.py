@@ -21,7 +21,7 @@ OPTIONS = {
     "algebraic-rewrite": ("rules", "max-rewrites"),
     "split-cross-block-sums": ("target",),
     "assign-layouts": ("target",),
-    "schedule-threadblock": ("target",),
+    "software-pipeline": ("target",),
     "plan-memory": ("target",),
     "lower-to-nvvm": ("target", "pack"),
     "check-lowered-kernels": ("seed",),
