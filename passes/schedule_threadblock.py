@@ -10,19 +10,21 @@ from xdsl.dialects.builtin import ModuleOp, UnitAttr
 from xdsl.ir import Operation, SSAValue
 from xdsl.passes import ModulePass
 
+from mirage_mlir.decisions.registers import (
+    PRODUCER_WARPS,
+    SUMS_OF_WARPS,
+    producer_warps,
+    registers_side_by_side,
+)
 from mirage_mlir.decisions.schedule import (
     FOLLOWER_BYTES,
-    MAX_REGISTERS,
-    PRODUCER_WARPS,
     Array,
     copy_stages,
     iterations_ahead,
     iterations_at_start,
     may_double_buffer,
     mbarrier_bytes,
-    most_registers,
     pipeline_stages,
-    producer_warps,
     side_by_side,
 )
 from mirage_mlir.diagnostics import fail
@@ -38,7 +40,7 @@ from mirage_mlir.dialects.layout import (
 from mirage_mlir.dialects.split_k import StorePartialSumOp
 from mirage_mlir.dialects.target import settle_target
 from mirage_mlir.dialects.threadblock import Stage
-from mirage_mlir.layouts.layout import WARP_THREADS, ceil_div, round_up
+from mirage_mlir.layouts.layout import ceil_div, round_up
 from mirage_mlir.passes.analysis.buffers import (
     buffer_bytes,
     buffer_count,
@@ -64,13 +66,6 @@ from mirage_mlir.passes.schedule.order import (
 )
 from mirage_mlir.passes.schedule.pipelined_order import alternating, pipelined_loop
 from mirage_mlir.targets.target import Target, require_known
-
-BESIDE_SUMS = 56
-"""Registers of a thread for what is not a matmul's sum: with 96 sums and more to choose from,
-ptxas uses 151 in all."""
-
-FEWEST_BESIDE = 32
-"""The same where ptxas has to find room: a chain of 64 sums assembles for 96 without spills."""
 
 LARGEST_ALIGNMENT = 1024
 """Bytes that a tile starts at a multiple of: eight lines of the widest swizzle."""
@@ -175,25 +170,20 @@ def is_followed(graph: kernel.GraphDefinedOp) -> bool:
 
 def producers_of(graph: kernel.GraphDefinedOp) -> int:
     """Warps that copy the tiles of the loop."""
-    matmuls = [op for op in graph.body.block.ops if isinstance(op, threadblock.MatmulOp)]
-    needed = min(MAX_REGISTERS, BESIDE_SUMS + sum(map(registers_for, matmuls)))
-    return producer_warps(graph.schedule.threads, needed)
+    return int(producer_warps(graph.schedule.threads, sums_of(graph)))
 
 
-def registers_side_by_side(graph: kernel.GraphDefinedOp, share: int) -> int:
-    """The most of each thread with which so many blocks fit; 0 where that may not be enough."""
-    matmuls = [op for op in graph.body.block.ops if isinstance(op, threadblock.MatmulOp)]
-    present = graph.schedule.threads + producers_of(graph) * WARP_THREADS
-    limit = most_registers(share * present)
-    fits = FEWEST_BESIDE + sum(map(registers_for, matmuls)) <= limit
-    return limit if share > 1 and matmuls and fits else 0
+def sums_of(graph: kernel.GraphDefinedOp) -> list[int]:
+    """Registers of a thread for the sums of each matmul."""
+    ops = graph.body.block.ops
+    return [registers_for(op) for op in ops if isinstance(op, threadblock.MatmulOp)]
 
 
 def registers_for(op: threadblock.MatmulOp) -> int:
     """Registers of a thread for the sums of a matmul; single warps hold operands as well."""
     attribute = layout_of(op.result)
     if not uses_wgmma(op) or not isinstance(attribute, RegistersAttr):
-        return MAX_REGISTERS - BESIDE_SUMS
+        return SUMS_OF_WARPS
     return len(attribute.layout.offsets)
 
 
@@ -307,11 +297,13 @@ class Scheduler:
             iterations, share = prod(graph.loop_sizes), int(self.share_of(graph))
             ahead = iterations_ahead(unshared_bytes(graph), iterations, share)
             early = iterations_at_start(unshared_bytes(graph), share, soon=follows_kernel(graph))
+            threads, producers = graph.schedule.threads, graph.schedule.producer_warps
+            limit = registers_side_by_side(threads, producers, sums_of(graph), share)
             graph.schedule = replace(
                 graph.schedule,
                 iterations_ahead=ahead,
                 iterations_at_start=early,
-                max_registers=registers_side_by_side(graph, share),
+                max_registers=int(limit),
             )
 
     def alternate(self, graph: kernel.GraphDefinedOp) -> None:
