@@ -9,6 +9,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
+from mirage_mlir.decisions.occupancy import resident_blocks
 from mirage_mlir.decisions.registers import (
     MAX_REGISTERS,
     PRODUCER_WARPS,
@@ -17,7 +18,6 @@ from mirage_mlir.decisions.registers import (
 )
 from mirage_mlir.decisions.schedule import (
     FOLLOWER_BYTES,
-    RESERVED_BYTES,
     copy_stages,
     may_double_buffer,
     pipeline_stages,
@@ -120,24 +120,14 @@ class Resources(LiveValues):
         else:
             registers = np.maximum(COPIES_OF_LIVE * self.live, self.asked)
             registers = registers + OTHER_REGISTERS * self.threads
-        self.registers = registers / self.threads
+        self.registers = np.ceil(registers / self.threads)
         limit = self._most_registers()
         self.registers = np.where(limit > 0, np.minimum(limit, self.registers), self.registers)
         return np.clip(self._resident(), 1, target.blocks_per_sm)
 
     def _resident(self) -> Array:
-        target = self.tiling.target
         threads = self.threads + self.producers * WARP_THREADS
-        # A multiprocessor's quarters have a fourth of the registers each, and warps go round.
-        whole = np.ceil(threads / MATRIX_THREADS) * MATRIX_THREADS
-        registers = self.registers * np.where(self.pipelined, whole, threads)
-        return np.minimum.reduce(
-            [
-                np.floor(target.shared_memory_per_sm / (self.shared + RESERVED_BYTES)),
-                np.floor(target.threads_per_sm / threads),
-                np.floor(target.registers_per_sm / registers),
-            ]
-        )
+        return resident_blocks(self.tiling.target, threads, self.registers, self.shared)
 
     def _most_registers(self) -> Array:
         """What ptxas is told of pipelined blocks that share a multiprocessor; else 0."""
