@@ -8,7 +8,7 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.passes import ModulePass
 from xdsl.transforms.dead_code_elimination import dce
 
-from mirage_mlir.decisions.schedule import (
+from mirage_mlir.decisions.threads import (
     elementwise_threads,
     matrix_threads,
 )
