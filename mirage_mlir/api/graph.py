@@ -15,6 +15,7 @@ from mirage_mlir.api.reductions import Reductions
 from mirage_mlir.api.tensor import Tensor
 from mirage_mlir.driver.optimize import optimize
 from mirage_mlir.driver.options import Options
+from mirage_mlir.driver.source import text_of
 from mirage_mlir.driver.types import element_attribute
 from mirage_mlir.runtime.element_types import ElementType, element_type_of
 from mirage_mlir.runtime.kernel import CompiledKernel
@@ -91,6 +92,13 @@ class KernelGraph(ElementwiseOperators, Reductions):
         if never_changes:
             self._constants.append(index)
         return self._tensor(value)
+
+    def __repr__(self) -> str:
+        """The program as text, once it has an output."""
+        if self._outputs:
+            return text_of(self.to_module())
+        count = sum(1 for _ in self._block.ops)
+        return f"<KernelGraph {self.name}: {count} operators, no output yet>"
 
     def mark_output(self, *tensors: Tensor) -> None:
         """Make each of `tensors` a result, after those there are."""
