@@ -36,7 +36,9 @@ def program_case(text: str | bytes, words: Sequence[str]) -> Case:
 
 
 LOWERING = (
+    "--sink-reductions",
     "--fuse-thread-graphs",
+    "--split-cross-block-sums",
     "--assign-layouts",
     "--software-pipeline",
     "--plan-memory",

@@ -19,6 +19,7 @@ OPTIONS = {
     "partition-program": ("target", "max-operators"),
     "verify-equivalence": ("reference", "candidate", "tests", "seed"),
     "algebraic-rewrite": ("rules", "max-rewrites"),
+    "split-cross-block-sums": ("target",),
     "assign-layouts": ("target",),
     "software-pipeline": ("target",),
     "plan-memory": ("target",),

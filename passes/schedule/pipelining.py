@@ -10,9 +10,9 @@ import numpy as np
 from xdsl.dialects.builtin import UnitAttr
 from xdsl.ir import Operation, SSAValue
 
+from mirage_mlir.decisions.registers import PRODUCER_WARPS, registers_side_by_side
 from mirage_mlir.decisions.schedule import (
     FOLLOWER_BYTES,
-    PRODUCER_WARPS,
     Array,
     copy_stages,
     iterations_ahead,
@@ -52,7 +52,7 @@ from mirage_mlir.passes.schedule.block_resources import (
     iteration_bytes,
     other_bytes,
     producers_of,
-    registers_side_by_side,
+    sums_of,
     unshared_bytes,
 )
 from mirage_mlir.passes.schedule.mma_pipeline import pipelined_mmas
@@ -202,11 +202,13 @@ class Pipelining:
 
     def set_producer(self) -> None:
         """Write how many warps copy tiles, and the registers of the others."""
-        graph = self.graph
+        graph, producers = self.graph, producers_of(self.graph)
+        threads, share = graph.schedule.threads, int(self.share())
+        limit = registers_side_by_side(threads, producers, sums_of(graph), share)
         graph.schedule = replace(
             graph.schedule,
-            producer_warps=producers_of(graph),
-            max_registers=registers_side_by_side(graph, int(self.share())),
+            producer_warps=producers,
+            max_registers=int(limit),
         )
 
     def double_buffer(self) -> None:

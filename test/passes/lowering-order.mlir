@@ -1,8 +1,8 @@
 // The passes of the lowering need what those before them wrote, and targets that there are.
 // RUN: not mirage-opt %s --assign-layouts 2>&1 | filecheck %s --check-prefix=LAYOUTS
-// RUN: not mirage-opt %s --fuse-thread-graphs --software-pipeline 2>&1 | filecheck %s --check-prefix=SCHEDULE
-// RUN: not mirage-opt %s --fuse-thread-graphs --assign-layouts --plan-memory 2>&1 | filecheck %s --check-prefix=MEMORY
-// RUN: not mirage-opt %s --fuse-thread-graphs --assign-layouts --software-pipeline --lower-to-nvvm 2>&1 | filecheck %s --check-prefix=NVVM
+// RUN: not mirage-opt %s --sink-reductions --fuse-thread-graphs --software-pipeline 2>&1 | filecheck %s --check-prefix=SCHEDULE
+// RUN: not mirage-opt %s --sink-reductions --fuse-thread-graphs --split-cross-block-sums --assign-layouts --plan-memory 2>&1 | filecheck %s --check-prefix=MEMORY
+// RUN: not mirage-opt %s --sink-reductions --fuse-thread-graphs --split-cross-block-sums --assign-layouts --software-pipeline --lower-to-nvvm 2>&1 | filecheck %s --check-prefix=NVVM
 // RUN: not mirage-opt %s --software-pipeline="stages=1" 2>&1 | filecheck %s --check-prefix=STAGES
 // RUN: not mirage-opt %s --assign-layouts="target=sm_70" 2>&1 | filecheck %s --check-prefix=TARGET
 // RUN: not mirage-opt %s --software-pipeline="target=sm_70" 2>&1 | filecheck %s --check-prefix=TARGET

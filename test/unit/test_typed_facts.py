@@ -23,8 +23,7 @@ FOREIGN = {
 """Names that other dialects declare, or that one place reads, each with the reason."""
 
 LOOSE = (
-    "PARTIAL_SUM MERGES STATE ONLINE_MAXIMUM BATCHED "
-    "COUNTER_BYTES SCRATCH_BYTES PACKINGS INVARIANT "
+    "BATCHED COUNTER_BYTES SCRATCH_BYTES PACKINGS INVARIANT "
     "name even 'mirage.counter_bytes' 'mirage.tensor_maps' 'mirage.packings' 'mirage.rank' "
     "'mirage.occupancy_limit_bytes' 'mirage.cost' 'mirage.follows' 'mirage.constant_inputs' "
     "'mirage.grid' 'mirage.threads'"

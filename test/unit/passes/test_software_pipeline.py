@@ -23,8 +23,7 @@ from mirage_mlir.dialects.pipeline import (
     ReleaseTilesOp,
 )
 from mirage_mlir.passes.analysis.buffers import is_staged
-from mirage_mlir.passes.assign_layouts import AssignLayoutsPass
-from mirage_mlir.passes.fuse_thread_graphs import FuseThreadGraphsPass
+from mirage_mlir.passes.pipelines import lowering_passes
 from mirage_mlir.passes.schedule.block_resources import iteration_bytes, unshared_bytes
 from mirage_mlir.passes.schedule.order import reads
 from mirage_mlir.passes.schedule.sections import sections_of
@@ -51,8 +50,7 @@ def scheduled(module: ModuleOp, target: str) -> kernel.GraphDefinedOp:
     """The kernel of a copy of `module`, as a block of `target` runs it."""
     module = module.clone()
     for step in (
-        FuseThreadGraphsPass(),
-        AssignLayoutsPass(target),
+        *lowering_passes(target, last="assign-layouts"),
         SoftwarePipelinePass(),
     ):
         step.apply(Context(), module)
