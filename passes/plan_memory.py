@@ -13,7 +13,7 @@ from mirage_mlir.diagnostics import fail
 from mirage_mlir.dialects import kernel, threadblock
 from mirage_mlir.dialects.common import byte_width
 from mirage_mlir.dialects.layout import ConvertLayoutOp, set_shared_buffer, shared_buffer
-from mirage_mlir.dialects.pipeline import MAIN_LOOP, AwaitTilesOp, BarrierOp
+from mirage_mlir.dialects.pipeline import EPILOGUE, MAIN_LOOP, PROLOGUE, AwaitTilesOp, BarrierOp
 from mirage_mlir.dialects.target import settle_target
 from mirage_mlir.dialects.threadblock import Stage
 from mirage_mlir.layouts.layout import round_up
@@ -78,10 +78,24 @@ def barrier_times(graph: kernel.GraphDefinedOp) -> Times:
 
 
 def buffers_of(graph: kernel.GraphDefinedOp) -> list[Operation]:
-    """The operations of `graph` that have memory in shared memory."""
+    """
+    The operations of `graph` that have memory in shared memory.
+
+    They are in the order in which the memory is first used, which decides between plans of one
+    size: the loop's tiles stand where the loop does.
+    """
+    sections = sections_of(graph)
+    loads = [op for op in graph.body.block.ops if isinstance(op, threadblock.LoadOp)]
+    ops = [
+        *(op for op in loads if not is_staged(op)),
+        *sections[PROLOGUE],
+        *filter(is_staged, loads),
+        *sections[MAIN_LOOP],
+        *sections[EPILOGUE],
+    ]
     return [
         op
-        for op in graph.body.block.ops
+        for op in ops
         if not isinstance(op, threadblock.TransposeOp)
         and any(in_shared(result) for result in op.results)
         and not first_line(op)
@@ -195,11 +209,12 @@ class PlanMemoryPass(ModulePass):
     """
     Give every tile in shared memory, and every tensor between kernels, its place.
 
-    Input:
-        %x = threadblock.load %a grid_map [_] loop_map [1] {layout = shared} : ...
+    Input, a graph with a schedule:
+        %x = threadblock.load %a grid_map [_] loop_map [1] {layout = #threadblock.shared<...>} : ...
 
-    Output:
-        %x = threadblock.load %a grid_map [_] loop_map [1] {layout = shared, smem_offset = 0 : i64}
+    Output, where the graph gets a `memory <shared_bytes = 16384, results = [-1]>`:
+        %x = threadblock.load %a grid_map [_] loop_map [1]
+               {layout = #threadblock.shared<...>, buffer = #threadblock.buffer<offset = 0>} : ...
 
     Tiles share memory when a barrier lies between the last use of one and the first of the other;
     tensors share scratch when no kernel needs both. Parts of sums across blocks that are no cluster
