@@ -13,22 +13,21 @@ and on the operations whose tiles are in shared memory, where each one lies
 is left out of the text has not been decided, or is not needed.
 """
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, fields
-from typing import Any, ClassVar, TypeVar
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import ClassVar
 
-from xdsl.dialects.builtin import I64, DenseArrayBase, DictionaryAttr, IntegerAttr, UnitAttr, i64
+from xdsl.dialects.builtin import DictionaryAttr
 from xdsl.ir import Attribute, ParametrizedAttribute
 from xdsl.irdl import irdl_attr_definition
 from xdsl.parser import AttrParser
 from xdsl.printer import Printer
 from xdsl.utils.exceptions import VerifyException
-from xdsl.utils.hints import isa
 
 from mirage_mlir.decisions.registers import MAX_REGISTERS
 from mirage_mlir.decisions.schedule import MBARRIER_BYTES
+from mirage_mlir.dialects.facts import Facts, parse_facts, print_facts, to_dictionary, to_facts
 from mirage_mlir.layouts.layout import WARP_THREADS
-from mirage_mlir.suggestions import suggestion
 
 MAX_THREADS = 1024
 """Of a block, on every GPU that CUDA knows."""
@@ -36,12 +35,9 @@ MAX_THREADS = 1024
 WORD_BYTES = 4
 """What the offset of a number in shared memory, or of a counter, is a multiple of."""
 
-Value = int | bool | tuple[int, ...]
-"""A number; whether something is so; a list of numbers."""
-
 
 @dataclass(frozen=True)
-class Schedule:
+class Schedule(Facts):
     """How a block runs a kernel; 0 and empty lists are what has not been decided."""
 
     threads: int = 0
@@ -76,7 +72,7 @@ class Schedule:
 
 
 @dataclass(frozen=True)
-class BlockMemory:
+class BlockMemory(Facts):
     """Where the parts of a kernel's memory lie, in bytes."""
 
     shared_bytes: int = 0
@@ -114,7 +110,7 @@ class BlockMemory:
 
 
 @dataclass(frozen=True)
-class SharedBuffer:
+class SharedBuffer(Facts):
     """The memory of one tile in shared memory."""
 
     offset: int = -1
@@ -130,94 +126,6 @@ class SharedBuffer:
             raise VerifyException(f"offset is {self.offset}, which is no multiple of {WORD_BYTES}")
 
 
-AnyFacts = Schedule | BlockMemory | SharedBuffer
-
-Facts = TypeVar("Facts", Schedule, BlockMemory, SharedBuffer)
-
-
-def _to_attribute(value: Value) -> Attribute:
-    if isinstance(value, bool):
-        return UnitAttr()
-    if isinstance(value, int):
-        return IntegerAttr(value, i64)
-    return DenseArrayBase.from_list(i64, value)
-
-
-def _to_value(name: str, attribute: Attribute, default: Value) -> Value:
-    match attribute:
-        case UnitAttr() if isinstance(default, bool):
-            return True
-        case IntegerAttr() if type(default) is int:
-            return attribute.value.data
-        case _ if isinstance(default, tuple) and isa(attribute, DenseArrayBase[I64]):
-            return tuple(attribute.get_values())
-        case _:
-            raise VerifyException(f"{name} has no value like {attribute}")
-
-
-def _to_dictionary(facts: AnyFacts) -> DictionaryAttr:
-    """What differs from the defaults."""
-    values = {each.name: getattr(facts, each.name) for each in fields(facts)}
-    defaults = type(facts)()
-    decided = {name: value for name, value in values.items() if value != getattr(defaults, name)}
-    return DictionaryAttr({name: _to_attribute(value) for name, value in decided.items()})
-
-
-def _to_facts(kind: type[Facts], entries: Mapping[str, Attribute]) -> Facts:
-    """Raise `VerifyException` for names and values that `kind` does not have."""
-    defaults = kind()
-    known: dict[str, Value] = {each.name: getattr(defaults, each.name) for each in fields(kind)}
-    values: dict[str, Any] = {}
-    for name, attribute in entries.items():
-        if name not in known:
-            raise VerifyException(f"there is no '{name}'{suggestion(name, known)}")
-        values[name] = _to_value(name, attribute, known[name])
-    return kind(**values)
-
-
-def _parse(parser: AttrParser, kind: type[AnyFacts]) -> Sequence[Attribute]:
-    """Read `<threads = 128, rotation = [8, 2], cluster_reduction>`, or MLIR's own `<{...}>`."""
-
-    def optional_entry() -> tuple[str, Attribute] | None:
-        if (name := parser.parse_optional_identifier()) is None:
-            return None
-        if parser.parse_optional_punctuation("=") is None:
-            return name, UnitAttr()
-        values = parser.parse_optional_comma_separated_list(
-            parser.Delimiter.SQUARE, parser.parse_integer
-        )
-        if values is not None:
-            return name, _to_attribute(tuple(values))
-        if (value := parser.parse_integer()) == getattr(kind(), name, None):
-            parser.raise_error(f"'{name}' is left out rather than {value}")
-        return name, _to_attribute(value)
-
-    def entry() -> tuple[str, Attribute]:
-        return optional_entry() or parser.raise_error("expected a name")
-
-    with parser.in_angle_brackets():
-        # The plain form, which is how tools that know us only through IRDL print it.
-        if plain := parser.parse_optional_dictionary_attr_dict():
-            return [DictionaryAttr(plain)]
-        entries = parser.parse_optional_undelimited_comma_separated_list(optional_entry, entry)
-    names = [name for name, _ in entries or ()]
-    if twice := sorted({name for name in names if names.count(name) > 1}):
-        parser.raise_error(f"'{twice[0]}' is given twice")
-    return [DictionaryAttr(dict(entries or ()))]
-
-
-def _print(printer: Printer, facts: AnyFacts) -> None:
-    texts: list[str] = []
-    for each in fields(facts):
-        value: Value = getattr(facts, each.name)
-        if value == each.default:
-            continue
-        written = list(value) if isinstance(value, tuple) else value
-        texts.append(each.name if value is True else f"{each.name} = {written}")
-    with printer.in_angle_brackets():
-        printer.print_string(", ".join(texts))
-
-
 @irdl_attr_definition
 class ScheduleAttr(ParametrizedAttribute):
     """How a block runs a kernel: `#threadblock.schedule<threads = 128, stages = 5>`."""
@@ -231,22 +139,22 @@ class ScheduleAttr(ParametrizedAttribute):
     @staticmethod
     def of(schedule: Schedule) -> "ScheduleAttr":
         """The attribute that carries `schedule`."""
-        return ScheduleAttr(_to_dictionary(schedule))
+        return ScheduleAttr(to_dictionary(schedule))
 
     @property
     def schedule(self) -> Schedule:
         """The schedule that the attribute carries."""
-        return _to_facts(Schedule, self.facts.data)
+        return to_facts(Schedule, self.facts.data)
 
     def verify(self) -> None:
         self.schedule.verify()
 
     @classmethod
     def parse_parameters(cls, parser: AttrParser) -> Sequence[Attribute]:
-        return _parse(parser, cls.KIND)
+        return parse_facts(parser, cls.KIND)
 
     def print_parameters(self, printer: Printer) -> None:
-        _print(printer, self.schedule)
+        print_facts(printer, self.schedule)
 
 
 @irdl_attr_definition
@@ -262,22 +170,22 @@ class MemoryAttr(ParametrizedAttribute):
     @staticmethod
     def of(plan: BlockMemory) -> "MemoryAttr":
         """The attribute that carries `plan`."""
-        return MemoryAttr(_to_dictionary(plan))
+        return MemoryAttr(to_dictionary(plan))
 
     @property
     def plan(self) -> BlockMemory:
         """The plan that the attribute carries."""
-        return _to_facts(BlockMemory, self.facts.data)
+        return to_facts(BlockMemory, self.facts.data)
 
     def verify(self) -> None:
         self.plan.verify()
 
     @classmethod
     def parse_parameters(cls, parser: AttrParser) -> Sequence[Attribute]:
-        return _parse(parser, cls.KIND)
+        return parse_facts(parser, cls.KIND)
 
     def print_parameters(self, printer: Printer) -> None:
-        _print(printer, self.plan)
+        print_facts(printer, self.plan)
 
 
 @irdl_attr_definition
@@ -293,19 +201,19 @@ class SharedBufferAttr(ParametrizedAttribute):
     @staticmethod
     def of(buffer: SharedBuffer) -> "SharedBufferAttr":
         """The attribute that carries `buffer`."""
-        return SharedBufferAttr(_to_dictionary(buffer))
+        return SharedBufferAttr(to_dictionary(buffer))
 
     @property
     def buffer(self) -> SharedBuffer:
         """The facts that the attribute carries."""
-        return _to_facts(SharedBuffer, self.facts.data)
+        return to_facts(SharedBuffer, self.facts.data)
 
     def verify(self) -> None:
         self.buffer.verify()
 
     @classmethod
     def parse_parameters(cls, parser: AttrParser) -> Sequence[Attribute]:
-        return _parse(parser, cls.KIND)
+        return parse_facts(parser, cls.KIND)
 
     def print_parameters(self, printer: Printer) -> None:
-        _print(printer, self.buffer)
+        print_facts(printer, self.buffer)

@@ -4,7 +4,7 @@ from dataclasses import dataclass, replace
 
 from xdsl.context import Context
 from xdsl.dialects import func
-from xdsl.dialects.builtin import IntegerAttr, ModuleOp, i64
+from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Operation, SSAValue
 from xdsl.passes import ModulePass
 
@@ -12,6 +12,7 @@ from mirage_mlir.decisions.schedule import MBARRIER_BYTES, mbarrier_bytes
 from mirage_mlir.diagnostics import fail
 from mirage_mlir.dialects import kernel, threadblock
 from mirage_mlir.dialects.common import byte_width
+from mirage_mlir.dialects.launch import Workspace, set_workspace
 from mirage_mlir.dialects.layout import ConvertLayoutOp, set_shared_buffer, shared_buffer
 from mirage_mlir.dialects.pipeline import EPILOGUE, MAIN_LOOP, PROLOGUE, AwaitTilesOp, BarrierOp
 from mirage_mlir.dialects.target import settle_target
@@ -38,11 +39,6 @@ from mirage_mlir.passes.frontend.check import is_compiled
 from mirage_mlir.passes.schedule.order import in_shared, spreads
 from mirage_mlir.passes.schedule.sections import sections_of
 from mirage_mlir.targets.target import require_known
-
-SCRATCH_BYTES = "scratch_bytes"
-
-COUNTER_BYTES = "counter_bytes"
-"""On a function: counters of blocks, which are 0 before each call and after it."""
 
 COUNTER_ALIGNMENT = 16
 """Bytes that all pointers of a kernel are aligned to."""
@@ -123,14 +119,6 @@ def lifetime(
     return Buffer(count * buffer_bytes(op), first, last, buffer_alignment(op))
 
 
-def int_attribute(op: Operation, name: str) -> int:
-    """The value of an integer attribute that an earlier pass wrote."""
-    attribute = op.attributes.get(name)
-    if not isinstance(attribute, IntegerAttr):
-        fail(op, f"has no '{name}' yet; run the passes before plan-memory first")
-    return attribute.value.data
-
-
 def plan_shared(graph: kernel.GraphDefinedOp, limit: int) -> None:
     """Write the offset of each buffer, and the bytes of all together."""
     buffers, times = buffers_of(graph), barrier_times(graph)
@@ -200,8 +188,7 @@ def plan_scratch(function: func.FuncOp) -> None:
         # No two kernels share a counter: one may start before the previous grid has ended.
         graph.memory = replace(graph.memory, partial_sums_offset=place, counters_offset=counters)
         counters += round_up(tiles_of(graph) * WORD, COUNTER_ALIGNMENT)
-    function.attributes[COUNTER_BYTES] = IntegerAttr(counters, i64)
-    function.attributes[SCRATCH_BYTES] = IntegerAttr(plan.size, i64)
+    set_workspace(function, Workspace(plan.size, counters))
 
 
 @dataclass(frozen=True)
@@ -218,9 +205,10 @@ class PlanMemoryPass(ModulePass):
 
     Tiles share memory when a barrier lies between the last use of one and the first of the other;
     tensors share scratch when no kernel needs both. Parts of sums across blocks that are no cluster
-    lie in scratch too, and counters of such blocks (`counter_bytes`) in memory that is 0 between
-    calls. Barriers of tensor copies lie behind the tiles. Plans are the smallest there are, for
-    many buffers unless a search takes too long (see `mirage_mlir.layouts.memory_plan`).
+    lie in scratch too, and counters of such blocks in memory that is 0 between calls: the function
+    gets `kernel.workspace = #kernel.workspace<scratch_bytes = 40960, counter_bytes = 16>`. Barriers
+    of tensor copies lie behind the tiles. Plans are the smallest there are, for many buffers unless
+    a search takes too long (see `mirage_mlir.layouts.memory_plan`).
 
     Fails where a block would need more shared memory than the target has, on what is no kernel or
     view beside kernels, and on a module for another target.

@@ -9,7 +9,6 @@ from xdsl.dialects.builtin import (
     DenseArrayBase,
     DictionaryAttr,
     IntegerAttr,
-    StringAttr,
     UnitAttr,
     i8,
     i32,
@@ -23,6 +22,7 @@ from mirage_mlir.decisions.registers import (
     registers_of_consumers,
 )
 from mirage_mlir.dialects import kernel, nvvm, nvvm_hopper
+from mirage_mlir.dialects.launch import KernelLaunch
 from mirage_mlir.dialects.pipeline import (
     EPILOGUE,
     MAIN_LOOP,
@@ -146,8 +146,8 @@ class KernelFunction:
         self.before, self.in_loop = sections[PROLOGUE], sections[MAIN_LOOP]
         self.after = sections[EPILOGUE]
 
-    def run(self, name: str, arguments: Sequence[str]) -> llvm.FuncOp:
-        """Emit everything; `arguments` says what each pointer is, then each tensor map."""
+    def run(self, name: str) -> llvm.FuncOp:
+        """Emit everything."""
         if self.is_pipelined:
             self.run_with_producer()
         else:
@@ -166,7 +166,7 @@ class KernelFunction:
             read_ahead(self.ctx, self.before)
             self.run_sections()
         self.emit.insert(llvm.ReturnOp())
-        return self.function(name, arguments)
+        return self.function(name)
 
     def run_sections(self) -> None:
         """Emit what comes before the loop, the loop, and what follows it."""
@@ -276,25 +276,33 @@ class KernelFunction:
             run_all(ctx, rest)
         cluster_barrier(ctx)
 
-    def function(self, name: str, arguments: Sequence[str]) -> llvm.FuncOp:
-        """The finished function, with what a launch must know in its attributes."""
+    @property
+    def launched_threads(self) -> int:
+        """Threads of a block, with those of producer warps."""
+        return self.block_threads + self.producers * WARP_THREADS
+
+    def launch(self, arguments: Sequence[str]) -> KernelLaunch:
+        """What a launch must know; `arguments` says what each pointer is, then each tensor map."""
+        return KernelLaunch(
+            grid=tuple(self.grid),
+            threads=self.launched_threads,
+            shared_bytes=self.graph.memory.shared_bytes,
+            starts_early=self.available is not None,
+            arguments=tuple(arguments),
+        )
+
+    def function(self, name: str) -> llvm.FuncOp:
+        """The finished function."""
         graph = self.graph
-        launched = self.block_threads + self.producers * WARP_THREADS
         attributes: dict[str, Attribute] = {
             "nvvm.kernel": UnitAttr(),
-            "nvvm.maxntid": DenseArrayBase.from_list(i32, [launched]),
-            "mirage.grid": DenseArrayBase.from_list(i64, self.grid),
-            "mirage.threads": IntegerAttr(launched, i64),
-            "mirage.smem_bytes": IntegerAttr(graph.memory.shared_bytes, i64),
-            "mirage.arguments": ArrayAttr([StringAttr(argument) for argument in arguments]),
+            "nvvm.maxntid": DenseArrayBase.from_list(i32, [self.launched_threads]),
         }
         if limit := graph.schedule.max_registers:
             attributes["nvvm.maxnreg"] = IntegerAttr(limit, i32)
         elif self.is_pipelined:
             # Without it ptxas takes 96 registers for 288 threads, and spills.
             attributes["nvvm.minctasm"] = IntegerAttr(1, i32)
-        if self.available is not None:
-            attributes["mirage.follows"] = UnitAttr()
         cluster = [*cluster_sizes(graph), 1, 1][:3]
         if prod(cluster) > 1:
             attributes["nvvm.cluster_dim"] = DenseArrayBase.from_list(i32, cluster)
