@@ -18,6 +18,7 @@ PASSES: Mapping[str, str] = {
     "sink-reductions": "mirage_mlir.passes.sink_reductions:SinkReductionsPass",
     "fuse-thread-graphs": "mirage_mlir.passes.fuse_thread_graphs:FuseThreadGraphsPass",
     "split-cross-block-sums": ("mirage_mlir.passes.split_cross_block_sums:SplitCrossBlockSumsPass"),
+    "select-mma": "mirage_mlir.passes.select_mma:SelectMmaPass",
     "assign-layouts": "mirage_mlir.passes.assign_layouts:AssignLayoutsPass",
     "schedule-threadblock": "mirage_mlir.passes.schedule_threadblock:ScheduleThreadblockPass",
     "plan-memory": "mirage_mlir.passes.plan_memory:PlanMemoryPass",

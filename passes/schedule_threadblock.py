@@ -50,6 +50,7 @@ from mirage_mlir.passes.analysis.tile_attributes import (
     DOUBLE_BUFFERED,
     cluster_sizes,
     cut_axes,
+    has_layouts,
     uses_wgmma,
 )
 from mirage_mlir.passes.codegen.cta_rasterization import bytes_along
@@ -278,7 +279,7 @@ class ScheduleThreadblockPass(ModulePass):
         """Visit every `kernel.graph_defined` of the module."""
         scheduler = Scheduler(settle_target(op, self.target, self.name), self.stages)
         for graph in [g for g in op.walk() if isinstance(g, kernel.GraphDefinedOp)]:
-            if not graph.schedule.threads:
+            if not has_layouts(graph):
                 fail(graph, "has no layouts; run assign-layouts first")
             scheduler.run(graph)
 

@@ -39,6 +39,7 @@ LOWERING = (
     "--sink-reductions",
     "--fuse-thread-graphs",
     "--split-cross-block-sums",
+    "--select-mma",
     "--assign-layouts",
     "--schedule-threadblock",
     "--plan-memory",

@@ -20,6 +20,7 @@ OPTIONS = {
     "verify-equivalence": ("reference", "candidate", "tests", "seed"),
     "algebraic-rewrite": ("rules", "max-rewrites"),
     "split-cross-block-sums": ("target",),
+    "select-mma": ("target",),
     "assign-layouts": ("target",),
     "schedule-threadblock": ("target",),
     "plan-memory": ("target",),

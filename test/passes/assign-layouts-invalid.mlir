@@ -1,4 +1,4 @@
-// RUN: mirage-opt %s --split-input-file --verify-diagnostics --assign-layouts
+// RUN: mirage-opt %s --split-input-file --verify-diagnostics --select-mma --assign-layouts
 
 func.func @half_a_warp(%x: tensor<40x7xf32>) -> tensor<40x7xf32> {
   // expected-error @below {{threads is 16: they are whole warps of 32, up to 1024}}

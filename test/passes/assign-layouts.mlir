@@ -1,7 +1,7 @@
 // Where each tile lives: in registers, as the tensor cores return it, or in shared memory.
-// RUN: mirage-opt %s --assign-layouts="target=A100" | filecheck %s
-// RUN: mirage-opt %s --assign-layouts="target=H200" | filecheck %s --check-prefix=TENSOR
-// RUN: mirage-opt %s --assign-layouts="target=A100" | mirage-opt | filecheck %s
+// RUN: mirage-opt %s --select-mma="target=A100" --assign-layouts="target=A100" | filecheck %s
+// RUN: mirage-opt %s --select-mma="target=H200" --assign-layouts="target=H200" | filecheck %s --check-prefix=TENSOR
+// RUN: mirage-opt %s --select-mma="target=A100" --assign-layouts="target=A100" | mirage-opt | filecheck %s
 
 // Four warps have a quarter of the depth each, so each has a part of all sums. A reader adds up the
 // four copies. On an H200, tensor copies fetch the tiles: no padding, and lines of 96 bytes are not
