@@ -20,7 +20,7 @@ PASSES: Mapping[str, str] = {
     "split-cross-block-sums": ("mirage_mlir.passes.split_cross_block_sums:SplitCrossBlockSumsPass"),
     "select-mma": "mirage_mlir.passes.select_mma:SelectMmaPass",
     "assign-layouts": "mirage_mlir.passes.assign_layouts:AssignLayoutsPass",
-    "schedule-threadblock": "mirage_mlir.passes.schedule_threadblock:ScheduleThreadblockPass",
+    "software-pipeline": "mirage_mlir.passes.software_pipeline:SoftwarePipelinePass",
     "plan-memory": "mirage_mlir.passes.plan_memory:PlanMemoryPass",
     "lower-to-nvvm": "mirage_mlir.passes.lower_to_nvvm:LowerToNvvmPass",
     "check-lowered-kernels": "mirage_mlir.passes.check_lowered_kernels:CheckLoweredKernelsPass",

@@ -10,7 +10,7 @@ from mirage_mlir.passes import load_pass
 LOWERING = (
     "sink-reductions,fuse-thread-graphs,split-cross-block-sums{{target={target}}},"
     "select-mma{{target={target}}},assign-layouts{{target={target}}},"
-    "schedule-threadblock{{target={target}}},"
+    "software-pipeline{{target={target}}},"
     "plan-memory{{target={target}}},lower-to-nvvm{{target={target} pack={pack}}}"
 )
 """From functions of uGraphs to `gpu.module`s of kernels; `target` is a GPU or its chip."""

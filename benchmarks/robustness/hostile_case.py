@@ -41,7 +41,7 @@ LOWERING = (
     "--split-cross-block-sums",
     "--select-mma",
     "--assign-layouts",
-    "--schedule-threadblock",
+    "--software-pipeline",
     "--plan-memory",
     "--lower-to-nvvm",
 )

@@ -22,7 +22,7 @@ OPTIONS = {
     "split-cross-block-sums": ("target",),
     "select-mma": ("target",),
     "assign-layouts": ("target",),
-    "schedule-threadblock": ("target",),
+    "software-pipeline": ("target",),
     "plan-memory": ("target",),
     "lower-to-nvvm": ("target", "pack"),
     "check-lowered-kernels": ("seed",),

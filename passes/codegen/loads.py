@@ -37,7 +37,7 @@ def iterations_of(ctx: KernelContext, iteration: Index) -> list[Index]:
 
 
 def rotated(ctx: KernelContext, iteration: Index) -> Index:
-    """The loop's index in an iteration: blocks start apart where `schedule-threadblock` says so."""
+    """The loop's index in an iteration: blocks start apart where `software-pipeline` says so."""
     rotation = ctx.graph.schedule.rotation
     if not rotation:
         return iteration

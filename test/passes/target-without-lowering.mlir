@@ -2,7 +2,7 @@
 // RUN: not mirage-opt %s --superoptimize="target=B200" 2>&1 | filecheck %s
 // RUN: not mirage-opt %s --partition-program="target=sm_100a" 2>&1 | filecheck %s
 // RUN: not mirage-opt %s --select-mma="target=B200" 2>&1 | filecheck %s
-// RUN: not mirage-opt %s --assign-layouts="target=B200" 2>&1 | filecheck %s
+// RUN: not mirage-opt %s --select-mma="target=B200" --assign-layouts="target=B200" 2>&1 | filecheck %s
 // RUN: not mirage-opt %s -t "ptx{target=B200}" 2>&1 | filecheck %s
 // RUN: sed 's/^module/module attributes {kernel.target = #kernel.target<"B200">}/' %s > %t.mlir
 // RUN: not mirage-opt %t.mlir --superoptimize 2>&1 | filecheck %s

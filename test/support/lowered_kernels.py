@@ -18,7 +18,7 @@ from mirage_mlir.interpreters.gpu_simulator import run_kernels
 from mirage_mlir.passes.lower_to_nvvm import LowerToNvvmPass
 from mirage_mlir.passes.pipelines import lowering_passes
 from mirage_mlir.passes.plan_memory import PlanMemoryPass
-from mirage_mlir.passes.schedule_threadblock import ScheduleThreadblockPass
+from mirage_mlir.passes.software_pipeline import SoftwarePipelinePass
 
 Array = NDArray[Any]
 
@@ -37,7 +37,7 @@ def schedule(
             graph.schedule = replace(graph.schedule, threads=threads)
     for step in (
         *lowering_passes(target, last="assign-layouts"),
-        ScheduleThreadblockPass(stages, target),
+        SoftwarePipelinePass(stages, target),
         PlanMemoryPass(target),
     ):
         step.apply(context, module)

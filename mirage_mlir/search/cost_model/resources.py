@@ -1,7 +1,7 @@
 """
 What the lowering will make of a graph: threads, warps, buffers, registers.
 
-The passes assign-layouts and schedule-threadblock decide; this is how they do, for all
+The passes assign-layouts and software-pipeline decide; this is how they do, for all
 combinations of tile sizes at once and close enough to tell which of them fit and which are fast.
 """
 
@@ -255,7 +255,7 @@ class Resources(LiveValues):
         return np.where(self.pipelined, boxed, padded)
 
     def _stages(self) -> Array:
-        """Buffers of each tile of the loop, as `schedule-threadblock` chooses them."""
+        """Buffers of each tile of the loop, as `software-pipeline` chooses them."""
         few = copy_stages(self.staged, self.tiling.mesh.iterations)
         if not self.pipelined.any():
             return few

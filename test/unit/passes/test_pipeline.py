@@ -10,7 +10,7 @@ from xdsl.dialects.builtin import IntegerAttr
 
 from mirage_mlir.decisions import schedule
 from mirage_mlir.dialects import nvvm_hopper
-from mirage_mlir.passes import schedule_threadblock
+from mirage_mlir.passes.schedule import block_resources
 
 LINEAR = Linear(13, 512, 48, 16, 32, 48)
 """Sixteen iterations; three rows of each left tile do not exist."""
@@ -42,7 +42,7 @@ def test_no_more_on_its_way_than_needed(stages: int, monkeypatch: pytest.MonkeyP
 def test_where_registers_are_few_producers_give_theirs(
     threads: int, beside: int, launched: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(schedule_threadblock, "BESIDE_SUMS", beside)
+    monkeypatch.setattr(block_resources, "BESIDE_SUMS", beside)
     linear = LINEAR._replace(rows=16, n=64, columns=64)
     kernels = check(cases.rmsnorm_linear(linear), threads=threads)
     (function,) = [op for op in kernels.walk() if isinstance(op, llvm.FuncOp)]

@@ -24,7 +24,7 @@ from mirage_mlir.passes.analysis.buffers import buffer_element, is_tensor_copy, 
 from mirage_mlir.passes.layouts.tile_layouts import TileLayouts, Use
 from mirage_mlir.passes.pipelines import lowering_passes
 from mirage_mlir.passes.plan_memory import PlanMemoryPass
-from mirage_mlir.passes.schedule_threadblock import ScheduleThreadblockPass
+from mirage_mlir.passes.software_pipeline import SoftwarePipelinePass
 
 USUAL = Linear(16, 192, 96, 16, 64, 48)
 
@@ -88,7 +88,7 @@ def item_of(op: Operation) -> int:
 
 def measured(module: ModuleOp) -> Counter[str]:
     """Passes of the banks by what asks for them, while the kernel runs."""
-    for step in (ScheduleThreadblockPass(), PlanMemoryPass()):
+    for step in (SoftwarePipelinePass(), PlanMemoryPass()):
         step.apply(Context(), module)
     inputs = draw(function_of(module))
     watcher = TrafficWatcher()

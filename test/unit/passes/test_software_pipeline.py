@@ -14,12 +14,9 @@ from mirage_mlir.dialects import kernel, threadblock
 from mirage_mlir.dialects.layout import AwaitTileOp, AwaitTilesOp, BarrierOp, ReleaseTilesOp
 from mirage_mlir.passes.analysis.buffers import is_staged
 from mirage_mlir.passes.pipelines import lowering_passes
+from mirage_mlir.passes.schedule.block_resources import iteration_bytes, unshared_bytes
 from mirage_mlir.passes.schedule.order import reads
-from mirage_mlir.passes.schedule_threadblock import (
-    ScheduleThreadblockPass,
-    iteration_bytes,
-    unshared_bytes,
-)
+from mirage_mlir.passes.software_pipeline import SoftwarePipelinePass
 
 LINEAR = Linear(16, 192, 96, 16, 64, 48)
 HEADS = Heads(2, 16, 192, 32, 16, 64)
@@ -43,7 +40,7 @@ def scheduled(module: ModuleOp, target: str) -> kernel.GraphDefinedOp:
     module = module.clone()
     for step in (
         *lowering_passes(target, last="assign-layouts"),
-        ScheduleThreadblockPass(),
+        SoftwarePipelinePass(),
     ):
         step.apply(Context(), module)
     module.verify()
