@@ -1,6 +1,6 @@
 // The passes of the lowering need what those before them wrote, and targets that there are.
 // RUN: not mirage-opt %s --select-mma 2>&1 | filecheck %s --check-prefix=MMA
-// RUN: not mirage-opt %s --sink-reductions --fuse-thread-graphs --split-cross-block-sums --select-mma --assign-layouts 2>&1 | filecheck %s --check-prefix=LAYOUTS
+// RUN: not mirage-opt %s --sink-reductions --fuse-thread-graphs --assign-layouts 2>&1 | filecheck %s --check-prefix=LAYOUTS
 // RUN: not mirage-opt %s --sink-reductions --fuse-thread-graphs --select-mma --software-pipeline 2>&1 | filecheck %s --check-prefix=SCHEDULE
 // RUN: not mirage-opt %s --sink-reductions --fuse-thread-graphs --split-cross-block-sums --select-mma --assign-layouts --plan-memory 2>&1 | filecheck %s --check-prefix=MEMORY
 // RUN: not mirage-opt %s --sink-reductions --fuse-thread-graphs --split-cross-block-sums --select-mma --assign-layouts --software-pipeline --lower-to-nvvm 2>&1 | filecheck %s --check-prefix=NVVM
