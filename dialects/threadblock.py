@@ -74,7 +74,9 @@ from mirage_mlir.dialects.threadblock_bases import (
     shape_of,
 )
 from mirage_mlir.dialects.threadblock_bases import tile_type as tile_type
+from mirage_mlir.dialects.threadblock_copies import ASYNC_COPY as ASYNC_COPY
 from mirage_mlir.dialects.threadblock_copies import TENSOR_COPY as TENSOR_COPY
+from mirage_mlir.dialects.threadblock_copies import THREAD_COPY as THREAD_COPY
 from mirage_mlir.dialects.threadblock_copies import LoadOp, StoreOp
 from mirage_mlir.dialects.threadblock_elementwise import (
     AddOp,

@@ -14,12 +14,13 @@ from mirage_mlir.dialects.target import settle_target
 from mirage_mlir.layouts.layout import (
     RegisterLayout,
 )
-from mirage_mlir.passes.analysis.tensor_loads import use_tensor_copies
+from mirage_mlir.passes.analysis.tensor_loads import lay_out_boxes
 from mirage_mlir.passes.analysis.tile_attributes import (
     cluster_sizes,
     ends_in_stores,
     fits_cluster,
     largest_sum,
+    shares_tiles,
     stores_apart,
     sums_across,
 )
@@ -47,27 +48,26 @@ def assign(graph: kernel.GraphDefinedOp, target: Target) -> None:
     if not graph.schedule.threads:
         fail(graph, "has no threads; run select-mma first")
     cluster = prod(cluster_sizes(graph))
-    shares = cluster > 1 and not stores_apart(graph)
+    shares = cluster > 1 and not shares_tiles(graph) and not stores_apart(graph)
     shares = shares and ends_in_stores(graph, threadblock.stages(graph))
     if shares:
         graph.schedule = replace(graph.schedule, cluster_reduction=True)
     sharing = cluster if shares else 1
     before = graph.body.clone()
-    assignment = assign_given(graph, target, sharing, {})
+    assignment = assign_given(graph, sharing, {})
     tiles = TileLayouts(graph, threadblock.stages(graph))
     better = RegisterLayouts(graph, tiles, assignment.free).better()
     if better:
         given = {assignment.numbers[op]: layout for op, layout in better.items()}
         graph.detach_region(0)
         graph.add_region(before)
-        assign_given(graph, target, sharing, given)
+        assign_given(graph, sharing, given)
         tiles = TileLayouts(graph, threadblock.stages(graph))
     tiles.run()
 
 
 def assign_given(
     graph: kernel.GraphDefinedOp,
-    target: Target,
     sharing: int,
     given: dict[int, RegisterLayout],
 ) -> LayoutAssignment:
@@ -77,8 +77,7 @@ def assign_given(
         assignment = try_assign(graph, sharing, common, given)
         if assignment is not None:
             break
-    if target.has_tma:
-        use_tensor_copies(graph)
+    lay_out_boxes(graph)
     swizzle_operands(graph)
     share_buffers(graph)
     return assignment
@@ -143,10 +142,10 @@ class AssignLayoutsPass(ModulePass):
     accesses are counted, and what is asked of device memory (see `tile_layouts` and
     `register_layouts`). What warpgroups multiply is swizzled as `wgmma` reads it.
 
-    On a chip with tensor copies these fetch the loop's tiles where alignment allows (`copy =
-    "tensor"`); such tiles have no padding.
+    Tiles that tensor copies fetch have no padding.
 
-    Fails on a graph without threads or warps (see select-mma), on sums that split-cross-block-sums
+    Fails on a graph without threads or warps (see select-mma), on tiles of the loop without copies
+    (see select-copies), on sums that split-cross-block-sums
     has to split, on an operation that has no place in a kernel, and on a module for another target.
     """
 

@@ -40,10 +40,6 @@ class SoftwarePipelinePass(ModulePass):
     iteration of such a loop has two buffers (`double_buffered`) where they synchronize less often
     then, and they compute what they can while warpgroups multiply.
 
-    Blocks that differ only along an axis of the grid that a tile does not depend on load the same
-    tile. Those of a cluster then copy a part each to all of them (`multicast`), where the graph has
-    clusters, `cluster [2, 1]`, or gets them here because copies take longer than matmuls.
-
     Fails on a graph without layouts, and on a module for another target.
     """
 

@@ -40,6 +40,7 @@ LOWERING = (
     "--fuse-thread-graphs",
     "--split-cross-block-sums",
     "--select-mma",
+    "--select-copies",
     "--assign-layouts",
     "--software-pipeline",
     "--plan-memory",

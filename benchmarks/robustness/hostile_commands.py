@@ -21,6 +21,7 @@ OPTIONS = {
     "algebraic-rewrite": ("rules", "max-rewrites"),
     "split-cross-block-sums": ("target",),
     "select-mma": ("target",),
+    "select-copies": ("target",),
     "assign-layouts": ("target",),
     "software-pipeline": ("target",),
     "plan-memory": ("target",),

@@ -110,14 +110,10 @@ class LayoutAssignment(TilePlaces):
                     fail(op, "has no lowering; run fuse-thread-graphs and select-mma first")
 
     def load(self, op: threadblock.LoadOp) -> None:
-        """In shared memory for tensor cores, loops and several readings, else read in place."""
-        users = [use.operation for use in op.result.uses]
-        staged = self.stages[op.result] == Stage.LOOP
-        in_loop = any(
-            self.stages[result] == Stage.LOOP for user in users for result in user.results
-        )
-        moved = (threadblock.MatmulOp, threadblock.TransposeOp)
-        if not (staged or in_loop or any(isinstance(user, moved) for user in users)):
+        """In shared memory where it is copied, else read in place."""
+        if op.copy is None and self.stages[op.result] == Stage.LOOP:
+            fail(op, "has no copy; run select-copies first")
+        if op.copy is None:
             return set_layout(op, GlobalAttr())
         set_layout(op, SharedAttr.of(shared_for(op.result, columns_first=has_rows_along(op))))
 
