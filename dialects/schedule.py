@@ -21,7 +21,8 @@ from xdsl.printer import Printer
 from xdsl.utils.exceptions import VerifyException
 from xdsl.utils.hints import isa
 
-from mirage_mlir.decisions.schedule import MAX_REGISTERS, MBARRIER_BYTES
+from mirage_mlir.decisions.registers import MAX_REGISTERS
+from mirage_mlir.decisions.schedule import MBARRIER_BYTES
 from mirage_mlir.layouts.layout import WARP_THREADS
 from mirage_mlir.suggestions import suggestion
 

@@ -87,6 +87,7 @@ from mirage_mlir.dialects.threadblock_elementwise import (
     GeluOp,
     LogOp,
     MaxOp,
+    MinOp,
     MulOp,
     PowOp,
     ReluOp,
@@ -330,7 +331,7 @@ def stages(graph: GraphDefinedOp) -> dict[SSAValue, Stage]:
 
 
 GRAPH_OPS = [LoadOp, StoreOp, AccumulateOp]
-BINARY_OPS = [AddOp, SubOp, MulOp, DivOp, MaxOp]
+BINARY_OPS = [AddOp, SubOp, MulOp, DivOp, MaxOp, MinOp]
 FUNCTION_OPS = [ExpOp, LogOp, SquareOp, SqrtOp, RsqrtOp, SigmoidOp, SiluOp, ReluOp, TanhOp]
 PARAMETRIC_OPS = [GeluOp, ClampOp, PowOp, ScaleOp, CastOp]
 ROW_OPS = classes_of_rows("threadblock", UnaryOp, [*FUNCTION_OPS, *PARAMETRIC_OPS])

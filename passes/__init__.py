@@ -11,6 +11,7 @@ if __name__ == "passes":
 
 PASSES: Mapping[str, str] = {
     "superoptimize": "mirage_mlir.passes.superoptimize:SuperoptimizePass",
+    "kernel-differentiate": "mirage_mlir.passes.kernel_differentiate:KernelDifferentiatePass",
     "kernel-decompose": "mirage_mlir.passes.kernel_decompose:KernelDecomposePass",
     "algebraic-rewrite": "mirage_mlir.passes.algebraic_rewrite:AlgebraicRewritePass",
     "partition-program": "mirage_mlir.passes.partition_program:PartitionProgramPass",

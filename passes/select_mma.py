@@ -8,8 +8,8 @@ from xdsl.dialects.builtin import ModuleOp, StringAttr, UnitAttr
 from xdsl.ir import SSAValue
 from xdsl.passes import ModulePass
 
-from mirage_mlir.decisions.schedule import elementwise_threads, matrix_threads
 from mirage_mlir.decisions.sharing import split_warps
+from mirage_mlir.decisions.threads import elementwise_threads, matrix_threads
 from mirage_mlir.diagnostics import fail
 from mirage_mlir.dialects import kernel, thread, threadblock
 from mirage_mlir.dialects.common import i64_array

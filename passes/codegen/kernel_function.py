@@ -17,7 +17,7 @@ from xdsl.dialects.builtin import (
 )
 from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 
-from mirage_mlir.decisions.schedule import (
+from mirage_mlir.decisions.registers import (
     FEW_REGISTERS,
     PRODUCER_WARPS,
     registers_of_consumers,
@@ -197,7 +197,7 @@ class KernelFunction:
                 producer.run()
         with emit.when(emit.less(ctx.warp, consumers)):
             if several:
-                count = registers_of_consumers(self.block_threads)
+                count = int(registers_of_consumers(self.block_threads))
                 emit.insert(nvvm_hopper.SetMaxRegisterOp(count, "increase"))
             self.consume(producer)
 

@@ -2,11 +2,11 @@
 
 from math import prod
 
-from mirage_mlir.decisions.schedule import MAX_REGISTERS, most_registers, producer_warps
+from mirage_mlir.decisions.registers import SUMS_OF_WARPS, producer_warps
 from mirage_mlir.dialects import kernel, threadblock
 from mirage_mlir.dialects.layout import RegistersAttr, layout_of
 from mirage_mlir.dialects.threadblock import Stage
-from mirage_mlir.layouts.layout import WARP_THREADS, round_up
+from mirage_mlir.layouts.layout import round_up
 from mirage_mlir.passes.analysis.buffers import (
     LARGEST_ALIGNMENT,
     buffer_bytes,
@@ -16,13 +16,6 @@ from mirage_mlir.passes.analysis.buffers import (
 from mirage_mlir.passes.analysis.tensor_views import view_of
 from mirage_mlir.passes.analysis.tile_attributes import cut_axes, uses_wgmma
 from mirage_mlir.passes.schedule.order import in_shared
-
-BESIDE_SUMS = 56
-"""Registers of a thread for what is not a matmul's sum: with 96 sums and more to choose from,
-ptxas uses 151 in all."""
-
-FEWEST_BESIDE = 32
-"""The same where ptxas has to find room: a chain of 64 sums assembles for 96 without spills."""
 
 
 def iteration_bytes(graph: kernel.GraphDefinedOp) -> int:
@@ -73,23 +66,18 @@ def is_followed(graph: kernel.GraphDefinedOp) -> bool:
 
 def producers_of(graph: kernel.GraphDefinedOp) -> int:
     """Warps that copy the tiles of the loop."""
-    matmuls = [op for op in graph.body.block.ops if isinstance(op, threadblock.MatmulOp)]
-    needed = min(MAX_REGISTERS, BESIDE_SUMS + sum(map(registers_for, matmuls)))
-    return producer_warps(graph.schedule.threads, needed)
+    return int(producer_warps(graph.schedule.threads, sums_of(graph)))
 
 
-def registers_side_by_side(graph: kernel.GraphDefinedOp, share: int) -> int:
-    """The most of each thread with which so many blocks fit; 0 where that may not be enough."""
-    matmuls = [op for op in graph.body.block.ops if isinstance(op, threadblock.MatmulOp)]
-    present = graph.schedule.threads + producers_of(graph) * WARP_THREADS
-    limit = most_registers(share * present)
-    fits = FEWEST_BESIDE + sum(map(registers_for, matmuls)) <= limit
-    return limit if share > 1 and matmuls and fits else 0
+def sums_of(graph: kernel.GraphDefinedOp) -> list[int]:
+    """Registers of a thread for the sums of each matmul."""
+    ops = graph.body.block.ops
+    return [registers_for(op) for op in ops if isinstance(op, threadblock.MatmulOp)]
 
 
 def registers_for(op: threadblock.MatmulOp) -> int:
     """Registers of a thread for the sums of a matmul; single warps hold operands as well."""
     attribute = layout_of(op.result)
     if not uses_wgmma(op) or not isinstance(attribute, RegistersAttr):
-        return MAX_REGISTERS - BESIDE_SUMS
+        return SUMS_OF_WARPS
     return len(attribute.layout.offsets)

@@ -9,9 +9,9 @@ import numpy as np
 from xdsl.dialects.builtin import UnitAttr
 from xdsl.ir import Operation
 
+from mirage_mlir.decisions.registers import PRODUCER_WARPS, registers_side_by_side
 from mirage_mlir.decisions.schedule import (
     FOLLOWER_BYTES,
-    PRODUCER_WARPS,
     Array,
     copy_stages,
     iterations_ahead,
@@ -32,7 +32,7 @@ from mirage_mlir.passes.schedule.block_resources import (
     iteration_bytes,
     other_bytes,
     producers_of,
-    registers_side_by_side,
+    sums_of,
     unshared_bytes,
 )
 from mirage_mlir.passes.schedule.order import (
@@ -120,12 +120,14 @@ class Pipelining:
         """Write how many warps copy tiles, how far ahead they do, and the others' registers."""
         graph, iterations = self.graph, prod(self.graph.loop_sizes)
         size, share = unshared_bytes(graph), int(self.share())
-        graph.schedule = replace(graph.schedule, producer_warps=producers_of(graph))
+        threads, producers = graph.schedule.threads, producers_of(graph)
+        limit = registers_side_by_side(threads, producers, sums_of(graph), share)
         graph.schedule = replace(
             graph.schedule,
+            producer_warps=producers,
             iterations_ahead=iterations_ahead(size, iterations, share),
             iterations_at_start=iterations_at_start(size, share, soon=follows_kernel(graph)),
-            max_registers=registers_side_by_side(graph, share),
+            max_registers=int(limit),
         )
 
     def double_buffer(self) -> None:
