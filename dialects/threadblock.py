@@ -167,8 +167,11 @@ class AccumulateOp(IRDLOperation):
     def _verify_partial_sum(self, number: int) -> None:
         if not self.across.get_values():
             raise invalid(self, f"is partial sum {number}, and sums across no blocks")
-        block = self.parent_block()
-        stores = [op for op in block.ops if isinstance(op, StorePartialSumOp)] if block else []
+        graph = self.parent_op()
+        assert isinstance(graph, GraphDefinedOp), "checked by a trait"
+        if not graph.schedule.sums_in_workspace:
+            raise invalid(self, f"is partial sum {number} of a graph without sums_in_workspace")
+        stores = [op for op in graph.body.block.ops if isinstance(op, StorePartialSumOp)]
         own = [op for op in stores if op.number.value.data == number]
         if len(own) != 1 or not 0 <= number < len(stores):
             raise invalid(self, f"is partial sum {number}, which {len(own)} operations store")

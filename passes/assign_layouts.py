@@ -18,11 +18,11 @@ from mirage_mlir.passes.analysis.tensor_loads import lay_out_boxes
 from mirage_mlir.passes.analysis.tile_attributes import (
     cluster_sizes,
     ends_in_stores,
-    fits_cluster,
     largest_sum,
     shares_tiles,
     stores_apart,
     sums_across,
+    waits_for_split,
 )
 from mirage_mlir.passes.layouts.assignment import LayoutAssignment
 from mirage_mlir.passes.layouts.batched_matmuls import share_buffers
@@ -38,8 +38,8 @@ from mirage_mlir.targets.target import Target, require_known
 
 
 def assign(graph: kernel.GraphDefinedOp, target: Target) -> None:
-    """Give `graph` its threads and each of its operations a layout."""
-    if not (graph.schedule.sums_in_workspace or fits_cluster(graph, target)):
+    """Give each operation of `graph` a layout."""
+    if waits_for_split(graph, target):
         fail(
             sums_across(graph)[0],
             f"sums across {largest_sum(graph)} blocks, which are no cluster",
@@ -140,7 +140,9 @@ class AssignLayoutsPass(ModulePass):
     The layouts of tiles in shared memory (which side the run is, padding, swizzle), and of threads
     that no matmul and no other tile decides, cost the least together: conflicts of banks in all
     accesses are counted, and what is asked of device memory (see `tile_layouts` and
-    `register_layouts`). What warpgroups multiply is swizzled as `wgmma` reads it.
+    `register_layouts`). What warpgroups multiply is swizzled as `wgmma` reads it. Where only
+    elementwise work and stores follow the sums of a cluster, each of its blocks goes on with a
+    share of them (`cluster_reduction` in the schedule).
 
     Tiles that tensor copies fetch have no padding.
 

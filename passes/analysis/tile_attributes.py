@@ -121,9 +121,11 @@ def largest_sum(graph: kernel.GraphDefinedOp) -> int:
     return prod(graph.grid_sizes[axis] for axis in summed_axes(graph))
 
 
-def fits_cluster(graph: kernel.GraphDefinedOp, target: Target) -> bool:
-    """Whether the blocks that add up their parts can be a cluster."""
-    return largest_sum(graph) <= max(1, target.cluster_max)
+def waits_for_split(graph: kernel.GraphDefinedOp, target: Target) -> bool:
+    """Whether the blocks that add up their parts are no cluster, and have no workspace yet."""
+    in_cluster = largest_sum(graph) <= max(1, target.cluster_max)
+    whole = any(op.partial_sum is None for op in sums_across(graph))
+    return whole and (graph.schedule.sums_in_workspace or not in_cluster)
 
 
 def sums_across(graph: kernel.GraphDefinedOp) -> list[threadblock.AccumulateOp]:
