@@ -18,6 +18,7 @@ from xdsl.rewriter import InsertPoint
 from xdsl.transforms.dead_code_elimination import dce
 
 from mirage_mlir.dialects import kernel, thread, threadblock
+from mirage_mlir.dialects.candidate import require_verified
 from mirage_mlir.dialects.threadblock import Stage
 from mirage_mlir.passes.patterns.scalar import RULES, apply_rule
 
@@ -163,12 +164,15 @@ class FuseThreadGraphsPass(ModulePass):
 
     Row scalars are computed again in each thread that needs them: that is cheaper than a trip
     through shared memory. Reductions that are accumulated move behind the loop.
+
+    Fails at a function that a search found and nobody verified (`kernel.implements`).
     """
 
     name = "fuse-thread-graphs"
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         """Rewrite every `kernel.graph_defined` of the module."""
+        require_verified(op)
         patterns = GreedyRewritePatternApplier([ReduceAfterLoop()])
         PatternRewriteWalker(patterns).rewrite_module(op)
         dce(op)

@@ -1,7 +1,10 @@
 """Sequences of passes that more than one part of the compiler runs."""
 
-from collections.abc import Iterator
+from abc import abstractmethod
+from collections.abc import Iterator, Sequence
 
+from xdsl.context import Context
+from xdsl.dialects.builtin import ModuleOp
 from xdsl.passes import ModulePass
 from xdsl.utils.arg_spec import parse_pipeline
 
@@ -18,3 +21,15 @@ def lowering_passes(target: str, *, pack: bool = False) -> Iterator[ModulePass]:
     """The passes of `LOWERING`, in order; `pack` is an option of lower-to-nvvm."""
     for spec in parse_pipeline(LOWERING.format(target=target, pack=str(pack).lower())):
         yield load_pass(spec.name).from_spec(spec)
+
+
+class Pipeline(ModulePass):
+    """Several passes under one name; as a pass it runs all of them."""
+
+    @abstractmethod
+    def passes(self) -> Sequence[ModulePass]:
+        """The passes, in order."""
+
+    def apply(self, ctx: Context, op: ModuleOp) -> None:
+        for each in self.passes():
+            each.apply(ctx, op)
