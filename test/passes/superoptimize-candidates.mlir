@@ -6,7 +6,7 @@
 // RUN: mirage-opt %s --superoptimize --verify-equivalence -o %t.5
 // RUN: diff %t.1 %t.2 && diff %t.1 %t.3 && diff %t.1 %t.4 && diff %t.1 %t.5
 // RUN: filecheck %s --check-prefix=RESULT < %t.1
-// RUN: not xdsl-opt %s -p superoptimize,fuse-thread-graphs 2>&1 | filecheck %s --check-prefix=REFUSED
+// RUN: not xdsl-opt %s -p superoptimize,sink-reductions 2>&1 | filecheck %s --check-prefix=REFUSED
 // RUN: xdsl-opt %s -p superoptimize,verify-equivalence | filecheck %s --check-prefix=RESULT
 
 // CHECK:       IR Dump After KernelDecomposePass (kernel-decompose)

@@ -2,7 +2,8 @@
 // RUN: mirage-opt %s --verify-equivalence --verify-diagnostics | filecheck %s
 // RUN: mirage-opt %s --verify-equivalence="top-k=2" 2>%t | filecheck %s --check-prefix=TWO
 // RUN: filecheck %s --check-prefix=REFUSED < %t
-// RUN: not mirage-opt %s --fuse-thread-graphs 2>&1 | filecheck %s --check-prefix=MARKED
+// RUN: not mirage-opt %s --sink-reductions 2>&1 | filecheck %s --check-prefix=MARKED
+// RUN: not mirage-opt %s --lower-to-nvvm 2>&1 | filecheck %s --check-prefix=MARKED
 // RUN: not mirage-opt %s --report 2>&1 | filecheck %s --check-prefix=MARKED
 
 // CHECK-LABEL: func.func @f(%x: tensor<4x8xf32>) -> tensor<4x8xf32> {

@@ -1,9 +1,11 @@
 """What `mirage-opt --report --artifacts` writes and says."""
 
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
 from xdsl.dialects.func import FuncOp
+from xdsl.passes import ModulePass
 from xdsl.utils.exceptions import DiagnosticException
 
 from mirage_mlir.diagnostics import collect_remarks
@@ -31,7 +33,7 @@ def run(
     """The report, and the program that comes out, without the target that it was searched for."""
     module = parse_program(text, "f.mlir")
     with collect_remarks():
-        passes = [] if search is None else search.passes()
+        passes: Sequence[ModulePass] = [] if search is None else search.passes()
         started = session.start(module, passes)
         for each in passes:
             started.apply(each, compiler_context(), module)
