@@ -118,10 +118,20 @@ def mark(function: FuncOp, program: str) -> None:
     function.attributes[IMPLEMENTS] = SymbolRefAttr(program)
 
 
+def describe(function: FuncOp, about: CandidateAttr) -> None:
+    """Note what the search says of `function`."""
+    function.attributes[CANDIDATE] = about
+
+
+def mark_unverified(function: FuncOp, reason: str) -> None:
+    """Say that `function` was returned though nothing proves it, and why."""
+    function.attributes[UNVERIFIED] = UnverifiedAttr(StringAttr(reason))
+
+
 def unmark(function: FuncOp) -> None:
     """Take away what is said of `function` as a candidate."""
-    for name in (IMPLEMENTS, CANDIDATE):
-        function.attributes.pop(name, None)
+    function.attributes.pop(IMPLEMENTS, None)
+    function.attributes.pop(CANDIDATE, None)
 
 
 def kept_programs(module: ModuleOp) -> dict[str, list[FuncOp]]:

@@ -10,7 +10,7 @@ from xdsl.passes import ModulePass
 from xdsl.rewriter import Rewriter
 
 from mirage_mlir.diagnostics import remark
-from mirage_mlir.dialects.candidate import CANDIDATE, CandidateAttr, program_of
+from mirage_mlir.dialects.candidate import CandidateAttr, describe, program_of
 from mirage_mlir.dialects.target import settle_target
 from mirage_mlir.equivalence.check import BUDGET
 from mirage_mlir.interruption import deferred
@@ -214,7 +214,7 @@ class SuperoptimizePass(ModulePass):
         check(flat.function)
         found = list(candidates(flat, self.target or DEFAULT_TARGET, self.effort(), program))
         for candidate in found:
-            candidate.function.attributes[CANDIDATE] = candidate.attribute()
+            describe(candidate.function, candidate.attribute())
             noted(candidate.report)
         if stopped := found[0].report.stopped:
             remark(function, f"{stopped} ended the search: the best so far is taken")

@@ -12,10 +12,9 @@ from xdsl.rewriter import Rewriter
 from mirage_mlir.diagnostics import fail, remark
 from mirage_mlir.dialects import kernel
 from mirage_mlir.dialects.candidate import (
-    UNVERIFIED,
-    UnverifiedAttr,
     candidate_of,
     kept_programs,
+    mark_unverified,
     unmark,
 )
 from mirage_mlir.equivalence import EquivalenceReport, Verdict, check_equivalence
@@ -25,7 +24,7 @@ from mirage_mlir.equivalence.parts import PartVerifier
 from mirage_mlir.equivalence.random_tests import LANES, MOST_LANES
 from mirage_mlir.passes.frontend.effort import MOST_CANDIDATES, check_between
 from mirage_mlir.passes.frontend.inline import inline_pieces
-from mirage_mlir.passes.frontend.kept import free_name, functions_to_search, rank_as
+from mirage_mlir.passes.frontend.kept import free_name, functions_to_search, rank_as, unrank
 from mirage_mlir.progress import Progress
 
 
@@ -185,7 +184,7 @@ class VerifyEquivalencePass(ModulePass):
             if report.accepted(unverified=self.allow_unverified):
                 reason = f"{report.verdict.value}: {report}"
                 remark(candidates[rank], f"NOT VERIFIED, as allowed: {reason}")
-                candidates[rank].attributes[UNVERIFIED] = UnverifiedAttr(StringAttr(reason))
+                mark_unverified(candidates[rank], reason)
                 return rank
         reasons = dict.fromkeys(f"{report.verdict.value}: {report}" for report in reports)
         doubtful = [report for report in reports if report.verdict is not Verdict.DIFFERENT]
@@ -252,8 +251,7 @@ def _rename(module: ModuleOp, function: FuncOp, name: str, rank: int) -> None:
     """Let a candidate be the result of that rank, unmarked."""
     about = candidate_of(function)
     unmark(function)
-    for note in ("mirage.rank", "mirage.cost"):
-        function.attributes.pop(note, None)
+    unrank(function)
     if rank == 0:
         function.sym_name = StringAttr(name)
     else:

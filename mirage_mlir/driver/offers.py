@@ -11,6 +11,7 @@ from mirage_mlir.driver.choose import Offer
 from mirage_mlir.driver.source import alone, compiler_context
 from mirage_mlir.passes.frontend.check import check
 from mirage_mlir.passes.frontend.effort import Effort
+from mirage_mlir.passes.frontend.kept import unrank
 from mirage_mlir.passes.partition_program import PartitionProgramPass
 from mirage_mlir.passes.superoptimize import SuperoptimizePass
 from mirage_mlir.passes.superoptimize_pipeline import SuperoptimizePipeline
@@ -41,8 +42,7 @@ def _offer(name: str, candidate: func.FuncOp, report: SearchReport) -> Offer:
     pairs = [] if about is None else list(about.pairs)
     function = candidate.clone()
     unmark(function)
-    for note in ("mirage.rank", "mirage.cost"):
-        function.attributes.pop(note, None)
+    unrank(function)
     function.sym_name = StringAttr(name)
     return Offer(function, report.alone, report, pairs=pairs)
 

@@ -58,6 +58,12 @@ def rank_as(function: FuncOp, name: str, rank: int, seconds: float) -> None:
     function.attributes["mirage.cost"] = FloatAttr(seconds, f64)
 
 
+def unrank(function: FuncOp) -> None:
+    """Take away what `rank_as` noted."""
+    function.attributes.pop("mirage.rank", None)
+    function.attributes.pop("mirage.cost", None)
+
+
 def has_work(function: FuncOp) -> bool:
     """Whether `function` has operators, or returns an argument, which takes a copy."""
     if any(is_operator(op) for op in function.walk()):
