@@ -27,7 +27,7 @@
 // RUN: not mirage-opt %s --sink-reductions --fuse-thread-graphs --split-cross-block-sums --select-mma --select-copies --assign-layouts --software-pipeline --plan-memory --lower-to-nvvm="target=A100" 2>&1 | filecheck %s --check-prefixes=LOWER,NOTE
 // RUN: not mirage-opt %s --superoptimize -t "ptx{target=A100}" 2>&1 | filecheck %s --check-prefixes=OUTPUT,NOTE
 // LAYOUTS: target.mlir:{{[0-9]+}}:1: error: 'builtin.module' op is compiled for A100 (kernel.target), but assign-layouts is asked for H200
-// SEARCH: error: 'builtin.module' op is compiled for H200 (kernel.target), but superoptimize is asked for H100
+// SEARCH: error: 'builtin.module' op is compiled for H200 (kernel.target), but partition-program is asked for H100
 // SCHEDULE: error: 'builtin.module' op is compiled for H200 (kernel.target), but software-pipeline is asked for H100
 // MEMORY: error: 'builtin.module' op is compiled for H200 (kernel.target), but plan-memory is asked for sm_80
 // LOWER: error: 'builtin.module' op is compiled for H200 (kernel.target), but lower-to-nvvm is asked for A100
