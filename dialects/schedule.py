@@ -5,7 +5,7 @@ What the lowering decides about a whole kernel, on its `kernel.graph_defined`.
     #threadblock.schedule<threads = 128, producer_warps = 1, stages = 5>
     #threadblock.memory<shared_bytes = 66048, mbarrier_offset = 65536, results = [-1]>
 
-`assign-layouts` and `schedule-threadblock` write the schedule, `plan-memory` the memory plan. What
+`assign-layouts` and `software-pipeline` write the schedule, `plan-memory` the memory plan. What
 is left out of the text has not been decided, or is not needed.
 """
 
@@ -21,7 +21,8 @@ from xdsl.printer import Printer
 from xdsl.utils.exceptions import VerifyException
 from xdsl.utils.hints import isa
 
-from mirage_mlir.decisions.schedule import MAX_REGISTERS, MBARRIER_BYTES
+from mirage_mlir.decisions.registers import MAX_REGISTERS
+from mirage_mlir.decisions.schedule import MBARRIER_BYTES
 from mirage_mlir.layouts.layout import WARP_THREADS
 from mirage_mlir.suggestions import suggestion
 

@@ -4,8 +4,11 @@ How many blocks of a kernel a multiprocessor holds at a time.
 Source: CUDA's occupancy calculator (`cuda_occupancy.h`), for compute capabilities 8.0 and 9.0.
 """
 
-from mirage_mlir.decisions.schedule import RESERVED_BYTES
-from mirage_mlir.layouts.layout import WARP_THREADS, ceil_div, round_up
+import numpy as np
+from numpy.typing import ArrayLike
+
+from mirage_mlir.decisions.schedule import RESERVED_BYTES, Array
+from mirage_mlir.layouts.layout import WARP_THREADS
 from mirage_mlir.targets.target import Target
 
 REGISTER_UNIT = 256
@@ -18,7 +21,9 @@ SHARED_UNIT = 128
 """Bytes of shared memory that a block gets at once."""
 
 
-def resident_blocks(target: Target, threads: int, registers: int, shared_bytes: int) -> int:
+def resident_blocks(
+    target: Target, threads: ArrayLike, registers: ArrayLike, shared_bytes: ArrayLike
+) -> Array:
     """
     Blocks on one multiprocessor of `target`; 0 where not even one fits.
 
@@ -28,15 +33,17 @@ def resident_blocks(target: Target, threads: int, registers: int, shared_bytes: 
         registers: of a thread, 32 bits each.
         shared_bytes: of a block, static and dynamic together.
     """
-    warps = ceil_div(threads, WARP_THREADS)
-    of_warp = round_up(max(1, registers) * WARP_THREADS, REGISTER_UNIT)
-    room = target.registers_per_sm // of_warp // WARP_UNIT * WARP_UNIT
-    of_block = round_up(shared_bytes + RESERVED_BYTES, SHARED_UNIT)
-    if shared_bytes > target.shared_memory_per_block:
-        return 0
-    return min(
-        target.blocks_per_sm,
-        target.threads_per_sm // (warps * WARP_THREADS),
-        room // warps,
-        target.shared_memory_per_sm // of_block,
+    warps = np.ceil(np.asarray(threads) / WARP_THREADS)
+    units = np.ceil(np.maximum(1, registers) * WARP_THREADS / REGISTER_UNIT)
+    room = target.registers_per_sm // (units * REGISTER_UNIT) // WARP_UNIT * WARP_UNIT
+    shared = np.asarray(shared_bytes)
+    of_block = np.ceil((shared + RESERVED_BYTES) / SHARED_UNIT) * SHARED_UNIT
+    resident = np.minimum.reduce(
+        np.broadcast_arrays(
+            float(target.blocks_per_sm),
+            target.threads_per_sm // (warps * WARP_THREADS),
+            room // warps,
+            target.shared_memory_per_sm // of_block,
+        )
     )
+    return np.where(shared <= target.shared_memory_per_block, resident, 0.0)

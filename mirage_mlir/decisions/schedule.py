@@ -1,47 +1,19 @@
 """
-How a block is set up for its tiles: threads, warps, buffers.
+How a block is set up for its tiles: buffers, and how far copies run ahead.
 
 The lowering decides by these functions and numbers, and the search's cost model by the same, for
 all tile sizes at once: what takes arrays does not care which of the two asks.
 """
 
-from collections.abc import Sequence
 from math import ceil
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from mirage_mlir.layouts.layout import (
-    MMA_COLUMNS,
-    MMA_ROWS,
-    WARP_THREADS,
-    round_up,
-)
 from mirage_mlir.targets.target import Target
 
 Array = NDArray[np.float64]
 Mask = NDArray[np.bool_]
-
-ACCUMULATORS_PER_THREAD = 64
-"""Accumulator registers above which a block gets more threads: a thread has 255 registers, and
-operands, addresses and the elements of other tiles need the rest."""
-
-ELEMENTS_PER_THREAD = 16
-"""Elements of a tile that a thread of a block without tensor cores works on: two 16-byte pieces
-of f16, enough loads in flight to hide the latency of device memory."""
-
-MIN_THREADS, MATRIX_THREADS, MAX_THREADS = 32, 128, 512
-"""128 is one warp for each of the four schedulers of a multiprocessor."""
-
-REGISTERS, MAX_REGISTERS, REGISTERS_STEP = 65536, 255, 8
-"""Of a block, of a thread, and what those of a thread are a multiple of: on all our chips."""
-
-MAX_FRAGMENT_REGISTERS = 144
-"""Registers of a thread for the sums of all matmuls of a chain, of which one takes another's
-result from registers; the rest of 255 holds operands, addresses and elements that are worked on."""
-
-MAX_EXCHANGE_BYTES = 48 * 1024
-"""Parts of a sum that warps may exchange through shared memory: more would cost occupancy."""
 
 BYTES_IN_FLIGHT = 48 * 1024
 """Bytes that a block keeps on their way: with one block on each of 132 multiprocessors, 4.3 TB/s
@@ -53,15 +25,6 @@ follows the loop, or stays through it, needs some."""
 
 STAGE_COUNTS = (2, 3, 4, 8)
 """Three where four would leave no room for a second block; more than eight gained nothing."""
-
-PRODUCER_WARPS = 1
-"""Warps that copy the tiles of the loop where tensor copies do that: one thread starts them all."""
-
-GROUP_WARPS = 4
-"""Warps of a warpgroup, whose registers are given and taken together."""
-
-FEW_REGISTERS = 24
-"""Of each thread of a group of producers: the fewest that there are, the rest is for others."""
 
 ENOUGH_STAGES = 4
 """Buffers of the loop's tiles that are left where what it computes has two of its own."""
@@ -95,9 +58,6 @@ with 64 KB, 9.39 with 48, 9.51 with 32; the LLaMA-3-8B layer 118.5, 118.2 and 12
 RESERVED_BYTES = 1024
 """Shared memory that the hardware takes for each block."""
 
-MAX_CONSUMER_REGISTERS = 240
-"""The most that each thread of a group asks for; some more, and nobody could have it."""
-
 FOLLOWER_BYTES = 16 * 1024
 """Shared memory that a kernel leaves to the one behind it, whose blocks can then be there when it
 ends: 0.5 us of attention in two kernels."""
@@ -112,35 +72,6 @@ LARGE_CLUSTER = 4
 MBARRIER_BYTES, BUFFER_BARRIERS = 8, 3
 """Of one transaction barrier, and how many each buffer of an iteration has: it is full, it is
 empty, it has what could be copied before the previous grid had ended."""
-
-
-def elementwise_threads(elements: ArrayLike) -> Array:
-    """Threads of a block without matmuls, by the elements of its largest tile."""
-    share = np.ceil(np.asarray(elements) / ELEMENTS_PER_THREAD)
-    return np.clip(2 ** np.ceil(np.log2(share)), MIN_THREADS, MAX_THREADS)
-
-
-def matrix_threads(matmuls: Sequence[tuple[ArrayLike, ArrayLike]]) -> Array:
-    """Threads of a block with matmuls that are in no chain, by the rows and columns of each."""
-    accumulators = np.float64(0)
-    for rows, columns in matmuls:
-        fragments = np.ceil(np.asarray(rows) / MMA_ROWS) * np.ceil(
-            np.asarray(columns) / MMA_COLUMNS
-        )
-        accumulators = accumulators + fragments * (MMA_ROWS * MMA_COLUMNS)
-    many = accumulators > ACCUMULATORS_PER_THREAD * MATRIX_THREADS
-    return np.where(many, 2.0 * MATRIX_THREADS, float(MATRIX_THREADS))
-
-
-def most_registers(threads: int) -> int:
-    """
-    Registers that each thread of a block can have.
-
-    A multiprocessor's quarters have a fourth of them each, and warps go round: so one warp more
-    than a multiple of four costs as much as four.
-    """
-    together = round_up(threads, MATRIX_THREADS)
-    return min(MAX_REGISTERS, REGISTERS // together // REGISTERS_STEP * REGISTERS_STEP)
 
 
 def copy_stages(iteration_bytes: ArrayLike, iterations: ArrayLike) -> Array:
@@ -281,27 +212,6 @@ def bytes_beside(shared_bytes: int, share: int, target: Target) -> int:
     taken = share * (shared_bytes + RESERVED_BYTES) + RESERVED_BYTES
     left = target.shared_memory_per_sm - taken
     return max(0, left // SHARED_STEP * SHARED_STEP)
-
-
-def producer_warps(threads: int, registers: int) -> int:
-    """
-    Warps that copy the loop's tiles beside `threads` that compute, which need so many registers.
-
-    A ninth warp leaves each thread 168, as a quarter of a multiprocessor's serve three warps then:
-    where that is too few, four warps come that give theirs back. On an H200 attention took 4 to
-    12 % longer with these than with one, where one leaves enough.
-    """
-    present = threads + PRODUCER_WARPS * WARP_THREADS
-    return PRODUCER_WARPS if registers <= most_registers(present) else GROUP_WARPS
-
-
-def registers_of_consumers(threads: int) -> int:
-    """Registers of each of `threads` that compute, once a group of producers gave theirs back."""
-    producers = GROUP_WARPS * WARP_THREADS
-    present = threads + producers
-    at_first = most_registers(present)
-    rest = at_first * present - FEW_REGISTERS * producers
-    return min(MAX_CONSUMER_REGISTERS, rest // threads // REGISTERS_STEP * REGISTERS_STEP)
 
 
 def mbarrier_bytes(stages: int) -> int:

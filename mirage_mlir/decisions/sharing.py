@@ -11,7 +11,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from mirage_mlir.decisions.schedule import MAX_EXCHANGE_BYTES
+from mirage_mlir.decisions.registers import MAX_FRAGMENT_REGISTERS
 from mirage_mlir.decisions.wgmma import (
     COLUMN_STEP,
     GROUP_COUNTS,
@@ -26,6 +26,9 @@ from mirage_mlir.layouts.layout import MMA_COLUMNS, MMA_DEPTH, MMA_ROWS
 
 Array = NDArray[np.float64]
 Mask = NDArray[np.bool_]
+
+MAX_EXCHANGE_BYTES = 48 * 1024
+"""Parts of a sum that warps may exchange through shared memory: more would cost occupancy."""
 
 MOST_STEPS = 2.0**13
 """More than the instructions of one warpgroup in an iteration: keys are compared as one number."""
@@ -148,6 +151,44 @@ def split_groups(
         best = np.where(better, work, best)
         down, across = np.where(better, float(d), down), np.where(better, float(a), across)
     return Split(down, across, count / (down * across), np.isfinite(best))
+
+
+def split_warp_chain(
+    sizes: tuple[ArrayLike, ArrayLike, ArrayLike], widths: Sequence[ArrayLike], warps: ArrayLike
+) -> Split:
+    """
+    The split of a chain of matmuls over single warps with the least work for each of them.
+
+    Of equal work the one with the fewest warps along the columns: these have partial sums of the
+    other matmuls, which they bring together after the loop.
+
+    Args:
+        sizes: rows, columns and depth of the first matmul; its columns are the others' depth.
+        widths: columns of the others.
+        warps: of the block.
+    """
+    rows, keys, depth = (np.asarray(size, np.float64) for size in sizes)
+    row_tiles, steps = np.ceil(rows / MMA_ROWS), np.ceil(depth / MMA_DEPTH)
+    wide = [np.ceil(np.asarray(width, np.float64) / MMA_COLUMNS) for width in widths]
+    total, widest = sum(wide, start=np.float64(0)), np.maximum.reduce(wide)
+    count = np.asarray(warps, np.float64)
+    best = np.full(np.broadcast(rows, keys, depth, total, count).shape, np.inf)
+    across = np.ones_like(best)
+    for parts in POWERS:
+        down = count / parts
+        tiles = np.ceil(row_tiles / down)
+        columns = np.ceil(np.ceil(keys / MMA_COLUMNS) / parts)
+        # Warps without rows: each matmul alone would give them work.
+        fits = np.isin(down, POWERS) & (down <= row_tiles)
+        fits = fits & (4 * tiles * (columns + total) <= MAX_FRAGMENT_REGISTERS)
+        if parts > 1:
+            exchanged = count * tiles * widest * (MMA_ROWS * MMA_COLUMNS * 4)
+            fits = fits & (keys % (MMA_DEPTH * parts) == 0)
+            fits = fits & (exchanged <= 2 * MAX_EXCHANGE_BYTES)
+        work = tiles * (columns * steps + total * np.ceil(columns / 2))
+        better = fits & (work < best)
+        best, across = np.where(better, work, best), np.where(better, float(parts), across)
+    return Split(count / across, across, np.ones_like(across), np.isfinite(best))
 
 
 def split_group_chain(

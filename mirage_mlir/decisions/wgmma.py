@@ -9,7 +9,7 @@ out in CUTLASS, `include/cute/arch/mma_sm90_desc.hpp`.
 
 from dataclasses import dataclass
 
-from mirage_mlir.decisions.schedule import (
+from mirage_mlir.decisions.registers import (
     GROUP_WARPS,
     MAX_FRAGMENT_REGISTERS,
     most_registers,
@@ -166,4 +166,4 @@ def registers_for_chain(groups: int, *, looped: bool) -> int:
     Beside a loop (`looped`) there may be other warps, which copy its tiles.
     """
     registers = registers_of_consumers if looped else most_registers
-    return min(MAX_FRAGMENT_REGISTERS, registers(groups * GROUP_THREADS) - OTHER_REGISTERS)
+    return min(MAX_FRAGMENT_REGISTERS, int(registers(groups * GROUP_THREADS)) - OTHER_REGISTERS)

@@ -92,7 +92,7 @@ class CompiledFunction:
             shared_bytes = launch.shared_bytes + kernel.shared_bytes
             resident = resident_blocks(target, launch.threads, kernel.registers, shared_bytes)
             found.append(
-                LaunchResources(kernel.registers, kernel.spill_bytes, shared_bytes, resident)
+                LaunchResources(kernel.registers, kernel.spill_bytes, shared_bytes, int(resident))
             )
         return tuple(found)
 

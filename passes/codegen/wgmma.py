@@ -9,7 +9,7 @@ from xdsl.dialects import arith, llvm
 from xdsl.dialects.builtin import bf16, f16, f32, i32, i64
 from xdsl.ir import SSAValue
 
-from mirage_mlir.decisions.schedule import GROUP_WARPS
+from mirage_mlir.decisions.registers import GROUP_WARPS
 from mirage_mlir.decisions.wgmma import (
     ADDRESS_MASK,
     ADDRESS_UNIT,

@@ -5,7 +5,7 @@ The search knows axes, not positions. Here each value gets dimensions in some or
 operation needs another order or more dimensions, transposes and broadcasts are put in.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from xdsl.ir import Operation, SSAValue
@@ -14,6 +14,7 @@ from mirage_mlir.dialects import threadblock
 from mirage_mlir.dialects.common import FloatType
 from mirage_mlir.dialects.threadblock import TileType
 from mirage_mlir.passes.analysis.tile_attributes import exchanges_sides
+from mirage_mlir.search.program.positions import Positions, aligned, arranged
 from mirage_mlir.search.program.program import Axes
 
 
@@ -34,33 +35,13 @@ class Tile:
         return threadblock.tile_type(self.value).element_type
 
 
-def padded(axes: Axes, rank: int) -> Axes:
-    """`axes` with dimensions of size 1 in front, up to `rank`."""
-    return (None,) * (rank - len(axes)) + axes
-
-
-def aligned(a: Axes, b: Axes) -> Axes | None:
-    """The axes of an elementwise result, where numpy's rules pair equal axes; else None."""
-    rank = max(len(a), len(b))
-    pairs = list(zip(padded(a, rank), padded(b, rank), strict=True))
-    if any(x is not None and y is not None and x != y for x, y in pairs):
-        return None
-    result = tuple(y if x is None else x for x, y in pairs)
-    # An axis may not be at one place in one operand and at another in the other.
-    present = [axis for axis in result if axis is not None]
-    return result if len(set(present)) == len(present) else None
-
-
 @dataclass
 class TileBuilder:
     """Appends operations and changes the positions of tiles where that is needed."""
 
     extents: Mapping[str, int]
     """The size of each axis in a tile."""
-    order: Sequence[str]
-    """Axes in the order in which new results have them."""
-    batch: frozenset[str]
-    """Axes that matmuls carry along."""
+    positions: Positions
     operations: list[Operation] = field(default_factory=list[Operation])
 
     def append(self, op: Operation) -> SSAValue:
@@ -86,12 +67,10 @@ class TileBuilder:
         Raises:
             ArrangementError: more than rows and columns would have to be exchanged.
         """
-        target = tuple(axis if axis in tile.axes else None for axis in axes)
-        assert all(axis in target for axis in tile.axes if axis is not None)
+        target, transposed = arranged(tile.axes, axes)
         if (missing := len(target) - len(tile.axes)) > 0:
             tile = self._with_leading_units(tile, missing)
-        assert len(target) == len(tile.axes), f"{tile.axes} has more dimensions than {axes}"
-        if tile.axes == target:
+        if not transposed:
             return tile
         units = iter([dim for dim, axis in enumerate(tile.axes) if axis is None])
         permutation = [next(units) if a is None else tile.axes.index(a) for a in target]
@@ -116,58 +95,15 @@ class TileBuilder:
         """Both tiles so that an elementwise operation pairs their axes, and its result's axes."""
         if (axes := aligned(a.axes, b.axes)) is not None:
             return a, b, axes
-        present = {axis for axis in (*a.axes, *b.axes) if axis is not None}
-        inner: Axes = tuple(axis for axis in self.order if axis in present)
-        axes = padded(inner, max(len(a.axes), len(b.axes), len(inner)))
+        axes = self.positions.together(a.axes, b.axes)
         return self.arrange(a, axes), self.arrange(b, axes), axes
 
     def matrices(self, a: Tile, b: Tile, summed: str) -> tuple[Tile, Tile, Axes]:
         """Left and right operand of a matmul over `summed`, and its result's axes."""
-        kept, swapped = self._naturalness(a, b, summed), self._naturalness(b, a, summed)
-        if swapped > kept or (swapped == kept and self._goes_first(b, a, summed)):
-            a, b = b, a
-        present = {*a.axes, *b.axes}
-        carried: Axes = tuple(axis for axis in self.order if axis in self.batch & present)
-        if not self._is_left(a.axes, summed):
-            a = self._as_matrix(a, carried, (self._free(a, summed), summed))
-        if not self._is_right(b.axes, summed):
-            b = self._as_matrix(b, carried, (summed, self._free(b, summed)))
-        if aligned(a.axes[:-2], b.axes[:-2]) is None:
-            a = self._as_matrix(a, carried, a.axes[-2:])
-            b = self._as_matrix(b, carried, b.axes[-2:])
-        leading = aligned(a.axes[:-2], b.axes[:-2])
-        assert leading is not None
-        return a, b, (*leading, a.axes[-2], b.axes[-1])
-
-    def _as_matrix(self, tile: Tile, carried: Axes, last: Axes) -> Tile:
-        axes = (*carried, *last)
-        return self.arrange(tile, padded(axes, max(len(axes), len(tile.axes))))
-
-    def _naturalness(self, left: Tile, right: Tile, summed: str) -> int:
-        """How many of the operands need no transpose in these roles."""
-        return self._is_left(left.axes, summed) + self._is_right(right.axes, summed)
-
-    def _is_left(self, axes: Axes, summed: str) -> bool:
-        last = len(axes) >= 2 and axes[-1] == summed and axes[-2] not in self.batch
-        return last and self._carried(axes[:-2])
-
-    def _is_right(self, axes: Axes, summed: str) -> bool:
-        last = len(axes) >= 2 and axes[-2] == summed and axes[-1] not in self.batch
-        return last and self._carried(axes[:-2])
-
-    def _carried(self, axes: Axes) -> bool:
-        return all(axis is None or axis in self.batch for axis in axes)
-
-    def _free(self, tile: Tile, summed: str) -> str | None:
-        """The axis that a matmul keeps as row or column."""
-        kept = [a for a in tile.axes if a is not None and a != summed and a not in self.batch]
-        assert len(kept) <= 1, f"a matmul's tile has axes {tile.axes}"
-        return kept[0] if kept else None
-
-    def _goes_first(self, a: Tile, b: Tile, summed: str) -> bool:
-        """Whether the free axis of `a` comes before that of `b` in results."""
-        places = [
-            -1 if (axis := self._free(tile, summed)) is None else self.order.index(axis)
-            for tile in (a, b)
-        ]
-        return places[0] < places[1]
+        plan = self.positions.matrices(a.axes, b.axes, summed)
+        left, right = (b, a) if plan.exchanged else (a, b)
+        for axes in plan.left:
+            left = self.arrange(left, axes)
+        for axes in plan.right:
+            right = self.arrange(right, axes)
+        return left, right, plan.result

@@ -11,9 +11,16 @@ from mirage_mlir.dialects import kernel, threadblock
 from mirage_mlir.dialects.common import FloatType
 from mirage_mlir.dialects.threadblock import TileType
 from mirage_mlir.passes.frontend.joining import JoinedTiles
-from mirage_mlir.passes.frontend.tile_positions import ArrangementError, Tile, TileBuilder, padded
+from mirage_mlir.passes.frontend.tile_positions import ArrangementError, Tile, TileBuilder
 from mirage_mlir.passes.frontend.tile_writer import ELEMENT_TYPES, TileWriter
 from mirage_mlir.search.cost_model.block_graph import BlockGraph, BlockOperation
+from mirage_mlir.search.program.positions import (
+    Positions,
+    axis_order,
+    padded,
+    present,
+    stored_axes,
+)
 from mirage_mlir.search.program.program import Axes, Input, Kind, Output, Program
 from mirage_mlir.shapes.tile_extents import REPLICATED
 
@@ -54,9 +61,8 @@ class GraphWriter:
         self.program = program
         self.graph = graph
         self.dims = dims
-        self.builder = TileBuilder(
-            graph.tiles, _axis_order(program), frozenset(graph.configuration.single)
-        )
+        positions = Positions(axis_order(program), frozenset(graph.configuration.single))
+        self.builder = TileBuilder(graph.tiles, positions)
         self._tiles = TileWriter(program, graph, self.builder)
 
     def write(
@@ -113,9 +119,9 @@ class GraphWriter:
     def _axes(self, axes: Axes) -> Axes:
         """The dimensions in which a tensor over `axes` is read or written."""
         if self.dims is Dimensions.UNIFORM:
-            return tuple(axis if axis in axes else None for axis in self.builder.order)
+            return tuple(axis if axis in axes else None for axis in self.builder.positions.order)
         if self.dims is Dimensions.WIDE:
-            axes = _present(axes)
+            axes = present(axes)
         return axes or (None,)
 
     def _read(self, load: BlockOperation) -> Input:
@@ -146,10 +152,10 @@ class GraphWriter:
         element = tensor.element_type
         value = reshaped(value, tensor_of(self.program, tensor.axes, element), views)
         axes = self._axes(tensor.axes)
-        present, wanted = _present(tensor.axes), _present(axes)
-        if present != wanted:
-            value = reshaped(value, tensor_of(self.program, present, element), views)
-            views.append(kernel.TransposeOp(value, [present.index(axis) for axis in wanted]))
+        given, wanted = present(tensor.axes), present(axes)
+        if given != wanted:
+            value = reshaped(value, tensor_of(self.program, given, element), views)
+            views.append(kernel.TransposeOp(value, [given.index(axis) for axis in wanted]))
             value = views[-1].results[0]
         return reshaped(value, tensor_of(self.program, axes, element), views)
 
@@ -226,11 +232,8 @@ class GraphWriter:
     def _store(self, number: int, output: Output) -> TensorType[FloatType]:
         """Store an output; the type of the result: the dims of `output` but for size 1."""
         tile = self._tiles.result(number)
-        wanted = _present(output.axes)
-        axes = padded(self._axes(output.axes), len(tile.axes))
-        if _present(tile.axes) == wanted:
-            axes = tile.axes
-        elif _present(axes) != wanted:
+        axes = stored_axes(tile.axes, self._axes(output.axes))
+        if present(axes) != present(output.axes):
             raise ArrangementError(f"a result over {output.axes} would not be dense")
         # Parts of a sum lie behind each other in dimensions of their own.
         tile = self.builder.broadcast(tile, (*(None for _ in output.partial), *axes))
@@ -277,12 +280,6 @@ def _inner_operations(written: Kernel) -> int:
     return sum(1 for graph in graphs for _ in graph.walk())
 
 
-def _axis_order(program: Program) -> tuple[str, ...]:
-    """The axes as the outputs have them, then the others in order of appearance."""
-    outputs = [axis for output in program.outputs for axis in output.axes if axis is not None]
-    return tuple(dict.fromkeys((*outputs, *program.sizes)))
-
-
 def _reads(operation: BlockOperation) -> bool:
     return operation.kind is Kind.INPUT
 
@@ -290,10 +287,6 @@ def _reads(operation: BlockOperation) -> bool:
 def _place(load: BlockOperation) -> tuple[int, str | None]:
     """What tells tensors that loads read apart."""
     return load.source, load.first
-
-
-def _present(axes: Axes) -> Axes:
-    return tuple(axis for axis in axes if axis is not None)
 
 
 def _map(cut: Sequence[str], axes: Axes) -> tuple[int, ...]:

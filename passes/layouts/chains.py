@@ -1,34 +1,19 @@
 """Chains of matmuls: the accumulators of one are the register operand of the next."""
 
 from dataclasses import dataclass
-from itertools import product
 from math import prod
 
 from xdsl.ir import SSAValue
 
-from mirage_mlir.decisions.schedule import (
-    GROUP_WARPS,
-    MATRIX_THREADS,
-    MAX_EXCHANGE_BYTES,
-    MAX_FRAGMENT_REGISTERS,
-)
-from mirage_mlir.decisions.sharing import split_group_chain
-from mirage_mlir.decisions.wgmma import (
-    GROUP_COUNTS,
-    GROUP_THREADS,
-    GROUPS_IN_FLIGHT,
-    WGMMA_ROWS,
-    wgmma_result,
-)
+from mirage_mlir.decisions.registers import GROUP_WARPS
+from mirage_mlir.decisions.sharing import split_group_chain, split_warp_chain
+from mirage_mlir.decisions.threads import MATRIX_THREADS, chain_threads
+from mirage_mlir.decisions.wgmma import GROUP_COUNTS, wgmma_result
 from mirage_mlir.dialects import kernel, thread, threadblock
 from mirage_mlir.layouts.layout import (
-    MMA_COLUMNS,
-    MMA_DEPTH,
-    MMA_ROWS,
     WARP_THREADS,
     RegisterLayout,
     as_matrix,
-    ceil_div,
     mma_result,
 )
 from mirage_mlir.passes.analysis.buffers import buffer_of
@@ -105,26 +90,22 @@ def find_chains(
 
 
 def threads_of_chains(graph: kernel.GraphDefinedOp, target: Target) -> int | None:
-    """
-    Threads of a block whose matmuls are all in chains; None where some are not.
-
-    Warps have as many rows as they can: so they read the right sides less often. Warpgroups have
-    64 where a block has more: theirs are one matmul, and each leaves registers to the others.
-    """
+    """Threads of a block whose matmuls are all in chains; None where some are not."""
     matmuls = [op for op in graph.body.block.ops if isinstance(op, threadblock.MatmulOp)]
-    if target.has_wgmma:
-        wanted = max(matmul_sizes(op)[0] // WGMMA_ROWS for op in matmuls)
-        if prod(graph.grid_sizes) <= target.sm_count:
-            wanted = max(wanted, GROUPS_IN_FLIGHT)
-        fitting: list[int] = []
-        for count in GROUP_COUNTS:
-            chains = find_chains(graph, count * GROUP_WARPS, groups=True)
-            if all(op in chains and chains[op].groups for op in matmuls):
-                fitting.append(count * GROUP_THREADS)
-        if fitting:
-            return next((n for n in fitting if n >= wanted * GROUP_THREADS), fitting[-1])
-    chains = find_chains(graph, MATRIX_THREADS // WARP_THREADS)
-    return MATRIX_THREADS if all(op in chains for op in matmuls) else None
+
+    def chained(warps: int, *, groups: bool) -> bool:
+        chains = find_chains(graph, warps, groups=groups)
+        return all(op in chains and chains[op].groups == groups for op in matmuls)
+
+    counts = GROUP_COUNTS if target.has_wgmma else ()
+    threads = chain_threads(
+        max(matmul_sizes(op)[0] for op in matmuls),
+        prod(graph.grid_sizes),
+        [chained(count * GROUP_WARPS, groups=True) for count in counts],
+        chained(MATRIX_THREADS // WARP_THREADS, groups=False),
+        target,
+    )
+    return int(threads) or None
 
 
 def choose_group_chain(
@@ -152,27 +133,8 @@ def choose_chain(
     first: threadblock.MatmulOp, others: list[threadblock.MatmulOp], warps: int
 ) -> Chain | None:
     """The split with the least work for a warp; None where none fits in registers."""
-    rows, keys, depth = matmul_sizes(first)
-    row_tiles = ceil_div(rows, MMA_ROWS)
-    widths = [ceil_div(matmul_sizes(op)[1], MMA_COLUMNS) for op in others]
-    best: tuple[tuple[int, int], Chain] | None = None
-    powers = [1 << k for k in range(warps.bit_length())]
-    for down, across in product(powers, powers):
-        if down * across != warps or (across > 1 and keys % (MMA_DEPTH * across)):
-            continue
-        if down > row_tiles:
-            continue  # Warps without rows; each matmul alone would give them work.
-        tiles, columns = ceil_div(row_tiles, down), ceil_div(ceil_div(keys, MMA_COLUMNS), across)
-        registers = 4 * tiles * (columns + sum(widths))
-        parts = warps * tiles * max(widths) * MMA_ROWS * MMA_COLUMNS * 4
-        if registers > MAX_FRAGMENT_REGISTERS or (across > 1 and parts > 2 * MAX_EXCHANGE_BYTES):
-            continue
-        steps = ceil_div(depth, MMA_DEPTH)
-        # Fewer warps along the columns have fewer parts to bring together after the loop.
-        key = (tiles * (columns * steps + sum(widths) * ceil_div(columns, 2)), across)
-        if best is None or key < best[0]:
-            best = (key, Chain(down, across))
-    return None if best is None else best[1]
+    split = split_warp_chain(matmul_sizes(first), [matmul_sizes(op)[1] for op in others], warps)
+    return Chain(int(split.down), int(split.across)) if split.fits else None
 
 
 def left_layout(op: threadblock.MatmulOp, chain: Chain) -> RegisterLayout:

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from xdsl.dialects.builtin import StringAttr, UnitAttr
 from xdsl.ir import Operation, SSAValue
 
-from mirage_mlir.decisions.schedule import GROUP_WARPS
+from mirage_mlir.decisions.registers import GROUP_WARPS
 from mirage_mlir.decisions.sharing import Lines, split_groups
 from mirage_mlir.decisions.wgmma import (
     COLUMN_STEP,

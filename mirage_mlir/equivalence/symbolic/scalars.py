@@ -75,6 +75,9 @@ class ScalarForms:
                 return self.tensors.rounded(operands[0], element_type_name(op.result.type))
             case arith.NegfOp():
                 return self.tensors.scale(operands[0], Fraction(-1))
+            case math.AbsFOp():
+                opposite = self.tensors.scale(operands[0], Fraction(-1))
+                return self.tensors.pairwise(self.forms.maximum, operands[0], opposite)
             case arith.ConstantOp():
                 return self.tensors.constant(_number(op), (1,) * rank)
             case math.PowFOp() if isinstance(op.rhs.owner, arith.ConstantOp):

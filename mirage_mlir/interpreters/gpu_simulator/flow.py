@@ -16,7 +16,7 @@ import numpy as np
 from xdsl.dialects import scf
 from xdsl.ir import Block, Operation, SSAValue
 
-from mirage_mlir.decisions.schedule import most_registers
+from mirage_mlir.decisions.registers import most_registers
 from mirage_mlir.interpreters.gpu_simulator.accesses import Access
 from mirage_mlir.interpreters.gpu_simulator.clocks import WARP_THREADS
 from mirage_mlir.interpreters.gpu_simulator.device_memory import DeviceBuffer
@@ -128,7 +128,7 @@ class Flow:
         """The transaction barriers, by block and first byte."""
         self.wgmma_fenced = np.zeros(self.size, np.bool_)
         """Whose registers matmuls may use."""
-        self.registers: Array = np.full(self.size, most_registers(shared.threads))
+        self.registers: Array = np.full(self.size, int(most_registers(shared.threads)))
         """How many each thread may use: as ptxas takes them for a block, or as it asked for."""
         self.started = np.zeros(self.size, np.int32)
         """When each thread started the last matmul of its warpgroup."""

@@ -15,7 +15,7 @@ from xdsl.dialects import llvm, scf
 from xdsl.dialects.builtin import bf16, f16
 from xdsl.ir import Operation, SSAValue
 
-from mirage_mlir.decisions.schedule import most_registers
+from mirage_mlir.decisions.registers import most_registers
 from mirage_mlir.dialects.nvvm_attributes import MatrixLayout, MultiplicandType
 from mirage_mlir.dialects.nvvm_device import is_kept_load
 from mirage_mlir.dialects.nvvm_hopper import SetMaxRegisterOp
@@ -361,7 +361,7 @@ def require_registers(state: Flow, op: Operation) -> None:
     """
     threads = state.shared.threads
     for registers in state.registers.reshape(-1, threads):
-        if (total := int(registers.sum())) > (room := most_registers(threads) * threads):
+        if (total := int(registers.sum())) > (room := int(most_registers(threads)) * threads):
             message = (
                 f"ends with threads that asked for {total} registers, of which there are {room}"
             )

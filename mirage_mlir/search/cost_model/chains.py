@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from mirage_mlir.decisions.schedule import MAX_EXCHANGE_BYTES, MAX_FRAGMENT_REGISTERS
+from mirage_mlir.decisions.sharing import split_warp_chain
 from mirage_mlir.search.cost_model.instantiate import Array
 from mirage_mlir.search.cost_model.tiling import Tiling
 from mirage_mlir.search.cost_model.warps import (
@@ -28,9 +28,6 @@ from mirage_mlir.search.program.program import Kind
 from mirage_mlir.search.saturation.hypergraph import Edge
 
 ELEMENTWISE = (Kind.ADD, Kind.SUB, Kind.MUL, Kind.DIV, Kind.MAX, Kind.FUNCTION, Kind.INVERSE)
-
-SPLITS = ((1, 4), (1, 8), (2, 2), (2, 4), (4, 1), (4, 2), (8, 1))
-"""Warps along the rows and along the keys: a block that multiplies has four or eight."""
 
 
 @dataclass(frozen=True)
@@ -98,7 +95,7 @@ def shared(tiling: Tiling, edges: Mapping[int, Edge], chain: Chain, warps: Array
 
 def _shared(tiling: Tiling, edges: Mapping[int, Edge], chain: Chain, warps: Array) -> Shared:
     """
-    The split of a chain's rows and keys over `warps` with the least work for each warp.
+    How warps share a chain, as `split_warp_chain` says.
 
     The keys are the columns of the first product and the depth of the others: warps that share
     them have parts of the others' results, which they add up in the end.
@@ -107,46 +104,29 @@ def _shared(tiling: Tiling, edges: Mapping[int, Edge], chain: Chain, warps: Arra
     summed = edges[chain.others[0]].axis
     assert summed is not None
     assert first.axis is not None
-    own = tiling.axes(chain.first)
-    mesh = tiling.mesh
-    row_tiles = np.ceil(tiling.extent([axis for axis in own if axis != summed]) / ROWS)
-    key_tiles, steps = (
-        np.ceil(mesh.tiles[summed] / COLUMNS),
-        np.ceil(mesh.tiles[first.axis] / DEPTH),
-    )
+    own, tiles = tiling.axes(chain.first), tiling.mesh.tiles
+    rows = tiling.extent([axis for axis in own if axis != summed])
+    keys, depth = tiles[summed], tiles[first.axis]
     widths = [
-        np.ceil(tiling.extent([a for a in tiling.axes(other) if a not in own]) / COLUMNS)
-        for other in chain.others
+        tiling.extent([a for a in tiling.axes(other) if a not in own]) for other in chain.others
     ]
-    total, widest = sum(widths, start=tiling.zero), np.maximum.reduce(widths)
-    best = np.full_like(row_tiles, np.inf)
-    tiles, columns, exchanged = best, best, best
-    for down, across in SPLITS:
-        rows, keys = np.ceil(row_tiles / down), np.ceil(key_tiles / across)
-        parts = warps * rows * widest * ROWS * COLUMNS * 4
-        valid = (down * across == warps) & (down <= row_tiles)
-        valid &= 4 * rows * (keys + total) <= MAX_FRAGMENT_REGISTERS
-        if across > 1:
-            valid &= (mesh.tiles[summed] % (DEPTH * across) == 0) & (
-                parts <= 2 * MAX_EXCHANGE_BYTES
-            )
-        work = rows * keys * steps + rows * total * np.ceil(keys / 2)
-        better = valid & (work < best)
-        best = np.where(better, work, best)
-        tiles, columns = np.where(better, rows, tiles), np.where(better, keys, columns)
-        exchanged = np.where(better, parts / widest if across > 1 else 0.0, exchanged)
+    split = split_warp_chain((rows, keys, depth), widths, warps)
+    row_tiles = np.ceil(np.ceil(rows / ROWS) / split.down)
+    key_tiles = np.ceil(np.ceil(keys / COLUMNS) / split.across)
+    steps = np.ceil(depth / DEPTH)
     found = {
         chain.first: Warps(
-            warps * tiles * columns * steps * INSTRUCTION,
-            warps * steps * (tiles * LEFT_BYTES + columns * RIGHT_BYTES),
+            warps * row_tiles * key_tiles * steps * INSTRUCTION,
+            warps * steps * (row_tiles * LEFT_BYTES + key_tiles * RIGHT_BYTES),
             tiling.zero,
         )
     }
+    parts = np.where(split.across > 1, warps * row_tiles * ROWS * COLUMNS * 4, 0.0)
     for other, width in zip(chain.others, widths, strict=True):
-        deep = np.ceil(columns / 2)
+        deep, columns = np.ceil(key_tiles / 2), np.ceil(width / COLUMNS)
         found[other] = Warps(
-            warps * tiles * width * deep * INSTRUCTION,
-            warps * deep * width * RIGHT_BYTES,
-            exchanged * width,
+            warps * row_tiles * columns * deep * INSTRUCTION,
+            warps * deep * columns * RIGHT_BYTES,
+            parts * columns,
         )
-    return Shared(np.isfinite(best), found)
+    return Shared(split.fits, found)

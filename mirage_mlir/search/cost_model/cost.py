@@ -117,7 +117,7 @@ class CostModel(WorkCount):
             int(resources.shared[index]),
             self.terms.at(index, iterations),
             ModelledResources(
-                registers=int(np.ceil(resources.registers[index] / threads)),
+                registers=int(np.ceil(resources.registers[index])),
                 stages=int(resources.stages[index]) if iterations > 1 else 1,
                 pipelined=bool(resources.pipelined[index]),
                 warpgroups=bool(resources.products) and bool(resources.grouped[index]),

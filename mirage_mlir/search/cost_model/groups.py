@@ -3,7 +3,7 @@ Products by warpgroups, in the model (see `passes/layouts/wgmma_selection.py` an
 which this follows for all combinations of tile sizes at once).
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -13,9 +13,7 @@ from numpy.typing import NDArray
 from mirage_mlir.decisions.sharing import Lines, split_group_chain, split_groups
 from mirage_mlir.decisions.wgmma import (
     COLUMN_STEP,
-    GROUP_COUNTS,
     GROUP_THREADS,
-    GROUPS_IN_FLIGHT,
     ITEM_BYTES,
     LONGEST_LINE,
     WGMMA_ROWS,
@@ -116,25 +114,12 @@ def group_product(
     work = GROUP_WORK * 2 * high * wide * depth
     whole = np.logical_and.reduce([operand.line == LONGEST_LINE for operand in operands], axis=0)
     work = np.where(whole, work, SHORT_LINES * work)
-    return Grouped(fits, Warps(work, np.where(fits, read, 0.0), np.where(fits, parts, 0.0), fits))
+    sums = height * width / GROUP_THREADS
+    read, parts = np.where(fits, read, 0.0), np.where(fits, parts, 0.0)
+    return Grouped(fits, Warps(work, read, parts, fits, sums))
 
 
-def group_counts(tiling: Tiling, edges: Mapping[int, Edge], chains: Sequence[Chain]) -> Array:
-    """Warpgroups of a block whose products are all in chains; 0 where they cannot be."""
-    most = np.ceil(tiling.mesh.blocks / tiling.target.sm_count)
-    wanted = np.where(most <= 1, float(GROUPS_IN_FLIGHT), 1.0)
-    for chain in chains:
-        wanted = np.maximum(wanted, _chain_rows(tiling, edges, chain) // WGMMA_ROWS)
-    count = tiling.zero
-    for groups in GROUP_COUNTS:
-        fits = tiling.one > 0
-        for chain in chains:
-            fits &= group_chain(tiling, edges, chain, tiling.one * groups).fits
-        count = np.where(fits & (count < wanted), float(groups), count)
-    return count
-
-
-def _chain_rows(tiling: Tiling, edges: Mapping[int, Edge], chain: Chain) -> Array:
+def chain_rows(tiling: Tiling, edges: Mapping[int, Edge], chain: Chain) -> Array:
     """The rows of all products of a chain."""
     summed = edges[chain.others[0]].axis
     return tiling.extent([axis for axis in tiling.axes(chain.first) if axis != summed])
@@ -160,7 +145,7 @@ def _group_chain(tiling: Tiling, edges: Mapping[int, Edge], chain: Chain, groups
     assert summed is not None
     assert first.axis is not None
     own, mesh = tiling.axes(chain.first), tiling.mesh
-    rows = _chain_rows(tiling, edges, chain)
+    rows = chain_rows(tiling, edges, chain)
     keys, depth = mesh.tiles[summed], mesh.tiles[first.axis]
     widths = [
         tiling.extent([a for a in tiling.axes(other) if a not in own]) for other in chain.others
@@ -176,7 +161,7 @@ def _group_chain(tiling: Tiling, edges: Mapping[int, Edge], chain: Chain, groups
             possible = possible & (line > 0)
             each = np.where(line < LONGEST_LINE, 2 * GROUP_WORK * SHORT_LINES, each)
     fits = possible
-    heights = rows / WGMMA_ROWS
+    heights, down = rows / WGMMA_ROWS, np.where(fits, split.down, 1.0)
     parts = np.where(fits & (across > 1), across * rows * 4, 0.0)
     found = {
         chain.first: Warps(
@@ -184,10 +169,12 @@ def _group_chain(tiling: Tiling, edges: Mapping[int, Edge], chain: Chain, groups
             heights * (WGMMA_ROWS + keys) * depth * ITEM_BYTES,
             tiling.zero,
             fits,
+            rows * keys / (groups * GROUP_THREADS),
         )
     }
     for other, width in zip(chain.others, widths, strict=True):
         work = each * rows * keys * width
         read = heights * keys * width * ITEM_BYTES
-        found[other] = Warps(work, read, parts * width, fits)
+        sums = rows * width / (down * GROUP_THREADS)
+        found[other] = Warps(work, read, parts * width, fits, sums)
     return Shared(fits, found)

@@ -12,7 +12,9 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
-from mirage_mlir.decisions.schedule import MATRIX_THREADS, MAX_THREADS, MIN_THREADS, STAGE_COUNTS
+from mirage_mlir.decisions.registers import FEWEST_BESIDE
+from mirage_mlir.decisions.schedule import RESERVED_BYTES, STAGE_COUNTS
+from mirage_mlir.decisions.threads import MATRIX_THREADS, MAX_THREADS, MIN_THREADS
 from mirage_mlir.search.cost_model.chains import Chain
 from mirage_mlir.search.cost_model.cost import CostModel
 from mirage_mlir.search.cost_model.fitted import IDLE_LATENCY, SECTOR
@@ -45,9 +47,24 @@ class _LeastResources(Resources):
         shared = self.shared <= self.tiling.target.shared_memory_per_block
         return shared & (self.live <= MAX_LIVE_PER_THREAD * MAX_THREADS) & self._reducible()
 
-    def _sharing_threads(self, threads: Array) -> Array:
-        """Only those that compute: more of them round up to less."""
-        return self.threads
+    def _resident(self) -> Array:
+        """Without units that registers and memory come in: of more threads these round to less."""
+        target = self.tiling.target
+        return np.minimum.reduce(
+            [
+                target.shared_memory_per_sm / (self.shared + RESERVED_BYTES),
+                target.threads_per_sm / self.threads,
+                target.registers_per_sm / (self.registers * self.threads),
+            ]
+        )
+
+    def _most_registers(self) -> Array:
+        """As if there were no other sums."""
+        return np.where(self.pipelined & bool(self.products), float(FEWEST_BESIDE), 0.0)
+
+    def _share(self) -> Array:
+        """One, as where several warps copy: that leaves most memory for buffers."""
+        return self.tiling.one if self.products else super()._share()
 
     def materialised(self) -> Iterator[tuple[int, Array]]:
         """None: each may stay in registers."""

@@ -1,7 +1,7 @@
 """
 What the lowering will make of a graph: threads, warps, buffers, registers.
 
-The passes assign-layouts and schedule-threadblock decide; this is how they do, for all
+The passes assign-layouts and software-pipeline decide; this is how they do, for all
 combinations of tile sizes at once and close enough to tell which of them fit and which are fast.
 """
 
@@ -9,32 +9,39 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from mirage_mlir.decisions.schedule import (
-    FOLLOWER_BYTES,
-    MATRIX_THREADS,
+from mirage_mlir.decisions.occupancy import resident_blocks
+from mirage_mlir.decisions.registers import (
     MAX_REGISTERS,
     PRODUCER_WARPS,
-    RESERVED_BYTES,
+    producer_warps,
+    registers_side_by_side,
+)
+from mirage_mlir.decisions.schedule import (
+    FOLLOWER_BYTES,
     copy_stages,
-    elementwise_threads,
-    matrix_threads,
     may_double_buffer,
     pipeline_stages,
     side_by_side,
 )
-from mirage_mlir.decisions.wgmma import GROUP_THREADS
+from mirage_mlir.decisions.threads import (
+    MATRIX_THREADS,
+    chain_threads,
+    elementwise_threads,
+    matrix_threads,
+)
+from mirage_mlir.decisions.wgmma import GROUP_COUNTS, GROUP_THREADS
 from mirage_mlir.layouts.layout import WARP_THREADS
 from mirage_mlir.search.cost_model.chains import Chain, find_chains, shared
 from mirage_mlir.search.cost_model.groups import (
+    chain_rows,
     group_chain,
-    group_counts,
     group_product,
     operand_tile,
 )
 from mirage_mlir.search.cost_model.instantiate import Array
 from mirage_mlir.search.cost_model.live_values import REDUCTIONS, LiveValues, Mask
 from mirage_mlir.search.cost_model.tile_bytes import boxed_tile, padded_bytes, padded_tile
-from mirage_mlir.search.cost_model.tiling import Tiling, item_bytes, round_up
+from mirage_mlir.search.cost_model.tiling import Tiling, item_bytes
 from mirage_mlir.search.cost_model.warps import LINE_PADDING, Warps, chosen, warps_product
 from mirage_mlir.search.program.program import Input, Kind
 from mirage_mlir.search.saturation.extract import Derivation
@@ -79,7 +86,11 @@ class Resources(LiveValues):
         for chain in self.chains:
             self._chain(chain)
         self.pipelined = self._pipelined()
-        """Where tensor copies, which a warp of its own starts, fetch the tiles of the loop."""
+        """Where tensor copies, which warps of their own start, fetch the tiles of the loop."""
+        self.producers = self._producers()
+        """Those warps."""
+        self.share = self._share()
+        """Blocks for which each multiprocessor keeps room."""
         self.grouped = self._grouped()
         """Where warpgroups compute all products beside that warp."""
         self.boxes = self._boxes()
@@ -90,7 +101,7 @@ class Resources(LiveValues):
         self._alternate()
         self.shared = self._shared_bytes()
         self.registers = tiling.zero
-        """Of all threads that compute; `resident` estimates it."""
+        """Of a thread that computes; `resident` estimates it."""
 
     def fits(self) -> Mask:
         """Which combinations a block has the registers and the shared memory for."""
@@ -102,32 +113,38 @@ class Resources(LiveValues):
         return shared & kept & self._askable() & self._reducible()
 
     def resident(self) -> Array:
-        """Blocks that run on one multiprocessor at a time; notes the `registers` of a block."""
+        """Blocks that run on one multiprocessor at a time; notes the `registers` of a thread."""
         target = self.tiling.target
         if self.products:
             registers = self.live + OTHERS_BESIDE_PRODUCTS * self.threads
         else:
             registers = np.maximum(COPIES_OF_LIVE * self.live, self.asked)
             registers = registers + OTHER_REGISTERS * self.threads
-        self.registers = registers
-        threads = self.threads + np.where(self.pipelined, PRODUCER_WARPS * WARP_THREADS, 0)
-        registers = registers * self._sharing_threads(threads) / self.threads
-        resident = np.minimum.reduce(
-            [
-                np.floor(target.shared_memory_per_sm / (self.shared + RESERVED_BYTES)),
-                np.floor(target.threads_per_sm / threads),
-                np.floor(target.registers_per_sm / registers),
-            ]
-        )
-        return np.clip(resident, 1, target.blocks_per_sm)
+        self.registers = np.ceil(registers / self.threads)
+        limit = self._most_registers()
+        self.registers = np.where(limit > 0, np.minimum(limit, self.registers), self.registers)
+        return np.clip(self._resident(), 1, target.blocks_per_sm)
 
-    def _sharing_threads(self, threads: Array) -> Array:
-        """
-        Threads that have as many registers as those that compute.
+    def _resident(self) -> Array:
+        threads = self.threads + self.producers * WARP_THREADS
+        return resident_blocks(self.tiling.target, threads, self.registers, self.shared)
 
-        A multiprocessor's quarters have a fourth of them each, and warps go round.
-        """
-        return np.where(self.pipelined, round_up(threads, MATRIX_THREADS), threads)
+    def _most_registers(self) -> Array:
+        """What ptxas is told of pipelined blocks that share a multiprocessor; else 0."""
+        limit = registers_side_by_side(self.threads, self.producers, self._sums(), self.share)
+        return np.where(self.pipelined, limit, 0.0)
+
+    def _sums(self) -> list[Array | float]:
+        return [warps.sums for warps in self.products.values()]
+
+    def _producers(self) -> Array:
+        return np.where(self.pipelined, producer_warps(self.threads, self._sums()), 0.0)
+
+    def _share(self) -> Array:
+        mesh = self.tiling.mesh
+        share = side_by_side(mesh.blocks, mesh.shares, self.tiling.target)
+        # Where producers give registers away one block takes all of them.
+        return np.where(self.producers > PRODUCER_WARPS, 1.0, share)
 
     # Limits
 
@@ -180,16 +197,30 @@ class Resources(LiveValues):
             largest = np.maximum.reduce([self.tiling.volume(value) for value in self.edges])
             return elementwise_threads(largest)
         threads = matrix_threads([self._sides(edge)[:2] for edge in products])
-        many = threads > MATRIX_THREADS
-        if sum(1 + len(chain.others) for chain in self.chains) == len(products):
-            warps = self.tiling.one * (MATRIX_THREADS // WARP_THREADS)
-            for chain in self.chains:
-                many = many & ~shared(self.tiling, self.edges, chain, warps).fits
-            if self.tiling.target.has_wgmma:
-                groups = group_counts(self.tiling, self.edges, self.chains)
-                threads = np.where(many, 2.0 * MATRIX_THREADS, float(MATRIX_THREADS))
-                return np.where(groups > 0, groups * GROUP_THREADS, threads)
-        return np.where(many, 2.0 * MATRIX_THREADS, float(MATRIX_THREADS))
+        if sum(1 + len(chain.others) for chain in self.chains) < len(products):
+            return threads
+        chained = self._chain_threads()
+        return np.where(chained > 0, chained, threads)
+
+    def _chain_threads(self) -> Array:
+        """Threads where all products are in chains; 0 where they cannot be."""
+        tiling, edges = self.tiling, self.edges
+
+        def fit(groups: int) -> Mask:
+            count = tiling.one * groups
+            ways = [group_chain(tiling, edges, chain, count).fits for chain in self.chains]
+            return np.logical_and.reduce(ways)
+
+        warps = tiling.one * (MATRIX_THREADS // WARP_THREADS)
+        return chain_threads(
+            np.maximum.reduce([chain_rows(tiling, edges, chain) for chain in self.chains]),
+            tiling.mesh.blocks,
+            [fit(count) for count in (GROUP_COUNTS if tiling.target.has_wgmma else ())],
+            np.logical_and.reduce(
+                [shared(tiling, edges, chain, warps).fits for chain in self.chains]
+            ),
+            tiling.target,
+        )
 
     def _chain(self, chain: Chain) -> None:
         """Note what the products of a chain share where they are one."""
@@ -255,17 +286,16 @@ class Resources(LiveValues):
         return np.where(self.pipelined, boxed, padded)
 
     def _stages(self) -> Array:
-        """Buffers of each tile of the loop, as `schedule-threadblock` chooses them."""
+        """Buffers of each tile of the loop, as `software-pipeline` chooses them."""
         few = copy_stages(self.staged, self.tiling.mesh.iterations)
         if not self.pipelined.any():
             return few
-        mesh, target = self.tiling.mesh, self.tiling.target
-        share = side_by_side(mesh.blocks, mesh.shares, target)
         other = self.held + self.made
         if self.tiling.program.open_sums:
             # A kernel follows that adds up their parts.
             other = other + FOLLOWER_BYTES
-        many = pipeline_stages(self.staged, other, mesh.iterations, share, target)
+        iterations, target = self.tiling.mesh.iterations, self.tiling.target
+        many = pipeline_stages(self.staged, other, iterations, self.share, target)
         return np.where(self.pipelined, many, few)
 
     def _alternate(self) -> None:

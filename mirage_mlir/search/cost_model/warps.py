@@ -5,6 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from mirage_mlir.decisions.registers import SUMS_OF_WARPS
 from mirage_mlir.decisions.sharing import split_warps
 from mirage_mlir.layouts.layout import WARP_THREADS
 from mirage_mlir.search.cost_model.instantiate import Array
@@ -34,6 +35,8 @@ class Warps:
     """Bytes of shared memory through which parts of the sum meet."""
     grouped: NDArray[np.bool_] | np.bool_ = NO_GROUPS
     """Whether they are warpgroups'."""
+    sums: Array | float = SUMS_OF_WARPS
+    """Registers of a thread for them, as the lowering counts them."""
 
 
 def chosen(where: NDArray[np.bool_], some: Warps, others: Warps) -> Warps:
@@ -43,6 +46,7 @@ def chosen(where: NDArray[np.bool_], some: Warps, others: Warps) -> Warps:
         np.where(where, some.read, others.read),
         np.where(where, some.exchange, others.exchange),
         np.where(where, some.grouped, others.grouped),
+        np.where(where, some.sums, others.sums),
     )
 
 

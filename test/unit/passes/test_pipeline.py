@@ -8,9 +8,8 @@ from lowering_cases import Linear
 from xdsl.dialects import llvm
 from xdsl.dialects.builtin import IntegerAttr
 
-from mirage_mlir.decisions import schedule
+from mirage_mlir.decisions import registers, schedule
 from mirage_mlir.dialects import nvvm_hopper
-from mirage_mlir.passes import schedule_threadblock
 
 LINEAR = Linear(13, 512, 48, 16, 32, 48)
 """Sixteen iterations; three rows of each left tile do not exist."""
@@ -42,7 +41,7 @@ def test_no_more_on_its_way_than_needed(stages: int, monkeypatch: pytest.MonkeyP
 def test_where_registers_are_few_producers_give_theirs(
     threads: int, beside: int, launched: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(schedule_threadblock, "BESIDE_SUMS", beside)
+    monkeypatch.setattr(registers, "BESIDE_SUMS", beside)
     linear = LINEAR._replace(rows=16, n=64, columns=64)
     kernels = check(cases.rmsnorm_linear(linear), threads=threads)
     (function,) = [op for op in kernels.walk() if isinstance(op, llvm.FuncOp)]
@@ -53,10 +52,10 @@ def test_where_registers_are_few_producers_give_theirs(
 
 @pytest.mark.parametrize("threads", [256, 384, 512])
 def test_registers_are_those_of_a_multiprocessor(threads: int) -> None:
-    count = schedule.registers_of_consumers(threads)
+    count = registers.registers_of_consumers(threads)
     assert count % 8 == 0
-    assert count * threads + schedule.FEW_REGISTERS * 128 <= 65536
-    assert count > schedule.most_registers(threads + 128)
+    assert count * threads + registers.FEW_REGISTERS * 128 <= 65536
+    assert count > registers.most_registers(threads + 128)
 
 
 @pytest.mark.parametrize(("heads", "limit"), [(16, 96), (8, None)])

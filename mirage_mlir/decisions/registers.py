@@ -1,0 +1,103 @@
+"""
+Registers of a block's threads, and the warps that copy its tiles, which may give theirs away.
+
+The lowering decides by these functions, and the search's cost model by the same, for all tile
+sizes at once.
+"""
+
+from collections.abc import Iterable
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from mirage_mlir.decisions.schedule import Array
+from mirage_mlir.layouts.layout import WARP_THREADS
+
+REGISTERS, MAX_REGISTERS, REGISTERS_STEP = 65536, 255, 8
+"""Of a block, of a thread, and what those of a thread are a multiple of: on all our chips."""
+
+GROUP_WARPS = 4
+"""Warps of a warpgroup, whose registers are given and taken together; and quarters of a
+multiprocessor, each with a fourth of its registers."""
+
+PRODUCER_WARPS = 1
+"""Warps that copy the tiles of the loop where tensor copies do that: one thread starts them all."""
+
+FEW_REGISTERS = 24
+"""Of each thread of a group of producers: the fewest that there are, the rest is for others."""
+
+MAX_CONSUMER_REGISTERS = 240
+"""The most that each thread of a group asks for; some more, and nobody could have it."""
+
+MAX_FRAGMENT_REGISTERS = 144
+"""Registers of a thread for the sums of all matmuls of a chain, of which one takes another's
+result from registers; the rest of 255 holds operands, addresses and elements that are worked on."""
+
+BESIDE_SUMS = 56
+"""Registers of a thread for what is not a matmul's sum: with 96 sums and more to choose from,
+ptxas uses 151 in all."""
+
+FEWEST_BESIDE = 32
+"""The same where ptxas has to find room: a chain of 64 sums assembles for 96 without spills."""
+
+SUMS_OF_WARPS = MAX_REGISTERS - BESIDE_SUMS
+"""What a matmul of single warps counts for, in sums: they hold operands as well."""
+
+
+def most_registers(threads: ArrayLike) -> Array:
+    """
+    Registers that each thread of a block can have.
+
+    A multiprocessor's quarters have a fourth of them each, and warps go round: so one warp more
+    than a multiple of four costs as much as four.
+    """
+    quarters = GROUP_WARPS * WARP_THREADS
+    together = np.ceil(np.asarray(threads, np.float64) / quarters) * quarters
+    return np.minimum(MAX_REGISTERS, REGISTERS // together // REGISTERS_STEP * REGISTERS_STEP)
+
+
+def registers_of_consumers(threads: ArrayLike) -> Array:
+    """Registers of each of `threads` that compute, once a group of producers gave theirs back."""
+    count = np.asarray(threads, np.float64)
+    producers = GROUP_WARPS * WARP_THREADS
+    present = count + producers
+    rest = most_registers(present) * present - FEW_REGISTERS * producers
+    return np.minimum(MAX_CONSUMER_REGISTERS, rest // count // REGISTERS_STEP * REGISTERS_STEP)
+
+
+def producer_warps(threads: ArrayLike, sums: Iterable[ArrayLike]) -> Array:
+    """
+    Warps that copy the loop's tiles.
+
+    A ninth warp leaves each thread 168, as a quarter of a multiprocessor's serve three warps then:
+    where that is too few, four warps come that give theirs back. On an H200 attention took 4 to
+    12 % longer with these than with one, where one leaves enough.
+
+    Args:
+        threads: that compute.
+        sums: registers of a thread for those of each matmul.
+    """
+    needed = np.minimum(MAX_REGISTERS, sum(map(np.asarray, sums), start=np.asarray(BESIDE_SUMS)))
+    left = most_registers(np.asarray(threads) + PRODUCER_WARPS * WARP_THREADS)
+    return np.where(needed <= left, PRODUCER_WARPS, GROUP_WARPS)
+
+
+def registers_side_by_side(
+    threads: ArrayLike, producers: ArrayLike, sums: Iterable[ArrayLike], share: ArrayLike
+) -> Array:
+    """
+    The most of each thread with which so many blocks fit; 0 where that may not be enough.
+
+    Args:
+        threads: that compute.
+        producers: warps that copy.
+        sums: registers of a thread for those of each matmul.
+        share: blocks that each multiprocessor gets.
+    """
+    each = list(map(np.asarray, sums))
+    if not each:
+        return np.zeros_like(np.asarray(share))
+    present = np.asarray(threads) + np.asarray(producers) * WARP_THREADS
+    limit = most_registers(np.asarray(share) * present)
+    fits = sum(each, start=np.asarray(FEWEST_BESIDE)) <= limit
+    return np.where((np.asarray(share) > 1) & fits, limit, 0.0)

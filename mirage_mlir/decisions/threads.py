@@ -1,0 +1,82 @@
+"""
+How many threads of a block compute.
+
+The lowering decides by these functions, and the search's cost model by the same, for all tile
+sizes at once.
+"""
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from mirage_mlir.decisions.schedule import Array
+from mirage_mlir.decisions.wgmma import (
+    GROUP_COUNTS,
+    GROUP_THREADS,
+    GROUPS_IN_FLIGHT,
+    WGMMA_ROWS,
+)
+from mirage_mlir.layouts.layout import MMA_COLUMNS, MMA_ROWS
+from mirage_mlir.targets.target import Target
+
+ACCUMULATORS_PER_THREAD = 64
+"""Accumulator registers above which a block gets more threads: a thread has 255 registers, and
+operands, addresses and the elements of other tiles need the rest."""
+
+ELEMENTS_PER_THREAD = 16
+"""Elements of a tile that a thread of a block without tensor cores works on: two 16-byte pieces
+of f16, enough loads in flight to hide the latency of device memory."""
+
+MIN_THREADS, MATRIX_THREADS, MAX_THREADS = 32, 128, 512
+"""128 is one warp for each of the four schedulers of a multiprocessor."""
+
+
+def elementwise_threads(elements: ArrayLike) -> Array:
+    """Threads of a block without matmuls, by the elements of its largest tile."""
+    share = np.ceil(np.asarray(elements) / ELEMENTS_PER_THREAD)
+    return np.clip(2 ** np.ceil(np.log2(share)), MIN_THREADS, MAX_THREADS)
+
+
+def matrix_threads(matmuls: Sequence[tuple[ArrayLike, ArrayLike]]) -> Array:
+    """Threads of a block with matmuls that are in no chain, by the rows and columns of each."""
+    accumulators = np.float64(0)
+    for rows, columns in matmuls:
+        fragments = np.ceil(np.asarray(rows) / MMA_ROWS) * np.ceil(
+            np.asarray(columns) / MMA_COLUMNS
+        )
+        accumulators = accumulators + fragments * (MMA_ROWS * MMA_COLUMNS)
+    many = accumulators > ACCUMULATORS_PER_THREAD * MATRIX_THREADS
+    return np.where(many, 2.0 * MATRIX_THREADS, float(MATRIX_THREADS))
+
+
+def chain_threads(
+    rows: ArrayLike,
+    blocks: ArrayLike,
+    groups_fit: Sequence[ArrayLike],
+    warps_fit: ArrayLike,
+    target: Target,
+) -> Array:
+    """
+    Threads of a block whose matmuls are all in chains; 0 where they cannot be.
+
+    Warps have as many rows as they can: so they read the right sides less often. Warpgroups have
+    64 where a block has more: theirs are one matmul, and each leaves registers to the others.
+
+    Args:
+        rows: the most of a matmul.
+        blocks: of the grid.
+        groups_fit: for each of `GROUP_COUNTS` whether so many warpgroups can compute all chains;
+            empty where the target has none.
+        warps_fit: whether the single warps of `MATRIX_THREADS` can.
+        target: the GPU.
+    """
+    wanted = np.asarray(rows) // WGMMA_ROWS
+    few = np.asarray(blocks) <= target.sm_count
+    wanted = np.where(few, np.maximum(wanted, GROUPS_IN_FLIGHT), wanted)
+    groups = np.zeros_like(wanted, np.float64)
+    for count, fits in zip(GROUP_COUNTS, groups_fit, strict=False):
+        # The fewest that are enough, or else the most that fit.
+        groups = np.where(np.logical_and(fits, groups < np.maximum(wanted, 1)), count, groups)
+    alone = np.where(warps_fit, float(MATRIX_THREADS), 0.0)
+    return np.where(groups > 0, groups * GROUP_THREADS, alone)
