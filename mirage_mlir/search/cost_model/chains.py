@@ -47,7 +47,7 @@ def find_chains(tiling: Tiling, edges: Mapping[int, Edge]) -> list[Chain]:
     following: dict[int, dict[int, int]] = {}
     for value, edge in edges.items():
         for operand in edge.operands if edge.kind is Kind.MATMUL else ():
-            first = _source(tiling, edges, operand)
+            first = source_of(tiling, edges, operand)
             if first is not None:
                 following.setdefault(first, {})[value] = operand
     chains: list[Chain] = []
@@ -60,7 +60,7 @@ def find_chains(tiling: Tiling, edges: Mapping[int, Edge]) -> list[Chain]:
     return chains
 
 
-def _source(tiling: Tiling, edges: Mapping[int, Edge], value: int) -> int | None:
+def source_of(tiling: Tiling, edges: Mapping[int, Edge], value: int) -> int | None:
     """The product of the same stage that a value is computed from, element by element."""
     edge = edges[value]
     if edge.kind is Kind.MATMUL:
@@ -70,7 +70,7 @@ def _source(tiling: Tiling, edges: Mapping[int, Edge], value: int) -> int | None
     for operand in edge.operands:
         alike = set(tiling.axes(operand)) == set(tiling.axes(value))
         if alike and tiling.in_loop(operand) == tiling.in_loop(value):
-            source = _source(tiling, edges, operand)
+            source = source_of(tiling, edges, operand)
             if source is not None:
                 return source
     return None

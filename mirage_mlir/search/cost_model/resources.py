@@ -30,8 +30,8 @@ from mirage_mlir.decisions.threads import (
     matrix_threads,
 )
 from mirage_mlir.decisions.wgmma import GROUP_COUNTS, GROUP_THREADS
-from mirage_mlir.layouts.layout import WARP_THREADS
-from mirage_mlir.search.cost_model.chains import Chain, find_chains, shared
+from mirage_mlir.layouts.layout import MMA_ROWS, WARP_THREADS
+from mirage_mlir.search.cost_model.chains import Chain, find_chains, shared, source_of
 from mirage_mlir.search.cost_model.groups import (
     chain_rows,
     group_chain,
@@ -40,9 +40,15 @@ from mirage_mlir.search.cost_model.groups import (
 )
 from mirage_mlir.search.cost_model.instantiate import Array
 from mirage_mlir.search.cost_model.live_values import REDUCTIONS, LiveValues, Mask
-from mirage_mlir.search.cost_model.tile_bytes import boxed_tile, padded_bytes, padded_tile
-from mirage_mlir.search.cost_model.tiling import Tiling, item_bytes
+from mirage_mlir.search.cost_model.tile_bytes import (
+    blocked_spans,
+    boxed_tile,
+    padded_bytes,
+    padded_tile,
+)
+from mirage_mlir.search.cost_model.tiling import Tiling, item_bytes, round_up
 from mirage_mlir.search.cost_model.warps import LINE_PADDING, Warps, chosen, warps_product
+from mirage_mlir.search.program.positions import present
 from mirage_mlir.search.program.program import Input, Kind
 from mirage_mlir.search.saturation.extract import Derivation
 from mirage_mlir.search.saturation.hypergraph import Edge
@@ -62,6 +68,9 @@ MAX_BESIDE_PRODUCTS = 112
 
 COPIES_OF_LIVE = 1.5
 """Registers for each element that is kept where rows are reduced: what is read ahead, as well."""
+
+F32_BYTES = 4
+"""Of an element that is computed, until an operation asks for another type."""
 
 OTHER_BYTES = 2048
 """Scalars of rows, and what is lost where tiles start at multiples of 1024 bytes."""
@@ -259,7 +268,8 @@ class Resources(LiveValues):
 
     def _inputs(self) -> Iterator[tuple[int, Input]]:
         for value, edge in self.edges.items():
-            if edge.kind is Kind.INPUT and self.in_shared(value):
+            stored = self.in_shared(value) or value in self.transposed
+            if edge.kind is Kind.INPUT and stored:
                 yield value, self.tiling.program.inputs[edge.source]
 
     def _loads(self) -> list[tuple[int, Input]]:
@@ -279,7 +289,7 @@ class Resources(LiveValues):
     def _staged_bytes(self) -> Array:
         """One buffer of each tile that the loop loads."""
         loads = self._loads()
-        padded = sum((padded_tile(self.tiling, v, t) for v, t in loads), start=self.tiling.zero)
+        padded = sum((self._padded_tile(v, t) for v, t in loads), start=self.tiling.zero)
         if not self.pipelined.any():
             return padded
         boxed = sum((boxed_tile(self.tiling, v, t).bytes for v, t in loads), start=self.tiling.zero)
@@ -314,8 +324,13 @@ class Resources(LiveValues):
         held = self.tiling.zero
         for value, tensor in self._inputs():
             if not self.tiling.in_loop(value):
-                held = held + padded_tile(self.tiling, value, tensor)
+                held = held + self._padded_tile(value, tensor)
         return held
+
+    def _padded_tile(self, value: int, tensor: Input) -> Array:
+        users = (self.edges[user] for user in self.uses[value])
+        summed = next((user.axis for user in users if user.kind is Kind.MATMUL), None)
+        return padded_tile(self.tiling, value, tensor, summed)
 
     def _made_bytes(self, *, looped: bool = True) -> Array:
         """Computed operands of tensor cores, those of the loop or the others."""
@@ -330,7 +345,21 @@ class Resources(LiveValues):
             made = made + stored * np.maximum(
                 padded_bytes(rows, columns, item), padded_bytes(columns, rows, item)
             )
+        for value in sorted(self.transposed):
+            if self.edges[value].kind is not Kind.INPUT and self.tiling.in_loop(value) == looped:
+                made = made + self._written_bytes(value)
         return made
+
+    def _written_bytes(self, value: int) -> Array:
+        """A computed tile in shared memory, in whole accesses of all threads, lines padded."""
+        axes = self.positions.axes[value]
+        columns = self.tiling.extent(present(axes[-1:]))
+        rows = self.tiling.volume(value) / columns
+        if source_of(self.tiling, self.edges, value) is not None:
+            # The registers of a product are whole fragments.
+            rows = round_up(rows, MMA_ROWS)
+        rows, columns = blocked_spans(rows, columns, self.threads)
+        return rows * (F32_BYTES * columns + LINE_PADDING)
 
     def _shared_bytes(self) -> Array:
         """What a block needs: the loop's buffers give way to what follows the loop."""
