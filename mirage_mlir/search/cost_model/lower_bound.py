@@ -70,6 +70,10 @@ class _LeastResources(Resources):
         """None: other graphs may have no transposes."""
         return frozenset()
 
+    def _reduced_bytes(self) -> Array:
+        """Nothing: each warp may have all that it reduces."""
+        return self.tiling.zero
+
     def materialised(self) -> Iterator[tuple[int, Array]]:
         """None: each may stay in registers."""
         return iter(())

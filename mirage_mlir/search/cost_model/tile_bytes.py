@@ -71,12 +71,22 @@ def padded_bytes(rows: Array, columns: Array, item: int) -> Array:
     return (pieces + (pieces % 2 == 0) * ~swizzled) * VECTOR * rows
 
 
-def blocked_spans(rows: Array, columns: Array, threads: Array) -> tuple[Array, Array]:
-    """The rows and columns of a tile in whole accesses of all threads (`layout.blocked`)."""
-    run = np.gcd(columns.astype(np.int64), RUN)
-    across = np.minimum(threads, 2.0 ** np.ceil(np.log2(np.ceil(columns / run))))
+class BlockedTile(NamedTuple):
+    """A tile in whole accesses of all threads, and threads along its rows and columns."""
+
+    rows: Array
+    columns: Array
+    down: Array
+    across: Array
+
+
+def blocked_tile(rows: Array, columns: Array, threads: Array, run: int) -> BlockedTile:
+    """How threads that no matmul arranges share a tile (`layout.blocked`), `run` elements each."""
+    vector = np.gcd(columns.astype(np.int64), run)
+    across = np.minimum(threads, 2.0 ** np.ceil(np.log2(np.ceil(columns / vector))))
     down = np.minimum(threads // across, 2.0 ** np.ceil(np.log2(np.maximum(rows, 1))))
-    return np.ceil(rows / down) * down, np.ceil(columns / (across * run)) * across * run
+    wide = across * vector
+    return BlockedTile(np.ceil(rows / down) * down, np.ceil(columns / wide) * wide, down, across)
 
 
 def padded_tile(tiling: Tiling, value: int, tensor: Input, summed: str | None) -> Array:
