@@ -20,6 +20,7 @@ from mirage_mlir.search.cost_model.warps import (
     DEPTH,
     INSTRUCTION,
     LEFT_BYTES,
+    LINE_PADDING,
     RIGHT_BYTES,
     ROWS,
     Warps,
@@ -121,12 +122,12 @@ def _shared(tiling: Tiling, edges: Mapping[int, Edge], chain: Chain, warps: Arra
             tiling.zero,
         )
     }
-    parts = np.where(split.across > 1, warps * row_tiles * ROWS * COLUMNS * 4, 0.0)
+    lines = np.where(split.across > 1, warps * row_tiles * ROWS, 0.0)
     for other, width in zip(chain.others, widths, strict=True):
         deep, columns = np.ceil(key_tiles / 2), np.ceil(width / COLUMNS)
         found[other] = Warps(
             warps * row_tiles * columns * deep * INSTRUCTION,
             warps * deep * columns * RIGHT_BYTES,
-            parts * columns,
+            lines * (columns * COLUMNS * 4 + LINE_PADDING),
         )
     return Shared(split.fits, found)
