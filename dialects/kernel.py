@@ -63,6 +63,7 @@ from mirage_mlir.dialects.kernel_elementwise import (
     GeluOp,
     LogOp,
     MaxOp,
+    MinOp,
     MulOp,
     PowOp,
     ReluOp,
@@ -321,7 +322,7 @@ class GraphDefinedOp(IRDLOperation, HasCanonicalizationPatternsInterface):
         verify_graph(self)
 
 
-BINARY_OPS = [AddOp, SubOp, MulOp, DivOp, MaxOp]
+BINARY_OPS = [AddOp, SubOp, MulOp, DivOp, MaxOp, MinOp]
 FUNCTION_OPS = [ExpOp, LogOp, SquareOp, SqrtOp, RsqrtOp, SigmoidOp, SiluOp, ReluOp, TanhOp]
 PARAMETRIC_OPS = [GeluOp, ClampOp, PowOp, ScaleOp, CastOp]
 ROW_OPS = classes_of_rows("kernel", UnaryOp, [*FUNCTION_OPS, *PARAMETRIC_OPS])

@@ -6,7 +6,7 @@ Where a tile lives, and when threads synchronize: what the lowering adds to the 
     #x = #threadblock.shared<{shape = [16, 256], order = [1, 0], swizzle = 128, element_bits = 16}>
 
 `assign-layouts` puts these attributes on the operations that make tiles, and inserts
-`threadblock.convert_layout`; `schedule-threadblock` inserts `threadblock.barrier`, and where a
+`threadblock.convert_layout`; `software-pipeline` inserts `threadblock.barrier`, and where a
 warp of its own copies the loop's tiles `threadblock.await_tiles` and `threadblock.release_tiles`.
 The attributes are those of `layout_attributes`.
 """

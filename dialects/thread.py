@@ -16,13 +16,16 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from xdsl.dialects.builtin import UnitAttr
 from xdsl.interfaces import HasCanonicalizationPatternsInterface
 from xdsl.ir import Attribute, Dialect, Operation, Region, SSAValue
 from xdsl.irdl import (
     IRDLOperation,
+    ParsePropInAttrDict,
     irdl_op_definition,
     lazy_traits_def,
     operand_def,
+    opt_prop_def,
     region_def,
     traits_def,
     var_operand_def,
@@ -47,14 +50,19 @@ class GraphOp(IRDLOperation, HasCanonicalizationPatternsInterface):
 
     Block argument i is an element of operand i, in its element type; operands broadcast to the
     results, which have one shape. `thread.store` number i makes result i.
+
+    With `merges` the lowering made it: it rescales what each warp summed, relative to a maximum of
+    its own, to the maximum of the block.
     """
 
     name = "thread.graph"
 
     inputs = var_operand_def(TileConstr)
+    merges = opt_prop_def(UnitAttr)
     body = region_def("single_block")
     outputs = var_result_def(TileConstr)
 
+    irdl_options = (ParsePropInAttrDict(),)
     traits = traits_def(Pure(), NoTerminator(), IsolatedFromAbove())
     assembly_format = (
         "`ins` `(` $inputs `)` attr-dict-with-keyword $body `:` functional-type($inputs, $outputs)"

@@ -44,6 +44,7 @@ from mirage_mlir.dialects.common import (
     I64ArrayConstr,
     i64_array,
     i64_array_parameter,
+    i64_parameter,
     string_parameter,
 )
 from mirage_mlir.dialects.elementwise import classes_of_rows
@@ -83,6 +84,7 @@ from mirage_mlir.dialects.threadblock_elementwise import (
     GeluOp,
     LogOp,
     MaxOp,
+    MinOp,
     MulOp,
     PowOp,
     ReluOp,
@@ -111,6 +113,11 @@ class AccumulateOp(IRDLOperation):
 
     With `rescale` the value of iteration or block i was computed relative to a row
     maximum m_i, and the result is `sum_i value_i * exp(m_i - max_j m_j)`.
+
+    The lowering decides how blocks add up their partial sums: in a cluster, or through a workspace;
+    then `partial_sum` is the number of the `threadblock.store_partial_sum` that leaves the block's.
+    A maximum with `state` is kept for sums that are relative to it (online softmax), and is not
+    computed twice.
     """
 
     name = "threadblock.accumulate"
@@ -119,6 +126,8 @@ class AccumulateOp(IRDLOperation):
     rescale = opt_operand_def(TileConstr)
     kind = prop_def(string_parameter("kind", "max"), default_value=StringAttr("sum"))
     across = prop_def(I64ArrayConstr, default_value=i64_array(()))
+    partial_sum = opt_prop_def(i64_parameter("partial_sum"))
+    state = opt_prop_def(UnitAttr)
     result = result_def(TileType.constr(MessageConstraint(f32, "accumulators are f32")))
 
     irdl_options = (ParsePropInAttrDict(),)
@@ -147,6 +156,21 @@ class AccumulateOp(IRDLOperation):
         if (got := shape_of(self.result)) != (expected := shape_of(self.value)):
             sizes = f"{format_shape(expected)}, got {format_shape(got)}"
             raise invalid(self, f"result shape must be {sizes}")
+        if self.state is not None and kind != "max":
+            raise invalid(self, 'is the state of an online softmax, which takes kind = "max"')
+        if self.partial_sum is not None:
+            self._verify_partial_sum(self.partial_sum.value.data)
+
+    def _verify_partial_sum(self, number: int) -> None:
+        if not self.across.get_values():
+            raise invalid(self, f"is partial sum {number}, and sums across no blocks")
+        block = self.parent_block()
+        stores = [op for op in block.ops if isinstance(op, StorePartialSumOp)] if block else []
+        own = [op for op in stores if op.number.value.data == number]
+        if len(own) != 1 or not 0 <= number < len(stores):
+            raise invalid(self, f"is partial sum {number}, which {len(own)} operations store")
+        if tuple(own[0].operands) != tuple(self.operands):
+            raise invalid(self, f"is partial sum {number}, and what is stored as that is another")
 
 
 WGMMA = "wgmma"
@@ -205,9 +229,16 @@ class ReduceSumOp(ReductionOp):
 
 @irdl_op_definition
 class ReduceMaxOp(ReductionOp):
-    """The maximum over `dims`."""
+    """
+    The maximum over `dims`.
+
+    With `online_maximum`, which the lowering decides, it is the maximum of all iterations so far,
+    of what each warp has: sums are relative to it, and any upper bound would do.
+    """
 
     name = "threadblock.reduce_max"
+
+    online_maximum = opt_prop_def(UnitAttr)
 
 
 @irdl_op_definition
@@ -288,7 +319,7 @@ def stages(graph: GraphDefinedOp) -> dict[SSAValue, Stage]:
 
 
 GRAPH_OPS = [LoadOp, StoreOp, AccumulateOp]
-BINARY_OPS = [AddOp, SubOp, MulOp, DivOp, MaxOp]
+BINARY_OPS = [AddOp, SubOp, MulOp, DivOp, MaxOp, MinOp]
 FUNCTION_OPS = [ExpOp, LogOp, SquareOp, SqrtOp, RsqrtOp, SigmoidOp, SiluOp, ReluOp, TanhOp]
 PARAMETRIC_OPS = [GeluOp, ClampOp, PowOp, ScaleOp, CastOp]
 ROW_OPS = classes_of_rows("threadblock", UnaryOp, [*FUNCTION_OPS, *PARAMETRIC_OPS])

@@ -49,6 +49,13 @@ class MaxOp(BinaryOp):
 
 
 @irdl_op_definition
+class MinOp(BinaryOp):
+    """The smaller of `lhs` and `rhs`, elementwise."""
+
+    name = "threadblock.min"
+
+
+@irdl_op_definition
 class ExpOp(UnaryOp):
     """`e^x`, elementwise."""
 

@@ -14,8 +14,7 @@ from mirage_mlir.suggestions import suggestion
 OWN_DIALECTS = frozenset(("kernel", "threadblock", "thread"))
 
 LOWERING_ATTRIBUTES = frozenset(
-    "async_proxy_fence batched double_buffered layout merges online_maximum partial_sum "
-    "smem_offset state zero_padding".split()
+    "async_proxy_fence batched double_buffered layout smem_offset zero_padding".split()
 )
 """What the passes from `assign-layouts` to `plan-memory` write on operations of a graph."""
 

@@ -11,13 +11,16 @@ if __name__ == "passes":
 
 PASSES: Mapping[str, str] = {
     "superoptimize": "mirage_mlir.passes.superoptimize:SuperoptimizePass",
+    "kernel-differentiate": "mirage_mlir.passes.kernel_differentiate:KernelDifferentiatePass",
     "kernel-decompose": "mirage_mlir.passes.kernel_decompose:KernelDecomposePass",
     "algebraic-rewrite": "mirage_mlir.passes.algebraic_rewrite:AlgebraicRewritePass",
     "partition-program": "mirage_mlir.passes.partition_program:PartitionProgramPass",
     "verify-equivalence": "mirage_mlir.passes.verify_equivalence:VerifyEquivalencePass",
+    "sink-reductions": "mirage_mlir.passes.sink_reductions:SinkReductionsPass",
     "fuse-thread-graphs": "mirage_mlir.passes.fuse_thread_graphs:FuseThreadGraphsPass",
+    "split-cross-block-sums": ("mirage_mlir.passes.split_cross_block_sums:SplitCrossBlockSumsPass"),
     "assign-layouts": "mirage_mlir.passes.assign_layouts:AssignLayoutsPass",
-    "schedule-threadblock": "mirage_mlir.passes.schedule_threadblock:ScheduleThreadblockPass",
+    "software-pipeline": "mirage_mlir.passes.software_pipeline:SoftwarePipelinePass",
     "plan-memory": "mirage_mlir.passes.plan_memory:PlanMemoryPass",
     "lower-to-nvvm": "mirage_mlir.passes.lower_to_nvvm:LowerToNvvmPass",
     "check-lowered-kernels": "mirage_mlir.passes.check_lowered_kernels:CheckLoweredKernelsPass",

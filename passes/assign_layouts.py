@@ -12,6 +12,7 @@ from mirage_mlir.decisions.threads import (
     elementwise_threads,
     matrix_threads,
 )
+from mirage_mlir.diagnostics import fail
 from mirage_mlir.dialects import kernel, threadblock
 from mirage_mlir.dialects.target import settle_target
 from mirage_mlir.layouts.layout import (
@@ -22,10 +23,12 @@ from mirage_mlir.passes.analysis.tensor_loads import use_tensor_copies
 from mirage_mlir.passes.analysis.tile_attributes import (
     cluster_sizes,
     ends_in_stores,
+    fits_cluster,
+    largest_sum,
     matmul_sizes,
     stores_apart,
+    sums_across,
 )
-from mirage_mlir.passes.codegen.split_k import use_workspace
 from mirage_mlir.passes.layouts.assignment import LayoutAssignment
 from mirage_mlir.passes.layouts.batched_matmuls import batch_matmuls
 from mirage_mlir.passes.layouts.chains import (
@@ -38,7 +41,6 @@ from mirage_mlir.passes.layouts.places import (
 from mirage_mlir.passes.layouts.register_layouts import (
     RegisterLayouts,
 )
-from mirage_mlir.passes.layouts.sunk_reductions import sink_reductions
 from mirage_mlir.passes.layouts.tile_layouts import TileLayouts
 from mirage_mlir.passes.layouts.wgmma_selection import swizzle_operands
 from mirage_mlir.targets.target import Target, require_known
@@ -63,8 +65,12 @@ def choose_threads(graph: kernel.GraphDefinedOp, target: Target) -> int:
 
 def assign(graph: kernel.GraphDefinedOp, target: Target) -> None:
     """Give `graph` its threads and each of its operations a layout."""
-    sink_reductions(graph)
-    use_workspace(graph, target.cluster_max)
+    if not (graph.schedule.sums_in_workspace or fits_cluster(graph, target)):
+        fail(
+            sums_across(graph)[0],
+            f"sums across {largest_sum(graph)} blocks, which are no cluster",
+            note="run split-cross-block-sums first",
+        )
     threads = graph.schedule.threads or choose_threads(graph, target)
     graph.schedule = replace(graph.schedule, threads=threads)
     cluster = prod(cluster_sizes(graph))
@@ -176,14 +182,11 @@ class AssignLayoutsPass(ModulePass):
     multiply tiles of 64 rows (`mma = "wgmma"`; `warps` counts groups then), or of few rows and 64
     columns (`swapped`), straight from swizzled tiles in shared memory; what they take from another
     matmul stays in registers. Several such matmuls of few rows with one right side, whose left
-    sides threads write, are computed as one (`batched`). Sums across more blocks than a cluster has
-    are taken apart: each block stores its partial sum in device memory
-    (`threadblock.store_partial_sum`), the last one adds them up. Reductions that the loop only adds
-    up are done behind it, on the sum.
+    sides threads write, are computed as one (`batched`).
 
     Fails on a number of `threads` that is no multiple of 32, on an operation that has no place in a
-    kernel, such as a matmul of several matrices, where a block that is not the last would need such
-    a sum, and on a module for another target.
+    kernel, such as a matmul of several matrices, on sums that split-cross-block-sums has to split,
+    and on a module for another target.
     """
 
     name = "assign-layouts"

@@ -7,51 +7,12 @@ from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Block, Operation, Region, SSAValue
 from xdsl.passes import ModulePass
-from xdsl.pattern_rewriter import (
-    GreedyRewritePatternApplier,
-    PatternRewriter,
-    PatternRewriteWalker,
-    RewritePattern,
-    op_type_rewrite_pattern,
-)
 from xdsl.rewriter import InsertPoint
 from xdsl.transforms.dead_code_elimination import dce
 
 from mirage_mlir.dialects import kernel, thread, threadblock
 from mirage_mlir.dialects.threadblock import Stage
 from mirage_mlir.passes.patterns.scalar import RULES, apply_rule
-
-Reduction = threadblock.ReduceSumOp | threadblock.ReduceMaxOp
-
-
-class ReduceAfterLoop(RewritePattern):
-    """
-    `accumulate(reduce(x))` is `reduce(accumulate(x))` where both add or both take the maximum.
-
-    Each thread then adds up its own elements, and threads synchronize once, after the loop.
-    """
-
-    @op_type_rewrite_pattern
-    def match_and_rewrite(self, op: threadblock.AccumulateOp, rewriter: PatternRewriter) -> None:
-        reduction = op.value.owner
-        if not isinstance(reduction, threadblock.ReduceSumOp | threadblock.ReduceMaxOp):
-            return
-        kind = "sum" if isinstance(reduction, threadblock.ReduceSumOp) else "max"
-        if op.kind.data != kind or _used_as_row_maximum(reduction.result):
-            return
-        source = reduction.input
-        accumulator = threadblock.AccumulateOp(source, kind, op.across.get_values(), op.rescale)
-        after = type(reduction)(
-            accumulator.result, reduction.dims.get_values(), threadblock.tile_type(op.result)
-        )
-        accumulator.location, after.location = op.location, reduction.location
-        rewriter.replace(op, (accumulator, after))
-
-
-def _used_as_row_maximum(value: SSAValue) -> bool:
-    """Whether sums are relative to `value`: its maximum is kept for them anyway."""
-    users = [use.operation for use in value.uses]
-    return any(isinstance(u, threadblock.AccumulateOp) and u.rescale is value for u in users)
 
 
 def _broadcasts_to(shape: tuple[int, ...], to: tuple[int, ...]) -> bool:
@@ -162,15 +123,13 @@ class FuseThreadGraphsPass(ModulePass):
         } : (!threadblock.tile<16x64xf32>) -> !threadblock.tile<16x64xf32>
 
     Row scalars are computed again in each thread that needs them: that is cheaper than a trip
-    through shared memory. Reductions that are accumulated move behind the loop.
+    through shared memory. A value with users in two graphs is computed once, in a third.
     """
 
     name = "fuse-thread-graphs"
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         """Rewrite every `kernel.graph_defined` of the module."""
-        patterns = GreedyRewritePatternApplier([ReduceAfterLoop()])
-        PatternRewriteWalker(patterns).rewrite_module(op)
         dce(op)
         for graph in [g for g in op.walk() if isinstance(g, kernel.GraphDefinedOp)]:
             fuse(graph)

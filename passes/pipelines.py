@@ -8,13 +8,19 @@ from xdsl.utils.arg_spec import parse_pipeline
 from mirage_mlir.passes import load_pass
 
 LOWERING = (
-    "fuse-thread-graphs,assign-layouts{{target={target}}},schedule-threadblock{{target={target}}},"
+    "sink-reductions,fuse-thread-graphs,split-cross-block-sums{{target={target}}},"
+    "assign-layouts{{target={target}}},"
+    "software-pipeline{{target={target}}},"
     "plan-memory{{target={target}}},lower-to-nvvm{{target={target} pack={pack}}}"
 )
 """From functions of uGraphs to `gpu.module`s of kernels; `target` is a GPU or its chip."""
 
 
-def lowering_passes(target: str, *, pack: bool = False) -> Iterator[ModulePass]:
-    """The passes of `LOWERING`, in order; `pack` is an option of lower-to-nvvm."""
+def lowering_passes(
+    target: str, *, pack: bool = False, last: str = "lower-to-nvvm"
+) -> Iterator[ModulePass]:
+    """The passes of `LOWERING`, in order, up to `last`; `pack` is an option of lower-to-nvvm."""
     for spec in parse_pipeline(LOWERING.format(target=target, pack=str(pack).lower())):
         yield load_pass(spec.name).from_spec(spec)
+        if spec.name == last:
+            return

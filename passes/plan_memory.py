@@ -123,7 +123,7 @@ def plan_shared(graph: kernel.GraphDefinedOp, limit: int) -> None:
     """Write the offset of each buffer, and the bytes of all together."""
     count = graph.schedule.stages
     if not count:
-        fail(graph, "has no schedule yet; run schedule-threadblock first")
+        fail(graph, "has no schedule yet; run software-pipeline first")
     buffers, times = buffers_of(graph), barrier_times(graph)
     stages = threadblock.stages(graph)
     plan = plan_memory([lifetime(op, graph, times, stages) for op in buffers], alignment=128)

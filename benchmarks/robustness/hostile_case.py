@@ -36,9 +36,11 @@ def program_case(text: str | bytes, words: Sequence[str]) -> Case:
 
 
 LOWERING = (
+    "--sink-reductions",
     "--fuse-thread-graphs",
+    "--split-cross-block-sums",
     "--assign-layouts",
-    "--schedule-threadblock",
+    "--software-pipeline",
     "--plan-memory",
     "--lower-to-nvvm",
 )

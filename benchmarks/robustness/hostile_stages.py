@@ -55,7 +55,9 @@ PROGRAMS = (
 
 TARGETS = ("sm_90a", "sm_80")
 
-PASSES = ("fuse-thread-graphs", "assign-layouts", "schedule-threadblock", "plan-memory")
+PASSES = tuple(each.name for each in lowering_passes("H200"))
+
+WITHOUT_TARGET = ("sink-reductions", "fuse-thread-graphs")
 
 
 @cache
@@ -82,9 +84,10 @@ def stage_case(random: Random) -> Case:
     text = texts[stage]
     for _ in range(random.choice((1, 1, 2))):
         text = edited(random, text)
-    names = [*PASSES, "lower-to-nvvm"][stage:]
-    words = [f"--{name}=target={target}" for name in names if name != "fuse-thread-graphs"]
-    words = (["--fuse-thread-graphs"] if stage == 0 else []) + words
+    words = [
+        f"--{name}" if name in WITHOUT_TARGET else f"--{name}=target={target}"
+        for name in PASSES[stage:]
+    ]
     if stage == len(texts) - 1 and random.random() < 0.5:
         words.append("--check-lowered-kernels")
     return program_case(text, (*words, *random.choice(((), ("-t", "ptx"), ("-t", "nvvm")))))
@@ -192,7 +195,7 @@ def consistent_case(random: Random) -> Case:
 
 def order_case(random: Random) -> Case:
     """A program that is valid, and passes in any order."""
-    names = (*PASSES, "lower-to-nvvm", "superoptimize", "partition-program", "kernel-decompose")
+    names = (*PASSES, "superoptimize", "partition-program", "kernel-decompose")
     names += ("algebraic-rewrite", "canonicalize", "cse", "dce", "check-lowered-kernels")
     words = [f"--{random.choice(names)}" for _ in range(random.randint(1, 7))]
     texts = stages(random.randrange(len(PROGRAMS)), random.choice(TARGETS))

@@ -48,6 +48,18 @@ class ElementwiseOperators(GraphBuilder):
         """The larger of `lhs` and `rhs`, element by element."""
         return self._binary(kernel.MaxOp, lhs, rhs)
 
+    def min(self, lhs: Tensor | float, rhs: Tensor | float) -> Tensor:
+        """The smaller of `lhs` and `rhs`, element by element."""
+        return self._binary(kernel.MinOp, lhs, rhs)
+
+    def neg(self, x: Tensor) -> Tensor:
+        """`-x`."""
+        return self._add(ROW_OPS["neg"], self._value(x))
+
+    def abs(self, x: Tensor) -> Tensor:
+        """The magnitude of each element."""
+        return self._add(ROW_OPS["abs"], self._value(x))
+
     def exp(self, x: Tensor) -> Tensor:
         """`e ** x`."""
         return self._add(kernel.ExpOp, self._value(x))
@@ -87,6 +99,10 @@ class ElementwiseOperators(GraphBuilder):
     def tanh(self, x: Tensor) -> Tensor:
         """The hyperbolic tangent."""
         return self._add(kernel.TanhOp, self._value(x))
+
+    def erf(self, x: Tensor) -> Tensor:
+        """The error function."""
+        return self._add(ROW_OPS["erf"], self._value(x))
 
     def softcap(self, x: Tensor, cap: float) -> Tensor:
         """`cap * tanh(x / cap)`, for a `cap` above 0: scores of attention kept within it."""

@@ -15,7 +15,9 @@ from mirage_mlir.api.reductions import Reductions
 from mirage_mlir.api.tensor import Tensor
 from mirage_mlir.driver.optimize import optimize
 from mirage_mlir.driver.options import Options
+from mirage_mlir.driver.source import text_of
 from mirage_mlir.driver.types import element_attribute
+from mirage_mlir.passes.gradients.backward import backward
 from mirage_mlir.runtime.element_types import ElementType, element_type_of
 from mirage_mlir.runtime.kernel import CompiledKernel
 from mirage_mlir.targets.target import DEFAULT_CHIPS, DEFAULT_TARGET
@@ -92,6 +94,13 @@ class KernelGraph(ElementwiseOperators, Reductions):
             self._constants.append(index)
         return self._tensor(value)
 
+    def __repr__(self) -> str:
+        """The program as text, once it has an output."""
+        if self._outputs:
+            return text_of(self.to_module())
+        count = sum(1 for _ in self._block.ops)
+        return f"<KernelGraph {self.name}: {count} operators, no output yet>"
+
     def mark_output(self, *tensors: Tensor) -> None:
         """Make each of `tensors` a result, after those there are."""
         self._outputs.extend(self._value(tensor) for tensor in tensors)
@@ -118,6 +127,40 @@ class KernelGraph(ElementwiseOperators, Reductions):
             self.name, types, body, arg_attrs=ArrayAttr(attributes) if self._constants else None
         )
         return ModuleOp([function])
+
+    def backward(self, *inputs: Tensor) -> "KernelGraph":
+        """
+        The gradient program: takes the inputs, then the gradient of each output.
+
+        Args:
+            inputs: those whose gradients are its outputs, in this order; all unless given.
+
+        Raises:
+            ValueError: no output was marked, or one of `inputs` is no input of this graph.
+            DiagnosticException: an operator has no gradient.
+        """
+        values = [self._value(tensor) for tensor in inputs] or [*self._block.args]
+        for value in values:
+            if value not in self._block.args:
+                raise ValueError(f"{Tensor(self, value)!r} is no input of the graph")
+        function = self.to_module().body.block.first_op
+        assert isinstance(function, func.FuncOp)
+        numbers = [self._block.args.index(value) for value in values]
+        return KernelGraph._of(backward(function, numbers), self._constants)
+
+    @staticmethod
+    def _of(function: func.FuncOp, constants: Sequence[int]) -> "KernelGraph":
+        """The graph of a function, which it takes apart."""
+        graph = KernelGraph(function.sym_name.data)
+        results = function.body.block.last_op
+        assert isinstance(results, func.ReturnOp)
+        graph._outputs = [*results.operands]
+        results.detach()
+        results.erase()
+        graph._region = function.detach_region(function.body)
+        graph._block = graph._region.block
+        graph._constants = [*constants]
+        return graph
 
     def superoptimize(
         self, target: str = DEFAULT_TARGET, **options: Unpack[SearchOptions]

@@ -7,6 +7,26 @@ from typing import Any, cast, get_args, get_origin
 from mirage_mlir.api.arguments import count, finite, flag, string
 from mirage_mlir.suggestions import suggestion
 
+OF_MIRAGE = {
+    "backend": "kernels are for NVIDIA GPUs; target= and compile_for= say for which",
+    "blockdims": "the search finds the threads of a block",
+    "config": "one search serves all programs; target= and time_limit= are what it takes",
+    "fmaps": "the search finds the loops",
+    "franges": "the search finds the loops",
+    "griddims": "the search finds the grid",
+    "imaps": "the search finds which tiles a block loads",
+    "is_formal_verified": "every result is verified, and the report says how",
+    "omaps": "the search finds which tiles a block stores",
+    "previous_checkpoint": "with profile=True results are kept by themselves; see cache=",
+    "profile_iters": "profile=True times until the times are stable",
+    "save_codes": "save(path) of the result writes an artifact, and mirage-opt -t ptx the code",
+    "use_cached_graphs": "cache=False finds and times anew",
+    "use_graph_dataset": "there is none; cache=False finds and times anew",
+    "verbose": "the result's .report says what was searched, and .explain() why it was chosen",
+    "warmup_iters": "profile=True warms up by itself",
+}
+"""Options of Mirage's Python interface that mean nothing here, and what to use instead."""
+
 
 def checked(given: Mapping[str, object], hints: Mapping[str, Any]) -> dict[str, Any]:
     """
@@ -17,6 +37,8 @@ def checked(given: Mapping[str, object], hints: Mapping[str, Any]) -> dict[str, 
         ValueError: a number is not finite, or below 1.
     """
     for name in given:
+        if name in OF_MIRAGE and name not in hints:
+            raise TypeError(f"there is no option {name!r}: {OF_MIRAGE[name]}")
         if name not in hints:
             known = f"there are {', '.join(hints)}"
             raise TypeError(f"unknown option {name!r}{suggestion(name, hints)} ({known})")

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from xdsl.ir import SSAValue
 
 from mirage_mlir.api.arguments import dims_of
+from mirage_mlir.api.slicing import slicing
 from mirage_mlir.dialects import kernel
 from mirage_mlir.driver.types import element_type_of_attribute
 from mirage_mlir.runtime.element_types import ElementType
@@ -16,7 +18,7 @@ if TYPE_CHECKING:
 
 
 class Tensor:
-    """A value in a graph; `+`, `-`, `*`, `/` and `@` build operators as the graph's methods do."""
+    """A value in a graph; `+`, `-`, `*`, `/`, `**`, `@` and `[...]` build operators."""
 
     __array_ufunc__ = None
     """Arrays of numpy leave operators to us: each of their elements would become a tensor."""
@@ -29,6 +31,16 @@ class Tensor:
     def dims(self) -> tuple[int, ...]:
         """The size of each dimension."""
         return kernel.shape_of(self.value)
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """The same as `dims`."""
+        return self.dims
+
+    @property
+    def T(self) -> Tensor:
+        """The last two dimensions swapped."""
+        return self.graph.transpose(self)
 
     @property
     def dtype(self) -> ElementType:
@@ -61,6 +73,23 @@ class Tensor:
 
     def __rtruediv__(self, other: float) -> Tensor:
         return self.graph.div(other, self)
+
+    def __neg__(self) -> Tensor:
+        return self.graph.scale(self, -1.0)
+
+    def __pow__(self, exponent: float) -> Tensor:
+        return self.graph.pow(self, exponent)
+
+    def __getitem__(self, key: object) -> Tensor:
+        found = slicing(self.dims, key)
+        kept = self.graph.slice(self, found.offsets, found.sizes, found.strides)
+        return kept if found.shape == found.sizes else self.graph.reshape(kept, found.shape)
+
+    def __iter__(self) -> Iterator[Tensor]:
+        """Its parts along the first dimension."""
+        if not self.dims:
+            raise TypeError("a tensor of rank 0 has no parts")
+        return (self[number] for number in range(self.dims[0]))
 
     def __matmul__(self, other: Tensor) -> Tensor:
         return self.graph.matmul(self, other)

@@ -23,7 +23,7 @@ from mirage_mlir.operators.structured import Effect, with_effect
 
 UNKNOWN, NONNEGATIVE, POSITIVE = 0, 1, 2
 
-KEPT = frozenset("accumulate cast div load mul rsqrt sqrt".split()) | with_effect(
+KEPT = frozenset("accumulate cast div load min mul rsqrt sqrt".split()) | with_effect(
     Effect.ADDS, Effect.SELECTS, Effect.MOVES
 )
 """Operators whose results have the sign that all operands have."""
@@ -110,7 +110,7 @@ def _sign(op: Operation, operands: Sequence[Known]) -> int:
             return _sign_of(number(op, "value"))
         case "scale":
             return min(_sign_of(number(op, "factor")), signs[0])
-        case "square" | "relu":
+        case "square" | "relu" | "abs":
             return max(NONNEGATIVE, signs[0])
         case "add":
             return max(signs) if min(signs) else UNKNOWN

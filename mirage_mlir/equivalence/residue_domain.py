@@ -19,6 +19,7 @@ from mirage_mlir.equivalence.random_functions import RandomFunctions
 from mirage_mlir.equivalence.residues import (
     LEAF_MODULUS,
     LOWEST,
+    MAXIMUM,
     MOST_LEAVES,
     Leaves,
     Residues,
@@ -107,13 +108,11 @@ class ResidueDomain(RandomFunctions):
         height = parts[0].height
         for part in parts[1:]:
             height = height.larger(part.height)
-        kinds = {part.leaves.kind for part in parts if part.leaves is not None}
         leaves = None
-        if len(kinds) == 1:
-            (kind,) = kinds
-            each = [self._leaves(part, kind) for part in parts]
+        if {part.leaves.opposite for part in parts if part.leaves is not None} == {False}:
+            each = [self._leaves(part) for part in parts]
             words = joined([leaf.words for leaf in each], axis)
-            leaves = Leaves(words, kind, max(leaf.count for leaf in each))
+            leaves = Leaves(words, count=max(leaf.count for leaf in each))
         divisors = None
         if any(part.divisors is not None for part in parts):
             divisors = joined([divisors_of(part) for part in parts], axis)
@@ -196,6 +195,8 @@ class ResidueDomain(RandomFunctions):
             return with_lowest(self.scale(numbers_of(x), factor), np.isinf(x.p[0]))
         constant = self.constant(factor, len(x.shape) - 1)
         result = self.multiply(replace(x, shift=None), constant)
+        if factor == -1 and x.leaves is not None:
+            result = replace(result, leaves=x.leaves.negated())
         if x.shift is None or constant.q is None:
             return result
         shift = self._each(lanes.multiply, x.shift, constant.q, self.orders)
@@ -281,14 +282,12 @@ class ResidueDomain(RandomFunctions):
 
     # Maxima
 
-    def maximum(self, x: Residues, y: Residues) -> Residues:
-        return self._extreme(x, y, "max")
-
     def minimum(self, x: Residues, y: Residues) -> Residues:
-        return self._extreme(checked(x), checked(y), "min")
+        opposite = Fraction(-1)
+        return self.scale(self.maximum(self.scale(x, opposite), self.scale(y, opposite)), opposite)
 
-    def _extreme(self, x: Residues, y: Residues, kind: str) -> Residues:
-        leaves = self._leaves(x, kind).joined(self._leaves(y, kind))
+    def maximum(self, x: Residues, y: Residues) -> Residues:
+        leaves = self._leaves(x).joined(self._leaves(y))
         undefined = x.undefined | y.undefined
         self._note(x, leaves.words.size)
         self._note(y, leaves.words.size)
@@ -305,7 +304,7 @@ class ResidueDomain(RandomFunctions):
         count = x.shape[axis]
         if count == 1:
             return x
-        leaves = self._leaves(x, "max")
+        leaves = self._leaves(x)
         undefined = np.logical_or.reduce(x.undefined, axis=axis, keepdims=True)
         self._note(x, leaves.words.size)
         calls = (x.height.calls + 1) * count
@@ -318,13 +317,13 @@ class ResidueDomain(RandomFunctions):
         single = x.rearranged(lambda array: np.take_along_axis(array, only, axis))
         return with_lowest(chosen(present == 1, single, found), present == 0)
 
-    def _leaves(self, x: Residues, kind: str) -> Leaves:
+    def _leaves(self, x: Residues) -> Leaves:
         """What x is the maximum of: of itself, where it is none."""
-        if x.leaves is not None and x.leaves.kind == kind:
+        if x.leaves is not None and not x.leaves.opposite:
             return x.leaves
         words = self.words("leaf", x) % LEAF_MODULUS
         words = np.where(np.isinf(x.p[0]), np.uint64(0), words) if x.lowest else words
-        return Leaves(words, kind)
+        return Leaves(words)
 
     def _of_leaves(self, leaves: Leaves, undefined: AnyArray, calls: int) -> Residues:
         """
@@ -335,9 +334,9 @@ class ResidueDomain(RandomFunctions):
         """
         if leaves.count > MOST_LEAVES:
             raise NotInterpretable(f"takes a maximum of {leaves.count} values")
-        self.keyed[leaves.kind] = None
+        self.keyed[MAXIMUM] = None
         self.maxima += leaves.words.size
-        words = keyed_words(leaves.kind, self._key, [leaves.words])
+        words = keyed_words(MAXIMUM, self._key, [leaves.words])
         value = self.drawn(words, undefined)
         return replace(value, height=unknown(calls), leaves=leaves)
 

@@ -35,21 +35,29 @@ MOST_LEAVES = 1 << 60
 LOW = np.uint64(0xFFFFFFFF)
 
 
+MAXIMUM = "max"
+"""The name of the random function of leaves that a maximum is."""
+
+
 @dataclass(frozen=True)
 class Leaves:
-    """What a maximum (or minimum) is taken of: the sum of a random word for each value."""
+    """What a maximum is taken of: the sum of a random word for each value."""
 
     words: Words
     """Sums modulo `LEAF_MODULUS`."""
-    kind: str
-    """`max` or `min`."""
+    opposite: bool = False
+    """Whether the value is the negative of the maximum: a minimum is that of negatives."""
     count: int = 1
     """How many values there are, at most."""
 
     def joined(self, other: Leaves) -> Leaves:
         """The values of both."""
         words = (self.words + other.words) % LEAF_MODULUS
-        return Leaves(words, self.kind, self.count + other.count)
+        return Leaves(words, self.opposite, self.count + other.count)
+
+    def negated(self) -> Leaves:
+        """The same values, of whose maximum the negative is meant."""
+        return replace(self, opposite=not self.opposite)
 
     def reduced(self, axis: int) -> Leaves:
         """The values along an axis, which stays with size 1."""
@@ -58,7 +66,7 @@ class Leaves:
         # 2^32 high, below 2^92 here, by 2^61 = 1.
         wrapped = ((high << np.uint64(32)) & LEAF_MODULUS) + (high >> np.uint64(29))
         words = (wrapped + low % LEAF_MODULUS) % LEAF_MODULUS
-        return Leaves(words, self.kind, self.count * self.words.shape[axis])
+        return Leaves(words, self.opposite, self.count * self.words.shape[axis])
 
 
 @dataclass(frozen=True)

@@ -11,7 +11,7 @@ from typing import Generic, Protocol, TypeVar
 
 import numpy as np
 
-from mirage_mlir.interpreters.dims import Dim, Index, common, complete, dims_of, part
+from mirage_mlir.interpreters.dims import Dim, Index, common, complete, dim_of, dims_of, part
 from mirage_mlir.interpreters.domain import A, AnyArray, Domain, ElementType
 from mirage_mlir.operators.elementwise import FunctionName
 
@@ -245,6 +245,33 @@ class TensorDomain(Generic[A]):
         x = x if left is None else self.take(x, dim, found, left)
         y = y if right is None else self.take(y, dim, found, right)
         return x, y, found
+
+    def united(self, x: Tensor[A], y: Tensor[A]) -> tuple[Tensor[A], Tensor[A]]:
+        """
+        Two terms of a sum of which other indices are computed, each with those of both.
+
+        As in sums with `sparse`, what is not computed adds zero.
+        """
+        for dim, (a, b) in enumerate(zip(x.dims, y.dims, strict=True)):
+            if self.sparse and a.size == b.size and a != b:
+                whole = dim_of(a.size, np.union1d(a.indices, b.indices))
+                x, y = self._with_zeros(x, dim, whole), self._with_zeros(y, dim, whole)
+        return x, y
+
+    def _with_zeros(self, x: Tensor[A], dim: int, whole: Dim) -> Tensor[A]:
+        """`x` with more indices of a dimension, where it is zero; alike elements are everywhere."""
+        if self._alike(x, dim):
+            return x
+        axis, places = self.lead + dim, np.searchsorted(whole.indices, x.dims[dim].indices)
+
+        def put(array: AnyArray) -> AnyArray:
+            shape = (*array.shape[:axis], whole.count, *array.shape[axis + 1 :])
+            zeros = np.zeros(shape, array.dtype)
+            zeros[(slice(None),) * axis + (places,)] = array
+            return zeros
+
+        dims = (*x.dims[:dim], whole, *x.dims[dim + 1 :])
+        return Tensor(self.rearrange(x.array, put), dims)
 
     def _alike(self, x: Tensor[A], dim: int) -> bool:
         """Whether one element is stored for all indices of a dimension."""

@@ -53,6 +53,9 @@ class ScalarInterpreter(Generic[A]):
                 return operands[0]
             case arith.NegfOp():
                 return domain.scale(operands[0], Fraction(-1))
+            case math.AbsFOp():
+                opposite = domain.scale(operands[0], Fraction(-1))
+                return domain.pairwise(domain.numbers.maximum, operands[0], opposite)
             case arith.ConstantOp():
                 return domain.constant(_constant(op), ())
             case math.PowFOp():

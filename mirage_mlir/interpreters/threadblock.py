@@ -241,8 +241,9 @@ class GraphRun(Generic[A]):
             return Contribution(self._fold(numbers.maximum, maxima), None)
         stabilized = [(c, c.row_maximum) for c in contributions if c.row_maximum is not None]
         if not stabilized:
-            sums = [self._sum(c.value, c.along) for c in contributions]
-            return Contribution(self._fold(numbers.add, sums), None)
+            return Contribution(
+                self._added([self._sum(c.value, c.along) for c in contributions]), None
+            )
         maxima = [self._largest(row_maximum, c.along) for c, row_maximum in stabilized]
         largest = self._fold(numbers.maximum, maxima)
         rescaled: list[Tensor[A]] = []
@@ -252,7 +253,7 @@ class GraphRun(Generic[A]):
             factor = self.domain.function("exp", shift)
             value = self.domain.multiply(contribution.value, factor)
             rescaled.append(self._sum(value, contribution.along))
-        return Contribution(self._fold(numbers.add, rescaled), largest)
+        return Contribution(self._added(rescaled), largest)
 
     def _cut(self, x: Tensor[A], to: Tensor[A]) -> Tensor[A]:
         """The elements that a ragged tile has, too; sizes of 1 stretch."""
@@ -278,6 +279,14 @@ class GraphRun(Generic[A]):
             if numbers.shape(array)[axis] > 1:
                 array = numbers.largest(array, axis)
         return Tensor(array, x.dims)
+
+    def _added(self, values: Sequence[Tensor[A]]) -> Tensor[A]:
+        """The sum of all values, in order; iterations may have other rows of a tensor."""
+        result = values[0]
+        for value in values[1:]:
+            pair = self.domain.united(result, value)
+            result = self.tiles.combined(self.domain.numbers.add, *pair)
+        return result
 
     def _fold(self, operation: Callable[[A, A], A], values: Sequence[Tensor[A]]) -> Tensor[A]:
         """All values combined, in order."""

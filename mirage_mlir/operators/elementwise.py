@@ -89,6 +89,7 @@ CodeName = Literal[
     "arith.negf",
     "arith.maximumf",
     "arith.minimumf",
+    "math.absf",
     "math.exp",
     "math.log",
     "math.sqrt",
@@ -107,8 +108,12 @@ class Code(Protocol[V]):
         """An f32 constant."""
         ...
 
-    def op(self, name: CodeName, *operands: V) -> V:
-        """The result of an operation."""
+    def op(self, name: CodeName, *operands: V, approximate: bool = False) -> V:
+        """
+        The result of an operation.
+
+        An approximate function needs a small absolute error only, however small the result is.
+        """
         ...
 
 
@@ -203,7 +208,14 @@ class Composite:
     rule: UnaryMeaning
 
 
-Search = Pairwise | Opaque | Composite
+@dataclass(frozen=True)
+class CompositeOfTwo:
+    """The same for an operator on two values."""
+
+    rule: BinaryMeaning
+
+
+Search = Pairwise | Opaque | Composite | CompositeOfTwo
 
 
 class Cost(Enum):

@@ -11,6 +11,7 @@ from mirage_mlir.operators.elementwise import (
     Code,
     CodeName,
     Composite,
+    CompositeOfTwo,
     Cost,
     Dependence,
     FunctionName,
@@ -62,7 +63,9 @@ def _gelu_code(c: Code[V], p: Parameters, x: V) -> V:
         inner = c.op("arith.addf", x, c.op("arith.mulf", cube, c.constant(GELU_CUBE)))
         gate = c.op("math.tanh", c.op("arith.mulf", inner, c.constant(GELU_SCALE)))
     else:
-        gate = c.op("math.erf", c.op("arith.mulf", x, c.constant(sqrt(0.5))))
+        scaled = c.op("arith.mulf", x, c.constant(sqrt(0.5)))
+        # 1 is added: what matters is the absolute error.
+        gate = c.op("math.erf", scaled, approximate=True)
     gate = c.op("arith.addf", gate, c.constant(1.0))
     return c.op("arith.mulf", c.op("arith.mulf", x, c.constant(0.5)), gate)
 
@@ -160,9 +163,42 @@ BINARY = (
         cost=Cost.ONE,
         dependence=Dependence.NEW,
     ),
+    Binary(
+        name="min",
+        formula="The smaller of `lhs` and `rhs`",
+        source="",
+        parameters=(),
+        meaning=lambda a, p, x, y: a.minimum(x, y),
+        code=lambda c, p, x, y: c.op("arith.minimumf", x, y),
+        search=CompositeOfTwo(lambda a, p, x, y: a.minimum(x, y)),
+        cost=Cost.ONE,
+        dependence=Dependence.NEW,
+    ),
 )
 
 UNARY = (
+    Unary(
+        name="neg",
+        formula="`-x`",
+        source="",
+        parameters=(),
+        meaning=lambda a, p, x: a.scale(x, Fraction(-1)),
+        code=lambda c, p, x: c.op("arith.negf", x),
+        search=Composite(lambda a, p, x: a.scale(x, Fraction(-1))),
+        cost=Cost.ONE,
+        dependence=Dependence.SAME,
+    ),
+    Unary(
+        name="abs",
+        formula="`max(x, -x)`, the magnitude",
+        source="",
+        parameters=(),
+        meaning=lambda a, p, x: a.maximum(x, a.scale(x, Fraction(-1))),
+        code=lambda c, p, x: c.op("math.absf", x),
+        search=Opaque(),
+        cost=Cost.ONE,
+        dependence=Dependence.NEW,
+    ),
     _function("exp", "math.exp", "`e^x`"),
     _function("log", "math.log", "The natural logarithm"),
     Unary(
@@ -222,6 +258,11 @@ UNARY = (
         dependence=Dependence.NEW,
     ),
     _function("tanh", "math.tanh", "The hyperbolic tangent"),
+    _function(
+        "erf",
+        "math.erf",
+        "The error function, `2 / sqrt(pi)` times the integral of `e^-t^2` from 0 to `x`",
+    ),
     Unary(
         name="gelu",
         formula='The Gaussian error linear unit; `approximate` is "none" or "tanh"',

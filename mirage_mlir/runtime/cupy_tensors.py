@@ -61,6 +61,10 @@ class CupyTensors:
         """The handle of the current stream."""
         return self._cupy.cuda.get_current_stream(device).ptr
 
+    def version(self, tensor: Any) -> int:
+        """Always the same: cupy does not count changes."""
+        return 0
+
     def from_dlpack(self, tensor: object) -> Any:
         """Another library's tensor as cupy's."""
         return self._cupy.from_dlpack(tensor)

@@ -7,9 +7,9 @@ from typing import Any, TypeAlias, cast
 
 import numpy as np
 
-from mirage_mlir.runtime.arrays import check_array
 from mirage_mlir.runtime.artifact import Artifact, TensorSpec
 from mirage_mlir.runtime.cuda_driver import Driver, cuda_driver
+from mirage_mlir.runtime.host_tensors import arrays_of, is_on_host, refuse_gradient, results_like
 from mirage_mlir.runtime.launch import LoadedCode, choose_target
 from mirage_mlir.runtime.tensors import Framework, check, framework_of
 
@@ -23,9 +23,9 @@ class CompiledKernel:
 
     `kernel(x, w)`, `kernel([x, w])` and `kernel(inputs=[x, w])` are the same. One output comes back
     as a tensor, several as a tuple. torch CUDA tensors and cupy arrays run on the current stream of
-    their library; tensors of other libraries come in, and results go back, through DLPack; numpy
-    arrays are interpreted, which is slow and needs no GPU, and so is a program without inputs.
-    Gradients are not recorded.
+    their library; tensors of other libraries come in, and results go back, through DLPack. Tensors
+    in host memory (of numpy, torch, jax, ...) are interpreted, which is slow and needs no GPU, and
+    so is a program without inputs. Gradients are not recorded: an input that needs one is refused.
     """
 
     def __init__(self, artifact: Artifact, driver: Callable[[], Driver] = cuda_driver) -> None:
@@ -33,8 +33,9 @@ class CompiledKernel:
         self._driver = driver
         self._loaded: dict[int, LoadedCode] = {}
         self._loading = threading.Lock()
-        # Inputs of which there are packed copies: while they are here, their memory is no other's.
-        self._held: dict[tuple[int, int, int], Tensor] = {}
+        # Inputs of which there are packed copies, and how often they had changed in place: while
+        # they are here, their memory is no other's.
+        self._held: dict[tuple[int, int, int], tuple[Tensor, int]] = {}
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the kernel to one file, which `mirage_mlir.load` reads."""
@@ -97,7 +98,7 @@ class CompiledKernel:
         """
         given = self._collect(tensors, inputs)
         # What computes constants has no tensor that would say where.
-        if not given or any(map(_is_numpy, given)):
+        if not given or is_on_host(given[0]):
             results = self._interpret(given, out)
         else:
             results = self._run(given, out)
@@ -144,11 +145,29 @@ class CompiledKernel:
         holder, scratch = (
             framework.scratch(code.scratch_bytes, device) if code.scratch_bytes else (None, 0)
         )
-        code.launch([place[1] for place in places], targets, scratch, framework.stream(device))
-        for number in code.packed_inputs:
-            self._held[device, number, places[number][1]] = given[number]
+        stream = framework.stream(device)
+        if code.packed_inputs:
+            self._hold(code, framework, given, places, stream)
+        code.launch([place[1] for place in places], targets, scratch, stream)
         del holder
         return results if native or out is not None else _give_back(results, given[0])
+
+    def _hold(
+        self,
+        code: LoadedCode,
+        framework: Framework,
+        given: list[Tensor],
+        places: list[tuple[int, int]],
+        stream: int,
+    ) -> None:
+        """Keep the inputs that are packed; pack again what has changed since it was."""
+        for number in code.packed_inputs:
+            tensor, (device, address) = given[number], places[number]
+            version = framework.version(tensor) if framework.owns(tensor) else 0
+            _, known = self._held.get((device, number, address), (None, version))
+            if known != version:
+                code.refresh(number, address, stream)
+            self._held[device, number, address] = tensor, version
 
     def _check_outputs(
         self, framework: Framework, results: list[Tensor], places: list[tuple[int, int]]
@@ -182,14 +201,15 @@ class CompiledKernel:
         # The interpreter needs the compiler, which is above this layer; a GPU does not.
         from mirage_mlir.driver.interpret import interpret
 
+        arrays = arrays_of(given, self.artifact.inputs, "input")
         results = self._collect_outputs(out)
-        computed = interpret(self.artifact, given)
-        if results is None:
-            return computed
-        for number, (result, value) in enumerate(zip(results, computed, strict=True)):
-            spec = self.artifact.outputs[number]
-            given_array = check_array(result, spec, f"output {number}")
-            given_array[...] = value
+        outputs = self.artifact.outputs
+        targets = None if results is None else arrays_of(results, outputs, "output")
+        computed = interpret(self.artifact, arrays)
+        if results is None or targets is None:
+            return results_like(given[0], computed, outputs) if given else list(computed)
+        for target, value in zip(targets, computed, strict=True):
+            target[...] = value
         return results
 
 
@@ -215,17 +235,16 @@ def _locate_all(
 def _locate_or_raise(
     framework: Framework, tensor: Tensor, spec: TensorSpec, label: str
 ) -> tuple[int, int]:
+    refuse_gradient(tensor, label)
     if not framework.owns(tensor):
-        if _is_numpy(tensor) or not hasattr(tensor, "__dlpack__"):
+        if isinstance(tensor, np.ndarray):
+            raise ValueError(f"{label} is in host memory, and input 0 on a device")
+        if not hasattr(tensor, "__dlpack_device__"):
             raise TypeError(f"{label} is a {type(tensor).__qualname__}, not a tensor on a device")
         tensor = framework.from_dlpack(tensor)
     view = framework.view(tensor)
     check(view, spec, label)
     return int(view.device.removeprefix("cuda:")), view.address
-
-
-def _is_numpy(tensor: object) -> bool:
-    return isinstance(tensor, np.ndarray)
 
 
 def _same_device(places: Sequence[tuple[int, int]], what: str) -> None:

@@ -121,6 +121,12 @@ class LoadedCode:
         with self._driver.use_device(self._device):
             self._launch_all(inputs, outputs, scratch, stream)
 
+    def refresh(self, index: int, address: int, stream: int) -> None:
+        """Pack the input `index` at `address` anew: it was changed since."""
+        if self._packed is not None:
+            with self._driver.use_device(self._device):
+                self._packed.refresh(index, address, stream)
+
     def release(self) -> None:
         """Give back the memory of packed inputs, which may change now; nothing may be running."""
         if self._packed is not None:

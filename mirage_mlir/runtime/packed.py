@@ -2,7 +2,8 @@
 Packed copies of constant inputs, made when a kernel is first called with them.
 
 A copy goes over the host and waits for the device: it takes as long as reading the tensor from a
-file would. It stays as long as the loaded code; constants are known by their addresses.
+file would. It stays as long as the loaded code; constants are known by their addresses. One that
+has changed in place, which torch counts, is packed anew into the same copy.
 """
 
 from collections.abc import Mapping, Sequence
@@ -111,11 +112,7 @@ class PackedMemory:
         return [self._copies[key] for key in keys]
 
     def _make(self, keys: Sequence[tuple[int, int]], stream: int) -> None:
-        if self._driver.capture(stream):
-            raise CudaError(
-                "constant inputs are packed in the first call that has them, which cannot be "
-                "captured into a CUDA graph: call the kernel once with them before"
-            )
+        self._check_capture(stream)
         # What is still being written to the inputs.
         self._driver.synchronize()
         made = dict(self._copies)
@@ -131,6 +128,32 @@ class PackedMemory:
         copy = self._driver.allocate(len(data))
         self._driver.upload(copy, data)
         return copy
+
+    def refresh(self, index: int, address: int, stream: int) -> None:
+        """
+        Pack the input `index` at `address` anew, which has changed; its copies stay where they are.
+
+        Raises:
+            CudaError: `stream` is being captured.
+        """
+        with self._making:
+            self._check_capture(stream)
+            # What is still being written to the input, and what still reads the copies.
+            self._driver.synchronize()
+            for (number, of), copy in self._copies.items():
+                packed = self._packed[number]
+                if packed.tensor.index == index and of == address:
+                    data = packed.pack(self._driver.download(address, packed.source_bytes))
+                    self._driver.upload(copy, data)
+            self._driver.synchronize()
+
+    def _check_capture(self, stream: int) -> None:
+        if self._driver.capture(stream):
+            raise CudaError(
+                "constant inputs are packed in the first call that has them and in the first after "
+                "a change, which cannot be captured into a CUDA graph: call the kernel with them "
+                "once before"
+            )
 
     def release(self) -> None:
         """Give the memory back; nothing that reads it may be running or captured."""

@@ -61,6 +61,10 @@ class Framework(Protocol):
         """The handle of the current stream."""
         ...
 
+    def version(self, tensor: Any) -> int:
+        """Another number after a change in place, where the library counts these."""
+        ...
+
     def from_dlpack(self, tensor: object) -> Any:
         """Another library's tensor, not copied, as one of this library's."""
         ...
@@ -93,10 +97,11 @@ def framework_of(tensor: object) -> tuple[Framework, bool]:
     for package in _FRAMEWORKS:
         if package in sys.modules and (found := _framework(package)).owns(tensor):
             return found, True
-    if not hasattr(tensor, "__dlpack__"):
+    # What a function is traced with, under jax.jit say, has the one method and not the other.
+    if not hasattr(tensor, "__dlpack_device__"):
         raise TypeError(
-            f"inputs are torch CUDA tensors, cupy arrays, tensors with DLPack or numpy arrays, "
-            f"not {type(tensor).__qualname__}"
+            f"inputs are tensors of torch, cupy, jax, numpy or another library with DLPack, not "
+            f"{type(tensor).__qualname__}"
         )
     for package in _FRAMEWORKS:
         if package in sys.modules or find_spec(package) is not None:

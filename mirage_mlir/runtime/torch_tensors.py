@@ -15,6 +15,7 @@ class TorchTensors:
         self._torch = torch
         self._tensor: type = torch.Tensor
         self._dtypes = {item: getattr(torch, item.array_name) for item in ElementType}
+        self._records_gradients = torch.is_grad_enabled
         self._devices: dict[int, Any] = {}
         # The public way makes a Stream object, which costs as much as the launch itself.
         self._raw_stream = getattr(torch._C, "_cuda_getCurrentRawStream", self._public_stream)
@@ -31,6 +32,7 @@ class TorchTensors:
             and tensor.shape == spec.shape
             and tensor.is_contiguous()
             and spec.dense
+            and not (tensor.requires_grad and self._records_gradients())
         ):
             return None
         address: int = tensor.data_ptr()
@@ -73,6 +75,11 @@ class TorchTensors:
 
     def _public_stream(self, device: int) -> int:
         return self._torch.cuda.current_stream(self._device(device)).cuda_stream
+
+    def version(self, tensor: Any) -> int:
+        """How often `tensor`, or what it is a view of, was changed in place."""
+        # torch counts no changes of tensors that inference mode made.
+        return 0 if tensor.is_inference() else tensor._version
 
     def from_dlpack(self, tensor: object) -> Any:
         """Another library's tensor as torch's."""

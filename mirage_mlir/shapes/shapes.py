@@ -94,9 +94,17 @@ def matmul(lhs: Sequence[int], rhs: Sequence[int]) -> Shape:
     if lhs[-1] != rhs[-2]:
         raise ShapeError(
             f"contracts lhs dim {len(lhs) - 1} (size {lhs[-1]}) "
-            f"with rhs dim {len(rhs) - 2} (size {rhs[-2]})"
+            f"with rhs dim {len(rhs) - 2} (size {rhs[-2]}){_if_transposed(lhs, rhs)}"
         )
     return (*broadcast(lhs[:-2], rhs[:-2]), lhs[-2], rhs[-1])
+
+
+def _if_transposed(lhs: Sequence[int], rhs: Sequence[int]) -> str:
+    """What would help where the sides of a product do not fit."""
+    for name, fits in (("rhs", lhs[-1] == rhs[-1]), ("lhs", lhs[-2] == rhs[-2])):
+        if fits:
+            return f"; transposed, {name} would fit"
+    return ""
 
 
 def reduce(shape: Sequence[int], dims: Sequence[int]) -> Shape:

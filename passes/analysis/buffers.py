@@ -16,6 +16,9 @@ from mirage_mlir.layouts.layout import SharedLayout, round_up
 from mirage_mlir.passes.analysis.tile_attributes import DOUBLE_BUFFERED, batch_place, maker
 from mirage_mlir.targets.tensor_map import SHARED_ALIGNMENT
 
+LARGEST_ALIGNMENT = 1024
+"""Bytes that a tile starts at a multiple of: eight lines of the widest swizzle."""
+
 
 def tile_of(op: threadblock.LoadOp | threadblock.StoreOp) -> SSAValue:
     """The tile that a load makes, or a store takes."""
@@ -116,3 +119,17 @@ def buffer_alignment(op: Operation) -> int:
 def is_tensor_copy(op: Operation) -> bool:
     """Whether tensor copies fetch what `op` loads."""
     return isinstance(op, threadblock.LoadOp) and op.is_tensor_copy
+
+
+def bytes_along(graph: kernel.GraphDefinedOp) -> tuple[int, int]:
+    """
+    Bytes of an iteration's tiles that only the first axis of the grid cuts, or only the second.
+    """
+    along = [0, 0]
+    for op in graph.body.block.ops:
+        if is_staged(op):
+            axes = zip(op.grid_map.get_values(), graph.grid_sizes, strict=True)
+            first, second, *_ = [*(dim >= 0 and blocks > 1 for dim, blocks in axes), False, False]
+            if first != second:
+                along[second] += buffer_bytes(op)
+    return along[0], along[1]

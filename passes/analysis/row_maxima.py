@@ -7,6 +7,12 @@ from xdsl.dialects.builtin import FloatAttr
 from xdsl.ir import Operation, SSAValue
 
 from mirage_mlir.dialects import kernel, thread, threadblock
+from mirage_mlir.layouts.layout import RegisterLayout
+from mirage_mlir.passes.analysis.tile_attributes import (
+    broadcast_sides,
+    is_online_maximum,
+    registers_of,
+)
 
 
 @dataclass(frozen=True)
@@ -126,3 +132,11 @@ def rescaled_with(m: SSAValue) -> list[threadblock.AccumulateOp]:
     """The sums whose row maximum is `m`."""
     users = [use.operation for use in m.uses]
     return [op for op in users if isinstance(op, threadblock.AccumulateOp) and op.rescale is m]
+
+
+def state_layout(row_maximum: SSAValue, value: SSAValue, layout: RegisterLayout) -> RegisterLayout:
+    """The layout of the maxima for sums of `value` that lie in `layout`."""
+    if is_online_maximum(row_maximum):
+        return registers_of(row_maximum)
+    sides = broadcast_sides(threadblock.shape_of(row_maximum), threadblock.shape_of(value))
+    return layout.reduced(*sides) if sides else layout

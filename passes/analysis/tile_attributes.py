@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from math import prod
+from typing import TypeGuard
 
 from xdsl.dialects.builtin import DenseArrayBase
 from xdsl.ir import Block, Operation, SSAValue
@@ -11,22 +12,12 @@ from mirage_mlir.dialects import kernel, thread, threadblock
 from mirage_mlir.dialects.common import byte_width
 from mirage_mlir.dialects.layout import RegistersAttr, layout_of
 from mirage_mlir.dialects.threadblock import Stage
-from mirage_mlir.layouts.layout import WARP_THREADS, RegisterLayout, as_matrix
+from mirage_mlir.layouts.layout import LANE_BITS, WARP_THREADS, RegisterLayout, as_matrix
+from mirage_mlir.targets.target import Target
+
+Reduction = threadblock.ReduceSumOp | threadblock.ReduceMaxOp
 
 ZERO_PADDING = "zero_padding"
-ONLINE_MAXIMUM = "online_maximum"
-"""On a maximum that stabilizes sums: it is that of all iterations so far, and of the thread's
-warp."""
-
-STATE = "state"
-"""On an accumulated maximum: it is the online softmax state of sums, and is not computed twice."""
-
-MERGES = "merges"
-"""On a thread graph: it rescales partial sums to their common row maximum."""
-
-PARTIAL_SUM = "partial_sum"
-"""On a sum through the workspace: its number among those of the graph."""
-
 BATCHED = "batched"
 """On matmuls that warpgroups compute as one, and on their left sides: the number of the group,
 and the line of their common buffer from which on this one lies."""
@@ -118,17 +109,28 @@ def blocks_across(op: Operation | Block) -> int:
 def summed_axes(graph: kernel.GraphDefinedOp) -> tuple[int, ...]:
     """The grid axes that are summed across, which all such sums must share."""
     axes: set[int] = set()
-    for op in graph.body.block.ops:
-        if isinstance(op, threadblock.AccumulateOp) and (across := op.across.get_values()):
-            if axes and axes != set(across):
-                fail(op, f"sums across grid axes {list(across)}, an earlier one {sorted(axes)}")
-            axes = set(across)
+    for op in sums_across(graph):
+        across = op.across.get_values()
+        if axes and axes != set(across):
+            fail(op, f"sums across grid axes {list(across)}, an earlier one {sorted(axes)}")
+        axes = set(across)
     return tuple(sorted(axes))
 
 
 def largest_sum(graph: kernel.GraphDefinedOp) -> int:
     """Blocks that add up their parts; 1 where none do."""
     return prod(graph.grid_sizes[axis] for axis in summed_axes(graph))
+
+
+def fits_cluster(graph: kernel.GraphDefinedOp, target: Target) -> bool:
+    """Whether the blocks that add up their parts can be a cluster."""
+    return largest_sum(graph) <= max(1, target.cluster_max)
+
+
+def sums_across(graph: kernel.GraphDefinedOp) -> list[threadblock.AccumulateOp]:
+    """The sums across blocks, in program order."""
+    ops = graph.body.block.ops
+    return [op for op in ops if isinstance(op, threadblock.AccumulateOp) and op.across.get_values()]
 
 
 def stores_along(op: threadblock.StoreOp, axes: Sequence[int]) -> bool:
@@ -139,7 +141,7 @@ def stores_along(op: threadblock.StoreOp, axes: Sequence[int]) -> bool:
 def users_of_sum(op: threadblock.AccumulateOp) -> list[Operation]:
     """The operations that use a sum, once its parts have one row maximum."""
     users = [use.operation for use in op.result.uses]
-    if len(users) == 1 and MERGES in users[0].attributes:
+    if len(users) == 1 and is_merge(users[0]):
         return [use.operation for use in users[0].results[0].uses]
     return users
 
@@ -147,9 +149,12 @@ def users_of_sum(op: threadblock.AccumulateOp) -> list[Operation]:
 def accumulator_of(value: SSAValue) -> Operation | Block:
     """The operation that makes `value`; for a sum that was merged, the sum itself."""
     op = value.owner
-    if isinstance(op, thread.GraphOp) and MERGES in op.attributes:
-        return op.operands[0].owner
-    return op
+    return op.operands[0].owner if is_merge(op) else op
+
+
+def is_merge(op: Operation | Block) -> TypeGuard[thread.GraphOp]:
+    """Whether `op` rescales partial sums to their common row maximum."""
+    return isinstance(op, thread.GraphOp) and op.merges is not None
 
 
 def folding_sides(op: threadblock.AccumulateOp) -> tuple[bool, bool] | None:
@@ -186,7 +191,7 @@ def adds_into(value: SSAValue) -> bool:
 def is_online_maximum(row_maximum: SSAValue) -> bool:
     """Whether the maximum that sums are rescaled by is that of all iterations so far."""
     op = row_maximum.owner
-    return isinstance(op, Operation) and ONLINE_MAXIMUM in op.attributes
+    return isinstance(op, threadblock.ReduceMaxOp) and op.online_maximum is not None
 
 
 def broadcast_sides(shape: Sequence[int], to: Sequence[int]) -> tuple[bool, bool] | None:
@@ -244,6 +249,15 @@ def split_warp_bits(layout: RegisterLayout, rows: bool, columns: bool) -> list[i
         bit
         for bit, (row, column) in enumerate(layout.threads)
         if bit >= lanes and ((rows and row > 0) or (columns and column > 0))
+    ]
+
+
+def reduced_lane_bits(layout: RegisterLayout, sides: tuple[bool, bool]) -> list[int]:
+    """The bits of the lane along which a reduction's parts lie."""
+    return [
+        bit
+        for bit, (row, column) in enumerate(layout.threads[:LANE_BITS])
+        if (sides[0] and row) or (sides[1] and column)
     ]
 
 

@@ -5,7 +5,7 @@ from math import prod
 from mirage_mlir.decisions.rasterization import MAX_BLOCKS, MAX_BLOCKS_BEHIND, choose_raster_width
 from mirage_mlir.diagnostics import fail
 from mirage_mlir.dialects import kernel
-from mirage_mlir.passes.analysis.buffers import buffer_bytes, is_staged
+from mirage_mlir.passes.analysis.buffers import bytes_along
 from mirage_mlir.passes.analysis.tile_attributes import cluster_sizes
 from mirage_mlir.passes.codegen.emitter import Emitter, Index
 
@@ -26,20 +26,6 @@ def raster_width(graph: kernel.GraphDefinedOp, sm_count: int) -> int:
     step = cluster_sizes(graph)[0]
     width = choose_raster_width((first, others[0]), bytes_along(graph), sm_count, step)
     return width if first // width * prod(others[1:]) <= MAX_BLOCKS_BEHIND else first
-
-
-def bytes_along(graph: kernel.GraphDefinedOp) -> tuple[int, int]:
-    """
-    Bytes of an iteration's tiles that only the first axis of the grid cuts, or only the second.
-    """
-    along = [0, 0]
-    for op in graph.body.block.ops:
-        if is_staged(op):
-            axes = zip(op.grid_map.get_values(), graph.grid_sizes, strict=True)
-            first, second, *_ = [*(dim >= 0 and blocks > 1 for dim, blocks in axes), False, False]
-            if first != second:
-                along[second] += buffer_bytes(op)
-    return along[0], along[1]
 
 
 def launched_grid(graph: kernel.GraphDefinedOp, sm_count: int) -> list[int]:

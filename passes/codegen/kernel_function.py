@@ -27,6 +27,7 @@ from mirage_mlir.dialects import kernel, nvvm, nvvm_hopper, threadblock
 from mirage_mlir.dialects.layout import BarrierOp, GlobalAttr, layout_of
 from mirage_mlir.dialects.threadblock import Stage
 from mirage_mlir.layouts.layout import WARP_THREADS
+from mirage_mlir.passes.analysis.buffers import LARGEST_ALIGNMENT
 from mirage_mlir.passes.analysis.tensor_views import view_of
 from mirage_mlir.passes.analysis.tile_attributes import (
     cluster_sizes,
@@ -52,11 +53,7 @@ from mirage_mlir.passes.codegen.pipeline import Producer, mapped_tensors
 from mirage_mlir.passes.codegen.prefetch import prefetch_beside_copies, prefetch_inputs
 from mirage_mlir.passes.codegen.split_k import arrive
 from mirage_mlir.passes.schedule.order import reads
-from mirage_mlir.passes.schedule_threadblock import (
-    LARGEST_ALIGNMENT,
-    has_later_part,
-    stage_of,
-)
+from mirage_mlir.passes.schedule.sections import by_stage
 
 SHARED_SYMBOL = "smem"
 
@@ -117,7 +114,7 @@ class KernelFunction:
         self.emit.location = graph.location
         self.block_threads = threads = graph.schedule.threads
         if not (threads and graph.schedule.stages):
-            fail(graph, "has no schedule yet; run schedule-threadblock first")
+            fail(graph, "has no schedule yet; run software-pipeline first")
         self.grid = launched_grid(graph, sm_count)
         thread_index = self.emit.result(nvvm.ThreadIdXOp())
         block_ids = (nvvm.BlockIdXOp, nvvm.BlockIdYOp, nvvm.BlockIdZOp)
@@ -140,21 +137,10 @@ class KernelFunction:
         self.ctx.iterations = iterations_of(self.ctx, 0)
         if self.shared_sums:
             self.ctx.partial_sums, self.ctx.counters = self.entry.args[len(self.roots) : plain]
-        self.in_loop: list[Operation] = []
-        self.before: list[Operation] = []
-        self.after: list[Operation] = []
-        self.sort_operations()
-
-    def sort_operations(self) -> None:
-        """Split the scheduled block where the loop starts and where it ends."""
-        stages = threadblock.stages(self.graph)
-        parts = {
-            Stage.INVARIANT: self.before,
-            Stage.LOOP: self.in_loop,
-            Stage.POST: self.after,
-        }
-        for op in self.graph.body.block.ops:
-            parts[stage_of(op, stages, looped=has_later_part(self.graph))].append(op)
+        parts = by_stage(graph)
+        self.before = parts[Stage.INVARIANT]
+        self.in_loop = parts[Stage.LOOP]
+        self.after = parts[Stage.POST]
 
     def run(self, name: str, arguments: Sequence[str]) -> llvm.FuncOp:
         """Emit everything; `arguments` says what each pointer is, then each tensor map."""

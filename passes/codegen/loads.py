@@ -16,12 +16,12 @@ from mirage_mlir.passes.analysis.buffers import (
     is_staged,
 )
 from mirage_mlir.passes.analysis.tensor_views import view_of
-from mirage_mlir.passes.analysis.tile_attributes import ZERO_PADDING, reduced_sides
+from mirage_mlir.passes.analysis.tile_attributes import ZERO_PADDING, Reduction, reduced_sides
 from mirage_mlir.passes.codegen.access import fetch
 from mirage_mlir.passes.codegen.context import KernelContext
 from mirage_mlir.passes.codegen.copies import copy_to_shared
 from mirage_mlir.passes.codegen.emitter import Index
-from mirage_mlir.passes.codegen.reduction import Reduction, layout_read_by
+from mirage_mlir.passes.codegen.reduction import layout_read_by
 from mirage_mlir.passes.codegen.streams import find_streams
 
 MAX_READ_AHEAD = 48
@@ -37,7 +37,7 @@ def iterations_of(ctx: KernelContext, iteration: Index) -> list[Index]:
 
 
 def rotated(ctx: KernelContext, iteration: Index) -> Index:
-    """The loop's index in an iteration: blocks start apart where `schedule-threadblock` says so."""
+    """The loop's index in an iteration: blocks start apart where `software-pipeline` says so."""
     rotation = ctx.graph.schedule.rotation
     if not rotation:
         return iteration

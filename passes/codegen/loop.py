@@ -17,7 +17,6 @@ from mirage_mlir.dialects.layout import (
 )
 from mirage_mlir.dialects.nvvm_wgmma import WgmmaWaitOp
 from mirage_mlir.passes.analysis.tile_attributes import (
-    STATE,
     adds_into,
     is_online_maximum,
     registers_of,
@@ -335,7 +334,7 @@ class Loop:
 
 def is_state(ctx: KernelContext, op: threadblock.AccumulateOp) -> bool:
     """Whether `op` is the maximum of all iterations that is kept for other sums in any case."""
-    if STATE in op.attributes:
+    if op.state is not None:
         return True
     running = op.kind.data == "max" and is_online_maximum(op.value) and not op.across.get_values()
     if not running or layout_of(op.result) != layout_of(op.value):

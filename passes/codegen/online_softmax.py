@@ -16,7 +16,7 @@ from xdsl.ir import SSAValue
 from mirage_mlir.dialects import nvvm, threadblock
 from mirage_mlir.dialects.layout import RegistersAttr, layout_of
 from mirage_mlir.layouts.layout import Position, RegisterLayout
-from mirage_mlir.passes.analysis.tile_attributes import ONLINE_MAXIMUM, broadcast_sides
+from mirage_mlir.passes.analysis.row_maxima import state_layout
 from mirage_mlir.passes.codegen.emitter import Emitter
 
 LOG2_E = 1.4426950408889634
@@ -36,17 +36,6 @@ def state_key(op: threadblock.AccumulateOp) -> StateKey:
     assert row_maximum is not None
     assert isinstance(attribute, RegistersAttr)
     return row_maximum, state_layout(row_maximum, op.value, attribute.layout)
-
-
-def state_layout(row_maximum: SSAValue, value: SSAValue, layout: RegisterLayout) -> RegisterLayout:
-    """The layout of the maxima for sums of `value` that lie in `layout`."""
-    owner = row_maximum.owner
-    attribute = layout_of(row_maximum)
-    if isinstance(owner, threadblock.ReduceMaxOp) and ONLINE_MAXIMUM in owner.attributes:
-        assert isinstance(attribute, RegistersAttr)
-        return attribute.layout
-    sides = broadcast_sides(threadblock.shape_of(row_maximum), threadblock.shape_of(value))
-    return layout.reduced(*sides) if sides else layout
 
 
 @dataclass

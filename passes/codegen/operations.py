@@ -10,7 +10,6 @@ from mirage_mlir.dialects.split_k import StorePartialSumOp
 from mirage_mlir.dialects.threadblock import Stage
 from mirage_mlir.passes.analysis.buffers import shared_layout
 from mirage_mlir.passes.analysis.tile_attributes import (
-    PARTIAL_SUM,
     PROXY_FENCE,
     adds_into,
     uses_wgmma,
@@ -56,7 +55,7 @@ def run_operation(ctx: KernelContext, op: Operation) -> None:
         case threadblock.MatmulOp() if not adds_into(op.result):
             ctx.registers[op.result] = multiply(ctx, op, None)
         case threadblock.AccumulateOp():
-            total = total_of_partial_sums if PARTIAL_SUM in op.attributes else block_partial_sum
+            total = total_of_partial_sums if op.partial_sum is not None else block_partial_sum
             ctx.registers[op.result] = total(ctx, op)
         case StorePartialSumOp():
             store_partial_sum(ctx, op)

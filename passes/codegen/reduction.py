@@ -10,16 +10,16 @@ from mirage_mlir.diagnostics import fail
 from mirage_mlir.dialects import nvvm, threadblock
 from mirage_mlir.dialects.common import byte_width
 from mirage_mlir.dialects.layout import GlobalAttr, RegistersAttr, layout_of
-from mirage_mlir.layouts.layout import LANE_BITS, WARP_THREADS, Position, RegisterLayout, blocked
+from mirage_mlir.layouts.layout import WARP_THREADS, Position, RegisterLayout, blocked
 from mirage_mlir.passes.analysis.buffers import shared_layout
 from mirage_mlir.passes.analysis.tile_attributes import (
-    ONLINE_MAXIMUM,
-    STATE,
+    Reduction,
     blocked_run,
     broadcast_sides,
     folding_sides,
     is_folded,
     is_online_maximum,
+    reduced_lane_bits,
     reduced_sides,
     split_warp_bits,
 )
@@ -37,8 +37,6 @@ from mirage_mlir.passes.codegen.online_softmax import LOWEST, OnlineMaximum, sca
 
 NEUTRAL = {"sum": 0.0, "max": float("-inf")}
 """What leaves a sum, or a maximum, as it is."""
-
-Reduction = threadblock.ReduceSumOp | threadblock.ReduceMaxOp
 
 
 def kind_of(op: Reduction) -> str:
@@ -93,15 +91,6 @@ def add_in(ctx: KernelContext, total: SSAValue, value: SSAValue, kind: str) -> S
     return combine(ctx, total, value, kind)
 
 
-def reduced_lane_bits(layout: RegisterLayout, sides: tuple[bool, bool]) -> list[int]:
-    """The bits of the lane along which a reduction's parts lie."""
-    return [
-        bit
-        for bit, (row, column) in enumerate(layout.threads[:LANE_BITS])
-        if (sides[0] and row) or (sides[1] and column)
-    ]
-
-
 def reduce(ctx: KernelContext, op: Reduction) -> None:
     """Write the scalars of `op` to shared memory, a copy from each warp that has a part."""
     sides = reduced_sides(op)
@@ -138,7 +127,7 @@ def keep(ctx: KernelContext, op: Reduction, folded: dict[Position, SSAValue]) ->
     attribute = layout_of(op.result)
     assert isinstance(attribute, RegistersAttr)
     slots = [folded[place] for place in attribute.layout.offsets]
-    if ONLINE_MAXIMUM in op.attributes:
+    if is_online_maximum(op.result):
         state = ctx.row_maxima[op.result, attribute.layout]
         state.advance(ctx.emit, slots, weigh=False)
         slots = state.maxima
@@ -236,7 +225,7 @@ def addends(ctx: KernelContext, op: threadblock.AccumulateOp) -> list[SSAValue]:
 def block_partial_sum(ctx: KernelContext, op: threadblock.AccumulateOp) -> list[SSAValue]:
     """The part that a block has of a sum across blocks of what no loop computes."""
     emit, kind = ctx.emit, op.kind.data
-    if STATE not in op.attributes:
+    if op.state is None:
         slots = addends(ctx, op)
     else:
         attribute = layout_of(op.result)

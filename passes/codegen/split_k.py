@@ -7,22 +7,19 @@ last, so results do not vary.
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from math import prod
 
-from xdsl.dialects.builtin import IntegerAttr, f32, i32, i64
-from xdsl.ir import Operation, SSAValue
+from xdsl.dialects.builtin import f32, i32
+from xdsl.ir import SSAValue
 
-from mirage_mlir.diagnostics import fail
 from mirage_mlir.dialects import kernel, nvvm, threadblock
 from mirage_mlir.dialects.split_k import StorePartialSumOp
-from mirage_mlir.dialects.threadblock import Stage
 from mirage_mlir.layouts.layout import RegisterLayout
+from mirage_mlir.passes.analysis.row_maxima import state_layout
 from mirage_mlir.passes.analysis.tile_attributes import (
-    PARTIAL_SUM,
     largest_sum,
     registers_of,
-    stores_along,
     summed_axes,
 )
 from mirage_mlir.passes.codegen.access import combine
@@ -34,7 +31,6 @@ from mirage_mlir.passes.codegen.online_softmax import (
     exp_of_difference,
     lowest,
     scaled,
-    state_layout,
 )
 from mirage_mlir.passes.codegen.reduction import NEUTRAL, block_partial_sum, row_maxima_in
 
@@ -46,114 +42,6 @@ PIECE = 4
 
 AT_ONCE = 32
 """Loads of partial sums that a thread of the last block has in flight."""
-
-
-# What the layouts have to know
-
-
-def use_workspace(graph: kernel.GraphDefinedOp, cluster_blocks: int) -> None:
-    """Mark `graph` if it sums across more blocks than a cluster has, and take its sums apart."""
-    if largest_sum(graph) <= max(1, cluster_blocks):
-        return
-    graph.schedule = replace(graph.schedule, sums_in_workspace=True)
-    axes = summed_axes(graph)
-    for store in graph.body.block.ops:
-        if isinstance(store, threadblock.StoreOp) and stores_along(store, axes):
-            fail(
-                store,
-                "stores, in each of the blocks that share a sum, a tile of its own",
-                note="only the last block has a sum across blocks that are no cluster",
-            )
-    split_sums(graph)
-    number = 0
-    for op in graph.body.block.ops:
-        if isinstance(op, threadblock.AccumulateOp) and op.across.get_values():
-            _require_first(op)
-            op.attributes[PARTIAL_SUM] = IntegerAttr(number, i64)
-            number += 1
-
-
-def split_sums(graph: kernel.GraphDefinedOp) -> None:
-    """
-    Let each block sum over its own iterations, reduce that if it is to be, and then sum across.
-    """
-    stages = threadblock.stages(graph)
-    largest: dict[SSAValue, SSAValue] = {}
-    for op in list(graph.body.block.ops):
-        if not isinstance(op, threadblock.AccumulateOp) or not op.across.get_values():
-            continue
-        if stages[op.value] == Stage.LOOP:
-            _sum_iterations(op, largest)
-        if op.rescale is None:
-            _reduce_first(op)
-
-
-def _sum_iterations(op: threadblock.AccumulateOp, largest: dict[SSAValue, SSAValue]) -> None:
-    """Put the sum over the block's iterations in front of the sum `op` across blocks."""
-    block = op.parent_block()
-    assert block is not None
-    rescale = op.rescale
-    own = threadblock.AccumulateOp(op.value, op.kind.data, (), rescale)
-    own.location = op.location
-    block.insert_op_before(own, op)
-    if rescale is not None and rescale not in largest:
-        # Behind the sum, which keeps this maximum in any case.
-        maximum = threadblock.AccumulateOp(rescale, "max")
-        maximum.location = op.location
-        block.insert_op_before(maximum, op)
-        largest[rescale] = maximum.result
-    op.operands[0] = own.result
-    if rescale is not None:
-        op.operands[1] = largest[rescale]
-
-
-def _reduce_first(op: threadblock.AccumulateOp) -> None:
-    """Reduce the part of each block, not the sum `op` of all, where nothing else uses that."""
-    users = [use.operation for use in op.result.uses]
-    if len(users) != 1:
-        return
-    reduction = users[0]
-    if not isinstance(reduction, threadblock.ReduceSumOp | threadblock.ReduceMaxOp):
-        return
-    if (op.kind.data == "sum") != isinstance(reduction, threadblock.ReduceSumOp):
-        return
-    block = op.parent_block()
-    assert block is not None
-    early = reduction.clone({op.result: op.value})
-    block.insert_op_before(early, op)
-    total = threadblock.AccumulateOp(early.result, op.kind.data, op.across.get_values())
-    total.location = op.location
-    block.insert_op_before(total, op)
-    reduction.result.replace_all_uses_with(total.result)
-    reduction.detach()
-    reduction.erase()
-    op.detach()
-    op.erase()
-
-
-def _require_first(op: threadblock.AccumulateOp) -> None:
-    """Nothing that `op` sums may be made of such a sum: blocks count themselves once."""
-    pending, seen = [*op.operands], set[SSAValue]()
-    while pending:
-        value = pending.pop()
-        owner = value.owner
-        if value in seen or not isinstance(owner, Operation):
-            continue
-        seen.add(value)
-        if isinstance(owner, threadblock.AccumulateOp) and owner.across.get_values():
-            fail(
-                op,
-                "sums across blocks what is made of another such sum",
-                note="blocks that are no cluster have one sum, or several at once",
-            )
-        pending += owner.operands
-
-
-def partial_sum_store(op: threadblock.AccumulateOp) -> StorePartialSumOp:
-    """What leaves a block's part for the sum `op`."""
-    leave = StorePartialSumOp(_number(op), op.value, op.rescale)
-    leave.location = op.location
-    return leave
 
 
 # What a part is
@@ -184,7 +72,7 @@ def partial_sums_of(graph: kernel.GraphDefinedOp) -> list[PartialSum]:
     """The sums of `graph` that go through device memory, by number."""
     found: list[PartialSum] = []
     for op in graph.body.block.ops:
-        if isinstance(op, threadblock.AccumulateOp) and PARTIAL_SUM in op.attributes:
+        if isinstance(op, threadblock.AccumulateOp) and op.partial_sum is not None:
             layout, state = registers_of(op.result), None
             if op.rescale is not None:
                 state = state_layout(op.rescale, op.value, layout)
@@ -193,9 +81,9 @@ def partial_sums_of(graph: kernel.GraphDefinedOp) -> list[PartialSum]:
 
 
 def _number(op: threadblock.AccumulateOp | StorePartialSumOp) -> int:
-    attribute = op.number if isinstance(op, StorePartialSumOp) else op.attributes[PARTIAL_SUM]
-    assert isinstance(attribute, IntegerAttr)
-    return int(attribute.value.data)
+    attribute = op.number if isinstance(op, StorePartialSumOp) else op.partial_sum
+    assert attribute is not None
+    return attribute.value.data
 
 
 def tiles_of(graph: kernel.GraphDefinedOp) -> int:

@@ -6,6 +6,7 @@ from fractions import Fraction
 from mirage_mlir.field.rational import simplest_rational
 from mirage_mlir.operators.elementwise import (
     Composite,
+    CompositeOfTwo,
     FunctionName,
     Opaque,
     Pairwise,
@@ -77,3 +78,5 @@ def record_elementwise(
             return builder.function(Function(row.name, values), operands[0])
         case Composite(rule=rule):
             return rule(_Steps(builder), parameters, operands[0])
+        case CompositeOfTwo(rule=rule):
+            return rule(_Steps(builder), parameters, *operands)

@@ -17,6 +17,7 @@ from mirage_mlir.dialects.layout import (
     layout_of,
     set_layout,
 )
+from mirage_mlir.dialects.split_k import StorePartialSumOp
 from mirage_mlir.dialects.threadblock import Stage
 from mirage_mlir.layouts.layout import (
     MMA_DEPTH,
@@ -30,13 +31,9 @@ from mirage_mlir.layouts.layout import (
     largest_power_of_two_divisor,
     mma_result,
 )
-from mirage_mlir.passes.analysis.row_maxima import is_free, rescaled_with
+from mirage_mlir.passes.analysis.row_maxima import is_free, rescaled_with, state_layout
 from mirage_mlir.passes.analysis.tensor_views import row_major_columns
 from mirage_mlir.passes.analysis.tile_attributes import (
-    MERGES,
-    ONLINE_MAXIMUM,
-    PARTIAL_SUM,
-    STATE,
     WIDEST_RUN_BYTES,
     accumulator_of,
     blocks_across,
@@ -54,8 +51,6 @@ from mirage_mlir.passes.analysis.tile_attributes import (
     stored_run,
     widest_run,
 )
-from mirage_mlir.passes.codegen.online_softmax import state_layout
-from mirage_mlir.passes.codegen.split_k import partial_sum_store
 from mirage_mlir.passes.layouts.chains import (
     Chain,
     left_layout,
@@ -132,7 +127,7 @@ class LayoutAssignment(TilePlaces):
                     self.transpose(op)
                 case threadblock.ConcatOp():
                     self.concat(op)
-                case threadblock.StoreOp():
+                case threadblock.StoreOp() | StorePartialSumOp():
                     self.whole(op, 0)
                 case _:
                     fail(op, "has no lowering; run fuse-thread-graphs first")
@@ -166,7 +161,9 @@ class LayoutAssignment(TilePlaces):
                     pad_depth(op.operands[index])
         users = [use.operation for use in op.result.uses]
         summed = all(
-            isinstance(user, threadblock.AccumulateOp) and user.kind.data == "sum" for user in users
+            isinstance(user, StorePartialSumOp)
+            or (isinstance(user, threadblock.AccumulateOp) and user.kind.data == "sum")
+            for user in users
         )
         split = self.wgmma_split_of(op, chain, in_registers=in_registers, summed=summed)
         if in_registers and op.lhs in self.relative:
@@ -227,8 +224,8 @@ class LayoutAssignment(TilePlaces):
         """In the registers of the value that is added."""
         if layout_of(op.result) is not None:
             return
-        if PARTIAL_SUM in op.attributes:
-            return self.sum_of_parts(op)
+        if op.partial_sum is not None:
+            return self.total_of_partial_sums(op)
         if op.rescale is None and op.value in self.relative:
             assert op.kind.data == "max", "what else uses a row maximum makes it common"
         layout = self.registers_for(op, 0, partial=True)
@@ -243,15 +240,22 @@ class LayoutAssignment(TilePlaces):
             shared = replace(shared_from(op.result, layout), combine=op.kind.data)
             self.spread(result, shared, blocks_across(op), after, self.maxima_of_blocks.get(op))
 
-    def sum_of_parts(self, op: threadblock.AccumulateOp) -> None:
+    def total_of_partial_sums(self, op: threadblock.AccumulateOp) -> None:
         """Each thread of the last block has of the total what it had of its block's part."""
         layout = self.registers_for(op, 0)
         layout = self.folded(op, layout) or layout
         set_layout(op, RegistersAttr.of(layout))
         if op.rescale is not None:
             self.state_of(op, op.rescale, layout)
-        leave = partial_sum_store(op)
-        self.graph.body.block.insert_op_before(leave, op)
+        # What is stored is converted as what is added up: in front of both.
+        store = next(
+            each
+            for each in self.graph.body.block.ops
+            if isinstance(each, StorePartialSumOp) and each.number == op.partial_sum
+        )
+        store.operands = op.operands
+        store.detach()
+        self.graph.body.block.insert_op_before(store, op)
 
     def merged(self, op: threadblock.AccumulateOp, layout: RegisterLayout) -> SSAValue:
         """
@@ -275,7 +279,6 @@ class LayoutAssignment(TilePlaces):
             return op.result
         graph = merging_graph(op.result, own, top)
         graph.location = op.location
-        graph.attributes[MERGES] = UnitAttr()
         set_layout(graph, RegistersAttr.of(layout))
         last = top.owner
         assert isinstance(last, Operation)
@@ -328,7 +331,7 @@ class LayoutAssignment(TilePlaces):
             own.operands[0] = row_maximum
         self.graph.body.block.insert_op_before(own, op)
         self.stages[own.result] = Stage.POST
-        own.attributes[STATE] = UnitAttr()
+        own.state = UnitAttr()
         set_layout(own, RegistersAttr.of(state))
         shared = replace(scalars_from(state), combine="max")
         found, after, top, of_blocks = own.result, own, None, None
@@ -363,8 +366,8 @@ class LayoutAssignment(TilePlaces):
         rows, columns = sides
         layout = self.registers_for(op, 0)
         split = split_warp_bits(layout, rows, columns)
-        if self.can_run(op):
-            op.attributes[ONLINE_MAXIMUM] = UnitAttr()
+        if isinstance(op, threadblock.ReduceMaxOp) and self.can_run(op):
+            op.online_maximum = UnitAttr()
             parts = sum(1 << bit for bit in split)
             if parts:
                 self.relative[op.result] = op.result

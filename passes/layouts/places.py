@@ -80,7 +80,9 @@ def merging_graph(value: SSAValue, own: SSAValue, top: SSAValue) -> thread.Graph
     difference = builder.insert(arith.SubfOp(block.args[1], block.args[2])).result
     factor = builder.insert(math.ExpOp(difference)).result
     builder.insert(thread.StoreOp(builder.insert(arith.MulfOp(block.args[0], factor)).result))
-    return thread.GraphOp([value, own, top], [value.type], Region(block))
+    graph = thread.GraphOp([value, own, top], [value.type], Region(block))
+    graph.merges = UnitAttr()
+    return graph
 
 
 class NoCommonMaximum(Exception):

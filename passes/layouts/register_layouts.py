@@ -37,15 +37,16 @@ from mirage_mlir.passes.analysis.access_widths import aligned_run
 from mirage_mlir.passes.analysis.buffers import shared_layout
 from mirage_mlir.passes.analysis.tensor_views import TensorView, view_of
 from mirage_mlir.passes.analysis.tile_attributes import (
+    Reduction,
     broadcast_sides,
     item_bytes,
+    reduced_lane_bits,
     reduced_sides,
     registers_of,
     resident_slots,
     split_warp_bits,
     widest_run,
 )
-from mirage_mlir.passes.codegen.reduction import Reduction, reduced_lane_bits
 from mirage_mlir.passes.layouts.tile_layouts import PASS_COST, TileLayouts, Use
 
 SECTOR_COST, LINE_COST = 4, 16

@@ -4,7 +4,9 @@ from collections.abc import Callable
 
 from xdsl.builder import Builder
 from xdsl.dialects import arith, math
+from xdsl.dialects.arith import FastMathFlagsAttr
 from xdsl.dialects.builtin import Float32Type, FloatAttr, f32
+from xdsl.dialects.utils import FastMathFlag
 from xdsl.ir import Operation, SSAValue
 
 from mirage_mlir.dialects import threadblock
@@ -23,6 +25,7 @@ OPERATIONS: dict[CodeName, Callable[..., Operation]] = {
     "arith.negf": arith.NegfOp,
     "arith.maximumf": arith.MaximumfOp,
     "arith.minimumf": arith.MinimumfOp,
+    "math.absf": math.AbsFOp,
     "math.exp": math.ExpOp,
     "math.log": math.LogOp,
     "math.sqrt": math.SqrtOp,
@@ -32,6 +35,10 @@ OPERATIONS: dict[CodeName, Callable[..., Operation]] = {
     "math.powf": math.PowFOp,
 }
 """What the names in the code of operators stand for."""
+
+
+APPROXIMATE = FastMathFlagsAttr((FastMathFlag.APPROX_FUNC,))
+"""Lets a function be computed with a small absolute error instead of a small relative one."""
 
 
 def constant(builder: Builder, value: float) -> Scalar:
@@ -49,9 +56,10 @@ class Writer:
         """An f32 constant."""
         return constant(self.builder, value)
 
-    def op(self, name: CodeName, *operands: Scalar) -> Scalar:
+    def op(self, name: CodeName, *operands: Scalar, approximate: bool = False) -> Scalar:
         """The result of an operation."""
-        return self.builder.insert(OPERATIONS[name](*operands)).results[0]
+        flags = (APPROXIMATE,) if approximate else ()
+        return self.builder.insert(OPERATIONS[name](*operands, *flags)).results[0]
 
 
 def _rule(name: str) -> Rule:

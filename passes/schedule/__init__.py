@@ -1,1 +1,1 @@
-"""The parts of `schedule-threadblock`: the order of operations, barriers, clusters."""
+"""The parts of `software-pipeline`: the order of operations, barriers, clusters."""

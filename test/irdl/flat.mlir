@@ -22,6 +22,10 @@ func.func @kernel(%a: tensor<64x32xf16>, %b: tensor<32x16xf16>, %w: tensor<16xf1
   %mul = kernel.mul %add, %sub : (tensor<64x16xf16>, tensor<64x16xf16>) -> tensor<64x16xf16>
   %div = kernel.div %add, %sub : (tensor<64x16xf16>, tensor<64x16xf16>) -> tensor<64x16xf16>
   %max = kernel.max %add, %sub : (tensor<64x16xf16>, tensor<64x16xf16>) -> tensor<64x16xf16>
+  %min = kernel.min %add, %sub : (tensor<64x16xf16>, tensor<64x16xf16>) -> tensor<64x16xf16>
+  %neg = kernel.neg %add : (tensor<64x16xf16>) -> tensor<64x16xf16>
+  %abs = kernel.abs %add : (tensor<64x16xf16>) -> tensor<64x16xf16>
+  %erf = kernel.erf %add : (tensor<64x16xf16>) -> tensor<64x16xf16>
   %exp = kernel.exp %add : (tensor<64x16xf16>) -> tensor<64x16xf16>
   %log = kernel.log %add : (tensor<64x16xf16>) -> tensor<64x16xf16>
   %square = kernel.square %add : (tensor<64x16xf16>) -> tensor<64x16xf16>

@@ -45,40 +45,6 @@ func.func @shared(%x: tensor<16x64xf32>) -> (tensor<16x64xf32>, tensor<16x1xf32>
 // CHECK-NEXT:    ^{{.*}}(%[[X:.*]]: f32, %[[Y:.*]]: f32):
 // CHECK-NEXT:      arith.divf %[[X]], %[[Y]]
 
-// A reduction that is accumulated moves behind the loop: threads add up first, and synchronize once.
-func.func @reduce_after_loop(%x: tensor<16x64xf16>) -> tensor<16x1xf32> {
-  %o = kernel.graph_defined ins(%x) grid [1] loop [4] {
-  ^bb0(%a: tensor<16x64xf16>):
-    %t = threadblock.load %a grid_map [_] loop_map [1] : (tensor<16x64xf16>) -> !threadblock.tile<16x16xf16>
-    %q = threadblock.square %t : (!threadblock.tile<16x16xf16>) -> !threadblock.tile<16x16xf32>
-    %s = threadblock.reduce_sum %q {dims = array<i64: 1>} : (!threadblock.tile<16x16xf32>) -> !threadblock.tile<16x1xf32>
-    %b = threadblock.accumulate %s : (!threadblock.tile<16x1xf32>) -> !threadblock.tile<16x1xf32>
-    threadblock.store %b grid_map [_] : !threadblock.tile<16x1xf32>
-  } : (tensor<16x64xf16>) -> tensor<16x1xf32>
-  func.return %o : tensor<16x1xf32>
-}
-// CHECK-LABEL: func.func @reduce_after_loop
-// CHECK:         %[[Q:.*]] = thread.graph
-// CHECK:         %[[B:.*]] = threadblock.accumulate %[[Q]] : {{.*}} -> !threadblock.tile<16x16xf32>
-// CHECK-NEXT:    %[[R:.*]] = threadblock.reduce_sum %[[B]]
-// CHECK-NEXT:    threadblock.store %[[R]]
-
-// A sum over the loop of maxima does not move.
-func.func @mixed_kinds(%x: tensor<16x64xf16>) -> tensor<16x1xf32> {
-  %o = kernel.graph_defined ins(%x) grid [1] loop [4] {
-  ^bb0(%a: tensor<16x64xf16>):
-    %t = threadblock.load %a grid_map [_] loop_map [1] : (tensor<16x64xf16>) -> !threadblock.tile<16x16xf16>
-    %s = threadblock.reduce_max %t {dims = array<i64: 1>} : (!threadblock.tile<16x16xf16>) -> !threadblock.tile<16x1xf32>
-    %b = threadblock.accumulate %s : (!threadblock.tile<16x1xf32>) -> !threadblock.tile<16x1xf32>
-    threadblock.store %b grid_map [_] : !threadblock.tile<16x1xf32>
-  } : (tensor<16x64xf16>) -> tensor<16x1xf32>
-  func.return %o : tensor<16x1xf32>
-}
-// CHECK-LABEL: func.func @mixed_kinds
-// CHECK:         %[[M:.*]] = threadblock.reduce_max
-// CHECK-NEXT:    threadblock.accumulate %[[M]]
-// CHECK-NOT:     thread.graph
-
 // Nothing to do outside a kernel.
 func.func @untouched(%x: tensor<16x64xf16>) -> tensor<16x64xf16> {
   %y = kernel.exp %x : (tensor<16x64xf16>) -> tensor<16x64xf16>

@@ -1,7 +1,7 @@
 // Passes after the search speak of the line of the program that a graph comes from.
 // RUN: mirage-opt %s --superoptimize --print-debuginfo | filecheck %s --check-prefix=KNOWN
 // RUN: not mirage-opt %s --superoptimize --assign-layouts 2>&1 | filecheck %s --check-prefix=LAYOUTS
-// RUN: not mirage-opt %s --superoptimize --schedule-threadblock 2>&1 | filecheck %s --check-prefix=SCHEDULE
+// RUN: not mirage-opt %s --superoptimize --software-pipeline 2>&1 | filecheck %s --check-prefix=SCHEDULE
 // RUN: not mirage-opt %s --superoptimize --plan-memory 2>&1 | filecheck %s --check-prefix=MEMORY
 // RUN: not mirage-opt %s --superoptimize --lower-to-nvvm 2>&1 | filecheck %s --check-prefix=LOWER
 // RUN: not mirage-opt %s --superoptimize --verify-equivalence="reference=f candidate=g" 2>&1 | filecheck %s --check-prefix=VERIFY

@@ -3,7 +3,7 @@
 // What the passes before have written down is text, and may be wrong.
 
 func.func @no_threads(%x: tensor<64xf32>) -> tensor<64xf32> {
-  // expected-error @+1 {{'kernel.graph_defined' op has no schedule yet; run schedule-threadblock first}}
+  // expected-error @+1 {{'kernel.graph_defined' op has no schedule yet; run software-pipeline first}}
   %y = kernel.graph_defined ins(%x) grid [1] schedule <stages = 1> memory <results = [-1]> {
   ^bb0(%a: tensor<64xf32>):
     %b = threadblock.load %a grid_map [0] {layout = #threadblock.global} : (tensor<64xf32>) -> !threadblock.tile<64xf32>

@@ -1,6 +1,6 @@
-// RUN: mirage-opt %s --split-input-file --fuse-thread-graphs --assign-layouts="target=A100" --schedule-threadblock | filecheck %s
-// RUN: mirage-opt %s --split-input-file --fuse-thread-graphs --assign-layouts="target=A100" --schedule-threadblock --plan-memory --lower-to-nvvm | filecheck %s --check-prefix=NVVM
-// RUN: mirage-opt %s --split-input-file --fuse-thread-graphs --assign-layouts --schedule-threadblock --plan-memory --lower-to-nvvm | filecheck %s --check-prefix=EARLY
+// RUN: mirage-opt %s --split-input-file --sink-reductions --fuse-thread-graphs --split-cross-block-sums="target=A100" --assign-layouts="target=A100" --software-pipeline | filecheck %s
+// RUN: mirage-opt %s --split-input-file --sink-reductions --fuse-thread-graphs --split-cross-block-sums="target=A100" --assign-layouts="target=A100" --software-pipeline --plan-memory --lower-to-nvvm | filecheck %s --check-prefix=NVVM
+// RUN: mirage-opt %s --split-input-file --sink-reductions --fuse-thread-graphs --split-cross-block-sums --assign-layouts --software-pipeline --plan-memory --lower-to-nvvm | filecheck %s --check-prefix=EARLY
 
 // Decoding: 8 queries, and four warps that have 16 of the 64 keys of an iteration each. A warp has maxima of
 // its own, and takes its weights from registers: the loop has one barrier. After it the warps' parts
@@ -11,16 +11,16 @@
 // CHECK-NOT:     threadblock.barrier
 // CHECK:         threadblock.matmul {{.*}} {{{.*}}warps = array<i64: 1, 4, 1>, lhs_in_registers
 // CHECK-NOT:     threadblock.barrier
-// CHECK:         threadblock.reduce_max {{.*}} {online_maximum, layout = #threadblock.registers
+// CHECK:         threadblock.reduce_max {{.*}}layout = #threadblock.registers{{.*}}online_maximum
 // CHECK-NOT:     threadblock.convert_layout
 // CHECK:         threadblock.matmul {{.*}} {{{.*}}warps = array<i64: 1, 1, 4>
-// CHECK:         threadblock.accumulate {{.*}} {state
+// CHECK:         threadblock.accumulate {{.*}}state}
 // CHECK:         threadblock.accumulate {{.*}} rescale
 // CHECK:         threadblock.accumulate {{.*}} rescale
 // CHECK-NEXT:    threadblock.barrier "post"
 // CHECK-NEXT:    threadblock.convert_layout {{.*}}, copies = 4, combine = max}>
 // CHECK-NEXT:    threadblock.barrier "post"
-// CHECK:         thread.graph {{.*}} {merges
+// CHECK:         thread.graph {{.*}}merges
 // CHECK:         threadblock.barrier "post"
 // CHECK-NOT:     threadblock.barrier
 // CHECK:         threadblock.store

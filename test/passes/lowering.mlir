@@ -1,8 +1,8 @@
-// RUN: mirage-opt %s --fuse-thread-graphs --assign-layouts="target=A100" | filecheck %s --check-prefix=LAYOUT
-// RUN: mirage-opt %s --fuse-thread-graphs --assign-layouts="target=sm_90a" | filecheck %s --check-prefix=TENSOR
-// RUN: mirage-opt %s --fuse-thread-graphs --assign-layouts="target=A100" --schedule-threadblock | filecheck %s --check-prefix=SCHEDULE
-// RUN: mirage-opt %s --fuse-thread-graphs --assign-layouts="target=A100" --schedule-threadblock="stages=3" --plan-memory | filecheck %s --check-prefix=MEMORY
-// RUN: mirage-opt %s --fuse-thread-graphs --assign-layouts="target=A100" --schedule-threadblock --plan-memory --lower-to-nvvm | filecheck %s --check-prefix=NVVM
+// RUN: mirage-opt %s --sink-reductions --fuse-thread-graphs --split-cross-block-sums="target=A100" --assign-layouts="target=A100" | filecheck %s --check-prefix=LAYOUT
+// RUN: mirage-opt %s --sink-reductions --fuse-thread-graphs --split-cross-block-sums="target=sm_90a" --assign-layouts="target=sm_90a" | filecheck %s --check-prefix=TENSOR
+// RUN: mirage-opt %s --sink-reductions --fuse-thread-graphs --split-cross-block-sums="target=A100" --assign-layouts="target=A100" --software-pipeline | filecheck %s --check-prefix=SCHEDULE
+// RUN: mirage-opt %s --sink-reductions --fuse-thread-graphs --split-cross-block-sums="target=A100" --assign-layouts="target=A100" --software-pipeline="stages=3" --plan-memory | filecheck %s --check-prefix=MEMORY
+// RUN: mirage-opt %s --sink-reductions --fuse-thread-graphs --split-cross-block-sums="target=A100" --assign-layouts="target=A100" --software-pipeline --plan-memory --lower-to-nvvm | filecheck %s --check-prefix=NVVM
 
 // A matmul of 16 rows: its depth is split over four warps, whose partial sums are added up in shared memory.
 // LAYOUT-LABEL: func.func @linear

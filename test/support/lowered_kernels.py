@@ -15,11 +15,10 @@ from mirage_mlir.dialects import kernel
 from mirage_mlir.dialects.bases import MatmulBase
 from mirage_mlir.interpreters import run_function
 from mirage_mlir.interpreters.gpu_simulator import run_kernels
-from mirage_mlir.passes.assign_layouts import AssignLayoutsPass
-from mirage_mlir.passes.fuse_thread_graphs import FuseThreadGraphsPass
 from mirage_mlir.passes.lower_to_nvvm import LowerToNvvmPass
+from mirage_mlir.passes.pipelines import lowering_passes
 from mirage_mlir.passes.plan_memory import PlanMemoryPass
-from mirage_mlir.passes.schedule_threadblock import ScheduleThreadblockPass
+from mirage_mlir.passes.software_pipeline import SoftwarePipelinePass
 
 Array = NDArray[Any]
 
@@ -37,9 +36,8 @@ def schedule(
         for graph in graphs_of(module):
             graph.schedule = replace(graph.schedule, threads=threads)
     for step in (
-        FuseThreadGraphsPass(),
-        AssignLayoutsPass(target),
-        ScheduleThreadblockPass(stages, target),
+        *lowering_passes(target, last="assign-layouts"),
+        SoftwarePipelinePass(stages, target),
         PlanMemoryPass(target),
     ):
         step.apply(context, module)

@@ -41,10 +41,15 @@ def silu(x: Array) -> Array:
     return x * sigmoid(x)
 
 
+def erf(x: Array) -> Array:
+    """The error function."""
+    values: list[float] = x.ravel().tolist()
+    return np.array([math.erf(value) for value in values]).reshape(x.shape)
+
+
 def gelu(x: Array) -> Array:
     """By the error function."""
-    values: list[float] = (x / math.sqrt(2)).ravel().tolist()
-    return x * (1 + np.array([math.erf(value) for value in values]).reshape(x.shape)) / 2
+    return x * (1 + erf(x / math.sqrt(2))) / 2
 
 
 def gelu_tanh(x: Array) -> Array:

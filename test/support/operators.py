@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 from numpy_reference import (
     Array,
+    erf,
     gelu,
     gelu_tanh,
     layer_norm,
@@ -144,6 +145,9 @@ def prefix_sums(shape: Shape, dim: int) -> Operator:
 
 
 FUNCTIONS = [
+    unary("neg", (5, 37), mi.KernelGraph.neg, np.negative),
+    unary("abs", (3, 1, 19), mi.KernelGraph.abs, np.abs),
+    unary("erf", (23, 9), mi.KernelGraph.erf, erf),
     unary("exp", (5, 1, 13), mi.KernelGraph.exp, np.exp),
     unary("log", (7,), mi.KernelGraph.log, np.log, positive=True),
     unary("square", (1,), mi.KernelGraph.square, np.square),
@@ -182,6 +186,7 @@ ARITHMETIC = [
     binary("mul", ((1,), (37, 3)), mi.KernelGraph.mul, np.multiply),
     binary("div", ((23, 5), (23, 1)), mi.KernelGraph.div, np.divide, positive=True),
     binary("max", ((5, 53), (5, 53)), mi.KernelGraph.max, np.maximum),
+    binary("min", ((5, 53), (53,)), mi.KernelGraph.min, np.minimum),
     unary("add_number", (3, 43), lambda graph, x: graph.add(x, 2.5), lambda x: x + 2.5),
     unary("sub_from_number", (43,), lambda graph, x: graph.sub(1, x), lambda x: 1 - x),
     unary("mul_number", (3, 5, 2), lambda graph, x: graph.mul(3, x), lambda x: 3 * x),

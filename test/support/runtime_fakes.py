@@ -266,8 +266,19 @@ class FakeTensor:
         self.dtype = dtype
         self.device = device
         self.is_cuda = device.startswith("cuda")
+        self.is_cpu = device == "cpu"
+        self.requires_grad = False
+        self._version = 0
         self._strides = row_major(shape) if strides is None else tuple(strides)
         self._address = address
+
+    def change(self) -> None:
+        """As if an operator had written to it."""
+        self._version += 1
+
+    def is_inference(self) -> bool:
+        """Whether inference mode made it."""
+        return False
 
     def stride(self) -> tuple[int, ...]:
         """In elements."""
@@ -280,6 +291,10 @@ class FakeTensor:
     def data_ptr(self) -> int:
         """The address."""
         return self._address
+
+    def __dlpack_device__(self) -> tuple[int, int]:
+        """As DLPack numbers kinds of devices."""
+        return (2, self.get_device()) if self.is_cuda else (1, 0)
 
     def get_device(self) -> int:
         """The ordinal."""
@@ -299,6 +314,11 @@ class FakeTorch(ModuleType):
         self.uint8 = "torch.uint8"
         self._C = SimpleNamespace(_cuda_getCurrentRawStream=self._stream)
         self.allocated: list[FakeTensor] = []
+        self.grad_enabled = True
+
+    def is_grad_enabled(self) -> bool:
+        """Whether gradients are recorded."""
+        return self.grad_enabled
 
     def device(self, kind: str, index: int) -> str:
         """As torch prints it."""
@@ -335,6 +355,10 @@ class Foreign:
 
     def __dlpack__(self) -> object:
         return None
+
+    def __dlpack_device__(self) -> tuple[int, int]:
+        """On CUDA."""
+        return 2, 0
 
     def __array_namespace__(self) -> SimpleNamespace:
         return SimpleNamespace(from_dlpack=Foreign)

@@ -7,6 +7,7 @@ from xdsl.utils.exceptions import DiagnosticException
 
 from mirage_mlir import host
 from mirage_mlir.bridge.bindings import bindings_module
+from mirage_mlir.passes.pipelines import lowering_passes
 
 ir: Any = bindings_module("ir")
 PassManager: Any = bindings_module("passmanager").PassManager
@@ -35,7 +36,7 @@ func.func @double(%x: tensor<64x32xf16>, %y: tensor<64x1xf16>) -> tensor<64x32xf
 }}
 """
 
-LOWERING = "fuse-thread-graphs,assign-layouts,schedule-threadblock,plan-memory,lower-to-nvvm"
+LOWERING = ",".join(each.name for each in lowering_passes("H200"))
 
 
 @pytest.fixture
@@ -62,8 +63,9 @@ def test_loading_twice_does_nothing(context: Any):
 def test_passes_run_among_those_of_the_host():
     module = ir.Module.parse(GRAPH)
     pipeline = PassManager.parse("builtin.module(canonicalize)")
-    pipeline.add(host.python_pass("fuse-thread-graphs"))
-    pipeline.add(host.python_pass("assign-layouts,schedule-threadblock,plan-memory,lower-to-nvvm"))
+    first, _, others = LOWERING.partition(",")
+    pipeline.add(host.python_pass(first))
+    pipeline.add(host.python_pass(others))
     pipeline.run(module.operation)
     assert module.operation.verify()
     assert "gpu.container_module" in module.operation.attributes

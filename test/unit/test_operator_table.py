@@ -43,13 +43,32 @@ UNFUSED = {
 """Operators that no search takes into a kernel: they have one of their own, or are taken apart."""
 
 NO_SIGN = {
-    *("clamp", "gelu", "layer_norm", "log", "pow", "rms_norm", "silu", "softcap", "sub", "tanh"),
+    *(
+        "clamp",
+        "erf",
+        "neg",
+        "gelu",
+        "layer_norm",
+        "log",
+        "pow",
+        "rms_norm",
+        "silu",
+        "softcap",
+        "sub",
+        "tanh",
+    ),
     # By a negative number.
     "scale",
 }
 """Operators of whose sign `equivalence.definedness` knows nothing, even for positive operands."""
 
-NO_SIGN_OF_FORMS = NO_SIGN - {"pow", "rms_norm", "silu"} | {"max", "reduce_max", "relu"}
+NO_SIGN_OF_FORMS = NO_SIGN - {"pow", "rms_norm", "silu"} | {
+    "abs",
+    "max",
+    "min",
+    "reduce_max",
+    "relu",
+}
 """Operators of whose sign normal forms know nothing."""
 
 

@@ -34,6 +34,7 @@ from mirage_mlir.equivalence.symbolic.terms import (
     Form,
     Monomial,
     Undecided,
+    Work,
     bound_of,
     form_of,
     free_of,
@@ -56,10 +57,15 @@ class Product(NamedTuple):
 
 
 class Algebra:
-    """Arithmetic on the forms that read the atoms of one proof."""
+    """
+    Arithmetic on the forms that read the atoms of one proof.
 
-    def __init__(self) -> None:
-        self.atoms = Atoms()
+    Args:
+        work: counts its steps.
+    """
+
+    def __init__(self, work: Work | None = None) -> None:
+        self.atoms = Atoms(work)
         self._numbers = count(FIRST_FREE)
         self._multisets = Multisets(self.atoms)
 

@@ -32,7 +32,7 @@ from mirage_mlir.equivalence.symbolic.operators import Operators
 from mirage_mlir.equivalence.symbolic.scalars import ScalarForms
 from mirage_mlir.equivalence.symbolic.symbolic import Dim, Symbolic, conjunction
 from mirage_mlir.equivalence.symbolic.terms import Undecided, free_of
-from mirage_mlir.interpreters.operators import integers, shape_of
+from mirage_mlir.interpreters.operators import element_type_of, integers, shape_of
 from mirage_mlir.interpreters.tile_cuts import TileCut, load_cuts, store_cuts
 
 Watch = Callable[[Operation, Symbolic], None]
@@ -88,7 +88,8 @@ class BlockForms:
                 return ScalarForms(self.tensors).results(op, operands)
             case _ if op.results:
                 operands = [self.values[operand] for operand in op.operands]
-                return [self.operators.result(op, operands)]
+                result = self.operators.result(op, operands)
+                return [self.tensors.rounded(result, element_type_of(op.results[0].type))]
             case _:
                 raise Undecided(f"'{op.name}' has no normal form")
 

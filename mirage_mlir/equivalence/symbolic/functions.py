@@ -20,6 +20,7 @@ from mirage_mlir.equivalence.symbolic.terms import (
     Form,
     Monomial,
     Undecided,
+    Work,
     bound_of,
     components,
 )
@@ -36,11 +37,20 @@ class Functions(Quotients):
     Forms with functions.
 
     With `expand_sigmoid`, sigmoid(x) is 1 / (1 + exp(-x)), as code says after lowering to scalars.
+    With `roundings`, rounding to an element type is a function of which nothing is known; else a
+    number stays what it is.
     """
 
-    def __init__(self, *, expand_sigmoid: bool = False) -> None:
-        super().__init__()
+    def __init__(
+        self,
+        work: Work | None = None,
+        *,
+        expand_sigmoid: bool = False,
+        roundings: bool = False,
+    ) -> None:
+        super().__init__(work)
         self.expand_sigmoid = expand_sigmoid
+        self.roundings = roundings
         self._made_anew: dict[Factor, Form] = {}
 
     def function(self, name: str, a: Form) -> Form:

@@ -42,6 +42,15 @@ def _digest(table: Numbers) -> bytes:
     return blake2b(np.ascontiguousarray(table).tobytes(), digest_size=32).digest()
 
 
+COMPARED_IN_A_STEP = 64
+"""Bounds that are compared with others in the time of a factor that is made."""
+
+
+def steps_of(parts: Sequence[Reads]) -> int:
+    """How long a look at all rows takes, in factors that are made meanwhile."""
+    return sum(part.steps for part in parts)
+
+
 # What several read
 
 
@@ -125,17 +134,21 @@ def _groups(parts: Sequence[Reads]) -> list[set[int]]:
     return groups
 
 
-def may_be_same(a: Sequence[Reads], b: Sequence[Reads]) -> bool:
-    """Whether ranges of indices allow that the same is read."""
-    if any(part.guards for part in (*a, *b)):
-        return True
-    left, right = ([_bounds(parts, n) for n in range(len(a[0].indices))] for parts in (a, b))
-    return left == right
+Bounds = tuple[Span, ...] | None
+"""The least and the greatest number in each column; None where guards hide them."""
 
 
-def _bounds(parts: Sequence[Reads], column: int) -> Span:
-    spans = [span(part.indices[column]) for part in parts]
-    return min(low for low, _ in spans), max(high for _, high in spans)
+def bounds_of(parts: Sequence[Reads]) -> Bounds:
+    """The bounds of what is read."""
+    if any(part.guards for part in parts):
+        return None
+    columns = zip(*(map(span, part.indices) for part in parts), strict=True)
+    return tuple((min(low for low, _ in each), max(high for _, high in each)) for each in columns)
+
+
+def may_be_same(a: Bounds, b: Bounds) -> bool:
+    """Whether bounds allow that the same is read."""
+    return a is None or b is None or a == b
 
 
 def ratio(a: Sequence[Weighted], b: Sequence[Weighted]) -> Fraction | None:

@@ -19,7 +19,14 @@ from mirage_mlir.equivalence.symbolic.atoms import Ranging
 from mirage_mlir.equivalence.symbolic.domains import step
 from mirage_mlir.equivalence.symbolic.functions import Functions
 from mirage_mlir.equivalence.symbolic.guards import Guard
-from mirage_mlir.equivalence.symbolic.images import is_same, may_be_same
+from mirage_mlir.equivalence.symbolic.images import (
+    COMPARED_IN_A_STEP,
+    Bounds,
+    bounds_of,
+    is_same,
+    may_be_same,
+    steps_of,
+)
 from mirage_mlir.equivalence.symbolic.indices import (
     Index,
     Variable,
@@ -36,6 +43,7 @@ from mirage_mlir.equivalence.symbolic.terms import (
     Factor,
     Form,
     Undecided,
+    Work,
     indices_of,
 )
 
@@ -60,9 +68,15 @@ class _Table(NamedTuple):
 class Maxima(Functions):
     """Forms with maxima."""
 
-    def __init__(self, *, expand_sigmoid: bool = False) -> None:
-        super().__init__(expand_sigmoid=expand_sigmoid)
-        self._firsts: dict[_Shape, list[list[_Table]]] = {}
+    def __init__(
+        self,
+        work: Work | None = None,
+        *,
+        expand_sigmoid: bool = False,
+        roundings: bool = False,
+    ) -> None:
+        super().__init__(work, expand_sigmoid=expand_sigmoid, roundings=roundings)
+        self._firsts: dict[_Shape, list[tuple[list[_Table], Bounds]]] = {}
 
     def maximum(self, a: Form, b: Form) -> Form:
         """The larger of two values."""
@@ -193,16 +207,20 @@ class Maxima(Functions):
         needed = list(tables)
         for table in tables if len(tables) > 1 else ():
             others = [other for other in needed if other is not table]
-            if others and is_same(_reads(needed), _reads(others)):
+            if others and self._read_the_same(needed, others):
                 needed = others
         known = self._firsts.setdefault(tables[0].shape, [])
-        for first in known:
-            if may_be_same(_reads(needed), _reads(first)) and is_same(
-                _reads(needed), _reads(first)
-            ):
+        bounds = bounds_of(_reads(needed))
+        self.atoms.work.spend(len(needed) + len(known) // COMPARED_IN_A_STEP)
+        for first, theirs in known:
+            if may_be_same(bounds, theirs) and self._read_the_same(needed, first):
                 return (self._ranging(t._replace(outer=tables[0].outer)) for t in first)
-        known.append(needed)
+        known.append((needed, bounds))
         return map(self._ranging, needed)
+
+    def _read_the_same(self, a: Sequence[_Table], b: Sequence[_Table]) -> bool:
+        self.atoms.work.spend(steps_of([*_reads(a), *_reads(b)]))
+        return is_same(_reads(a), _reads(b))
 
     def _ranging(self, table: _Table) -> Ranging:
         """The entry that a table was made of, or one like it elsewhere."""

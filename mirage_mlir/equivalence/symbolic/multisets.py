@@ -17,7 +17,16 @@ from typing import NamedTuple
 from mirage_mlir.equivalence.symbolic import guards as guards_
 from mirage_mlir.equivalence.symbolic.atoms import Atoms
 from mirage_mlir.equivalence.symbolic.guards import Guard, Guards
-from mirage_mlir.equivalence.symbolic.images import Weighted, is_nothing, may_be_same, ratio
+from mirage_mlir.equivalence.symbolic.images import (
+    COMPARED_IN_A_STEP,
+    Bounds,
+    Weighted,
+    bounds_of,
+    is_nothing,
+    may_be_same,
+    ratio,
+    steps_of,
+)
 from mirage_mlir.equivalence.symbolic.indices import (
     Index,
     Variable,
@@ -73,6 +82,7 @@ class _Sum:
 
     terms: tuple[Term, ...]
     first: tuple[Term, ...]
+    bounds: Bounds
     times: Fraction = Fraction(1)
 
 
@@ -122,15 +132,21 @@ class Multisets:
         return [Term(table, factor * found.times * c) for table, c in found.first]
 
     def _sum(self, terms: tuple[Term, ...], known: Sequence[_Sum]) -> _Sum:
-        if len(terms) > 1 and is_nothing(_weighted(terms)):
-            return _Sum(terms, ())
+        reads = _reads(terms)
+        bounds = bounds_of(reads)
+        work = self.atoms.work
+        work.spend(len(terms) + len(known) // COMPARED_IN_A_STEP)
+        if len(terms) > 1:
+            work.spend(steps_of(reads))
+            if is_nothing(_weighted(terms)):
+                return _Sum(terms, (), bounds)
         for each in known:
-            if each.first is each.terms and may_be_same(_reads(terms), _reads(each.terms)):
-                self.atoms.work.spend(sum(part.steps for part in _reads((*terms, *each.terms))))
+            if each.first is each.terms and may_be_same(bounds, each.bounds):
+                work.spend(steps_of([*reads, *_reads(each.terms)]))
                 times = ratio(_weighted(terms), _weighted(each.terms))
                 if times is not None:
-                    return _Sum(terms, each.terms, times)
-        return _Sum(terms, terms)
+                    return _Sum(terms, each.terms, bounds, times)
+        return _Sum(terms, terms, bounds)
 
     def _product(
         self, table: Table, outer: Sequence[Index], coefficient: Fraction

@@ -23,7 +23,7 @@ from mirage_mlir.equivalence.symbolic.maxima import Maxima
 from mirage_mlir.equivalence.symbolic.operators import Operators
 from mirage_mlir.equivalence.symbolic.symbolic import Symbolic
 from mirage_mlir.equivalence.symbolic.tensors import Tensors
-from mirage_mlir.equivalence.symbolic.terms import TooManySteps, Undecided
+from mirage_mlir.equivalence.symbolic.terms import TooManySteps, Undecided, Work
 
 
 @dataclass(frozen=True)
@@ -35,22 +35,23 @@ class Proof:
     """Why there is no proof."""
 
 
-def prove(reference: FuncOp, candidate: FuncOp) -> Proof:
+def prove(reference: FuncOp, candidate: FuncOp, *, roundings: bool = False) -> Proof:
     """
     Compare the normal forms of two functions of one signature.
 
-    What is proved holds for all inputs for which the reference's values are real numbers.
+    What is proved holds for all inputs for which the reference's values are real numbers. With
+    `roundings` it also holds if tiles and scalars are rounded to their element types.
     """
     numbers: Numbers = {}
     pairs = zip(numbered(reference, numbers), numbered(candidate, numbers), strict=True)
     wanted = [number for number, (left, right) in enumerate(pairs) if left != right]
+    functions = _Functions(reference, candidate, roundings)
     try:
         left, right = ([returned(f)[n] for n in wanted] for f in (reference, candidate))
         try:
-            different = first_difference(reference, candidate, left, right)
+            different = functions.first_difference(left, right, Work())
         except TooManySteps:
-            cuts = cut_points(reference, candidate)
-            different = first_difference(reference, candidate, left, right, cuts)
+            different = functions.first_difference_in_parts(left, right)
     except Undecided as error:
         return Proof(False, str(error))
     if different is not None:
@@ -62,79 +63,104 @@ Cuts = Sequence[tuple[SSAValue, SSAValue]]
 """Values of a reference and a candidate that were proved equal, and are taken for arguments."""
 
 
-def first_difference(
-    reference: FuncOp,
-    candidate: FuncOp,
-    left: Sequence[SSAValue],
-    right: Sequence[SSAValue],
-    cuts: Cuts = (),
-) -> int | None:
-    """
-    Which value of the candidate has first another normal form than that of the reference.
-
-    Args:
-        reference: a function.
-        candidate: one of the same signature.
-        left: values of the reference.
-        right: values of the candidate, of the same types.
-        cuts: what is known of others.
-
-    Raises:
-        Undecided: a value has no normal form.
-    """
-    lowered = any(isinstance(op, thread.GraphOp) for f in (reference, candidate) for op in f.walk())
-    forms = Maxima(expand_sigmoid=lowered)
-    tensors = Tensors(forms)
-    operators = Operators(tensors)
-    expected = forms_of(operators, reference.body.block, left, [value for value, _ in cuts])
-    for piece in (piece for result in expected for piece in result.pieces):
-        forms.grant(piece.form, piece.guards)
-    forms.role = Role.CANDIDATE
-    found = forms_of(operators, candidate.body.block, right, [value for _, value in cuts])
-    forms.role = Role.NEITHER
-    for number, (one, other) in enumerate(zip(expected, found, strict=True)):
-        dims = [(dim, dim) for dim in range(len(one.dims))]
-        if not _equal(forms, one, tensors.aligned(one, other, dims)):
-            return number
-    return None
-
-
 MOST_TRIED = 40
 """Pairs of values that are compared to cut two functions into parts: those of a decoder layer."""
 
 
-def cut_points(reference: FuncOp, candidate: FuncOp) -> Cuts:
-    """
-    Values of two functions that are equal, each by the equality of earlier ones.
+@dataclass(frozen=True)
+class _Functions:
+    """Two functions of one signature; with `roundings` also rounding must be the same."""
 
-    Functions are equal if they are equal with equal values as further arguments, so that each part
-    of a large program is compared by itself. Only values that the reference needs whole are taken:
-    all elements of others need not be real numbers. Names propose pairs, and prove nothing.
-    """
-    needed = needed_whole(returned(reference))
-    named = {
-        value.name_hint: value
-        for op in reference.body.block.ops
-        if op in needed
-        for value in op.results
-        if value.name_hint is not None
-    }
-    pairs = [
-        (named[value.name_hint], value)
-        for op in candidate.body.block.ops
-        for value in op.results
-        if value.name_hint in named and named[value.name_hint].type == value.type
-    ]
-    cuts: list[tuple[SSAValue, SSAValue]] = []
-    for left, right in pairs[:MOST_TRIED]:
-        try:
-            if first_difference(reference, candidate, [left], [right], cuts) is None:
-                cuts.append((left, right))
-        except TooManySteps:
-            break
-        except Undecided:
-            continue
-    return cuts
+    reference: FuncOp
+    candidate: FuncOp
+    roundings: bool
+
+    @property
+    def lowered(self) -> bool:
+        """Whether a function has code of threads."""
+        functions = self.reference, self.candidate
+        return any(isinstance(op, thread.GraphOp) for f in functions for op in f.walk())
+
+    def first_difference(
+        self,
+        left: Sequence[SSAValue],
+        right: Sequence[SSAValue],
+        work: Work,
+        cuts: Cuts = (),
+    ) -> int | None:
+        """
+        Which value of the candidate has first another normal form than that of the reference.
+
+        Args:
+            left: values of the reference.
+            right: values of the candidate, of the same types.
+            work: counts the steps.
+            cuts: what is known of others.
+
+        Raises:
+            Undecided: a value has no normal form.
+        """
+        forms = Maxima(work, expand_sigmoid=self.lowered, roundings=self.roundings)
+        tensors = Tensors(forms)
+        operators = Operators(tensors)
+        block = self.reference.body.block
+        expected = forms_of(operators, block, left, [value for value, _ in cuts])
+        for piece in (piece for result in expected for piece in result.pieces):
+            forms.grant(piece.form, piece.guards)
+        forms.role = Role.CANDIDATE
+        block = self.candidate.body.block
+        found = forms_of(operators, block, right, [value for _, value in cuts])
+        forms.role = Role.NEITHER
+        for number, (one, other) in enumerate(zip(expected, found, strict=True)):
+            dims = [(dim, dim) for dim in range(len(one.dims))]
+            if not _equal(forms, one, tensors.aligned(one, other, dims)):
+                return number
+        return None
+
+    def first_difference_in_parts(
+        self, left: Sequence[SSAValue], right: Sequence[SSAValue]
+    ) -> int | None:
+        """
+        The same, where functions are too large to be compared whole.
+
+        Functions are equal if they are equal with equal values as further arguments, so that each
+        part of a large program is compared by itself. Only values that the reference needs whole
+        are taken: all elements of others need not be real numbers.
+
+        Raises:
+            Undecided: a value has no normal form.
+        """
+        cuts: list[tuple[SSAValue, SSAValue]] = []
+        steps = 0
+        for pair in self._pairs():
+            work = Work.of_part(steps)
+            try:
+                if self.first_difference([pair[0]], [pair[1]], work, cuts) is None:
+                    cuts.append(pair)
+            except TooManySteps:
+                break
+            except Undecided:
+                pass
+            steps += work.steps
+        return self.first_difference(left, right, Work.of_part(steps), cuts)
+
+    def _pairs(self) -> Sequence[tuple[SSAValue, SSAValue]]:
+        """Values that may be equal: names propose them, and prove nothing."""
+        needed = needed_whole(returned(self.reference))
+        named = {
+            value.name_hint: value
+            for op in self.reference.body.block.ops
+            if op in needed
+            for value in op.results
+            if value.name_hint is not None
+        }
+        pairs = [
+            (named[value.name_hint], value)
+            for op in self.candidate.body.block.ops
+            for value in op.results
+            if value.name_hint in named and named[value.name_hint].type == value.type
+        ]
+        return pairs[:MOST_TRIED]
 
 
 def _equal(forms: Maxima, left: Symbolic, right: Symbolic) -> bool:

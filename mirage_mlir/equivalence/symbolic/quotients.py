@@ -29,6 +29,7 @@ from mirage_mlir.equivalence.symbolic.terms import (
     Form,
     Monomial,
     Undecided,
+    Work,
     bound_of,
     components,
     indices_of,
@@ -39,8 +40,8 @@ from mirage_mlir.equivalence.symbolic.terms import (
 class Quotients(Signs):
     """Arithmetic with quotients."""
 
-    def __init__(self) -> None:
-        super().__init__()
+    def __init__(self, work: Work | None = None) -> None:
+        super().__init__(work)
         self.role = Role.REFERENCE
         """Of what is evaluated just now."""
         self.where: Guards = ()

@@ -13,7 +13,7 @@ from mirage_mlir.dialects import thread
 from mirage_mlir.equivalence.symbolic.symbolic import Symbolic
 from mirage_mlir.equivalence.symbolic.tensors import Tensors
 from mirage_mlir.equivalence.symbolic.terms import Form, Undecided
-from mirage_mlir.interpreters.operators import number_of, shape_of
+from mirage_mlir.interpreters.operators import element_type_name, number_of, shape_of
 from mirage_mlir.interpreters.thread import FUNCTIONS
 
 
@@ -69,10 +69,15 @@ class ScalarForms:
         if (name := FUNCTIONS.get(type(op))) is not None:
             return self.tensors.function(name, operands[0])
         match op:
-            case arith.ExtFOp() | arith.TruncFOp():
+            case arith.ExtFOp():
                 return operands[0]
+            case arith.TruncFOp():
+                return self.tensors.rounded(operands[0], element_type_name(op.result.type))
             case arith.NegfOp():
                 return self.tensors.scale(operands[0], Fraction(-1))
+            case math.AbsFOp():
+                opposite = self.tensors.scale(operands[0], Fraction(-1))
+                return self.tensors.pairwise(self.forms.maximum, operands[0], opposite)
             case arith.ConstantOp():
                 return self.tensors.constant(_number(op), (1,) * rank)
             case math.PowFOp() if isinstance(op.rhs.owner, arith.ConstantOp):

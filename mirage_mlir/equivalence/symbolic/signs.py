@@ -15,6 +15,7 @@ from mirage_mlir.equivalence.symbolic.terms import (
     Factor,
     Form,
     Monomial,
+    Work,
     bound_of,
     components,
     form_of,
@@ -33,8 +34,8 @@ ODD = frozenset({"tanh", "erf"})
 class Signs(Algebra):
     """Arithmetic on forms of whose signs something is known."""
 
-    def __init__(self) -> None:
-        super().__init__()
+    def __init__(self, work: Work | None = None) -> None:
+        super().__init__(work)
         self._with_maximum: dict[int, bool] = {}
         self._analytic: dict[int, bool] = {}
 

@@ -68,6 +68,12 @@ class Tensors(PieceAlgebra):
         """A function of each element."""
         return self.each(lambda form: self.forms.function(name, form), x)
 
+    def rounded(self, x: Symbolic, element_type: str) -> Symbolic:
+        """Each element as a number of an element type."""
+        if not self.forms.roundings or element_type == "f32":
+            return x
+        return self.function(f"rounded to {element_type}", x)
+
     # Reductions
 
     def sum_over(self, x: Symbolic, over: Sequence[Variable], guards: Guards) -> tuple[Piece, ...]:

@@ -41,16 +41,34 @@ class TooManySteps(Undecided):
 
 MOST_STEPS = 60_000
 """
-Factors made or named and variables replaced in one proof, about 4 s of work: programs and graphs
+Factors made or named and variables replaced in one proof, up to 2 s of work: programs and graphs
 of the tests need up to 25,000.
 """
 
 
-class Work:
-    """Counts the steps of a proof, so that it ends in time and always at the same place."""
+MOST_STEPS_IN_PARTS = 2
+"""
+How often all parts of a proof together may take `MOST_STEPS`; one alone takes it once. A decoder
+layer's parts take 0.1 times it, but for those that are too large themselves.
+"""
 
-    def __init__(self) -> None:
+
+class Work:
+    """
+    Counts the steps of a proof, so that it ends in time and always at the same place.
+
+    Args:
+        most: the steps that it may take.
+    """
+
+    def __init__(self, most: int | None = None) -> None:
         self.steps = 0
+        self.most = MOST_STEPS if most is None else most
+
+    @staticmethod
+    def of_part(before: int) -> Work:
+        """Counts the steps of a part of a proof, some parts of which took steps before."""
+        return Work(min(MOST_STEPS, MOST_STEPS_IN_PARTS * MOST_STEPS - before))
 
     def read(self, indices: Iterable[Index]) -> None:
         """Count the variables that indices read."""
@@ -61,10 +79,10 @@ class Work:
         Count some steps.
 
         Raises:
-            Undecided: there were too many.
+            TooManySteps: there were too many.
         """
         self.steps += steps
-        if self.steps > MOST_STEPS:
+        if self.steps > self.most:
             raise TooManySteps(f"the normal forms take more than {MOST_STEPS} steps")
 
 

@@ -137,7 +137,7 @@ def filled(state: Flow, op: Operation, byte: int) -> Value:
 
 
 RULES: Rules = {
-    **dict.fromkeys((*FUNCTIONS, arith.CmpiOp, arith.DivfOp), run_function),
+    **dict.fromkeys((*FUNCTIONS, arith.CmpfOp, arith.CmpiOp, arith.DivfOp), run_function),
     arith.ConstantOp: run_constant,
     arith.ExtFOp: run_rounding,
     arith.TruncFOp: run_rounding,

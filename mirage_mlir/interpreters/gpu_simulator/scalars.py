@@ -46,6 +46,23 @@ COMPARISONS: dict[int, Callable[[Array, Array], Array]] = {
 """`arith.cmpi` by the number of its predicate."""
 
 
+def _ordered(compare: Callable[[Array, Array], Array]) -> Callable[[Array, Array], Array]:
+    """A comparison that is false where an operand is NaN; numpy's `!=` alone is not."""
+    return lambda x, y: compare(x, y) & ~(np.isnan(x) | np.isnan(y))
+
+
+FLOAT_COMPARISONS: dict[int, Callable[[Array, Array], Array]] = {
+    1: np.equal,
+    2: np.greater,
+    3: np.greater_equal,
+    4: np.less,
+    5: np.less_equal,
+    6: _ordered(np.not_equal),
+    13: np.not_equal,
+}
+"""`arith.cmpf` by the number of its predicate: the ordered ones, and `une`."""
+
+
 def flushed(x: Array) -> Array:
     """Subnormal numbers become zeros of their sign (`ftz`)."""
     return np.where(np.abs(x) < SMALLEST_NORMAL, np.copysign(np.float32(0), x), x)
@@ -111,6 +128,8 @@ def function_of(op: Operation) -> Callable[..., Array]:
     """What `op` does to the values of its operands."""
     if isinstance(op, arith.CmpiOp):
         return COMPARISONS[op.predicate.value.data]
+    if isinstance(op, arith.CmpfOp):
+        return FLOAT_COMPARISONS[op.predicate.value.data]
     if isinstance(op, arith.DivfOp):
         approximate = FastMathFlag.APPROX_FUNC in op.fastmath.data
         return approximate_division if approximate else np.divide

@@ -115,7 +115,7 @@ class SharedMemory(BlockThreads):
         return np.where(self.pipelined, boxed, padded)
 
     def _stages(self) -> Array:
-        """Buffers of each tile of the loop, as `schedule-threadblock` chooses them."""
+        """Buffers of each tile of the loop, as `software-pipeline` chooses them."""
         few = copy_stages(self.staged, self.tiling.mesh.iterations)
         if not self.pipelined.any():
             return few

@@ -24,7 +24,7 @@ NON_NEGATIVE = (
 """Functions that are nowhere below zero."""
 
 MONOTONE = (
-    *(kernel.AddOp, kernel.MulOp, kernel.DivOp, kernel.MaxOp, kernel.CastOp),
+    *(kernel.AddOp, kernel.MulOp, kernel.DivOp, kernel.MaxOp, kernel.MinOp, kernel.CastOp),
     *(kernel.ReduceSumOp, kernel.ReduceMaxOp, kernel.ReduceMeanOp),
     *(kernel.BroadcastOp, kernel.TransposeOp, kernel.ReshapeOp),
 )

@@ -27,11 +27,19 @@ func.func @binary(%a: tensor<2x4x8xf32>, %b: tensor<4x1xf32>, %c: tensor<1xf32>)
   %div = kernel.div %a, %c : (tensor<2x4x8xf32>, tensor<1xf32>) -> tensor<2x4x8xf32>
   // CHECK-NEXT: %max = kernel.max %c, %a : (tensor<1xf32>, tensor<2x4x8xf32>) -> tensor<2x4x8xf32>
   %max = kernel.max %c, %a : (tensor<1xf32>, tensor<2x4x8xf32>) -> tensor<2x4x8xf32>
+  // CHECK-NEXT: %min = kernel.min %a, %b : (tensor<2x4x8xf32>, tensor<4x1xf32>) -> tensor<2x4x8xf32>
+  %min = kernel.min %a, %b : (tensor<2x4x8xf32>, tensor<4x1xf32>) -> tensor<2x4x8xf32>
   func.return
 }
 
 // CHECK-LABEL: func.func @unary(
 func.func @unary(%a: tensor<4x8xbf16>) {
+  // CHECK-NEXT: %neg = kernel.neg %a : (tensor<4x8xbf16>) -> tensor<4x8xbf16>
+  %neg = kernel.neg %a : (tensor<4x8xbf16>) -> tensor<4x8xbf16>
+  // CHECK-NEXT: %abs = kernel.abs %a : (tensor<4x8xbf16>) -> tensor<4x8xbf16>
+  %abs = kernel.abs %a : (tensor<4x8xbf16>) -> tensor<4x8xbf16>
+  // CHECK-NEXT: %erf = kernel.erf %a : (tensor<4x8xbf16>) -> tensor<4x8xbf16>
+  %erf = kernel.erf %a : (tensor<4x8xbf16>) -> tensor<4x8xbf16>
   // CHECK-NEXT: %exp = kernel.exp %a : (tensor<4x8xbf16>) -> tensor<4x8xbf16>
   %exp = kernel.exp %a : (tensor<4x8xbf16>) -> tensor<4x8xbf16>
   // CHECK-NEXT: %log = kernel.log %a : (tensor<4x8xbf16>) -> tensor<4x8xbf16>

@@ -21,6 +21,14 @@ func.func @tiles() {
   %div = threadblock.div %a, %s : (!threadblock.tile<16x32xf16>, !threadblock.tile<1x1xf32>) -> !threadblock.tile<16x32xf32>
   // CHECK-NEXT: %max = threadblock.max %s, %a : (!threadblock.tile<1x1xf32>, !threadblock.tile<16x32xf16>) -> !threadblock.tile<16x32xf32>
   %max = threadblock.max %s, %a : (!threadblock.tile<1x1xf32>, !threadblock.tile<16x32xf16>) -> !threadblock.tile<16x32xf32>
+  // CHECK-NEXT: %min = threadblock.min %a, %s : (!threadblock.tile<16x32xf16>, !threadblock.tile<1x1xf32>) -> !threadblock.tile<16x32xf32>
+  %min = threadblock.min %a, %s : (!threadblock.tile<16x32xf16>, !threadblock.tile<1x1xf32>) -> !threadblock.tile<16x32xf32>
+  // CHECK-NEXT: %neg = threadblock.neg %a : (!threadblock.tile<16x32xf16>) -> !threadblock.tile<16x32xf32>
+  %neg = threadblock.neg %a : (!threadblock.tile<16x32xf16>) -> !threadblock.tile<16x32xf32>
+  // CHECK-NEXT: %abs = threadblock.abs %a : (!threadblock.tile<16x32xf16>) -> !threadblock.tile<16x32xf32>
+  %abs = threadblock.abs %a : (!threadblock.tile<16x32xf16>) -> !threadblock.tile<16x32xf32>
+  // CHECK-NEXT: %erf = threadblock.erf %a : (!threadblock.tile<16x32xf16>) -> !threadblock.tile<16x32xf32>
+  %erf = threadblock.erf %a : (!threadblock.tile<16x32xf16>) -> !threadblock.tile<16x32xf32>
   // CHECK-NEXT: %exp = threadblock.exp %a : (!threadblock.tile<16x32xf16>) -> !threadblock.tile<16x32xf32>
   %exp = threadblock.exp %a : (!threadblock.tile<16x32xf16>) -> !threadblock.tile<16x32xf32>
   // CHECK-NEXT: %log = threadblock.log %a : (!threadblock.tile<16x32xf16>) -> !threadblock.tile<16x32xf32>

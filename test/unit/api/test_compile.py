@@ -82,7 +82,7 @@ def test_wrong_arrays(kernel: mi.CompiledKernel) -> None:
         kernel(x, w.T)
     with pytest.raises(TypeError, match="takes 2 inputs, not 1"):
         kernel(x)
-    with pytest.raises(TypeError, match=r"input 1 \('w'\) is a list, not a numpy array"):
+    with pytest.raises(TypeError, match=r"input 1 \('w'\) is a list, not a tensor"):
         kernel(x, w.tolist())
 
 

@@ -10,6 +10,8 @@ import mirage_mlir as mi
 REJECTED: list[tuple[dict[str, Any], type[Exception], str]] = [
     ({"time_limt": 3}, TypeError, "unknown option 'time_limt'; did you mean 'time_limit'?"),
     ({"profil": True}, TypeError, "unknown option 'profil'; did you mean 'profile'?"),
+    ({"backend": "cuda"}, TypeError, "no option 'backend': kernels are for NVIDIA GPUs; target="),
+    ({"config": "mlp"}, TypeError, "there is no option 'config': one search serves all programs"),
     ({"zzz": True}, TypeError, r"unknown option 'zzz' \(there are target, time_limit, "),
     ({"time_limit": "fast"}, TypeError, "time_limit is a number, not 'fast'"),
     ({"time_limit": -1}, ValueError, "time-limit is a positive number of seconds, not -1.0"),

@@ -14,15 +14,14 @@ from mirage_mlir.layouts.banks import traffic
 from mirage_mlir.layouts.layout import RegisterLayout
 from mirage_mlir.passes.analysis.buffers import shared_layout
 from mirage_mlir.passes.analysis.tile_attributes import registers_of
-from mirage_mlir.passes.assign_layouts import AssignLayoutsPass
-from mirage_mlir.passes.fuse_thread_graphs import FuseThreadGraphsPass
 from mirage_mlir.passes.layouts.tile_layouts import TileLayouts
+from mirage_mlir.passes.pipelines import lowering_passes
 
 
 def layouts(module: ModuleOp) -> list[RegisterLayout]:
     """Those of the thread graphs of the only kernel."""
-    FuseThreadGraphsPass().apply(Context(), module)
-    AssignLayoutsPass().apply(Context(), module)
+    for step in lowering_passes("H200", last="assign-layouts"):
+        step.apply(Context(), module)
     (graph,) = graphs_of(module)
     ops = list(graph.body.block.ops)
     return [registers_of(op.results[0]) for op in ops if isinstance(op, thread.GraphOp)]

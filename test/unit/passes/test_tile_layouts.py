@@ -21,11 +21,10 @@ from mirage_mlir.interpreters.gpu_simulator.traffic import TrafficWatcher
 from mirage_mlir.layouts.banks import Access as TileAccess
 from mirage_mlir.layouts.banks import CopiedPieces, Fragments, traffic
 from mirage_mlir.passes.analysis.buffers import buffer_element, is_tensor_copy, shared_layout
-from mirage_mlir.passes.assign_layouts import AssignLayoutsPass
-from mirage_mlir.passes.fuse_thread_graphs import FuseThreadGraphsPass
 from mirage_mlir.passes.layouts.tile_layouts import TileLayouts, Use
+from mirage_mlir.passes.pipelines import lowering_passes
 from mirage_mlir.passes.plan_memory import PlanMemoryPass
-from mirage_mlir.passes.schedule_threadblock import ScheduleThreadblockPass
+from mirage_mlir.passes.software_pipeline import SoftwarePipelinePass
 
 USUAL = Linear(16, 192, 96, 16, 64, 48)
 
@@ -54,8 +53,8 @@ LOOPS: dict[str, Callable[[Linear], ModuleOp]] = {
 
 
 def laid_out(module: ModuleOp, target: str) -> ModuleOp:
-    FuseThreadGraphsPass().apply(Context(), module)
-    AssignLayoutsPass(target).apply(Context(), module)
+    for step in lowering_passes(target, last="assign-layouts"):
+        step.apply(Context(), module)
     module.verify()
     return module
 
@@ -89,7 +88,7 @@ def item_of(op: Operation) -> int:
 
 def measured(module: ModuleOp) -> Counter[str]:
     """Passes of the banks by what asks for them, while the kernel runs."""
-    for step in (ScheduleThreadblockPass(), PlanMemoryPass()):
+    for step in (SoftwarePipelinePass(), PlanMemoryPass()):
         step.apply(Context(), module)
     inputs = draw(function_of(module))
     watcher = TrafficWatcher()

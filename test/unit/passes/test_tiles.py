@@ -6,7 +6,8 @@ from xdsl.ir import Block
 
 from mirage_mlir.dialects import threadblock
 from mirage_mlir.dialects.threadblock import TileType
-from mirage_mlir.passes.frontend.tile_positions import Tile, TileBuilder, aligned
+from mirage_mlir.passes.frontend.tile_positions import Tile, TileBuilder
+from mirage_mlir.search.program.positions import Positions, aligned
 from mirage_mlir.search.program.program import Axes
 
 EXTENTS = {"b": 1, "i": 8, "j": 16, "k": 32}
@@ -14,7 +15,7 @@ EXTENTS = {"b": 1, "i": 8, "j": 16, "k": 32}
 
 @pytest.fixture
 def builder() -> TileBuilder:
-    return TileBuilder(EXTENTS, ("b", "i", "j", "k"), frozenset("b"))
+    return TileBuilder(EXTENTS, Positions(("b", "i", "j", "k"), frozenset("b")))
 
 
 def tile(builder: TileBuilder, *axes: str | None) -> Tile:

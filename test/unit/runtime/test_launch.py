@@ -152,7 +152,7 @@ def test_nothing_is_packed_while_a_graph_is_captured() -> None:
     loaded.launch([1000, 2000], [3000], 0, 7)
     driver.captures = {7: 1}
     loaded.launch([1000, 2000], [3000], 0, 7)
-    with pytest.raises(CudaError, match="call the kernel once with them before"):
+    with pytest.raises(CudaError, match="call the kernel with them once before"):
         loaded.launch([1000, 4000], [3000], 0, 7)
     assert len(driver.launches) == 4
     driver.captures = {}

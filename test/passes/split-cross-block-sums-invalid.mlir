@@ -1,4 +1,4 @@
-// RUN: mirage-opt %s --split-input-file --verify-diagnostics --fuse-thread-graphs --assign-layouts="target=H200"
+// RUN: mirage-opt %s --split-input-file --verify-diagnostics --split-cross-block-sums="target=H200"
 
 // Of 16 blocks, which no cluster has, only the last one has the sum.
 func.func @apart(%x: tensor<16x64xf32>) -> tensor<16x64xf32> {

@@ -1,4 +1,4 @@
-"""Programs for the interpreters' tests, from text."""
+"""Programs for tests of interpreters and of equivalence, from text."""
 
 from collections.abc import Callable
 

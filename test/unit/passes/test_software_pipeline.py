@@ -13,14 +13,10 @@ from xdsl.ir import Operation
 from mirage_mlir.dialects import kernel, threadblock
 from mirage_mlir.dialects.layout import AwaitTileOp, AwaitTilesOp, BarrierOp, ReleaseTilesOp
 from mirage_mlir.passes.analysis.buffers import is_staged
-from mirage_mlir.passes.assign_layouts import AssignLayoutsPass
-from mirage_mlir.passes.fuse_thread_graphs import FuseThreadGraphsPass
+from mirage_mlir.passes.pipelines import lowering_passes
+from mirage_mlir.passes.schedule.block_resources import iteration_bytes, unshared_bytes
 from mirage_mlir.passes.schedule.order import reads
-from mirage_mlir.passes.schedule_threadblock import (
-    ScheduleThreadblockPass,
-    iteration_bytes,
-    unshared_bytes,
-)
+from mirage_mlir.passes.software_pipeline import SoftwarePipelinePass
 
 LINEAR = Linear(16, 192, 96, 16, 64, 48)
 HEADS = Heads(2, 16, 192, 32, 16, 64)
@@ -43,9 +39,8 @@ def scheduled(module: ModuleOp, target: str) -> kernel.GraphDefinedOp:
     """The kernel of a copy of `module`, as a block of `target` runs it."""
     module = module.clone()
     for step in (
-        FuseThreadGraphsPass(),
-        AssignLayoutsPass(target),
-        ScheduleThreadblockPass(),
+        *lowering_passes(target, last="assign-layouts"),
+        SoftwarePipelinePass(),
     ):
         step.apply(Context(), module)
     module.verify()

@@ -1,5 +1,5 @@
 // When threads wait for each other: a block's work in, before and behind the loop, and its barriers.
-// RUN: mirage-opt %s --schedule-threadblock="target=A100" | filecheck %s
+// RUN: mirage-opt %s --software-pipeline="target=A100" | filecheck %s
 
 // All threads copy a part of each tile: a barrier at the top of the loop, with the copies of six later
 // iterations still under way. Behind the loop one before what is written where the last tiles

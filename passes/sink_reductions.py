@@ -1,0 +1,72 @@
+"""The `sink-reductions` pass."""
+
+from dataclasses import dataclass
+
+from xdsl.context import Context
+from xdsl.dialects.builtin import ModuleOp
+from xdsl.ir import SSAValue
+from xdsl.passes import ModulePass
+from xdsl.pattern_rewriter import (
+    GreedyRewritePatternApplier,
+    PatternRewriter,
+    PatternRewriteWalker,
+    RewritePattern,
+    op_type_rewrite_pattern,
+)
+from xdsl.transforms.dead_code_elimination import dce
+
+from mirage_mlir.dialects import threadblock
+
+
+class SinkReduction(RewritePattern):
+    """`accumulate(reduce(x))` is `reduce(accumulate(x))` if both add or both take the maximum."""
+
+    @op_type_rewrite_pattern
+    def match_and_rewrite(self, op: threadblock.AccumulateOp, rewriter: PatternRewriter) -> None:
+        reduction = op.value.owner
+        if not isinstance(reduction, threadblock.ReduceSumOp | threadblock.ReduceMaxOp):
+            return
+        kind = "sum" if isinstance(reduction, threadblock.ReduceSumOp) else "max"
+        if op.kind.data != kind or _used_as_row_maximum(reduction.result):
+            return
+        source = reduction.input
+        accumulator = threadblock.AccumulateOp(source, kind, op.across.get_values(), op.rescale)
+        after = type(reduction)(
+            accumulator.result, reduction.dims.get_values(), threadblock.tile_type(op.result)
+        )
+        accumulator.location, after.location = op.location, reduction.location
+        rewriter.replace(op, (accumulator, after))
+
+
+def _used_as_row_maximum(value: SSAValue) -> bool:
+    """Whether sums are relative to `value`: its maximum is kept for them anyway."""
+    users = [use.operation for use in value.uses]
+    return any(isinstance(u, threadblock.AccumulateOp) and u.rescale is value for u in users)
+
+
+@dataclass(frozen=True)
+class SinkReductionsPass(ModulePass):
+    """
+    Run reductions that the loop only accumulates behind the loop.
+
+    Input (sums of 16 columns in each iteration):
+        %s = threadblock.reduce_sum %x {dims = array<i64: 1>} : (...) -> !threadblock.tile<16x1xf32>
+        %a = threadblock.accumulate %s : (...) -> !threadblock.tile<16x1xf32>
+
+    Output:
+        %a = threadblock.accumulate %x : (...) -> !threadblock.tile<16x16xf32>
+        %s = threadblock.reduce_sum %a {dims = array<i64: 1>} : (...) -> !threadblock.tile<16x1xf32>
+
+    Each thread then accumulates its own elements, and threads exchange partial sums once: no
+    iteration needs an exchange, nor a barrier where warps share a row. The same holds for maxima.
+    A maximum that sums are relative to (`rescale`) stays in the loop, which needs it. Operations
+    whose results are not used are removed.
+    """
+
+    name = "sink-reductions"
+
+    def apply(self, ctx: Context, op: ModuleOp) -> None:
+        """Rewrite every accumulator of the module."""
+        patterns = GreedyRewritePatternApplier([SinkReduction()])
+        PatternRewriteWalker(patterns).rewrite_module(op)
+        dce(op)

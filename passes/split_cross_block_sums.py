@@ -1,0 +1,153 @@
+"""The `split-cross-block-sums` pass."""
+
+from dataclasses import dataclass, replace
+
+from xdsl.context import Context
+from xdsl.dialects.builtin import ModuleOp
+from xdsl.ir import Block, Operation, SSAValue
+from xdsl.passes import ModulePass
+
+from mirage_mlir.diagnostics import fail
+from mirage_mlir.dialects import kernel, threadblock
+from mirage_mlir.dialects.common import i64_attr
+from mirage_mlir.dialects.split_k import StorePartialSumOp
+from mirage_mlir.dialects.target import settle_target
+from mirage_mlir.dialects.threadblock import Stage
+from mirage_mlir.passes.analysis.tile_attributes import (
+    fits_cluster,
+    stores_along,
+    summed_axes,
+    sums_across,
+)
+from mirage_mlir.targets.target import Target, require_known
+
+
+def split(graph: kernel.GraphDefinedOp, target: Target) -> None:
+    """Take the sums of `graph` apart if they are across more blocks than a cluster has."""
+    if graph.schedule.sums_in_workspace or fits_cluster(graph, target):
+        return
+    axes = summed_axes(graph)
+    for store in graph.body.block.ops:
+        if isinstance(store, threadblock.StoreOp) and stores_along(store, axes):
+            fail(
+                store,
+                "stores, in each of the blocks that share a sum, a tile of its own",
+                note="only the last block has a sum across blocks that are no cluster",
+            )
+    sum_within_blocks(graph)
+    for number, op in enumerate(sums_across(graph)):
+        require_first(op)
+        op.partial_sum = i64_attr(number)
+        store = StorePartialSumOp(number, op.value, op.rescale)
+        store.location = op.location
+        graph.body.block.insert_op_before(store, op)
+    graph.schedule = replace(graph.schedule, sums_in_workspace=True)
+
+
+def sum_within_blocks(graph: kernel.GraphDefinedOp) -> None:
+    """
+    Let each block sum over its own iterations, reduce that if it is to be, and then sum across.
+    """
+    stages = threadblock.stages(graph)
+    largest: dict[SSAValue, SSAValue] = {}
+    for op in sums_across(graph):
+        if stages[op.value] == Stage.LOOP:
+            _sum_iterations(graph.body.block, op, largest)
+        if op.rescale is None:
+            _reduce_first(graph.body.block, op)
+
+
+def _sum_iterations(
+    block: Block, op: threadblock.AccumulateOp, largest: dict[SSAValue, SSAValue]
+) -> None:
+    """Put the sum over the block's iterations in front of the sum `op` across blocks."""
+    rescale = op.rescale
+    own = threadblock.AccumulateOp(op.value, op.kind.data, (), rescale)
+    own.location = op.location
+    block.insert_op_before(own, op)
+    if rescale is not None and rescale not in largest:
+        # Behind the sum, which keeps this maximum in any case.
+        maximum = threadblock.AccumulateOp(rescale, "max")
+        maximum.location = op.location
+        block.insert_op_before(maximum, op)
+        largest[rescale] = maximum.result
+    op.operands[0] = own.result
+    if rescale is not None:
+        op.operands[1] = largest[rescale]
+
+
+def _reduce_first(block: Block, op: threadblock.AccumulateOp) -> None:
+    """Reduce the part of each block, not the sum `op` of all, where nothing else uses that."""
+    users = [use.operation for use in op.result.uses]
+    if len(users) != 1:
+        return
+    reduction = users[0]
+    if not isinstance(reduction, threadblock.ReduceSumOp | threadblock.ReduceMaxOp):
+        return
+    if (op.kind.data == "sum") != isinstance(reduction, threadblock.ReduceSumOp):
+        return
+    early = reduction.clone({op.result: op.value})
+    block.insert_op_before(early, op)
+    total = threadblock.AccumulateOp(early.result, op.kind.data, op.across.get_values())
+    total.location = op.location
+    block.insert_op_before(total, op)
+    reduction.result.replace_all_uses_with(total.result)
+    for old in (reduction, op):
+        old.detach()
+        old.erase()
+
+
+def require_first(op: threadblock.AccumulateOp) -> None:
+    """Nothing that `op` sums may be made of such a sum: blocks count themselves once."""
+    pending, seen = [*op.operands], set[SSAValue]()
+    while pending:
+        value = pending.pop()
+        owner = value.owner
+        if value in seen or not isinstance(owner, Operation):
+            continue
+        seen.add(value)
+        if isinstance(owner, threadblock.AccumulateOp) and owner.across.get_values():
+            fail(
+                op,
+                "sums across blocks what is made of another such sum",
+                note="blocks that are no cluster have one sum, or several at once",
+            )
+        pending += owner.operands
+
+
+@dataclass(frozen=True)
+class SplitCrossBlockSumsPass(ModulePass):
+    """
+    Split sums across more blocks than a cluster has into partial sums in device memory (split-K).
+
+    Input (on a grid of 32 blocks along axis 0):
+        %a = threadblock.accumulate %p across [0] : (...) -> !threadblock.tile<16x48xf32>
+
+    Output (types left out; the graph's schedule gets `sums_in_workspace`):
+        %b = threadblock.accumulate %p : (...) -> !threadblock.tile<16x48xf32>
+        threadblock.store_partial_sum 0 %b
+        %a = threadblock.accumulate %b across [0] {partial_sum = 0 : i64}
+
+    Each block sums over its own iterations, stores its partial sum in a workspace, and counts
+    itself; the block that finds all others counted goes on alone, with the total. Where a total is
+    only reduced, blocks reduce their partial sums first. Sums that are relative to a maximum
+    (`rescale`) store that of the block beside them. Sums of as many blocks as a cluster has, or
+    fewer, are left alone: their blocks read each other's shared memory.
+
+    Fails where blocks that share a sum store tiles of their own, where such a sum is made of
+    another one, and on a module for another target.
+    """
+
+    name = "split-cross-block-sums"
+
+    target: str | None = None
+    """The GPU, or its instruction set; if not given the module's `kernel.target`, or else H200."""
+
+    def __post_init__(self) -> None:
+        require_known(self.target)
+
+    def apply(self, ctx: Context, op: ModuleOp) -> None:
+        """Visit every `kernel.graph_defined` of the module."""
+        target = settle_target(op, self.target, self.name)
+        for graph in [g for g in op.walk() if isinstance(g, kernel.GraphDefinedOp)]:
+            split(graph, target)
