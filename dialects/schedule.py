@@ -9,8 +9,8 @@ and on the operations whose tiles are in shared memory, where each one lies
 
     %x = threadblock.load ... {layout = #x, buffer = #threadblock.buffer<offset = 1024>} : ...
 
-`assign-layouts` and `software-pipeline` write the schedule, `plan-memory` the memory plan. What
-is left out of the text has not been decided, or is not needed.
+The passes from `split-cross-block-sums` to `software-pipeline` write the schedule, `plan-memory`
+the memory plan. What is left out of the text has not been decided, or is not needed.
 """
 
 from collections.abc import Sequence

@@ -27,10 +27,12 @@ def verify(module: ModuleOp) -> None:
     Raises `InvalidOperation` at the first that is wrong, inner ones first, as `Operation.verify`
     does; that one knows no places, prints the whole module, and does not look at dominance.
     """
+    from mirage_mlir.dialects.candidate import verify_candidates
     from mirage_mlir.dialects.target import verify_target
 
     _verify_operation(module)
     verify_target(module)
+    verify_candidates(module)
     dominance = _Dominance()
     for op in module.walk():
         dominance.verify(op)

@@ -56,7 +56,6 @@ from mirage_mlir.passes.schedule.block_resources import (
     unshared_bytes,
 )
 from mirage_mlir.passes.schedule.mma_pipeline import pipelined_mmas
-from mirage_mlir.passes.schedule.multicast import form_clusters
 from mirage_mlir.passes.schedule.order import (
     before_pipeline,
     invariant_part,
@@ -92,7 +91,6 @@ class Pipelining:
     def run(self) -> None:
         """Order the graph's operations, insert waits, and write its schedule."""
         if self.has_producer:
-            form_clusters(self.graph, self.target)
             self.double_buffer()
             sections = self.with_producer()
             self.set_producer()

@@ -18,6 +18,9 @@ FOREIGN = {
     "BUFFER": "typed, and read by dialects/layout.py alone",
     "LAUNCH": "typed, and read by dialects/launch.py alone",
     "WORKSPACE": "the same",
+    "IMPLEMENTS": "`kernel.implements`, which dialects/candidate.py alone reads, and verifies",
+    "CANDIDATE": "`kernel.candidate`, likewise",
+    "UNVERIFIED": "`kernel.unverified`, likewise",
     "LAYOUT": "typed, and read by dialects/layout.py alone",
     "attribute": "copies or prints whatever there is",
     "kind.attribute_name": "sizes of optional groups, which parsing.py drops",
@@ -25,7 +28,7 @@ FOREIGN = {
 """Names that other dialects declare, or that one place reads, each with the reason."""
 
 LOOSE = (
-    "BATCHED PACKINGS INVARIANT name "
+    "PACKINGS INVARIANT name "
     "'mirage.tensor_maps' 'mirage.packings' 'mirage.rank' 'mirage.cost' 'mirage.constant_inputs'"
 )
 """Those that are not typed yet: nothing is added here, and what becomes a property goes."""
