@@ -28,7 +28,7 @@ from mirage_mlir.passes.codegen.split_k import store_partial_sum, total_of_parti
 from mirage_mlir.passes.codegen.stores import store_slots
 from mirage_mlir.passes.codegen.streams import Stream, StreamPieces, find_streams
 from mirage_mlir.passes.codegen.tile_barriers import await_tile
-from mirage_mlir.passes.layouts.wgmma_selection import written_for_wgmma
+from mirage_mlir.passes.layouts.wgmma_operands import written_for_wgmma
 
 CONSUMERS_BARRIER = 1
 """The number of the barrier at which the threads that compute synchronize; at 0 all of a block
