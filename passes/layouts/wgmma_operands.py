@@ -7,7 +7,7 @@ from mirage_mlir.decisions.wgmma import (
 )
 from mirage_mlir.diagnostics import fail
 from mirage_mlir.dialects import kernel, threadblock
-from mirage_mlir.dialects.layout import SharedAttr, layout_of, set_layout
+from mirage_mlir.dialects.layout import SharedAttr, layout_of, set_layout, shared_buffer
 from mirage_mlir.layouts.layout import (
     MMA_DEPTH,
     SWIZZLED_LINES,
@@ -18,7 +18,6 @@ from mirage_mlir.layouts.layout import (
 )
 from mirage_mlir.passes.analysis.buffers import is_tensor_copy
 from mirage_mlir.passes.analysis.tile_attributes import (
-    ZERO_PADDING,
     uses_wgmma,
 )
 from mirage_mlir.targets.tensor_map import widest_swizzle
@@ -39,7 +38,7 @@ def wgmma_tile(op: Operation) -> SharedLayout | None:
     if not swizzle:
         return None
     # `wgmma` reads whole atoms, and `mma.sync` the whole of a padded fragment.
-    step = MMA_DEPTH if ZERO_PADDING in op.attributes else SWIZZLED_LINES
+    step = MMA_DEPTH if shared_buffer(op).zero_padding else SWIZZLED_LINES
     rows, columns = (
         (rows, round_up(columns, step)) if columns_first else (round_up(rows, step), columns)
     )
