@@ -14,7 +14,7 @@ from mirage_mlir.suggestions import suggestion
 OWN_DIALECTS = frozenset(("kernel", "threadblock", "thread"))
 
 LOWERING_ATTRIBUTES = frozenset(
-    "async_proxy_fence batched double_buffered layout smem_offset zero_padding".split()
+    "async_proxy_fence double_buffered layout smem_offset zero_padding".split()
 )
 """What the passes from `assign-layouts` to `plan-memory` write on operations of a graph."""
 

@@ -23,6 +23,8 @@ PASSES: Mapping[str, str] = {
     "sink-reductions": "mirage_mlir.passes.sink_reductions:SinkReductionsPass",
     "fuse-thread-graphs": "mirage_mlir.passes.fuse_thread_graphs:FuseThreadGraphsPass",
     "split-cross-block-sums": ("mirage_mlir.passes.split_cross_block_sums:SplitCrossBlockSumsPass"),
+    "select-mma": "mirage_mlir.passes.select_mma:SelectMmaPass",
+    "select-copies": "mirage_mlir.passes.select_copies:SelectCopiesPass",
     "assign-layouts": "mirage_mlir.passes.assign_layouts:AssignLayoutsPass",
     "software-pipeline": "mirage_mlir.passes.software_pipeline:SoftwarePipelinePass",
     "plan-memory": "mirage_mlir.passes.plan_memory:PlanMemoryPass",

@@ -12,6 +12,7 @@ from mirage_mlir.passes import load_pass
 
 LOWERING = (
     "sink-reductions,fuse-thread-graphs,split-cross-block-sums{{target={target}}},"
+    "select-mma{{target={target}}},select-copies{{target={target}}},"
     "assign-layouts{{target={target}}},"
     "software-pipeline{{target={target}}},"
     "plan-memory{{target={target}}},lower-to-nvvm{{target={target} pack={pack}}}"

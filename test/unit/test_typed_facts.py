@@ -25,7 +25,7 @@ FOREIGN = {
 """Names that other dialects declare, or that one place reads, each with the reason."""
 
 LOOSE = (
-    "BATCHED SMEM_OFFSET "
+    "SMEM_OFFSET "
     "DOUBLE_BUFFERED ZERO_PADDING PROXY_FENCE COUNTER_BYTES SCRATCH_BYTES PACKINGS INVARIANT "
     "name even 'mirage.counter_bytes' 'mirage.tensor_maps' 'mirage.packings' 'mirage.rank' "
     "'mirage.occupancy_limit_bytes' 'mirage.cost' 'mirage.follows' 'mirage.constant_inputs' "
