@@ -95,7 +95,7 @@ def forms_of(
         operators: evaluates its operations.
         block: the function's.
         results: the values.
-        known: values that are taken for further arguments, whatever makes them.
+        known: values that are taken for further arguments, of which nothing is known.
         watch: is shown the value of each operation that is needed.
 
     Raises:
@@ -103,8 +103,10 @@ def forms_of(
     """
     values: dict[SSAValue, Symbolic] = {
         argument: operators.argument(number, shape_of(argument))
-        for number, argument in enumerate((*block.args, *known))
+        for number, argument in enumerate(block.args)
     }
+    for number, value in enumerate(known, len(values)):
+        values[value] = operators.argument(number, shape_of(value), "cut")
     live = live_operations(
         _owners(results), lambda op: not all(result in values for result in op.results)
     )

@@ -92,12 +92,12 @@ class Operators:
             "transpose": lambda op, x: views.transpose(x[0], integers(op, "permutation")),
         }
 
-    def argument(self, number: int, shape: Sequence[int]) -> Symbolic:
-        """An argument of the functions."""
+    def argument(self, number: int, shape: Sequence[int], kind: str = "input") -> Symbolic:
+        """An argument of the functions; or, of kind `cut`, a value that both are known to have."""
         if number not in self._arguments:
             dims = tuple(map(self.tensors.dim, shape))
             indices = [ZERO if dim.variable is None else of(dim.variable) for dim in dims]
-            form = self.forms.factor(Atom("input", str(number)), indices)
+            form = self.forms.factor(Atom(kind, str(number)), indices)
             self._arguments[number] = Symbolic((Piece((), form),), dims)
         return self._arguments[number]
 

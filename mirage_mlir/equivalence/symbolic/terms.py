@@ -121,8 +121,9 @@ class Atom:
     """
     What factors are made of; its entries read the parameters 0, 1, ..., one for each index.
 
-    Kinds are `input`, `function`, `sum` (a form as one factor) and `maximum`; all but the last have
-    at most one entry, without guards.
+    Kinds are `input`, `cut` (any value, which may be zero for many inputs, or depend on others),
+    `function`, `sum` (a form as one factor) and `maximum`; all but the last have at most one entry,
+    without guards.
     """
 
     kind: str

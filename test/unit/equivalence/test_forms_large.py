@@ -79,3 +79,55 @@ def test_names_prove_nothing(parse: Parse, monkeypatch: pytest.MonkeyPatch, fact
     (reference,), (candidate,) = parse(LAYERS), parse(SCALED.replace("2.0 :", f"{factor} :"))
     steps_of(monkeypatch, 130)
     assert not prove(reference, candidate).proved
+
+
+@pytest.mark.parametrize(
+    ("value", "divisor"),
+    [
+        ("kernel.relu %c : (T) -> T", "kernel.scale %d {factor = 1.0 : f32} : (T) -> T"),
+        ("kernel.scale %c {factor = -1.0 : f32} : (T) -> T", "kernel.add %c, %d : (T, T) -> T"),
+    ],
+    ids=["zero for many inputs", "opposite values"],
+)
+def test_parts_know_nothing_of_where_values_are_zero(
+    parse: Parse, monkeypatch: pytest.MonkeyPatch, value: str, divisor: str
+) -> None:
+    """A candidate divides by what is zero for many inputs, or for all, and both name the parts."""
+    tensor = "tensor<4x8xf32>"
+    text = LAYERS.replace("%d = kernel.silu %c : (T) -> T".replace("T", tensor), f"%d = {value}")
+    text = text.replace("%e = ", "%s = kernel.add %b, %c : (T, T) -> T\n  %e = ")
+    text = text.replace("matmul %d,", "matmul %t,").replace(
+        "%e = ", "%t = kernel.add %d, %s : (T, T) -> T\n  %e = "
+    )
+    (reference,) = parse(text.replace("T", tensor))
+    (candidate,) = parse(
+        text.replace("return %e", "return %h")
+        .replace(
+            "  func.return",
+            f"  %q = {divisor}\n  %p = kernel.mul %e, %q : (T, T) -> T\n"
+            "  %h = kernel.div %p, %q : (T, T) -> T\n  func.return",
+        )
+        .replace("T", tensor)
+    )
+    for most in (150, 200, 250, terms.MOST_STEPS):
+        steps_of(monkeypatch, most)
+        assert not prove(reference, candidate).proved
+
+
+def test_parts_together_take_few_steps(parse: Parse, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each of 30 values can be proved by itself, in fewer steps than a proof may take."""
+    spent: list[int] = []
+    spend = terms.Work.spend
+
+    def counted(work: terms.Work, steps: int) -> None:
+        spent.append(steps)
+        spend(work, steps)
+
+    text = chain(["silu"] * 30)
+    (function,) = parse(text)
+    twice = f"%o = kernel.max %v30, %v30 : ({T}, {T}) -> {T}\nfunc.return %o"
+    (other,) = parse(text.replace("func.return %v30", twice))
+    steps_of(monkeypatch, 60)
+    monkeypatch.setattr(terms.Work, "spend", counted)
+    assert not prove(function, other).proved
+    assert sum(spent) < 4 * 60
