@@ -16,7 +16,7 @@ from mirage_mlir.decisions.registers import (
     registers_side_by_side,
 )
 from mirage_mlir.layouts.layout import WARP_THREADS
-from mirage_mlir.search.cost_model.block_memory import BlockMemory
+from mirage_mlir.search.cost_model.block_buffers import BlockBuffers
 from mirage_mlir.search.cost_model.instantiate import Array
 from mirage_mlir.search.cost_model.live_values import REDUCTIONS, Mask
 from mirage_mlir.search.cost_model.tile_bytes import boxed_tile
@@ -44,7 +44,7 @@ REDUCTION_WAITS = 3
 memory one after the other."""
 
 
-class Resources(BlockMemory):
+class Resources(BlockBuffers):
     """What one derivation needs; arrays have an entry for each combination of tile sizes."""
 
     def __init__(self, tiling: Tiling, derivation: Derivation) -> None:

@@ -49,7 +49,7 @@ OTHER_BYTES = 2048
 """Scalars of rows, and what is lost where tiles start at multiples of 1024 bytes."""
 
 
-class BlockMemory(BlockThreads):
+class BlockBuffers(BlockThreads):
     """The bytes of shared memory that one derivation needs, and the stages of its loop."""
 
     def __init__(self, tiling: Tiling, derivation: Derivation) -> None:
