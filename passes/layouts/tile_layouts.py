@@ -54,7 +54,7 @@ from mirage_mlir.passes.analysis.tile_attributes import (
     reduced_sides,
     uses_wgmma,
 )
-from mirage_mlir.passes.layouts.wgmma_selection import read_by_wgmma
+from mirage_mlir.passes.layouts.wgmma_operands import read_by_wgmma
 
 PASS_COST = 8
 """Of the banks of shared memory: 128 bytes in one cycle. The costs of the others are in its units:

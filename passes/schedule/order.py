@@ -17,7 +17,7 @@ from mirage_mlir.passes.analysis.buffers import (
 )
 from mirage_mlir.passes.analysis.tile_attributes import adds_into
 from mirage_mlir.passes.layouts.batched_matmuls import brought_together
-from mirage_mlir.passes.layouts.wgmma_selection import read_by_wgmma
+from mirage_mlir.passes.layouts.wgmma_operands import read_by_wgmma
 
 
 def in_shared(value: SSAValue) -> bool:
