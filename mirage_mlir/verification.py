@@ -13,9 +13,7 @@ from mirage_mlir.suggestions import suggestion
 
 OWN_DIALECTS = frozenset(("kernel", "threadblock", "thread"))
 
-LOWERING_ATTRIBUTES = frozenset(
-    "async_proxy_fence double_buffered layout smem_offset zero_padding".split()
-)
+LOWERING_ATTRIBUTES = frozenset("batched buffer layout".split())
 """What the passes from `assign-layouts` to `plan-memory` write on operations of a graph."""
 
 ARGUMENT_ATTRIBUTES = ("kernel.constant",)
