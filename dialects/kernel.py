@@ -7,7 +7,8 @@ The `kernel` dialect: operators on tensors in device memory, and those defined b
 Tensors have static shapes and elements of type f16, bf16 or f32 (`cast` takes f8E4M3FN and f8E5M2
 too); an operator has one element type, except `cast` and the result of `matmul`. A function
 argument with the attribute `kernel.constant` never changes between calls. The attribute
-`kernel.target` of a module names the GPU (see `target`).
+`kernel.target` of a module names the GPU (see `target`), `kernel.implements` of a function the
+program that it claims to compute (see `candidate`).
 
 Source: Wu et al., "Mirage: A Multi-Level Superoptimizer for Tensor Programs" (OSDI 2025), whose
 kernel graphs these are.
@@ -37,6 +38,7 @@ from xdsl.pattern_rewriter import RewritePattern
 from xdsl.traits import IsolatedFromAbove, NoTerminator, Pure
 
 from mirage_mlir.dialects.bases import ConstantBase, MatmulBase, verify_static
+from mirage_mlir.dialects.candidate import CandidateAttr, UnverifiedAttr
 from mirage_mlir.dialects.common import (
     ELEMENT_TYPE,
     I64ArrayConstr,
@@ -340,5 +342,5 @@ Kernel = Dialect(
         *(*REPETITION_OPS, *REARRANGING_OPS),
         *(MatmulOp, ConstantOp, GraphDefinedOp),
     ],
-    [TargetAttr],
+    [TargetAttr, CandidateAttr, UnverifiedAttr],
 )

@@ -13,11 +13,12 @@ The attributes are those of `layout_attributes`.
 
 from typing import ClassVar
 
-from xdsl.dialects.builtin import I64, IntegerAttr, StringAttr, UnitAttr, i64
+from xdsl.dialects.builtin import I64, DenseArrayBase, IntegerAttr, StringAttr, UnitAttr, i64
 from xdsl.ir import Attribute, Operation, SSAValue
 from xdsl.irdl import (
     AnyAttr,
     IRDLOperation,
+    ParsePropInAttrDict,
     VarConstraint,
     irdl_op_definition,
     operand_def,
@@ -71,13 +72,23 @@ def verify_room(load: Operation, shape: tuple[int, ...]) -> None:
         raise invalid(load, f"{tile}, but its layout has memory for {room[0]} and {room[1]}")
 
 
+def verify_batched(op: Operation, batched: DenseArrayBase[I64] | None) -> None:
+    """Raises `InvalidOperation` where `batched` is no group of matmuls with a line of a buffer."""
+    if batched is not None:
+        place = batched.get_values()
+        if len(place) != 2 or min(place) < 0:
+            raise invalid(op, f"is batched as {list(place)}, not by a group and its first line")
+
+
 @irdl_op_definition
 class ConvertLayoutOp(IRDLOperation):
     """
     The same tile in another place: the `layout` attribute says where.
 
     Of a sum that lies in several blocks of a cluster each part may be `relative` to the block's own
-    maximum; who reads the tile brings all parts to the largest.
+    maximum; who reads the tile brings all parts to the largest. The left operands of matmuls that
+    are computed as one share a buffer: with `batched` the tile lies in that of a group, from a line
+    on.
     """
 
     T: ClassVar = VarConstraint("T", AnyAttr())
@@ -86,13 +97,18 @@ class ConvertLayoutOp(IRDLOperation):
 
     input = operand_def(T)
     maxima = opt_operand_def()
+    batched = opt_prop_def(DenseArrayBase.constr(i64))
     result = result_def(T)
 
+    irdl_options = (ParsePropInAttrDict(),)
     traits = traits_def(Pure())
     assembly_format = "$input (`relative` $maxima^ `:` type($maxima))? attr-dict `:` type($input)"
 
     def __init__(self, input: SSAValue, maxima: SSAValue | None = None):
         super().__init__(operands=[input, maxima], result_types=[input.type])
+
+    def verify_(self) -> None:
+        verify_batched(self, self.batched)
 
 
 STAGE_NAMES = ("invariant", "loop", "post")

@@ -5,8 +5,8 @@ What the lowering decides about a whole kernel, on its `kernel.graph_defined`.
     #threadblock.schedule<threads = 128, producer_warps = 1, stages = 5>
     #threadblock.memory<shared_bytes = 66048, mbarrier_offset = 65536, results = [-1]>
 
-`assign-layouts` and `software-pipeline` write the schedule, `plan-memory` the memory plan. What
-is left out of the text has not been decided, or is not needed.
+The passes from `split-cross-block-sums` to `software-pipeline` write the schedule, `plan-memory`
+the memory plan. What is left out of the text has not been decided, or is not needed.
 """
 
 from collections.abc import Mapping, Sequence

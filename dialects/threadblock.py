@@ -58,6 +58,7 @@ from mirage_mlir.dialects.layout import (
     RegistersAttr,
     ReleaseTilesOp,
     SharedAttr,
+    verify_batched,
 )
 from mirage_mlir.dialects.rearrangement_bases import BroadcastBase, ConcatBase, TransposeBase
 from mirage_mlir.dialects.schedule import MemoryAttr, ScheduleAttr
@@ -73,7 +74,9 @@ from mirage_mlir.dialects.threadblock_bases import (
     shape_of,
 )
 from mirage_mlir.dialects.threadblock_bases import tile_type as tile_type
+from mirage_mlir.dialects.threadblock_copies import ASYNC_COPY as ASYNC_COPY
 from mirage_mlir.dialects.threadblock_copies import TENSOR_COPY as TENSOR_COPY
+from mirage_mlir.dialects.threadblock_copies import THREAD_COPY as THREAD_COPY
 from mirage_mlir.dialects.threadblock_copies import LoadOp, StoreOp
 from mirage_mlir.dialects.threadblock_elementwise import (
     AddOp,
@@ -164,8 +167,11 @@ class AccumulateOp(IRDLOperation):
     def _verify_partial_sum(self, number: int) -> None:
         if not self.across.get_values():
             raise invalid(self, f"is partial sum {number}, and sums across no blocks")
-        block = self.parent_block()
-        stores = [op for op in block.ops if isinstance(op, StorePartialSumOp)] if block else []
+        graph = self.parent_op()
+        assert isinstance(graph, GraphDefinedOp), "checked by a trait"
+        if not graph.schedule.sums_in_workspace:
+            raise invalid(self, f"is partial sum {number} of a graph without sums_in_workspace")
+        stores = [op for op in graph.body.block.ops if isinstance(op, StorePartialSumOp)]
         own = [op for op in stores if op.number.value.data == number]
         if len(own) != 1 or not 0 <= number < len(stores):
             raise invalid(self, f"is partial sum {number}, which {len(own)} operations store")
@@ -188,7 +194,9 @@ class MatmulOp(MatmulBase, TileOp):
     The lowering decides who computes it: `warps` lie along rows, columns and depth; with
     `mma = "wgmma"` these are warpgroups, and with `swapped` they compute the transpose, so that
     columns of the tile are rows of `wgmma`. With `lhs_in_registers` the left operand is
-    loop-invariant, and stays in registers through the loop.
+    loop-invariant, and stays in registers through the loop. With `chained` it is computed from
+    another matmul's result, and lies where that has it. Matmuls of one `batched` group are computed
+    as one: their left operands share a buffer, each from a line on.
     """
 
     name = "threadblock.matmul"
@@ -199,6 +207,8 @@ class MatmulOp(MatmulBase, TileOp):
     warps = opt_prop_def(i64_array_parameter("warps"))
     swapped = opt_prop_def(UnitAttr)
     lhs_in_registers = opt_prop_def(UnitAttr)
+    chained = opt_prop_def(UnitAttr)
+    batched = opt_prop_def(i64_array_parameter("batched"))
     result = result_def(TileConstr)
 
     def verify_(self) -> None:
@@ -210,12 +220,17 @@ class MatmulOp(MatmulBase, TileOp):
         counts = () if self.warps is None else self.warps.get_values()
         if self.warps is not None and (len(counts) != 3 or min(counts) < 1):
             raise invalid(self, f"has warps {list(counts)}, not counts along rows, columns, depth")
+        if self.chained is not None and self.lhs_in_registers is not None:
+            raise invalid(self, "is chained, so that its left operand is not loop-invariant")
+        if self.batched is not None and self.swapped is None:
+            raise invalid(self, "is batched, which takes a matmul that is swapped")
+        verify_batched(self, self.batched)
 
     @property
     def warp_counts(self) -> tuple[int, int, int]:
-        """Warps, or warpgroups, along rows, columns and depth; fails before `assign-layouts`."""
+        """Warps, or warpgroups, along rows, columns and depth; fails before `select-mma`."""
         if self.warps is None:
-            fail(self, "has no warps; run assign-layouts first")
+            fail(self, "has no warps; run select-mma first")
         down, across, deep = self.warps.get_values()
         return down, across, deep
 

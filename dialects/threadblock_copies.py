@@ -33,6 +33,14 @@ from mirage_mlir.dialects.threadblock_bases import TileConstr
 TENSOR_COPY = "tensor"
 """The `copy` of a load by TMA."""
 
+ASYNC_COPY = "async"
+"""That of a load by `cp.async` of all threads."""
+
+THREAD_COPY = "threads"
+"""That of a load by all threads, through their registers."""
+
+COPIES = (TENSOR_COPY, ASYNC_COPY, THREAD_COPY)
+
 
 @irdl_op_definition
 class LoadOp(IRDLOperation):
@@ -44,8 +52,9 @@ class LoadOp(IRDLOperation):
     part. A tile with a loop map of `_` alone is loaded once, before the loop.
 
     The lowering decides how it is copied: with `copy = "tensor"` one thread has that done, box by
-    box, else all threads copy pieces. Of `multicast` blocks of a cluster each copies a part to all
-    of them; `packed` is a load from a packed copy of its tensor. A loop-invariant tile with
+    box; with "async" and "threads" all threads copy pieces, by `cp.async` or through registers;
+    without `copy` the tile is read in place. Of `multicast` blocks of a cluster each copies a part
+    to all of them; `packed` is a load from a packed copy of its tensor. A loop-invariant tile with
     `separate_wait` is waited for separately, once a matmul runs on other tiles.
     """
 
@@ -89,8 +98,9 @@ class LoadOp(IRDLOperation):
         self._verify_copy()
 
     def _verify_copy(self) -> None:
-        if self.copy is not None and self.copy.data != TENSOR_COPY:
-            raise invalid(self, f'has copy "{self.copy.data}": "{TENSOR_COPY}" is the only one')
+        if self.copy is not None and self.copy.data not in COPIES:
+            known = ", ".join(f'"{copy}"' for copy in COPIES)
+            raise invalid(self, f'has copy "{self.copy.data}", which is none of {known}')
         if self.multicast is not None and self.sharing_blocks < 2:
             raise invalid(
                 self, f"has multicast by {self.sharing_blocks} blocks: at least 2 share a tile"
@@ -102,7 +112,12 @@ class LoadOp(IRDLOperation):
     @property
     def is_tensor_copy(self) -> bool:
         """Whether tensor copies fetch the tile."""
-        return self.copy is not None
+        return self.copy is not None and self.copy.data == TENSOR_COPY
+
+    @property
+    def is_async_copy(self) -> bool:
+        """Whether threads copy the tile by `cp.async`."""
+        return self.copy is not None and self.copy.data == ASYNC_COPY
 
     @property
     def sharing_blocks(self) -> int:

@@ -29,7 +29,7 @@ from mirage_mlir.diagnostics import Diagnostic, PassFailure, Severity
 from mirage_mlir.dialects import get_all_dialects, load_dialect
 from mirage_mlir.outputs.irdl import EXPORTED, IrdlGenericTarget, IrdlTarget
 from mirage_mlir.parsing import LocatingParser
-from mirage_mlir.passes import PASSES, load_pass
+from mirage_mlir.passes import PASSES, is_pipeline, load_pass, load_pipeline
 from mirage_mlir.verification import verify
 
 
@@ -64,7 +64,12 @@ def _passes(pipeline: str) -> list[ModulePass]:
     for spec in specs:
         if spec.name not in PASSES:
             raise ValueError(f"unknown pass '{spec.name}'; there are {', '.join(PASSES)}")
-    return [load_pass(spec.name).from_spec(spec) for spec in specs]
+    names = [(spec.name, spec.parameters) for spec in specs]
+    found: list[ModulePass] = []
+    for place, spec in enumerate(specs):
+        load = load_pipeline if is_pipeline(spec.name, names[place + 1 :]) else load_pass
+        found.append(load(spec.name).from_spec(spec))
+    return found
 
 
 def _new_context() -> Context:

@@ -14,7 +14,7 @@ from mirage_mlir.suggestions import suggestion
 OWN_DIALECTS = frozenset(("kernel", "threadblock", "thread"))
 
 LOWERING_ATTRIBUTES = frozenset(
-    "async_proxy_fence batched double_buffered layout smem_offset zero_padding".split()
+    "async_proxy_fence double_buffered layout smem_offset zero_padding".split()
 )
 """What the passes from `assign-layouts` to `plan-memory` write on operations of a graph."""
 
@@ -29,10 +29,12 @@ def verify(module: ModuleOp) -> None:
     Raises `InvalidOperation` at the first that is wrong, inner ones first, as `Operation.verify`
     does; that one knows no places, prints the whole module, and does not look at dominance.
     """
+    from mirage_mlir.dialects.candidate import verify_candidates
     from mirage_mlir.dialects.target import verify_target
 
     _verify_operation(module)
     verify_target(module)
+    verify_candidates(module)
     dominance = _Dominance()
     for op in module.walk():
         dominance.verify(op)

@@ -1,40 +1,74 @@
 """Every pass of the project, by name; nothing is imported until it is asked for."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Container, Iterable, Mapping
 from importlib import import_module
+from typing import TYPE_CHECKING
 
 from xdsl.passes import ModulePass
+
+if TYPE_CHECKING:
+    from mirage_mlir.passes.pipelines import Pipeline
 
 if __name__ == "passes":
     # Two names for one module would be two classes for one pass.
     raise ImportError("import mirage_mlir.passes: the top-level folder is not a package of its own")
 
 PASSES: Mapping[str, str] = {
-    "superoptimize": "mirage_mlir.passes.superoptimize:SuperoptimizePass",
     "kernel-differentiate": "mirage_mlir.passes.kernel_differentiate:KernelDifferentiatePass",
-    "kernel-decompose": "mirage_mlir.passes.kernel_decompose:KernelDecomposePass",
     "algebraic-rewrite": "mirage_mlir.passes.algebraic_rewrite:AlgebraicRewritePass",
+    "kernel-decompose": "mirage_mlir.passes.kernel_decompose:KernelDecomposePass",
     "partition-program": "mirage_mlir.passes.partition_program:PartitionProgramPass",
+    "superoptimize": "mirage_mlir.passes.superoptimize:SuperoptimizePass",
     "verify-equivalence": "mirage_mlir.passes.verify_equivalence:VerifyEquivalencePass",
     "sink-reductions": "mirage_mlir.passes.sink_reductions:SinkReductionsPass",
     "fuse-thread-graphs": "mirage_mlir.passes.fuse_thread_graphs:FuseThreadGraphsPass",
     "split-cross-block-sums": ("mirage_mlir.passes.split_cross_block_sums:SplitCrossBlockSumsPass"),
+    "select-mma": "mirage_mlir.passes.select_mma:SelectMmaPass",
+    "select-copies": "mirage_mlir.passes.select_copies:SelectCopiesPass",
     "assign-layouts": "mirage_mlir.passes.assign_layouts:AssignLayoutsPass",
     "software-pipeline": "mirage_mlir.passes.software_pipeline:SoftwarePipelinePass",
     "plan-memory": "mirage_mlir.passes.plan_memory:PlanMemoryPass",
     "lower-to-nvvm": "mirage_mlir.passes.lower_to_nvvm:LowerToNvvmPass",
     "check-lowered-kernels": "mirage_mlir.passes.check_lowered_kernels:CheckLoweredKernelsPass",
 }
-"""
-Pass name to `module:class`; `test_registry` loads every row and compares its name.
+"""Pass name to `module:class`; `test_registry` loads every row and compares its name."""
 
-First the one that does the whole search, then the others in the order in which they run.
-"""
+PIPELINES: Mapping[str, str] = {
+    "superoptimize": "mirage_mlir.passes.superoptimize_pipeline:SuperoptimizePipeline",
+}
+"""Names that stand for several passes, as `-O2` does, unless these are written out."""
+
+VERIFICATION = "verify-equivalence"
+"""The pass behind which a search is written out."""
+
+
+def is_pipeline(name: str, behind: Iterable[tuple[str, Container[str]]]) -> bool:
+    """
+    Whether `name` in a list of passes stands for the pipeline of that name.
+
+    It does where no verification of candidates follows; `behind` are names and options of the
+    passes behind it.
+    """
+    verified = any(each == VERIFICATION and "reference" not in options for each, options in behind)
+    return name in PIPELINES and not verified
 
 
 def load_pass(name: str) -> type[ModulePass]:
     """Import the pass `name` of the table."""
-    module, _, attribute = PASSES[name].partition(":")
+    return _load(PASSES[name])
+
+
+def load_pipeline(name: str) -> "type[Pipeline]":
+    """Import the pipeline `name` of the table, which as a pass runs all of its passes."""
+    from mirage_mlir.passes.pipelines import Pipeline
+
+    loaded = _load(PIPELINES[name])
+    assert issubclass(loaded, Pipeline)
+    return loaded
+
+
+def _load(row: str) -> type[ModulePass]:
+    module, _, attribute = row.partition(":")
     loaded = getattr(import_module(module), attribute)
     assert isinstance(loaded, type)
     assert issubclass(loaded, ModulePass)

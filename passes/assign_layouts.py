@@ -8,33 +8,24 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.passes import ModulePass
 from xdsl.transforms.dead_code_elimination import dce
 
-from mirage_mlir.decisions.threads import (
-    elementwise_threads,
-    matrix_threads,
-)
 from mirage_mlir.diagnostics import fail
 from mirage_mlir.dialects import kernel, threadblock
 from mirage_mlir.dialects.target import settle_target
 from mirage_mlir.layouts.layout import (
-    WARP_THREADS,
     RegisterLayout,
 )
-from mirage_mlir.passes.analysis.tensor_loads import use_tensor_copies
+from mirage_mlir.passes.analysis.tensor_loads import lay_out_boxes
 from mirage_mlir.passes.analysis.tile_attributes import (
     cluster_sizes,
     ends_in_stores,
-    fits_cluster,
     largest_sum,
-    matmul_sizes,
+    shares_tiles,
     stores_apart,
     sums_across,
+    waits_for_split,
 )
 from mirage_mlir.passes.layouts.assignment import LayoutAssignment
-from mirage_mlir.passes.layouts.batched_matmuls import batch_matmuls
-from mirage_mlir.passes.layouts.chains import (
-    find_chains,
-    threads_of_chains,
-)
+from mirage_mlir.passes.layouts.batched_matmuls import share_buffers
 from mirage_mlir.passes.layouts.places import (
     NoCommonMaximum,
 )
@@ -46,76 +37,54 @@ from mirage_mlir.passes.layouts.wgmma_selection import swizzle_operands
 from mirage_mlir.targets.target import Target, require_known
 
 
-def choose_threads(graph: kernel.GraphDefinedOp, target: Target) -> int:
-    """Threads of the block: by accumulators where there are matmuls, else by elements."""
-    matmuls = [op for op in graph.body.block.ops if isinstance(op, threadblock.MatmulOp)]
-    if matmuls:
-        threads = threads_of_chains(graph, target)
-        if threads is not None:
-            return threads
-        return int(matrix_threads([matmul_sizes(op)[:2] for op in matmuls]))
-    largest = max(
-        prod(threadblock.shape_of(value))
-        for op in graph.body.block.ops
-        for value in (*op.operands, *op.results)
-        if isinstance(value.type, threadblock.TileType)
-    )
-    return int(elementwise_threads(largest))
-
-
 def assign(graph: kernel.GraphDefinedOp, target: Target) -> None:
-    """Give `graph` its threads and each of its operations a layout."""
-    if not (graph.schedule.sums_in_workspace or fits_cluster(graph, target)):
+    """Give each operation of `graph` a layout."""
+    if waits_for_split(graph, target):
         fail(
             sums_across(graph)[0],
             f"sums across {largest_sum(graph)} blocks, which are no cluster",
             note="run split-cross-block-sums first",
         )
-    threads = graph.schedule.threads or choose_threads(graph, target)
-    graph.schedule = replace(graph.schedule, threads=threads)
+    if not graph.schedule.threads:
+        fail(graph, "has no threads; run select-mma first")
     cluster = prod(cluster_sizes(graph))
-    shares = cluster > 1 and not stores_apart(graph)
+    shares = cluster > 1 and not shares_tiles(graph) and not stores_apart(graph)
     shares = shares and ends_in_stores(graph, threadblock.stages(graph))
     if shares:
         graph.schedule = replace(graph.schedule, cluster_reduction=True)
     sharing = cluster if shares else 1
     before = graph.body.clone()
-    assignment = assign_given(graph, threads, target, sharing, {})
+    assignment = assign_given(graph, sharing, {})
     tiles = TileLayouts(graph, threadblock.stages(graph))
     better = RegisterLayouts(graph, tiles, assignment.free).better()
     if better:
         given = {assignment.numbers[op]: layout for op, layout in better.items()}
         graph.detach_region(0)
         graph.add_region(before)
-        assign_given(graph, threads, target, sharing, given)
+        assign_given(graph, sharing, given)
         tiles = TileLayouts(graph, threadblock.stages(graph))
     tiles.run()
 
 
 def assign_given(
     graph: kernel.GraphDefinedOp,
-    threads: int,
-    target: Target,
     sharing: int,
     given: dict[int, RegisterLayout],
 ) -> LayoutAssignment:
     """Give the operations of `graph` layouts: those `given`, by their numbers, to thread graphs."""
     common: set[int] = set()
     while True:
-        assignment = try_assign(graph, threads, target, sharing, common, given)
+        assignment = try_assign(graph, sharing, common, given)
         if assignment is not None:
             break
-    if target.has_tma:
-        use_tensor_copies(graph)
+    lay_out_boxes(graph)
     swizzle_operands(graph)
-    batch_matmuls(graph)
+    share_buffers(graph)
     return assignment
 
 
 def try_assign(
     graph: kernel.GraphDefinedOp,
-    threads: int,
-    target: Target,
     sharing: int,
     common: set[int],
     given: dict[int, RegisterLayout],
@@ -129,11 +98,9 @@ def try_assign(
     ops = list(graph.body.block.ops)
     assignment = LayoutAssignment(
         graph,
-        threads,
+        graph.schedule.threads,
         threadblock.stages(graph),
-        target,
         sharing,
-        find_chains(graph, threads // WARP_THREADS, groups=target.has_wgmma),
         {ops[number] for number in common},
         given,
     )
@@ -153,7 +120,7 @@ class AssignLayoutsPass(ModulePass):
     Say where each tile lives, and insert the conversions that this takes.
 
     Input:
-        %p = threadblock.matmul %x, %w : (...) -> !threadblock.tile<16x48xf32>
+        %p = threadblock.matmul %x, %w {warps = array<i64: 1, 1, 4>} : (...)
         %a = threadblock.accumulate %p : (...) -> !threadblock.tile<16x48xf32>
 
     Output (types left out); each of four warps has a part of the sum, which a reader adds up:
@@ -165,28 +132,23 @@ class AssignLayoutsPass(ModulePass):
         %a = threadblock.accumulate %p {layout = #acc}
         %s = threadblock.convert_layout %a {layout = #parts}
 
-    A matmul whose left side is worked on element by element from another matmul's result takes
-    it from registers, where it lies already. Reductions stay in registers where one warp has all
-    that they take. Rescaled sums keep the maxima of the iterations so far; where nothing else asks
-    for the maximum of an iteration (see `row_maxima`), each warp has maxima of its own, and sums
-    are brought together after the loop.
+    Reductions stay in registers where one warp has all that they take. Rescaled sums keep the
+    maxima of the iterations so far (`online_maximum`); where nothing else asks for the maximum of
+    an iteration (see `row_maxima`), each warp has maxima of its own, and sums are brought together
+    after the loop (`merges`).
 
     The layouts of tiles in shared memory (which side the run is, padding, swizzle), and of threads
     that no matmul and no other tile decides, cost the least together: conflicts of banks in all
     accesses are counted, and what is asked of device memory (see `tile_layouts` and
-    `register_layouts`). Fixed here: warps share a matmul by least instructions, split along its
-    depth only where the sum is accumulated.
+    `register_layouts`). What warpgroups multiply is swizzled as `wgmma` reads it. Where only
+    elementwise work and stores follow the sums of a cluster, each of its blocks goes on with a
+    share of them (`cluster_reduction` in the schedule).
 
-    On a chip with tensor copies these fetch the loop's tiles where alignment allows (`copy =
-    "tensor"`); such tiles have no padding. On one with matmuls of warpgroups (`wgmma`) four warps
-    multiply tiles of 64 rows (`mma = "wgmma"`; `warps` counts groups then), or of few rows and 64
-    columns (`swapped`), straight from swizzled tiles in shared memory; what they take from another
-    matmul stays in registers. Several such matmuls of few rows with one right side, whose left
-    sides threads write, are computed as one (`batched`).
+    Tiles that tensor copies fetch have no padding.
 
-    Fails on a number of `threads` that is no multiple of 32, on an operation that has no place in a
-    kernel, such as a matmul of several matrices, on sums that split-cross-block-sums has to split,
-    and on a module for another target.
+    Fails on a graph without threads or warps (see select-mma), on tiles of the loop without copies
+    (see select-copies), on sums that split-cross-block-sums
+    has to split, on an operation that has no place in a kernel, and on a module for another target.
     """
 
     name = "assign-layouts"

@@ -4,10 +4,15 @@ from dataclasses import dataclass
 
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
+from xdsl.dialects.func import FuncOp
+from xdsl.ir import Operation
 from xdsl.passes import ModulePass
 from xdsl.pattern_rewriter import GreedyRewritePatternApplier, PatternRewriteWalker
 
-from mirage_mlir.passes.patterns.decompose import DECOMPOSITIONS
+from mirage_mlir.diagnostics import remark
+from mirage_mlir.dialects.candidate import kept_programs
+from mirage_mlir.passes.frontend.kept import functions_to_search, keep_program
+from mirage_mlir.passes.patterns.decompose import DECOMPOSITIONS, take_apart, unsearched
 
 
 @dataclass(frozen=True)
@@ -30,11 +35,37 @@ class KernelDecomposePass(ModulePass):
         %7 = kernel.div %0, %6 : (...) -> tensor<16x4096xf32>
         %y = kernel.cast %7 : (tensor<16x4096xf32>) -> tensor<16x4096xf16>
 
-    Never fails. The other operators are elementary already.
+    Never fails. The other operators are elementary already. Programs that other functions claim to
+    compute (`kernel.implements`) stay as they are.
     """
 
     name = "kernel-decompose"
 
+    only_unsearched: bool = False
+    """Whether operators that `superoptimize` has inside kernels stay: it knows norms and softmax by
+    their formulas, and an operator that is one kernel is faster alone than its parts are."""
+
+    keep_program: bool = False
+    """Whether each function is kept as it is, as `@NAME__program`, which `verify-equivalence`
+    compares with what becomes of it."""
+
     def apply(self, ctx: Context, op: ModuleOp) -> None:
+        if self.keep_program:
+            for function in functions_to_search(op):
+                keep_program(op, function)
+        kept = kept_programs(op)
         patterns = GreedyRewritePatternApplier([*DECOMPOSITIONS])
-        PatternRewriteWalker(patterns).rewrite_module(op)
+        for each in list(op.body.block.ops):
+            if isinstance(each, FuncOp) and each.sym_name.data in kept:
+                continue
+            if self.only_unsearched:
+                _take_apart_unsearched(each)
+                continue
+            for region in each.regions:
+                PatternRewriteWalker(patterns).rewrite_region(region)
+
+
+def _take_apart_unsearched(program: Operation) -> None:
+    for op in unsearched(program):
+        if take_apart(op):
+            remark(op, "is not fused as one operator: it is taken apart, as kernel-decompose does")

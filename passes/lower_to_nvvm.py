@@ -29,6 +29,7 @@ from mirage_mlir.decisions.schedule import (
 )
 from mirage_mlir.diagnostics import fail
 from mirage_mlir.dialects import kernel, threadblock
+from mirage_mlir.dialects.candidate import require_verified
 from mirage_mlir.dialects.common import byte_width
 from mirage_mlir.dialects.nvvm_attributes import TARGETS, NvvmTargetAttr
 from mirage_mlir.dialects.target import settle_target
@@ -327,7 +328,8 @@ class LowerToNvvmPass(ModulePass):
 
     Fails on operators outside a kernel, on what else is beside kernels or refers to their function,
     on results that no kernel writes, on clusters for a chip that has none, on grids with more
-    blocks along an axis than a launch takes, and on a module for another target.
+    blocks along an axis than a launch takes, on a module for another target, and at a function that
+    a search found and nobody verified (`kernel.implements`).
     """
 
     name = "lower-to-nvvm"
@@ -344,6 +346,7 @@ class LowerToNvvmPass(ModulePass):
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         """Replace every function of kernels of the module."""
+        require_verified(op)
         target = settle_target(op, self.target, self.name)
         found = [f for f in op.body.block.ops if isinstance(f, func.FuncOp) and is_compiled(f)]
         require_uncalled(op, {function.sym_name.data for function in found})

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from itertools import count
+from time import perf_counter
 
 from xdsl.context import Context
 from xdsl.dialects.builtin import ArrayAttr, DictionaryAttr, ModuleOp, StringAttr, UnitAttr
@@ -11,21 +12,26 @@ from xdsl.ir import Block, BlockArgument, Operation, Region, SSAValue
 from xdsl.passes import ModulePass
 from xdsl.rewriter import InsertPoint, Rewriter
 
+from mirage_mlir import interruption
+from mirage_mlir.diagnostics import remark
 from mirage_mlir.dialects import kernel
 from mirage_mlir.dialects.target import settle_target
+from mirage_mlir.equivalence.printed import printed
+from mirage_mlir.interruption import deferred
 from mirage_mlir.passes.frontend.check import check
-from mirage_mlir.passes.frontend.inline import is_partitioned
+from mirage_mlir.passes.frontend.inline import called_pieces, pieces_of
+from mirage_mlir.passes.frontend.kept import functions_to_search
 from mirage_mlir.passes.frontend.normalise import normalise
 from mirage_mlir.passes.frontend.piece_extraction import MAX_OPERATORS, PieceCut, partition
 from mirage_mlir.passes.frontend.pieces import PieceSearch
 from mirage_mlir.passes.frontend.plan import FunctionWriter, Plan, PlannedKernel
-from mirage_mlir.passes.frontend.printed import printed
 from mirage_mlir.passes.frontend.strided_views import is_strided_view
 from mirage_mlir.passes.frontend.to_ir import Kernel
-from mirage_mlir.passes.superoptimize import has_work
-from mirage_mlir.search.report import SearchReport
+from mirage_mlir.passes.frontend.whole import InPiecesError, whole_piece
+from mirage_mlir.progress import Progress
+from mirage_mlir.search.report import Searched, SearchReport, not_searched
 from mirage_mlir.search.single_kernel.limits import Limits
-from mirage_mlir.targets.target import require_known
+from mirage_mlir.targets.target import Target, require_known
 
 
 @dataclass(frozen=True)
@@ -50,7 +56,7 @@ class PartitionProgramPass(ModulePass):
 
     A piece is what one kernel computes best in the cost model; its operators may be in several
     pieces. Equal pieces are one function. A function that is one piece is left as it is, and so is
-    one that calls pieces already.
+    one that calls pieces already, or that others claim to compute (`kernel.implements`).
 
     Fails on a target that there is not or that the module is not for, and on operations other than
     those of the kernel dialect.
@@ -65,6 +71,14 @@ class PartitionProgramPass(ModulePass):
     max_operators: int = MAX_OPERATORS
     """Elementary operators of a piece (a norm has six); a single operator may have more."""
 
+    whole_up_to: int = 0
+    """Functions of up to so many elementary operators, which one kernel may compute, stay whole:
+    `superoptimize` looks at them as one piece, and at cuts of its own."""
+
+    time_limit: float | None = None
+    """Seconds of search that the whole program may take: after half of them the best cut so far is
+    taken."""
+
     def __post_init__(self) -> None:
         require_known(self.target)
         if self.max_operators < 1:
@@ -72,17 +86,52 @@ class PartitionProgramPass(ModulePass):
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         """Visit every function of the module that has operators."""
-        target = settle_target(op, self.target, self.name)
-        search = PieceSearch(target, Limits(), SearchReport())
-        for function in [f for f in op.walk() if isinstance(f, FuncOp)]:
-            if not has_work(function) or is_partitioned(function):
-                continue
-            check(function)
-            normal = function.clone()
-            normalise(normal)
-            cuts = partition(normal, target, search.seconds, self.max_operators)
-            if len(cuts) > 1:
-                _Outliner(op, function, normal).outline(cuts)
+        self.cut(op)
+
+    def cut(self, module: ModuleOp, noted: Searched = not_searched) -> None:
+        """Do what the pass does; what it searched for each function goes to `noted`."""
+        target = settle_target(module, self.target, self.name)
+        with deferred():
+            for function in functions_to_search(module):
+                if not called_pieces(function, pieces_of(module)):
+                    self._cut(module, function, target, noted)
+
+    def _cut(self, module: ModuleOp, function: FuncOp, target: Target, noted: Searched) -> None:
+        check(function)
+        normal = function.clone()
+        normalise(normal)
+        reason = self._why_cut(normal)
+        if reason is None:
+            return
+        report = SearchReport(function.sym_name.data, target.name)
+        limits = self._limits()
+        Progress.say(f"cutting @{report.function} into pieces")
+        search = PieceSearch(target, limits, report)
+        with report.phase("partition"):
+            cuts = partition(
+                normal, target, search.seconds, self.max_operators, expired=limits.expired
+            )
+        if limits.expired():
+            report.cut.append(f"ways to cut the program after half of {limits.reason}")
+        noted(report)
+        if len(cuts) > 1:
+            if self.whole_up_to:
+                remark(reason.op, str(reason))
+            _Outliner(module, function, normal).outline(cuts)
+
+    def _why_cut(self, normal: FuncOp) -> InPiecesError | None:
+        """Why a function is cut; None where it is small enough to be left whole."""
+        try:
+            whole_piece(normal, self.whole_up_to)
+        except InPiecesError as error:
+            return error
+        return None
+
+    def _limits(self) -> Limits:
+        if self.time_limit is None:
+            return Limits(cancelled=interruption.requested)
+        # The other half is for the search of the pieces.
+        return Limits(perf_counter() + self.time_limit / 2, cancelled=interruption.requested)
 
 
 @dataclass

@@ -1,7 +1,10 @@
 """Sequences of passes that more than one part of the compiler runs."""
 
-from collections.abc import Iterator
+from abc import abstractmethod
+from collections.abc import Iterator, Sequence
 
+from xdsl.context import Context
+from xdsl.dialects.builtin import ModuleOp
 from xdsl.passes import ModulePass
 from xdsl.utils.arg_spec import parse_pipeline
 
@@ -9,6 +12,7 @@ from mirage_mlir.passes import load_pass
 
 LOWERING = (
     "sink-reductions,fuse-thread-graphs,split-cross-block-sums{{target={target}}},"
+    "select-mma{{target={target}}},select-copies{{target={target}}},"
     "assign-layouts{{target={target}}},"
     "software-pipeline{{target={target}}},"
     "plan-memory{{target={target}}},lower-to-nvvm{{target={target} pack={pack}}}"
@@ -24,3 +28,15 @@ def lowering_passes(
         yield load_pass(spec.name).from_spec(spec)
         if spec.name == last:
             return
+
+
+class Pipeline(ModulePass):
+    """Several passes under one name; as a pass it runs all of them."""
+
+    @abstractmethod
+    def passes(self) -> Sequence[ModulePass]:
+        """The passes, in order."""
+
+    def apply(self, ctx: Context, op: ModuleOp) -> None:
+        for each in self.passes():
+            each.apply(ctx, op)

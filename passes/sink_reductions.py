@@ -16,6 +16,7 @@ from xdsl.pattern_rewriter import (
 from xdsl.transforms.dead_code_elimination import dce
 
 from mirage_mlir.dialects import threadblock
+from mirage_mlir.dialects.candidate import require_verified
 
 
 class SinkReduction(RewritePattern):
@@ -61,12 +62,15 @@ class SinkReductionsPass(ModulePass):
     iteration needs an exchange, nor a barrier where warps share a row. The same holds for maxima.
     A maximum that sums are relative to (`rescale`) stays in the loop, which needs it. Operations
     whose results are not used are removed.
+
+    Fails at a function that a search found and nobody verified (`kernel.implements`).
     """
 
     name = "sink-reductions"
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         """Rewrite every accumulator of the module."""
+        require_verified(op)
         patterns = GreedyRewritePatternApplier([SinkReduction()])
         PatternRewriteWalker(patterns).rewrite_module(op)
         dce(op)

@@ -9,6 +9,7 @@ from xdsl.passes import ModulePass
 from mirage_mlir.diagnostics import fail
 from mirage_mlir.dialects import kernel
 from mirage_mlir.dialects.target import settle_target
+from mirage_mlir.passes.analysis.tile_attributes import has_layouts
 from mirage_mlir.passes.schedule.pipelining import Pipelining
 from mirage_mlir.targets.target import require_known
 
@@ -39,10 +40,6 @@ class SoftwarePipelinePass(ModulePass):
     iteration of such a loop has two buffers (`double_buffered`) where they synchronize less often
     then, and they compute what they can while warpgroups multiply.
 
-    Blocks that differ only along an axis of the grid that a tile does not depend on load the same
-    tile. Those of a cluster then copy a part each to all of them (`multicast`), where the graph has
-    clusters, `cluster [2, 1]`, or gets them here because copies take longer than matmuls.
-
     Fails on a graph without layouts, and on a module for another target.
     """
 
@@ -63,6 +60,6 @@ class SoftwarePipelinePass(ModulePass):
         """Visit every `kernel.graph_defined` of the module."""
         target = settle_target(op, self.target, self.name)
         for graph in [g for g in op.walk() if isinstance(g, kernel.GraphDefinedOp)]:
-            if not graph.schedule.threads:
+            if not has_layouts(graph):
                 fail(graph, "has no layouts; run assign-layouts first")
             Pipelining(graph, target, self.stages).run()

@@ -14,17 +14,17 @@ from mirage_mlir.dialects.split_k import StorePartialSumOp
 from mirage_mlir.dialects.target import settle_target
 from mirage_mlir.dialects.threadblock import Stage
 from mirage_mlir.passes.analysis.tile_attributes import (
-    fits_cluster,
     stores_along,
     summed_axes,
     sums_across,
+    waits_for_split,
 )
 from mirage_mlir.targets.target import Target, require_known
 
 
 def split(graph: kernel.GraphDefinedOp, target: Target) -> None:
     """Take the sums of `graph` apart if they are across more blocks than a cluster has."""
-    if graph.schedule.sums_in_workspace or fits_cluster(graph, target):
+    if not waits_for_split(graph, target):
         return
     axes = summed_axes(graph)
     for store in graph.body.block.ops:
@@ -120,13 +120,13 @@ class SplitCrossBlockSumsPass(ModulePass):
     """
     Split sums across more blocks than a cluster has into partial sums in device memory (split-K).
 
-    Input (on a grid of 32 blocks along axis 0):
-        %a = threadblock.accumulate %p across [0] : (...) -> !threadblock.tile<16x48xf32>
+    Input (with 32 blocks along axis 1 of the grid):
+        %a = threadblock.accumulate %p across [1] : (...) -> !threadblock.tile<16x64xf32>
 
     Output (types left out; the graph's schedule gets `sums_in_workspace`):
-        %b = threadblock.accumulate %p : (...) -> !threadblock.tile<16x48xf32>
+        %b = threadblock.accumulate %p : (...) -> !threadblock.tile<16x64xf32>
         threadblock.store_partial_sum 0 %b
-        %a = threadblock.accumulate %b across [0] {partial_sum = 0 : i64}
+        %a = threadblock.accumulate %b across [1] {partial_sum = 0 : i64}
 
     Each block sums over its own iterations, stores its partial sum in a workspace, and counts
     itself; the block that finds all others counted goes on alone, with the total. Where a total is

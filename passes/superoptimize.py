@@ -2,43 +2,36 @@
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from itertools import islice
 
 from xdsl.context import Context
-from xdsl.dialects.builtin import (
-    FloatAttr,
-    IntegerAttr,
-    ModuleOp,
-    StringAttr,
-    TensorType,
-    f64,
-    i64,
-)
-from xdsl.dialects.func import FuncOp, ReturnOp
-from xdsl.ir import BlockArgument, Operation
+from xdsl.dialects.builtin import ModuleOp
+from xdsl.dialects.func import CallOp, FuncOp
 from xdsl.passes import ModulePass
 from xdsl.rewriter import Rewriter
-from xdsl.utils.hints import isa
 
-from mirage_mlir.diagnostics import fail, remark
-from mirage_mlir.dialects import kernel
-from mirage_mlir.dialects.common import FloatType
+from mirage_mlir.diagnostics import remark
+from mirage_mlir.dialects.candidate import CandidateAttr, describe, program_of
 from mirage_mlir.dialects.target import settle_target
-from mirage_mlir.equivalence import EquivalenceReport, Verdict, check_equivalence
 from mirage_mlir.equivalence.check import BUDGET
-from mirage_mlir.equivalence.comparison_report import Comparison, Noted, not_noted
 from mirage_mlir.interruption import deferred
 from mirage_mlir.passes.frontend.check import check
+from mirage_mlir.passes.frontend.correspondence import Correspondence
 from mirage_mlir.passes.frontend.effort import MAX_KERNELS, Effort
 from mirage_mlir.passes.frontend.explained import explained
-from mirage_mlir.passes.frontend.inline import inline_pieces, is_partitioned
+from mirage_mlir.passes.frontend.inline import Flat, called_pieces, flattened, pieces_of
+from mirage_mlir.passes.frontend.kept import (
+    free_name,
+    functions_to_search,
+    keep_program,
+    rank_as,
+)
 from mirage_mlir.passes.frontend.optimizer import Optimizer
 from mirage_mlir.passes.frontend.plan import FunctionWriter, Plan
 from mirage_mlir.passes.frontend.precision import AS_F32, ask_for, check_precision
 from mirage_mlir.passes.frontend.proofs import PieceProofs
 from mirage_mlir.passes.frontend.tile_positions import ArrangementError
 from mirage_mlir.progress import Progress
-from mirage_mlir.search.report import SearchReport
+from mirage_mlir.search.report import Searched, SearchReport, not_searched
 from mirage_mlir.targets.target import DEFAULT_TARGET, require_known, target_named
 
 
@@ -52,109 +45,75 @@ class Candidate:
     """Whether it has each operator alone: the program as it was written."""
     report: SearchReport
     """What the search did until then, and this candidate."""
-    proof: EquivalenceReport | None = None
-    """What comparing it with the function came to; None where nobody did yet."""
+    parts: Sequence[Sequence[int]] = ()
+    """Numbers of values of the program and of the function that should be equal, in turn."""
 
-    def compared(self, reference: FuncOp) -> EquivalenceReport:
-        """Whether it computes what `reference` does."""
-        if self.plan.comparison is None:
-            return check_equivalence(reference, self.function)
-        return self.plan.comparison(self.plan, reference, self.function)
+    def attribute(self) -> CandidateAttr:
+        """What is said of the function in the IR."""
+        plan = self.plan
+        return CandidateAttr.of(plan.structure, plan.seconds, alone=self.alone, parts=self.parts)
 
 
 def candidates(
-    function: FuncOp, target: str = DEFAULT_TARGET, effort: Effort | None = None
+    function: FuncOp | Flat,
+    target: str = DEFAULT_TARGET,
+    effort: Effort | None = None,
+    program: FuncOp | None = None,
 ) -> Iterator[Candidate]:
     """
     Functions that may replace `function`, which is left alone: the fastest in the model first.
 
     Those after the one with each operator alone are slower in the model, and for timing only.
 
+    Args:
+        function: what is searched, decomposed as `kernel-decompose` does where that is needed.
+        target: the GPU.
+        effort: how much is searched.
+        program: the function as it was written, of whose values candidates speak.
+
     Raises:
         ValueError: there is no such target, or no lowering for it.
         DiagnosticException: an operator has no kernel at all.
     """
+    flat = function if isinstance(function, Flat) else Flat(function.clone())
     effort = effort or Effort()
     limits = effort.limits()
     row = target_named(target)
     row.require_lowering()
-    report = SearchReport(function.sym_name.data, target)
+    report = SearchReport(flat.function.sym_name.data, target)
     Progress.say(f"searching for @{report.function}")
     proofs = PieceProofs(effort.verify_budget)
-    optimizer = Optimizer(function.clone(), row, limits, report, proofs)
+    place = flat.function.clone()
+    optimizer = Optimizer(flat.function, row, limits, report, proofs, flat.cuts)
+    same: Correspondence | None = None
     for plan, alone in optimizer.plans():
         try:
             writer = FunctionWriter(plan)
             written = writer.write()
         except ArrangementError as error:
             report.refuse(f"{plan.structure}: {error}")
-            remark(function, f"{plan.structure} was left out: {error}", detail=True)
+            remark(place, f"{plan.structure} was left out: {error}", detail=True)
             continue
+        same = same or Correspondence(program or place, flat.function, optimizer.copied)
         others = [each for each in optimizer.considered if each is not plan]
         found = report.of_candidate(plan.count, plan.seconds, plan.structure, alone=alone)
         found.explanation = explained(plan, writer.launched, others, optimizer.target)
         found.stopped = limits.reason if limits.expired() else ""
-        yield Candidate(written, plan, alone, found)
+        yield Candidate(written, plan, alone, found, same.parts(plan, writer, written))
 
 
-def verified(
-    function: FuncOp,
-    target: str = DEFAULT_TARGET,
-    effort: Effort | None = None,
-    *,
-    unverified: bool = False,
-    noted: Noted = not_noted,
-) -> Iterator[Candidate]:
-    """
-    The candidates that are proved or tested; with `unverified`, without any, one that is not.
-
-    Every comparison that is made goes to `noted`, also those of candidates that are refused.
-
-    Raises:
-        ValueError: there is no such target.
-        DiagnosticException: an operator has no kernel at all, or no candidate is verified.
-    """
-    refused: list[tuple[Candidate, EquivalenceReport]] = []
-    some = False
-    for found in candidates(function, target, effort):
-        report = found.report
-        with report.phase("verification"):
-            proof = found.compared(function)
-        candidate = replace(found, proof=proof)
-        noted(Comparison(function.sym_name.data, candidate.plan.structure, proof))
-        report.verification, report.rejected = proof.headline, len(refused)
-        if proof.accepted(unverified=False):
-            some = True
-            yield candidate
-            continue
-        refused.append((candidate, proof))
-        structure = candidate.plan.structure
-        remark(function, f"{structure} was rejected, {proof.verdict.value}: {proof}")
-    if not some:
-        yield _unverified(function, refused, allowed=unverified)
+Found = Callable[[FuncOp], FuncOp | None]
+"""A function for another one that is known, so that no search is needed; it is verified as well."""
 
 
-def _unverified(
-    function: FuncOp, refused: Sequence[tuple[Candidate, EquivalenceReport]], *, allowed: bool
-) -> Candidate:
-    """The best candidate that may be right; an error where nobody asked for it."""
-    for candidate, proof in refused:
-        if proof.accepted(unverified=allowed):
-            remark(function, f"NOT VERIFIED, as allowed: {proof.verdict.value}: {proof}")
-            return candidate
-    reasons = dict.fromkeys(f"{proof.verdict.value}: {proof}" for _, proof in refused)
-    doubtful = [proof for _, proof in refused if proof.verdict is not Verdict.DIFFERENT]
-    fail(
-        function,
-        f"has no kernels that are verified: {'; '.join(reasons)}",
-        note="--allow-unverified returns the best one all the same" if doubtful else None,
-    )
+def unknown(function: FuncOp) -> FuncOp | None:
+    """For those who know nothing before a search."""
 
 
 @dataclass(frozen=True)
 class SuperoptimizePass(ModulePass):
     """
-    Replace functions of kernel operators by the fastest equivalent uGraphs that a search finds.
+    Write the fastest uGraphs that a search finds for functions of kernel operators, unverified.
 
     Input:
         %y = kernel.rms_norm %x {eps = 1.0e-05 : f32} : (...) -> tensor<16x4096xf16>
@@ -165,15 +124,20 @@ class SuperoptimizePass(ModulePass):
           ...
         } : (tensor<16x4096xf16>, tensor<4096x6144xf16>) -> tensor<16x6144xf16>
 
-    A function that calls pieces of itself, as partition-program leaves it, is written as one again.
+    The fastest candidate in the cost model has the function's name, others follow as
+    `@NAME__candidate_<i>`, each operator as a graph of its own among them. All claim to compute
+    `@NAME__program` (`kernel.implements`), a copy of the function as it was before, unless
+    `kernel-decompose{keep-program=true}` kept one. `verify-equivalence` compares them, and the
+    lowering refuses what it has not compared.
 
-    What is found is verified before it is taken: proved by normal forms or tested, and accurate.
-    Where nothing better is found, the result has each operator as a graph of its own, and a remark
-    says so.
+    Where no `verify-equivalence` follows, `superoptimize` on a command line of `mirage-opt` stands
+    for the pipeline of the same name, in which this pass is the third.
+
+    A function that calls pieces of itself, as partition-program leaves it, is searched piece by
+    piece and written as one again.
 
     Fails on a target that there is not or that the module is not for, on operations other than
-    those of the kernel dialect, on an operator for which no kernel exists, and where nothing that
-    was found is verified.
+    those of the kernel dialect, and on an operator for which no kernel exists.
     """
 
     name = "superoptimize"
@@ -186,7 +150,7 @@ class SuperoptimizePass(ModulePass):
     """Seconds of search after which the best so far is taken."""
 
     top_k: int = 1
-    """How many results to keep: the others follow as `@NAME__candidate_<i>`."""
+    """How many candidates to look for, at least; more are written where the search has them."""
 
     max_kernels: int = MAX_KERNELS
     """How many kernels a plan may have, for a program that is searched as one piece."""
@@ -194,14 +158,12 @@ class SuperoptimizePass(ModulePass):
     jobs: int = 1
     """How many processes search; the result is the same for any number."""
 
+    verify_budget: float = BUDGET
+    """Seconds that random tests of one piece may take: of large programs only pieces are taken that
+    are proved or tested."""
+
     f32: str = AS_F32
     """What products of f32 are: 3xtf32, as precise as f32, or tf32, as if each asked for it."""
-
-    allow_unverified: bool = False
-    """Whether the best graph is returned where none is verified; reports say NOT VERIFIED."""
-
-    verify_budget: float = BUDGET
-    """Seconds that random tests of a result may take; above it normal forms have to prove it."""
 
     def __post_init__(self) -> None:
         check_precision(self.f32)
@@ -218,8 +180,7 @@ class SuperoptimizePass(ModulePass):
 
         Ctrl-C ends the search: the best so far is taken.
         """
-        search = self.settled(op)
-        rewrite(op, lambda function: replacement(search.search(function)))
+        self.search(op)
 
     def settled(self, module: ModuleOp) -> "SuperoptimizePass":
         """This pass with the target that `module`, which notes it, is compiled for from now on."""
@@ -227,63 +188,64 @@ class SuperoptimizePass(ModulePass):
         ask_for(self.f32, module)
         return replace(self, target=target.name)
 
-    def search(self, function: FuncOp, noted: Noted = not_noted) -> Sequence[Candidate]:
+    def search(
+        self, module: ModuleOp, noted: Searched = not_searched, known: Found = unknown
+    ) -> None:
         """
-        What is found for a function, the best first; every comparison goes to `noted`.
+        Do what the pass does.
 
-        Raises:
-            DiagnosticException: an operator has no kernel at all, or no candidate is verified.
+        What was searched goes to `noted`, with a report for each candidate, in the order in which
+        they are in the module.
         """
-        target, effort = self.target or DEFAULT_TARGET, self.effort()
-        found = verified(function, target, effort, unverified=self.allow_unverified, noted=noted)
-        kept = list(islice(found, self.top_k))
-        best = kept[0]
-        if best.report.stopped:
-            remark(function, f"{best.report.stopped} ended the search: the best so far is taken")
-        if best.alone and len(best.plan.kernels) > 1:
-            remark(function, "no better graph was found: each operator is a kernel of its own")
-        for line in best.report.lines():
+        settled = self.settled(module)
+        with deferred():
+            for function in functions_to_search(module):
+                keep_program(module, function)
+                pieces = called_pieces(function, pieces_of(module))
+                if (found := known(function)) is not None:
+                    _take_known(function, found)
+                else:
+                    settled._write(module, function, _program(module, function), noted)
+                _erase_uncalled(module, pieces)
+
+    def _write(self, module: ModuleOp, function: FuncOp, program: FuncOp, noted: Searched) -> None:
+        """Put candidates in the place of a function that claims to compute `program`."""
+        flat = flattened(function, pieces_of(module))
+        check(flat.function)
+        found = list(candidates(flat, self.target or DEFAULT_TARGET, self.effort(), program))
+        for candidate in found:
+            describe(candidate.function, candidate.attribute())
+            noted(candidate.report)
+        if stopped := found[0].report.stopped:
+            remark(function, f"{stopped} ended the search: the best so far is taken")
+        for line in found[0].report.lines():
             remark(function, line, detail=True)
-        return kept
+        taken: list[str] = []
+        for rank, candidate in enumerate(found[1:], start=1):
+            name = free_name(module, f"{function.sym_name.data}__candidate_{rank}", taken)
+            rank_as(candidate.function, name, rank, candidate.plan.seconds)
+            taken.append(name)
+        Rewriter.replace_op(function, [candidate.function for candidate in found])
 
 
-def rewrite(module: ModuleOp, found: Callable[[FuncOp], Sequence[FuncOp]]) -> None:
-    """Put what is `found` for it in the place of each function of `module` that has operators."""
-    with deferred():
-        for function in [f for f in module.walk() if isinstance(f, FuncOp)]:
-            if has_work(function) and not is_partitioned(function):
-                check(function)
-                Rewriter.replace_op(function, found(function))
-        inline_pieces(module)
+def _program(module: ModuleOp, function: FuncOp) -> FuncOp:
+    """What a function claims to compute."""
+    name = program_of(function)
+    functions = (op for op in module.walk() if isinstance(op, FuncOp))
+    return next(op for op in functions if op.sym_name.data == name)
 
 
-def replacement(found: Sequence[Candidate]) -> list[FuncOp]:
-    """
-    Functions to put in the place of the one that candidates, the best first, were found for.
-
-    Those of further candidates have their rank, and their modelled time in seconds.
-    """
-    functions = [candidate.function.clone() for candidate in found]
-    for rank, (function, candidate) in enumerate(zip(functions, found, strict=True)):
-        if rank > 0:
-            function.sym_name = StringAttr(f"{function.sym_name.data}__candidate_{rank}")
-            function.attributes["mirage.rank"] = IntegerAttr(rank, i64)
-            function.attributes["mirage.cost"] = FloatAttr(candidate.plan.seconds, f64)
-    return functions
+def _take_known(function: FuncOp, known: FuncOp) -> None:
+    """Put a function that is known in the place of another one, which it claims to compute."""
+    copy = known.clone()
+    copy.attributes |= function.attributes
+    Rewriter.replace_op(function, copy)
 
 
-def has_work(function: FuncOp) -> bool:
-    """Whether `function` has operators, or returns an argument, which takes a copy."""
-    if any(is_operator(op) for op in function.walk()):
-        return True
-    return any(
-        isinstance(last := block.last_op, ReturnOp)
-        and any(isinstance(value, BlockArgument) for value in last.operands)
-        and all(isa(value.type, TensorType[FloatType]) for value in last.operands)
-        for block in function.body.blocks
-    )
-
-
-def is_operator(op: Operation) -> bool:
-    """Whether `op` is of the kernel dialect and not yet a graph."""
-    return op.name.startswith("kernel.") and not isinstance(op, kernel.GraphDefinedOp)
+def _erase_uncalled(module: ModuleOp, names: Sequence[str]) -> None:
+    """Take away those of the functions `names` that nobody calls."""
+    called = {op.callee.string_value() for op in module.walk() if isinstance(op, CallOp)}
+    for op in list(module.walk()):
+        if isinstance(op, FuncOp) and op.sym_name.data in names:
+            if op.sym_name.data not in called:
+                Rewriter.erase_op(op)

@@ -1,51 +1,90 @@
 """The `verify-equivalence` pass."""
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from xdsl.context import Context
-from xdsl.dialects.builtin import ModuleOp
+from xdsl.dialects.builtin import ModuleOp, StringAttr
 from xdsl.dialects.func import FuncOp
 from xdsl.passes import ModulePass
+from xdsl.rewriter import Rewriter
 
 from mirage_mlir.diagnostics import fail, remark
-from mirage_mlir.equivalence import Verdict, check_equivalence
+from mirage_mlir.dialects import kernel
+from mirage_mlir.dialects.candidate import (
+    candidate_of,
+    kept_programs,
+    mark_unverified,
+    unmark,
+)
+from mirage_mlir.equivalence import EquivalenceReport, Verdict, check_equivalence
 from mirage_mlir.equivalence.check import BUDGET
 from mirage_mlir.equivalence.comparison_report import Comparison, Noted, not_noted
+from mirage_mlir.equivalence.parts import PartVerifier
 from mirage_mlir.equivalence.random_tests import LANES, MOST_LANES
+from mirage_mlir.passes.frontend.effort import MOST_CANDIDATES, check_between
+from mirage_mlir.passes.frontend.inline import inline_pieces
+from mirage_mlir.passes.frontend.kept import free_name, functions_to_search, rank_as, unrank
+from mirage_mlir.progress import Progress
+
+
+@dataclass(frozen=True)
+class Verified:
+    """What verification says of the candidates for one function."""
+
+    kept: Sequence[FuncOp]
+    """Those that are taken, the best first, under the names that they have from now on."""
+    ranks: Sequence[int]
+    """The places that they had among all."""
+    reports: Sequence[EquivalenceReport]
+    """What their comparisons came to."""
 
 
 @dataclass(frozen=True)
 class VerifyEquivalencePass(ModulePass):
     """
-    Check that a function computes what another one computes, and as accurately.
+    Keep the functions that compute, as accurately, what they claim to; or compare two functions.
 
-    Input (`reference=f candidate=g`):
-        func.func @f(%x: tensor<4x8xf32>) -> tensor<4x8xf32> {
+    Input:
+        func.func private @f__program(%x: tensor<4x8xf32>) -> tensor<4x8xf32> {
           %y = kernel.silu %x : (tensor<4x8xf32>) -> tensor<4x8xf32>
           func.return %y : tensor<4x8xf32>
         }
-        func.func @g(%x: tensor<4x8xf32>) -> tensor<4x8xf32> {
+        func.func @f(%x: tensor<4x8xf32>) -> tensor<4x8xf32>
+            attributes {kernel.implements = @f__program} {
           %s = kernel.sigmoid %x : (tensor<4x8xf32>) -> tensor<4x8xf32>
           %y = kernel.mul %x, %s : (tensor<4x8xf32>, tensor<4x8xf32>) -> tensor<4x8xf32>
           func.return %y : tensor<4x8xf32>
         }
 
-    Output: the same module, and a remark at @g with the arguments: proved, if the normal forms are
-    equal, or why that is not known; tested, modulo random primes, with error bound, theorem and
-    seed; the rounding error. One argument is enough. `mirage-opt --verify-report=FILE` writes the
-    same as JSON.
+    Output:
+        func.func @f(%x: tensor<4x8xf32>) -> tensor<4x8xf32> {
+          %s = kernel.sigmoid %x : (tensor<4x8xf32>) -> tensor<4x8xf32>
+          %y = kernel.mul %x, %s : (tensor<4x8xf32>, tensor<4x8xf32>) -> tensor<4x8xf32>
+          func.return %y : tensor<4x8xf32>
+        }
 
-    Fails on functions that differ (with the first element as witness, in the fields and in f64, and
-    the first operator of @g whose value is no part of @f), that are equal but for rounding errors
-    over the tolerance, or that cannot be decided (with the reason).
+    The candidates for a program are compared with it one after the other, until `top-k` are proved
+    or tested, and accurate. The first of these gets the name of the first candidate. What is
+    refused or not needed is removed, and so are private programs; private functions that are called
+    are put in the place of calls. Only what is returned is compared, and what would have been. With
+    `reference` and `candidate` two functions are compared, and nothing changes.
+
+    A remark has the arguments: proved, if the normal forms are equal, or why that is not known;
+    tested, modulo random primes, with error bound, theorem and seed; the rounding error. One
+    argument is enough. `mirage-opt --verify-report=FILE` writes the same as JSON.
+
+    Fails where no candidate is equal, on functions that differ (with the first element as witness,
+    in the fields and in f64, and the first operator of @g whose value is no part of @f), that are
+    equal but for rounding errors over the tolerance, or that cannot be decided (with the reason).
     """
 
     name = "verify-equivalence"
 
-    reference: str
-    """The function that says what is to be computed."""
+    reference: str | None = None
+    """The function that says what is to be computed; if not given candidates are verified."""
 
-    candidate: str
+    candidate: str | None = None
     """The function that claims to compute it."""
 
     tests: int = LANES
@@ -57,39 +96,168 @@ class VerifyEquivalencePass(ModulePass):
     budget: float = BUDGET
     """Seconds that random tests may take; above it normal forms have to prove equality."""
 
+    top_k: int = 1
+    """How many candidates to keep: the others follow as `@NAME__candidate_<i>`."""
+
+    allow_unverified: bool = False
+    """Whether the best candidate is kept where none is verified; it is marked
+    `kernel.unverified`, and reports say NOT VERIFIED."""
+
     def __post_init__(self) -> None:
         if not 1 <= self.tests <= MOST_LANES:
             raise ValueError(f"tests is from 1 to {MOST_LANES}, not {self.tests}")
         if self.seed < 0:
             raise ValueError(f"seed is not negative, but {self.seed} is")
+        if not self.budget >= 0:
+            raise ValueError(f"budget is a number of seconds, not {self.budget}")
+        if (self.reference is None) != (self.candidate is None):
+            raise ValueError("reference and candidate are given together, or neither is")
+        check_between("top-k", self.top_k, MOST_CANDIDATES)
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
-        self.compare(op)
+        self.verify(op)
 
-    def compare(self, op: ModuleOp, noted: Noted = not_noted) -> None:
-        """Do what the pass does; the comparison goes to `noted` before a failure."""
-        reference = _function(op, self.reference)
-        candidate = _function(op, self.candidate)
+    def verify(self, module: ModuleOp, noted: Noted = not_noted) -> Mapping[str, Verified]:
+        """
+        Do what the pass does; every comparison goes to `noted`, also before a failure.
+
+        Returns what is known of the candidates that are kept, by the name of the first.
+        """
+        if self.reference is not None and self.candidate is not None:
+            self._compare(module, self.reference, self.candidate, noted)
+            return {}
+        programs = kept_programs(module)
+        if not programs and (functions := functions_to_search(module)):
+            fail(
+                functions[0],
+                "claims to compute no other function (kernel.implements), nor does any",
+                note="superoptimize writes candidates; or say which are reference and candidate",
+            )
+        found: dict[str, Verified] = {}
+        for name, candidates in programs.items():
+            program = _function(module, name)
+            first = candidates[0].sym_name.data
+            found[first] = self._keep(module, program, candidates, noted)
+        inline_pieces(module)
+        return found
+
+    # Candidates
+
+    def _keep(
+        self, module: ModuleOp, program: FuncOp, candidates: Sequence[FuncOp], noted: Noted
+    ) -> Verified:
+        """Keep the best candidates that are verified, and nothing else."""
+        name = candidates[0].sym_name.data
+        Progress.say(f"verifying @{name}")
+        verifier = PartVerifier(program, self.tests, self.seed, self.budget)
+        reports: list[EquivalenceReport] = []
+        kept: list[int] = []
+        for rank, function in enumerate(candidates):
+            if len(kept) == self.top_k:
+                break
+            report = compared(verifier, function)
+            reports.append(report)
+            noted(Comparison(name, structure_of_candidate(function), report))
+            if report.accepted(unverified=False):
+                kept.append(rank)
+            else:
+                structure = structure_of_candidate(function)
+                remark(function, f"{structure} was rejected, {report.verdict.value}: {report}")
+        kept = kept or [self._unverified(candidates, reports)]
+        taken = [candidates[rank] for rank in kept]
+        remark(taken[0], reports[kept[0]].headline, detail=True)
+        if _is_each_operator_alone(taken[0]):
+            remark(taken[0], "no better graph was found: each operator is a kernel of its own")
+        for function in candidates:
+            if function not in taken:
+                Rewriter.erase_op(function)
+        remove_program(program)
+        for rank, function in enumerate(taken):
+            _rename(module, function, name, rank)
+        return Verified(taken, kept, [reports[rank] for rank in kept])
+
+    def _unverified(
+        self, candidates: Sequence[FuncOp], reports: Sequence[EquivalenceReport]
+    ) -> int:
+        """The best candidate that may be right; an error where nobody asked for it."""
+        for rank, report in enumerate(reports):
+            if report.accepted(unverified=self.allow_unverified):
+                reason = f"{report.verdict.value}: {report}"
+                remark(candidates[rank], f"NOT VERIFIED, as allowed: {reason}")
+                mark_unverified(candidates[rank], reason)
+                return rank
+        reasons = dict.fromkeys(f"{report.verdict.value}: {report}" for report in reports)
+        doubtful = [report for report in reports if report.verdict is not Verdict.DIFFERENT]
+        fail(
+            candidates[0],
+            f"has no kernels that are verified: {'; '.join(reasons)}",
+            note="--allow-unverified returns the best one all the same" if doubtful else None,
+        )
+
+    # Two functions
+
+    def _compare(
+        self, module: ModuleOp, reference_name: str, candidate_name: str, noted: Noted
+    ) -> None:
+        reference = _function(module, reference_name)
+        candidate = _function(module, candidate_name)
         if reference.function_type != candidate.function_type:
             fail(
                 candidate,
-                f"@{self.candidate} has type {candidate.function_type}, "
-                f"@{self.reference} has type {reference.function_type}",
+                f"@{candidate_name} has type {candidate.function_type}, "
+                f"@{reference_name} has type {reference.function_type}",
             )
         report = check_equivalence(reference, candidate, self.tests, self.seed, self.budget)
-        noted(Comparison(self.reference, self.candidate, report))
+        noted(Comparison(reference_name, candidate_name, report))
+        names = f"@{candidate_name} is"
         match report.verdict:
             case Verdict.EQUAL:
-                remark(candidate, f"@{self.candidate} is @{self.reference}: {report}")
+                remark(candidate, f"{names} @{reference_name}: {report}")
             case Verdict.DIFFERENT:
-                fail(candidate, f"@{self.candidate} is not @{self.reference}: {report}")
+                fail(candidate, f"{names} not @{reference_name}: {report}")
             case Verdict.INACCURATE:
-                fail(candidate, f"@{self.candidate} is @{self.reference} but inaccurate: {report}")
+                fail(candidate, f"{names} @{reference_name} but inaccurate: {report}")
             case Verdict.UNDECIDED:
-                fail(
-                    candidate,
-                    f"@{self.candidate} may be @{self.reference} or not, not proved: {report}",
-                )
+                may = f"@{candidate_name} may be @{reference_name} or not, not proved"
+                fail(candidate, f"{may}: {report}")
+
+
+def compared(verifier: PartVerifier, function: FuncOp) -> EquivalenceReport:
+    """What comparing a candidate with the program of `verifier` comes to."""
+    about = candidate_of(function)
+    return verifier.compare(function, [] if about is None else list(about.pairs))
+
+
+def structure_of_candidate(function: FuncOp) -> str:
+    """Grid and loop of each kernel of a candidate, or its name where the search did not say."""
+    about = candidate_of(function)
+    return f"@{function.sym_name.data}" if about is None else about.structure.data
+
+
+def remove_program(program: FuncOp) -> None:
+    """Take away a program that was kept to be compared with; one that is public stays."""
+    if program.sym_visibility is not None and program.sym_visibility.data == "private":
+        Rewriter.erase_op(program)
+
+
+def _is_each_operator_alone(function: FuncOp) -> bool:
+    """Whether the search wrote `function` as one kernel for each of several operators."""
+    about = candidate_of(function)
+    kernels = [op for op in function.body.block.ops if isinstance(op, kernel.GraphDefinedOp)]
+    return about is not None and about.alone.value.data != 0 and len(kernels) > 1
+
+
+def _rename(module: ModuleOp, function: FuncOp, name: str, rank: int) -> None:
+    """Let a candidate be the result of that rank, unmarked."""
+    about = candidate_of(function)
+    unmark(function)
+    unrank(function)
+    if rank == 0:
+        function.sym_name = StringAttr(name)
+    else:
+        seconds = 0.0 if about is None else about.seconds.value.data
+        function.sym_name = StringAttr("")
+        rank_as(function, free_name(module, f"{name}__candidate_{rank}"), rank, seconds)
 
 
 def _function(module: ModuleOp, name: str) -> FuncOp:

@@ -10,10 +10,10 @@ from xdsl.dialects.func import FuncOp
 from mirage_mlir.driver.source import alone, functions, parse_program, text_of
 from mirage_mlir.passes.frontend.from_ir import Piece, read_piece
 from mirage_mlir.passes.frontend.normalise import normalise
-from mirage_mlir.passes.frontend.optimizer import inner
 from mirage_mlir.passes.frontend.pieces import planned
 from mirage_mlir.passes.frontend.plan import FunctionWriter, Plan, returned, to_compute
 from mirage_mlir.passes.frontend.tile_positions import ArrangementError
+from mirage_mlir.passes.frontend.whole import inner
 from mirage_mlir.search.cost_model.block_graph import BlockGraph
 from mirage_mlir.search.cost_model.instantiate import Array, Mesh
 from mirage_mlir.search.multi_kernel.kernels import in_one_kernel

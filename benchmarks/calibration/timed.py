@@ -17,8 +17,8 @@ from kernels.case import Case
 from mirage_mlir.driver.source import functions, parse_program
 from mirage_mlir.passes.frontend.from_ir import read_piece
 from mirage_mlir.passes.frontend.normalise import normalise
-from mirage_mlir.passes.frontend.optimizer import inner
 from mirage_mlir.passes.frontend.plan import returned, to_compute
+from mirage_mlir.passes.frontend.whole import inner
 from mirage_mlir.search.cost_model.block_graph import BlockGraph
 from mirage_mlir.search.cost_model.instantiate import Array, Mesh, instantiate
 from mirage_mlir.search.program.program import Program

@@ -13,9 +13,9 @@ from kernels.case import Case
 from kernels.programs import case_named
 from measured import Found, Program
 
+from mirage_mlir.driver.offers import offers
 from mirage_mlir.driver.options import Options
 from mirage_mlir.driver.source import alone, functions, parse_program, text_of
-from mirage_mlir.driver.superoptimize import offers
 from mirage_mlir.interpreters.domain import AnyArray
 
 

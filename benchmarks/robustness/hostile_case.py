@@ -39,6 +39,8 @@ LOWERING = (
     "--sink-reductions",
     "--fuse-thread-graphs",
     "--split-cross-block-sums",
+    "--select-mma",
+    "--select-copies",
     "--assign-layouts",
     "--software-pipeline",
     "--plan-memory",

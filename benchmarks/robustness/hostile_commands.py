@@ -20,6 +20,8 @@ OPTIONS = {
     "verify-equivalence": ("reference", "candidate", "tests", "seed"),
     "algebraic-rewrite": ("rules", "max-rewrites"),
     "split-cross-block-sums": ("target",),
+    "select-mma": ("target",),
+    "select-copies": ("target",),
     "assign-layouts": ("target",),
     "software-pipeline": ("target",),
     "plan-memory": ("target",),

@@ -15,7 +15,7 @@ from xdsl.printer import Printer
 
 from mirage_mlir.driver.source import compiler_context, parse_program
 from mirage_mlir.passes.pipelines import lowering_passes
-from mirage_mlir.passes.superoptimize import SuperoptimizePass
+from mirage_mlir.passes.superoptimize_pipeline import SuperoptimizePipeline
 
 PROGRAMS = (
     """func.func @f(%x: tensor<16x64xf16>, %w: tensor<64x32xf16>) -> tensor<16x32xf16> {
@@ -65,7 +65,7 @@ def stages(program: int, target: str) -> tuple[str, ...]:
     """A program as text: superoptimized, and after each pass of the lowering."""
     context = compiler_context()
     module = parse_program(PROGRAMS[program], "f.mlir")
-    SuperoptimizePass(target=target).apply(context, module)
+    SuperoptimizePipeline(target=target).apply(context, module)
     texts: list[str] = []
     for each in (None, *lowering_passes(target)):
         if each is not None:

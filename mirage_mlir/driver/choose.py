@@ -2,12 +2,14 @@
 From graphs that a search offers to one that is proved, compiled and fit to run.
 
 The first offer that compiles without spilled registers and is verified is taken; why those before
-it were not is remembered. Only where that is asked for, one that is not verified is taken where
-none is, and never one that differs from the program.
+it were not is remembered. What comes behind it is not compared: only what is returned has to be
+verified. Only where that is asked for, one that is not verified is taken where none is, and never
+one that differs from the program.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, field
+from functools import cached_property
 
 from xdsl.dialects import func
 from xdsl.utils.exceptions import DiagnosticException
@@ -15,7 +17,9 @@ from xdsl.utils.exceptions import DiagnosticException
 from mirage_mlir.diagnostics import fail
 from mirage_mlir.driver.compile import CompiledFunction, Seconds, compile_function
 from mirage_mlir.driver.source import alone, text_of
-from mirage_mlir.equivalence import EquivalenceReport, Verdict, check_equivalence
+from mirage_mlir.equivalence import EquivalenceReport, Verdict
+from mirage_mlir.equivalence.check import BUDGET
+from mirage_mlir.equivalence.parts import Pairs, PartVerifier
 from mirage_mlir.progress import Progress
 from mirage_mlir.search.report import SearchReport
 from mirage_mlir.targets.target import target_named
@@ -32,14 +36,14 @@ class Offer:
     """What was searched, and what the model says of this offer."""
     timing: tuple[str, ...] = ()
     """Lines on how it was chosen, where candidates were timed."""
-    compared: Callable[[func.FuncOp], EquivalenceReport] | None = None
-    """How it is compared with the program, where not as a whole."""
+    pairs: Pairs = ()
+    """Numbers of values of the program and of the function that should be equal, part by part."""
+    known: EquivalenceReport | None = None
+    """What comparing it with the program came to, where somebody did."""
 
-    def proof(self, reference: func.FuncOp) -> EquivalenceReport:
-        """Whether it computes what `reference` does."""
-        if self.compared is None:
-            return check_equivalence(reference, self.function)
-        return self.compared(reference)
+    def proof(self, verifier: PartVerifier) -> EquivalenceReport:
+        """Whether it computes what the program of `verifier` does."""
+        return self.known or verifier.compare(self.function, self.pairs)
 
 
 @dataclass(frozen=True)
@@ -70,7 +74,13 @@ class Chooser:
     """Whether kernels read packed copies of constant inputs."""
     unverified: bool = False
     """Whether an offer may be taken that is not verified, where none is."""
+    verify_budget: float = BUDGET
+    """Seconds that random tests of one offer may take."""
     _offers: list[Offer] = field(default_factory=list[Offer])
+
+    @cached_property
+    def _verifier(self) -> PartVerifier:
+        return PartVerifier(self.reference, budget=self.verify_budget)
 
     def choose(self, target: str) -> Choice:
         """
@@ -136,7 +146,7 @@ class Chooser:
         if text not in self.proofs:
             self.progress.now("verifying")
             with self.seconds.phase("verify"):
-                self.proofs[text] = self._offers[number].proof(self.reference)
+                self.proofs[text] = self._offers[number].proof(self._verifier)
         return self.proofs[text]
 
 

@@ -1,16 +1,17 @@
 """From a program to machine code: what the Python interface and `mirage-opt` both call."""
 
 from collections.abc import Sequence
-from itertools import islice
 
 from xdsl.dialects import func
 from xdsl.dialects.builtin import ModuleOp
 
 from mirage_mlir.driver.choose import Offer
+from mirage_mlir.driver.offers import offers
 from mirage_mlir.driver.options import Options
 from mirage_mlir.driver.profile import Machine, Profiler, this_machine
 from mirage_mlir.driver.source import function_named
-from mirage_mlir.driver.superoptimize import Superoptimized, offers, superoptimize_function
+from mirage_mlir.driver.superoptimize import Superoptimized, superoptimize_function
+from mirage_mlir.equivalence.comparison_report import Noted, not_noted
 from mirage_mlir.passes.frontend.precision import AS_F32, ask_for
 from mirage_mlir.targets.target import target_named
 
@@ -21,6 +22,7 @@ def optimize(
     options: Options,
     machine: Machine | None = None,
     found: Sequence[Offer] = (),
+    noted: Noted = not_noted,
 ) -> Superoptimized:
     """
     Find, verify and compile the kernels for the function `name` of `module`, which stays as it is.
@@ -30,26 +32,26 @@ def optimize(
         name: which of its functions.
         options: what to search and compile for, and whether candidates are timed.
         machine: the GPU to time on; if not given this machine's.
-        found: what was found for the target of the options, the best first, where there has been a
-            search; another one is made only where nothing of it can be used.
+        found: all that was found for the target of the options, the best first, where there has
+            been a search.
+        noted: takes comparisons of candidates that were timed.
 
     Raises:
         ValueError: there is no such function.
         CudaError: timing is asked for and there is no GPU.
         DiagnosticException: the program cannot be compiled; the message says where and why.
     """
-    module = _as_asked(module, options)
+    module = as_asked(module, options)
     if not options.profile:
-        known = {target_named(options.target).chip: found[0]} if found else {}
-        return superoptimize_function(module, name, options, known)
-    profiler = Profiler(machine or this_machine(options.target), options)
+        searched = {target_named(options.target).chip: found} if found else {}
+        return superoptimize_function(module, name, options, found=searched)
+    profiler = Profiler(machine or this_machine(options.target), options, noted=noted)
     reference = function_named(module, name)
     if known := profiler.remembered(reference):
         return superoptimize_function(module, name, options, known)
     if not found:
-        source = offers(reference, options.target, options.effort())
-        found = list(islice(source, options.top_k))
-    return profiler.settle(module, name, found)
+        found = list(offers(reference, options.target, options.effort()))
+    return profiler.settle(module, name, found[: options.top_k])
 
 
 def remembered(
@@ -63,12 +65,12 @@ def remembered(
     if not options.profile:
         return None
     profiler = Profiler(machine or this_machine(options.target), options)
-    known = profiler.remembered(function_named(_as_asked(module, options), name))
+    known = profiler.remembered(function_named(as_asked(module, options), name))
     offer = known.get(profiler.chip)
     return None if offer is None else offer.function
 
 
-def _as_asked(module: ModuleOp, options: Options) -> ModuleOp:
+def as_asked(module: ModuleOp, options: Options) -> ModuleOp:
     """`module`, with products of f32 as precise as the options ask for."""
     if options.f32 == AS_F32:
         return module

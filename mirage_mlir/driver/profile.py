@@ -6,7 +6,7 @@ remembered on disk, so that a program is searched and timed once on a machine.
 """
 
 import os
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import asdict, dataclass, field, replace
 from math import inf, isfinite
@@ -26,7 +26,8 @@ from mirage_mlir.driver.options import Options
 from mirage_mlir.driver.remembered import offers_read, offers_written
 from mirage_mlir.driver.source import alone, function_named, parse_program, text_of
 from mirage_mlir.driver.superoptimize import Superoptimized, superoptimize_function
-from mirage_mlir.equivalence.comparison_report import EquivalenceReport
+from mirage_mlir.equivalence.comparison_report import Comparison, Noted, not_noted
+from mirage_mlir.equivalence.parts import PartVerifier
 from mirage_mlir.progress import Progress
 from mirage_mlir.runtime.cuda_driver import CudaDriver, CudaError
 from mirage_mlir.runtime.launch import can_run
@@ -169,6 +170,8 @@ class Profiler:
     progress: Progress = field(default_factory=Progress)
     results: list[Timings] = field(default_factory=list[Timings])
     """Of all programs timed by this profiler."""
+    noted: Noted = not_noted
+    """Takes every comparison."""
 
     @property
     def chip(self) -> str:
@@ -193,11 +196,14 @@ class Profiler:
         with self.progress.shown():
             timings = self.time(reference, found)
         self.results.append(timings)
+        verifier = PartVerifier(reference, budget=self.options.verify_budget)
         while (best := timings.best) is not None:
             # Only what is to be taken is compared: the fastest, and the next if it is refused.
-            proof = best.offer.proof(reference)
+            proof = best.offer.proof(verifier)
+            structure = best.offer.search.structure
+            self.noted(Comparison(reference.sym_name.data, structure, proof))
             if proof.accepted(unverified=self.options.allow_unverified):
-                return replace(best.offer, timing=tuple(timings.lines()), compared=_known(proof))
+                return replace(best.offer, timing=tuple(timings.lines()), known=proof)
             best.problem = f"verification: {proof.verdict.value}: {proof}"
             best.microseconds = inf
         fail(
@@ -301,12 +307,3 @@ class Profiler:
             "candidates": candidates,
         }
         self.cache.put(self.key(reference), entry)
-
-
-def _known(proof: EquivalenceReport) -> Callable[[func.FuncOp], EquivalenceReport]:
-    """A comparison that has been made."""
-
-    def compared(reference: func.FuncOp) -> EquivalenceReport:
-        return proof
-
-    return compared

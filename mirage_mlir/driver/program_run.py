@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from time import perf_counter
 from typing import TYPE_CHECKING
@@ -12,22 +13,31 @@ from xdsl.dialects.func import FuncOp
 from xdsl.passes import ModulePass
 from xdsl.rewriter import Rewriter
 
+from mirage_mlir.dialects.candidate import kept_programs
 from mirage_mlir.driver.as_written import compile_as_written
 from mirage_mlir.driver.choose import Offer
 from mirage_mlir.driver.compile import CompiledFunction
 from mirage_mlir.driver.explain import ChosenFunction, as_json
-from mirage_mlir.driver.optimize import optimize, remembered
+from mirage_mlir.driver.offers import offers_in, with_cuts
+from mirage_mlir.driver.optimize import as_asked, optimize, remembered
 from mirage_mlir.driver.options import Options
 from mirage_mlir.driver.profile import Machine
-from mirage_mlir.driver.source import alone, functions, text_of
+from mirage_mlir.driver.source import alone, function_named, functions, text_of
 from mirage_mlir.driver.superoptimize import Superoptimized
 from mirage_mlir.equivalence import Verdict
 from mirage_mlir.names import file_stem
 from mirage_mlir.passes.frontend.check import is_compiled
-from mirage_mlir.passes.superoptimize import Candidate, SuperoptimizePass, replacement, rewrite
-from mirage_mlir.passes.verify_equivalence import VerifyEquivalencePass
+from mirage_mlir.passes.frontend.inline import inline_pieces
+from mirage_mlir.passes.partition_program import PartitionProgramPass
+from mirage_mlir.passes.superoptimize import SuperoptimizePass
+from mirage_mlir.passes.verify_equivalence import (
+    Verified,
+    VerifyEquivalencePass,
+    remove_program,
+)
 from mirage_mlir.runtime.artifact import Artifact
 from mirage_mlir.runtime.files import write_whole
+from mirage_mlir.search.report import SearchReport
 from mirage_mlir.targets.target import DEFAULT_TARGET
 
 if TYPE_CHECKING:
@@ -42,12 +52,22 @@ class ProgramRun:
     its place in the module, so that what is printed is what runs.
     """
 
-    def __init__(self, session: "Session", program: ModuleOp) -> None:
+    def __init__(
+        self, session: "Session", program: ModuleOp, passes: Sequence[ModulePass] = ()
+    ) -> None:
         self._session = session
         self._program = program
         """As it was written, which verification compares with."""
+        self._to_come = list(passes)
         self._passes: list[tuple[str, float]] = []
         """The passes so far, and the seconds that each took."""
+        self._cuts: dict[str, SearchReport] = {}
+        """What `partition-program` searched, by function."""
+        self._search: SuperoptimizePass | None = None
+        self._offers: dict[str, list[Offer]] = {}
+        """All that `superoptimize` found, the best first, by function."""
+        self._as_written: set[str] = set()
+        """Functions that were searched as they were written: no other pass came before."""
         self._results: dict[str, Superoptimized] = {}
 
     def apply(self, each: ModulePass, context: Context, module: ModuleOp) -> None:
@@ -58,51 +78,82 @@ class ProgramRun:
             DiagnosticException: it fails, or what `superoptimize` found cannot be compiled.
         """
         start = perf_counter()
-        found: dict[str, Sequence[Offer]] = {}
-        search = each
+        if each in self._to_come:
+            self._to_come.remove(each)
         match each:
+            case PartitionProgramPass():
+                each.cut(module, self._note_cut)
             case SuperoptimizePass():
-                search = each.settled(module)
-                found = self._search(search, module)
+                self._searched(each.settled(module), module)
             case VerifyEquivalencePass():
-                each.compare(module, self._session.comparisons.append)
+                self._verified(each, module)
             case _:
                 each.apply(context, module)
         self._passes.append((each.name, perf_counter() - start))
-        if isinstance(search, SuperoptimizePass) and self._session.compiles:
-            self._compile_found(self._options(search), module, found)
 
     # superoptimize
 
-    def _search(self, search: SuperoptimizePass, module: ModuleOp) -> dict[str, Sequence[Offer]]:
-        """Do what the pass does; what it found, by function: nothing where timing knew better."""
-        found: dict[str, Sequence[Offer]] = {}
-        options = self._options(search)
+    def _note_cut(self, report: SearchReport) -> None:
+        self._cuts[report.function] = report
 
-        def search_or_remember(function: FuncOp) -> Sequence[FuncOp]:
-            name = function.sym_name.data
-            known = remembered(self._program, name, options, self._machine(options))
-            if known is not None:
-                found[name] = ()
-                return [known.clone()]
-            kept = search.search(function, self._session.comparisons.append)
-            self._session.searches.append(kept[0].report)
-            found[name] = [self._offer(candidate) for candidate in kept]
-            return replacement(kept[:1] if options.profile else kept)
+    def _searched(self, search: SuperoptimizePass, module: ModuleOp) -> None:
+        """Do what the pass does; timing may know a result, which needs no search."""
+        self._search = search
+        verification = self._next_verification()
+        options = self._options(search, verification)
+        machine = self._machine(options)
 
-        rewrite(module, search_or_remember)
-        return found
+        def known(function: FuncOp) -> FuncOp | None:
+            return remembered(self._program, function.sym_name.data, options, machine)
 
-    def _offer(self, candidate: Candidate) -> Offer:
-        """A candidate, which is not compared again if that was with the program as written."""
-        proof = candidate.proof
-        if self._passes or proof is None or proof.verdict is not Verdict.EQUAL:
-            return Offer(candidate.function, candidate.alone, candidate.report)
-        return Offer(
-            candidate.function, candidate.alone, candidate.report, compared=lambda reference: proof
-        )
+        reports: list[SearchReport] = []
+        search.search(module, reports.append, known)
+        self._offers = offers_in(module, with_cuts(reports, self._cuts))
+        for program, candidates in kept_programs(module).items():
+            name = candidates[0].sym_name.data
+            if name not in self._offers:
+                continue
+            self._session.searches.append(self._offers[name][0].search)
+            if self._session.compiles and self._is_as_written(module, program, name, options):
+                self._as_written.add(name)
+            else:
+                # Pairs speak of values of another program.
+                self._offers[name] = [replace(offer, pairs=()) for offer in self._offers[name]]
 
-    def _options(self, search: SuperoptimizePass) -> Options:
+    def _next_verification(self) -> VerifyEquivalencePass:
+        """The pass that is going to verify what a search finds."""
+        to_come = (each for each in self._to_come if isinstance(each, VerifyEquivalencePass))
+        return next((e for e in to_come if e.reference is None), VerifyEquivalencePass())
+
+    def _is_as_written(self, module: ModuleOp, kept: str, name: str, options: Options) -> bool:
+        """Whether the program that was kept is the one that the user wrote, but for its name."""
+        written = function_named(as_asked(self._program, options), name)
+        copy = function_named(module, kept).clone()
+        copy.properties, copy.attributes = dict(written.properties), dict(written.attributes)
+        return text_of(alone(copy)) == text_of(alone(written))
+
+    def _verified(self, verification: VerifyEquivalencePass, module: ModuleOp) -> None:
+        """Do what the pass does, and compile what is kept; with timing, what is the fastest."""
+        if verification.reference is not None or self._search is None:
+            verification.verify(module, self._session.comparisons.append)
+            return
+        options = self._options(self._search, verification)
+        if options.profile:
+            self._compile_fastest(options, module)
+            return
+        searches = self._session.searches
+        found = verification.verify(module, self._session.comparisons.append)
+        for name, verified in found.items():
+            if name in self._offers:
+                same = name in self._as_written
+                offers = _with_reports(self._offers[name], verified, as_written=same)
+                place = searches.index(self._offers[name][0].search)
+                searches[place] = offers[0].search
+                self._offers[name] = offers
+        if self._session.compiles:
+            self._compile_found(options, module)
+
+    def _options(self, search: SuperoptimizePass, verification: VerifyEquivalencePass) -> Options:
         profiling = self._session.profiling
         return Options(
             target=search.target or DEFAULT_TARGET,
@@ -112,8 +163,8 @@ class ProgramRun:
             profile=profiling is not None,
             top_k=search.top_k,
             cache=profiling is not None and profiling.cache,
-            allow_unverified=search.allow_unverified,
-            verify_budget=search.verify_budget,
+            allow_unverified=verification.allow_unverified,
+            verify_budget=verification.budget,
             f32=search.f32,
             pack=self._session.pack,
         )
@@ -123,19 +174,31 @@ class ProgramRun:
         profiling = self._session.profiling
         return None if profiling is None else profiling.machine(options.target)
 
-    def _compile_found(
-        self, options: Options, module: ModuleOp, found: Mapping[str, Sequence[Offer]]
-    ) -> None:
+    def _compile_found(self, options: Options, module: ModuleOp) -> None:
         """Compile what was found for the functions that `module` still has."""
         for function in functions(module):
             name = function.sym_name.data
             # Further candidates, under names of their own, were not searched for.
-            if name in found:
-                machine = self._machine(options)
-                result = optimize(self._program, name, options, machine, found[name])
+            if name in self._offers:
+                result = optimize(self._program, name, options, found=self._offers[name])
                 self._results[name] = result
                 if text_of(alone(function)) != text_of(alone(result.function)):
                     Rewriter.replace_op(function, result.function.clone())
+
+    def _compile_fastest(self, options: Options, module: ModuleOp) -> None:
+        """Time candidates, and put the fastest that is verified in their place."""
+        machine = self._machine(options)
+        note = self._session.comparisons.append
+        for program, candidates in kept_programs(module).items():
+            name = candidates[0].sym_name.data
+            found = self._offers.get(name, ())
+            result = optimize(self._program, name, options, machine, found, note)
+            self._results[name] = result
+            for each in candidates[1:]:
+                Rewriter.erase_op(each)
+            remove_program(function_named(module, program))
+            Rewriter.replace_op(candidates[0], result.function.clone())
+        inline_pieces(module)
 
     # The end
 
@@ -181,6 +244,26 @@ class ProgramRun:
             return result.artifact, result.compiled
         # A later pass changed it, or none searched: it is compiled as it stands.
         return compile_as_written(module, function.sym_name.data, pack=self._session.pack)
+
+
+def _with_reports(offers: Sequence[Offer], verified: Verified, *, as_written: bool) -> list[Offer]:
+    """
+    Offers with what verification says of them, those that it took before all others.
+
+    They are not compared again if that was with the program as it was written.
+    """
+    known = {rank: report for rank, report in zip(verified.ranks, verified.reports, strict=True)}
+    noted: list[Offer] = []
+    for rank in (*verified.ranks, *(n for n in range(len(offers)) if n not in known)):
+        offer, report = offers[rank], known.get(rank)
+        if report is None:
+            noted.append(offer)
+            continue
+        phases = {**offer.search.phases, "verification": report.seconds}
+        search = replace(offer.search, verification=report.headline, rejected=rank, phases=phases)
+        settled = as_written and report.verdict is Verdict.EQUAL
+        noted.append(replace(offer, search=search, known=report if settled else None))
+    return noted
 
 
 def _write(folder: Path, artifact: Artifact, compiled: tuple[CompiledFunction, ...]) -> list[str]:

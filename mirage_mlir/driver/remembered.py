@@ -8,6 +8,7 @@ from xdsl.dialects import func
 from mirage_mlir.driver.choose import Offer
 from mirage_mlir.driver.source import alone, functions, parse_program, text_of
 from mirage_mlir.passes.frontend.check import check
+from mirage_mlir.search.multi_kernel.explanation import Explanation
 from mirage_mlir.search.report import SearchReport
 from mirage_mlir.targets.target import target_named
 
@@ -52,7 +53,7 @@ def _offer(chip: str, written: object, reference: func.FuncOp) -> Offer:
         if function.properties.get(name) != reference.properties.get(name):
             raise ValueError(f"its function has another {name}")
     search = cast(dict[str, Any], fields["search"])
-    hints = get_type_hints(SearchReport)
+    hints = get_type_hints(SearchReport, localns={"Explanation": Explanation})
     _check(search, {name: hint for name, hint in hints.items() if name != "explanation"})
     timing = tuple(cast(list[str], fields["timing"]))
     return Offer(function, cast(bool, fields["alone"]), SearchReport(**search), timing)

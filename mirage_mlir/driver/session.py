@@ -1,10 +1,11 @@
 """What `mirage-opt` does besides running passes: reports, artifacts, timing, statistics."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from xdsl.dialects.builtin import ModuleOp
+from xdsl.passes import ModulePass
 
 from mirage_mlir.driver.explain import ChosenFunction
 from mirage_mlir.driver.profile import Machine, this_machine
@@ -62,9 +63,9 @@ class Session:
         timed = self.profiling is not None
         return self.report or explains or timed or self.artifacts is not None
 
-    def start(self, program: ModuleOp) -> ProgramRun:
-        """A program, as it was written, on its way through the passes."""
-        return ProgramRun(self, program.clone())
+    def start(self, program: ModuleOp, passes: Sequence[ModulePass] = ()) -> ProgramRun:
+        """A program, as it was written, on its way through `passes`."""
+        return ProgramRun(self, program.clone(), passes)
 
     def search_stats(self) -> dict[str, object]:
         """What the searches did, as JSON; the documents say what is there."""

@@ -1,6 +1,6 @@
 """A whole compile: search, verify, choose, lower for every chip, and make an artifact of it."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from xdsl.dialects import func
@@ -12,14 +12,12 @@ from mirage_mlir.diagnostics import remark
 from mirage_mlir.driver.choose import Choice, Chooser, Offer
 from mirage_mlir.driver.compile import CompiledFunction, Seconds
 from mirage_mlir.driver.explain import ChosenFunction, explain_choice, explanation_text
+from mirage_mlir.driver.offers import offers
 from mirage_mlir.driver.options import Options
 from mirage_mlir.driver.report import compile_report, verification_fields
 from mirage_mlir.driver.source import alone, function_named, text_of
 from mirage_mlir.equivalence import EquivalenceReport
 from mirage_mlir.interruption import deferred
-from mirage_mlir.passes.frontend.check import check
-from mirage_mlir.passes.frontend.effort import Effort
-from mirage_mlir.passes.superoptimize import candidates
 from mirage_mlir.progress import Progress
 from mirage_mlir.runtime.artifact import Artifact
 from mirage_mlir.targets.target import target_named
@@ -42,20 +40,12 @@ class Superoptimized:
     """Why, by chip."""
 
 
-def offers(function: func.FuncOp, target: str, effort: Effort) -> Iterator[Offer]:
-    """The graphs found for `target`, best first; it searches when the first is asked for."""
-    check(function)
-    for candidate in candidates(function, target, effort):
-        yield Offer(
-            candidate.function, candidate.alone, candidate.report, compared=candidate.compared
-        )
-
-
 def superoptimize_function(
     module: ModuleOp,
     name: str,
     options: Options,
     known: Mapping[str, Offer] | None = None,
+    found: Mapping[str, Sequence[Offer]] | None = None,
 ) -> Superoptimized:
     """
     Compile the function `name` of `module`, which is left as it is.
@@ -64,8 +54,9 @@ def superoptimize_function(
         module: the program.
         name: which of its functions.
         options: what to search and compile for.
-        known: the best graph for a chip, where a search has already been made; there is another
-            search only if it cannot be used.
+        known: the best graph for a chip, where a search was made before; there is another search
+            only if it cannot be used.
+        found: all graphs for a chip that a search has just found, the best first.
 
     Raises:
         ValueError: there is no such function.
@@ -73,11 +64,11 @@ def superoptimize_function(
     """
     reference = function_named(module, name)
     progress, seconds = Progress(), Seconds()
-    known = known or {}
-    for first in known.values():
+    known, found = known or {}, found or {}
+    for first in (*known.values(), *(some[0] for some in found.values())):
         seconds.add("search", sum(first.search.phases.values()))
     with progress.shown(), deferred():
-        choices = _choose_all(_Compile(reference, options, known, seconds, progress))
+        choices = _choose_all(_Compile(reference, options, known, found, seconds, progress))
     report = compile_report(name, choices, seconds.phases)
     explanations = {choice.compiled.code.target: explain_choice(choice) for choice in choices}
     own = [choice for choice in choices if choice.compiled.code.target == _chip(options)]
@@ -103,6 +94,7 @@ class _Compile:
     reference: func.FuncOp
     options: Options
     known: Mapping[str, Offer]
+    found: Mapping[str, Sequence[Offer]]
     seconds: Seconds
     progress: Progress
     proofs: dict[str, EquivalenceReport] = field(default_factory=dict[str, EquivalenceReport])
@@ -115,7 +107,10 @@ class _Compile:
         clusters that it lacks.
         """
         target = self.options.target_for(chip)
-        found = offers(self.reference, target, self.options.effort())
+        if chip in self.found:
+            found = iter(self.found[chip])
+        else:
+            found = offers(self.reference, target, self.options.effort())
         if chip in self.known:
             found = _with_first(self.known[chip], found)
         most = self.options.candidates
@@ -128,6 +123,7 @@ class _Compile:
             self.proofs,
             self.options.pack,
             self.options.allow_unverified,
+            self.options.verify_budget,
         ).choose(target)
 
 

@@ -1,6 +1,6 @@
 """What a search did, for people and for statistics files."""
 
-from collections.abc import Generator, Iterator
+from collections.abc import Callable, Generator, Iterator
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field, replace
 from time import perf_counter
@@ -173,3 +173,11 @@ class SearchReport:
         plural = "" if self.kernels == 1 else "s"
         structure = f", {self.structure}" if self.structure else ""
         return f"{self.kernels} kernel{plural}{structure}"
+
+
+Searched = Callable[[SearchReport], None]
+"""Takes what each search did as it ends: also a pass that fails has made some."""
+
+
+def not_searched(report: SearchReport) -> None:
+    """For those who want a result, and not what was searched."""

@@ -7,9 +7,10 @@ from typing import Any, NoReturn
 
 from xdsl.universe import Universe
 
+from mirage_mlir.passes import PIPELINES, VERIFICATION
 from mirage_mlir.tool.available import about_unknown
 from mirage_mlir.tool.help import describe_available
-from mirage_mlir.tool.pass_options import Request
+from mirage_mlir.tool.pass_options import Request, in_order
 from mirage_mlir.tool.pipeline import parse_flag, parse_pass_pipeline, parse_xdsl_passes
 from mirage_mlir.tool.usage import UsageError
 
@@ -200,22 +201,23 @@ def _with_verification(
     requests: Sequence[Request], *, allow_unverified: bool, budget: float | None
 ) -> tuple[Request, ...]:
     """The passes with what `--allow-unverified` and `--verify-budget` say of them."""
-    searches = [request for request in requests if request.name == "superoptimize"]
-    comparisons = [request for request in requests if request.name == "verify-equivalence"]
-    if allow_unverified and not searches:
+    given: list[Request] = []
+    allowed = budgeted = False
+    for request, is_pipeline in in_order(requests):
+        further: dict[str, tuple[str, ...]] = {}
+        verifies = request.name == VERIFICATION
+        if allow_unverified and (is_pipeline or (verifies and "reference" not in request.options)):
+            further["allow_unverified"] = ("true",)
+            allowed = True
+        if budget is not None and (verifies or request.name in PIPELINES):
+            further["budget" if verifies else "verify_budget"] = (str(budget),)
+            budgeted = True
+        given.append(Request(request.name, {**further, **request.options}))
+    if allow_unverified and not allowed:
         raise UsageError("--allow-unverified is for --superoptimize")
-    if budget is not None and not searches + comparisons:
+    if budget is not None and not budgeted:
         raise UsageError("--verify-budget is for --superoptimize and --verify-equivalence")
-    further: dict[str, dict[str, tuple[str, ...]]] = {"superoptimize": {}, "verify-equivalence": {}}
-    if allow_unverified:
-        further["superoptimize"]["allow_unverified"] = ("true",)
-    if budget is not None:
-        further["superoptimize"]["verify_budget"] = (str(budget),)
-        further["verify-equivalence"]["budget"] = (str(budget),)
-    return tuple(
-        Request(request.name, {**further.get(request.name, {}), **request.options})
-        for request in requests
-    )
+    return tuple(given)
 
 
 def parse_command_line(words: Sequence[str], available: Universe) -> CommandLine:

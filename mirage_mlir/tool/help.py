@@ -13,6 +13,7 @@ from mirage_mlir.tool.reference import (
     OptionReference,
     Reference,
     pass_references,
+    pipeline_references,
     target_references,
 )
 
@@ -39,7 +40,10 @@ def describe_available(universe: Universe) -> str:
     further = [name for name in universe.all_targets if name not in {*TARGETS, *GENERIC_TARGETS}]
     return "\n".join(
         [
-            "passes, as --NAME or --NAME='OPTION=VALUE OPTION=VALUE':",
+            "pipelines of passes, as --NAME or --NAME='OPTION=VALUE OPTION=VALUE':",
+            *(line for each in pipeline_references() for line in _lines(f"--{each.name}", each)),
+            "",
+            "passes; with --verify-equivalence behind it --superoptimize is the pass:",
             *(line for each in pass_references() for line in _lines(f"--{each.name}", each)),
             "",
             "passes for programs of any dialects:",

@@ -1,6 +1,6 @@
 """From the options that a command line gives a pass, as words, to the pass."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from enum import Enum
 from types import NoneType, UnionType
@@ -8,6 +8,7 @@ from typing import Any, Literal, TypeVar, Union, get_args, get_origin, get_type_
 
 from xdsl.utils.arg_spec import ArgSpecConvertible
 
+from mirage_mlir.passes import is_pipeline
 from mirage_mlir.suggestions import suggestion
 from mirage_mlir.tool.usage import UsageError
 
@@ -118,3 +119,10 @@ def instantiate(convertible: type[ConvertibleT], request: Request) -> Convertibl
         return convertible(**values)
     except ValueError as error:
         raise UsageError(f"'{request.name}': {error}") from error
+
+
+def in_order(requests: Sequence[Request]) -> Iterator[tuple[Request, bool]]:
+    """Each request, and whether it is for a pipeline."""
+    names = [(request.name, request.options) for request in requests]
+    for place, request in enumerate(requests):
+        yield request, is_pipeline(request.name, names[place + 1 :])

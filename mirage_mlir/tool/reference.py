@@ -15,7 +15,7 @@ from xdsl.utils.arg_spec import ArgSpecConvertible
 from xdsl.utils.hints import isa
 
 from mirage_mlir.outputs import TARGETS, load_target
-from mirage_mlir.passes import PASSES, load_pass
+from mirage_mlir.passes import PASSES, PIPELINES, load_pass, load_pipeline
 from mirage_mlir.tool.pass_options import alternatives, describe, option_names
 
 
@@ -48,6 +48,11 @@ class Reference:
 def pass_references() -> Iterator[Reference]:
     """All passes of the project, in the order of their table."""
     return (reference_of(load_pass(name)) for name in PASSES)
+
+
+def pipeline_references() -> Iterator[Reference]:
+    """All pipelines of the project, in the order of their table."""
+    return (reference_of(load_pipeline(name)) for name in PIPELINES)
 
 
 def target_references() -> Iterator[Reference]:

@@ -15,6 +15,7 @@ from xdsl.universe import Universe
 
 from mirage_mlir.diagnostics import collect_remarks, shortened
 from mirage_mlir.outputs.base import BinaryTarget
+from mirage_mlir.passes import load_pipeline
 from mirage_mlir.progress import Progress
 from mirage_mlir.runtime.cuda_driver import CudaError
 from mirage_mlir.tool.available import about_unknown, available
@@ -29,7 +30,7 @@ from mirage_mlir.tool.compilation import (
 from mirage_mlir.tool.excerpt import ExcerptWriter
 from mirage_mlir.tool.expected_diagnostics import ExpectedDiagnostics
 from mirage_mlir.tool.files import SPLIT_LINE, Chunk, InputError, Output, read_source
-from mirage_mlir.tool.pass_options import instantiate
+from mirage_mlir.tool.pass_options import in_order, instantiate
 from mirage_mlir.tool.usage import UsageError
 
 if TYPE_CHECKING:
@@ -51,11 +52,14 @@ def _compilation(command: CommandLine, universe: Universe) -> Compilation:
     for name, dialect in universe.all_dialects.items():
         context.register_dialect(name, dialect)
     passes: list[ModulePass] = []
-    for request in command.passes:
+    for request, is_pipeline in in_order(command.passes):
         if request.name not in universe.all_passes:
             hint = about_unknown(request.name, universe.all_passes)
             raise UsageError(f"unknown pass '{request.name}'{hint}; --help lists them")
-        passes.append(instantiate(universe.all_passes[request.name](), request))
+        if is_pipeline:
+            passes += instantiate(load_pipeline(request.name), request).passes()
+        else:
+            passes.append(instantiate(universe.all_passes[request.name](), request))
     if command.target.name not in universe.all_targets:
         known = ", ".join(sorted(universe.all_targets))
         hint = about_unknown(command.target.name, universe.all_targets)
@@ -124,7 +128,8 @@ class _Run:
     def translate(self, name: str, chunk: Chunk, print_remarks: Callable[[], None]) -> None:
         """Parse, run the passes, write the result; raises `Rejected`."""
         module = self.compilation.parse(chunk.in_place, name)
-        run = None if self.session is None else self.session.start(module)
+        passes = self.compilation.passes
+        run = None if self.session is None else self.session.start(module, passes)
         with Progress().shown():
             self.compilation.run_passes(
                 module, name, apply_pass if run is None else run.apply, print_remarks

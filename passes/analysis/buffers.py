@@ -13,6 +13,7 @@ from mirage_mlir.dialects import kernel, threadblock
 from mirage_mlir.dialects.common import byte_width
 from mirage_mlir.dialects.layout import ConvertLayoutOp, SharedAttr, layout_of
 from mirage_mlir.layouts.layout import SharedLayout, round_up
+from mirage_mlir.passes.analysis.tensor_views import row_major_columns
 from mirage_mlir.passes.analysis.tile_attributes import DOUBLE_BUFFERED, batch_place, maker
 from mirage_mlir.targets.tensor_map import SHARED_ALIGNMENT
 
@@ -40,6 +41,18 @@ def buffer_of(value: SSAValue) -> Operation:
     op = value.owner
     assert isinstance(op, Operation)
     return buffer_of(op.input) if isinstance(op, threadblock.TransposeOp) else op
+
+
+def has_rows_along(op: Operation) -> bool:
+    """
+    Whether neighbours of the tile that `op` makes lie along a column in shared memory.
+
+    They lie as in the tensor that is loaded; of several matrices no column is one run of them.
+    """
+    if not isinstance(op, threadblock.LoadOp):
+        return False
+    single = prod(threadblock.shape_of(op.result)[:-2]) == 1
+    return single and not row_major_columns(op.source)
 
 
 def maxima_of(value: SSAValue) -> SSAValue | None:

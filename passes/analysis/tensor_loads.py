@@ -1,36 +1,60 @@
-"""Loads of the loop that tensor copies fetch, and the tiles that these write."""
+"""Loads that tensor copies fetch, and the tiles that these write."""
 
-from xdsl.dialects.builtin import StringAttr
+from collections.abc import Iterator
 
+from mirage_mlir.decisions.multicast import partial_copy
+from mirage_mlir.diagnostics import fail
 from mirage_mlir.dialects import kernel, threadblock
-from mirage_mlir.dialects.layout import SharedAttr, layout_of, set_layout
-from mirage_mlir.layouts.layout import SWIZZLES, SharedLayout, as_matrix, swizzled_tile
+from mirage_mlir.dialects.layout import SharedAttr, set_layout
+from mirage_mlir.layouts.layout import (
+    MMA_DEPTH,
+    SWIZZLES,
+    SharedLayout,
+    as_matrix,
+    swizzled_tile,
+)
 from mirage_mlir.passes.analysis.buffers import (
-    is_invariant_load,
-    is_staged,
+    has_rows_along,
+    is_tensor_copy,
     shared_layout,
     tiles_along,
 )
 from mirage_mlir.passes.analysis.tensor_views import view_of
-from mirage_mlir.passes.analysis.tile_attributes import ZERO_PADDING, item_bytes
+from mirage_mlir.passes.analysis.tile_attributes import item_bytes, matmul_sizes
 from mirage_mlir.targets.tensor_map import TensorMap, tensor_map
 
 
 def map_of(op: threadblock.LoadOp) -> TensorMap | None:
     """The boxes that make the tile of a load as it lies in shared memory, None where none do."""
-    return boxes_of(op, shared_layout(op.result).swizzle)
+    swizzle = shared_layout(op.result).swizzle
+    return next((boxes for boxes in boxes_of(op) if boxes.swizzle == swizzle), None)
 
 
-def boxes_of(op: threadblock.LoadOp, swizzle: int) -> TensorMap | None:
-    """The boxes that make the tile of a load with a swizzle, None where none do."""
+def boxes_of(op: threadblock.LoadOp) -> list[TensorMap]:
+    """The boxes that make the tile of a load, for each swizzle with which some do, widest first."""
     view, shape = view_of(op.source), threadblock.shape_of(op.result)
     # Of what is repeated along a dim copies do not know where it ends.
     repeated = [dim for dim, step in enumerate(view.strides) if not step and view.shape[dim] > 1]
-    if ZERO_PADDING in op.attributes or any(reaches_past(op, dim) for dim in repeated):
-        return None
-    run_dim = len(shape) - (1 if shared_layout(op.result).column == 1 else 2)
+    if has_padded_depth(op) or any(reaches_past(op, dim) for dim in repeated):
+        return []
+    run_dim = len(shape) - (2 if has_rows_along(op) else 1)
     item = item_bytes(op.result)
-    return tensor_map(view.shape, view.strides, view.offset, shape, item, run_dim, swizzle)
+    found = (
+        tensor_map(view.shape, view.strides, view.offset, shape, item, run_dim, swizzle)
+        for swizzle in (*SWIZZLES, 0)
+    )
+    return [boxes for boxes in found if boxes is not None]
+
+
+def has_padded_depth(op: threadblock.LoadOp | threadblock.TransposeOp) -> bool:
+    """Whether a matmul reads a tile past its end, where there must be zeros."""
+    users = [use.operation for use in op.result.uses]
+    return any(
+        has_padded_depth(user)
+        if isinstance(user, threadblock.TransposeOp)
+        else isinstance(user, threadblock.MatmulOp) and matmul_sizes(user)[2] % MMA_DEPTH != 0
+        for user in users
+    )
 
 
 def reaches_past(op: threadblock.LoadOp, dim: int) -> bool:
@@ -39,16 +63,23 @@ def reaches_past(op: threadblock.LoadOp, dim: int) -> bool:
     return tiles_along(op, dim) * size > kernel.shape_of(op.source)[dim]
 
 
+def partial_copies(op: threadblock.LoadOp, parts: int) -> list[TensorMap]:
+    """Of the boxes that make the tile of a load those of which so many blocks can copy a part."""
+    shape = threadblock.shape_of(op.result)
+    return [boxes for boxes in boxes_of(op) if partial_copy(boxes, shape, parts) is not None]
+
+
 def boxed_layouts(op: threadblock.LoadOp) -> list[SharedLayout]:
     """The layouts in which boxes can make the tile of a load, those of fewest boxes first."""
-    maps = [boxes_of(op, swizzle) for swizzle in (*SWIZZLES, 0)]
-    return [boxed_layout(op, boxes) for boxes in maps if boxes is not None]
+    parts = op.sharing_blocks
+    maps = boxes_of(op) if parts == 1 else partial_copies(op, parts)
+    return [boxed_layout(op, boxes) for boxes in maps]
 
 
 def boxed_layout(op: threadblock.LoadOp, boxes: TensorMap) -> SharedLayout:
     """The tile of `op` as boxes lie in shared memory: without padding."""
     rows, columns = as_matrix(threadblock.shape_of(op.result))
-    columns_first = shared_layout(op.result).column != 1
+    columns_first = has_rows_along(op)
     if boxes.swizzle:
         item = item_bytes(op.result)
         return swizzled_tile(rows, columns, item, boxes.swizzle, columns_first=columns_first)
@@ -56,25 +87,17 @@ def boxed_layout(op: threadblock.LoadOp, boxes: TensorMap) -> SharedLayout:
     return SharedLayout(row, column, rows * columns)
 
 
-def use_tensor_copies(graph: kernel.GraphDefinedOp) -> None:
-    """
-    Let tensor copies fetch the tiles of the loop, if they can fetch all of them.
+def tensor_loads(graph: kernel.GraphDefinedOp) -> Iterator[threadblock.LoadOp]:
+    """The loads of `graph` whose tiles tensor copies fetch."""
+    for op in graph.body.block.ops:
+        if isinstance(op, threadblock.LoadOp) and is_tensor_copy(op):
+            yield op
 
-    Then there is a producer, which fetches loop-invariant tiles too, where it can.
-    """
-    loads = [
-        op
-        for op in graph.body.block.ops
-        if is_staged(op) and isinstance(layout_of(op.result), SharedAttr)
-    ]
-    found = [boxed_layouts(op) for op in loads]
-    if not loads or not all(found):
-        return
-    invariant = [op for op in graph.body.block.ops if is_invariant_load(op)]
-    for op, layouts in [
-        *zip(loads, found, strict=True),
-        *((op, boxed_layouts(op)) for op in invariant),
-    ]:
-        if layouts:
-            set_layout(op, SharedAttr.of(layouts[0]))
-            op.copy = StringAttr(threadblock.TENSOR_COPY)
+
+def lay_out_boxes(graph: kernel.GraphDefinedOp) -> None:
+    """Give the tiles that tensor copies fetch layouts in which they can."""
+    for op in tensor_loads(graph):
+        layouts = boxed_layouts(op)
+        if not layouts:
+            fail(op, "is a tensor copy, and no boxes of the tensor make its tile")
+        set_layout(op, SharedAttr.of(layouts[0]))

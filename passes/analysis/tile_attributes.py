@@ -4,13 +4,12 @@ from collections.abc import Sequence
 from math import prod
 from typing import TypeGuard
 
-from xdsl.dialects.builtin import DenseArrayBase
 from xdsl.ir import Block, Operation, SSAValue
 
 from mirage_mlir.diagnostics import fail
 from mirage_mlir.dialects import kernel, thread, threadblock
 from mirage_mlir.dialects.common import byte_width
-from mirage_mlir.dialects.layout import RegistersAttr, layout_of
+from mirage_mlir.dialects.layout import ConvertLayoutOp, RegistersAttr, layout_of
 from mirage_mlir.dialects.threadblock import Stage
 from mirage_mlir.layouts.layout import LANE_BITS, WARP_THREADS, RegisterLayout, as_matrix
 from mirage_mlir.targets.target import Target
@@ -18,10 +17,6 @@ from mirage_mlir.targets.target import Target
 Reduction = threadblock.ReduceSumOp | threadblock.ReduceMaxOp
 
 ZERO_PADDING = "zero_padding"
-BATCHED = "batched"
-"""On matmuls that warpgroups compute as one, and on their left sides: the number of the group,
-and the line of their common buffer from which on this one lies."""
-
 DOUBLE_BUFFERED = "double_buffered"
 """On what the loop writes to shared memory: even and odd iterations use separate buffers."""
 
@@ -44,12 +39,16 @@ def registers_of(value: SSAValue) -> RegisterLayout:
     return attribute.layout
 
 
+def has_layouts(graph: kernel.GraphDefinedOp) -> bool:
+    """Whether assign-layouts has said where each tile lives."""
+    return all(layout_of(value) for op in graph.body.block.ops for value in op.results)
+
+
 def batch_place(op: Operation) -> tuple[int, int] | None:
     """The number of an operation's group and where its lines start; None where it is in none."""
-    place = op.attributes.get(BATCHED)
-    if not isinstance(place, DenseArrayBase):
+    if not isinstance(op, threadblock.MatmulOp | ConvertLayoutOp) or op.batched is None:
         return None
-    number, start = (int(value) for value in place.get_values())
+    number, start = op.batched.get_values()
     return number, start
 
 
@@ -122,9 +121,11 @@ def largest_sum(graph: kernel.GraphDefinedOp) -> int:
     return prod(graph.grid_sizes[axis] for axis in summed_axes(graph))
 
 
-def fits_cluster(graph: kernel.GraphDefinedOp, target: Target) -> bool:
-    """Whether the blocks that add up their parts can be a cluster."""
-    return largest_sum(graph) <= max(1, target.cluster_max)
+def waits_for_split(graph: kernel.GraphDefinedOp, target: Target) -> bool:
+    """Whether the blocks that add up their parts are no cluster, and have no workspace yet."""
+    in_cluster = largest_sum(graph) <= max(1, target.cluster_max)
+    whole = any(op.partial_sum is None for op in sums_across(graph))
+    return whole and (graph.schedule.sums_in_workspace or not in_cluster)
 
 
 def sums_across(graph: kernel.GraphDefinedOp) -> list[threadblock.AccumulateOp]:

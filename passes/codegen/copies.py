@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 from xdsl.ir import Attribute, SSAValue
 
+from mirage_mlir.diagnostics import fail
 from mirage_mlir.dialects import nvvm, threadblock
 from mirage_mlir.dialects.common import byte_width
 from mirage_mlir.passes.analysis.access_widths import WIDEST_ACCESS
@@ -70,7 +71,9 @@ class TileCopy:
     def run(self) -> None:
         """Copy all pieces, some at a time, in a loop where they are many."""
         emit, threads = self.ctx.emit, self.ctx.threads
-        asynchronous = self.width >= NARROWEST_COPY
+        asynchronous = self.op.is_async_copy
+        if asynchronous and self.width < NARROWEST_COPY:
+            fail(self.op, f"is copied by cp.async in pieces of {self.width} bytes: 4 is the least")
         together = MAX_COPIES if asynchronous else MAX_MOVES
         copy = self.start if asynchronous else self.move
         iterations = self.total // threads // together

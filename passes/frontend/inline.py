@@ -1,20 +1,90 @@
 """Functions that call pieces of themselves, and the calls replaced by what is called."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.dialects.func import CallOp, FuncOp, ReturnOp
-from xdsl.ir import SSAValue
+from xdsl.ir import Block, Operation, OpResult, SSAValue
 from xdsl.rewriter import Rewriter
 
+from mirage_mlir.dialects.candidate import kept_programs
+from mirage_mlir.passes.frontend.piece_extraction import PieceCut
 from mirage_mlir.passes.frontend.plan import stays
 
 
-def is_partitioned(function: FuncOp) -> bool:
-    """Whether `function` calls others and has nothing else but views and graphs."""
+@dataclass(frozen=True)
+class Flat:
+    """A function without calls."""
+
+    function: FuncOp
+    cuts: tuple[PieceCut, ...] = ()
+    """What was in each piece that it called, in the order of the calls."""
+
+
+def pieces_of(module: ModuleOp) -> dict[str, FuncOp]:
+    """The private functions of straight-line code that may be put in the place of calls."""
+    kept = kept_programs(module)
+    functions = (op for op in module.body.block.ops if isinstance(op, FuncOp) and _is_piece(op))
+    return {f.sym_name.data: f for f in functions if f.sym_name.data not in kept}
+
+
+def called_pieces(function: FuncOp, pieces: Mapping[str, FuncOp]) -> list[str]:
+    """The pieces that `function` calls; none where it has more than calls, views and graphs."""
     ops = [op for block in function.body.blocks for op in block.ops]
+    called = [op.callee.string_value() for op in ops if isinstance(op, CallOp)]
     rest = (op for op in ops if not isinstance(op, CallOp | ReturnOp))
-    return any(isinstance(op, CallOp) for op in ops) and all(stays(op) for op in rest)
+    whole = all(map(stays, rest)) and all(name in pieces for name in called)
+    return list(dict.fromkeys(called)) if whole else []
+
+
+def flattened(function: FuncOp, pieces: Mapping[str, FuncOp]) -> Flat:
+    """
+    A copy of `function` with the bodies of `pieces` in the place of calls.
+
+    What several pieces compute alike, views and numbers as a rule, is there once.
+    """
+    copy = function.clone()
+    if not called_pieces(function, pieces):
+        return Flat(copy)
+    bodies: list[tuple[list[Operation], list[SSAValue]]] = []
+    for call in [op for op in copy.body.block.ops if isinstance(op, CallOp)]:
+        body, results = _inline(call, pieces[call.callee.string_value()])
+        bodies.append((body, results))
+    first = _merge_equal(copy.body.block)
+    cuts: list[PieceCut] = []
+    for body, results in bodies:
+        operators = dict.fromkeys(first.get(op, op) for op in body)
+        cuts.append(PieceCut(tuple(operators), tuple(_left(value, first) for value in results)))
+    return Flat(copy, tuple(cuts))
+
+
+def _left(value: SSAValue, merged: Mapping[Operation, Operation]) -> SSAValue:
+    """What is left of a value."""
+    if isinstance(value, OpResult) and value.op in merged:
+        return merged[value.op].results[value.index]
+    return value
+
+
+def _merge_equal(block: Block) -> dict[Operation, Operation]:
+    """Compute once what several operations compute; the one that is left of each."""
+    known: dict[object, Operation] = {}
+    merged: dict[Operation, Operation] = {}
+    for op in list(block.ops):
+        if op.regions or isinstance(op, ReturnOp):
+            continue
+        types = tuple(result.type for result in op.results)
+        key = op.name, tuple(op.operands), tuple(sorted_items(op)), types
+        first = known.setdefault(key, op)
+        if first is not op:
+            merged[op] = first
+            Rewriter.replace_op(op, [], first.results)
+    return merged
+
+
+def sorted_items(op: Operation) -> list[tuple[str, object]]:
+    """Properties and attributes of an operation, by name."""
+    return sorted({**op.properties, **op.attributes}.items(), key=lambda item: item[0])
 
 
 def inline_pieces(module: ModuleOp) -> None:
@@ -23,8 +93,7 @@ def inline_pieces(module: ModuleOp) -> None:
 
     Functions of other kinds, and calls of them, stay.
     """
-    functions = [op for op in module.body.block.ops if isinstance(op, FuncOp)]
-    pieces = {f.sym_name.data: f for f in functions if _is_piece(f)}
+    pieces = pieces_of(module)
     called = {call.callee.string_value() for call in _calls(module)}
     for call in list(_calls(module)):
         if (piece := pieces.get(call.callee.string_value())) is not None:
@@ -49,11 +118,14 @@ def _calls(module: ModuleOp) -> Iterator[CallOp]:
     return (op for op in module.walk() if isinstance(op, CallOp))
 
 
-def _inline(call: CallOp, piece: FuncOp) -> None:
+def _inline(call: CallOp, piece: FuncOp) -> tuple[list[Operation], list[SSAValue]]:
+    """The operations in the place of the call, and what they make of its results."""
     values: dict[SSAValue, SSAValue] = dict(zip(piece.body.block.args, call.operands, strict=True))
     last = piece.body.block.last_op
     assert isinstance(last, ReturnOp)
     copies = [op.clone(values) for op in piece.body.block.ops if op is not last]
     for old, new in zip(last.operands, call.results, strict=True):
         values[old].name_hint = new.name_hint
-    Rewriter.replace_op(call, copies, [values[value] for value in last.operands])
+    results = [values[value] for value in last.operands]
+    Rewriter.replace_op(call, copies, results)
+    return copies, results

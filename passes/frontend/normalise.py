@@ -12,11 +12,8 @@ from xdsl.dialects.func import FuncOp, ReturnOp
 from xdsl.ir import Operation, SSAValue
 from xdsl.rewriter import InsertPoint, Rewriter
 
-from mirage_mlir.diagnostics import remark
 from mirage_mlir.dialects import kernel
-from mirage_mlir.interpreters.operators import structure_of
 from mirage_mlir.passes.frontend.strided_views import owns_memory, view_of
-from mirage_mlir.passes.patterns.decompose import take_apart
 
 
 def _typed(value: SSAValue, shape: Sequence[int]) -> TensorType:
@@ -72,9 +69,6 @@ def _copy_borrowed_results(function: FuncOp) -> None:
 
 def normalise(function: FuncOp) -> None:
     """Rewrite, in place, to operators that kernels have inside, and views by strides."""
-    for op in list(function.body.block.ops):
-        if (row := structure_of(op)) is not None and not row.searched and take_apart(op):
-            remark(op, "is not fused as one operator: it is taken apart, as kernel-decompose does")
     for op in list(function.body.block.ops):
         if isinstance(op, kernel.RepetitionOp):
             _replace(op, _repetition(op))

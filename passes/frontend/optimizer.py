@@ -1,18 +1,18 @@
 """Plans for a function: the kernels that a search finds for its pieces, or each operator alone."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from math import inf
 from time import perf_counter
 
-from xdsl.context import Context
-from xdsl.dialects.builtin import ModuleOp
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import Operation, SSAValue
+from xdsl.pattern_rewriter import GreedyRewritePatternApplier, PatternRewriteWalker
 
-from mirage_mlir.diagnostics import fail, remark
+from mirage_mlir.diagnostics import collect_remarks, fail, remark
 from mirage_mlir.dialects import kernel
 from mirage_mlir.equivalence import Verdict
+from mirage_mlir.interpreters.operators import structure_of
 from mirage_mlir.passes.frontend import direct
 from mirage_mlir.passes.frontend.from_ir import Piece, UnsupportedError, read_piece
 from mirage_mlir.passes.frontend.normalise import normalise
@@ -21,14 +21,11 @@ from mirage_mlir.passes.frontend.pieces import PieceSearch
 from mirage_mlir.passes.frontend.plan import Plan, PlannedKernel, returned, stays, to_compute
 from mirage_mlir.passes.frontend.proofs import PieceProofs
 from mirage_mlir.passes.frontend.tile_positions import ArrangementError
-from mirage_mlir.search.program.roles import RolesError
+from mirage_mlir.passes.frontend.whole import MAX_OPERATORS, InPiecesError, whole_piece
+from mirage_mlir.passes.patterns.decompose import DECOMPOSITIONS
 from mirage_mlir.search.report import SearchReport
 from mirage_mlir.search.single_kernel.limits import Limits
 from mirage_mlir.targets.target import Target
-
-MAX_OPERATORS = 40
-"""Elementary operators (a norm has six) up to which one kernel is searched for: a chain of four
-norms has 34 and fits one, searched in 1.5 s."""
 
 MAX_CUT_OPERATORS = 24
 """Operators up to which plans of several kernels are searched for the function as a whole: the
@@ -64,11 +61,15 @@ class Optimizer:
     limits: Limits
     report: SearchReport
     proofs: PieceProofs = field(default_factory=PieceProofs)
+    cuts: Sequence[PieceCut] = ()
+    """How the function was cut before; nothing where it was not, or has to be normalised first."""
 
     def __post_init__(self) -> None:
         self.pieces = PieceSearch(self.target, self.limits, self.report)
         self.considered: list[Plan] = []
         """All plans for the function as a whole, the fastest first."""
+        self.copied: dict[SSAValue, SSAValue] = {}
+        """Values of the function by copies that the plan of each operator alone is made of."""
         self._alone_by_value: dict[SSAValue, PlannedKernel] = {}
 
     def plans(self) -> Iterator[tuple[Plan, bool]]:
@@ -78,7 +79,10 @@ class Optimizer:
         Of one plan it is; those after it are for timing, for which the model may be wrong.
         """
         with self.report.phase("reading"):
+            before = list(self.function.body.block.ops)
             normalise(self.function)
+            if before != list(self.function.body.block.ops):
+                self.cuts = ()
         alone = self._alone_or_decomposed()
         self.report.modelled_alone = alone.seconds
         plans = self._found(alone.seconds)
@@ -99,24 +103,12 @@ class Optimizer:
 
     def _whole(self) -> Piece | None:
         """The function as one piece; None where it is too large or holds what no piece can."""
-        wanted = to_compute(returned(self.function))
-        operators = [op for op in self.function.body.block.ops if op.results]
-        if any(isinstance(op, kernel.GraphDefinedOp) for op in operators):
-            remark(self.function, "has graphs already: other operators are searched around them")
-            return None
         try:
             with self.report.phase("reading"):
-                piece = read_piece(inner(operators, wanted), wanted)
-        except UnsupportedError as error:
-            remark(error.op, f"is not fused with its neighbours: {error}")
+                return whole_piece(self.function, MAX_OPERATORS)
+        except InPiecesError as error:
+            remark(error.op, str(error))
             return None
-        except RolesError as error:
-            remark(self.function, f"is searched in pieces: it {error}")
-            return None
-        if (count := len(list(piece.program.operations()))) > MAX_OPERATORS:
-            remark(self.function, f"is searched in pieces: it has {count} operators")
-            return None
-        return piece
 
     def _found(self, alone: float) -> list[Plan]:
         """
@@ -124,7 +116,7 @@ class Optimizer:
 
         `alone` is what each operator alone takes.
         """
-        piece = self._whole()
+        piece = None if self.cuts else self._whole()
         if piece is None:
             return self._in_pieces()
         if not piece.results:
@@ -142,20 +134,20 @@ class Optimizer:
 
     def _planned_whole(self, piece: Piece, max_kernels: int, most: float = inf) -> list[Plan]:
         kernels = self.pieces.plans(piece, max_kernels, most)
-        return [Plan(self.function, (planned,), self.proofs.compare) for planned in kernels]
+        return [Plan(self.function, (planned,)) for planned in kernels]
 
     def _in_pieces(self) -> list[Plan]:
         """The function cut in pieces, each of which is planned by itself."""
         # Half of what is left of the time is for the search of the pieces.
         half = replace(self.limits, deadline=(perf_counter() + self.limits.deadline) / 2)
         said: Said = set()
-        with self.report.phase("partition"):
-            parts = partition(
-                self.function, self.target, self.pieces.seconds, expired=half.expired, said=said
-            )
-        if half.expired():
-            self.report.cut.append(f"ways to cut the program after half of {half.reason}")
-        pieces = [_piece(part, said) for part in parts]
+        parts = self.cuts or self._partitioned(half, said)
+        if self.cuts:
+            # Who cut the program has said which parts cannot be read.
+            with collect_remarks():
+                pieces = [_piece(part, said) for part in parts]
+        else:
+            pieces = [_piece(part, said) for part in parts]
         self.pieces.search(filter(None, pieces), self.limits.max_kernels)
         found: dict[tuple[SSAValue, ...], PlannedKernel] = {}
         try:
@@ -166,7 +158,17 @@ class Optimizer:
         except AloneError as error:
             remark(error.op, f"no plan in pieces: {error}", detail=True)
             return []
-        return [Plan(self.function, tuple(found.values()), self.proofs.compare)]
+        return [Plan(self.function, tuple(found.values()))]
+
+    def _partitioned(self, limits: Limits, said: Said) -> Sequence[PieceCut]:
+        """The pieces that the function is best cut in; `limits` are those of looking for them."""
+        with self.report.phase("partition"):
+            parts = partition(
+                self.function, self.target, self.pieces.seconds, expired=limits.expired, said=said
+            )
+        if limits.expired():
+            self.report.cut.append(f"ways to cut the program after half of {limits.reason}")
+        return parts
 
     def _planned(self, piece: Piece) -> PlannedKernel | None:
         """The best that is proved for a piece; None where nothing is."""
@@ -218,7 +220,7 @@ class Optimizer:
         try:
             return self._alone(self.function)
         except AloneError:
-            decomposed = decompose(self.function)
+            decomposed, self.copied = decompose(self.function)
         try:
             return self._alone(decomposed)
         except AloneError as error:
@@ -233,7 +235,7 @@ class Optimizer:
                 continue
             kernels[value] = self._operator_alone(value)
             pending += to_compute(kernels[value].arguments)
-        return Plan(function, tuple(kernels.values()), self.proofs.compare)
+        return Plan(function, tuple(kernels.values()))
 
     def _operator_alone(self, value: SSAValue) -> PlannedKernel:
         if value not in self._alone_by_value:
@@ -250,7 +252,9 @@ class Optimizer:
         try:
             piece = read_piece([op], [value])
         except UnsupportedError as error:
-            fail(op, str(error))
+            row = structure_of(op)
+            unsearched = row is not None and not row.searched
+            fail(op, str(error), note="kernel-decompose takes it apart" if unsearched else None)
         with self.report.phase("operators alone"):
             planned = self.pieces.operator(piece)
         if planned is None:
@@ -273,19 +277,10 @@ def _is_one_operator(part: PieceCut) -> bool:
     return len(made) == 1 or not made
 
 
-def inner(operators: list[Operation], wanted: list[SSAValue]) -> set[Operation]:
-    """The operators to search together: all but views of the function's arguments."""
-    computed = {op for op in operators if to_compute(op.results)}
-    assert all(value.owner in computed for value in wanted)
-    return computed
-
-
-def decompose(function: FuncOp) -> FuncOp:
-    """A copy of `function` with norms and softmax taken apart."""
-    from mirage_mlir.passes.kernel_decompose import KernelDecomposePass
-
-    module = ModuleOp([function.clone()])
-    KernelDecomposePass().apply(Context(), module)
-    copy = module.body.block.first_op
-    assert isinstance(copy, FuncOp)
-    return copy
+def decompose(function: FuncOp) -> tuple[FuncOp, dict[SSAValue, SSAValue]]:
+    """A copy of `function` with norms and softmax taken apart; what its values are copies of."""
+    copied: dict[SSAValue, SSAValue] = {}
+    copy = function.clone(copied)
+    patterns = GreedyRewritePatternApplier([*DECOMPOSITIONS])
+    PatternRewriteWalker(patterns).rewrite_region(copy.body)
+    return copy, {new: old for old, new in copied.items()}

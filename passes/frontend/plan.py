@@ -1,6 +1,6 @@
 """Functions as plans: which kernels compute which values, and functions written from plans."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from xdsl.dialects.builtin import UNKNOWN_LOC
@@ -8,7 +8,6 @@ from xdsl.dialects.func import FuncOp, ReturnOp
 from xdsl.ir import Block, Operation, Region, SSAValue
 
 from mirage_mlir.dialects import kernel
-from mirage_mlir.equivalence import EquivalenceReport
 from mirage_mlir.passes.frontend.strided_views import is_strided_view
 from mirage_mlir.passes.frontend.to_ir import Kernel
 from mirage_mlir.search.multi_kernel.kernel_plan import KernelPlan
@@ -39,8 +38,6 @@ class Plan:
 
     function: FuncOp
     kernels: tuple[PlannedKernel, ...]
-    comparison: "Comparison | None" = None
-    """How what is written for it is compared with its reference, where not as a whole."""
 
     @property
     def structure(self) -> str:
@@ -58,10 +55,6 @@ class Plan:
         return sum(planned.seconds for planned in self.kernels)
 
 
-Comparison = Callable[[Plan, FuncOp, FuncOp], EquivalenceReport]
-"""Compares a plan's reference with what was written for it."""
-
-
 class FunctionWriter:
     """Writes the function that a plan makes of another; `write` does all of it."""
 
@@ -72,6 +65,11 @@ class FunctionWriter:
         """The kernels in the order in which they run."""
         self._block = Block(arg_types=[arg.type for arg in plan.function.body.block.args])
         self._values: dict[SSAValue, SSAValue] = {}
+
+    @property
+    def values(self) -> Mapping[SSAValue, SSAValue]:
+        """What was written for each value of the function that is needed."""
+        return self._values
 
     def write(self) -> FuncOp:
         """The function of the same name and type that launches the plan's kernels."""

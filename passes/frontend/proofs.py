@@ -1,14 +1,11 @@
 """
-Plans of several pieces, compared with their program as a whole or piece by piece.
+Plans for pieces of a program, compared with the operators that they stand for.
 
-If each piece is equal to its operators for any values that it reads, the whole is equal to the
-program; what is left to see is that pieces were put together rightly, which a run of the whole in
-floating point shows. The time that random tests take grows with a program, and so does the size of
-normal forms.
+So that a plan of many pieces is not refused for one of them, each is compared before it is taken.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from xdsl.dialects.builtin import ModuleOp
@@ -16,18 +13,11 @@ from xdsl.dialects.func import FuncOp, ReturnOp
 from xdsl.ir import Block, Operation, Region, SSAValue
 
 from mirage_mlir.equivalence.check import BUDGET, Verifier
-from mirage_mlir.equivalence.comparison_report import EquivalenceReport, Tests, Verdict
-from mirage_mlir.equivalence.symbolic import Proof, prove
-from mirage_mlir.passes.frontend.plan import Plan, PlannedKernel
-from mirage_mlir.passes.frontend.printed import printed
+from mirage_mlir.equivalence.comparison_report import EquivalenceReport
+from mirage_mlir.equivalence.printed import printed
+from mirage_mlir.equivalence.symbolic import prove
+from mirage_mlir.passes.frontend.plan import PlannedKernel
 from mirage_mlir.passes.frontend.strided_views import is_strided_view
-
-MOST_AT_ONCE = 5
-"""Pieces of a plan that are compared as one program: of more, normal forms are too large."""
-
-
-WHOLE = 1.0
-"""Seconds that random tests of several pieces as one program may take: pieces take less."""
 
 
 class _Written(NamedTuple):
@@ -55,7 +45,6 @@ class PieceProofs:
     """By the identity of a plan, which is kept with it."""
     _sifted: dict[str, bool] = field(default_factory=dict[str, bool])
     """By both texts: programs may have many pieces that are alike."""
-    _wholes: dict[FuncOp, Verifier] = field(default_factory=dict[FuncOp, Verifier])
 
     def sifted(self, planned: PlannedKernel) -> bool:
         """
@@ -90,60 +79,6 @@ class PieceProofs:
             verifier = self._pieces.setdefault(expected, Verifier(reference, budget=self.budget))
             self._known[text] = verifier.compare(candidate)
         return self._known[text]
-
-    def compare(self, plan: Plan, reference: FuncOp, written: FuncOp) -> EquivalenceReport:
-        """
-        Compare what was written for a plan with its reference, if need be piece by piece.
-
-        The reference must stay as it is.
-        """
-        verifier = self._wholes.setdefault(reference, Verifier(reference, budget=self.budget))
-        if len(plan.kernels) == 1:
-            return verifier.compare(written)
-        if len(plan.kernels) <= MOST_AT_ONCE:
-            whole = verifier.compare(written, WHOLE)
-            if whole.verdict is not Verdict.EQUAL or whole.tests.counts:
-                return whole
-            reports = [self.of(planned) for planned in plan.kernels]
-            tests = _tests(reports)
-            return replace(whole, tests=tests) if tests.counts else whole
-        return self._in_pieces(plan, verifier, written)
-
-    def _in_pieces(self, plan: Plan, verifier: Verifier, written: FuncOp) -> EquivalenceReport:
-        reports = [self.of(planned) for planned in plan.kernels]
-        for report in reports:
-            if report.verdict is not Verdict.EQUAL:
-                return report
-        losses = verifier.losses(written)
-        if losses is None:
-            reason = "pieces are equal, but the whole is too large for a run in floating point"
-            return EquivalenceReport(Verdict.UNDECIDED, verifier.seed, reason=reason)
-        different = list({id(report): report for report in reports}.values())
-        unproved = [report.proof for report in different if not report.proof.proved]
-        accurate = all(loss.acceptable for loss in losses)
-        return EquivalenceReport(
-            Verdict.EQUAL if accurate else Verdict.INACCURATE,
-            verifier.seed,
-            unproved[0] if unproved else Proof(True),
-            _tests(reports),
-            tuple(losses),
-            remarks=(f"piece by piece, {len(reports)} of them, {len(different)} different",),
-            seconds=sum(report.seconds for report in different),
-        )
-
-
-def _tests(reports: Sequence[EquivalenceReport]) -> Tests:
-    """Random tests of all pieces as those of the whole: one that does not count decides."""
-    different = list({id(report): report.tests for report in reports}.values())
-    missing = [tests for tests in different if not tests.counts]
-    if missing:
-        return replace(missing[0], reason=f"one piece is {missing[0]}", passed=False)
-    return Tests(
-        passed=True,
-        bound=min(1.0, sum(tests.bound for tests in different)),
-        theorem=max((tests.theorem for tests in different), key=len),
-        scope=f"each of {len(reports)} pieces, {max((t.scope for t in different), key=len)}",
-    )
 
 
 def _reference(planned: PlannedKernel) -> FuncOp:

@@ -6,10 +6,8 @@ from math import prod
 from xdsl.dialects.builtin import UnitAttr
 from xdsl.ir import Operation, SSAValue
 
-from mirage_mlir.decisions.sharing import split_warps
 from mirage_mlir.diagnostics import fail
 from mirage_mlir.dialects import thread, threadblock
-from mirage_mlir.dialects.common import i64_array
 from mirage_mlir.dialects.layout import (
     GlobalAttr,
     RegistersAttr,
@@ -21,18 +19,15 @@ from mirage_mlir.dialects.split_k import StorePartialSumOp
 from mirage_mlir.dialects.threadblock import Stage
 from mirage_mlir.layouts.layout import (
     MMA_DEPTH,
-    MMA_ROWS,
-    WARP_THREADS,
     RegisterLayout,
     SharedLayout,
     as_matrix,
     blocked,
-    ceil_div,
     largest_power_of_two_divisor,
-    mma_result,
 )
+from mirage_mlir.passes.analysis.accumulators import accumulators, left_fragments
+from mirage_mlir.passes.analysis.buffers import has_rows_along
 from mirage_mlir.passes.analysis.row_maxima import is_free, rescaled_with, state_layout
-from mirage_mlir.passes.analysis.tensor_views import row_major_columns
 from mirage_mlir.passes.analysis.tile_attributes import (
     WIDEST_RUN_BYTES,
     accumulator_of,
@@ -40,7 +35,6 @@ from mirage_mlir.passes.analysis.tile_attributes import (
     broadcast_sides,
     exchanges_sides,
     folding_sides,
-    has_half_operands,
     is_folded,
     is_online_maximum,
     matmul_sizes,
@@ -50,11 +44,6 @@ from mirage_mlir.passes.analysis.tile_attributes import (
     split_warp_bits,
     stored_run,
     widest_run,
-)
-from mirage_mlir.passes.layouts.chains import (
-    Chain,
-    left_layout,
-    source_of,
 )
 from mirage_mlir.passes.layouts.places import (
     TilePlaces,
@@ -66,14 +55,6 @@ from mirage_mlir.passes.layouts.places import (
     shared_from,
 )
 from mirage_mlir.passes.layouts.register_layouts import leading
-from mirage_mlir.passes.layouts.wgmma_selection import WgmmaSplit, assign_wgmma, choose_wgmma
-from mirage_mlir.shapes.shapes import format_shape
-from mirage_mlir.targets.target import Target
-
-MAX_RESIDENT_FRAGMENTS = 8
-"""Left fragments, of four registers each, that a thread may keep through the loop: those of 16
-queries of 128 elements."""
-
 
 Maxima = tuple[SSAValue, SSAValue | None, SSAValue | None]
 """A thread's own maxima in registers; in shared memory those of all warps, where these have their
@@ -86,9 +67,7 @@ class LayoutAssignment(TilePlaces):
     Gives each operation of one graph its layout, in program order.
 
     Args:
-        target: the chip's.
         sharing: blocks of a cluster that share the work after their sums.
-        chains: matmuls whose left operand is another matmul's result in registers.
         common: row maxima that must be the same in all warps, and those of the iteration alone.
         given: layouts of thread graphs that are free to have any, by their numbers.
         free: those that were visited.
@@ -96,9 +75,7 @@ class LayoutAssignment(TilePlaces):
         maxima_of_blocks: those that the blocks' parts of a sum are relative to.
     """
 
-    target: Target
     sharing: int
-    chains: dict[threadblock.MatmulOp, Chain]
     common: set[Operation]
     given: dict[int, RegisterLayout]
     free: list[thread.GraphOp] = field(default_factory=list[thread.GraphOp])
@@ -130,95 +107,34 @@ class LayoutAssignment(TilePlaces):
                 case threadblock.StoreOp() | StorePartialSumOp():
                     self.whole(op, 0)
                 case _:
-                    fail(op, "has no lowering; run fuse-thread-graphs first")
+                    fail(op, "has no lowering; run fuse-thread-graphs and select-mma first")
 
     def load(self, op: threadblock.LoadOp) -> None:
-        """In shared memory for tensor cores, loops and several readings, else read in place."""
-        users = [use.operation for use in op.result.uses]
-        staged = self.stages[op.result] == Stage.LOOP
-        in_loop = any(
-            self.stages[result] == Stage.LOOP for user in users for result in user.results
-        )
-        moved = (threadblock.MatmulOp, threadblock.TransposeOp)
-        if not (staged or in_loop or any(isinstance(user, moved) for user in users)):
+        """In shared memory where it is copied, else read in place."""
+        if op.copy is None and self.stages[op.result] == Stage.LOOP:
+            fail(op, "has no copy; run select-copies first")
+        if op.copy is None:
             return set_layout(op, GlobalAttr())
-        # Of several matrices no column is one run of neighbours.
-        single = prod(threadblock.shape_of(op.result)[:-2]) == 1
-        columns_first = single and not row_major_columns(op.source)
-        set_layout(op, SharedAttr.of(shared_for(op.result, columns_first=columns_first)))
+        set_layout(op, SharedAttr.of(shared_for(op.result, columns_first=has_rows_along(op))))
 
     def matmul(self, op: threadblock.MatmulOp) -> None:
-        """Operands in shared memory; accumulators where the matrix split has them."""
-        if prod(threadblock.shape_of(op.rhs)[:-2]) > 1:
-            shape = format_shape(threadblock.shape_of(op.rhs))
-            fail(op, f"has several matrices on its right side ({shape}): a block multiplies by one")
-        chain = self.chains.get(op)
-        in_registers = chain is not None and self.lhs_is_in_registers(op, chain)
+        """Operands in shared memory, but for chained ones; the result where MMAs leave it."""
         for index in (0, 1):
-            if not (in_registers and index == 0):
-                self.in_shared(op, index)
-                if matmul_sizes(op)[2] % MMA_DEPTH:
-                    pad_depth(op.operands[index])
-        users = [use.operation for use in op.result.uses]
-        summed = all(
-            isinstance(user, StorePartialSumOp)
-            or (isinstance(user, threadblock.AccumulateOp) and user.kind.data == "sum")
-            for user in users
-        )
-        split = self.wgmma_split_of(op, chain, in_registers=in_registers, summed=summed)
-        if in_registers and op.lhs in self.relative:
+            if index == 0 and op.chained is not None:
+                self.chained_operand(op)
+                continue
+            self.in_shared(op, index)
+            if matmul_sizes(op)[2] % MMA_DEPTH:
+                pad_depth(op.operands[index])
+        set_layout(op, RegistersAttr.of(accumulators(op)))
+
+    def chained_operand(self, op: threadblock.MatmulOp) -> None:
+        """The left operand in registers, as the instruction takes it."""
+        attribute = layout_of(op.lhs)
+        if not isinstance(attribute, RegistersAttr) or attribute.layout != left_fragments(op):
+            fail(op, "is chained, but its left operand does not lie as the instruction takes it")
+        if op.lhs in self.relative:
             self.relative[op.result] = self.relative[op.lhs]
-        if split is not None:
-            assign_wgmma(op, split)
-        else:
-            self.by_warps(op, chain, in_registers=in_registers, summed=summed)
-
-    def wgmma_split_of(
-        self, op: threadblock.MatmulOp, chain: Chain | None, *, in_registers: bool, summed: bool
-    ) -> WgmmaSplit | None:
-        """How warpgroups compute `op`; None where single warps do."""
-        if not self.target.has_wgmma:
-            return None
-        if chain is None or (not in_registers and source_of(op.lhs) in self.chains):
-            return choose_wgmma(op, self.threads // WARP_THREADS, summed)
-        groups = chain.second if in_registers else chain.first
-        return WgmmaSplit(groups, swapped=False) if chain.groups else None
-
-    def by_warps(
-        self, op: threadblock.MatmulOp, chain: Chain | None, *, in_registers: bool, summed: bool
-    ) -> None:
-        """
-        Let each warp compute a part of `op` by `mma.sync`; with `in_registers`, of a left side in
-        registers.
-        """
-        rows, columns, depth = sizes = matmul_sizes(op)
-        split = split_warps(*sizes, self.threads // WARP_THREADS, may_split=summed)
-        warps = int(split.down), int(split.across), int(split.deep)
-        if chain is not None and in_registers:
-            warps = chain.second
-        elif chain is not None and source_of(op.lhs) not in self.chains:
-            warps = chain.first
-        op.warps = i64_array(warps)
-        fragments = ceil_div(ceil_div(rows, MMA_ROWS), warps[0]) * ceil_div(depth, MMA_DEPTH)
-        invariant = self.stages[op.lhs] == Stage.INVARIANT and self.stages[op.result] == Stage.LOOP
-        if (
-            has_half_operands(op)
-            and invariant
-            and not in_registers
-            and fragments // warps[2] <= MAX_RESIDENT_FRAGMENTS
-        ):
-            op.lhs_in_registers = UnitAttr()
-        set_layout(op, RegistersAttr.of(mma_result(rows, columns, warps)))
-
-    def lhs_is_in_registers(self, op: threadblock.MatmulOp, chain: Chain) -> bool:
-        """Whether the left side of `op` lies in registers as the matrix split takes it."""
-        attribute, source = layout_of(op.lhs), source_of(op.lhs)
-        # The first matmul of a chain may follow one that is in none, and lies as if it were.
-        if source is None or self.chains.get(source) is not chain:
-            return False
-        if not isinstance(attribute, RegistersAttr):
-            return False
-        return attribute.layout == left_layout(op, chain)
 
     def accumulate(self, op: threadblock.AccumulateOp) -> None:
         """In the registers of the value that is added."""

@@ -10,11 +10,12 @@ all.
 from collections.abc import Sequence
 from math import prod
 
-from xdsl.dialects.builtin import DenseArrayBase, i64
 from xdsl.ir import Operation, SSAValue
 
 from mirage_mlir.decisions.wgmma import COLUMN_STEP, ITEM_BYTES, MAX_COLUMNS, MAX_SUMS, WGMMA_ROWS
-from mirage_mlir.dialects import kernel, threadblock
+from mirage_mlir.diagnostics import fail
+from mirage_mlir.dialects import kernel, thread, threadblock
+from mirage_mlir.dialects.common import i64_array
 from mirage_mlir.dialects.layout import (
     ConvertLayoutOp,
     SharedAttr,
@@ -22,58 +23,62 @@ from mirage_mlir.dialects.layout import (
     set_layout,
 )
 from mirage_mlir.layouts.layout import round_up, swizzled_tile
+from mirage_mlir.passes.analysis.accumulators import accumulators
 from mirage_mlir.passes.analysis.tile_attributes import (
-    BATCHED,
     adds_into,
     batch_place,
     matmul_sizes,
     registers_of,
     uses_wgmma,
 )
+from mirage_mlir.passes.layouts.chains import Warps
 
 
 def batch_matmuls(graph: kernel.GraphDefinedOp) -> None:
     """Let left sides of matmuls of one right side share a buffer where that is possible."""
-    found: dict[tuple[SSAValue, tuple[int, ...], int], list[threadblock.MatmulOp]] = {}
+    found: dict[tuple[SSAValue, Warps, int], list[threadblock.MatmulOp]] = {}
     for op in graph.body.block.ops:
         if isinstance(op, threadblock.MatmulOp) and can_be_batched(op):
-            key = (op.rhs, op.warp_counts, swizzle_of(op))
+            key = (op.rhs, op.warp_counts, matmul_sizes(op)[2])
             found.setdefault(key, []).append(op)
     number = 0
-    for (_, _, swizzle), ops in found.items():
+    for ops in found.values():
         columns = sum(lines_of(op) for op in ops)
-        slots = sum(len(registers_of(op.result).offsets) for op in ops)
+        slots = sum(len(accumulators(op).offsets) for op in ops)
         if len(ops) == 1 or columns > MAX_COLUMNS or slots > MAX_SUMS:
             continue
         start = 0
         for op in ops:
-            layout = swizzled_tile(columns, matmul_sizes(op)[2], ITEM_BYTES, swizzle)
-            for each in (op, op.lhs.owner):
-                assert isinstance(each, Operation)
-                each.attributes[BATCHED] = DenseArrayBase.from_list(i64, [number, start])
-            assert isinstance(op.lhs.owner, Operation)
-            set_layout(op.lhs.owner, SharedAttr.of(layout))
+            op.batched = i64_array([number, start])
             start += lines_of(op)
         number += 1
+
+
+def share_buffers(graph: kernel.GraphDefinedOp) -> None:
+    """Give the left sides of batched matmuls, which are in shared memory, a common buffer."""
+    groups: dict[int, list[threadblock.MatmulOp]] = {}
+    for op in graph.body.block.ops:
+        if isinstance(op, threadblock.MatmulOp) and (place := batch_place(op)) is not None:
+            groups.setdefault(place[0], []).append(op)
+    for ops in groups.values():
+        columns = sum(lines_of(op) for op in ops)
+        for op in ops:
+            written, attribute = op.lhs.owner, layout_of(op.lhs)
+            if not isinstance(written, ConvertLayoutOp) or not isinstance(attribute, SharedAttr):
+                fail(op, "is batched, but threads do not write its left operand")
+            depth, swizzle = matmul_sizes(op)[2], attribute.layout.swizzle
+            set_layout(written, SharedAttr.of(swizzled_tile(columns, depth, ITEM_BYTES, swizzle)))
+            written.batched = op.batched
 
 
 def can_be_batched(op: threadblock.MatmulOp) -> bool:
     """Whether threads write the few rows of a matmul of the loop, for it alone."""
     if not uses_wgmma(op) or op.swapped is None or not adds_into(op.result):
         return False
-    attribute = layout_of(op.lhs)
-    if not isinstance(op.lhs.owner, ConvertLayoutOp) or not isinstance(attribute, SharedAttr):
-        return False
     (use,) = op.result.uses
     alone = len(list(op.lhs.uses)) == 1 and len(use.operation.operands) == 1
-    return alone and attribute.layout.column == 1 and op.warp_counts[0] == 1
-
-
-def swizzle_of(op: threadblock.MatmulOp) -> int:
-    """Bytes of a line of the left side."""
-    attribute = layout_of(op.lhs)
-    assert isinstance(attribute, SharedAttr)
-    return attribute.layout.swizzle
+    written = isinstance(op.lhs.owner, thread.GraphOp | threadblock.MatmulOp)
+    return alone and written and op.warp_counts[0] == 1
 
 
 def lines_of(op: threadblock.MatmulOp) -> int:

@@ -2,7 +2,6 @@
 
 from dataclasses import dataclass
 
-from xdsl.dialects.builtin import StringAttr, UnitAttr
 from xdsl.ir import Operation, SSAValue
 
 from mirage_mlir.decisions.registers import GROUP_WARPS
@@ -13,11 +12,10 @@ from mirage_mlir.decisions.wgmma import (
     WGMMA_DEPTH,
     WGMMA_ROWS,
     Groups,
-    wgmma_result,
 )
+from mirage_mlir.diagnostics import fail
 from mirage_mlir.dialects import kernel, threadblock
-from mirage_mlir.dialects.common import i64_array
-from mirage_mlir.dialects.layout import RegistersAttr, SharedAttr, layout_of, set_layout
+from mirage_mlir.dialects.layout import SharedAttr, layout_of, set_layout
 from mirage_mlir.layouts.layout import (
     MMA_DEPTH,
     SWIZZLED_LINES,
@@ -26,9 +24,10 @@ from mirage_mlir.layouts.layout import (
     round_up,
     swizzled_tile,
 )
-from mirage_mlir.passes.analysis.buffers import buffer_of, is_tensor_copy
+from mirage_mlir.passes.analysis.buffers import buffer_of, has_rows_along, is_tensor_copy
 from mirage_mlir.passes.analysis.tile_attributes import (
     ZERO_PADDING,
+    Reduction,
     has_half_operands,
     matmul_sizes,
     uses_wgmma,
@@ -77,28 +76,27 @@ def choose_wgmma(op: threadblock.MatmulOp, warps: int, summed: bool) -> WgmmaSpl
 
 def lines_of(op: threadblock.MatmulOp, index: int) -> Lines | None:
     """How `wgmma` would read operand `index` (0: left) of a matmul, None where it cannot."""
-    layout = wgmma_tile(op.operands[index])
-    if layout is None:
-        return None
-    return Lines(layout.swizzle // ITEM_BYTES, (layout.column == 1) == (index == 0))
+    buffer = buffer_of(op.operands[index])
+    if isinstance(buffer, Reduction):
+        return None  # These are kept in f32.
+    rows, columns = as_matrix(threadblock.shape_of(buffer.results[0]))
+    columns_first = has_rows_along(buffer)
+    swizzle = widest_swizzle(rows if columns_first else columns, ITEM_BYTES)
+    return Lines(swizzle // ITEM_BYTES, columns_first != (index == 0)) if swizzle else None
 
 
-def wgmma_tile(value: SSAValue) -> SharedLayout | None:
+def wgmma_tile(op: Operation) -> SharedLayout | None:
     """
-    The swizzled layout of a tile in shared memory, None where there is none.
+    The swizzled layout of the tile that `op` makes in shared memory, None where there is none.
 
     Neighbours stay along the side along which they lie already.
     """
-    op = buffer_of(value)
     attribute = layout_of(op.results[0])
     if not isinstance(attribute, SharedAttr) or not attribute.layout.whole:
         return None
-    if isinstance(op, threadblock.ReduceSumOp | threadblock.ReduceMaxOp):
-        return None  # These are kept in f32.
     rows, columns = as_matrix(threadblock.shape_of(op.results[0]))
     columns_first = attribute.layout.column != 1
-    run = rows if columns_first else columns
-    swizzle = widest_swizzle(run, ITEM_BYTES)
+    swizzle = widest_swizzle(rows if columns_first else columns, ITEM_BYTES)
     if not swizzle:
         return None
     # `wgmma` reads whole atoms, and `mma.sync` the whole of a padded fragment.
@@ -107,17 +105,6 @@ def wgmma_tile(value: SSAValue) -> SharedLayout | None:
         (rows, round_up(columns, step)) if columns_first else (round_up(rows, step), columns)
     )
     return swizzled_tile(rows, columns, ITEM_BYTES, swizzle, columns_first=columns_first)
-
-
-def assign_wgmma(op: threadblock.MatmulOp, split: WgmmaSplit) -> None:
-    """Let warpgroups compute `op`."""
-    rows, columns, _ = matmul_sizes(op)
-    op.mma = StringAttr(threadblock.WGMMA)
-    op.warps = i64_array(split.groups)
-    if split.swapped:
-        op.swapped = UnitAttr()
-    layout = wgmma_result(rows, columns, split.groups, swapped=split.swapped)
-    set_layout(op, RegistersAttr.of(layout))
 
 
 def read_by_wgmma(value: SSAValue) -> bool:
@@ -168,6 +155,7 @@ def swizzle_operands(graph: kernel.GraphDefinedOp) -> None:
 
 def swizzle(op: Operation) -> None:
     """Give the tile of `op` the layout in which `wgmma` reads it."""
-    layout = wgmma_tile(op.results[0])
-    assert layout is not None, "choose_wgmma asks for it"
+    layout = wgmma_tile(op)
+    if layout is None:
+        fail(op, "has a tile that wgmma multiplies, and no layout in which that can read it")
     set_layout(op, SharedAttr.of(layout))

@@ -8,6 +8,7 @@ from xdsl.ir import Operation, SSAValue
 from xdsl.pattern_rewriter import PatternRewriter, RewritePattern, op_type_rewrite_pattern
 
 from mirage_mlir.dialects import kernel
+from mirage_mlir.interpreters.operators import structure_of
 
 
 class F32Steps:
@@ -172,3 +173,15 @@ def take_apart(op: Operation) -> bool:
         if rewriter.has_done_action:
             return True
     return False
+
+
+def unsearched(program: Operation) -> list[Operation]:
+    """The operators of `program` that the search has not inside kernels."""
+    rows = [(op, structure_of(op)) for op in program.walk()]
+    return [op for op, row in rows if row is not None and not row.searched]
+
+
+def take_apart_unsearched(program: Operation) -> None:
+    """Take apart, in place, what the search has not inside kernels."""
+    for op in unsearched(program):
+        take_apart(op)

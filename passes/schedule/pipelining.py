@@ -35,7 +35,6 @@ from mirage_mlir.passes.schedule.block_resources import (
     sums_of,
     unshared_bytes,
 )
-from mirage_mlir.passes.schedule.multicast import form_clusters
 from mirage_mlir.passes.schedule.order import (
     before_pipeline,
     invariant_part,
@@ -72,7 +71,6 @@ class Pipelining:
     def run(self) -> None:
         """Order the graph's operations, insert waits, and write its schedule."""
         if self.has_producer:
-            form_clusters(self.graph, self.target)
             self.double_buffer()
             self.reorder(self.order_with_producer())
             self.set_producer()

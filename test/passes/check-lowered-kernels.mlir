@@ -1,6 +1,6 @@
-// RUN: mirage-opt %s --sink-reductions --fuse-thread-graphs --split-cross-block-sums --assign-layouts --software-pipeline --plan-memory --lower-to-nvvm --check-lowered-kernels 2>&1 | filecheck %s
-// RUN: mirage-opt %s --sink-reductions --fuse-thread-graphs --split-cross-block-sums --assign-layouts --software-pipeline --plan-memory --lower-to-nvvm | sed 's/tensor<3x40xf16>, tensor<40x9xf16>\]/tensor<3x40xf16>, tensor<39x9xf16>]/' | not mirage-opt --check-lowered-kernels 2>&1 | filecheck %s --check-prefix=BOUNDS
-// RUN: mirage-opt %s --sink-reductions --fuse-thread-graphs --split-cross-block-sums=target=A100 --assign-layouts=target=A100 --software-pipeline --plan-memory --lower-to-nvvm | sed 's/tensor<3x40xf16>, tensor<40x9xf16>\]/tensor<3x40xf16>, tensor<39x9xf16>]/' | not mirage-opt --check-lowered-kernels 2>&1 | filecheck %s --check-prefix=LOADS
+// RUN: mirage-opt %s --sink-reductions --fuse-thread-graphs --split-cross-block-sums --select-mma --select-copies --assign-layouts --software-pipeline --plan-memory --lower-to-nvvm --check-lowered-kernels 2>&1 | filecheck %s
+// RUN: mirage-opt %s --sink-reductions --fuse-thread-graphs --split-cross-block-sums --select-mma --select-copies --assign-layouts --software-pipeline --plan-memory --lower-to-nvvm | sed 's/tensor<3x40xf16>, tensor<40x9xf16>\]/tensor<3x40xf16>, tensor<39x9xf16>]/' | not mirage-opt --check-lowered-kernels 2>&1 | filecheck %s --check-prefix=BOUNDS
+// RUN: mirage-opt %s --sink-reductions --fuse-thread-graphs --split-cross-block-sums=target=A100 --select-mma --select-copies --assign-layouts=target=A100 --software-pipeline --plan-memory --lower-to-nvvm | sed 's/tensor<3x40xf16>, tensor<40x9xf16>\]/tensor<3x40xf16>, tensor<39x9xf16>]/' | not mirage-opt --check-lowered-kernels 2>&1 | filecheck %s --check-prefix=LOADS
 
 // CHECK: check-lowered-kernels.mlir:12:1: remark: @linear: 1 kernel runs without a fault
 // CHECK: llvm.func @linear_kernel_0

@@ -1,4 +1,27 @@
+// Each elementwise chain of a threadblock graph becomes one thread graph.
+//
 // RUN: mirage-opt %s --fuse-thread-graphs | filecheck %s
+
+// Two operators and one operand: each thread computes both of its element.
+func.func @exp_and_add(%in: tensor<16x64xf32>) -> tensor<16x64xf32> {
+  %o = kernel.graph_defined ins(%in) grid [1] {
+  ^bb0(%xa: tensor<16x64xf32>):
+    %x = threadblock.load %xa grid_map [_] : (tensor<16x64xf32>) -> !threadblock.tile<16x64xf32>
+    %e = threadblock.exp %x : (!threadblock.tile<16x64xf32>) -> !threadblock.tile<16x64xf32>
+    %y = threadblock.add %e, %x : (!threadblock.tile<16x64xf32>, !threadblock.tile<16x64xf32>) -> !threadblock.tile<16x64xf32>
+    threadblock.store %y grid_map [_] : !threadblock.tile<16x64xf32>
+  } : (tensor<16x64xf32>) -> tensor<16x64xf32>
+  func.return %o : tensor<16x64xf32>
+}
+// CHECK-LABEL: func.func @exp_and_add
+// CHECK-NOT:     threadblock.exp
+// CHECK:         %y = thread.graph ins(%x) {
+// CHECK-NEXT:    ^bb0(%[[X:.*]]: f32):
+// CHECK-NEXT:      %[[E:.*]] = math.exp %[[X]] : f32
+// CHECK-NEXT:      %[[S:.*]] = arith.addf %[[E]], %[[X]] : f32
+// CHECK-NEXT:      thread.store %[[S]] : f32
+// CHECK-NEXT:    } : (!threadblock.tile<16x64xf32>) -> !threadblock.tile<16x64xf32>
+// CHECK-NEXT:    threadblock.store %y
 
 // A chain becomes one graph of scalars; the row scalar is computed again for each element.
 func.func @chain(%x: tensor<16x64xf16>, %s: tensor<16x1xf32>) -> tensor<16x64xf16> {

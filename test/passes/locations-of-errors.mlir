@@ -1,6 +1,6 @@
 // Passes after the search speak of the line of the program that a graph comes from.
 // RUN: mirage-opt %s --superoptimize --print-debuginfo | filecheck %s --check-prefix=KNOWN
-// RUN: not mirage-opt %s --superoptimize --assign-layouts 2>&1 | filecheck %s --check-prefix=LAYOUTS
+// RUN: not mirage-opt %s --superoptimize --select-mma 2>&1 | filecheck %s --check-prefix=LAYOUTS
 // RUN: not mirage-opt %s --superoptimize --software-pipeline 2>&1 | filecheck %s --check-prefix=SCHEDULE
 // RUN: not mirage-opt %s --superoptimize --plan-memory 2>&1 | filecheck %s --check-prefix=MEMORY
 // RUN: not mirage-opt %s --superoptimize --lower-to-nvvm 2>&1 | filecheck %s --check-prefix=LOWER

@@ -1,13 +1,13 @@
-// RUN: mirage-opt %s --sink-reductions --fuse-thread-graphs --split-cross-block-sums="target=A100" --assign-layouts="target=A100" | filecheck %s --check-prefix=LAYOUT
-// RUN: mirage-opt %s --sink-reductions --fuse-thread-graphs --split-cross-block-sums="target=sm_90a" --assign-layouts="target=sm_90a" | filecheck %s --check-prefix=TENSOR
-// RUN: mirage-opt %s --sink-reductions --fuse-thread-graphs --split-cross-block-sums="target=A100" --assign-layouts="target=A100" --software-pipeline | filecheck %s --check-prefix=SCHEDULE
-// RUN: mirage-opt %s --sink-reductions --fuse-thread-graphs --split-cross-block-sums="target=A100" --assign-layouts="target=A100" --software-pipeline="stages=3" --plan-memory | filecheck %s --check-prefix=MEMORY
-// RUN: mirage-opt %s --sink-reductions --fuse-thread-graphs --split-cross-block-sums="target=A100" --assign-layouts="target=A100" --software-pipeline --plan-memory --lower-to-nvvm | filecheck %s --check-prefix=NVVM
+// RUN: mirage-opt %s --sink-reductions --fuse-thread-graphs --split-cross-block-sums="target=A100" --select-mma --select-copies --assign-layouts="target=A100" | filecheck %s --check-prefix=LAYOUT
+// RUN: mirage-opt %s --sink-reductions --fuse-thread-graphs --split-cross-block-sums="target=sm_90a" --select-mma --select-copies --assign-layouts="target=sm_90a" | filecheck %s --check-prefix=TENSOR
+// RUN: mirage-opt %s --sink-reductions --fuse-thread-graphs --split-cross-block-sums="target=A100" --select-mma --select-copies --assign-layouts="target=A100" --software-pipeline | filecheck %s --check-prefix=SCHEDULE
+// RUN: mirage-opt %s --sink-reductions --fuse-thread-graphs --split-cross-block-sums="target=A100" --select-mma --select-copies --assign-layouts="target=A100" --software-pipeline="stages=3" --plan-memory | filecheck %s --check-prefix=MEMORY
+// RUN: mirage-opt %s --sink-reductions --fuse-thread-graphs --split-cross-block-sums="target=A100" --select-mma --select-copies --assign-layouts="target=A100" --software-pipeline --plan-memory --lower-to-nvvm | filecheck %s --check-prefix=NVVM
 
 // A matmul of 16 rows: its depth is split over four warps, whose partial sums are added up in shared memory.
 // LAYOUT-LABEL: func.func @linear
 // LAYOUT:         grid [2] loop [8] schedule <threads = 128>
-// LAYOUT:         %[[X:.*]] = threadblock.load {{.*}} {layout = #threadblock.shared<{shape = [16, 64], order = [1, 0], swizzle = 128, element_bits = 16}>}
+// LAYOUT:         %[[X:.*]] = threadblock.load {{.*}} {layout = #threadblock.shared<{shape = [16, 64], order = [1, 0], swizzle = 128, element_bits = 16}>, copy = "async"}
 // LAYOUT:         %[[P:.*]] = threadblock.matmul %[[X]], %{{.*}} {{{.*}}warps = array<i64: 1, 1, 4>
 // LAYOUT:         %[[A:.*]] = threadblock.accumulate %[[P]] {layout = #threadblock.registers<
 // LAYOUT:         %[[S:.*]] = threadblock.convert_layout %[[A]] {layout = #threadblock.shared<{shape = [16, {{[0-9]+}}], order = [1, 0], copies = 4}>}

@@ -33,8 +33,8 @@
 // VERBOSE-NEXT: remark: dimensions: i = dim 0 of %x, dim 0 of result 0 (size 16);
 // VERBOSE-NEXT: remark: found: {{[12]}} kernel{{s?}}, grid(
 // VERBOSE-NEXT: remark: modelled: {{.*}} us; each operator alone {{.*}} us
-// VERBOSE-NEXT: remark: verified: proved: the normal forms are equal; tested: equal modulo random primes
-// VERBOSE-NEXT: remark: time: {{.*}} verification
+// VERBOSE-NEXT: remark: time: reading
+// VERBOSE-NEXT: superoptimize-options.mlir:[[# @LINE + 1]]:1: remark: verified: proved: the normal forms are equal; tested: equal modulo random primes
 func.func @linear(%x: tensor<16x1024xf16>, %w: tensor<1024x1000xf16> {kernel.constant}, %b: tensor<1000xf16>) -> tensor<16x1000xf16> {
   %y = kernel.matmul %x, %w : (tensor<16x1024xf16>, tensor<1024x1000xf16>) -> tensor<16x1000xf16>
   %z = kernel.add %y, %b : (tensor<16x1000xf16>, tensor<1000xf16>) -> tensor<16x1000xf16>

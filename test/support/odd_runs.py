@@ -12,7 +12,7 @@ from xdsl.dialects.func import FuncOp
 
 from mirage_mlir.diagnostics import collect_remarks
 from mirage_mlir.driver.source import compiler_context, functions
-from mirage_mlir.passes.superoptimize import SuperoptimizePass
+from mirage_mlir.passes.superoptimize_pipeline import SuperoptimizePipeline
 
 Arrays = Sequence[NDArray[np.float64]]
 
@@ -27,7 +27,7 @@ def superoptimized(function: FuncOp, seconds: float) -> tuple[FuncOp, list[str]]
     """What `superoptimize` makes of a function, and its remarks."""
     module = ModuleOp([function.clone()])
     with collect_remarks() as remarks:
-        SuperoptimizePass(time_limit=seconds).apply(compiler_context(), module)
+        SuperoptimizePipeline(time_limit=seconds).apply(compiler_context(), module)
     return functions(module)[0], [remark.message for remark in remarks]
 
 

@@ -20,7 +20,7 @@ from mirage_mlir.interpreters.domain import ElementType
 from mirage_mlir.interpreters.float_domain import ROUNDOFF, round_to
 from mirage_mlir.interpreters.function import run_function
 from mirage_mlir.interpreters.operators import shape_of
-from mirage_mlir.passes.superoptimize import SuperoptimizePass
+from mirage_mlir.passes.superoptimize_pipeline import SuperoptimizePipeline
 from mirage_mlir.verification import verify
 
 SECONDS = 10.0
@@ -75,7 +75,7 @@ def examine(seed: int) -> Outcome:
     verify(module)
     try:
         with collect_remarks() as remarks:
-            SuperoptimizePass(time_limit=SECONDS).apply(compiler_context(), module)
+            SuperoptimizePipeline(time_limit=SECONDS).apply(compiler_context(), module)
         verify(module)
     except Exception as error:
         raise Failure(f"{type(error).__name__}: {error}", text) from error

@@ -7,17 +7,20 @@
 // CHECK:      usage: mirage-opt [--PASS[=OPTIONS]]... [options] [FILE]
 // CHECK:      --superoptimize --report --artifacts=DIR FILE finds
 // CHECK:      -o FILE {{ *}}write the result to FILE (default: -, standard output)
-// CHECK:      passes, as --NAME or
+// CHECK:      pipelines of passes, as --NAME or
 // CHECK-NEXT:   --superoptimize
 // CHECK-NEXT:       Replace functions of kernel operators by the fastest equivalent uGraphs that a search finds.
 // CHECK-NEXT:       target=STRING         The GPU to search for: H200,
 // CHECK:            top-k=INTEGER         How many results to keep: the others follow as `@NAME__candidate_<i>`
 // CHECK-NEXT:                             (default: 1)
 // CHECK:            allow-unverified=true|false
+// CHECK:      passes; with --verify-equivalence behind it --superoptimize is the pass:
 // CHECK:        --algebraic-rewrite
 // CHECK:            rules=STRING,...      The equations, in the order of their use;
+// CHECK:        --superoptimize
+// CHECK-NEXT:       Write the fastest uGraphs that a search finds for functions of kernel operators, unverified.
 // CHECK:        --verify-equivalence
-// CHECK:            reference=STRING      The function that says what is to be computed (required)
+// CHECK:            reference=STRING      The function that says what is to be computed; if not given
 // CHECK:        --fuse-thread-graphs      Turn each elementwise chain
 // CHECK:        --check-lowered-kernels
 // CHECK:        --canonicalize            Simplify

@@ -3,7 +3,8 @@
 // RUN: not mirage-opt %s --superoptimize --verify-diagnostics 2>&1 | filecheck %s --check-prefix=UNEXPECTED
 
 // CHECK:      // -----// IR Dump After CommonSubexpressionElimination (cse) //----- //
-// CHECK:      // -----// IR Dump After SuperoptimizePass Failed (superoptimize) //----- //
+// CHECK:      // -----// IR Dump After KernelDecomposePass (kernel-decompose) //----- //
+// CHECK:      // -----// IR Dump After PartitionProgramPass Failed (partition-program) //----- //
 // CHECK:      pass-failure.mlir:[[# @LINE + 5]]:8: error: 'math.exp' op
 // CHECK-NOT:  IR Dump After DeadCodeElimination
 // UNEXPECTED: pass-failure.mlir:[[# @LINE + 3]]:8: error: unexpected error: 'math.exp' op

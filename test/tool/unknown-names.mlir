@@ -13,7 +13,7 @@
 // FLAG:   mirage-opt: error: unknown argument '--canonicalise'; did you mean '--canonicalize'?
 // PASS:   mirage-opt: error: unknown pass 'no-such-pass'
 // NONE:   mirage-opt: error: 'cse' has no option 'nope' (it has none)
-// OPTION: mirage-opt: error: 'verify-equivalence' has no option 'nope' (it has reference, candidate, tests, seed, budget)
+// OPTION: mirage-opt: error: 'verify-equivalence' has no option 'nope' (it has reference, candidate, tests, seed, budget, top-k, allow-unverified)
 // VALUE:  mirage-opt: error: option 'top-k' of 'superoptimize' takes an integer, not '4,wide'
 // BOOL:   mirage-opt: error: option 'allow-unverified' of 'superoptimize' takes true or false, not 'maybe'
 // TARGET: mirage-opt: error: unknown target 'nope'; there are cubin, irdl, irdl-generic, mlir, nvvm, ptx{{$}}

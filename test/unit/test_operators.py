@@ -15,6 +15,7 @@ from xdsl.ir import SSAValue
 from mirage_mlir.dialects import kernel
 from mirage_mlir.driver.source import alone, compiler_context, functions
 from mirage_mlir.interpreters.gpu_simulator import run_kernels
+from mirage_mlir.passes.patterns.decompose import take_apart_unsearched
 from mirage_mlir.passes.pipelines import lowering_passes
 from mirage_mlir.passes.superoptimize import candidates
 
@@ -58,6 +59,7 @@ def test_kernels(number: int) -> None:
     inputs = operator.inputs(element_type, seed=3)
     wanted = operator.wanted(inputs)
     result_type = str(kernel.tensor_type(results_of(function)[0]).element_type)
+    take_apart_unsearched(function)
     # The second and third are mostly the first one with other sizes of blocks.
     for candidate in islice(candidates(function), 0, 4, 3):
         module = alone(candidate.function)

@@ -15,6 +15,9 @@ FOREIGN = {
     "'targets'": "an attribute of MLIR's gpu.module",
     "TARGETS": "the same",
     "TARGET": "`kernel.target`, a typed attribute that dialects/target.py verifies",
+    "IMPLEMENTS": "`kernel.implements`, which dialects/candidate.py alone reads, and verifies",
+    "CANDIDATE": "`kernel.candidate`, likewise",
+    "UNVERIFIED": "`kernel.unverified`, likewise",
     "LAYOUT": "typed, and read by dialects/layout.py alone",
     "attribute": "copies or prints whatever there is",
     "kind.attribute_name": "sizes of optional groups, which parsing.py drops",
@@ -22,7 +25,7 @@ FOREIGN = {
 """Names that other dialects declare, or that one place reads, each with the reason."""
 
 LOOSE = (
-    "BATCHED SMEM_OFFSET "
+    "SMEM_OFFSET "
     "DOUBLE_BUFFERED ZERO_PADDING PROXY_FENCE COUNTER_BYTES SCRATCH_BYTES PACKINGS INVARIANT "
     "name even 'mirage.counter_bytes' 'mirage.tensor_maps' 'mirage.packings' 'mirage.rank' "
     "'mirage.occupancy_limit_bytes' 'mirage.cost' 'mirage.follows' 'mirage.constant_inputs' "

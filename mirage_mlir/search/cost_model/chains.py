@@ -20,6 +20,7 @@ from mirage_mlir.search.cost_model.warps import (
     DEPTH,
     INSTRUCTION,
     LEFT_BYTES,
+    LINE_PADDING,
     RIGHT_BYTES,
     ROWS,
     Warps,
@@ -47,7 +48,7 @@ def find_chains(tiling: Tiling, edges: Mapping[int, Edge]) -> list[Chain]:
     following: dict[int, dict[int, int]] = {}
     for value, edge in edges.items():
         for operand in edge.operands if edge.kind is Kind.MATMUL else ():
-            first = _source(tiling, edges, operand)
+            first = source_of(tiling, edges, operand)
             if first is not None:
                 following.setdefault(first, {})[value] = operand
     chains: list[Chain] = []
@@ -60,7 +61,7 @@ def find_chains(tiling: Tiling, edges: Mapping[int, Edge]) -> list[Chain]:
     return chains
 
 
-def _source(tiling: Tiling, edges: Mapping[int, Edge], value: int) -> int | None:
+def source_of(tiling: Tiling, edges: Mapping[int, Edge], value: int) -> int | None:
     """The product of the same stage that a value is computed from, element by element."""
     edge = edges[value]
     if edge.kind is Kind.MATMUL:
@@ -70,7 +71,7 @@ def _source(tiling: Tiling, edges: Mapping[int, Edge], value: int) -> int | None
     for operand in edge.operands:
         alike = set(tiling.axes(operand)) == set(tiling.axes(value))
         if alike and tiling.in_loop(operand) == tiling.in_loop(value):
-            source = _source(tiling, edges, operand)
+            source = source_of(tiling, edges, operand)
             if source is not None:
                 return source
     return None
@@ -121,12 +122,12 @@ def _shared(tiling: Tiling, edges: Mapping[int, Edge], chain: Chain, warps: Arra
             tiling.zero,
         )
     }
-    parts = np.where(split.across > 1, warps * row_tiles * ROWS * COLUMNS * 4, 0.0)
+    lines = np.where(split.across > 1, warps * row_tiles * ROWS, 0.0)
     for other, width in zip(chain.others, widths, strict=True):
         deep, columns = np.ceil(key_tiles / 2), np.ceil(width / COLUMNS)
         found[other] = Warps(
             warps * row_tiles * columns * deep * INSTRUCTION,
             warps * deep * columns * RIGHT_BYTES,
-            parts * columns,
+            lines * (columns * COLUMNS * 4 + LINE_PADDING),
         )
     return Shared(split.fits, found)

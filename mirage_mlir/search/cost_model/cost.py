@@ -119,7 +119,8 @@ class CostModel(WorkCount):
             ModelledResources(
                 registers=int(np.ceil(resources.registers[index])),
                 stages=int(resources.stages[index]) if iterations > 1 else 1,
-                pipelined=bool(resources.pipelined[index]),
+                producer_warps=int(resources.producers[index]),
+                multicast=resources.multicast(index),
                 warpgroups=bool(resources.products) and bool(resources.grouped[index]),
                 splits=int(mesh.shares[index]),
                 dram_bytes=float(self.dram[index]),

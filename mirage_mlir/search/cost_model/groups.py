@@ -21,7 +21,7 @@ from mirage_mlir.decisions.wgmma import (
 from mirage_mlir.search.cost_model.chains import Chain, Shared
 from mirage_mlir.search.cost_model.instantiate import Array
 from mirage_mlir.search.cost_model.tiling import Tiling, round_up
-from mirage_mlir.search.cost_model.warps import Warps
+from mirage_mlir.search.cost_model.warps import LINE_PADDING, Warps
 from mirage_mlir.search.program.program import Kind
 from mirage_mlir.search.saturation.hypergraph import Edge
 
@@ -162,7 +162,7 @@ def _group_chain(tiling: Tiling, edges: Mapping[int, Edge], chain: Chain, groups
             each = np.where(line < LONGEST_LINE, 2 * GROUP_WORK * SHORT_LINES, each)
     fits = possible
     heights, down = rows / WGMMA_ROWS, np.where(fits, split.down, 1.0)
-    parts = np.where(fits & (across > 1), across * rows * 4, 0.0)
+    lines = np.where(fits & (across > 1), across * rows, 0.0)
     found = {
         chain.first: Warps(
             each * rows * keys * depth,
@@ -176,5 +176,5 @@ def _group_chain(tiling: Tiling, edges: Mapping[int, Edge], chain: Chain, groups
         work = each * rows * keys * width
         read = heights * keys * width * ITEM_BYTES
         sums = rows * width / (down * GROUP_THREADS)
-        found[other] = Warps(work, read, parts * width, fits, sums)
+        found[other] = Warps(work, read, lines * (4 * width + LINE_PADDING), fits, sums)
     return Shared(fits, found)

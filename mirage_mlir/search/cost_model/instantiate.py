@@ -67,6 +67,8 @@ class Mesh:
     """Iterations of all loops together."""
     trip_counts: Mapping[str, Array]
     """Iterations along each axis of the loop."""
+    single: frozenset[str] = frozenset()
+    """The axes of which a block takes one index at a time."""
 
     def where(self, kept: NDArray[np.bool_]) -> "Mesh":
         """The combinations that are `kept`."""
@@ -77,6 +79,7 @@ class Mesh:
             self.blocks[kept],
             self.iterations[kept],
             {axis: count[kept] for axis, count in self.trip_counts.items()},
+            self.single,
         )
 
     def point(self, index: int) -> "Instance":
@@ -245,4 +248,5 @@ def mesh_of(
     counts = {axis: np.ceil(program.sizes[axis] / part) for axis, part in parts.items()}
     for count in counts.values():
         blocks = blocks * count
-    return Mesh(tiles, counts, shared, blocks, iterations, trip_counts)
+    single = frozenset(configuration.single)
+    return Mesh(tiles, counts, shared, blocks, iterations, trip_counts, single)

@@ -5,6 +5,7 @@ Arrays have an entry for each combination of tile sizes.
 """
 
 from collections.abc import Iterator
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,6 +13,7 @@ from numpy.typing import NDArray
 from mirage_mlir.search.cost_model.instantiate import Array
 from mirage_mlir.search.cost_model.tile_bytes import contiguous
 from mirage_mlir.search.cost_model.tiling import Tiling, item_bytes
+from mirage_mlir.search.cost_model.transposes import WrittenTiles, written_tiles
 from mirage_mlir.search.program.program import Kind
 from mirage_mlir.search.saturation.extract import Derivation
 
@@ -39,10 +41,17 @@ class LiveValues:
         """The exps from whose arguments maxima are subtracted."""
         self.rescaled = self._rescaled()
         """The sums over the loop that every iteration brings to a new maximum."""
+        self.transposed = self._transposed()
+        """The tiles that are transposed, but for those that tensor cores read so."""
         self.live = self._live()
         self.asked = self._asked()
         self.kept: dict[int, Mask] = {}
         """For operands of tensor cores that may stay in registers, where they do."""
+
+    @cached_property
+    def positions(self) -> WrittenTiles:
+        """The dimensions of tiles."""
+        return written_tiles(self.tiling, self.edges, self.derivation.goals)
 
     def in_shared(self, value: int) -> bool:
         """Whether a loaded tile goes to shared memory; else it is read where it is used."""
@@ -66,6 +75,9 @@ class LiveValues:
                     kept = self.kept.get(operand)
                     one = self.tiling.one
                     yield operand, one if kept is None else np.where(kept, 0.0, one)
+
+    def _transposed(self) -> frozenset[int]:
+        return frozenset(self.positions.transposed)
 
     # Shifts
 

@@ -66,6 +66,14 @@ class _LeastResources(Resources):
         """One, as where several warps copy: that leaves most memory for buffers."""
         return self.tiling.one if self.products else super()._share()
 
+    def _transposed(self) -> frozenset[int]:
+        """None: other graphs may have no transposes."""
+        return frozenset()
+
+    def _reduced_bytes(self) -> Array:
+        """Nothing: each warp may have all that it reduces."""
+        return self.tiling.zero
+
     def materialised(self) -> Iterator[tuple[int, Array]]:
         """None: each may stay in registers."""
         return iter(())

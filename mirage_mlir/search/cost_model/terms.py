@@ -75,8 +75,10 @@ class ModelledResources:
     """Of a thread, before ptxas says."""
     stages: int
     """Buffers of each tile that the loop loads."""
-    pipelined: bool
-    """Whether a producer warp copies them by TMA."""
+    producer_warps: int
+    """Warps that copy them by TMA; 0 where all threads copy."""
+    multicast: int
+    """Blocks of a cluster that copy parts of them for each other; 1 where none do."""
     warpgroups: bool
     """Whether all matmuls are `wgmma`."""
     splits: int

@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from mirage_mlir.layouts.layout import SWIZZLED_LINES, SWIZZLES
+from mirage_mlir.layouts.layout import MMA_DEPTH, SWIZZLED_LINES, SWIZZLES
 from mirage_mlir.search.cost_model.instantiate import Array
 from mirage_mlir.search.cost_model.tiling import Tiling, item_bytes, round_up
 from mirage_mlir.search.program.program import Input
@@ -25,6 +25,10 @@ class Contiguous(NamedTuple):
 
     run: Array
     vector: Array
+
+
+RUN = 8
+"""Elements of a tile that a thread has side by side, at most: 16 bytes of f16."""
 
 
 class Boxed(NamedTuple):
@@ -67,14 +71,36 @@ def padded_bytes(rows: Array, columns: Array, item: int) -> Array:
     return (pieces + (pieces % 2 == 0) * ~swizzled) * VECTOR * rows
 
 
-def padded_tile(tiling: Tiling, value: int, tensor: Input) -> Array:
-    """Bytes of a loaded tile as threads write it."""
-    key = ("padded tile", value, tensor.node)
-    return tiling.once(key, lambda: _padded_tile(tiling, value, tensor))
+class BlockedTile(NamedTuple):
+    """A tile in whole accesses of all threads, and threads along its rows and columns."""
+
+    rows: Array
+    columns: Array
+    down: Array
+    across: Array
 
 
-def _padded_tile(tiling: Tiling, value: int, tensor: Input) -> Array:
+def blocked_tile(rows: Array, columns: Array, threads: Array, run: int) -> BlockedTile:
+    """How threads that no matmul arranges share a tile (`layout.blocked`), `run` elements each."""
+    vector = np.gcd(columns.astype(np.int64), run)
+    across = np.minimum(threads, 2.0 ** np.ceil(np.log2(np.ceil(columns / vector))))
+    down = np.minimum(threads // across, 2.0 ** np.ceil(np.log2(np.maximum(rows, 1))))
+    wide = across * vector
+    return BlockedTile(np.ceil(rows / down) * down, np.ceil(columns / wide) * wide, down, across)
+
+
+def padded_tile(tiling: Tiling, value: int, tensor: Input, summed: str | None) -> Array:
+    """Bytes of a loaded tile as threads write it; `summed` is the depth of a matmul of it."""
+    key = ("padded tile", value, tensor.node, summed)
+    return tiling.once(key, lambda: _padded_tile(tiling, value, tensor, summed))
+
+
+def _padded_tile(tiling: Tiling, value: int, tensor: Input, summed: str | None) -> Array:
     rows, columns = _lines(tiling, value, tensor)
+    if summed is not None:
+        # There is room for a whole last fragment.
+        whole = tiling.mesh.tiles[summed] % MMA_DEPTH == 0
+        rows = np.where(whole, rows, round_up(rows, MMA_DEPTH))
     return padded_bytes(rows, columns, item_bytes(tensor.element_type))
 
 

@@ -83,6 +83,10 @@ class Tiling:
         """Elements of one tile of `value`."""
         return self.extent(self._axes[value])
 
+    def stage(self, value: int) -> Stage:
+        """When a block computes `value`."""
+        return self.graph.values[value].stage
+
     def in_loop(self, value: int) -> bool:
         """Whether a block computes `value` in every iteration of its loop."""
         return self.graph.values[value].stage is Stage.LOOP

@@ -69,6 +69,8 @@ class KernelExplanation:
     registers: int
     shared_bytes: int
     stages: int
+    producer_warps: int
+    multicast: int
     blocks_per_sm: int
     waves: int
     mma: str
@@ -138,6 +140,8 @@ def explain_kernel(kernel: PlanKernel, target: Target, name: Name) -> KernelExpl
         registers=needs.registers,
         shared_bytes=model.shared_bytes,
         stages=needs.stages,
+        producer_warps=needs.producer_warps,
+        multicast=needs.multicast,
         blocks_per_sm=model.time.blocks_per_sm,
         waves=model.time.waves,
         mma=_mma(graph),
@@ -156,7 +160,7 @@ def _mma(graph: BlockGraph) -> str:
 
 
 def _copies(graph: BlockGraph) -> str:
-    if graph.model.resources.pipelined:
+    if graph.model.resources.producer_warps:
         return "TMA"
     return "cp.async" if graph.trip_counts else "by threads"
 

@@ -19,7 +19,7 @@ def axis_order(program: Program) -> tuple[str, ...]:
     return tuple(dict.fromkeys((*outputs, *program.sizes)))
 
 
-def present(axes: Axes) -> Axes:
+def present(axes: Axes) -> tuple[str, ...]:
     """`axes` without dimensions of size 1."""
     return tuple(axis for axis in axes if axis is not None)
 

@@ -26,5 +26,29 @@
 // -----
 
 %x, %w = "test.op"() : () -> (!threadblock.tile<32x64xf16>, !threadblock.tile<64x64xf16>)
-// expected-error @below {{has no attribute 'warp' (it has mma, warps, swapped, lhs_in_registers, precision); did you mean 'warps'?}}
+// expected-error @below {{has no attribute 'warp' (it has mma, warps, swapped, lhs_in_registers, chained, batched, precision); did you mean 'warps'?}}
 %a = threadblock.matmul %x, %w {warp = array<i64: 1, 1, 1>} : (!threadblock.tile<32x64xf16>, !threadblock.tile<64x64xf16>) -> !threadblock.tile<32x64xf32>
+
+// -----
+
+%x, %w = "test.op"() : () -> (!threadblock.tile<32x64xf16>, !threadblock.tile<64x64xf16>)
+// expected-error @below {{is chained, so that its left operand is not loop-invariant}}
+%a = threadblock.matmul %x, %w {warps = array<i64: 1, 1, 1>, lhs_in_registers, chained} : (!threadblock.tile<32x64xf16>, !threadblock.tile<64x64xf16>) -> !threadblock.tile<32x64xf32>
+
+// -----
+
+%x, %w = "test.op"() : () -> (!threadblock.tile<32x64xf16>, !threadblock.tile<64x64xf16>)
+// expected-error @below {{is batched, which takes a matmul that is swapped}}
+%a = threadblock.matmul %x, %w {mma = "wgmma", warps = array<i64: 1, 1, 1>, batched = array<i64: 0, 0>} : (!threadblock.tile<32x64xf16>, !threadblock.tile<64x64xf16>) -> !threadblock.tile<32x64xf32>
+
+// -----
+
+%x, %w = "test.op"() : () -> (!threadblock.tile<32x64xf16>, !threadblock.tile<64x64xf16>)
+// expected-error @below {{is batched as [0], not by a group and its first line}}
+%a = threadblock.matmul %x, %w {mma = "wgmma", warps = array<i64: 1, 1, 1>, swapped, batched = array<i64: 0>} : (!threadblock.tile<32x64xf16>, !threadblock.tile<64x64xf16>) -> !threadblock.tile<32x64xf32>
+
+// -----
+
+%x = "test.op"() : () -> !threadblock.tile<32x64xf16>
+// expected-error @below {{is batched as [0, -8], not by a group and its first line}}
+%a = threadblock.convert_layout %x {batched = array<i64: 0, -8>} : !threadblock.tile<32x64xf16>

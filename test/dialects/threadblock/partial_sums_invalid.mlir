@@ -15,7 +15,7 @@ func.func @within(%in: tensor<16x64xf32>) -> tensor<16x64xf32> {
 // -----
 
 func.func @not_stored(%in: tensor<16x2048xf32>) -> tensor<16x64xf32> {
-  %o = kernel.graph_defined ins(%in) grid [32] {
+  %o = kernel.graph_defined ins(%in) grid [32] schedule <sums_in_workspace> {
   ^bb0(%xa: tensor<16x2048xf32>):
     %x = threadblock.load %xa grid_map [1] : (tensor<16x2048xf32>) -> !threadblock.tile<16x64xf32>
     threadblock.store_partial_sum 1 %x : !threadblock.tile<16x64xf32>
@@ -29,7 +29,7 @@ func.func @not_stored(%in: tensor<16x2048xf32>) -> tensor<16x64xf32> {
 // -----
 
 func.func @another(%in: tensor<16x2048xf32>) -> tensor<16x64xf32> {
-  %o = kernel.graph_defined ins(%in) grid [32] {
+  %o = kernel.graph_defined ins(%in) grid [32] schedule <sums_in_workspace> {
   ^bb0(%xa: tensor<16x2048xf32>):
     %x = threadblock.load %xa grid_map [1] : (tensor<16x2048xf32>) -> !threadblock.tile<16x64xf32>
     %y = threadblock.square %x : (!threadblock.tile<16x64xf32>) -> !threadblock.tile<16x64xf32>
@@ -38,6 +38,20 @@ func.func @another(%in: tensor<16x2048xf32>) -> tensor<16x64xf32> {
     %a = threadblock.accumulate %x across [0] {partial_sum = 0 : i64} : (!threadblock.tile<16x64xf32>) -> !threadblock.tile<16x64xf32>
     threadblock.store %a grid_map [_] : !threadblock.tile<16x64xf32>
   } : (tensor<16x2048xf32>) -> tensor<16x64xf32>
+  func.return %o : tensor<16x64xf32>
+}
+
+// -----
+
+func.func @cluster(%in: tensor<16x256xf32>) -> tensor<16x64xf32> {
+  %o = kernel.graph_defined ins(%in) grid [4] {
+  ^bb0(%xa: tensor<16x256xf32>):
+    %x = threadblock.load %xa grid_map [1] : (tensor<16x256xf32>) -> !threadblock.tile<16x64xf32>
+    threadblock.store_partial_sum 0 %x : !threadblock.tile<16x64xf32>
+    // expected-error @below {{'threadblock.accumulate' op is partial sum 0 of a graph without sums_in_workspace}}
+    %a = threadblock.accumulate %x across [0] {partial_sum = 0 : i64} : (!threadblock.tile<16x64xf32>) -> !threadblock.tile<16x64xf32>
+    threadblock.store %a grid_map [_] : !threadblock.tile<16x64xf32>
+  } : (tensor<16x256xf32>) -> tensor<16x64xf32>
   func.return %o : tensor<16x64xf32>
 }
 

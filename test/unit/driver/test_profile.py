@@ -22,7 +22,7 @@ from mirage_mlir.driver.options import Options
 from mirage_mlir.driver.profile import Machine, Profiler
 from mirage_mlir.driver.session import Profiling, Session
 from mirage_mlir.driver.source import compiler_context, functions, parse_program, text_of
-from mirage_mlir.passes.superoptimize import SuperoptimizePass
+from mirage_mlir.passes.superoptimize_pipeline import SuperoptimizePipeline
 from mirage_mlir.runtime.cuda_driver import CudaError
 from mirage_mlir.search.report import SearchReport
 from mirage_mlir.worker import ItemT, ResultT, WorkerError, Workers
@@ -198,10 +198,11 @@ def test_an_entry_that_cannot_be_read_is_none(cache: Path) -> None:
 def run_session(session: Session) -> tuple[str, str]:
     """What is printed, and the report."""
     module = parse_program(NORM, "f.mlir")
-    search = SuperoptimizePass(top_k=3)
+    search = SuperoptimizePipeline(top_k=3)
     with collect_remarks():
-        started = session.start(module)
-        started.apply(search, compiler_context(), module)
+        started = session.start(module, search.passes())
+        for each in search.passes():
+            started.apply(each, compiler_context(), module)
         report = started.finish(module)
     assert report is not None
     return text_of(module), report

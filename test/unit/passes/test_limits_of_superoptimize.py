@@ -10,8 +10,9 @@ from xdsl.dialects.builtin import ModuleOp
 from mirage_mlir.diagnostics import collect_remarks
 from mirage_mlir.driver.source import compiler_context, parse_program, text_of
 from mirage_mlir.opt_main import main
+from mirage_mlir.passes import superoptimize_pipeline
 from mirage_mlir.passes.frontend import optimizer
-from mirage_mlir.passes.superoptimize import SuperoptimizePass
+from mirage_mlir.passes.superoptimize_pipeline import SuperoptimizePipeline
 
 SMALL = """
 func.func @small(%x: tensor<16x64xf16>, %w: tensor<64x48xf16>) -> tensor<16x48xf16> {
@@ -23,7 +24,7 @@ func.func @small(%x: tensor<16x64xf16>, %w: tensor<64x48xf16>) -> tensor<16x48xf
 """
 
 
-def optimized(each: SuperoptimizePass) -> tuple[ModuleOp, list[str]]:
+def optimized(each: SuperoptimizePipeline) -> tuple[ModuleOp, list[str]]:
     module = parse_program(SMALL, "small.mlir")
     with collect_remarks(details=True) as remarks:
         each.apply(compiler_context(), module)
@@ -39,30 +40,30 @@ def test_interrupted(monkeypatch: pytest.MonkeyPatch) -> None:
         return found(self)
 
     monkeypatch.setattr(optimizer.Optimizer, "plans", interrupted)
-    module, remarks = optimized(SuperoptimizePass())
+    module, remarks = optimized(SuperoptimizePipeline())
     assert text_of(module).count("kernel.graph_defined") == 3
     assert any("the interrupt" in remark for remark in remarks)
 
 
 def test_jobs(monkeypatch: pytest.MonkeyPatch) -> None:
     """Cut into pieces, a program gives the same for one process and for two."""
-    monkeypatch.setattr(optimizer, "MAX_OPERATORS", 3)
-    (one, _), (two, _) = (optimized(SuperoptimizePass(jobs=jobs)) for jobs in (1, 2))
+    monkeypatch.setattr(superoptimize_pipeline, "MAX_OPERATORS", 3)
+    (one, _), (two, _) = (optimized(SuperoptimizePipeline(jobs=jobs)) for jobs in (1, 2))
     assert text_of(one) == text_of(two)
 
 
 def test_one_kernel_at_most() -> None:
-    module, _ = optimized(SuperoptimizePass(max_kernels=1))
+    module, _ = optimized(SuperoptimizePipeline(max_kernels=1))
     assert text_of(module).count("kernel.graph_defined") == 1
 
 
 def test_options_out_of_range() -> None:
     with pytest.raises(ValueError, match="time-limit is a positive number of seconds, not 0"):
-        SuperoptimizePass(time_limit=0)
+        SuperoptimizePipeline(time_limit=0)
     with pytest.raises(ValueError, match="max-kernels is from 1 to 64, not 0"):
-        SuperoptimizePass(max_kernels=0)
+        SuperoptimizePipeline(max_kernels=0)
     with pytest.raises(ValueError, match="jobs is from 1 to 256, not 0"):
-        SuperoptimizePass(jobs=0)
+        SuperoptimizePipeline(jobs=0)
 
 
 def test_search_stats(tmp_path: Path) -> None:

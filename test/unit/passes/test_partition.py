@@ -9,12 +9,13 @@ import pytest
 
 from mirage_mlir.diagnostics import collect_remarks
 from mirage_mlir.driver.source import functions, parse_program
+from mirage_mlir.equivalence.parts import PartVerifier
 from mirage_mlir.passes.frontend.from_ir import Piece, read_piece
 from mirage_mlir.passes.frontend.normalise import normalise
 from mirage_mlir.passes.frontend.piece_extraction import PieceCut, partition
 from mirage_mlir.passes.frontend.pieces import PieceSearch
 from mirage_mlir.passes.frontend.plan import returned, to_compute
-from mirage_mlir.passes.superoptimize import verified
+from mirage_mlir.passes.superoptimize import candidates
 from mirage_mlir.search.cost_model.bounds import least_in_one_kernel
 from mirage_mlir.search.report import SearchReport
 from mirage_mlir.search.single_kernel.engine import search
@@ -129,11 +130,12 @@ def test_what_is_known_is_used_when_time_is_over() -> None:
 
 def test_a_large_program_becomes_a_kernel_for_each_piece(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("mirage_mlir.passes.frontend.optimizer.MAX_OPERATORS", 8)
-    monkeypatch.setattr("mirage_mlir.passes.frontend.proofs.MOST_AT_ONCE", 1)
+    monkeypatch.setattr("mirage_mlir.equivalence.parts.MOST_AT_ONCE", 1)
     function = functions(parse_program(layers(2), "layers.mlir"))[0]
     with collect_remarks():
-        best = next(verified(function))
+        best = next(candidates(function))
     made = [[result.name_hint for result in one.results] for one in best.plan.kernels]
     assert made == [["r0"], ["x0"], ["r1"], ["x1"]]
     assert not best.alone
-    assert "piece by piece, 4 of them, 2 different" in best.report.verification
+    report = PartVerifier(function).compare(best.function, list(best.attribute().pairs))
+    assert "part by part, 4 of them, 2 different" in report.headline

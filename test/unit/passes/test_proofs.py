@@ -1,4 +1,4 @@
-"""Plans of many pieces, compared piece by piece."""
+"""Candidates of many kernels, compared part by part."""
 
 from dataclasses import replace
 
@@ -7,11 +7,10 @@ from xdsl.dialects.func import FuncOp
 from xdsl.ir import SSAValue
 
 from mirage_mlir.driver.source import functions, parse_program
-from mirage_mlir.equivalence import Verdict
-from mirage_mlir.passes.frontend import proofs
+from mirage_mlir.equivalence import EquivalenceReport, Verdict, parts
+from mirage_mlir.equivalence.parts import Pairs, PartVerifier
 from mirage_mlir.passes.frontend.plan import FunctionWriter, Plan
-from mirage_mlir.passes.frontend.proofs import PieceProofs
-from mirage_mlir.passes.superoptimize import candidates
+from mirage_mlir.passes.superoptimize import Candidate, candidates
 
 CHAIN = """
 func.func @f(%x: tensor<8x64xf16>, %w: tensor<64x64xf16>, %v: tensor<64x64xf16>)
@@ -44,54 +43,72 @@ func.func @f(%x: tensor<8x64xf32>) -> tensor<8x64xf32> {
 
 @pytest.fixture(autouse=True)
 def few_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(proofs, "MOST_AT_ONCE", 1)
+    monkeypatch.setattr(parts, "MOST_AT_ONCE", 1)
 
 
 @pytest.fixture(scope="module")
-def alone() -> tuple[FuncOp, Plan]:
-    """A function, and its plan of each operator alone."""
+def alone() -> tuple[FuncOp, Candidate]:
+    """A function, and each of its operators alone."""
     function = functions(parse_program(CHAIN, "chain.mlir"))[0]
     *_, last = candidates(function)
-    return function, last.plan
+    return function, last
 
 
-def test_equal_pieces_are_equal_programs(alone: tuple[FuncOp, Plan]) -> None:
-    function, plan = alone
-    report = PieceProofs().compare(plan, function, FunctionWriter(plan).write())
+def pairs_of(candidate: Candidate) -> Pairs:
+    return list(candidate.attribute().pairs)
+
+
+def compared(function: FuncOp, candidate: Candidate, plan: Plan) -> EquivalenceReport:
+    """What is written for another plan with as many kernels, compared with the function."""
+    written = FunctionWriter(plan).write()
+    return PartVerifier(function).compare(written, pairs_of(candidate))
+
+
+def test_equal_parts_are_equal_programs(alone: tuple[FuncOp, Candidate]) -> None:
+    function, candidate = alone
+    report = compared(function, candidate, candidate.plan)
     assert report.verdict is Verdict.EQUAL
     assert report.tests.counts
     assert 0 < report.tests.bound < 1e-9
-    assert "piece by piece, 4 of them, 2 different" in str(report)
+    assert "part by part, 4 of them, 2 different" in str(report)
 
 
-def test_a_wrong_piece_is_found(alone: tuple[FuncOp, Plan]) -> None:
-    function, plan = alone
-    matmul, relu = plan.kernels[-1], plan.kernels[-2]
+def test_a_wrong_part_is_found(alone: tuple[FuncOp, Candidate]) -> None:
+    function, candidate = alone
+    matmul, relu = candidate.plan.kernels[-1], candidate.plan.kernels[-2]
     wrong = replace(relu, write=matmul.write, arguments=matmul.arguments)
-    kernels = tuple(wrong if planned is relu else planned for planned in plan.kernels)
-    report = PieceProofs().compare(
-        replace(plan, kernels=kernels), function, FunctionWriter(plan).write()
-    )
+    kernels = tuple(wrong if each is relu else each for each in candidate.plan.kernels)
+    report = compared(function, candidate, replace(candidate.plan, kernels=kernels))
     assert report.verdict is not Verdict.EQUAL
 
 
-def test_pieces_put_together_wrongly_are_found(alone: tuple[FuncOp, Plan]) -> None:
-    """Each piece is right; the second product reads the first weights."""
-    function, plan = alone
+def test_parts_put_together_wrongly_are_found(alone: tuple[FuncOp, Candidate]) -> None:
+    """Each kernel is right; the second product reads the first weights."""
+    function, candidate = alone
+    plan = candidate.plan
     x, w, v = plan.function.body.block.args
     exchanged: dict[SSAValue, SSAValue] = {w: v, v: w, x: x}
     kernels = tuple(
         replace(p, arguments=tuple(exchanged.get(value, value) for value in p.arguments))
         for p in plan.kernels
     )
-    written = FunctionWriter(replace(plan, kernels=kernels)).write()
-    report = PieceProofs().compare(plan, function, written)
-    assert report.verdict is Verdict.INACCURATE
+    report = compared(function, candidate, replace(plan, kernels=kernels))
+    assert report.verdict is Verdict.DIFFERENT
+
+
+def test_pairs_prove_nothing(alone: tuple[FuncOp, Candidate]) -> None:
+    """Wrong pairs, and those of values that are not there, make no function equal to another."""
+    function, candidate = alone
+    written = FunctionWriter(candidate.plan).write()
+    for wrong in ([[(3, 4)], [(4, 3)]], [[(3, 4)], [(5, 6)]]):
+        assert PartVerifier(function).compare(written, wrong).verdict is not Verdict.EQUAL
+    nowhere = [[(99, 3)], [(3, 99)]]
+    assert PartVerifier(function).compare(written, nowhere).verdict is Verdict.EQUAL
 
 
 def test_views_of_one_tensor_belong_together() -> None:
     """A rotation reads a tensor and both its halves."""
     function = functions(parse_program(VIEWS, "views.mlir"))[0]
     for candidate in candidates(function):
-        report = PieceProofs().compare(candidate.plan, function, candidate.function)
+        report = PartVerifier(function).compare(candidate.function, pairs_of(candidate))
         assert report.verdict is Verdict.EQUAL

@@ -13,14 +13,12 @@ from mirage_mlir.dialects import kernel
 from mirage_mlir.driver.source import compiler_context, functions, parse_program, text_of
 from mirage_mlir.equivalence import EquivalenceReport, Verdict
 from mirage_mlir.equivalence.comparison_report import Comparison
+from mirage_mlir.equivalence.parts import Pairs, PartVerifier
 from mirage_mlir.interpreters.function import run_function
 from mirage_mlir.passes.frontend.plan import stays
-from mirage_mlir.passes.superoptimize import (
-    Candidate,
-    SuperoptimizePass,
-    candidates,
-    verified,
-)
+from mirage_mlir.passes.superoptimize import candidates
+from mirage_mlir.passes.superoptimize_pipeline import SuperoptimizePipeline
+from mirage_mlir.passes.verify_equivalence import VerifyEquivalencePass
 from mirage_mlir.verification import verify
 
 SEEDS = range(150)
@@ -79,13 +77,10 @@ def test_candidates_are_in_order() -> None:
 
 
 def test_each_candidate_has_a_report_of_its_own() -> None:
-    source = verified(norm())
-    first = next(source)
+    first, *_, last = candidates(norm())
     assert first.report.kernels == 1
     assert first.report.structure.startswith("grid(")
     assert first.report.modelled == first.plan.seconds < first.report.modelled_alone
-    assert first.report.verification.startswith("verified: proved")
-    *_, last = source
     assert (first.report.kernels, last.report.kernels) == (1, 2)
     assert last.report.structure.count("; ") == 1
 
@@ -94,13 +89,19 @@ def test_refused_candidates_are_noted(monkeypatch: pytest.MonkeyPatch) -> None:
     """Every comparison is heard of, also where none is accepted and the search fails."""
     wrong = EquivalenceReport(Verdict.DIFFERENT, 0, reason="it is wrong")
 
-    def compared(candidate: Candidate, reference: FuncOp) -> EquivalenceReport:
+    def compared(verifier: PartVerifier, candidate: FuncOp, pairs: Pairs) -> EquivalenceReport:
         return wrong
 
-    monkeypatch.setattr(Candidate, "compared", compared)
+    monkeypatch.setattr(PartVerifier, "compare", compared)
     heard: list[Comparison] = []
-    with pytest.raises(PassFailure, match="no kernels that are verified"), collect_remarks():
-        SuperoptimizePass(time_limit=60).search(norm(), heard.append)
+    module = parse_program(NORM, "norm.mlir")
+    *searching, verification = SuperoptimizePipeline(time_limit=60).passes()
+    assert isinstance(verification, VerifyEquivalencePass)
+    with collect_remarks():
+        for each in searching:
+            each.apply(compiler_context(), module)
+        with pytest.raises(PassFailure, match="no kernels that are verified"):
+            verification.verify(module, heard.append)
     assert len(heard) > 1
     assert {each.reference for each in heard} == {"norm"}
     assert all(each.report is wrong for each in heard)
@@ -118,9 +119,9 @@ def test_places_of_graphs() -> None:
 def test_twice_the_same() -> None:
     """A second run over the result changes nothing: there are no operators left."""
     module = parse_program(NORM, "norm.mlir")
-    SuperoptimizePass().apply(compiler_context(), module)
+    SuperoptimizePipeline().apply(compiler_context(), module)
     once = text_of(module)
-    SuperoptimizePass().apply(compiler_context(), module)
+    SuperoptimizePipeline().apply(compiler_context(), module)
     assert text_of(module) == once
 
 

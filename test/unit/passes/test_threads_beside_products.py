@@ -12,9 +12,9 @@ from mirage_mlir.dialects import threadblock as tb
 from mirage_mlir.dialects.layout import BarrierOp, ConvertLayoutOp, ReleaseTilesOp
 from mirage_mlir.dialects.nvvm_wgmma import WgmmaMmaAsyncOp, WgmmaWaitOp
 from mirage_mlir.passes.analysis.tile_attributes import (
-    BATCHED,
     DOUBLE_BUFFERED,
     PROXY_FENCE,
+    batch_place,
     registers_of,
 )
 
@@ -134,7 +134,7 @@ def test_matmuls_with_one_right_side_are_one() -> None:
     """Rows of 8, and of 1 twice, each padded to 8: four steps of 24 columns and one wait."""
     module = several_sides(8, 64, 64, 2)
     ops = ops_of(schedule(module.clone()))
-    sides = [op for op in ops if isinstance(op, ConvertLayoutOp) and BATCHED in op.attributes]
+    sides = [op for op in ops if isinstance(op, ConvertLayoutOp) and op.batched]
     offsets = [str(op.attributes["smem_offset"]) for op in sides]
     assert len(sides) == len(set(offsets)) == 3
     products = [op for op in check(module).walk() if isinstance(op, WgmmaMmaAsyncOp)]
@@ -151,6 +151,6 @@ def test_a_side_that_is_loaded_is_multiplied_alone() -> None:
         for side in (g.load(x, (8, 64), [ALL], [1]), wide):
             g.store(total(g, matmul(g, side, tile)), f"{tb.shape_of(side)[0]}x64xf32", [ALL])
     module = p.finish(*g.results)
-    assert not any(BATCHED in op.attributes for op in ops_of(schedule(module.clone())))
+    assert not any(batch_place(op) for op in ops_of(schedule(module.clone())))
     waits = [op for op in check(module).walk() if isinstance(op, WgmmaWaitOp)]
     assert len(waits) == 2

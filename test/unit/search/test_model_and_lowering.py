@@ -1,22 +1,31 @@
 """
-What the cost model expects of the chosen kernels of all workloads, against what the lowering does.
+What the cost model expects of kernels for all workloads, against what the lowering does.
 
-Threads, the kind of MMA, the kind of copies and split-K are equal. Stages and shared memory are,
-but for what the model cannot know; kernels beyond that are listed with both numbers, so that one
-that is new or gone is seen.
+The kernels are those of a first look, on few tile sizes: what the model says of them must hold for
+any. All that is decided by a function that both ask is equal. Shared memory is never more than the
+model expects, and seldom much less; kernels for which that is not so are listed with both numbers,
+so that one that is new or gone is seen.
 """
 
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from itertools import islice
 from pathlib import Path
 
 import pytest
 
+from mirage_mlir.decisions.occupancy import resident_blocks
 from mirage_mlir.decisions.schedule import FOLLOWER_BYTES
+from mirage_mlir.dialects import kernel
 from mirage_mlir.driver.source import alone, compiler_context, functions, parse_program
+from mirage_mlir.layouts.layout import WARP_THREADS
 from mirage_mlir.passes.analysis.resources import KernelResources, resources_of
+from mirage_mlir.passes.frontend.effort import Effort
 from mirage_mlir.passes.lower_to_nvvm import LowerToNvvmPass
 from mirage_mlir.passes.pipelines import lowering_passes
-from mirage_mlir.passes.superoptimize import candidates
+from mirage_mlir.passes.superoptimize import Candidate, candidates
 from mirage_mlir.search.multi_kernel.explanation import KernelExplanation
+from mirage_mlir.search.single_kernel.limits import Limits
 from mirage_mlir.targets.target import target_named
 
 FOLDER = Path(__file__).parents[2] / "workloads"
@@ -27,17 +36,8 @@ WHOLE_LAYERS = {"llama3_decoder_layer"}
 WORKLOADS = sorted({path.stem for path in FOLDER.glob("*.mlir")} - WHOLE_LAYERS)
 
 WITHOUT_TMA = (
-    "attention",
-    "gated_mlp",
-    "gqa",
-    "linear",
-    "lora",
-    "ntrans",
-    "rmsnorm",
-    "rmsnorm_linear",
-    "rmsnorm_linear_bf16",
-    "rmsnorm_linear_ragged",
-    "softmax",
+    *("attention", "gated_mlp", "gqa", "kv_cache_attention", "linear", "lora", "ntrans", "rmsnorm"),
+    *("rmsnorm_linear", "rmsnorm_linear_bf16", "rmsnorm_linear_ragged", "softmax"),
 )
 """Of the kernels for an A100 these have all kinds: chains, loops, rows alone, ragged sizes."""
 
@@ -46,37 +46,82 @@ CASES = [
     *((name, "A100") for name in WITHOUT_TMA),
 ]
 
-SPARE, SMALL = 1.2, 2048
+SPLIT = {"attention", "rmsnorm_linear_ragged"}
+"""Workloads whose sums may be left to a second kernel; with that the others take long."""
+
+SPARE, SMALL = 1.2, 4096
 """How much more shared memory the model expects at most: what depends on the layouts, as a part,
-and bytes for scalars and alignment, which a kernel without tiles there does not need."""
+and bytes for scalars, short lines and alignment, which a kernel without tiles does not need."""
 
 SHARED = {
-    ("gqa", "H200", 1): (2048, 2176),
-    ("gqa", "A100", 1): (2048, 2176),
-    ("gqa_repeated_heads", "H200", 1): (2048, 2176),
-    ("gqa_repeated_heads_4096", "H200", 1): (2048, 2176),
-    ("kv_cache_attention", "H200", 0): (150784, 151944),
-    ("qknorm_attention_keys", "H200", 0): (84096, 90344),
+    # Two small tiles are brought from one layout of registers to another.
+    ("kv_cache_attention", "A100", 0): (77184, 77252),
+    # An operand of one row might as well have one column, which would be padded.
     ("rmsnorm_linear_bf16", "A100", 0): (145408, 116752),
-    ("rmsnorm_linear_ragged", "H200", 1): (4352, 928),
-    ("rmsnorm_linear_ragged", "A100", 1): (2048, 8208),
 }
-"""Kernels whose shared memory the model gets wrong: bytes that it expects, and those of the plan.
-Most have tiles that are converted between layouts, which the search knows nothing of."""
+"""Kernels whose shared memory the model gets wrong: bytes that it expects, and of the plan."""
+
+MULTICAST = """
+func.func @f(%x: tensor<256x1024xf16>, %w: tensor<1024x4096xf16>) -> tensor<256x4096xf16> {
+  %o = kernel.matmul %x, %w : (tensor<256x1024xf16>, tensor<1024x4096xf16>) -> tensor<256x4096xf16>
+  func.return %o : tensor<256x4096xf16>
+}
+"""
+
+TRANSPOSED = """
+func.func @f(%x: tensor<4x512x257xf16>, %a: tensor<512x257x4xf16>, %w: tensor<4x257xf16>)
+    -> tensor<512x257x771xf16> {
+  %0 = kernel.square %x : (tensor<4x512x257xf16>) -> tensor<4x512x257xf16>
+  %1 = kernel.transpose %0 {permutation = array<i64: 1, 2, 0>}
+    : (tensor<4x512x257xf16>) -> tensor<512x257x4xf16>
+  %2 = kernel.mul %1, %a : (tensor<512x257x4xf16>, tensor<512x257x4xf16>) -> tensor<512x257x4xf16>
+  %3 = kernel.matmul %2, %w : (tensor<512x257x4xf16>, tensor<4x257xf16>) -> tensor<512x257x257xf16>
+  %4 = kernel.repeat %3 {dim = 2 : i64, times = 3 : i64}
+    : (tensor<512x257x257xf16>) -> tensor<512x257x771xf16>
+  func.return %4 : tensor<512x257x771xf16>
+}
+"""
+"""The result of a product is stored three times, through a transpose of all of it."""
 
 
-def chosen(name: str, target: str) -> list[tuple[KernelExplanation, KernelResources]]:
-    """The kernels chosen for a workload, with what the model says and what the passes decide."""
-    module = parse_program((FOLDER / f"{name}.mlir").read_text(), name)
-    best = next(candidates(functions(module)[0], target))
-    lowered = alone(best.function)
+class FirstLook(Effort):
+    """A search on few tile sizes."""
+
+    def limits(self) -> Limits:
+        return replace(super().limits(), coarse=True)
+
+
+@dataclass(frozen=True)
+class Compared:
+    """A kernel in the model, and as it is scheduled."""
+
+    model: KernelExplanation
+    scheduled: KernelResources
+    most_registers: int
+    """That ptxas is told to use; 0 where it is not."""
+
+
+def lowered(candidate: Candidate, target: str) -> list[Compared]:
+    """The kernels of a candidate, with what the model says and what the passes decide."""
+    module = alone(candidate.function)
     for each in lowering_passes(target):
         if isinstance(each, LowerToNvvmPass):
             break
-        each.apply(compiler_context(), lowered)
-    assert best.report.explanation is not None
-    pairs = zip(best.report.explanation.kernels, resources_of(lowered), strict=True)
-    return [(model, scheduled) for model, scheduled in pairs if model is not None]
+        each.apply(compiler_context(), module)
+    graphs = [op for op in module.walk() if isinstance(op, kernel.GraphDefinedOp)]
+    limits = [graph.schedule.max_registers for graph in graphs]
+    assert candidate.report.explanation is not None
+    models = candidate.report.explanation.kernels
+    rows = zip(models, resources_of(module), limits, strict=True)
+    return [
+        Compared(model, scheduled, most) for model, scheduled, most in rows if model is not None
+    ]
+
+
+def found(text: str, target: str, kernels: int = 1) -> Iterator[Candidate]:
+    """What a first look at a program finds, of so many kernels."""
+    (function,) = functions(parse_program(text, "program"))
+    return candidates(function, target, FirstLook(max_kernels=kernels))
 
 
 def kind_of_mma(scheduled: KernelResources) -> str:
@@ -84,23 +129,28 @@ def kind_of_mma(scheduled: KernelResources) -> str:
     return "none" if not kinds else "wgmma" if kinds == {"wgmma"} else "mma.sync"
 
 
-@pytest.mark.parametrize(("name", "target"), CASES)
-def test_as_the_lowering_does(name: str, target: str) -> None:
-    kernels = chosen(name, target)
-    for number, (model, scheduled) in enumerate(kernels):
-        assert model.threads == scheduled.threads
-        assert model.mma == kind_of_mma(scheduled)
-        assert (model.copies == "TMA") == (scheduled.producer_warps > 0)
-        assert model.tiles.splits == scheduled.splits
-        assert [blocks for _, blocks in model.tiles.grid] == list(scheduled.grid)
-        check_stages(model, scheduled, followed=len(kernels) > 1)
-        expected, needed = model.shared_bytes, scheduled.shared_bytes
-        known = SHARED.get((name, target, number))
-        if known is None:
-            assert needed <= expected <= SPARE * needed + SMALL
-        else:
-            assert known == (expected, needed)
-        assert expected <= target_named(target).shared_memory_per_block
+def check_decisions(kernel: Compared) -> None:
+    """All that model and lowering ask one function for."""
+    model, scheduled = kernel.model, kernel.scheduled
+    assert model.threads == scheduled.threads
+    assert model.mma == kind_of_mma(scheduled)
+    assert model.producer_warps == scheduled.producer_warps
+    assert model.multicast == scheduled.multicast
+    assert model.tiles.splits == scheduled.splits
+    assert [blocks for _, blocks in model.tiles.grid] == list(scheduled.grid)
+    if kernel.most_registers:
+        assert model.registers <= kernel.most_registers
+
+
+def check_occupancy(kernel: Compared, target: str) -> None:
+    """Blocks on a multiprocessor are those of the plan, or fewer for the bytes that are spare."""
+    model, scheduled, row = kernel.model, kernel.scheduled, target_named(target)
+    threads = scheduled.threads + scheduled.producer_warps * WARP_THREADS
+    assert model.blocks_per_sm <= resident_blocks(
+        row, threads, model.registers, scheduled.shared_bytes
+    )
+    assert model.blocks_per_sm == resident_blocks(row, threads, model.registers, model.shared_bytes)
+    assert model.shared_bytes <= row.shared_memory_per_block
 
 
 def check_stages(model: KernelExplanation, scheduled: KernelResources, *, followed: bool) -> None:
@@ -114,3 +164,37 @@ def check_stages(model: KernelExplanation, scheduled: KernelResources, *, follow
         return
     buffer = model.shared_bytes / max(1, model.stages)
     assert model.stages - FOLLOWER_BYTES / buffer - 1 <= scheduled.stages <= model.stages
+
+
+@pytest.mark.parametrize(("name", "target"), CASES)
+def test_as_the_lowering_does(name: str, target: str) -> None:
+    text = (FOLDER / f"{name}.mlir").read_text()
+    kernels = lowered(next(found(text, target, 2 if name in SPLIT else 1)), target)
+    assert kernels
+    for number, each in enumerate(kernels):
+        check_decisions(each)
+        check_stages(each.model, each.scheduled, followed=len(kernels) > 1)
+        expected, needed = each.model.shared_bytes, each.scheduled.shared_bytes
+        known = SHARED.get((name, target, number))
+        if known is None:
+            assert needed <= expected <= SPARE * needed + SMALL
+            check_occupancy(each, target)
+        else:
+            assert known == (expected, needed)
+
+
+def test_blocks_that_share_tiles() -> None:
+    (each,) = lowered(next(found(MULTICAST, "H200")), "H200")
+    check_decisions(each)
+    assert each.model.multicast == 2
+
+
+def test_what_does_not_fit_is_not_found() -> None:
+    """
+    The first candidates are of one kernel, and fit.
+
+    Without the transposes the model counted a twentieth of what these need.
+    """
+    for candidate in islice(found(TRANSPOSED, "H200"), 3):
+        (each,) = lowered(candidate, "H200")
+        assert each.scheduled.shared_bytes <= each.model.shared_bytes

@@ -1,10 +1,21 @@
 """Passes and output formats say what they do and what each of their options means."""
 
+from dataclasses import dataclass
+
 import pytest
+from xdsl.context import Context
+from xdsl.dialects.builtin import ModuleOp
+from xdsl.passes import ModulePass
 
-from mirage_mlir.tool.reference import Reference, pass_references, target_references
+from mirage_mlir.tool.reference import (
+    Reference,
+    pass_references,
+    pipeline_references,
+    reference_of,
+    target_references,
+)
 
-ALL = [*pass_references(), *target_references()]
+ALL = [*pipeline_references(), *pass_references(), *target_references()]
 
 
 @pytest.mark.parametrize("each", ALL, ids=lambda each: each.name)
@@ -20,7 +31,7 @@ def test_passes_have_a_description() -> None:
 
 
 def test_options() -> None:
-    (search,) = [each for each in ALL if each.name == "superoptimize"]
+    (search,) = pipeline_references()
     options = {option.name: option for option in search.options}
     assert options["top-k"].default == "1"
     assert options["top-k"].type == "an integer"
@@ -29,12 +40,22 @@ def test_options() -> None:
     assert options["time-limit"].meaning.startswith("Seconds of search")
 
 
+@dataclass(frozen=True)
+class NeedsName(ModulePass):
+    """Need a name."""
+
+    name = "needs-name"
+
+    wanted: str
+    """The name."""
+
+    def apply(self, ctx: Context, op: ModuleOp) -> None:
+        assert self.wanted
+
+
 def test_required_option() -> None:
-    (check,) = [each for each in ALL if each.name == "verify-equivalence"]
-    assert [option.name for option in check.options if option.default is None] == [
-        "reference",
-        "candidate",
-    ]
+    (option,) = reference_of(NeedsName).options
+    assert (option.name, option.default) == ("wanted", None)
 
 
 def test_option_of_a_base_class() -> None:

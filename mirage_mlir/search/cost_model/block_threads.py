@@ -1,0 +1,123 @@
+"""
+How many threads a block has, and how its warps share products, in the model.
+
+The pass assign-layouts decides by the same functions (`mirage_mlir/decisions`).
+"""
+
+import numpy as np
+
+from mirage_mlir.decisions.threads import (
+    MATRIX_THREADS,
+    chain_threads,
+    elementwise_threads,
+    matrix_threads,
+)
+from mirage_mlir.decisions.wgmma import GROUP_COUNTS, GROUP_THREADS
+from mirage_mlir.layouts.layout import WARP_THREADS
+from mirage_mlir.search.cost_model.chains import Chain, find_chains, shared
+from mirage_mlir.search.cost_model.groups import (
+    chain_rows,
+    group_chain,
+    group_product,
+    operand_tile,
+)
+from mirage_mlir.search.cost_model.instantiate import Array
+from mirage_mlir.search.cost_model.live_values import LiveValues, Mask
+from mirage_mlir.search.cost_model.tiling import Tiling
+from mirage_mlir.search.cost_model.warps import Warps, chosen, warps_product
+from mirage_mlir.search.program.program import Kind
+from mirage_mlir.search.saturation.extract import Derivation
+from mirage_mlir.search.saturation.hypergraph import Edge
+
+
+class BlockThreads(LiveValues):
+    """The threads of a block, and the chains and products that its warps share."""
+
+    def __init__(self, tiling: Tiling, derivation: Derivation) -> None:
+        super().__init__(tiling, derivation)
+        self.chains = self._chains()
+        self.threads = self._threads()
+        """That compute."""
+        self.products = {
+            value: self._warps(value, edge)
+            for value, edge in self.edges.items()
+            if edge.kind is Kind.MATMUL
+        }
+        for chain in self.chains:
+            self._chain(chain)
+
+    def _chains(self) -> list[Chain]:
+        return find_chains(self.tiling, self.edges)
+
+    def _sides(self, edge: Edge) -> tuple[Array, Array, Array]:
+        """Rows, columns and depth of a product; the first operand has the rows."""
+        assert edge.axis is not None
+        rows, columns = (
+            self.tiling.extent([a for a in self.tiling.axes(operand) if a != edge.axis])
+            for operand in edge.operands
+        )
+        return rows, columns, self.tiling.mesh.tiles[edge.axis]
+
+    def _threads(self) -> Array:
+        products = [edge for edge in self.edges.values() if edge.kind is Kind.MATMUL]
+        if not products:
+            largest = np.maximum.reduce([self.tiling.volume(value) for value in self.edges])
+            return elementwise_threads(largest)
+        threads = matrix_threads([self._sides(edge)[:2] for edge in products])
+        if sum(1 + len(chain.others) for chain in self.chains) < len(products):
+            return threads
+        chained = self._chain_threads()
+        return np.where(chained > 0, chained, threads)
+
+    def _chain_threads(self) -> Array:
+        """Threads where all products are in chains; 0 where they cannot be."""
+        tiling, edges = self.tiling, self.edges
+
+        def fit(groups: int) -> Mask:
+            count = tiling.one * groups
+            ways = [group_chain(tiling, edges, chain, count).fits for chain in self.chains]
+            return np.logical_and.reduce(ways)
+
+        warps = tiling.one * (MATRIX_THREADS // WARP_THREADS)
+        return chain_threads(
+            np.maximum.reduce([chain_rows(tiling, edges, chain) for chain in self.chains]),
+            tiling.mesh.blocks,
+            [fit(count) for count in (GROUP_COUNTS if tiling.target.has_wgmma else ())],
+            np.logical_and.reduce(
+                [shared(tiling, edges, chain, warps).fits for chain in self.chains]
+            ),
+            tiling.target,
+        )
+
+    def _chain(self, chain: Chain) -> None:
+        """Note what the products of a chain share where they are one."""
+        ways = [shared(self.tiling, self.edges, chain, self.threads / WARP_THREADS)]
+        if self.tiling.target.has_wgmma:
+            groups = self.threads / GROUP_THREADS
+            ways.append(group_chain(self.tiling, self.edges, chain, groups))
+        for together in ways:
+            for value, warps in together.warps.items():
+                alone = self.products[value]
+                self.products[value] = chosen(together.fits, warps, alone)
+        fits = ways[0].fits | ways[-1].fits
+        self.kept |= dict.fromkeys(chain.operands, fits)
+
+    def _warps(self, value: int, edge: Edge) -> Warps:
+        """As `_alone`, which is asked once for all graphs that have a product."""
+        sides = tuple(self.tiling.axes(operand) for operand in edge.operands)
+        operands = [self.edges[operand] for operand in edge.operands]
+        inputs = tuple((operand.kind, operand.source) for operand in operands)
+        threads = self.threads.tobytes()
+        key = ("warps", sides, inputs, edge.axis, self.is_summed(value), threads)
+        return self.tiling.once(key, lambda: self._alone(value, edge))
+
+    def _alone(self, value: int, edge: Edge) -> Warps:
+        """A product that is in no chain."""
+        warps = warps_product(self._sides(edge), self.threads, summed=self.is_summed(value))
+        if not self.tiling.target.has_wgmma or self.tiling.program.operand_type == "f32":
+            return warps
+        assert edge.axis is not None
+        left, right = (operand_tile(self.tiling, self.edges, o, edge.axis) for o in edge.operands)
+        summed = self.is_summed(value)
+        grouped = group_product(self._sides(edge), (left, right), self.threads, summed=summed)
+        return chosen(grouped.fits, grouped.warps, warps)

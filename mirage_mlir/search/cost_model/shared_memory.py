@@ -1,0 +1,245 @@
+"""
+What a block keeps in shared memory, in the model: buffers of the loop, tiles, parts of sums.
+
+The passes decide how many buffers there are, and who fills them, by the same functions
+(`mirage_mlir/decisions`). The layouts of tiles they choose once a graph is written; here tiles are
+as large as they may become.
+"""
+
+from collections.abc import Container, Iterator
+
+import numpy as np
+
+from mirage_mlir.decisions.registers import (
+    PRODUCER_WARPS,
+    producer_warps,
+)
+from mirage_mlir.decisions.schedule import (
+    FOLLOWER_BYTES,
+    copy_stages,
+    may_double_buffer,
+    pipeline_stages,
+    side_by_side,
+)
+from mirage_mlir.layouts.layout import MMA_ROWS, WARP_THREADS
+from mirage_mlir.search.cost_model.block_threads import BlockThreads
+from mirage_mlir.search.cost_model.chains import source_of
+from mirage_mlir.search.cost_model.instantiate import Array
+from mirage_mlir.search.cost_model.live_values import REDUCTIONS, Mask
+from mirage_mlir.search.cost_model.tile_bytes import (
+    RUN,
+    VECTOR,
+    BlockedTile,
+    blocked_tile,
+    boxed_tile,
+    padded_bytes,
+    padded_tile,
+)
+from mirage_mlir.search.cost_model.tiling import Tiling, item_bytes, round_up
+from mirage_mlir.search.cost_model.warps import LINE_PADDING
+from mirage_mlir.search.program.positions import present
+from mirage_mlir.search.program.program import Input, Kind
+from mirage_mlir.search.saturation.extract import Derivation
+from mirage_mlir.search.saturation.hypergraph import Edge, Stage
+
+F32_BYTES = 4
+"""Of an element that is computed, until an operation asks for another type."""
+
+OTHER_BYTES = 2048
+"""Scalars of rows, and what is lost where tiles start at multiples of 1024 bytes."""
+
+
+class SharedMemory(BlockThreads):
+    """The bytes of shared memory that one derivation needs, and the stages of its loop."""
+
+    def __init__(self, tiling: Tiling, derivation: Derivation) -> None:
+        super().__init__(tiling, derivation)
+        self.pipelined = self._pipelined()
+        """Where tensor copies, which warps of their own start, fetch the tiles of the loop."""
+        self.producers = self._producers()
+        """Those warps."""
+        self.share = self._share()
+        """Blocks for which each multiprocessor keeps room."""
+        self.boxes = self._boxes()
+        """Copies that they start in each iteration."""
+        self.staged = self._staged_bytes()
+        """One buffer of each tile that the loop loads."""
+        self.held = self._held_bytes() + self._made_bytes(self._kept_stages())
+        """The loop-invariant tiles."""
+        self.made = self._made_bytes((Stage.LOOP,))
+        """What the loop computes."""
+        self.stages = self._stages()
+        self._alternate()
+        self.shared = self._shared_bytes()
+        """Of the whole block."""
+
+    def _pipelined(self) -> Mask:
+        loads = self._loads() if self.tiling.target.has_tma else []
+        if not loads:
+            return np.zeros_like(self.tiling.one, np.bool_)
+        return np.logical_and.reduce([boxed_tile(self.tiling, v, t).fits for v, t in loads], axis=0)
+
+    def _sums(self) -> list[Array | float]:
+        return [warps.sums for warps in self.products.values()]
+
+    def _producers(self) -> Array:
+        return np.where(self.pipelined, producer_warps(self.threads, self._sums()), 0.0)
+
+    def _share(self) -> Array:
+        mesh = self.tiling.mesh
+        share = side_by_side(mesh.blocks, mesh.shares, self.tiling.target)
+        # Where producers give registers away one block takes all of them.
+        return np.where(self.producers > PRODUCER_WARPS, 1.0, share)
+
+    def _inputs(self) -> Iterator[tuple[int, Input]]:
+        for value, edge in self.edges.items():
+            stored = self.in_shared(value) or value in self.transposed
+            if edge.kind is Kind.INPUT and stored:
+                yield value, self.tiling.program.inputs[edge.source]
+
+    def _loads(self) -> list[tuple[int, Input]]:
+        """The tiles that the loop loads."""
+        return [(v, t) for v, t in self._inputs() if self.tiling.in_loop(v)]
+
+    def _boxes(self) -> Array:
+        loads = self._loads() if self.pipelined.any() else []
+        return sum((boxed_tile(self.tiling, v, t).boxes for v, t in loads), start=self.tiling.zero)
+
+    def _staged_bytes(self) -> Array:
+        """One buffer of each tile that the loop loads."""
+        loads = self._loads()
+        padded = sum((self._padded_tile(v, t) for v, t in loads), start=self.tiling.zero)
+        if not self.pipelined.any():
+            return padded
+        boxed = sum((boxed_tile(self.tiling, v, t).bytes for v, t in loads), start=self.tiling.zero)
+        return np.where(self.pipelined, boxed, padded)
+
+    def _stages(self) -> Array:
+        """Buffers of each tile of the loop, as `software-pipeline` chooses them."""
+        few = copy_stages(self.staged, self.tiling.mesh.iterations)
+        if not self.pipelined.any():
+            return few
+        other = self.held + self.made
+        if self.tiling.program.open_sums:
+            # A kernel follows that adds up their parts.
+            other = other + FOLLOWER_BYTES
+        iterations, target = self.tiling.mesh.iterations, self.tiling.target
+        many = pipeline_stages(self.staged, other, iterations, self.share, target)
+        return np.where(self.pipelined, many, few)
+
+    def _alternate(self) -> None:
+        """Two buffers of what the loop computes, where these leave enough for what it loads."""
+        if not self.pipelined.any() or not self.made.any():
+            return
+        once, stages, self.made = self.made, self.stages, 2 * self.made
+        self.stages = self._stages()
+        room = self.staged * self.stages + self.held + self.made + OTHER_BYTES
+        enough = may_double_buffer(stages, self.stages, room, self.tiling.target) & self.pipelined
+        self.made = np.where(enough, self.made, once)
+        self.stages = np.where(enough, self.stages, stages)
+
+    def _held_bytes(self) -> Array:
+        """The loop-invariant tiles through the loop."""
+        held = self.tiling.zero
+        for value, tensor in self._inputs():
+            if not self.tiling.in_loop(value):
+                held = held + self._padded_tile(value, tensor)
+        return held
+
+    def _padded_tile(self, value: int, tensor: Input) -> Array:
+        users = (self.edges[user] for user in self.uses[value])
+        summed = next((user.axis for user in users if user.kind is Kind.MATMUL), None)
+        return padded_tile(self.tiling, value, tensor, summed)
+
+    def _kept_stages(self) -> tuple[Stage, ...]:
+        """The stages whose tiles are kept through the loop."""
+        return (Stage.INVARIANT,) if self.tiling.mesh.trip_counts else ()
+
+    def _made_bytes(self, stages: Container[Stage]) -> Array:
+        """Operands of tensor cores, and transposed tiles, that are computed in some stages."""
+        made, item = self.tiling.zero, item_bytes(self.tiling.program.operand_type)
+        for operand, stored in self.materialised():
+            if self.tiling.stage(operand) not in stages:
+                continue
+            axes = self.tiling.axes(operand)
+            columns = self.tiling.mesh.tiles[axes[-1]] if axes else self.tiling.one
+            rows = self.tiling.volume(operand) / columns
+            # Either of the axes may come last.
+            made = made + stored * np.maximum(
+                padded_bytes(rows, columns, item), padded_bytes(columns, rows, item)
+            )
+        for value in sorted(self.transposed):
+            computed = self.edges[value].kind is not Kind.INPUT
+            if computed and self.tiling.stage(value) in stages:
+                made = made + self._written_bytes(value)
+        return made
+
+    def _written_bytes(self, value: int) -> Array:
+        """A computed tile in shared memory, in whole accesses of all threads, lines padded."""
+        layout = self._blocked_tile(value)
+        return layout.rows * (F32_BYTES * layout.columns + LINE_PADDING)
+
+    def _blocked_tile(self, value: int) -> BlockedTile:
+        columns = self.tiling.extent(present(self.positions.axes[value][-1:]))
+        edge, run = self.edges[value], RUN
+        if edge.kind is Kind.INPUT:
+            run = VECTOR // item_bytes(self.tiling.program.inputs[edge.source].element_type)
+        rows = self.tiling.volume(value) / columns
+        if source_of(self.tiling, self.edges, value) is not None:
+            # The registers of a product are whole fragments.
+            rows = round_up(rows, MMA_ROWS)
+        return blocked_tile(rows, columns, self.threads, run)
+
+    def _shared_bytes(self) -> Array:
+        """What a block needs: the loop's buffers give way to what follows the loop."""
+        during = self.staged * self.stages + self.made
+        later = {Stage.INVARIANT, Stage.POST} - {*self._kept_stages()}
+        after = self._exchanged(self.held) + self._made_bytes(later)
+        reduced = np.maximum(self._reduced_bytes(), OTHER_BYTES)
+        return self.held + np.maximum(during, after) + reduced
+
+    def _reduced_bytes(self) -> Array:
+        """What warps that reduce parts of the same rows or columns leave for each other."""
+        total = self.tiling.zero
+        for edge in self.edges.values():
+            if edge.kind in REDUCTIONS:
+                total = total + F32_BYTES * self._partial_results(edge)
+        return total
+
+    def _partial_results(self, edge: Edge) -> Array:
+        """Elements that the warps of a block leave for each other in a reduction; 0 for one."""
+        (operand,) = edge.operands
+        axes = self.positions.axes[operand]
+        layout = self._blocked_tile(operand)
+        if edge.axis == axes[-1]:
+            copies, left = layout.across / WARP_THREADS, layout.rows
+        else:
+            copies = layout.down * layout.across / np.maximum(layout.across, WARP_THREADS)
+            left = layout.columns
+        return np.where(copies > 1, copies * left, 0.0)
+
+    def _exchanged(self, held: Array) -> Array:
+        exchange = [warps.exchange for warps in self.products.values()]
+        alone = sum(exchange, start=self.tiling.zero)
+        if not any(self.tiling.in_loop(value) for value in self.products):
+            # The tiles that are multiplied give way.
+            alone = np.maximum(alone - held, 0.0)
+        shares = self.tiling.mesh.shares
+        clustered = (shares > 1) & (shares <= self.tiling.target.cluster_max)
+        return np.where(clustered, np.maximum(alone, self.handed_over()), alone)
+
+    def handed_over(self) -> Array:
+        """Bytes of sums that a block holds ready for the blocks that share its loop."""
+        total = self.tiling.zero
+        for value in self._kept_sums():
+            product = self.products.get(self.edges[value].operands[0])
+            parts = self.tiling.zero if product is None else product.exchange
+            axes, volume = self.tiling.axes(value), self.tiling.volume(value)
+            columns = self.tiling.mesh.tiles[axes[-1]] if axes else self.tiling.one
+            total = total + np.maximum(parts, 4 * volume + LINE_PADDING * volume / columns)
+        return total
+
+    def part_bytes(self) -> Array:
+        """Bytes of sums that a block leaves in device memory for the last that shares its loop."""
+        parts = (4 * self.tiling.volume(value) for value in self._kept_sums())
+        return sum(parts, start=self.tiling.zero)

@@ -1,0 +1,108 @@
+"""
+Which tiles of a graph are transposed when it is written, and so lie in shared memory.
+
+The writer of graphs (`passes/frontend/tile_positions.py`) asks the same functions where each
+dimension of a tile goes. That does not depend on tile sizes.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+from mirage_mlir.search.cost_model.tiling import Tiling
+from mirage_mlir.search.program.positions import (
+    Positions,
+    aligned,
+    arranged,
+    axis_order,
+    present,
+    stored_axes,
+)
+from mirage_mlir.search.program.program import Axes, Kind
+from mirage_mlir.search.saturation.hypergraph import Edge
+
+UNARY = (Kind.FUNCTION, Kind.INVERSE, Kind.ACCUMULATE_SUM, Kind.ACCUMULATE_MAX)
+
+
+@dataclass
+class WrittenTiles:
+    """The tiles of a graph as it is written: their dimensions, and which of them are moved."""
+
+    positions: Positions
+    axes: dict[int, Axes] = field(default_factory=dict[int, Axes])
+    transposed: set[int] = field(default_factory=set[int])
+    """Tiles that something other than a matmul, which reads shared memory anyway, has so."""
+    moves: int = 0
+
+    def arrange(self, value: int, axes: Axes) -> Axes:
+        """See a tile in other dimensions."""
+        result = arranged(self.axes[value], axes)
+        if result.transposed:
+            self.transposed.add(value)
+        self.moves += result.transposed + (len(result.axes) > len(self.axes[value]))
+        return result.axes
+
+    def add(self, value: int, edge: Edge, edges: Mapping[int, Edge]) -> None:
+        """Say in which dimensions `value`, whose operands are known, is computed."""
+        operands = [self.axes[operand] for operand in edge.operands]
+        if edge.kind is Kind.CONSTANT:
+            self.axes[value] = (None,)
+        elif edge.kind in UNARY:
+            self.axes[value] = operands[0]
+        elif edge.kind is Kind.MATMUL:
+            assert edge.axis is not None
+            plan = self.positions.matrices(operands[0], operands[1], edge.axis)
+            self.moves += len(plan.left) + len(plan.right)
+            self.axes[value] = plan.result
+        elif edge.kind in (Kind.REDUCE_SUM, Kind.REDUCE_MAX):
+            self.axes[value] = tuple(None if a == edge.axis else a for a in operands[0])
+        else:
+            self._pair(value, edge, edges)
+
+    def _pair(self, value: int, edge: Edge, edges: Mapping[int, Edge]) -> None:
+        one, other = edge.operands
+        kinds = [edges[operand].kind for operand in edge.operands]
+        if Kind.CONSTANT in kinds:
+            # A constant is written in the shape that is needed.
+            self.axes[value] = self.axes[other if kinds[0] is Kind.CONSTANT else one]
+            return
+        axes = aligned(self.axes[one], self.axes[other])
+        if axes is None:
+            axes = self.positions.together(self.axes[one], self.axes[other])
+            for operand in (one, other):
+                self.arrange(operand, axes)
+        self.axes[value] = axes
+
+    def store(self, value: int, wanted: Axes) -> None:
+        """Store a tile as a result over `wanted`."""
+        axes = stored_axes(self.axes[value], wanted)
+        self.moves += self.arrange(value, axes) != axes
+
+
+def written_tiles(tiling: Tiling, edges: Mapping[int, Edge], goals: Sequence[int]) -> WrittenTiles:
+    """The tiles of a graph in those dimensions of its tensors in which fewer are moved."""
+    written = [_written(tiling, edges, goals, wide=False)]
+    program = tiling.program
+    if any(None in tensor.axes for tensor in (*program.inputs, *program.outputs)):
+        written.append(_written(tiling, edges, goals, wide=True))
+    return min(written, key=lambda one: one.moves)
+
+
+def _written(
+    tiling: Tiling, edges: Mapping[int, Edge], goals: Sequence[int], *, wide: bool
+) -> WrittenTiles:
+    """A graph whose tensors are seen as they are, or (`wide`) without dimensions of size 1."""
+    program = tiling.program
+
+    def seen(axes: Axes) -> Axes:
+        return (present(axes) if wide else axes) or (None,)
+
+    positions = tiling.once("positions", lambda: Positions(axis_order(program), tiling.mesh.single))
+    written = WrittenTiles(positions)
+    for value, edge in edges.items():
+        if edge.kind is Kind.INPUT:
+            written.axes[value] = seen(program.inputs[edge.source].axes)
+        else:
+            written.add(value, edge, edges)
+    for goal, output in zip(goals, program.computed, strict=True):
+        written.store(goal, seen(output.axes))
+    return written

@@ -1,0 +1,54 @@
+"""Where the tensor cores leave the result of a matmul, and what is computed of it there."""
+
+from xdsl.ir import SSAValue
+
+from mirage_mlir.decisions.wgmma import wgmma_result
+from mirage_mlir.dialects import thread, threadblock
+from mirage_mlir.layouts.layout import RegisterLayout, mma_result
+from mirage_mlir.passes.analysis.tile_attributes import (
+    broadcast_sides,
+    matmul_sizes,
+    uses_wgmma,
+)
+
+IN_MEMORY = threadblock.LoadOp | threadblock.TransposeOp | threadblock.ConcatOp
+"""What makes tiles that are in no registers."""
+
+
+def accumulators(op: threadblock.MatmulOp) -> RegisterLayout:
+    """The registers that have the result of `op`, once select-mma has decided who computes it."""
+    rows, columns, _ = matmul_sizes(op)
+    if uses_wgmma(op):
+        return wgmma_result(rows, columns, op.warp_counts, swapped=op.swapped is not None)
+    return mma_result(rows, columns, op.warp_counts)
+
+
+def left_fragments(op: threadblock.MatmulOp) -> RegisterLayout:
+    """The registers that must have the left operand of `op` if it is chained."""
+    rows, _, depth = matmul_sizes(op)
+    down, _, deep = op.warp_counts
+    result = wgmma_result if uses_wgmma(op) else mma_result
+    return result(rows, depth, (down, deep, 1))
+
+
+def fragments_of(value: SSAValue) -> RegisterLayout | None:
+    """
+    The registers that have `value`, a matmul's result or what is computed of it element by element.
+
+    None for other tiles. Work on elements stays where the first operand of the same shape is that
+    is in registers as a whole.
+    """
+    op = value.owner
+    if isinstance(op, threadblock.MatmulOp):
+        return accumulators(op)
+    if not isinstance(op, thread.GraphOp):
+        return None
+    shape = threadblock.shape_of(value)
+    for operand in op.operands:
+        same = broadcast_sides(threadblock.shape_of(operand), shape) == (False, False)
+        if not same or isinstance(operand.owner, IN_MEMORY):
+            continue
+        found = fragments_of(operand)
+        if found is None or found.partial == 1:
+            return found
+    return None

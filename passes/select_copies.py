@@ -1,0 +1,149 @@
+"""The `select-copies` pass."""
+
+from dataclasses import dataclass
+from math import prod
+
+from xdsl.context import Context
+from xdsl.dialects.builtin import DenseArrayBase, ModuleOp, StringAttr, i64
+from xdsl.ir import SSAValue
+from xdsl.passes import ModulePass
+
+from mirage_mlir.decisions.multicast import LoopTile, choose_cluster, sharing_blocks
+from mirage_mlir.diagnostics import fail
+from mirage_mlir.dialects import kernel, threadblock
+from mirage_mlir.dialects.common import i64_attr
+from mirage_mlir.dialects.target import settle_target
+from mirage_mlir.dialects.threadblock import Stage
+from mirage_mlir.passes.analysis.buffers import is_staged
+from mirage_mlir.passes.analysis.copy_shapes import NARROWEST_COPY, copy_shape
+from mirage_mlir.passes.analysis.tensor_loads import boxes_of, partial_copies
+from mirage_mlir.passes.analysis.tile_attributes import (
+    cut_axes,
+    item_bytes,
+    matmul_sizes,
+    summed_axes,
+    uses_wgmma,
+)
+from mirage_mlir.passes.layouts.wgmma_selection import read_by_wgmma
+from mirage_mlir.targets.target import Target, require_known
+from mirage_mlir.targets.tensor_map import widest_swizzle
+
+
+def goes_to_shared(op: threadblock.LoadOp, stages: dict[SSAValue, Stage]) -> bool:
+    """Whether a tile is copied to shared memory: for tensor cores, loops, and several readings."""
+    users = [use.operation for use in op.result.uses]
+    in_loop = any(stages[result] == Stage.LOOP for user in users for result in user.results)
+    moved = (threadblock.MatmulOp, threadblock.TransposeOp)
+    return is_staged(op) or in_loop or any(isinstance(user, moved) for user in users)
+
+
+def select(graph: kernel.GraphDefinedOp, target: Target) -> None:
+    """Say of each load of `graph` how its tile is copied; without a copy it is read in place."""
+    stages = threadblock.stages(graph)
+    loads = [
+        op
+        for op in graph.body.block.ops
+        if isinstance(op, threadblock.LoadOp) and goes_to_shared(op, stages)
+    ]
+    staged = [op for op in loads if is_staged(op)]
+    boxed = [op for op in loads if target.has_tma and boxes_of(op)]
+    # One thread starts all copies of an iteration, or all threads do.
+    pipelined = bool(staged) and all(op in boxed for op in staged)
+    for op in loads:
+        if pipelined and op in boxed:
+            op.copy = StringAttr(threadblock.TENSOR_COPY)
+        else:
+            wide = copy_shape(op).piece * item_bytes(op.result) >= NARROWEST_COPY
+            op.copy = StringAttr(threadblock.ASYNC_COPY if wide else threadblock.THREAD_COPY)
+    if pipelined:
+        form_clusters(graph, staged, target)
+
+
+def form_clusters(
+    graph: kernel.GraphDefinedOp, loads: list[threadblock.LoadOp], target: Target
+) -> None:
+    """Let blocks share the tiles of the loop: those of the graph's clusters, or where that pays."""
+    if summed_axes(graph):
+        return
+    chosen = graph.cluster is None
+    if chosen and (sizes := found_clusters(graph, loads, target)):
+        graph.cluster = DenseArrayBase.from_list(i64, sizes)
+    if not share_loads(graph, loads) and chosen:
+        graph.cluster = None
+
+
+def found_clusters(
+    graph: kernel.GraphDefinedOp, loads: list[threadblock.LoadOp], target: Target
+) -> tuple[int, ...]:
+    """Blocks of a cluster along each axis of the grid where that pays, else nothing."""
+    matmuls = [op for op in graph.body.block.ops if isinstance(op, threadblock.MatmulOp)]
+    if not matmuls or not all(map(uses_wgmma, matmuls)):
+        return ()
+    tiles = [
+        LoopTile(prod(threadblock.shape_of(op.result)) * item_bytes(op.result), cut_axes(op))
+        for op in loads
+    ]
+    operations = sum(2.0 * prod(matmul_sizes(op)) for op in matmuls)
+    return choose_cluster(graph.grid_sizes, tiles, operations, target)
+
+
+def share_loads(graph: kernel.GraphDefinedOp, loads: list[threadblock.LoadOp]) -> bool:
+    """Mark the `loads` that the blocks of a cluster share; whether there are any."""
+    found = False
+    for op in loads:
+        parts = sharing_blocks(graph.cluster_sizes, cut_axes(op))
+        if parts > 1 and may_be_shared(op, parts):
+            op.multicast = i64_attr(parts)
+            found = True
+    return found
+
+
+def may_be_shared(op: threadblock.LoadOp, parts: int) -> bool:
+    """Whether so many blocks can each copy a part of a tile, in a layout that the tile may have."""
+    possible = partial_copies(op, parts)
+    if not read_by_wgmma(op.result):
+        return bool(possible)
+    run = threadblock.shape_of(op.result)[possible[0].axes[0]] if possible else 0
+    widest = widest_swizzle(run, item_bytes(op.result))
+    return any(boxes.swizzle == widest for boxes in possible)
+
+
+@dataclass(frozen=True)
+class SelectCopiesPass(ModulePass):
+    """
+    Select how each tile is copied from device memory to shared memory.
+
+    Input (on an H200, in a loop):
+        %t = threadblock.load %x grid_map [_] loop_map [1] : (...) -> !threadblock.tile<64x64xf16>
+
+    Output:
+        %t = threadblock.load %x grid_map [_] loop_map [1] {copy = "tensor"} : (...)
+
+    On a target that has tensor copies (TMA) these fetch the tiles of the loop where alignment
+    allows that for all of them, and then loop-invariant tiles that it allows it for. Other tiles
+    are copied by all threads: by `cp.async` (`copy = "async"`), or through registers where the
+    tensor's strides and the tile's sides leave pieces of less than 4 bytes (`copy = "threads"`).
+    What is read once, and by no tensor core, is not copied: a load without `copy` is read in place.
+
+    Blocks that differ only along an axis of the grid that a tile does not depend on load the same
+    tile. Those of a cluster then copy a part each to all of them (`multicast = 2`), where the graph
+    has clusters, `cluster [2, 1]`, or gets them here because copies take longer than matmuls.
+
+    Fails on a graph without threads, and on a module for another target.
+    """
+
+    name = "select-copies"
+
+    target: str | None = None
+    """The GPU, or its instruction set; if not given the module's `kernel.target`, or else H200."""
+
+    def __post_init__(self) -> None:
+        require_known(self.target)
+
+    def apply(self, ctx: Context, op: ModuleOp) -> None:
+        """Visit every `kernel.graph_defined` of the module."""
+        target = settle_target(op, self.target, self.name)
+        for graph in [g for g in op.walk() if isinstance(g, kernel.GraphDefinedOp)]:
+            if not graph.schedule.threads:
+                fail(graph, "has no threads; run select-mma first")
+            select(graph, target)

@@ -1,0 +1,100 @@
+// How each tile is copied from device memory to shared memory.
+//
+// RUN: mirage-opt %s --select-copies="target=H200" | filecheck %s
+// RUN: mirage-opt %s --select-copies="target=H200" | mirage-opt | filecheck %s
+// RUN: mirage-opt %s --select-copies="target=A100" | filecheck %s --check-prefix=OLDER
+
+// Tensor copies fetch the tiles of the loop, and the loop-invariant one. An A100 has none.
+// CHECK-LABEL: func.func @linear
+// CHECK:         %x = threadblock.load %xa grid_map [_] loop_map [1] {copy = "tensor"} :
+// CHECK-NEXT:    %w = threadblock.load %wa grid_map [1] loop_map [0] {copy = "tensor"} :
+// CHECK-NEXT:    %b = threadblock.load %ba grid_map [_] loop_map [_] {copy = "tensor"} :
+// OLDER-LABEL: func.func @linear
+// OLDER:         %x = threadblock.load %xa grid_map [_] loop_map [1] {copy = "async"} :
+// OLDER-NEXT:    %w = threadblock.load %wa grid_map [1] loop_map [0] {copy = "async"} :
+// OLDER-NEXT:    %b = threadblock.load %ba grid_map [_] loop_map [_] {copy = "async"} :
+func.func @linear(%in: tensor<64x512xf16>, %weight: tensor<512x128xf16>, %bias: tensor<64x64xf16>) -> tensor<64x128xf32> {
+  %o = kernel.graph_defined ins(%in, %weight, %bias) grid [2] loop [8] schedule <threads = 128> {
+  ^bb0(%xa: tensor<64x512xf16>, %wa: tensor<512x128xf16>, %ba: tensor<64x64xf16>):
+    %x = threadblock.load %xa grid_map [_] loop_map [1] : (tensor<64x512xf16>) -> !threadblock.tile<64x64xf16>
+    %w = threadblock.load %wa grid_map [1] loop_map [0] : (tensor<512x128xf16>) -> !threadblock.tile<64x64xf16>
+    %b = threadblock.load %ba grid_map [_] loop_map [_] : (tensor<64x64xf16>) -> !threadblock.tile<64x64xf16>
+    %s = thread.graph ins(%x, %b) {
+    ^bb0(%element: f16, %other: f16):
+      %sum = arith.addf %element, %other : f16
+      thread.store %sum : f16
+    } : (!threadblock.tile<64x64xf16>, !threadblock.tile<64x64xf16>) -> !threadblock.tile<64x64xf16>
+    %p = threadblock.matmul %s, %w {mma = "wgmma", warps = array<i64: 1, 1, 1>} : (!threadblock.tile<64x64xf16>, !threadblock.tile<64x64xf16>) -> !threadblock.tile<64x64xf32>
+    %a = threadblock.accumulate %p : (!threadblock.tile<64x64xf32>) -> !threadblock.tile<64x64xf32>
+    threadblock.store %a grid_map [1] : !threadblock.tile<64x64xf32>
+  } : (tensor<64x512xf16>, tensor<512x128xf16>, tensor<64x64xf16>) -> tensor<64x128xf32>
+  func.return %o : tensor<64x128xf32>
+}
+
+// Rows of 511 elements start at addresses that no tensor copy takes: so no tile of the loop comes by
+// one. Their elements of 2 bytes are too narrow for cp.async.
+// CHECK-LABEL: func.func @odd
+// CHECK:         %x = threadblock.load %xa grid_map [_] loop_map [1] {copy = "threads"} :
+// CHECK-NEXT:    %y = threadblock.load %ya grid_map [_] loop_map [1] {copy = "async"} :
+func.func @odd(%in: tensor<16x511xf16>, %other: tensor<16x512xf16>) -> tensor<16x64xf32> {
+  %o = kernel.graph_defined ins(%in, %other) grid [1] loop [8] schedule <threads = 128> {
+  ^bb0(%xa: tensor<16x511xf16>, %ya: tensor<16x512xf16>):
+    %x = threadblock.load %xa grid_map [_] loop_map [1] : (tensor<16x511xf16>) -> !threadblock.tile<16x64xf16>
+    %y = threadblock.load %ya grid_map [_] loop_map [1] : (tensor<16x512xf16>) -> !threadblock.tile<16x64xf16>
+    %s = thread.graph ins(%x, %y) {
+    ^bb0(%a: f16, %b: f16):
+      %sum = arith.addf %a, %b : f16
+      thread.store %sum : f16
+    } : (!threadblock.tile<16x64xf16>, !threadblock.tile<16x64xf16>) -> !threadblock.tile<16x64xf16>
+    %t = threadblock.accumulate %s : (!threadblock.tile<16x64xf16>) -> !threadblock.tile<16x64xf32>
+    threadblock.store %t grid_map [_] : !threadblock.tile<16x64xf32>
+  } : (tensor<16x511xf16>, tensor<16x512xf16>) -> tensor<16x64xf32>
+  func.return %o : tensor<16x64xf32>
+}
+
+// What is read once, without a loop or a tensor core, is read in place.
+// CHECK-LABEL: func.func @in_place
+// CHECK:         %x = threadblock.load %xa grid_map [0] : (
+func.func @in_place(%in: tensor<64x64xf32>) -> tensor<64x64xf32> {
+  %o = kernel.graph_defined ins(%in) grid [2] schedule <threads = 128> {
+  ^bb0(%xa: tensor<64x64xf32>):
+    %x = threadblock.load %xa grid_map [0] : (tensor<64x64xf32>) -> !threadblock.tile<32x64xf32>
+    threadblock.store %x grid_map [0] : !threadblock.tile<32x64xf32>
+  } : (tensor<64x64xf32>) -> tensor<64x64xf32>
+  func.return %o : tensor<64x64xf32>
+}
+
+// Two blocks along axis 0 load the same part of the weights: each copies half of it to both.
+// CHECK-LABEL: func.func @given_cluster
+// CHECK:         cluster [2, 1]
+// CHECK:         %x = threadblock.load %xa grid_map [0, _] loop_map [1] {copy = "tensor"} :
+// CHECK-NEXT:    %w = threadblock.load %wa grid_map [_, 1] loop_map [0] {copy = "tensor", multicast = 2 : i64} :
+// OLDER-LABEL: func.func @given_cluster
+// OLDER-NOT:     multicast
+func.func @given_cluster(%in: tensor<128x512xf16>, %weight: tensor<512x128xf16>) -> tensor<128x128xf32> {
+  %o = kernel.graph_defined ins(%in, %weight) grid [2, 2] cluster [2, 1] loop [8] schedule <threads = 128> {
+  ^bb0(%xa: tensor<128x512xf16>, %wa: tensor<512x128xf16>):
+    %x = threadblock.load %xa grid_map [0, _] loop_map [1] : (tensor<128x512xf16>) -> !threadblock.tile<64x64xf16>
+    %w = threadblock.load %wa grid_map [_, 1] loop_map [0] : (tensor<512x128xf16>) -> !threadblock.tile<64x64xf16>
+    %p = threadblock.matmul %x, %w {mma = "wgmma", warps = array<i64: 1, 1, 1>} : (!threadblock.tile<64x64xf16>, !threadblock.tile<64x64xf16>) -> !threadblock.tile<64x64xf32>
+    %a = threadblock.accumulate %p : (!threadblock.tile<64x64xf32>) -> !threadblock.tile<64x64xf32>
+    threadblock.store %a grid_map [0, 1] : !threadblock.tile<64x64xf32>
+  } : (tensor<128x512xf16>, tensor<512x128xf16>) -> tensor<128x128xf32>
+  func.return %o : tensor<128x128xf32>
+}
+
+// Four blocks load the weights, which are most of what they load, and that takes longer than the matmuls.
+// CHECK-LABEL: func.func @chosen_cluster
+// CHECK:         cluster [2, 1]
+// CHECK:         %w = threadblock.load %wa {{.*}}multicast = 2 : i64}
+func.func @chosen_cluster(%in: tensor<64x512xf16>, %weight: tensor<512x4096xf16>) -> tensor<64x4096xf32> {
+  %o = kernel.graph_defined ins(%in, %weight) grid [4, 32] loop [8] schedule <threads = 128> {
+  ^bb0(%xa: tensor<64x512xf16>, %wa: tensor<512x4096xf16>):
+    %x = threadblock.load %xa grid_map [0, _] loop_map [1] : (tensor<64x512xf16>) -> !threadblock.tile<16x64xf16>
+    %w = threadblock.load %wa grid_map [_, 1] loop_map [0] : (tensor<512x4096xf16>) -> !threadblock.tile<64x128xf16>
+    %p = threadblock.matmul %x, %w {mma = "wgmma", warps = array<i64: 1, 1, 1>, swapped} : (!threadblock.tile<16x64xf16>, !threadblock.tile<64x128xf16>) -> !threadblock.tile<16x128xf32>
+    %a = threadblock.accumulate %p : (!threadblock.tile<16x128xf32>) -> !threadblock.tile<16x128xf32>
+    threadblock.store %a grid_map [0, 1] : !threadblock.tile<16x128xf32>
+  } : (tensor<64x512xf16>, tensor<512x4096xf16>) -> tensor<64x4096xf32>
+  func.return %o : tensor<64x4096xf32>
+}
