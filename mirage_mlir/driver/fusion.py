@@ -28,7 +28,8 @@ KINDS: Mapping[type[Operation], str] = {
 
 def check_fusion(before: FuncOp, after: FuncOp) -> None:
     """
-    Compare a function of operators on tiles with the same one after `fuse-thread-graphs`.
+    Compare a function of operators on tiles with the same one after `sink-reductions` and
+    `fuse-thread-graphs`.
 
     `sink-reductions` may have run before that.
 

@@ -1,7 +1,7 @@
 """
 How many threads a block has, and how its warps share products, in the model.
 
-The pass assign-layouts decides by the same functions (`mirage_mlir/decisions`).
+The pass select-mma decides by the same functions (`mirage_mlir/decisions`).
 """
 
 import numpy as np
@@ -25,6 +25,7 @@ from mirage_mlir.search.cost_model.instantiate import Array
 from mirage_mlir.search.cost_model.live_values import LiveValues, Mask
 from mirage_mlir.search.cost_model.tiling import Tiling
 from mirage_mlir.search.cost_model.warps import Warps, chosen, warps_product
+from mirage_mlir.search.program.positions import present
 from mirage_mlir.search.program.program import Kind
 from mirage_mlir.search.saturation.extract import Derivation
 from mirage_mlir.search.saturation.hypergraph import Edge
@@ -61,8 +62,10 @@ class BlockThreads(LiveValues):
     def _threads(self) -> Array:
         products = [edge for edge in self.edges.values() if edge.kind is Kind.MATMUL]
         if not products:
-            largest = np.maximum.reduce([self.tiling.volume(value) for value in self.edges])
-            return elementwise_threads(largest)
+            tiles = [self.tiling.axes(value) for value in self.edges]
+            # A result may be stretched when it is stored.
+            tiles += [present(output.axes) for output in self.tiling.program.computed]
+            return elementwise_threads(np.maximum.reduce(list(map(self.tiling.extent, tiles))))
         threads = matrix_threads([self._sides(edge)[:2] for edge in products])
         if sum(1 + len(chain.others) for chain in self.chains) < len(products):
             return threads

@@ -3,11 +3,24 @@
 from collections.abc import Sequence
 from math import prod
 
-from mirage_mlir.search.cost_model.cost import least_reading, least_start
+from mirage_mlir.search.cost_model.fitted import EARLY_START, IDLE_LATENCY, PIPELINE_LAUNCH
 from mirage_mlir.search.cost_model.instantiate import SHARES
 from mirage_mlir.search.cost_model.tiling import item_bytes
 from mirage_mlir.search.program.program import Axes, Program
 from mirage_mlir.targets.target import Target
+
+
+def least_start(target: Target) -> float:
+    """Seconds that every kernel takes, whatever it does."""
+    least = min(-PIPELINE_LAUNCH, IDLE_LATENCY - EARLY_START)
+    return target.launch_latency + (least if target.has_tma else IDLE_LATENCY)
+
+
+def least_reading(target: Target, together: float, alone: float = 0.0) -> float:
+    """Seconds that reading so many bytes takes at least: all blocks together, and one alone."""
+    rate = max(target.dram_bandwidth, target.tma_bandwidth)
+    rate_of_one = max(target.dram_bandwidth_per_sm, target.tma_bandwidth_per_sm)
+    return max(together / rate, alone / max(rate_of_one, target.tma_l2_bandwidth_per_sm))
 
 
 def least_in_one_kernel(program: Program, target: Target) -> float:

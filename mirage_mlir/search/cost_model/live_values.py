@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from mirage_mlir.search.cost_model.instantiate import Array
 from mirage_mlir.search.cost_model.tile_bytes import contiguous
 from mirage_mlir.search.cost_model.tiling import Tiling, item_bytes
-from mirage_mlir.search.cost_model.transposes import WrittenTiles, written_tiles
+from mirage_mlir.search.cost_model.written_tiles import WrittenTiles, written_tiles
 from mirage_mlir.search.program.program import Kind
 from mirage_mlir.search.saturation.extract import Derivation
 
@@ -41,8 +41,8 @@ class LiveValues:
         """The exps from whose arguments maxima are subtracted."""
         self.rescaled = self._rescaled()
         """The sums over the loop that every iteration brings to a new maximum."""
-        self.transposed = self._transposed()
-        """The tiles that are transposed, but for those that tensor cores read so."""
+        self.moved = self._moved()
+        """The tiles that go through shared memory to be transposed, or stretched for a store."""
         self.live = self._live()
         self.asked = self._asked()
         self.kept: dict[int, Mask] = {}
@@ -76,8 +76,8 @@ class LiveValues:
                     one = self.tiling.one
                     yield operand, one if kept is None else np.where(kept, 0.0, one)
 
-    def _transposed(self) -> frozenset[int]:
-        return frozenset(self.positions.transposed)
+    def _moved(self) -> frozenset[int]:
+        return frozenset(self.positions.moved)
 
     # Shifts
 

@@ -66,7 +66,7 @@ class _LeastResources(Resources):
         """One, as where several warps copy: that leaves most memory for buffers."""
         return self.tiling.one if self.products else super()._share()
 
-    def _transposed(self) -> frozenset[int]:
+    def _moved(self) -> frozenset[int]:
         """None: other graphs may have no transposes."""
         return frozenset()
 

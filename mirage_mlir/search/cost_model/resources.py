@@ -16,9 +16,9 @@ from mirage_mlir.decisions.registers import (
     registers_side_by_side,
 )
 from mirage_mlir.layouts.layout import WARP_THREADS
+from mirage_mlir.search.cost_model.block_buffers import BlockBuffers
 from mirage_mlir.search.cost_model.instantiate import Array
 from mirage_mlir.search.cost_model.live_values import REDUCTIONS, Mask
-from mirage_mlir.search.cost_model.shared_memory import SharedMemory
 from mirage_mlir.search.cost_model.tile_bytes import boxed_tile
 from mirage_mlir.search.cost_model.tiling import Tiling
 from mirage_mlir.search.saturation.extract import Derivation
@@ -44,7 +44,7 @@ REDUCTION_WAITS = 3
 memory one after the other."""
 
 
-class Resources(SharedMemory):
+class Resources(BlockBuffers):
     """What one derivation needs; arrays have an entry for each combination of tile sizes."""
 
     def __init__(self, tiling: Tiling, derivation: Derivation) -> None:

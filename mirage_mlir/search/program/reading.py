@@ -1,10 +1,20 @@
 """Programs read as normal forms: the value of every node."""
 
+from collections.abc import Iterator
 from math import prod
 
 from mirage_mlir.expr.heads import FULL, GRID, Maximum, Poly
 from mirage_mlir.expr.normal_form import NormalForm
-from mirage_mlir.search.program.program import Function, Kind, Node, Output, Program, Shift
+from mirage_mlir.search.program.narrowing import Narrowing, ShiftedExps
+from mirage_mlir.search.program.program import (
+    Function,
+    Kind,
+    Node,
+    Output,
+    Program,
+    Shift,
+    narrower,
+)
 
 OPAQUE_EXP = "exp of a sum"
 """
@@ -176,3 +186,40 @@ class Reading:
             return self.forms.power(value, int(float(function.parameters[0])))
         self.functions[str(function)] = function
         return self.forms.function(str(function), value)
+
+
+def narrowing_of(program: Program, reading: Reading) -> Narrowing:
+    """Which values may be narrowed to the type of operands of tensor cores."""
+    types = [node.element_type for node in program.nodes]
+    for tensor in program.inputs:
+        types[tensor.node] = narrower(types[tensor.node], tensor.element_type)
+    wanted, values = program.operand_type, reading.values
+    return Narrowing(
+        reading.forms,
+        wanted,
+        frozenset(value for value, kept in zip(values, types, strict=True) if kept == wanted),
+        frozenset(
+            value for value, node in zip(values, program.nodes, strict=True) if node.floor == wanted
+        ),
+        tuple(_shifted_exps(reading)),
+        program.sizes,
+    )
+
+
+def _shifted_exps(reading: Reading) -> Iterator[ShiftedExps]:
+    """The exps of a program that maxima keep in range, those with one maximum together."""
+    forms = reading.forms
+    shifts = {argument: shift for argument, shift in reading.exponents.items() if shift is not None}
+    for group in dict.fromkeys(shift.group for shift in shifts.values()):
+        exps: list[Poly] = []
+        total: Poly | None = forms.zero
+        with forms.lowering():
+            for argument, shift in shifts.items():
+                if shift.group == group and (exp := forms.function("exp", argument)) is not None:
+                    exps.append(exp)
+                    summed: Poly | None = exp
+                    for axis in shift.axes:
+                        summed = forms.bind(summed, axis, FULL)
+                    total = forms.add(total, summed)
+        if total is not None:
+            yield ShiftedExps(tuple(exps), total)

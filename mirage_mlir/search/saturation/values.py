@@ -1,31 +1,22 @@
 """The values of a program as normal forms, and what all configurations of it share."""
 
 from collections.abc import Collection, Iterable, Iterator
-from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import cached_property
 
 from mirage_mlir.expr.closure import Closure, Constant
-from mirage_mlir.expr.heads import FULL, TILE, Function, Input, Maximum, Parenthesis, Poly
+from mirage_mlir.expr.heads import TILE, Function, Input, Maximum, Parenthesis, Poly
 from mirage_mlir.expr.normal_form import NormalForm
-from mirage_mlir.search.program.narrowing import Narrowing, ShiftedExps
+from mirage_mlir.search.program.narrowing import Narrowing
 from mirage_mlir.search.program.program import Function as Operator
-from mirage_mlir.search.program.program import Kind, Program, Shift, narrower
-from mirage_mlir.search.program.reading import Reading, apply_pairwise
+from mirage_mlir.search.program.program import Kind, Program, Shift
+from mirage_mlir.search.program.reading import Reading, apply_pairwise, narrowing_of
 from mirage_mlir.search.program.shifts import find_shifts, unchanged
+from mirage_mlir.search.saturation.prospects import Prospects
 
 UNKNOWN: tuple[tuple[Kind, Poly], ...] = ((Kind.VIEW, Poly(0)),)
 """Stands for what is made of two forms that have not been tried yet."""
-
-
-@dataclass(frozen=True)
-class _Whereabouts:
-    """Where a form may be a part: roots, and terms of roots for each of its terms; as bit sets."""
-
-    roots: int
-    terms: tuple[int, ...]
-    """For each term of the form."""
 
 
 @dataclass
@@ -61,10 +52,7 @@ class Algebra:
         default_factory=dict[tuple[int, int], tuple[tuple[Kind, Poly], ...]]
     )
     _fruitless: dict[Poly, set[Poly]] = field(default_factory=dict[Poly, set[Poly]])
-    _products: dict[tuple[int, int], bool] = field(default_factory=dict[tuple[int, int], bool])
     _own: set[Poly] = field(default_factory=set[Poly])
-    _one_factor: dict[Poly, int] = field(default_factory=dict[Poly, int])
-    _places: dict[Poly, "_Whereabouts"] = field(default_factory=dict[Poly, "_Whereabouts"])
 
     @classmethod
     def of(cls, program: Program, expansion_limit: int = 1) -> "Algebra":
@@ -89,7 +77,7 @@ class Algebra:
             tuple(values[tensor.node] for tensor in program.inputs),
             outputs,
             reading.functions,
-            _narrowing(program, reading),
+            narrowing_of(program, reading),
             max(2, *(len(forms.free(value)) - _carried(program, value, forms) for value in values)),
         )
         algebra._own.update(values)
@@ -108,6 +96,11 @@ class Algebra:
         return Closure(self.forms, self.targets)
 
     @cached_property
+    def prospects(self) -> Prospects:
+        """Where in the outputs forms may be parts."""
+        return Prospects(self.forms, self.closure.roots)
+
+    @cached_property
     def constants(self) -> tuple[tuple[Poly, Fraction], ...]:
         """The scalars that a graph may use, with their values."""
         return _constants(self.program, self.forms, self.closure)
@@ -121,15 +114,6 @@ class Algebra:
                 continue  # Of a part of an argument of exp, the whole of which may be shifted.
             names.setdefault(argument, []).append(name)
         return names
-
-    @cached_property
-    def _root_terms(self) -> list[tuple[int, set[tuple[int, bool]]]]:
-        """For each term of each root the root's number and its factors: head, above or below."""
-        return [
-            (number, {(factor.head, factor.exponent > 0) for factor in monomial.factors})
-            for number, root in enumerate(self.closure.roots)
-            for monomial, _ in self.forms.monomials(root)
-        ]
 
     def _sources_of(self, outputs: Iterable[Poly]) -> frozenset[Poly]:
         """The inputs that some forms are made of, however deep inside functions."""
@@ -214,7 +198,7 @@ class Algebra:
         """Remember two forms if nothing is made of them."""
         if self._pairs.get((a, b), UNKNOWN) or self._pairs.get((b, a), UNKNOWN):
             return
-        if not self.may_multiply(a, b):
+        if not self.prospects.may_multiply(a, b):
             self.fruitless(a).add(b)
             self.fruitless(b).add(a)
 
@@ -225,15 +209,15 @@ class Algebra:
         The terms of a sum are parts of terms of one root.
         """
         ordered = a <= b
-        if self._whereabouts(a).roots & self._whereabouts(b).roots:
+        if self.prospects.share_a_root(a, b):
             if ordered and self._may_add(a, b, 1):
                 yield Kind.ADD
             if self._may_add(a, b, -1):
                 yield Kind.SUB
-        if ordered and self.may_multiply(a, b):
+        if ordered and self.prospects.may_multiply(a, b):
             yield Kind.MUL
         inverse = self.forms.inverse(b)
-        if inverse is not None and self.may_multiply(a, inverse):
+        if inverse is not None and self.prospects.may_multiply(a, inverse):
             yield Kind.DIV
         if ordered and self.closure.has_maximum:
             yield Kind.MAX
@@ -241,96 +225,6 @@ class Algebra:
     def _may_add(self, a: Poly, b: Poly, sign: int) -> bool:
         self.tried += 1
         return self.closure.may_add(a, b, sign)
-
-    def may_multiply(self, a: Poly, b: Poly) -> bool:
-        """
-        Whether a product of forms, or a sum of it over an axis, is not ruled out at a glance.
-
-        The factors of each of its terms are factors of one term of a root.
-        """
-        if (known := self._products.get((a, b))) is None:
-            known = self._products[a, b] = self._may_multiply(a, b)
-        return known
-
-    def _may_multiply(self, a: Poly, b: Poly) -> bool:
-        mine, other = self._whereabouts(a).terms, self._whereabouts(b).terms
-        sums = len(mine) > 1, len(other) > 1
-        if all(sums) and len(mine) * len(other) <= self.forms.expansion_limit:
-            return True
-        # A product of sums stays one.
-        if all(sums) or (sums[0] and self.forms.is_factored(b)):
-            mine = (self._as_one_factor(a),)
-        if all(sums) or (sums[1] and self.forms.is_factored(a)):
-            other = (self._as_one_factor(b),)
-        return all(one & two for one in mine for two in other)
-
-    def _as_one_factor(self, form: Poly) -> int:
-        """The terms of roots, as a bit set, that have a sum as a factor."""
-        if (known := self._one_factor.get(form)) is None:
-            heads = self.forms.heads
-            found = self.forms.as_factors(form)
-            factors = () if found is None else found[0].factors
-            one = {(f.head, True) for f in factors if isinstance(heads[f.head], Parenthesis)}
-            known = self._holding(one) if one else 0
-            self._one_factor[form] = known
-        return known
-
-    def _holding(self, factors: AbstractSet[tuple[int, bool]]) -> int:
-        """The terms of roots, as a bit set, that have some factors."""
-        held = (1 << i for i, (_, held) in enumerate(self._root_terms) if factors <= held)
-        return sum(held)
-
-    def _whereabouts(self, form: Poly) -> "_Whereabouts":
-        if form not in self._places:
-            self._places[form] = self._located(form)
-        return self._places[form]
-
-    def _located(self, form: Poly) -> "_Whereabouts":
-        roots = -1
-        terms: list[int] = []
-        for monomial, _ in self.forms.monomials(form):
-            factors = {(factor.head, factor.exponent > 0) for factor in monomial.factors}
-            terms.append(holding := self._holding(factors))
-            numbers = {root for i, (root, _) in enumerate(self._root_terms) if holding >> i & 1}
-            roots &= sum(1 << root for root in numbers)
-        return _Whereabouts(roots, tuple(terms))
-
-
-def _narrowing(program: Program, reading: Reading) -> Narrowing:
-    """Which values may be narrowed to the type of operands of tensor cores."""
-    types = [node.element_type for node in program.nodes]
-    for tensor in program.inputs:
-        types[tensor.node] = narrower(types[tensor.node], tensor.element_type)
-    wanted, values = program.operand_type, reading.values
-    return Narrowing(
-        reading.forms,
-        wanted,
-        frozenset(value for value, kept in zip(values, types, strict=True) if kept == wanted),
-        frozenset(
-            value for value, node in zip(values, program.nodes, strict=True) if node.floor == wanted
-        ),
-        tuple(_shifted_exps(reading)),
-        program.sizes,
-    )
-
-
-def _shifted_exps(reading: Reading) -> Iterator[ShiftedExps]:
-    """The exps of a program that maxima keep in range, those with one maximum together."""
-    forms = reading.forms
-    shifts = {argument: shift for argument, shift in reading.exponents.items() if shift is not None}
-    for group in dict.fromkeys(shift.group for shift in shifts.values()):
-        exps: list[Poly] = []
-        total: Poly | None = forms.zero
-        with forms.lowering():
-            for argument, shift in shifts.items():
-                if shift.group == group and (exp := forms.function("exp", argument)) is not None:
-                    exps.append(exp)
-                    summed: Poly | None = exp
-                    for axis in shift.axes:
-                        summed = forms.bind(summed, axis, FULL)
-                    total = forms.add(total, summed)
-        if total is not None:
-            yield ShiftedExps(tuple(exps), total)
 
 
 def _carried(program: Program, value: Poly, forms: NormalForm) -> int:

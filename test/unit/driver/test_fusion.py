@@ -112,11 +112,11 @@ OPERATORS = {
 
 
 def fused(text: str) -> tuple[FuncOp, FuncOp]:
-    """A function before and after its operators are fused."""
+    """A function before its reductions sink, and after its operators are fused."""
     module = parse_program(text, "program")
     before = functions(module)[0].clone()
-    for each in lowering_passes("sm_90a", last="fuse-thread-graphs"):
-        each.apply(compiler_context(), module)
+    for step in lowering_passes("H200", last="fuse-thread-graphs"):
+        step.apply(compiler_context(), module)
     return before, functions(module)[0]
 
 

@@ -4,7 +4,7 @@ import pytest
 from search_programs import lora, ntrans, rmsnorm_linear, softmax
 
 from mirage_mlir.search.cost_model.block_graph import BlockGraph
-from mirage_mlir.search.cost_model.cost import least_start
+from mirage_mlir.search.cost_model.bounds import least_start
 from mirage_mlir.search.program.axes import resolve
 from mirage_mlir.search.program.builder import ProgramBuilder
 from mirage_mlir.search.program.program import Kind

@@ -193,7 +193,7 @@ def test_what_does_not_fit_is_not_found() -> None:
     """
     The first candidates are of one kernel, and fit.
 
-    Without the transposes the model counted a twentieth of what these need.
+    Without the transposes the model counted a tenth of what these need.
     """
     for candidate in islice(found(TRANSPOSED, "H200"), 3):
         (each,) = lowered(candidate, "H200")

@@ -49,7 +49,7 @@ OTHER_BYTES = 2048
 """Scalars of rows, and what is lost where tiles start at multiples of 1024 bytes."""
 
 
-class SharedMemory(BlockThreads):
+class BlockBuffers(BlockThreads):
     """The bytes of shared memory that one derivation needs, and the stages of its loop."""
 
     def __init__(self, tiling: Tiling, derivation: Derivation) -> None:
@@ -93,7 +93,7 @@ class SharedMemory(BlockThreads):
 
     def _inputs(self) -> Iterator[tuple[int, Input]]:
         for value, edge in self.edges.items():
-            stored = self.in_shared(value) or value in self.transposed
+            stored = self.in_shared(value) or value in self.moved
             if edge.kind is Kind.INPUT and stored:
                 yield value, self.tiling.program.inputs[edge.source]
 
@@ -156,7 +156,7 @@ class SharedMemory(BlockThreads):
         return (Stage.INVARIANT,) if self.tiling.mesh.trip_counts else ()
 
     def _made_bytes(self, stages: Container[Stage]) -> Array:
-        """Operands of tensor cores, and transposed tiles, that are computed in some stages."""
+        """Operands of tensor cores, and tiles that are moved, that some stages compute."""
         made, item = self.tiling.zero, item_bytes(self.tiling.program.operand_type)
         for operand, stored in self.materialised():
             if self.tiling.stage(operand) not in stages:
@@ -168,7 +168,7 @@ class SharedMemory(BlockThreads):
             made = made + stored * np.maximum(
                 padded_bytes(rows, columns, item), padded_bytes(columns, rows, item)
             )
-        for value in sorted(self.transposed):
+        for value in sorted(self.moved):
             computed = self.edges[value].kind is not Kind.INPUT
             if computed and self.tiling.stage(value) in stages:
                 made = made + self._written_bytes(value)

@@ -1,5 +1,5 @@
 """
-Which tiles of a graph are transposed when it is written, and so lie in shared memory.
+Which tiles of a graph are transposed or stretched when it is written, through shared memory.
 
 The writer of graphs (`passes/frontend/tile_positions.py`) asks the same functions where each
 dimension of a tile goes. That does not depend on tile sizes.
@@ -29,15 +29,16 @@ class WrittenTiles:
 
     positions: Positions
     axes: dict[int, Axes] = field(default_factory=dict[int, Axes])
-    transposed: set[int] = field(default_factory=set[int])
-    """Tiles that something other than a matmul, which reads shared memory anyway, has so."""
+    moved: set[int] = field(default_factory=set[int])
+    """Tiles that are transposed for other than matmuls, or stretched when they are stored: threads
+    have other elements of them then than they computed."""
     moves: int = 0
 
     def arrange(self, value: int, axes: Axes) -> Axes:
         """See a tile in other dimensions."""
         result = arranged(self.axes[value], axes)
         if result.transposed:
-            self.transposed.add(value)
+            self.moved.add(value)
         self.moves += result.transposed + (len(result.axes) > len(self.axes[value]))
         return result.axes
 
@@ -72,10 +73,13 @@ class WrittenTiles:
                 self.arrange(operand, axes)
         self.axes[value] = axes
 
-    def store(self, value: int, wanted: Axes) -> None:
-        """Store a tile as a result over `wanted`."""
+    def store(self, value: int, wanted: Axes, *, computed: bool) -> None:
+        """Store a tile, loaded or computed, as a result over `wanted`."""
         axes = stored_axes(self.axes[value], wanted)
-        self.moves += self.arrange(value, axes) != axes
+        if self.arrange(value, axes) != axes:
+            self.moves += 1
+            if computed:
+                self.moved.add(value)
 
 
 def written_tiles(tiling: Tiling, edges: Mapping[int, Edge], goals: Sequence[int]) -> WrittenTiles:
@@ -104,5 +108,6 @@ def _written(
         else:
             written.add(value, edge, edges)
     for goal, output in zip(goals, program.computed, strict=True):
-        written.store(goal, seen(output.axes))
+        computed = edges[goal].kind is not Kind.INPUT
+        written.store(goal, seen(output.axes), computed=computed)
     return written

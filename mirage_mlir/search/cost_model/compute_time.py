@@ -1,0 +1,93 @@
+"""
+How long threads and tensor cores take, in the model, and what they wait for.
+"""
+
+import numpy as np
+
+from mirage_mlir.decisions.wgmma import WGMMA_ROWS
+from mirage_mlir.search.cost_model.copy_time import CopyTime
+from mirage_mlir.search.cost_model.fitted import (
+    BUSY_THREADS,
+    CHAIN_ITERATION,
+    CHAIN_START,
+    ENOUGH_BUSY,
+    GROUPS_BUSY,
+    PRODUCTS_BUSY,
+    READING_ITERATION,
+    UNCHAINED_ELEMENT,
+    UNCHAINED_ITERATION,
+    WARPS_BESIDE,
+    WARPS_BUSY,
+)
+from mirage_mlir.search.cost_model.instantiate import Array
+from mirage_mlir.search.cost_model.terms import (
+    BLOCKS_IN_TURN,
+    MMA,
+    SCALAR,
+    SHARED,
+    Arrays,
+)
+from mirage_mlir.search.cost_model.work import Work
+from mirage_mlir.search.program.program import Kind
+
+
+class ComputeTime(CopyTime):
+    """The seconds of what one derivation computes, on every combination of a tiling."""
+
+    def _compute_seconds(self, work: Work, at_once: Array, most: Array, units: Arrays) -> Array:
+        """Seconds of arithmetic of the multiprocessor with the most blocks, and of its `units`."""
+        target = self.tiling.target
+        busy = self._busy(at_once)
+        share = most * target.sm_count
+        enough = GROUPS_BUSY if target.has_wgmma else WARPS_BUSY
+        matrix = work.matrix / (target.mma_throughput * np.minimum(1.0, enough * busy))
+        scalar = work.scalar / (target.fp32_throughput * busy)
+        shared = work.shared / target.shared_memory_bandwidth
+        self.terms.note(units, {MMA: matrix, SCALAR: scalar, SHARED: shared, BLOCKS_IN_TURN: share})
+        return share * np.maximum(matrix, np.maximum(scalar, shared))
+
+    def _busy(self, at_once: Array) -> Array:
+        """The part of a multiprocessor's arithmetic units that its threads keep busy."""
+        busy = np.minimum(1.0, at_once * self.resources.threads / BUSY_THREADS)
+        if not self.resources.products:
+            return busy
+        # Each thread has many independent elements.
+        beside = PRODUCTS_BUSY * np.sqrt(np.minimum(1.0, busy / ENOUGH_BUSY))
+        alone = WARPS_BESIDE * busy if self.resources.chains else busy
+        return np.where(
+            self.resources.grouped, beside, np.where(self.resources.pipelined, alone, busy)
+        )
+
+    def _reading_seconds(self) -> Array | float:
+        """
+        What an iteration takes at least where threads read what warpgroups of 64 rows multiply.
+        """
+        resources, iteration = self.resources, self.tiling.zero
+        for value, edge in resources.edges.items():
+            users = [resources.edges[user] for user in resources.uses[value]]
+            products = [user for user in users if user.kind is Kind.MATMUL]
+            if edge.kind is Kind.INPUT and 0 < len(products) < len(users):
+                rows = self.tiling.extent(
+                    [axis for axis in self.tiling.axes(value) if axis != products[0].axis]
+                )
+                waits = resources.grouped & self.tiling.in_loop(value) & (rows % WGMMA_ROWS == 0)
+                iteration = np.where(waits, READING_ITERATION, iteration)
+        return iteration
+
+    def _chain_seconds(self) -> Array | float:
+        """What products wait for each other where there are exps and their maxima between them."""
+        if not self.resources.shifted or not self.resources.products:
+            return 0.0
+        iterations = np.maximum.reduce(
+            [self.tiling.iterations(value) for value in self.resources.shifted]
+        )
+        return CHAIN_START + CHAIN_ITERATION * iterations
+
+    def _unchained_seconds(self) -> Array:
+        """What a block waits where products take others' results from shared memory, in a loop."""
+        waits = self.tiling.zero
+        for operand, stored in self.resources.materialised():
+            if operand in self.resources.kept and self.tiling.in_loop(operand):
+                each = UNCHAINED_ITERATION + UNCHAINED_ELEMENT * self.tiling.volume(operand)
+                waits = waits + stored * each * self.tiling.iterations(operand)
+        return waits

@@ -1,0 +1,107 @@
+"""
+How long copies take, in the model: device memory, L2, and what a multiprocessor has on its way.
+"""
+
+import numpy as np
+
+from mirage_mlir.search.cost_model.fitted import (
+    AGAIN,
+    COPY_BOX,
+    COPY_ITERATION,
+    EARLY_BYTES,
+    EARLY_START,
+    IDLE_LATENCY,
+    PIPELINE_LAUNCH,
+    SECTOR,
+    TOGETHER,
+)
+from mirage_mlir.search.cost_model.instantiate import Array
+from mirage_mlir.search.cost_model.resources import Resources
+from mirage_mlir.search.cost_model.terms import (
+    DRAM,
+    ISSUE,
+    L2,
+    PER_MULTIPROCESSOR,
+    Terms,
+)
+from mirage_mlir.search.cost_model.tiling import Tiling
+from mirage_mlir.search.cost_model.work import WorkCount
+from mirage_mlir.search.saturation.extract import Derivation
+
+
+class CopyTime(WorkCount):
+    """The seconds of what one derivation copies, on every combination of a tiling."""
+
+    def __init__(
+        self, tiling: Tiling, derivation: Derivation, resources: Resources | None = None
+    ) -> None:
+        super().__init__(tiling, derivation, resources or Resources(tiling, derivation))
+        self.terms = Terms()
+        """What the time is made of, once all of it was computed."""
+
+    def _memory_seconds(self, at_once: Array, most: Array) -> Array:
+        """
+        Device memory for what is read first, L2 for what is read again, and each multiprocessor.
+
+        A multiprocessor takes what it asked for a latency ago: bytes on their way bound its rate.
+        """
+        target, blocks = self.tiling.target, self.tiling.mesh.blocks
+        again = np.maximum(self.l2 - self.dram, 0.0)
+        first, repeated = self.dram / target.dram_bandwidth, again / target.l2_bandwidth
+        together = first + repeated
+        flight, latency = self._in_flight(at_once), self._latency(at_once)
+        answered = flight / latency
+        rate = np.minimum(target.dram_bandwidth_per_sm, answered)
+        asked_later = np.maximum(most * self.l2 / blocks - flight, 0.0)
+        alone = latency - IDLE_LATENCY + asked_later / rate
+        self.terms.note(self.terms.copies, {DRAM: first, L2: repeated, PER_MULTIPROCESSOR: alone})
+        seconds = np.maximum(together, alone)
+        if not self.resources.pipelined.any():
+            return seconds
+        return np.where(self.resources.pipelined, self._pipeline_seconds(most, answered), seconds)
+
+    def _pipeline_seconds(self, most: Array, answered: Array) -> Array:
+        """The same where tensor copies do nothing else, and nobody waits for the first answers."""
+        target = self.tiling.target
+        each = most / self.tiling.mesh.blocks
+        rate = np.minimum(target.tma_bandwidth_per_sm, answered)
+        l2_rate = np.minimum(target.tma_l2_bandwidth_per_sm, answered)
+        first = np.minimum(self.dram, self.l2)
+        alone = np.maximum(each * first / rate, each * self.l2 / l2_rate)
+        again = (self.l2 - first) / (target.tma_l2_bandwidth_per_sm * target.sm_count)
+        together, repeated = self.dram / target.tma_bandwidth, AGAIN * again
+        self.terms.note(
+            self.terms.tensor_copies, {DRAM: together, L2: repeated, PER_MULTIPROCESSOR: alone}
+        )
+        return np.maximum(together + repeated, alone)
+
+    def _with_iterations(self, memory: Array, waves: Array) -> Array:
+        """What the bytes take, and the producer's iterations."""
+        looped = waves * self.tiling.mesh.iterations
+        iterations = looped * (COPY_ITERATION + COPY_BOX * self.resources.boxes)
+        self.terms.note(self.terms.tensor_copies, {ISSUE: iterations})
+        return (memory**TOGETHER + iterations**TOGETHER) ** (1 / TOGETHER)
+
+    def _latency(self, at_once: Array) -> Array:
+        """From the first request to its answer, which waits for what all ask for at the start."""
+        target = self.tiling.target
+        active = np.minimum(self.tiling.mesh.blocks, target.sm_count)
+        queued = active * self._in_flight(at_once) / target.dram_bandwidth
+        return np.minimum(target.dram_latency, IDLE_LATENCY + queued)
+
+    def _in_flight(self, at_once: Array) -> Array:
+        """Bytes that a multiprocessor has asked for and not yet got."""
+        # `cp.async` keeps a buffer free for what is read; a producer fills it when it is.
+        free = np.where(self.resources.pipelined, 0.0, 1.0)
+        looped = self.resources.staged * np.maximum(self.resources.stages - free, 1)
+        return at_once * np.maximum(looped + self.asked_at_once, SECTOR)
+
+    def _start_seconds(self) -> Array:
+        """From the end of the previous grid to the first tile that is there."""
+        target = self.tiling.target
+        answer = np.full_like(self.l2, IDLE_LATENCY)
+        if target.has_tma:
+            early = self.l2 <= EARLY_BYTES * self.tiling.mesh.blocks
+            answer = np.where(early, IDLE_LATENCY - EARLY_START, answer)
+        # A warp that does nothing else asks while the previous grid ends.
+        return target.launch_latency + np.where(self.resources.pipelined, -PIPELINE_LAUNCH, answer)

@@ -1,0 +1,57 @@
+"""
+How long sums across blocks take, in the model: through a cluster, or through device memory.
+"""
+
+import numpy as np
+
+from mirage_mlir.search.cost_model.compute_time import ComputeTime
+from mirage_mlir.search.cost_model.fitted import (
+    CLUSTER_BARRIER,
+    CLUSTER_BARRIER_PER_BLOCK,
+    EXCHANGE_RATE,
+    PIPELINE_CLUSTER_BARRIER,
+    PIPELINE_CLUSTER_BARRIER_PER_BLOCK,
+    WORKSPACE_BARRIER,
+)
+from mirage_mlir.search.cost_model.instantiate import Array
+from mirage_mlir.search.cost_model.live_values import Mask
+
+
+class SumsAcrossBlocks(ComputeTime):
+    """The seconds in which blocks that share a loop bring their sums together."""
+
+    def _multiprocessors(self) -> Array:
+        """How many multiprocessors get a block before one gets a second."""
+        target, shares = self.tiling.target, self.tiling.mesh.shares
+        large = (shares > 2) & self._clustered()
+        return np.where(large, target.sm_count_in_clusters, target.sm_count)
+
+    def _clustered(self) -> Mask:
+        """Where the blocks that share a loop are a cluster."""
+        return self.tiling.mesh.shares <= self.tiling.target.cluster_max
+
+    def _exchange_seconds(self, waves: Array) -> Array:
+        """Blocks that share a loop bring their sums together."""
+        clustered = self._clustered()
+        if clustered.all():
+            return self._cluster_seconds(waves)
+        return np.where(clustered, self._cluster_seconds(waves), self._parts_seconds(waves))
+
+    def _parts_seconds(self, waves: Array) -> Array:
+        """Each block writes its part, and the last one reads those of all."""
+        mesh, target = self.tiling.mesh, self.tiling.target
+        part = self.resources.part_bytes()
+        added = (mesh.shares + 1) * part / target.dram_bandwidth_per_sm
+        return waves * (WORKSPACE_BARRIER + added) + 2 * mesh.blocks * part / target.l2_bandwidth
+
+    def _cluster_seconds(self, waves: Array) -> Array:
+        """Clusters meet, and each part of a sum crosses from one multiprocessor to another."""
+        mesh = self.tiling.mesh
+        read = self.resources.handed_over() * (1 - 1 / mesh.shares) / EXCHANGE_RATE
+        pipelined, others = self.resources.pipelined, mesh.shares - 2
+        barriers = np.where(
+            pipelined,
+            PIPELINE_CLUSTER_BARRIER + PIPELINE_CLUSTER_BARRIER_PER_BLOCK * others,
+            CLUSTER_BARRIER + CLUSTER_BARRIER_PER_BLOCK * others,
+        )
+        return waves * (barriers + read)
