@@ -17,7 +17,7 @@ from xdsl.ir import Operation, SSAValue
 from mirage_mlir.diagnostics import invalid
 from mirage_mlir.dialects import kernel, thread, threadblock
 from mirage_mlir.dialects.kernel import GraphDefinedOp
-from mirage_mlir.dialects.layout import verify_layout, verify_room
+from mirage_mlir.dialects.layout import verify_buffer, verify_layout, verify_room
 from mirage_mlir.dialects.threadblock import AccumulateOp, LoadOp, Stage, StoreOp, stages
 from mirage_mlir.shapes.shapes import ShapeError, broadcast_to
 from mirage_mlir.shapes.tile_extents import (
@@ -149,6 +149,7 @@ class _Walk:
     def visit(self, op: Operation) -> None:
         """Check `op` and note what is known of its result."""
         verify_layout(op)
+        verify_buffer(op)
         if isinstance(op, LoadOp):
             self.known[op.result] = self._load(op)
         elif isinstance(op, AccumulateOp):

@@ -80,6 +80,7 @@ from mirage_mlir.dialects.kernel_elementwise import (
 )
 from mirage_mlir.dialects.kernel_norms import LayerNormOp, RmsNormOp
 from mirage_mlir.dialects.kernel_norms import NormOp as NormOp
+from mirage_mlir.dialects.launch import LaunchAttr, WorkspaceAttr
 from mirage_mlir.dialects.rearrangement_bases import (
     BroadcastBase,
     ConcatBase,
@@ -342,5 +343,5 @@ Kernel = Dialect(
         *(*REPETITION_OPS, *REARRANGING_OPS),
         *(MatmulOp, ConstantOp, GraphDefinedOp),
     ],
-    [TargetAttr, CandidateAttr, UnverifiedAttr],
+    [TargetAttr, CandidateAttr, UnverifiedAttr, LaunchAttr, WorkspaceAttr],
 )

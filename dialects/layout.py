@@ -1,19 +1,18 @@
 """
-Where a tile lives, and when threads synchronize: what the lowering adds to the threadblock dialect.
+Where a tile lives: what the lowering adds to the operations of the threadblock dialect.
 
     #acc = #threadblock.registers<{register = [[0, 1], [8, 0]],
                                    lane = [[0, 2], [0, 4], [1, 0], [2, 0], [4, 0]]}>
     #x = #threadblock.shared<{shape = [16, 256], order = [1, 0], swizzle = 128, element_bits = 16}>
 
 `assign-layouts` puts these attributes on the operations that make tiles, and inserts
-`threadblock.convert_layout`; `software-pipeline` inserts `threadblock.barrier`, and where a
-warp of its own copies the loop's tiles `threadblock.await_tiles` and `threadblock.release_tiles`.
-The attributes are those of `layout_attributes`.
+`threadblock.convert_layout`. The attributes are those of `layout_attributes`; when threads
+synchronize is in `pipeline`.
 """
 
 from typing import ClassVar
 
-from xdsl.dialects.builtin import I64, DenseArrayBase, IntegerAttr, StringAttr, UnitAttr, i64
+from xdsl.dialects.builtin import I64, DenseArrayBase, i64
 from xdsl.ir import Attribute, Operation, SSAValue
 from xdsl.irdl import (
     AnyAttr,
@@ -24,7 +23,6 @@ from xdsl.irdl import (
     operand_def,
     opt_operand_def,
     opt_prop_def,
-    prop_def,
     result_def,
     traits_def,
 )
@@ -32,10 +30,14 @@ from xdsl.traits import Pure
 
 from mirage_mlir.diagnostics import invalid
 from mirage_mlir.dialects.layout_attributes import GlobalAttr, RegistersAttr, SharedAttr
+from mirage_mlir.dialects.schedule import SharedBuffer, SharedBufferAttr
 from mirage_mlir.layouts.layout import as_matrix
 
 LAYOUT = "layout"
 """Name of the attribute; an operation that makes a tile has one."""
+
+BUFFER = "buffer"
+"""Name of the attribute on operations whose tile is in shared memory."""
 
 Layout = RegistersAttr | SharedAttr | GlobalAttr
 
@@ -60,6 +62,30 @@ def verify_layout(op: Operation) -> None:
     if layout is not None and not isinstance(layout, RegistersAttr | SharedAttr | GlobalAttr):
         kinds = ", ".join(f"#{kind.name}" for kind in (RegistersAttr, SharedAttr, GlobalAttr))
         raise invalid(op, f"has a layout that is none of {kinds}")
+
+
+def shared_buffer(op: Operation) -> SharedBuffer:
+    """What is known of the memory of the tile of `op` in shared memory."""
+    attribute = op.attributes.get(BUFFER)
+    return attribute.buffer if isinstance(attribute, SharedBufferAttr) else SharedBuffer()
+
+
+def set_shared_buffer(op: Operation, buffer: SharedBuffer) -> None:
+    """Say so; nothing is written where nothing has been decided."""
+    attribute: Attribute = SharedBufferAttr.of(buffer)
+    op.attributes[BUFFER] = attribute
+    if buffer == SharedBuffer():
+        del op.attributes[BUFFER]
+
+
+def verify_buffer(op: Operation) -> None:
+    """Raises `InvalidOperation` where `op` has a buffer that is none, or no tile in it."""
+    if (found := op.attributes.get(BUFFER)) is None:
+        return
+    if not isinstance(found, SharedBufferAttr):
+        raise invalid(op, f"has a buffer that is no #{SharedBufferAttr.name}")
+    if not isinstance(op.attributes.get(LAYOUT), SharedAttr):
+        raise invalid(op, "has a buffer, but its layout is not in shared memory")
 
 
 def verify_room(load: Operation, shape: tuple[int, ...]) -> None:
@@ -109,92 +135,3 @@ class ConvertLayoutOp(IRDLOperation):
 
     def verify_(self) -> None:
         verify_batched(self, self.batched)
-
-
-STAGE_NAMES = ("invariant", "loop", "post")
-
-
-@irdl_op_definition
-class BarrierOp(IRDLOperation):
-    """
-    All threads of the block synchronize; with `cluster`, all threads of all blocks of the cluster.
-
-    With `pending`, each first waits until at most that many groups of its asynchronous loads are
-    under way. `stage` says on which side of the loop the barrier stands.
-    """
-
-    name = "threadblock.barrier"
-
-    stage = prop_def(StringAttr)
-    pending = opt_prop_def(IntegerAttr[I64])
-    cluster = opt_prop_def(UnitAttr)
-
-    assembly_format = "$stage (`pending` $pending^)? (`cluster` $cluster^)? attr-dict"
-
-    def __init__(self, stage: str, pending: int | None = None, *, cluster: bool = False):
-        wait = None if pending is None else IntegerAttr(pending, i64)
-        everyone = UnitAttr() if cluster else None
-        super().__init__(
-            properties={"stage": StringAttr(stage), "pending": wait, "cluster": everyone}
-        )
-
-    def verify_(self) -> None:
-        if self.stage.data not in STAGE_NAMES:
-            raise invalid(self, f"stands in stage '{self.stage.data}', not {STAGE_NAMES}")
-        if self.pending is not None and self.pending.value.data < 0:
-            raise invalid(self, f"leaves {self.pending.value.data} groups under way")
-
-
-@irdl_op_definition
-class AwaitTilesOp(IRDLOperation):
-    """
-    Wait until the tiles of this iteration of the loop have arrived; threads need not synchronize
-    for that.
-
-    At the top of the loop of a graph with `producers`: warps that do nothing but copy tiles.
-    """
-
-    name = "threadblock.await_tiles"
-
-    assembly_format = "attr-dict"
-
-    def __init__(self) -> None:
-        super().__init__()
-
-
-@irdl_op_definition
-class AwaitTileOp(IRDLOperation):
-    """
-    Wait until a loop-invariant tile has arrived; threads need not synchronize for that.
-
-    In front of its first reader, in a graph with `producers`. `stage` says on which side of the
-    loop it stands.
-    """
-
-    name = "threadblock.await_tile"
-
-    stage = prop_def(StringAttr)
-    tile = operand_def(AnyAttr())
-
-    assembly_format = "$stage $tile attr-dict `:` type($tile)"
-
-    def __init__(self, stage: str, tile: SSAValue) -> None:
-        super().__init__(operands=[tile], properties={"stage": StringAttr(stage)})
-
-    def verify_(self) -> None:
-        if self.stage.data not in STAGE_NAMES:
-            raise invalid(self, f"stands in stage '{self.stage.data}', not {STAGE_NAMES}")
-
-
-@irdl_op_definition
-class ReleaseTilesOp(IRDLOperation):
-    """
-    This warp has read what it needs of the iteration's tiles: their buffers may be filled anew.
-    """
-
-    name = "threadblock.release_tiles"
-
-    assembly_format = "attr-dict"
-
-    def __init__(self) -> None:
-        super().__init__()

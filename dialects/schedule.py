@@ -5,26 +5,29 @@ What the lowering decides about a whole kernel, on its `kernel.graph_defined`.
     #threadblock.schedule<threads = 128, producer_warps = 1, stages = 5>
     #threadblock.memory<shared_bytes = 66048, mbarrier_offset = 65536, results = [-1]>
 
+and on the operations whose tiles are in shared memory, where each one lies
+
+    %x = threadblock.load ... {layout = #x, buffer = #threadblock.buffer<offset = 1024>} : ...
+
 The passes from `split-cross-block-sums` to `software-pipeline` write the schedule, `plan-memory`
 the memory plan. What is left out of the text has not been decided, or is not needed.
 """
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, fields
-from typing import Any, ClassVar, TypeVar
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import ClassVar
 
-from xdsl.dialects.builtin import I64, DenseArrayBase, DictionaryAttr, IntegerAttr, UnitAttr, i64
+from xdsl.dialects.builtin import DictionaryAttr
 from xdsl.ir import Attribute, ParametrizedAttribute
 from xdsl.irdl import irdl_attr_definition
 from xdsl.parser import AttrParser
 from xdsl.printer import Printer
 from xdsl.utils.exceptions import VerifyException
-from xdsl.utils.hints import isa
 
 from mirage_mlir.decisions.registers import MAX_REGISTERS
 from mirage_mlir.decisions.schedule import MBARRIER_BYTES
+from mirage_mlir.dialects.facts import Facts, parse_facts, print_facts, to_dictionary, to_facts
 from mirage_mlir.layouts.layout import WARP_THREADS
-from mirage_mlir.suggestions import suggestion
 
 MAX_THREADS = 1024
 """Of a block, on every GPU that CUDA knows."""
@@ -32,12 +35,9 @@ MAX_THREADS = 1024
 WORD_BYTES = 4
 """What the offset of a number in shared memory, or of a counter, is a multiple of."""
 
-Value = int | bool | tuple[int, ...]
-"""A number; whether something is so; a list of numbers."""
-
 
 @dataclass(frozen=True)
-class Schedule:
+class Schedule(Facts):
     """How a block runs a kernel; 0 and empty lists are what has not been decided."""
 
     threads: int = 0
@@ -46,10 +46,6 @@ class Schedule:
     """Warps besides these that do nothing but copy the loop's tiles."""
     stages: int = 0
     """Buffers of each tile that the loop loads."""
-    iterations_ahead: int = 0
-    """With producers: iterations whose tiles may be on their way, but at the start."""
-    iterations_at_start: int = 0
-    """With producers: iterations whose constant tiles are copied before what is waited for."""
     max_registers: int = 0
     """The limit of registers per thread that gives the planned blocks per multiprocessor."""
     rotation: tuple[int, ...] = ()
@@ -64,7 +60,7 @@ class Schedule:
         if self.threads % WARP_THREADS or not 0 <= self.threads <= MAX_THREADS:
             most = f"whole warps of {WARP_THREADS}, up to {MAX_THREADS}"
             raise VerifyException(f"threads is {self.threads}: they are {most}")
-        for name in ("producer_warps", "stages", "iterations_ahead", "iterations_at_start"):
+        for name in ("producer_warps", "stages"):
             if (value := getattr(self, name)) < 0:
                 raise VerifyException(f"{name} is {value}, which is below 0")
         if not 0 <= self.max_registers <= MAX_REGISTERS:
@@ -73,12 +69,10 @@ class Schedule:
         if self.rotation and (len(self.rotation) != 2 or min(self.rotation) < 1):
             numbers = list(self.rotation)
             raise VerifyException(f"rotation is {numbers}, not a group of blocks and a step")
-        if not self.producer_warps and (self.iterations_ahead or self.iterations_at_start):
-            raise VerifyException("iterations are copied ahead, but there are no producer_warps")
 
 
 @dataclass(frozen=True)
-class BlockMemory:
+class BlockMemory(Facts):
     """Where the parts of a kernel's memory lie, in bytes."""
 
     shared_bytes: int = 0
@@ -115,90 +109,21 @@ class BlockMemory:
             raise VerifyException(f"results is {list(self.results)}: places start at 0, -1 is none")
 
 
-Facts = TypeVar("Facts", Schedule, BlockMemory)
+@dataclass(frozen=True)
+class SharedBuffer(Facts):
+    """The memory of one tile in shared memory."""
 
+    offset: int = -1
+    """Where in the block's shared memory it starts, in bytes; -1 before `plan-memory`."""
+    double_buffered: bool = False
+    """Of what the loop writes: even and odd iterations use separate buffers."""
+    zero_padding: bool = False
+    """What its layout has memory for past the tile is zero: MMAs read whole fragments."""
 
-def _to_attribute(value: Value) -> Attribute:
-    if isinstance(value, bool):
-        return UnitAttr()
-    if isinstance(value, int):
-        return IntegerAttr(value, i64)
-    return DenseArrayBase.from_list(i64, value)
-
-
-def _to_value(name: str, attribute: Attribute, default: Value) -> Value:
-    match attribute:
-        case UnitAttr() if isinstance(default, bool):
-            return True
-        case IntegerAttr() if type(default) is int:
-            return attribute.value.data
-        case _ if isinstance(default, tuple) and isa(attribute, DenseArrayBase[I64]):
-            return tuple(attribute.get_values())
-        case _:
-            raise VerifyException(f"{name} has no value like {attribute}")
-
-
-def _to_dictionary(facts: Schedule | BlockMemory) -> DictionaryAttr:
-    """What differs from the defaults."""
-    values = {each.name: getattr(facts, each.name) for each in fields(facts)}
-    defaults = type(facts)()
-    decided = {name: value for name, value in values.items() if value != getattr(defaults, name)}
-    return DictionaryAttr({name: _to_attribute(value) for name, value in decided.items()})
-
-
-def _to_facts(kind: type[Facts], entries: Mapping[str, Attribute]) -> Facts:
-    """Raise `VerifyException` for names and values that `kind` does not have."""
-    defaults = kind()
-    known: dict[str, Value] = {each.name: getattr(defaults, each.name) for each in fields(kind)}
-    values: dict[str, Any] = {}
-    for name, attribute in entries.items():
-        if name not in known:
-            raise VerifyException(f"there is no '{name}'{suggestion(name, known)}")
-        values[name] = _to_value(name, attribute, known[name])
-    return kind(**values)
-
-
-def _parse(parser: AttrParser) -> Sequence[Attribute]:
-    """Read `<threads = 128, rotation = [8, 2], cluster_reduction>`, or MLIR's own `<{...}>`."""
-
-    def optional_entry() -> tuple[str, Attribute] | None:
-        if (name := parser.parse_optional_identifier()) is None:
-            return None
-        if parser.parse_optional_punctuation("=") is None:
-            return name, UnitAttr()
-        values = parser.parse_optional_comma_separated_list(
-            parser.Delimiter.SQUARE, parser.parse_integer
-        )
-        if values is not None:
-            return name, _to_attribute(tuple(values))
-        if (value := parser.parse_integer()) == 0:
-            parser.raise_error(f"'{name}' is left out rather than 0")
-        return name, _to_attribute(value)
-
-    def entry() -> tuple[str, Attribute]:
-        return optional_entry() or parser.raise_error("expected a name")
-
-    with parser.in_angle_brackets():
-        # The plain form, which is how tools that know us only through IRDL print it.
-        if plain := parser.parse_optional_dictionary_attr_dict():
-            return [DictionaryAttr(plain)]
-        entries = parser.parse_optional_undelimited_comma_separated_list(optional_entry, entry)
-    names = [name for name, _ in entries or ()]
-    if twice := sorted({name for name in names if names.count(name) > 1}):
-        parser.raise_error(f"'{twice[0]}' is given twice")
-    return [DictionaryAttr(dict(entries or ()))]
-
-
-def _print(printer: Printer, facts: Schedule | BlockMemory) -> None:
-    texts: list[str] = []
-    for each in fields(facts):
-        value: Value = getattr(facts, each.name)
-        if value == each.default:
-            continue
-        written = list(value) if isinstance(value, tuple) else value
-        texts.append(each.name if value is True else f"{each.name} = {written}")
-    with printer.in_angle_brackets():
-        printer.print_string(", ".join(texts))
+    def verify(self) -> None:
+        """Raise `VerifyException` for a place that is none."""
+        if self.offset < -1 or (self.offset > 0 and self.offset % WORD_BYTES):
+            raise VerifyException(f"offset is {self.offset}, which is no multiple of {WORD_BYTES}")
 
 
 @irdl_attr_definition
@@ -214,22 +139,22 @@ class ScheduleAttr(ParametrizedAttribute):
     @staticmethod
     def of(schedule: Schedule) -> "ScheduleAttr":
         """The attribute that carries `schedule`."""
-        return ScheduleAttr(_to_dictionary(schedule))
+        return ScheduleAttr(to_dictionary(schedule))
 
     @property
     def schedule(self) -> Schedule:
         """The schedule that the attribute carries."""
-        return _to_facts(Schedule, self.facts.data)
+        return to_facts(Schedule, self.facts.data)
 
     def verify(self) -> None:
         self.schedule.verify()
 
     @classmethod
     def parse_parameters(cls, parser: AttrParser) -> Sequence[Attribute]:
-        return _parse(parser)
+        return parse_facts(parser, cls.KIND)
 
     def print_parameters(self, printer: Printer) -> None:
-        _print(printer, self.schedule)
+        print_facts(printer, self.schedule)
 
 
 @irdl_attr_definition
@@ -245,19 +170,50 @@ class MemoryAttr(ParametrizedAttribute):
     @staticmethod
     def of(plan: BlockMemory) -> "MemoryAttr":
         """The attribute that carries `plan`."""
-        return MemoryAttr(_to_dictionary(plan))
+        return MemoryAttr(to_dictionary(plan))
 
     @property
     def plan(self) -> BlockMemory:
         """The plan that the attribute carries."""
-        return _to_facts(BlockMemory, self.facts.data)
+        return to_facts(BlockMemory, self.facts.data)
 
     def verify(self) -> None:
         self.plan.verify()
 
     @classmethod
     def parse_parameters(cls, parser: AttrParser) -> Sequence[Attribute]:
-        return _parse(parser)
+        return parse_facts(parser, cls.KIND)
 
     def print_parameters(self, printer: Printer) -> None:
-        _print(printer, self.plan)
+        print_facts(printer, self.plan)
+
+
+@irdl_attr_definition
+class SharedBufferAttr(ParametrizedAttribute):
+    """Where the tile of an operation lies: `#threadblock.buffer<offset = 1024, zero_padding>`."""
+
+    name = "threadblock.buffer"
+
+    facts: DictionaryAttr
+
+    KIND: ClassVar = SharedBuffer
+
+    @staticmethod
+    def of(buffer: SharedBuffer) -> "SharedBufferAttr":
+        """The attribute that carries `buffer`."""
+        return SharedBufferAttr(to_dictionary(buffer))
+
+    @property
+    def buffer(self) -> SharedBuffer:
+        """The facts that the attribute carries."""
+        return to_facts(SharedBuffer, self.facts.data)
+
+    def verify(self) -> None:
+        self.buffer.verify()
+
+    @classmethod
+    def parse_parameters(cls, parser: AttrParser) -> Sequence[Attribute]:
+        return parse_facts(parser, cls.KIND)
+
+    def print_parameters(self, printer: Printer) -> None:
+        print_facts(printer, self.buffer)

@@ -50,18 +50,15 @@ from mirage_mlir.dialects.common import (
 from mirage_mlir.dialects.elementwise import classes_of_rows
 from mirage_mlir.dialects.kernel import GraphDefinedOp
 from mirage_mlir.dialects.layout import (
-    AwaitTileOp,
-    AwaitTilesOp,
-    BarrierOp,
     ConvertLayoutOp,
     GlobalAttr,
     RegistersAttr,
-    ReleaseTilesOp,
     SharedAttr,
     verify_batched,
 )
+from mirage_mlir.dialects.pipeline import SCHEDULE_OPS
 from mirage_mlir.dialects.rearrangement_bases import BroadcastBase, ConcatBase, TransposeBase
-from mirage_mlir.dialects.schedule import MemoryAttr, ScheduleAttr
+from mirage_mlir.dialects.schedule import MemoryAttr, ScheduleAttr, SharedBufferAttr
 from mirage_mlir.dialects.split_k import StorePartialSumOp
 from mirage_mlir.dialects.threadblock_bases import (
     BinaryOp,
@@ -196,7 +193,9 @@ class MatmulOp(MatmulBase, TileOp):
     columns of the tile are rows of `wgmma`. With `lhs_in_registers` the left operand is
     loop-invariant, and stays in registers through the loop. With `chained` it is computed from
     another matmul's result, and lies where that has it. Matmuls of one `batched` group are computed
-    as one: their left operands share a buffer, each from a line on.
+    as one: their left operands share a buffer, each from a line on. With `interleaved_graphs` as
+    many thread graphs, the last of those that compute the left operand, do not run where they
+    stand: each piece of their result is computed while MMAs of the piece before run.
     """
 
     name = "threadblock.matmul"
@@ -209,6 +208,7 @@ class MatmulOp(MatmulBase, TileOp):
     lhs_in_registers = opt_prop_def(UnitAttr)
     chained = opt_prop_def(UnitAttr)
     batched = opt_prop_def(i64_array_parameter("batched"))
+    interleaved_graphs = opt_prop_def(i64_parameter("interleaved_graphs"))
     result = result_def(TileConstr)
 
     def verify_(self) -> None:
@@ -217,6 +217,8 @@ class MatmulOp(MatmulBase, TileOp):
             raise invalid(self, f'has mma "{self.mma.data}": "{WGMMA}" is the only one to ask for')
         if self.swapped is not None and self.mma is None:
             raise invalid(self, f'is swapped, which takes mma = "{WGMMA}"')
+        if self.interleaved_graphs is not None and self.mma is None:
+            raise invalid(self, f'has interleaved graphs, which takes mma = "{WGMMA}"')
         counts = () if self.warps is None else self.warps.get_values()
         if self.warps is not None and (len(counts) != 3 or min(counts) < 1):
             raise invalid(self, f"has warps {list(counts)}, not counts along rows, columns, depth")
@@ -355,7 +357,7 @@ Threadblock = Dialect(
         *(*GRAPH_OPS, *BINARY_OPS, *FUNCTION_OPS, *PARAMETRIC_OPS),
         *(*ROW_OPS.values(), *VIEW_OPS),
         *(MatmulOp, ReduceSumOp, ReduceMaxOp, ConstantOp, ConvertLayoutOp),
-        *(BarrierOp, AwaitTileOp, AwaitTilesOp, ReleaseTilesOp, StorePartialSumOp),
+        *(*SCHEDULE_OPS, StorePartialSumOp),
     ],
-    [TileType, RegistersAttr, SharedAttr, GlobalAttr, ScheduleAttr, MemoryAttr],
+    [TileType, RegistersAttr, SharedAttr, GlobalAttr, ScheduleAttr, MemoryAttr, SharedBufferAttr],
 )

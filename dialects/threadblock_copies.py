@@ -54,8 +54,7 @@ class LoadOp(IRDLOperation):
     The lowering decides how it is copied: with `copy = "tensor"` one thread has that done, box by
     box; with "async" and "threads" all threads copy pieces, by `cp.async` or through registers;
     without `copy` the tile is read in place. Of `multicast` blocks of a cluster each copies a part
-    to all of them; `packed` is a load from a packed copy of its tensor. A loop-invariant tile with
-    `separate_wait` is waited for separately, once a matmul runs on other tiles.
+    to all of them; `packed` is a load from a packed copy of its tensor.
     """
 
     name = "threadblock.load"
@@ -66,7 +65,6 @@ class LoadOp(IRDLOperation):
     copy = opt_prop_def(string_parameter("copy", TENSOR_COPY))
     multicast = opt_prop_def(i64_parameter("multicast"))
     packed = opt_prop_def(UnitAttr)
-    separate_wait = opt_prop_def(UnitAttr)
     result = result_def(TileConstr)
 
     irdl_options = (ParsePropInAttrDict(),)

@@ -12,6 +12,7 @@ Nothing is printed here: errors travel as exceptions; remarks go to the list tha
 """
 
 import logging
+import re
 from collections.abc import Generator
 from contextlib import contextmanager
 from contextvars import ContextVar
@@ -101,6 +102,22 @@ def location_of(op: Operation) -> LocationAttr:
 def error_about(op: Operation, message: str) -> Diagnostic:
     """An error about `op`, whose name it mentions."""
     return diagnostic_at(location_of(op), Severity.ERROR, f"'{op.name}' op {message}")
+
+
+_BASE = re.compile(
+    r"(?:(?P<what>operand|result) '(?P<name>\w+)' at position \d+ does not verify:\s*)?"
+    r"(?P<type>\S.*) should be of base attribute tensor"
+)
+"""What xDSL says of a value that is no tensor, in terms of its classes."""
+
+
+def plain(message: str) -> str:
+    """What xDSL says of an operation, in the words of its user."""
+    found = _BASE.fullmatch(message.strip())
+    if found is None:
+        return message
+    what = "a value" if found["what"] is None else f"{found['what']} '{found['name']}'"
+    return f"needs tensors, and {what} is of type {found['type']}"
 
 
 def invalid(op: Operation, message: str) -> InvalidOperation:

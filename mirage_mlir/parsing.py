@@ -34,6 +34,7 @@ from xdsl.utils.exceptions import ParseError, VerifyException
 from xdsl.utils.lexer import Input, Position, Span
 from xdsl.utils.mlir_lexer import MLIRLexer, MLIRToken, MLIRTokenKind
 
+from mirage_mlir.diagnostics import plain
 from mirage_mlir.suggestions import suggestion
 
 CLOSED_DIALECTS = ("kernel", "threadblock", "thread")
@@ -126,7 +127,7 @@ class LocatingParser(Parser):
             op = super().parse_operation()
         except VerifyException as error:
             name = self.name_span.text.strip('"')
-            self.raise_error(f"'{name}' op {error}", self.name_span)
+            self.raise_error(f"'{name}' op {plain(str(error))}", self.name_span)
         except UnicodeDecodeError:
             self.raise_error("string that is not UTF-8 text", self.name_span)
         except (ValueError, OverflowError) as error:
@@ -149,7 +150,8 @@ class LocatingParser(Parser):
             # xDSL's own lines before the last say which parameter it is, in terms of the code.
             name = self.name_span.text.strip('"')
             operation = f"'{name}' op " if name else ""
-            self.raise_error(operation + str(error).strip().splitlines()[-1].strip(), start)
+            reason = plain(str(error).strip().splitlines()[-1])
+            self.raise_error(operation + reason.strip(), start)
         except (OverflowError, struct.error):
             self.raise_error("number out of the range of its type", start)
         except ParseError as error:

@@ -1,21 +1,19 @@
 """Checking a whole module, with the place of whatever breaks a rule."""
 
-from xdsl.dialects.builtin import ModuleOp, UnitAttr
+from xdsl.dialects.builtin import ModuleOp, StringAttr, UnitAttr
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import Block, Operation, OpResult, Region, SSAValue
 from xdsl.irdl import IRDLOperation
 from xdsl.irdl.dominance import DominanceInfo
-from xdsl.traits import NoTerminator
+from xdsl.traits import NoTerminator, SymbolTable
 from xdsl.utils.exceptions import VerifyException
 
-from mirage_mlir.diagnostics import InvalidOperation, invalid
+from mirage_mlir.diagnostics import InvalidOperation, invalid, plain
 from mirage_mlir.suggestions import suggestion
 
 OWN_DIALECTS = frozenset(("kernel", "threadblock", "thread"))
 
-LOWERING_ATTRIBUTES = frozenset(
-    "async_proxy_fence double_buffered layout smem_offset zero_padding".split()
-)
+LOWERING_ATTRIBUTES = frozenset("batched buffer layout".split())
 """What the passes from `assign-layouts` to `plan-memory` write on operations of a graph."""
 
 ARGUMENT_ATTRIBUTES = ("kernel.constant",)
@@ -51,12 +49,27 @@ def _verify_operation(op: Operation) -> None:
         _verify_attributes(op)
     if isinstance(op, FuncOp):
         _verify_arguments(op)
+    _verify_names(op)
     try:
         op.verify(verify_nested_ops=False)
     except InvalidOperation:
         raise
     except VerifyException as error:
-        raise invalid(op, str(error)) from error
+        raise invalid(op, plain(str(error))) from error
+
+
+def _verify_names(op: Operation) -> None:
+    """What a symbol table defines, it defines once; MLIR says that of the second definition."""
+    if not op.has_trait(SymbolTable):
+        return
+    known: set[str] = set()
+    for inner in (inner for region in op.regions for block in region.blocks for inner in block.ops):
+        name = inner.get_attr_or_prop("sym_name")
+        if not isinstance(name, StringAttr):
+            continue
+        if name.data in known:
+            raise invalid(inner, f"defines @{name.data}, which is defined before")
+        known.add(name.data)
 
 
 def _verify_attributes(op: IRDLOperation) -> None:

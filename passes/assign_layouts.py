@@ -33,7 +33,7 @@ from mirage_mlir.passes.layouts.register_layouts import (
     RegisterLayouts,
 )
 from mirage_mlir.passes.layouts.tile_layouts import TileLayouts
-from mirage_mlir.passes.layouts.wgmma_selection import swizzle_operands
+from mirage_mlir.passes.layouts.wgmma_operands import swizzle_operands
 from mirage_mlir.targets.target import Target, require_known
 
 

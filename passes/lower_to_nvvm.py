@@ -1,7 +1,7 @@
 """The `lower-to-nvvm` pass."""
 
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from math import prod
 
@@ -11,7 +11,6 @@ from xdsl.dialects.builtin import (
     ArrayAttr,
     DenseArrayBase,
     DictionaryAttr,
-    IntegerAttr,
     ModuleOp,
     StringAttr,
     SymbolRefAttr,
@@ -31,6 +30,7 @@ from mirage_mlir.diagnostics import fail
 from mirage_mlir.dialects import kernel, threadblock
 from mirage_mlir.dialects.candidate import require_verified
 from mirage_mlir.dialects.common import byte_width
+from mirage_mlir.dialects.launch import WORKSPACE, set_launch, set_workspace, workspace_of
 from mirage_mlir.dialects.nvvm_attributes import TARGETS, NvvmTargetAttr
 from mirage_mlir.dialects.target import settle_target
 from mirage_mlir.names import symbol
@@ -43,10 +43,9 @@ from mirage_mlir.passes.codegen.kernel_function import (
     roots_of,
     shared_memory_symbol,
 )
+from mirage_mlir.passes.codegen.mapped_tensors import MappedTensor, described
 from mirage_mlir.passes.codegen.packing import described_packing, mark_packed
-from mirage_mlir.passes.codegen.pipeline import MappedTensor, described
 from mirage_mlir.passes.frontend.check import is_compiled
-from mirage_mlir.passes.plan_memory import COUNTER_BYTES, SCRATCH_BYTES, int_attribute
 from mirage_mlir.targets.target import GPUS, SUPPORTED, Target, require_known
 
 CLUSTERED = tuple(
@@ -178,17 +177,17 @@ class FunctionLowering:
             for tensor in function.mapped:
                 key = (tensor, self.mapped_memory(tensor, scratch))
                 arguments.append(f"map:{maps.setdefault(key, len(maps))}")
-            emitted = function.run(f"{symbol(name)}_kernel_{number}", arguments)
-            if more := self.occupancy_limit_bytes(graph):
-                emitted.attributes["mirage.occupancy_limit_bytes"] = IntegerAttr(more, i64)
+            emitted = function.run(f"{symbol(name)}_kernel_{number}")
+            launch = replace(
+                function.launch(arguments), occupancy_limit_bytes=self.occupancy_limit_bytes(graph)
+            )
+            set_launch(emitted, launch)
             block.add_op(emitted)
         module = gpu.ModuleOp.build(
             properties={"sym_name": StringAttr(name)}, regions=[Region(block)]
         )
         module.location = self.function.location
         self.describe(module)
-        if counters := int_attribute(self.function, COUNTER_BYTES):
-            module.attributes["mirage.counter_bytes"] = IntegerAttr(counters, i64)
         if maps:
             module.attributes["mirage.tensor_maps"] = described(list(maps))
         if self.packings:
@@ -287,7 +286,11 @@ class FunctionLowering:
         return offsets
 
     def describe(self, module: gpu.ModuleOp) -> None:
-        """Write down what a caller must know of inputs, outputs and scratch."""
+        """Write down what a caller must know of inputs, outputs and workspace."""
+        workspace = workspace_of(self.function)
+        if workspace is None:
+            fail(self.function, f"has no '{WORKSPACE}'; run plan-memory first")
+        set_workspace(module, workspace)
         arguments = self.function.body.block.args
         strides = [DenseArrayBase.from_list(i64, list(view.strides)) for view in self.outputs]
         last = self.function.body.block.last_op
@@ -296,7 +299,6 @@ class FunctionLowering:
             "mirage.inputs": ArrayAttr([argument.type for argument in arguments]),
             "mirage.outputs": ArrayAttr([value.type for value in last.operands]),
             "mirage.output_strides": ArrayAttr(strides),
-            "mirage.scratch_bytes": IntegerAttr(int_attribute(self.function, SCRATCH_BYTES), i64),
             TARGETS: ArrayAttr([NvvmTargetAttr.of(self.target.chip, self.target.ptx_features)]),
             "mirage.constant_inputs": DenseArrayBase.from_list(i64, self.constants()),
         }
@@ -312,19 +314,20 @@ class LowerToNvvmPass(ModulePass):
     Input: functions of `kernel.graph_defined` and views, after `plan-memory`.
 
     Output:
-        gpu.module @f attributes {mirage.inputs = ..., mirage.outputs = ...} {
+        gpu.module @f attributes {kernel.workspace = #kernel.workspace<...>, mirage.inputs = ...} {
           llvm.mlir.global external @smem() ...
-          llvm.func @f_kernel_0(...) attributes {nvvm.kernel, mirage.grid = ..., ...}
+          llvm.func @f_kernel_0(...) attributes {nvvm.kernel, kernel.launch =
+            #kernel.launch<grid = [8, 1, 1], threads = 160, shared_bytes = 30792,
+                           arguments = ["input:0", "output:0", "map:0"]>}
         }
 
-    What a call needs besides, where there is any: `mirage.counter_bytes`, `mirage.tensor_maps`,
-    `mirage.packings`; and what a launch asks for at least, so that blocks of a kernel that starts
-    early are spread evenly: `mirage.occupancy_limit_bytes` of shared memory.
+    What a call needs besides, where there is any: `mirage.tensor_maps` and `mirage.packings`.
 
-    Warpgroup matmuls, where nothing in the loop asks for their sums, run on while those of
-    the next iteration are started (`loop`); lanes that share rows of sums exchange them for stores
-    of 16 bytes (`lane_transpose`); blocks of a large grid start in bands, so that neighbours read
-    the same tiles (`cta_rasterization`: `mirage.grid` is the grid as it is launched).
+    Lanes that share rows of sums exchange them for stores of 16 bytes (`lane_transpose`); blocks of
+    a large grid start in bands, so that neighbours read the same tiles (`cta_rasterization`: the
+    grid of `kernel.launch` is the one that is launched). Kernels that are launched before the
+    previous grid has ended (`starts_early`), and what they copy before they wait for it, are chosen
+    here: that depends on all kernels of a function and their shared memory.
 
     Fails on operators outside a kernel, on what else is beside kernels or refers to their function,
     on results that no kernel writes, on clusters for a chip that has none, on grids with more

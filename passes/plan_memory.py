@@ -4,7 +4,7 @@ from dataclasses import dataclass, replace
 
 from xdsl.context import Context
 from xdsl.dialects import func
-from xdsl.dialects.builtin import IntegerAttr, ModuleOp, i64
+from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Operation, SSAValue
 from xdsl.passes import ModulePass
 
@@ -12,7 +12,9 @@ from mirage_mlir.decisions.schedule import MBARRIER_BYTES, mbarrier_bytes
 from mirage_mlir.diagnostics import fail
 from mirage_mlir.dialects import kernel, threadblock
 from mirage_mlir.dialects.common import byte_width
-from mirage_mlir.dialects.layout import AwaitTilesOp, BarrierOp, ConvertLayoutOp
+from mirage_mlir.dialects.launch import Workspace, set_workspace
+from mirage_mlir.dialects.layout import ConvertLayoutOp, set_shared_buffer, shared_buffer
+from mirage_mlir.dialects.pipeline import EPILOGUE, MAIN_LOOP, PROLOGUE, AwaitTilesOp, BarrierOp
 from mirage_mlir.dialects.target import settle_target
 from mirage_mlir.dialects.threadblock import Stage
 from mirage_mlir.layouts.layout import round_up
@@ -29,20 +31,14 @@ from mirage_mlir.passes.analysis.buffers import (
 )
 from mirage_mlir.passes.analysis.tensor_views import view_of
 from mirage_mlir.passes.analysis.tile_attributes import (
-    ZERO_PADDING,
     batch_place,
     tensor_bytes,
 )
-from mirage_mlir.passes.codegen.context import SMEM_OFFSET
 from mirage_mlir.passes.codegen.split_k import WORD, partial_sum_bytes, tiles_of
 from mirage_mlir.passes.frontend.check import is_compiled
 from mirage_mlir.passes.schedule.order import in_shared, spreads
+from mirage_mlir.passes.schedule.sections import sections_of
 from mirage_mlir.targets.target import require_known
-
-SCRATCH_BYTES = "scratch_bytes"
-
-COUNTER_BYTES = "counter_bytes"
-"""On a function: counters of blocks, which are 0 before each call and after it."""
 
 COUNTER_ALIGNMENT = 16
 """Bytes that all pointers of a kernel are aligned to."""
@@ -65,25 +61,37 @@ class Times:
 
 def barrier_times(graph: kernel.GraphDefinedOp) -> Times:
     """Number the stretches between barriers: memory changes hands only across one."""
-    now, of = 0, dict[Operation, int]()
+    now, of = 0, dict[Operation, int].fromkeys(graph.body.block.ops, 0)
     loop: list[int] = []
-    for op in graph.body.block.ops:
-        if isinstance(op, BarrierOp):
-            now += 1
-            if op.stage.data == Stage.LOOP.value:
+    for section, ops in sections_of(graph).items():
+        for op in ops:
+            now += isinstance(op, BarrierOp)
+            of[op] = now
+            if section == MAIN_LOOP and isinstance(op, BarrierOp | AwaitTilesOp):
+                # Where tiles are awaited the loop starts, but nobody synchronizes.
                 loop.append(now)
-        elif isinstance(op, AwaitTilesOp):
-            # The loop starts, but nobody synchronizes.
-            loop.append(now)
-        of[op] = now
     return Times(of, (loop[0], loop[-1]) if loop else (0, 0))
 
 
 def buffers_of(graph: kernel.GraphDefinedOp) -> list[Operation]:
-    """The operations of `graph` that have memory in shared memory."""
+    """
+    The operations of `graph` that have memory in shared memory.
+
+    They are in the order in which the memory is first used, which decides between plans of one
+    size: the loop's tiles stand where the loop does.
+    """
+    sections = sections_of(graph)
+    loads = [op for op in graph.body.block.ops if isinstance(op, threadblock.LoadOp)]
+    ops = [
+        *(op for op in loads if not is_staged(op)),
+        *sections[PROLOGUE],
+        *filter(is_staged, loads),
+        *sections[MAIN_LOOP],
+        *sections[EPILOGUE],
+    ]
     return [
         op
-        for op in graph.body.block.ops
+        for op in ops
         if not isinstance(op, threadblock.TransposeOp)
         and any(in_shared(result) for result in op.results)
         and not first_line(op)
@@ -96,7 +104,7 @@ def lifetime(
     """How much memory `op` needs, and from when to when."""
     count = graph.schedule.stages if is_staged(op) else buffer_count(op)
     first, last = times.spread(op, stages[op.results[0]] == Stage.LOOP)
-    if isinstance(op, threadblock.LoadOp) or ZERO_PADDING in op.attributes:
+    if isinstance(op, threadblock.LoadOp) or shared_buffer(op).zero_padding:
         first = 0
     users = [use.operation for use in op.results[0].uses]
     while users:
@@ -111,23 +119,12 @@ def lifetime(
     return Buffer(count * buffer_bytes(op), first, last, buffer_alignment(op))
 
 
-def int_attribute(op: Operation, name: str) -> int:
-    """The value of an integer attribute that an earlier pass wrote."""
-    attribute = op.attributes.get(name)
-    if not isinstance(attribute, IntegerAttr):
-        fail(op, f"has no '{name}' yet; run the passes before plan-memory first")
-    return attribute.value.data
-
-
 def plan_shared(graph: kernel.GraphDefinedOp, limit: int) -> None:
     """Write the offset of each buffer, and the bytes of all together."""
-    count = graph.schedule.stages
-    if not count:
-        fail(graph, "has no schedule yet; run software-pipeline first")
     buffers, times = buffers_of(graph), barrier_times(graph)
     stages = threadblock.stages(graph)
     plan = plan_memory([lifetime(op, graph, times, stages) for op in buffers], alignment=128)
-    size, mbarriers, arrival = plan.size, 0, 0
+    count, size, mbarriers, arrival = graph.schedule.stages, plan.size, 0, 0
     if graph.schedule.producer_warps > 0:
         # Barriers of the pipeline are in use all the time.
         mbarriers = round_up(size, MBARRIER_BYTES)
@@ -139,10 +136,11 @@ def plan_shared(graph: kernel.GraphDefinedOp, limit: int) -> None:
     if size > limit:
         fail(graph, f"needs {size} bytes of shared memory, a block has at most {limit}")
     for op, offset in zip(buffers, plan.offsets, strict=True):
-        op.attributes[SMEM_OFFSET] = IntegerAttr(offset, i64)
+        set_shared_buffer(op, replace(shared_buffer(op), offset=offset))
     for op in graph.body.block.ops:
         if isinstance(op, ConvertLayoutOp) and first_line(op):
-            op.attributes[SMEM_OFFSET] = IntegerAttr(offset_in(op, buffers), i64)
+            place = offset_in(op, buffers)
+            set_shared_buffer(op, replace(shared_buffer(op), offset=place))
     graph.memory = replace(
         graph.memory, shared_bytes=size, mbarrier_offset=mbarriers, arrival_offset=arrival
     )
@@ -155,7 +153,7 @@ def offset_in(op: Operation, buffers: list[Operation]) -> int:
     owner = next(each for each in buffers if batch_place(each) == (place[0], 0))
     line = max(shared_layout(op.results[0]).row, shared_layout(op.results[0]).column)
     size = byte_width(buffer_element(op))
-    return int_attribute(owner, SMEM_OFFSET) + place[1] * line * size
+    return shared_buffer(owner).offset + place[1] * line * size
 
 
 def returned(function: func.FuncOp) -> list[SSAValue]:
@@ -190,8 +188,7 @@ def plan_scratch(function: func.FuncOp) -> None:
         # No two kernels share a counter: one may start before the previous grid has ended.
         graph.memory = replace(graph.memory, partial_sums_offset=place, counters_offset=counters)
         counters += round_up(tiles_of(graph) * WORD, COUNTER_ALIGNMENT)
-    function.attributes[COUNTER_BYTES] = IntegerAttr(counters, i64)
-    function.attributes[SCRATCH_BYTES] = IntegerAttr(plan.size, i64)
+    set_workspace(function, Workspace(plan.size, counters))
 
 
 @dataclass(frozen=True)
@@ -199,17 +196,19 @@ class PlanMemoryPass(ModulePass):
     """
     Give every tile in shared memory, and every tensor between kernels, its place.
 
-    Input:
-        %x = threadblock.load %a grid_map [_] loop_map [1] {layout = shared} : ...
+    Input, a graph with a schedule:
+        %x = threadblock.load %a grid_map [_] loop_map [1] {layout = #threadblock.shared<...>} : ...
 
-    Output:
-        %x = threadblock.load %a grid_map [_] loop_map [1] {layout = shared, smem_offset = 0 : i64}
+    Output, where the graph gets a `memory <shared_bytes = 16384, results = [-1]>`:
+        %x = threadblock.load %a grid_map [_] loop_map [1]
+               {layout = #threadblock.shared<...>, buffer = #threadblock.buffer<offset = 0>} : ...
 
     Tiles share memory when a barrier lies between the last use of one and the first of the other;
     tensors share scratch when no kernel needs both. Parts of sums across blocks that are no cluster
-    lie in scratch too, and counters of such blocks (`counter_bytes`) in memory that is 0 between
-    calls. Barriers of tensor copies lie behind the tiles. Plans are the smallest there are, for
-    many buffers unless a search takes too long (see `mirage_mlir.layouts.memory_plan`).
+    lie in scratch too, and counters of such blocks in memory that is 0 between calls: the function
+    gets `kernel.workspace = #kernel.workspace<scratch_bytes = 40960, counter_bytes = 16>`. Barriers
+    of tensor copies lie behind the tiles. Plans are the smallest there are, for many buffers unless
+    a search takes too long (see `mirage_mlir.layouts.memory_plan`).
 
     Fails where a block would need more shared memory than the target has, on what is no kernel or
     view beside kernels, and on a module for another target.

@@ -24,7 +24,7 @@ from mirage_mlir.passes.analysis.tile_attributes import (
     summed_axes,
     uses_wgmma,
 )
-from mirage_mlir.passes.layouts.wgmma_selection import read_by_wgmma
+from mirage_mlir.passes.layouts.wgmma_operands import read_by_wgmma
 from mirage_mlir.targets.target import Target, require_known
 from mirage_mlir.targets.tensor_map import widest_swizzle
 

@@ -19,8 +19,8 @@ from mirage_mlir.dialects.threadblock import Stage
 from mirage_mlir.layouts.layout import MMA_DEPTH, MMA_ROWS, WARP_THREADS, ceil_div
 from mirage_mlir.passes.analysis.accumulators import fragments_of
 from mirage_mlir.passes.analysis.tile_attributes import has_half_operands, matmul_sizes
-from mirage_mlir.passes.layouts.batched_matmuls import batch_matmuls
-from mirage_mlir.passes.layouts.chains import (
+from mirage_mlir.passes.mma.batches import batch_matmuls
+from mirage_mlir.passes.mma.chains import (
     Chain,
     Warps,
     find_chains,
@@ -28,7 +28,7 @@ from mirage_mlir.passes.layouts.chains import (
     source_of,
     threads_of_chains,
 )
-from mirage_mlir.passes.layouts.wgmma_selection import WgmmaSplit, choose_wgmma
+from mirage_mlir.passes.mma.wgmma_split import WgmmaSplit, choose_wgmma
 from mirage_mlir.shapes.shapes import format_shape
 from mirage_mlir.targets.target import Target, require_known
 

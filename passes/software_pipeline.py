@@ -17,30 +17,51 @@ from mirage_mlir.targets.target import require_known
 @dataclass(frozen=True)
 class SoftwarePipelinePass(ModulePass):
     """
-    Order a block's work into before, in and after the loop, and insert its barriers.
+    Put a block's work into prologue, main loop and epilogue, and say what is in flight when.
 
-    Input:
-        %p = threadblock.matmul %x, %w {layout = registers, ...}
+    Input, where the operators of a graph have layouts:
+        %x = threadblock.load %xa grid_map [_] loop_map [1] {layout = #x} : ...
+        %p = threadblock.matmul %x, %w {layout = #acc, warps = array<i64: 1, 1, 4>} : ...
+        %s = threadblock.accumulate %p {layout = #acc} : ...
 
-    Output (in a loop with 8 buffers):
-        threadblock.barrier {stage = "loop", pending = 6 : i64}
-        %p = threadblock.matmul %x, %w {layout = registers, ...}
+    Output, where all threads copy the loop's tiles (`cp.async`), here with three stages:
+        threadblock.section "prologue"
+        threadblock.issue_copies iteration 0 %x, %w : ...
+        threadblock.issue_copies iteration 1 %x, %w : ...
+        threadblock.section "main_loop"
+        threadblock.barrier pending 1
+        threadblock.issue_copies ahead 2 %x, %w : ...
+        %p = threadblock.matmul %x, %w {layout = #acc, warps = array<i64: 1, 1, 4>} : ...
+        %s = threadblock.accumulate %p {layout = #acc} : ...
+        threadblock.section "epilogue"
 
-    Output where tensor copies fetch all tiles of the loop (the graph gets `producer_warps = 1`):
-        threadblock.await_tiles
-        %p = threadblock.matmul %x, %w {layout = registers, ...}
-        threadblock.release_tiles
+    Output, where tensor copies can fetch all of them (the schedule gets `producer_warps = 1`):
+        threadblock.section "producer"
+        threadblock.fill_buffers iterations 7 at_start 3 %x, %w : ...
+        threadblock.refill_buffers ahead 6 %x, %w : ...
+        threadblock.section "main_loop"
+        threadblock.await_tiles %x, %w : ...
+        %p = threadblock.matmul %x, %w {layout = #acc, mma = "wgmma", ...} : ...
+        %s = threadblock.accumulate %p {layout = #acc} : ...
+        threadblock.await_mma pending 1 %s : ...
+        threadblock.release_tiles behind 1 %x, %w : ...
+        threadblock.section "epilogue"
+        threadblock.await_mma pending 0 %s : ...
 
-    A barrier stands where a thread reads, or overwrites, what another wrote or still reads. Loads
-    are `cp.async` by all threads, and the barrier at the top of the loop also waits for the
-    iteration's tiles; or producers, warps that do nothing else, start tensor copies, and the others
-    wait for these, each for itself. There is one such warp, or four where those that compute need
-    the registers that a group can give away. Buffers of `cp.async` are as many as keep enough bytes
-    on their way; those of tensor copies take the memory that there is. What threads compute for the
-    iteration of such a loop has two buffers (`double_buffered`) where they synchronize less often
-    then, and they compute what they can while warpgroups multiply.
+    A barrier stands where a thread reads, or overwrites, what another wrote or still reads. The
+    one at the top of a loop also waits for the iteration's copies. Producers are warps that do
+    nothing but start tensor copies; the others wait for these, each for itself. There is one such
+    warp, or four where those that compute need the registers that a group can give away. Stages of
+    `cp.async` are as many as keep enough bytes in flight; those of tensor copies take the memory
+    that there is. What threads compute for the iteration of such a loop has two buffers (`buffer =
+    #threadblock.buffer<double_buffered>`) where they synchronize less often then.
 
-    Fails on a graph without layouts, and on a module for another target.
+    Matmuls of warpgroups are asynchronous. Where nothing in the loop asks for their sums, they run
+    on while those of the next iteration are started (`await_mma pending 1`); else they are waited
+    for in front of what needs them. Elementwise code that computes a left operand in registers runs
+    piece by piece between the MMAs that take it (`interleaved_graphs`).
+
+    Fails on a graph without layouts, or with a schedule, and on a module for another target.
     """
 
     name = "software-pipeline"
@@ -62,4 +83,6 @@ class SoftwarePipelinePass(ModulePass):
         for graph in [g for g in op.walk() if isinstance(g, kernel.GraphDefinedOp)]:
             if not has_layouts(graph):
                 fail(graph, "has no layouts; run assign-layouts first")
+            if graph.schedule.stages:
+                fail(graph, "has a schedule already")
             Pipelining(graph, target, self.stages).run()

@@ -31,7 +31,7 @@ from mirage_mlir.passes.frontend.precision import AS_F32, ask_for, check_precisi
 from mirage_mlir.passes.frontend.proofs import PieceProofs
 from mirage_mlir.passes.frontend.tile_positions import ArrangementError
 from mirage_mlir.progress import Progress
-from mirage_mlir.search.report import Searched, SearchReport, not_searched
+from mirage_mlir.search.report import MOST_REFUSED, Searched, SearchReport, not_searched
 from mirage_mlir.targets.target import DEFAULT_TARGET, require_known, target_named
 
 
@@ -218,7 +218,7 @@ class SuperoptimizePass(ModulePass):
             noted(candidate.report)
         if stopped := found[0].report.stopped:
             remark(function, f"{stopped} ended the search: the best so far is taken")
-        for line in found[0].report.lines():
+        for line in found[0].report.lines(MOST_REFUSED):
             remark(function, line, detail=True)
         taken: list[str] = []
         for rank, candidate in enumerate(found[1:], start=1):

@@ -11,10 +11,11 @@ from reference_operations import ROOT, as_markdown, parsing_context
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.dialects.func import FuncOp
 from xdsl.parser import Parser
+from xdsl.passes import ModulePass
 
 import mirage_mlir
 from mirage_mlir.api.graph import SearchOptions
-from mirage_mlir.passes import PASSES, load_pass
+from mirage_mlir.passes import PASSES, PIPELINES, load_pass, load_pipeline
 from mirage_mlir.targets.target import GPUS, Target
 from mirage_mlir.tool.reference import OptionReference, field_docstrings, reference_of
 
@@ -49,11 +50,23 @@ def lit_example(name: str) -> tuple[str, str] | None:
     return (before, after) if after.count("\n") < MOST_LINES else None
 
 
+def pipeline_section(name: str) -> str:
+    """One pipeline: meaning, options."""
+    return _section(f"## Pipeline `--{name}`", load_pipeline(name), None)
+
+
 def pass_section(name: str) -> str:
     """One pass: meaning, program before and after, options, tests."""
-    pass_class = load_pass(name)
-    lines = [f"## `--{name}`", "", as_markdown(pass_class.__doc__ or ""), ""]
-    if example := lit_example(name):
+    section = _section(f"## `--{name}`", load_pass(name), lit_example(name))
+    if tests := tests_of(name):
+        names = ", ".join(f"`{path.relative_to(ROOT)}`" for path in tests)
+        section += f"\nTests: {names}.\n"
+    return section
+
+
+def _section(title: str, pass_class: type[ModulePass], example: tuple[str, str] | None) -> str:
+    lines = [title, "", as_markdown(pass_class.__doc__ or ""), ""]
+    if example is not None:
         before, after = (["```mlir", *text.splitlines(), "```"] for text in example)
         lines += ["A function of its test, before:", "", *before, "", "and after:", "", *after, ""]
     if options := reference_of(pass_class).options:
@@ -63,9 +76,6 @@ def pass_section(name: str) -> str:
             for each in options
         ]
         lines.append("")
-    if tests := tests_of(name):
-        names = ", ".join(f"`{path.relative_to(ROOT)}`" for path in tests)
-        lines += [f"Tests: {names}.", ""]
     return "\n".join(lines)
 
 
@@ -74,14 +84,15 @@ def _default(option: OptionReference) -> str:
 
 
 def passes_page() -> str:
-    """The page of all passes, in the order in which the compiler runs them."""
+    """The page of all passes, in the order in which the compiler runs them, pipelines first."""
     head = (
         "# Passes\n\nEach pass is a flag of `mirage-opt`; flags run in the order in which they are "
         "given. Options are words behind `=`: "
         '`mirage-opt --superoptimize="target=A100 top-k=4" f.mlir`, or in braces in a pipeline: '
-        "`-p 'superoptimize{target=A100 top-k=4}'`."
+        "`-p 'superoptimize{target=A100 top-k=4}'`. The name of a pipeline stands for its passes."
     )
-    return "\n\n".join([head, *map(pass_section, PASSES)])
+    sections = [*map(pipeline_section, PIPELINES), *map(pass_section, PASSES)]
+    return "\n\n".join([head, *sections])
 
 
 def gpus_page() -> str:

@@ -13,6 +13,8 @@ from xdsl.dialects.builtin import FunctionType, UnitAttr
 from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 from xdsl.printer import Printer
 
+from mirage_mlir.dialects.launch import in_plain_form
+
 
 def generic_form(op: Operation) -> str:
     """The text of `op` and of all that it holds."""
@@ -100,7 +102,7 @@ class _GenericForm:
             return known
         if (text := self.attributes.get(attribute)) is None:
             stream = StringIO()
-            Printer(stream=stream).print_attribute(attribute)
+            Printer(stream=stream).print_attribute(in_plain_form(attribute))
             text = self.attributes[attribute] = stream.getvalue()
         self.by_identity[id(attribute)] = text
         return text

@@ -28,7 +28,8 @@ KINDS: Mapping[type[Operation], str] = {
 
 def check_fusion(before: FuncOp, after: FuncOp) -> None:
     """
-    Compare a function of operators on tiles with the same one after `fuse-thread-graphs`.
+    Compare a function of operators on tiles with the same one after `sink-reductions` and
+    `fuse-thread-graphs`.
 
     Rules that turn operators into scalar code are compared so with what operators mean, each time
     that they are used: by normal forms, or in f64 on inputs of many kinds.

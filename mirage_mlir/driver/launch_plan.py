@@ -16,6 +16,7 @@ from xdsl.ir import Attribute, Operation
 from xdsl.utils.hints import isa
 
 from mirage_mlir.decisions.packing import Packing
+from mirage_mlir.dialects.launch import Workspace, launch_of, workspace_of
 from mirage_mlir.driver.types import element_type_of_attribute
 from mirage_mlir.runtime.arguments import Argument, TensorMapArgument
 from mirage_mlir.runtime.artifact import Launch, TensorSpec, row_major
@@ -25,10 +26,6 @@ from mirage_mlir.runtime.packed import PackedInput
 
 def _attribute(op: Operation, name: str) -> Attribute:
     return op.attributes[name]
-
-
-def _integer(op: Operation, name: str) -> int:
-    return _integer_of(_attribute(op, name))
 
 
 def _integer_of(attribute: Attribute) -> int:
@@ -139,25 +136,28 @@ def launches_of(kernels: gpu.ModuleOp) -> tuple[Launch, ...]:
 
 def scratch_bytes_of(kernels: gpu.ModuleOp) -> int:
     """The memory that the kernels share."""
-    return _integer(kernels, "mirage.scratch_bytes")
+    return _workspace(kernels).scratch_bytes
 
 
 def counter_bytes_of(kernels: gpu.ModuleOp) -> int:
     """The counters of blocks that add up their parts in scratch memory."""
-    name = "mirage.counter_bytes"
-    return _integer(kernels, name) if name in kernels.attributes else 0
+    return _workspace(kernels).counter_bytes
 
 
 def _launch(kernel: llvm.FuncOp) -> Launch:
-    arguments = _attribute(kernel, "mirage.arguments")
-    assert isa(arguments, ArrayAttr[StringAttr])
-    even = "mirage.occupancy_limit_bytes"
-    asked = _integer(kernel, even) if even in kernel.attributes else 0
+    launch = launch_of(kernel)
+    assert launch is not None, "lower-to-nvvm writes it"
     return Launch(
         kernel=kernel.sym_name.data,
-        grid=cast(tuple[int, int, int], _integers(_attribute(kernel, "mirage.grid"))),
-        threads=_integer(kernel, "mirage.threads"),
-        shared_bytes=max(_integer(kernel, "mirage.smem_bytes"), asked),
-        arguments=tuple(Argument.parse(argument.data) for argument in arguments),
-        follows="mirage.follows" in kernel.attributes,
+        grid=cast(tuple[int, int, int], launch.grid),
+        threads=launch.threads,
+        shared_bytes=max(launch.shared_bytes, launch.occupancy_limit_bytes),
+        arguments=tuple(map(Argument.parse, launch.arguments)),
+        follows=launch.starts_early,
     )
+
+
+def _workspace(kernels: gpu.ModuleOp) -> Workspace:
+    workspace = workspace_of(kernels)
+    assert workspace is not None, "lower-to-nvvm writes it"
+    return workspace

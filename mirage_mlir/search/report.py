@@ -30,6 +30,10 @@ CUTS_SHOWN = 4
 """Of what was left out, for people; large programs are cut short at hundreds of places."""
 
 
+MOST_REFUSED = 64
+"""Refusals that are noted: large programs have graphs refused by the hundred, for few reasons."""
+
+
 @dataclass
 class SearchReport:
     """
@@ -69,7 +73,7 @@ class SearchReport:
     cut: list[str] = field(default_factory=list[str])
     """What was left out because a limit was reached; empty when the search was exhaustive."""
     refused: list[str] = field(default_factory=list[str])
-    """Graphs that were found and cannot be used, and why."""
+    """Graphs that were found and cannot be used, and why: the first of them."""
     stopped: str = ""
     """What ended the search before its end: the time limit or the interrupt."""
     verification: str = ""
@@ -99,13 +103,14 @@ class SearchReport:
         for name in COUNTS:
             setattr(self, name, getattr(self, name) + getattr(other, name))
         self.cut += [reason for reason in other.cut if reason not in self.cut]
-        self.refused += [reason for reason in other.refused if reason not in self.refused]
+        for reason in other.refused:
+            self.refuse(reason)
         for name, seconds in other.phases.items():
             self.phases[name] = self.phases.get(name, 0.0) + seconds
 
     def refuse(self, reason: str) -> None:
-        """Note a graph that was found and cannot be used; each reason once."""
-        if reason not in self.refused:
+        """Note a graph that was found and cannot be used; each reason once, and not too many."""
+        if reason not in self.refused and len(self.refused) < MOST_REFUSED:
             self.refused.append(reason)
 
     def add_part(self, other: "SearchReport") -> None:
@@ -125,8 +130,8 @@ class SearchReport:
         """All of it, as JSON has it."""
         return asdict(self)
 
-    def lines(self) -> list[str]:
-        """The report as a person reads it."""
+    def lines(self, refusals: int = CUTS_SHOWN) -> list[str]:
+        """The report as a person reads it, with so many refusals at most."""
         phases = ", ".join(f"{name} {seconds:.3f} s" for name, seconds in self.phases.items())
         lines = [
             f"search of @{self.function} for {self.target}: {self.operators} operators over "
@@ -149,9 +154,8 @@ class SearchReport:
                 f"  as written: {self.unshifted} exp{plural} of which no maximum may be subtracted"
             )
         if self.refused:
-            more = f"; and {len(self.refused) - CUTS_SHOWN} more"
-            more *= len(self.refused) > CUTS_SHOWN
-            lines.append(f"  refused: {'; '.join(self.refused[:CUTS_SHOWN])}{more}")
+            more = f"; and {len(self.refused) - refusals} more" * (len(self.refused) > refusals)
+            lines.append(f"  refused: {'; '.join(self.refused[:refusals])}{more}")
         if self.cut:
             more = f"; and {len(self.cut) - CUTS_SHOWN} more" * (len(self.cut) > CUTS_SHOWN)
             lines.append(f"  cut short: {'; '.join(self.cut[:CUTS_SHOWN])}{more}")

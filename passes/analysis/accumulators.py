@@ -2,9 +2,9 @@
 
 from xdsl.ir import SSAValue
 
-from mirage_mlir.decisions.wgmma import wgmma_result
+from mirage_mlir.decisions.wgmma import COLUMN_STEP, wgmma_result
 from mirage_mlir.dialects import thread, threadblock
-from mirage_mlir.layouts.layout import RegisterLayout, mma_result
+from mirage_mlir.layouts.layout import RegisterLayout, mma_result, round_up
 from mirage_mlir.passes.analysis.tile_attributes import (
     broadcast_sides,
     matmul_sizes,
@@ -21,6 +21,11 @@ def accumulators(op: threadblock.MatmulOp) -> RegisterLayout:
     if uses_wgmma(op):
         return wgmma_result(rows, columns, op.warp_counts, swapped=op.swapped is not None)
     return mma_result(rows, columns, op.warp_counts)
+
+
+def batch_lines(op: threadblock.MatmulOp) -> int:
+    """Lines of the left side of a batched matmul in shared memory: the instruction's columns."""
+    return round_up(matmul_sizes(op)[0], COLUMN_STEP)
 
 
 def left_fragments(op: threadblock.MatmulOp) -> RegisterLayout:

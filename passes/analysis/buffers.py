@@ -11,10 +11,10 @@ from xdsl.ir import Attribute, Operation, SSAValue
 from mirage_mlir.diagnostics import fail
 from mirage_mlir.dialects import kernel, threadblock
 from mirage_mlir.dialects.common import byte_width
-from mirage_mlir.dialects.layout import ConvertLayoutOp, SharedAttr, layout_of
+from mirage_mlir.dialects.layout import ConvertLayoutOp, SharedAttr, layout_of, shared_buffer
 from mirage_mlir.layouts.layout import SharedLayout, round_up
 from mirage_mlir.passes.analysis.tensor_views import row_major_columns
-from mirage_mlir.passes.analysis.tile_attributes import DOUBLE_BUFFERED, batch_place, maker
+from mirage_mlir.passes.analysis.tile_attributes import batch_place, maker
 from mirage_mlir.targets.tensor_map import SHARED_ALIGNMENT
 
 LARGEST_ALIGNMENT = 1024
@@ -114,7 +114,7 @@ def buffer_count(op: Operation) -> int:
     """Buffers of a tile in shared memory that is no loaded one of the loop; 0 in another's."""
     if first_line(op):
         return 0
-    return 2 if DOUBLE_BUFFERED in op.attributes else 1
+    return 2 if shared_buffer(op).double_buffered else 1
 
 
 def first_line(op: Operation) -> int:

@@ -13,10 +13,9 @@ from mirage_mlir.decisions.wgmma import (
 )
 from mirage_mlir.dialects import kernel, threadblock
 from mirage_mlir.dialects.common import byte_width
-from mirage_mlir.dialects.layout import GlobalAttr, layout_of
 from mirage_mlir.layouts.layout import MMA_COLUMNS, MMA_DEPTH, MMA_ROWS, ceil_div, round_up
 from mirage_mlir.passes.analysis.buffers import is_tensor_copy
-from mirage_mlir.passes.analysis.copy_shapes import NARROWEST_COPY, copy_shape
+from mirage_mlir.passes.analysis.copy_shapes import copy_shape
 from mirage_mlir.passes.analysis.tile_attributes import (
     batch_place,
     has_half_operands,
@@ -84,12 +83,12 @@ def _resources(graph: kernel.GraphDefinedOp) -> KernelResources:
 
 
 def _copy(op: threadblock.LoadOp) -> str:
-    if isinstance(layout_of(op.result), GlobalAttr):
+    if op.copy is None:
         return "by threads, to registers"
     if is_tensor_copy(op):
         return "TMA"
     piece = copy_shape(op).piece * byte_width(kernel.tensor_type(op.source).element_type)
-    return f"cp.async ({piece} bytes)" if piece >= NARROWEST_COPY else f"by threads ({piece} bytes)"
+    return f"cp.async ({piece} bytes)" if op.is_async_copy else f"by threads ({piece} bytes)"
 
 
 def _instruction(op: threadblock.MatmulOp) -> str:

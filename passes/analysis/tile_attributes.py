@@ -10,19 +10,12 @@ from mirage_mlir.diagnostics import fail
 from mirage_mlir.dialects import kernel, thread, threadblock
 from mirage_mlir.dialects.common import byte_width
 from mirage_mlir.dialects.layout import ConvertLayoutOp, RegistersAttr, layout_of
+from mirage_mlir.dialects.pipeline import computing_users
 from mirage_mlir.dialects.threadblock import Stage
 from mirage_mlir.layouts.layout import LANE_BITS, WARP_THREADS, RegisterLayout, as_matrix
 from mirage_mlir.targets.target import Target
 
 Reduction = threadblock.ReduceSumOp | threadblock.ReduceMaxOp
-
-ZERO_PADDING = "zero_padding"
-DOUBLE_BUFFERED = "double_buffered"
-"""On what the loop writes to shared memory: even and odd iterations use separate buffers."""
-
-PROXY_FENCE = "async_proxy_fence"
-"""On a barrier in the loop, or a release: copies or warpgroups, which go another way to shared
-memory than threads, rely on what threads did there."""
 
 
 def maker(value: SSAValue) -> Operation:
@@ -141,9 +134,9 @@ def stores_along(op: threadblock.StoreOp, axes: Sequence[int]) -> bool:
 
 def users_of_sum(op: threadblock.AccumulateOp) -> list[Operation]:
     """The operations that use a sum, once its parts have one row maximum."""
-    users = [use.operation for use in op.result.uses]
+    users = computing_users(op.result)
     if len(users) == 1 and is_merge(users[0]):
-        return [use.operation for use in users[0].results[0].uses]
+        return computing_users(users[0].results[0])
     return users
 
 
@@ -178,7 +171,7 @@ def is_folded(value: SSAValue) -> bool:
 
 def adds_into(value: SSAValue) -> bool:
     """Whether a matmul goes nowhere but into one accumulator."""
-    users = [use.operation for use in value.uses]
+    users = computing_users(value)
     return (
         isinstance(value.owner, threadblock.MatmulOp)
         and len(users) == 1

@@ -7,12 +7,12 @@ from functools import cached_property
 from math import prod
 
 from xdsl.dialects import arith
-from xdsl.dialects.builtin import IntegerAttr, f16, i8, i64
+from xdsl.dialects.builtin import f16, i8, i64
 from xdsl.ir import Operation, SSAValue
 
 from mirage_mlir.diagnostics import fail
 from mirage_mlir.dialects import kernel, thread, threadblock
-from mirage_mlir.dialects.layout import ConvertLayoutOp
+from mirage_mlir.dialects.layout import ConvertLayoutOp, shared_buffer
 from mirage_mlir.layouts.layout import (
     WARP_THREADS,
     Position,
@@ -20,11 +20,8 @@ from mirage_mlir.layouts.layout import (
 )
 from mirage_mlir.passes.analysis.buffers import buffer_bytes, buffer_of, cuts, is_staged, tile_of
 from mirage_mlir.passes.analysis.tensor_views import TensorView, view_of
-from mirage_mlir.passes.analysis.tile_attributes import DOUBLE_BUFFERED
 from mirage_mlir.passes.codegen.emitter import Condition, Emitter, Index
 from mirage_mlir.passes.codegen.online_softmax import OnlineMaximum, StateKey
-
-SMEM_OFFSET = "smem_offset"
 
 
 @dataclass(frozen=True)
@@ -370,13 +367,13 @@ class KernelContext:
     def shared_pointer(self, value: SSAValue, slot: Index | None = None) -> SSAValue:
         """The address of a tile in shared memory, in the buffer of the present iteration."""
         op = buffer_of(value)
-        offset = op.attributes.get(SMEM_OFFSET)
-        if not isinstance(offset, IntegerAttr):
+        buffer = shared_buffer(op)
+        if buffer.offset < 0:
             fail(op, "has no place in shared memory; run plan-memory first")
-        at: Index = offset.value.data
+        at: Index = buffer.offset
         if is_staged(op):
             iteration = self.slot if slot is None else slot
             at = self.emit.add(self.emit.mul(iteration, buffer_bytes(op)), at)
-        elif DOUBLE_BUFFERED in op.attributes:
+        elif buffer.double_buffered:
             at = self.emit.add(self.emit.mul(self.parity, buffer_bytes(op)), at)
         return self.emit.pointer(self.shared, at, i8)

@@ -1,6 +1,6 @@
 """One `kernel.graph_defined` as one `llvm.func`, emitted stage by stage."""
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Collection, Sequence
 from math import prod
 
 from xdsl.dialects import llvm
@@ -9,23 +9,29 @@ from xdsl.dialects.builtin import (
     DenseArrayBase,
     DictionaryAttr,
     IntegerAttr,
-    StringAttr,
     UnitAttr,
     i8,
     i32,
     i64,
 )
-from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
+from xdsl.ir import Attribute, Block, Region, SSAValue
 
 from mirage_mlir.decisions.registers import (
     FEW_REGISTERS,
     PRODUCER_WARPS,
     registers_of_consumers,
 )
-from mirage_mlir.diagnostics import fail
-from mirage_mlir.dialects import kernel, nvvm, nvvm_hopper, threadblock
-from mirage_mlir.dialects.layout import BarrierOp, GlobalAttr, layout_of
-from mirage_mlir.dialects.threadblock import Stage
+from mirage_mlir.dialects import kernel, nvvm, nvvm_hopper
+from mirage_mlir.dialects.launch import KernelLaunch
+from mirage_mlir.dialects.pipeline import (
+    EPILOGUE,
+    MAIN_LOOP,
+    PROLOGUE,
+    AwaitMmaOp,
+    AwaitPreviousGridOp,
+    BarrierOp,
+    ReleaseTilesOp,
+)
 from mirage_mlir.layouts.layout import WARP_THREADS
 from mirage_mlir.passes.analysis.buffers import LARGEST_ALIGNMENT
 from mirage_mlir.passes.analysis.tensor_views import view_of
@@ -39,7 +45,6 @@ from mirage_mlir.passes.codegen.cta_rasterization import launched_grid, place_in
 from mirage_mlir.passes.codegen.emitter import Emitter, Index
 from mirage_mlir.passes.codegen.loads import (
     clear_padding,
-    invariant_loads,
     iterations_of,
     launch_dependents,
     read_ahead,
@@ -47,13 +52,15 @@ from mirage_mlir.passes.codegen.loads import (
     start_loads,
     wait_for_previous_grid,
 )
-from mirage_mlir.passes.codegen.loop import Loop
+from mirage_mlir.passes.codegen.loop import Loop, take_sums
+from mirage_mlir.passes.codegen.mapped_tensors import mapped_tensors
 from mirage_mlir.passes.codegen.operations import block_barrier, cluster_barrier, run_all
-from mirage_mlir.passes.codegen.pipeline import Producer, mapped_tensors
+from mirage_mlir.passes.codegen.pipeline import Producer
 from mirage_mlir.passes.codegen.prefetch import prefetch_beside_copies, prefetch_inputs
 from mirage_mlir.passes.codegen.split_k import arrive
+from mirage_mlir.passes.codegen.tile_barriers import release_last_tiles
 from mirage_mlir.passes.schedule.order import reads
-from mirage_mlir.passes.schedule.sections import by_stage
+from mirage_mlir.passes.schedule.sections import sections_of
 
 SHARED_SYMBOL = "smem"
 
@@ -98,6 +105,7 @@ class KernelFunction:
         at_once: bool = False,
         exceeds_l2: bool = False,
     ) -> None:
+        sections = sections_of(graph)
         self.graph = graph
         self.available = available
         self.launches_dependents = launches_dependents
@@ -113,8 +121,6 @@ class KernelFunction:
         self.emit = Emitter(self.entry)
         self.emit.location = graph.location
         self.block_threads = threads = graph.schedule.threads
-        if not (threads and graph.schedule.stages):
-            fail(graph, "has no schedule yet; run software-pipeline first")
         self.grid = launched_grid(graph, sm_count)
         thread_index = self.emit.result(nvvm.ThreadIdXOp())
         block_ids = (nvvm.BlockIdXOp, nvvm.BlockIdYOp, nvvm.BlockIdZOp)
@@ -137,13 +143,11 @@ class KernelFunction:
         self.ctx.iterations = iterations_of(self.ctx, 0)
         if self.shared_sums:
             self.ctx.partial_sums, self.ctx.counters = self.entry.args[len(self.roots) : plain]
-        parts = by_stage(graph)
-        self.before = parts[Stage.INVARIANT]
-        self.in_loop = parts[Stage.LOOP]
-        self.after = parts[Stage.POST]
+        self.before, self.in_loop = sections[PROLOGUE], sections[MAIN_LOOP]
+        self.after = sections[EPILOGUE]
 
-    def run(self, name: str, arguments: Sequence[str]) -> llvm.FuncOp:
-        """Emit everything; `arguments` says what each pointer is, then each tensor map."""
+    def run(self, name: str) -> llvm.FuncOp:
+        """Emit everything."""
         if self.is_pipelined:
             self.run_with_producer()
         else:
@@ -155,22 +159,36 @@ class KernelFunction:
                 self.emit.insert(nvvm.BarrierOp())
             start_loads(
                 self.ctx,
+                self.before,
                 self.available,
                 launches_dependents=self.launches_dependents and not self.at_once,
             )
             read_ahead(self.ctx, self.before)
-            self.run_stages()
+            self.run_sections()
         self.emit.insert(llvm.ReturnOp())
-        return self.function(name, arguments)
+        return self.function(name)
 
-    def run_stages(self, after_loop: Callable[[], None] | None = None) -> None:
+    def run_sections(self) -> None:
         """Emit what comes before the loop, the loop, and what follows it."""
         run_all(self.ctx, self.before)
         if self.in_loop:
             Loop(self.ctx, self.in_loop).run()
-        if after_loop is not None:
-            after_loop()
+        self.run_ending()
         self.run_after()
+
+    def run_ending(self) -> None:
+        """Emit what ends the loop: the waits of its last iteration, and for the previous grid."""
+        while self.after:
+            match self.after[0]:
+                case AwaitMmaOp() as op:
+                    take_sums(self.ctx, op)
+                case ReleaseTilesOp():
+                    release_last_tiles(self.ctx)
+                case AwaitPreviousGridOp():
+                    wait_for_previous_grid(self.ctx, self.available, launches_dependents=False)
+                case _:
+                    return
+            self.after.pop(0)
 
     def run_with_producer(self) -> None:
         """Emit a warp that copies the loop's tiles, and what all the others do."""
@@ -211,15 +229,10 @@ class KernelFunction:
         if producer.is_paced:
             with ctx.emit.when(ctx.emit.equal(ctx.thread, 0)):
                 producer.copy_after_wait()
-
-        def wait() -> None:
-            wait_for_previous_grid(ctx, self.available, launches_dependents=False)
-
-        if not invariant_loads(ctx) and not reads_memory(self.before):
-            return self.run_stages(wait)
-        start_invariant_loads(ctx, self.available)
-        read_ahead(ctx, self.before)
-        return self.run_stages()
+        if any(isinstance(op, AwaitPreviousGridOp) for op in self.before):
+            start_invariant_loads(ctx, self.before, self.available)
+            read_ahead(ctx, self.before)
+        self.run_sections()
 
     def run_after(self) -> None:
         """Emit what follows the loop."""
@@ -263,25 +276,33 @@ class KernelFunction:
             run_all(ctx, rest)
         cluster_barrier(ctx)
 
-    def function(self, name: str, arguments: Sequence[str]) -> llvm.FuncOp:
-        """The finished function, with what a launch must know in its attributes."""
+    @property
+    def launched_threads(self) -> int:
+        """Threads of a block, with those of producer warps."""
+        return self.block_threads + self.producers * WARP_THREADS
+
+    def launch(self, arguments: Sequence[str]) -> KernelLaunch:
+        """What a launch must know; `arguments` says what each pointer is, then each tensor map."""
+        return KernelLaunch(
+            grid=tuple(self.grid),
+            threads=self.launched_threads,
+            shared_bytes=self.graph.memory.shared_bytes,
+            starts_early=self.available is not None,
+            arguments=tuple(arguments),
+        )
+
+    def function(self, name: str) -> llvm.FuncOp:
+        """The finished function."""
         graph = self.graph
-        launched = self.block_threads + self.producers * WARP_THREADS
         attributes: dict[str, Attribute] = {
             "nvvm.kernel": UnitAttr(),
-            "nvvm.maxntid": DenseArrayBase.from_list(i32, [launched]),
-            "mirage.grid": DenseArrayBase.from_list(i64, self.grid),
-            "mirage.threads": IntegerAttr(launched, i64),
-            "mirage.smem_bytes": IntegerAttr(graph.memory.shared_bytes, i64),
-            "mirage.arguments": ArrayAttr([StringAttr(argument) for argument in arguments]),
+            "nvvm.maxntid": DenseArrayBase.from_list(i32, [self.launched_threads]),
         }
         if limit := graph.schedule.max_registers:
             attributes["nvvm.maxnreg"] = IntegerAttr(limit, i32)
         elif self.is_pipelined:
             # Without it ptxas takes 96 registers for 288 threads, and spills.
             attributes["nvvm.minctasm"] = IntegerAttr(1, i32)
-        if self.available is not None:
-            attributes["mirage.follows"] = UnitAttr()
         cluster = [*cluster_sizes(graph), 1, 1][:3]
         if prod(cluster) > 1:
             attributes["nvvm.cluster_dim"] = DenseArrayBase.from_list(i32, cluster)
@@ -331,15 +352,6 @@ def tensor_map_attributes() -> DictionaryAttr:
             "llvm.align": IntegerAttr(alignment, i64),
             "nvvm.grid_constant": UnitAttr(),
         }
-    )
-
-
-def reads_memory(ops: Sequence[Operation]) -> bool:
-    """Whether `ops` read tiles that stayed in device memory, or write any."""
-    return any(
-        isinstance(op, threadblock.StoreOp)
-        or any(isinstance(layout_of(value), GlobalAttr) for value in op.operands)
-        for op in ops
     )
 
 

@@ -1,22 +1,23 @@
 """Loads by `cp.async` of all threads, and the tile that each iteration reads."""
 
 from collections.abc import Collection, Sequence
+from dataclasses import dataclass
 from math import prod
 
 from xdsl.dialects.builtin import i32
 from xdsl.ir import Operation, SSAValue
 
+from mirage_mlir.diagnostics import fail
 from mirage_mlir.dialects import nvvm, nvvm_hopper, thread, threadblock
-from mirage_mlir.dialects.layout import GlobalAttr, layout_of
+from mirage_mlir.dialects.layout import GlobalAttr, layout_of, shared_buffer
+from mirage_mlir.dialects.pipeline import IssueCopiesOp
 from mirage_mlir.layouts.layout import ceil_div
 from mirage_mlir.passes.analysis.buffers import (
     buffer_bytes,
-    copied_invariant_loads,
-    is_invariant_load,
     is_staged,
 )
 from mirage_mlir.passes.analysis.tensor_views import view_of
-from mirage_mlir.passes.analysis.tile_attributes import ZERO_PADDING, Reduction, reduced_sides
+from mirage_mlir.passes.analysis.tile_attributes import Reduction, reduced_sides
 from mirage_mlir.passes.codegen.access import fetch
 from mirage_mlir.passes.codegen.context import KernelContext
 from mirage_mlir.passes.codegen.copies import copy_to_shared
@@ -26,6 +27,37 @@ from mirage_mlir.passes.codegen.streams import find_streams
 
 MAX_READ_AHEAD = 48
 """Limit of elements that a thread loads into registers ahead of use."""
+
+
+@dataclass(frozen=True)
+class CopyGroup:
+    """
+    Copies of the prologue that a barrier can wait for together.
+
+    Args:
+        loads: of the tiles.
+        iteration: the iteration that reads them, and the buffer that they go to.
+    """
+
+    loads: list[threadblock.LoadOp]
+    iteration: int
+
+    @staticmethod
+    def of(op: IssueCopiesOp) -> "CopyGroup":
+        """The copies that `op` issues."""
+        return CopyGroup(loads_of_tiles(op), 0 if op.iteration is None else op.iteration.value.data)
+
+    def copy(self, ctx: KernelContext, loads: Sequence[threadblock.LoadOp]) -> None:
+        """Start the copies of some of the tiles."""
+        copy(ctx, loads, self.iteration, self.iteration)
+
+
+def loads_of_tiles(op: Operation) -> list[threadblock.LoadOp]:
+    """The loads of the tiles that `op` copies; fails where edited text has what no load makes."""
+    loads = [value.owner for value in op.operands if isinstance(value.owner, threadblock.LoadOp)]
+    if len(loads) < len(op.operands):
+        fail(op, "copies tiles that no load makes")
+    return loads
 
 
 def iterations_of(ctx: KernelContext, iteration: Index) -> list[Index]:
@@ -54,12 +86,6 @@ def staged_loads(ctx: KernelContext) -> list[threadblock.LoadOp]:
     return [op for op in ops if is_staged(op)]
 
 
-def invariant_loads(ctx: KernelContext) -> list[threadblock.LoadOp]:
-    """The loads of loop-invariant tiles into shared memory, without those of a producer."""
-    copied = copied_invariant_loads(ctx.graph)
-    return [op for op in ctx.graph.body.block.ops if is_invariant_load(op) and op not in copied]
-
-
 def copy(
     ctx: KernelContext, loads: Sequence[threadblock.LoadOp], iteration: Index, slot: Index
 ) -> None:
@@ -69,15 +95,22 @@ def copy(
         copy_to_shared(ctx, op, iterations, slot)
 
 
-def copy_iteration(ctx: KernelContext, iteration: Index, slot: Index) -> None:
-    """Start the loads of one iteration into one slot, as one group."""
-    copy(ctx, staged_loads(ctx), iteration, slot)
-    ctx.emit.insert(nvvm.CpAsyncCommitGroupOp())
+def copy_ahead(ctx: KernelContext, op: IssueCopiesOp, iteration: SSAValue) -> None:
+    """Start the copies of a later iteration, if there is one, as one group."""
+    emit, loads = ctx.emit, loads_of_tiles(op)
+    ahead = 0 if op.ahead is None else op.ahead.value.data
+    if ahead == 0:
+        copy(ctx, loads, iteration, 0)
+    else:
+        later = emit.add(iteration, ahead)
+        with emit.when(emit.less(later, prod(ctx.graph.loop_sizes))):
+            copy(ctx, loads, later, emit.rem(later, ctx.stages))
+    emit.insert(nvvm.CpAsyncCommitGroupOp())
 
 
 def clear_padding(ctx: KernelContext) -> bool:
     """Zero the buffers whose padding a matmul reads; whether there are any."""
-    padded = [op for op in ctx.graph.body.block.ops if ZERO_PADDING in op.attributes]
+    padded = [op for op in ctx.graph.body.block.ops if shared_buffer(op).zero_padding]
     for op in padded:
         clear(ctx, op)
     return bool(padded)
@@ -114,51 +147,52 @@ def launch_dependents(ctx: KernelContext) -> None:
     ctx.emit.insert(nvvm_hopper.GridDependencyOp("launch_dependents"))
 
 
+def issued(ops: Sequence[Operation]) -> list[CopyGroup]:
+    """The groups of copies that `ops` of the prologue issue."""
+    return [CopyGroup.of(op) for op in ops if isinstance(op, IssueCopiesOp)]
+
+
 def start_loads(
-    ctx: KernelContext, available: Collection[SSAValue] | None, *, launches_dependents: bool
+    ctx: KernelContext,
+    ops: Sequence[Operation],
+    available: Collection[SSAValue] | None,
+    *,
+    launches_dependents: bool,
 ) -> None:
     """
-    Start the loads of the loop-invariant tiles, then those of the loop's first iterations.
+    Start the copies of the prologue `ops`, a group each.
 
     What is there before the previous grid has ended, as `available` says, comes first.
     """
-    invariant, staged = invariant_loads(ctx), staged_loads(ctx)
-    looped = bool(ctx.graph.loop_sizes)
-    iterations = range(ctx.stages - 1)
-    early: list[threadblock.LoadOp] = []
-    if available is not None:
-        early = [op for op in (*invariant, *staged) if view_of(op.source).root in available]
-    has_later = len(early) < len(invariant) + len(staged)
+    groups = issued(ops)
+    early = [op for group in groups for op in group.loads if is_available(op, available)]
+    has_later = any(op not in early for group in groups for op in group.loads)
     if has_later:
-        copy(ctx, [op for op in invariant if op in early], 0, 0)
-        for iteration in iterations:
-            copy(ctx, [op for op in staged if op in early], iteration, iteration)
+        for group in groups:
+            group.copy(ctx, [op for op in group.loads if op in early])
         wait_for_previous_grid(ctx, available, launches_dependents=launches_dependents)
-        invariant_later = [op for op in invariant if op not in early]
-        staged = [op for op in staged if op not in early]
-    else:
-        invariant_later = invariant
-    for apart in (False, True):
-        copy(ctx, [op for op in invariant_later if (op.separate_wait is not None) == apart], 0, 0)
-        if any((op.separate_wait is not None) == apart for op in invariant):
-            ctx.emit.insert(nvvm.CpAsyncCommitGroupOp())
-    for iteration in iterations if looped else ():
-        copy(ctx, staged, iteration, iteration)
+    for group in groups:
+        group.copy(ctx, [op for op in group.loads if not has_later or op not in early])
         ctx.emit.insert(nvvm.CpAsyncCommitGroupOp())
     if not has_later:
         wait_for_previous_grid(ctx, available, launches_dependents=launches_dependents)
 
 
-def start_invariant_loads(ctx: KernelContext, available: Collection[SSAValue] | None) -> None:
-    """Start the loads of the loop-invariant tiles alone, the ones that are `available` first."""
-    invariant = invariant_loads(ctx)
-    early = [
-        op for op in invariant if available is not None and view_of(op.source).root in available
-    ]
-    copy(ctx, early, 0, 0)
+def is_available(op: threadblock.LoadOp, available: Collection[SSAValue] | None) -> bool:
+    """Whether what `op` loads is there before the previous grid has ended, which is waited for."""
+    return available is not None and view_of(op.source).root in available
+
+
+def start_invariant_loads(
+    ctx: KernelContext, ops: Sequence[Operation], available: Collection[SSAValue] | None
+) -> None:
+    """Start the copies that consumer warps make, the ones of what is `available` first."""
+    groups = issued(ops)
+    for group in groups:
+        group.copy(ctx, [op for op in group.loads if is_available(op, available)])
     wait_for_previous_grid(ctx, available, launches_dependents=False)
-    copy(ctx, [op for op in invariant if op not in early], 0, 0)
-    if invariant:
+    for group in groups:
+        group.copy(ctx, [op for op in group.loads if not is_available(op, available)])
         ctx.emit.insert(nvvm.CpAsyncCommitGroupOp())
 
 

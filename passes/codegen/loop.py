@@ -1,38 +1,37 @@
 """Emits the main loop of a kernel: loop-carried values, and the body of one iteration."""
 
-from collections.abc import Callable, Sequence
-from functools import cached_property
+from collections.abc import Sequence
 from itertools import chain
 from math import prod
 from typing import TypeGuard
 
 from xdsl.ir import Operation, SSAValue
 
-from mirage_mlir.dialects import nvvm, threadblock
-from mirage_mlir.dialects.layout import (
-    AwaitTilesOp,
-    BarrierOp,
-    ReleaseTilesOp,
-    layout_of,
-)
+from mirage_mlir.diagnostics import fail
+from mirage_mlir.dialects import threadblock
+from mirage_mlir.dialects.layout import layout_of
 from mirage_mlir.dialects.nvvm_wgmma import WgmmaWaitOp
+from mirage_mlir.dialects.pipeline import (
+    SCHEDULE_OPS,
+    AwaitMmaOp,
+    AwaitTilesOp,
+    IssueCopiesOp,
+    ReleaseTilesOp,
+)
 from mirage_mlir.passes.analysis.tile_attributes import (
     adds_into,
     is_online_maximum,
     registers_of,
-    shares_tiles,
     uses_wgmma,
 )
 from mirage_mlir.passes.codegen.context import KernelContext
-from mirage_mlir.passes.codegen.emitter import Emitter
-from mirage_mlir.passes.codegen.loads import copy, copy_iteration, iterations_of, staged_loads
+from mirage_mlir.passes.codegen.loads import copy_ahead, iterations_of
 from mirage_mlir.passes.codegen.matmul import hold, multiply
-from mirage_mlir.passes.codegen.mma_interleaving import Interleaving, find_interleavings, total_of
+from mirage_mlir.passes.codegen.mma_interleaving import Interleaving
 from mirage_mlir.passes.codegen.online_softmax import OnlineMaximum, StateKey, lowest, state_key
 from mirage_mlir.passes.codegen.operations import run_operation
 from mirage_mlir.passes.codegen.reduction import NEUTRAL, accumulate, rescaled
 from mirage_mlir.passes.codegen.tile_barriers import (
-    arrive_at_empty_barriers,
     await_tiles,
     release_tiles,
 )
@@ -43,8 +42,7 @@ from mirage_mlir.passes.layouts.batched_matmuls import (
     sums_with,
     wgmma_columns,
 )
-from mirage_mlir.passes.schedule.order import reads, writes
-from mirage_mlir.passes.schedule.pipelined_order import is_wgmma
+from mirage_mlir.passes.schedule.interleaving import total_of
 
 
 class Loop:
@@ -64,6 +62,12 @@ class Loop:
         self.states = [op for op in self.sums if is_state(ctx, op)]
         self.accumulators = [op for op in self.sums if op not in self.states]
         self.counts = [slots_of(op) for op in self.accumulators]
+        found = [Interleaving.of(op) for op in ops if isinstance(op, threadblock.MatmulOp)]
+        self.interleavings = {each.matmul: each for each in found if each is not None}
+        interleavings = self.interleavings.values()
+        self.interleaved = {graph for each in interleavings for graph in each.graphs}
+        self.totals: dict[Operation, list[SSAValue]] = {}
+        self.started: dict[Operation, StartedMatmul] = {}
         self.running: dict[threadblock.MatmulOp, StartedMatmul] = {}
         self.waiting: set[Operation] = set()
 
@@ -82,19 +86,13 @@ class Loop:
         def body(iteration: SSAValue, values: list[SSAValue]) -> list[SSAValue]:
             rest = self.take_maxima(keys, values[len(carried) :])
             assert not rest
-            run_iteration = self.run_iteration_ahead if self.is_ahead else self.run_iteration
-            totals = run_iteration(iteration, self.split(values))
+            totals = self.run_iteration(iteration, self.split(values))
             return [*totals, *chain.from_iterable(ctx.row_maxima[k].maxima for k in keys)]
 
         results = emit.loop(self.iterations, [*carried, *chain.from_iterable(maxima)], body)
         ctx.iterations = iterations_of(ctx, 0)
         for op, values in self.split(results).items():
-            ahead = self.is_ahead and is_wgmma(op)
-            ctx.registers[op.result] = finished_sums(emit, values) if ahead else values
-        if self.is_ahead and shares_tiles(ctx.graph):
-            # Nobody fills them again, but producers of other blocks wait before they leave.
-            ctx.slot = (self.iterations - 1) % ctx.stages
-            arrive_at_empty_barriers(ctx)
+            ctx.registers[op.result] = values
         self.take_maxima(keys, results[len(carried) :])
         for op in self.states:
             state = ctx.row_maxima[op.value, registers_of(op.result)]
@@ -124,105 +122,56 @@ class Loop:
         ctx.iterations = iterations_of(ctx, iteration)
         ctx.slot = ctx.emit.rem(iteration, ctx.stages)
         ctx.parity = ctx.emit.bits(iteration, 1)
-        ops = self.ops if ctx.graph.schedule.producer_warps > 0 else self.start_iteration(iteration)
-        totals: dict[Operation, list[SSAValue]] = {}
-        started: dict[Operation, StartedMatmul] = {}
-        interleavings = find_interleavings(ops)
-        later = {graph for interleaving in interleavings.values() for graph in interleaving.graphs}
-        for op in ops:
-            self.wait_for_matmuls(op, totals, started)
-            if isinstance(op, AwaitTilesOp):
-                await_tiles(ctx, iteration)
-            elif isinstance(op, ReleaseTilesOp):
-                release_tiles(ctx, op)
+        self.totals, self.started = {}, {}
+        for op in self.ops:
+            if isinstance(op, SCHEDULE_OPS):
+                self.run_schedule_op(op, iteration)
+            elif isinstance(op, threadblock.AccumulateOp):
+                if op in carried and op not in self.started and op not in self.totals:
+                    self.add_up(op, carried)
             elif is_alone(op):
                 self.running[op] = start(ctx, op, None)
-            elif isinstance(op, threadblock.MatmulOp) and op in interleavings:
+            elif isinstance(op, threadblock.MatmulOp) and op in self.interleavings:
                 total = total_of(op)
-                started[total] = self.start_with(interleavings[op], total, carried[total])
-            elif isinstance(op, threadblock.AccumulateOp):
-                if op in carried and op not in started and op not in totals:
-                    self.add_up(op, carried, totals, started)
-            elif op not in later:
+                started = self.start_with(self.interleavings[op], total, carried[total])
+                self.started[total] = started
+            elif op not in self.interleaved:
                 run_operation(ctx, op)
-        totals |= self.finished(started)
-        return list(chain.from_iterable(totals[op] for op in self.accumulators))
+        if missing := [op for op in self.accumulators if op not in self.totals]:
+            fail(missing[0], "is of matmuls that the loop does not wait for")
+        return list(chain.from_iterable(self.totals[op] for op in self.accumulators))
 
-    @cached_property
-    def is_ahead(self) -> bool:
-        """
-        Whether an iteration's matmuls run on while those of the next iteration are started.
-
-        So it is where nothing in the loop asks for their sums, and warps do not synchronize in it.
-        """
-        matmuls = [op for op in self.ops if isinstance(op, threadblock.MatmulOp)]
-        return (
-            self.ctx.graph.schedule.producer_warps > 0
-            and bool(matmuls)
-            and all(uses_wgmma(op) and adds_into(op.result) for op in matmuls)
-            and all(op.rescale is None for op in self.accumulators)
-            and not any(isinstance(op, BarrierOp) for op in self.ops)
-            and not find_interleavings(self.ops)
-        )
-
-    def run_iteration_ahead(
-        self, iteration: SSAValue, carried: dict[threadblock.AccumulateOp, list[SSAValue]]
-    ) -> list[SSAValue]:
-        """
-        One iteration whose matmuls are not waited for; the accumulators after it.
-
-        Those of the iteration before are, once this iteration's are started: the tensor cores
-        always have work. Then the tiles of that iteration are released.
-        """
-        ctx, emit = self.ctx, self.ctx.emit
-        ctx.iterations = iterations_of(ctx, iteration)
-        ctx.slot = slot = emit.rem(iteration, ctx.stages)
-        ctx.parity = emit.bits(iteration, 1)
-        await_tiles(ctx, iteration)
-        totals: dict[Operation, list[SSAValue]] = {}
-        started: dict[Operation, StartedMatmul] = {}
-        for op in filter(is_wgmma, self.accumulators):
-            self.add_up(op, carried, totals, started)
-        emit.insert(WgmmaWaitOp(len(started)))
-        totals |= self.totals_of(started, sums_of)
-        with emit.when(emit.less(0, iteration)):
-            ctx.slot = emit.rem(emit.add(iteration, ctx.stages - 1), ctx.stages)
-            self.release()
-        ctx.slot = slot
-        for op in self.ops:
-            if isinstance(op, threadblock.AccumulateOp):
-                if op in carried and op not in totals:
-                    self.add_up(op, carried, totals, {})
-            elif not isinstance(op, AwaitTilesOp | ReleaseTilesOp):
+    def run_schedule_op(self, op: Operation, iteration: SSAValue) -> None:
+        """Issue copies, wait for them or for matmuls, release tiles, or synchronize."""
+        ctx = self.ctx
+        match op:
+            case IssueCopiesOp():
+                copy_ahead(ctx, op, iteration)
+            case AwaitTilesOp():
+                await_tiles(ctx, iteration)
+            case ReleaseTilesOp():
+                release_tiles(ctx, op, iteration)
+            case AwaitMmaOp():
+                self.await_mma(op)
+            case _:
                 run_operation(ctx, op)
-        return list(chain.from_iterable(totals[op] for op in self.accumulators))
 
-    def release(self) -> None:
-        """Release the tiles of the iteration whose buffers are the present ones."""
-        for op in self.ops:
-            if isinstance(op, ReleaseTilesOp):
-                release_tiles(self.ctx, op)
-
-    def wait_for_matmuls(
-        self,
-        op: Operation,
-        totals: dict[Operation, list[SSAValue]],
-        started: dict[Operation, StartedMatmul],
-    ) -> None:
-        """Wait for the warpgroup matmuls that `op` needs, or must not run beside."""
-        is_barrier = isinstance(op, BarrierOp) and not self.run_through_barriers
-        if isinstance(op, ReleaseTilesOp) or is_barrier:
-            totals |= self.finished(started)
-            self.take()
-        elif self.running.keys() & needed_by(op):
-            self.take()
+    def await_mma(self, op: AwaitMmaOp) -> None:
+        """Wait for warpgroup matmuls, and take the sums or results that are there then."""
+        emit, pending = self.ctx.emit, op.pending.value.data
+        if pending:
+            emit.insert(WgmmaWaitOp(pending))
+        take = sums_of if pending else finish
+        for maker in [value.owner for value in op.tiles]:
+            if isinstance(maker, threadblock.AccumulateOp) and maker in self.started:
+                self.totals |= self.total(maker, take(emit, self.started.pop(maker)))
+            elif isinstance(maker, threadblock.MatmulOp) and maker in self.running:
+                self.ctx.registers[maker.result] = take(emit, self.running.pop(maker))
 
     def add_up(
         self,
         op: threadblock.AccumulateOp,
         carried: dict[threadblock.AccumulateOp, list[SSAValue]],
-        totals: dict[Operation, list[SSAValue]],
-        started: dict[Operation, StartedMatmul],
     ) -> None:
         """Add what an iteration has for the accumulator `op`, or start to."""
         sums = sums_with(op, self.ops)
@@ -230,15 +179,15 @@ class Loop:
             # They stand side by side.
             if all(each is op or each in self.waiting for each in sums):
                 self.waiting.clear()
-                started[sums[0]] = self.start_joined(sums, carried)
+                self.started[sums[0]] = self.start_joined(sums, carried)
             else:
                 self.waiting.add(op)
             return
         total = self.run_accumulate(op, carried[op])
         if isinstance(total, StartedMatmul):
-            started[op] = total
+            self.started[op] = total
         else:
-            totals[op] = total
+            self.totals[op] = total
 
     def start_joined(
         self,
@@ -260,56 +209,12 @@ class Loop:
             carried, _ = rescaled(self.ctx, op, carried, [])
         return start(self.ctx, interleaving.matmul, carried, interleaving.begin(self.ctx).compute)
 
-    def finished(self, started: dict[Operation, StartedMatmul]) -> dict[Operation, list[SSAValue]]:
-        """The accumulators whose matmuls were `started`, which are waited for: none are left."""
-        done = self.totals_of(started, finish)
-        started.clear()
-        return done
-
-    def totals_of(
-        self,
-        started: dict[Operation, StartedMatmul],
-        take: Callable[[Emitter, StartedMatmul], list[SSAValue]],
+    def total(
+        self, op: threadblock.AccumulateOp, slots: list[SSAValue]
     ) -> dict[Operation, list[SSAValue]]:
-        """The accumulators to which matmuls were `started`, by what `take` makes of these."""
-        found: dict[Operation, list[SSAValue]] = {}
-        for op, matmul in started.items():
-            assert isinstance(op, threadblock.AccumulateOp)
-            slots, sums = take(self.ctx.emit, matmul), sums_with(op, self.ops)
-            found |= split_slots(sums, slots) if len(sums) > 1 else {op: slots}
-        return found
-
-    def take(self) -> None:
-        """Wait for the matmuls whose results threads use: none are left."""
-        for op, matmul in self.running.items():
-            self.ctx.registers[op.result] = finish(self.ctx.emit, matmul)
-        self.running.clear()
-
-    @cached_property
-    def run_through_barriers(self) -> bool:
-        """
-        Whether matmuls run on while all threads synchronize: nothing that they read is rewritten.
-        """
-        written = {op for op in self.ops if writes(op)}
-        return not any(written & set(reads(op)) for op in self.ops if is_wgmma(op))
-
-    def start_iteration(self, iteration: SSAValue) -> Sequence[Operation]:
-        """
-        Wait for the iteration's tiles, and start the loads of a later iteration; what is left to
-        do.
-        """
-        ctx, emit = self.ctx, self.ctx.emit
-        staged = staged_loads(ctx)
-        if ctx.stages == 1 and staged:
-            copy_iteration(ctx, iteration, 0)
-        first, *rest = self.ops
-        run_operation(ctx, first)
-        if ctx.stages > 1:
-            later = emit.add(iteration, ctx.stages - 1)
-            with emit.when(emit.less(later, self.iterations)):
-                copy(ctx, staged, later, emit.rem(later, ctx.stages))
-            emit.insert(nvvm.CpAsyncCommitGroupOp())
-        return rest
+        """The sum `op`, or all that are batched with it, of the slots of their matmul."""
+        sums = sums_with(op, self.ops)
+        return split_slots(sums, slots) if len(sums) > 1 else {op: slots}
 
     def run_accumulate(
         self, op: threadblock.AccumulateOp, carried: list[SSAValue]
@@ -348,12 +253,12 @@ def is_alone(op: Operation) -> TypeGuard[threadblock.MatmulOp]:
     return uses_wgmma(op) and not adds_into(op.results[0])
 
 
-def needed_by(op: Operation) -> set[Operation]:
-    """What `op`, or the matmul that it adds to a sum, takes."""
-    found = {value.owner for value in op.operands if isinstance(value.owner, Operation)}
-    for each in [each for each in found if is_wgmma(each)]:
-        found.update(value.owner for value in each.operands if isinstance(value.owner, Operation))
-    return found
+def take_sums(ctx: KernelContext, op: AwaitMmaOp) -> None:
+    """Behind the loop, wait for the matmuls of its last iteration, and take their sums."""
+    for value in op.tiles:
+        if value not in ctx.registers:
+            fail(op, "waits for a matmul that the loop does not start")
+        ctx.registers[value] = finished_sums(ctx.emit, ctx.registers[value])
 
 
 def slots_of(op: threadblock.AccumulateOp) -> int:

@@ -5,14 +5,17 @@ from collections.abc import Sequence
 from xdsl.ir import Operation
 
 from mirage_mlir.dialects import nvvm, nvvm_hopper, thread, threadblock
-from mirage_mlir.dialects.layout import AwaitTileOp, BarrierOp, ConvertLayoutOp
+from mirage_mlir.dialects.layout import ConvertLayoutOp
+from mirage_mlir.dialects.pipeline import (
+    AwaitPreviousGridOp,
+    AwaitTileOp,
+    BarrierOp,
+    IssueCopiesOp,
+)
 from mirage_mlir.dialects.split_k import StorePartialSumOp
-from mirage_mlir.dialects.threadblock import Stage
 from mirage_mlir.passes.analysis.buffers import shared_layout
 from mirage_mlir.passes.analysis.tile_attributes import (
-    PROXY_FENCE,
     adds_into,
-    uses_wgmma,
 )
 from mirage_mlir.passes.codegen.access import fetch, write_shared
 from mirage_mlir.passes.codegen.context import KernelContext
@@ -28,7 +31,6 @@ from mirage_mlir.passes.codegen.split_k import store_partial_sum, total_of_parti
 from mirage_mlir.passes.codegen.stores import store_slots
 from mirage_mlir.passes.codegen.streams import Stream, StreamPieces, find_streams
 from mirage_mlir.passes.codegen.tile_barriers import await_tile
-from mirage_mlir.passes.layouts.wgmma_selection import written_for_wgmma
 
 CONSUMERS_BARRIER = 1
 """The number of the barrier at which the threads that compute synchronize; at 0 all of a block
@@ -70,11 +72,10 @@ def run_operation(ctx: KernelContext, op: Operation) -> None:
         case threadblock.StoreOp():
             run_store(ctx, op)
         case _:
-            # Loads are started ahead; a transpose is another view of the same memory; a matmul
+            # Copies are started ahead; a transpose is another view of the same memory; a matmul
             # that is added to an accumulator is computed there.
-            assert isinstance(
-                op, threadblock.LoadOp | threadblock.TransposeOp | threadblock.MatmulOp
-            )
+            views = (threadblock.LoadOp, threadblock.TransposeOp, threadblock.MatmulOp)
+            assert isinstance(op, (*views, IssueCopiesOp, AwaitPreviousGridOp))
 
 
 def run_wait(ctx: KernelContext, op: BarrierOp | AwaitTileOp) -> None:
@@ -89,22 +90,12 @@ def run_barrier(ctx: KernelContext, op: BarrierOp) -> None:
     """Wait for asynchronous loads where asked, then for all threads."""
     if op.pending is not None:
         ctx.emit.insert(nvvm.CpAsyncWaitGroupOp(op.pending.value.data))
-    in_iteration = op.stage.data == Stage.LOOP.value and op.pending is None
-    needs_fence = not in_iteration and written_for_wgmma(ctx.graph) and may_precede_wgmma(op)
-    if needs_fence or PROXY_FENCE in op.attributes:
+    if op.async_proxy_fence is not None:
         ctx.emit.insert(nvvm_hopper.FenceProxyOp())
     if op.cluster is not None:
         cluster_barrier(ctx)
     else:
         block_barrier(ctx)
-
-
-def may_precede_wgmma(op: BarrierOp) -> bool:
-    """Whether a warpgroup matmul follows, in this iteration of the loop or another."""
-    following = op.next_op
-    while following is not None and not uses_wgmma(following):
-        following = following.next_op
-    return following is not None or op.stage.data == Stage.LOOP.value
 
 
 def block_barrier(ctx: KernelContext) -> None:

@@ -5,41 +5,36 @@ One thread of the producer waits until a buffer is empty and starts tensor copie
 wait until it is full, each for itself, and no barrier of the block is needed (`tile_barriers`).
 """
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import filterfalse
 from math import prod
 
 from xdsl.dialects.builtin import (
-    ArrayAttr,
-    DenseArrayBase,
-    DictionaryAttr,
-    IntegerAttr,
-    StringAttr,
     i8,
-    i64,
 )
-from xdsl.ir import SSAValue
+from xdsl.ir import Operation, SSAValue
 
-from mirage_mlir.decisions.multicast import PartialCopy, partial_copy
-from mirage_mlir.decisions.packing import Packing
+from mirage_mlir.diagnostics import fail
 from mirage_mlir.dialects import kernel, nvvm_hopper, threadblock
-from mirage_mlir.dialects.layout import AwaitTileOp
-from mirage_mlir.dialects.threadblock import Stage
+from mirage_mlir.dialects.pipeline import (
+    PRODUCER,
+    AwaitReleaseOp,
+    FillBuffersOp,
+    IssueCopiesOp,
+    RefillBuffersOp,
+)
 from mirage_mlir.layouts.layout import WARP_THREADS
-from mirage_mlir.passes.analysis.buffers import copied_invariant_loads, is_staged, shared_layout
-from mirage_mlir.passes.analysis.tensor_loads import map_of
+from mirage_mlir.passes.analysis.buffers import copied_invariant_loads, shared_layout
 from mirage_mlir.passes.analysis.tensor_views import view_of
-from mirage_mlir.passes.analysis.tile_attributes import shares_tiles
 from mirage_mlir.passes.codegen.access import EVICT_FIRST, EVICT_LAST
 from mirage_mlir.passes.codegen.context import KernelContext
 from mirage_mlir.passes.codegen.emitter import Index
-from mirage_mlir.passes.codegen.loads import iterations_of, staged_loads, wait_for_previous_grid
+from mirage_mlir.passes.codegen.loads import iterations_of, loads_of_tiles, wait_for_previous_grid
+from mirage_mlir.passes.codegen.mapped_tensors import MappedTensor, mapped
 from mirage_mlir.passes.codegen.multicast_copies import in_block, own_rank, share_of, writers
 from mirage_mlir.passes.codegen.packing import (
-    packed_boxes,
     packed_origin,
-    packed_tile,
-    packing_of,
 )
 from mirage_mlir.passes.codegen.tile_barriers import (
     await_buffer,
@@ -51,6 +46,7 @@ from mirage_mlir.passes.codegen.tile_barriers import (
     parity_of,
     wait,
 )
+from mirage_mlir.passes.schedule.sections import sections_of
 from mirage_mlir.targets.tensor_map import BoxStart, TensorMap, box_starts
 
 BarrierOf = Callable[[KernelContext, Index], SSAValue]
@@ -58,69 +54,51 @@ BarrierOf = Callable[[KernelContext, Index], SSAValue]
 
 
 @dataclass(frozen=True)
-class MappedTensor:
+class ProducerPlan:
     """
-    A tensor in device memory as tensor copies see it.
+    What the schedule says that a producer does.
 
     Args:
-        root: the tensor.
-        offset: of the first element, in bytes.
-        boxes: what copies fetch.
-        tile: what boxes make together, in elements.
-        packing: how the tensor was rewritten, where the copies read that.
-        part: what each block copies, where a cluster shares the tile.
+        soon: loads of loop-invariant tiles that are copied before those of the loop.
+        loads: of the loop's tiles.
+        late: loads of loop-invariant tiles that are copied behind the first iterations.
+        first_iterations: whose tiles are copied to new buffers.
+        at_start: those of them that are copied before the previous grid has ended.
+        ahead: iterations whose copies are in flight once buffers are filled anew; None where all
+            iterations have buffers of their own.
+        awaits_release: whether it waits for all readers in the end.
     """
 
-    root: SSAValue
-    offset: int
-    boxes: TensorMap
-    tile: tuple[int, ...]
-    packing: Packing | None = None
-    part: PartialCopy | None = None
+    soon: list[threadblock.LoadOp]
+    loads: list[threadblock.LoadOp]
+    late: list[threadblock.LoadOp]
+    first_iterations: int
+    at_start: int
+    ahead: int | None
+    awaits_release: bool
 
-    def describe(self, name: str) -> DictionaryAttr:
-        """What the launch must know; `name` says which tensor it is."""
-        element = kernel.tensor_type(self.root).element_type
-        boxes = self.boxes
-        lists = {"dims": boxes.dims, "strides": boxes.strides, "box": boxes.box}
-        numbers = {"offset": self.offset, "swizzle": boxes.swizzle}
-        return DictionaryAttr(
-            {
-                "tensor": StringAttr(name),
-                **{key: DenseArrayBase.from_list(i64, [*each]) for key, each in lists.items()},
-                **{key: IntegerAttr(each, i64) for key, each in numbers.items()},
-                "element": StringAttr(str(element)),
-            }
+    @staticmethod
+    def of(graph: kernel.GraphDefinedOp) -> "ProducerPlan":
+        """That of a `graph` with producer warps; fails where edited text has none."""
+        ops = sections_of(graph)[PRODUCER]
+        filled = next((op for op in ops if isinstance(op, FillBuffersOp)), None)
+        if filled is None:
+            fail(graph, "has producer warps, and no threadblock.fill_buffers for them")
+        place = ops.index(filled)
+        return ProducerPlan(
+            [load for op in ops[:place] for load in loads_of_invariants(op)],
+            loads_of_tiles(filled),
+            [load for op in ops[place + 1 :] for load in loads_of_invariants(op)],
+            filled.iterations.value.data,
+            filled.at_start.value.data,
+            next((op.ahead.value.data for op in ops if isinstance(op, RefillBuffersOp)), None),
+            any(isinstance(op, AwaitReleaseOp) for op in ops),
         )
 
 
-def described(tensors: Sequence[tuple[MappedTensor, str]]) -> ArrayAttr[DictionaryAttr]:
-    """The tensor maps of a module, in the order of their numbers."""
-    return ArrayAttr([tensor.describe(name) for tensor, name in tensors])
-
-
-def mapped(op: threadblock.LoadOp) -> MappedTensor:
-    """The tensor that a load by tensor copies reads."""
-    view, boxes, tile = view_of(op.source), map_of(op), threadblock.shape_of(op.result)
-    assert boxes is not None, "assign-layouts asks first"
-    packing = packing_of(op) if op.packed is not None else None
-    offset = view.offset * boxes.element
-    if packing is not None:
-        packed = packed_boxes(packing, boxes)
-        assert packed is not None, "it would not be marked"
-        boxes, tile, offset = packed, packed_tile(packing), 0
-    if op.multicast is None:
-        return MappedTensor(view.root, offset, boxes, tile, packing)
-    part = partial_copy(boxes, tile, op.sharing_blocks)
-    assert part is not None, "it would not be marked"
-    return MappedTensor(view.root, offset, part.boxes, tile, packing, part)
-
-
-def mapped_tensors(graph: kernel.GraphDefinedOp) -> list[MappedTensor]:
-    """The tensor maps that a kernel with producers takes, each once."""
-    invariant = copied_invariant_loads(graph)
-    loads = [op for op in graph.body.block.ops if is_staged(op) or op in invariant]
-    return list(dict.fromkeys(mapped(op) for op in loads if isinstance(op, threadblock.LoadOp)))
+def loads_of_invariants(op: Operation) -> list[threadblock.LoadOp]:
+    """The loads of the loop-invariant tiles that `op` copies."""
+    return loads_of_tiles(op) if isinstance(op, IssueCopiesOp) else []
 
 
 class Producer:
@@ -150,10 +128,10 @@ class Producer:
         self.maps = maps
         self.available = available
         self.launches_dependents = launches_dependents
-        self.loads = staged_loads(ctx)
-        self.invariants = copied_invariant_loads(ctx.graph)
+        self.plan = ProducerPlan.of(ctx.graph)
+        self.loads = self.plan.loads
         self.iterations = prod(ctx.graph.loop_sizes)
-        self.first_iterations = min(ctx.stages, self.iterations)
+        self.first_iterations = self.plan.first_iterations
         self.before_wait = [op for op in self.loads if self.is_available(op)]
         """The loads of what is there when the kernel starts."""
         self.after_wait = [op for op in self.loads if not self.is_available(op)]
@@ -178,13 +156,13 @@ class Producer:
         slots = range(ctx.stages)
         full = [full_barrier(ctx, slot) for slot in slots]
         first = [early_barrier(ctx, slot) for slot in slots] if self.is_paced else full
-        initialise(ctx, [*first, *(invariant_barrier(ctx, op) for op in self.invariants)], 1)
+        invariant = copied_invariant_loads(ctx.graph)
+        initialise(ctx, [*first, *(invariant_barrier(ctx, op) for op in invariant)], 1)
         ctx.emit.insert(nvvm_hopper.FenceMBarrierInitOp())
-        available = [op for op in self.invariants if self.is_available(op)]
-        self.copy_invariants(available, Stage.INVARIANT)
+        self.copy_invariants(filter(self.is_available, self.plan.soon))
         first_barrier = early_barrier if self.is_paced else full_barrier
         self.fill(self.before_wait, first_barrier, 0, self.at_start)
-        self.copy_invariants(available, Stage.POST)
+        self.copy_invariants(filter(self.is_available, self.plan.late))
         if self.is_paced:
             initialise(ctx, full, 1)
             ctx.emit.insert(nvvm_hopper.FenceMBarrierInitOp())
@@ -196,7 +174,7 @@ class Producer:
         """Iterations whose tiles are on their way before the first of them has come."""
         if not self.is_paced:
             return self.first_iterations
-        return min(self.first_iterations, self.ctx.graph.schedule.iterations_at_start)
+        return self.plan.at_start
 
     def run(self) -> None:
         """
@@ -209,8 +187,9 @@ class Producer:
             wait_for_previous_grid(self.ctx, self.available, launches_dependents=False)
         else:
             self.copy_after_wait()
-        self.refill()
-        if shares_tiles(self.ctx.graph):
+        if self.plan.ahead is not None:
+            self.refill(self.plan.ahead)
+        if self.plan.awaits_release:
             self.await_readers()
 
     def copy_after_wait(self) -> None:
@@ -218,10 +197,9 @@ class Producer:
         wait_for_previous_grid(
             self.ctx, self.available, launches_dependents=self.launches_dependents
         )
-        later = [op for op in self.invariants if not self.is_available(op)]
-        self.copy_invariants(later, Stage.INVARIANT)
+        self.copy_invariants(filterfalse(self.is_available, self.plan.soon))
         self.fill(self.after_wait, full_barrier, 0, self.first_iterations)
-        self.copy_invariants(later, Stage.POST)
+        self.copy_invariants(filterfalse(self.is_available, self.plan.late))
 
     def fill_in_pace(self) -> None:
         """Fill the buffers that are left with what is there already, one when another has come."""
@@ -255,10 +233,9 @@ class Producer:
         self.expect_bytes(loads, barrier(self.ctx, iteration))
         self.copy(loads, iteration, iteration, barrier(self.ctx, iteration))
 
-    def refill(self) -> None:
+    def refill(self, ahead: int) -> None:
         """Copy the tiles of the remaining iterations, each once its buffer is empty."""
         ctx, emit = self.ctx, self.ctx.emit
-        ahead = ctx.graph.schedule.iterations_ahead
 
         def body(number: SSAValue, _: list[SSAValue]) -> list[SSAValue]:
             iteration = emit.add(number, self.first_iterations)
@@ -273,8 +250,7 @@ class Producer:
             self.copy(self.loads, iteration, slot, full_barrier(ctx, slot), shared=True)
             return []
 
-        if self.iterations > self.first_iterations:
-            emit.loop(self.iterations - self.first_iterations, [], body)
+        emit.loop(self.iterations - self.first_iterations, [], body)
 
     def await_readers(self) -> None:
         """Wait until all blocks have read all: no block may leave while others arrive there."""
@@ -288,11 +264,9 @@ class Producer:
 
         emit.loop(self.first_iterations, [], body)
 
-    def copy_invariants(self, loads: Sequence[threadblock.LoadOp], stage: Stage) -> None:
-        """Start the copies of those loop-invariant tiles which are waited for in a stage."""
-        waits = [op for op in self.ctx.graph.body.block.ops if isinstance(op, AwaitTileOp)]
-        waited = [op.tile.owner for op in waits if op.stage.data == stage.value]
-        for op in [op for op in loads if op in waited]:
+    def copy_invariants(self, loads: Iterable[threadblock.LoadOp]) -> None:
+        """Start the copies of loop-invariant tiles, each of which has a barrier of its own."""
+        for op in loads:
             self.ctx.emit.location = op.location
             barrier = invariant_barrier(self.ctx, op)
             self.expect_bytes([op], barrier)

@@ -10,15 +10,16 @@ others.
 """
 
 from collections.abc import Sequence
+from math import prod
 
 from xdsl.dialects.builtin import i8
 from xdsl.ir import SSAValue
 
 from mirage_mlir.decisions.schedule import MBARRIER_BYTES
 from mirage_mlir.dialects import nvvm, nvvm_hopper, threadblock
-from mirage_mlir.dialects.layout import AwaitTileOp, ReleaseTilesOp
+from mirage_mlir.dialects.pipeline import AwaitTileOp, ReleaseTilesOp
 from mirage_mlir.passes.analysis.buffers import copied_invariant_loads
-from mirage_mlir.passes.analysis.tile_attributes import PROXY_FENCE, shares_tiles
+from mirage_mlir.passes.analysis.tile_attributes import shares_tiles
 from mirage_mlir.passes.codegen.context import KernelContext
 from mirage_mlir.passes.codegen.emitter import Index
 from mirage_mlir.passes.codegen.multicast_copies import in_block, is_writer
@@ -93,16 +94,34 @@ def await_tile(ctx: KernelContext, op: AwaitTileOp) -> None:
     wait(ctx, invariant_barrier(ctx, load), 0)
 
 
-def release_tiles(ctx: KernelContext, op: ReleaseTilesOp) -> None:
+def release_tiles(ctx: KernelContext, op: ReleaseTilesOp, iteration: SSAValue) -> None:
+    """Say that this warp has read the tiles of `iteration`, or of one before it."""
+    emit = ctx.emit
+    if op.behind is None:
+        return release(ctx, op)
+    behind, present = op.behind.value.data, ctx.slot
+    with emit.when(emit.less(behind - 1, iteration)):
+        ctx.slot = emit.rem(emit.add(iteration, ctx.stages - behind), ctx.stages)
+        release(ctx, op)
+    ctx.slot = present
+
+
+def release_last_tiles(ctx: KernelContext) -> None:
+    """Say that this warp has read the tiles of the last iteration: nobody writes there anew."""
+    ctx.slot = (prod(ctx.graph.loop_sizes) - 1) % ctx.stages
+    arrive_at_empty_barriers(ctx)
+
+
+def release(ctx: KernelContext, op: ReleaseTilesOp) -> None:
     """
-    Say that this warp has read the tiles of the present iteration, to all blocks that write there.
+    Say that this warp has read the present buffers, to all blocks that write there.
 
     An arrival orders what threads read before what threads write, but not before what copies
     write, which go another way to shared memory: without the fence, here or in a barrier since
     then, copies overtook `ldmatrix` on an H200 where three blocks shared a multiprocessor.
     """
     emit = ctx.emit
-    if PROXY_FENCE in op.attributes:
+    if op.async_proxy_fence is not None:
         emit.insert(nvvm_hopper.FenceProxyOp())
     emit.insert(nvvm.BarWarpSyncOp(emit.i32(-1)))
     arrive_at_empty_barriers(ctx)

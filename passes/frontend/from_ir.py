@@ -57,6 +57,8 @@ class Piece:
     joined: tuple[JoinedResult, ...]
     """For each of `results` which of the program's outputs, side by side, it is."""
     program: Program
+    notes: tuple[tuple[Operation, str], ...] = ()
+    """What is not as good as it might be: the operator, and why."""
 
     @cached_property
     def arguments(self) -> tuple[SSAValue, ...]:
@@ -330,4 +332,5 @@ def _read(reader: _Reader, results: Sequence[SSAValue]) -> Piece:
         tuple(results),
         resolved.results,
         resolved.program,
+        tuple((reader.makers[step], reason) for step, reason in resolved.notes),
     )

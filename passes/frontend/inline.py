@@ -1,6 +1,6 @@
 """Functions that call pieces of themselves, and the calls replaced by what is called."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from xdsl.dialects.builtin import ModuleOp
@@ -11,6 +11,7 @@ from xdsl.rewriter import Rewriter
 from mirage_mlir.dialects.candidate import kept_programs
 from mirage_mlir.passes.frontend.piece_extraction import PieceCut
 from mirage_mlir.passes.frontend.plan import stays
+from mirage_mlir.passes.frontend.strided_views import is_strided_view
 
 
 @dataclass(frozen=True)
@@ -54,9 +55,20 @@ def flattened(function: FuncOp, pieces: Mapping[str, FuncOp]) -> Flat:
     first = _merge_equal(copy.body.block)
     cuts: list[PieceCut] = []
     for body, results in bodies:
-        operators = dict.fromkeys(first.get(op, op) for op in body)
-        cuts.append(PieceCut(tuple(operators), tuple(_left(value, first) for value in results)))
+        operators = tuple(dict.fromkeys(first.get(op, op) for op in body))
+        inside = tuple(op for op in operators if not _is_view_of_outside(op, operators))
+        cuts.append(PieceCut(inside, tuple(_left(value, first) for value in results)))
     return Flat(copy, tuple(cuts))
+
+
+def _is_view_of_outside(op: Operation, operators: Sequence[Operation]) -> bool:
+    """Whether `op` is a view of what a piece reads: a kernel reads that by its strides."""
+    if not is_strided_view(op):
+        return False
+    source = op.operands[0].owner
+    while isinstance(source, Operation) and is_strided_view(source):
+        source = source.operands[0].owner
+    return source not in operators
 
 
 def _left(value: SSAValue, merged: Mapping[Operation, Operation]) -> SSAValue:

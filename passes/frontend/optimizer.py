@@ -105,10 +105,13 @@ class Optimizer:
         """The function as one piece; None where it is too large or holds what no piece can."""
         try:
             with self.report.phase("reading"):
-                return whole_piece(self.function, MAX_OPERATORS)
+                piece = whole_piece(self.function, MAX_OPERATORS)
         except InPiecesError as error:
             remark(error.op, str(error))
             return None
+        for op, reason in piece.notes:
+            remark(op, reason, detail=True)
+        return piece
 
     def _found(self, alone: float) -> list[Plan]:
         """

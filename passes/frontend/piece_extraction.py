@@ -261,16 +261,20 @@ def _in_order(operations: Iterable[Operation]) -> list[Operation]:
 
 def read_or_remark(cut: PieceCut, said: Said) -> Piece | None:
     """A part of a function as a piece; None where it is none, with a remark not yet `said`."""
+    piece: Piece | None = None
     try:
-        return read_piece(cut.operators, cut.results)
+        piece = read_piece(cut.operators, cut.results)
+        notes = piece.notes
     except UnsupportedError as error:
-        op, message = error.op, f"is not fused with some of its neighbours: {error}"
+        notes = ((error.op, f"is not fused with some of its neighbours: {error}"),)
     except RolesError as error:
-        op, message = _made(cut.results)[0], f"is not fused with all before it: the piece {error}"
-    if (op, message) not in said:
-        said.add((op, message))
-        remark(op, message, detail=True)
-    return None
+        reason = f"is not fused with all before it: the piece {error}"
+        notes = ((_made(cut.results)[0], reason),)
+    for note in notes:
+        if note not in said:
+            said.add(note)
+            remark(*note, detail=True)
+    return piece
 
 
 def partition(

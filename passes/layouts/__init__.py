@@ -1,1 +1,1 @@
-"""The parts of `select-mma` and `assign-layouts`: who multiplies tiles, and where they live."""
+"""The parts of `assign-layouts`: registers or shared memory for each tile, and the layout there."""

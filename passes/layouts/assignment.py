@@ -6,6 +6,7 @@ from math import prod
 from xdsl.dialects.builtin import UnitAttr
 from xdsl.ir import Operation, SSAValue
 
+from mirage_mlir.decisions.registers import GROUP_WARPS
 from mirage_mlir.diagnostics import fail
 from mirage_mlir.dialects import thread, threadblock
 from mirage_mlir.dialects.layout import (
@@ -19,6 +20,7 @@ from mirage_mlir.dialects.split_k import StorePartialSumOp
 from mirage_mlir.dialects.threadblock import Stage
 from mirage_mlir.layouts.layout import (
     MMA_DEPTH,
+    WARP_THREADS,
     RegisterLayout,
     SharedLayout,
     as_matrix,
@@ -43,6 +45,7 @@ from mirage_mlir.passes.analysis.tile_attributes import (
     resident_slots,
     split_warp_bits,
     stored_run,
+    uses_wgmma,
     widest_run,
 )
 from mirage_mlir.passes.layouts.places import (
@@ -119,6 +122,9 @@ class LayoutAssignment(TilePlaces):
 
     def matmul(self, op: threadblock.MatmulOp) -> None:
         """Operands in shared memory, but for chained ones; the result where MMAs leave it."""
+        warps = prod(op.warp_counts) * (GROUP_WARPS if uses_wgmma(op) else 1)
+        if warps * WARP_THREADS > self.threads:
+            fail(op, f"is for {warps} warps, and its block has {self.threads // WARP_THREADS}")
         for index in (0, 1):
             if index == 0 and op.chained is not None:
                 self.chained_operand(op)

@@ -1,57 +1,26 @@
-"""
-Matmuls of few rows with one right side, which warpgroups compute as one.
-
-A `wgmma` takes 64 columns of the right side as its rows, and as its columns the rows of the left
-side, 8 at a time: what it reads of the right side counts, not how many these are. So left sides
-that threads write lie one behind the other, each from a multiple of 8 lines on, and one matmul has
-all.
-"""
+"""The common buffers of batched matmuls (see `mma.batches`), and their sums."""
 
 from collections.abc import Sequence
 from math import prod
 
 from xdsl.ir import Operation, SSAValue
 
-from mirage_mlir.decisions.wgmma import COLUMN_STEP, ITEM_BYTES, MAX_COLUMNS, MAX_SUMS, WGMMA_ROWS
+from mirage_mlir.decisions.wgmma import ITEM_BYTES, WGMMA_ROWS
 from mirage_mlir.diagnostics import fail
-from mirage_mlir.dialects import kernel, thread, threadblock
-from mirage_mlir.dialects.common import i64_array
+from mirage_mlir.dialects import kernel, threadblock
 from mirage_mlir.dialects.layout import (
     ConvertLayoutOp,
     SharedAttr,
     layout_of,
     set_layout,
 )
-from mirage_mlir.layouts.layout import round_up, swizzled_tile
-from mirage_mlir.passes.analysis.accumulators import accumulators
+from mirage_mlir.layouts.layout import swizzled_tile
+from mirage_mlir.passes.analysis.accumulators import batch_lines
 from mirage_mlir.passes.analysis.tile_attributes import (
-    adds_into,
     batch_place,
     matmul_sizes,
     registers_of,
-    uses_wgmma,
 )
-from mirage_mlir.passes.layouts.chains import Warps
-
-
-def batch_matmuls(graph: kernel.GraphDefinedOp) -> None:
-    """Let left sides of matmuls of one right side share a buffer where that is possible."""
-    found: dict[tuple[SSAValue, Warps, int], list[threadblock.MatmulOp]] = {}
-    for op in graph.body.block.ops:
-        if isinstance(op, threadblock.MatmulOp) and can_be_batched(op):
-            key = (op.rhs, op.warp_counts, matmul_sizes(op)[2])
-            found.setdefault(key, []).append(op)
-    number = 0
-    for ops in found.values():
-        columns = sum(lines_of(op) for op in ops)
-        slots = sum(len(accumulators(op).offsets) for op in ops)
-        if len(ops) == 1 or columns > MAX_COLUMNS or slots > MAX_SUMS:
-            continue
-        start = 0
-        for op in ops:
-            op.batched = i64_array([number, start])
-            start += lines_of(op)
-        number += 1
 
 
 def share_buffers(graph: kernel.GraphDefinedOp) -> None:
@@ -61,7 +30,7 @@ def share_buffers(graph: kernel.GraphDefinedOp) -> None:
         if isinstance(op, threadblock.MatmulOp) and (place := batch_place(op)) is not None:
             groups.setdefault(place[0], []).append(op)
     for ops in groups.values():
-        columns = sum(lines_of(op) for op in ops)
+        columns = sum(batch_lines(op) for op in ops)
         for op in ops:
             written, attribute = op.lhs.owner, layout_of(op.lhs)
             if not isinstance(written, ConvertLayoutOp) or not isinstance(attribute, SharedAttr):
@@ -69,21 +38,6 @@ def share_buffers(graph: kernel.GraphDefinedOp) -> None:
             depth, swizzle = matmul_sizes(op)[2], attribute.layout.swizzle
             set_layout(written, SharedAttr.of(swizzled_tile(columns, depth, ITEM_BYTES, swizzle)))
             written.batched = op.batched
-
-
-def can_be_batched(op: threadblock.MatmulOp) -> bool:
-    """Whether threads write the few rows of a matmul of the loop, for it alone."""
-    if not uses_wgmma(op) or op.swapped is None or not adds_into(op.result):
-        return False
-    (use,) = op.result.uses
-    alone = len(list(op.lhs.uses)) == 1 and len(use.operation.operands) == 1
-    written = isinstance(op.lhs.owner, thread.GraphOp | threadblock.MatmulOp)
-    return alone and written and op.warp_counts[0] == 1
-
-
-def lines_of(op: threadblock.MatmulOp) -> int:
-    """Lines of the left side in shared memory: the instruction's columns."""
-    return round_up(matmul_sizes(op)[0], COLUMN_STEP)
 
 
 def sums_with(
@@ -157,4 +111,4 @@ def split_slots(
 def wgmma_columns(sums: Sequence[threadblock.AccumulateOp]) -> int:
     """The columns of the `wgmma` instruction in the batched matmul."""
     matmuls = [op.value.owner for op in sums]
-    return sum(lines_of(op) for op in matmuls if isinstance(op, threadblock.MatmulOp))
+    return sum(batch_lines(op) for op in matmuls if isinstance(op, threadblock.MatmulOp))

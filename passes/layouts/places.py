@@ -17,6 +17,8 @@ from mirage_mlir.dialects.layout import (
     SharedAttr,
     layout_of,
     set_layout,
+    set_shared_buffer,
+    shared_buffer,
 )
 from mirage_mlir.dialects.threadblock import Stage
 from mirage_mlir.layouts.layout import (
@@ -30,7 +32,6 @@ from mirage_mlir.layouts.layout import (
 )
 from mirage_mlir.passes.analysis.buffers import buffer_of
 from mirage_mlir.passes.analysis.tile_attributes import (
-    ZERO_PADDING,
     blocked_run,
     item_bytes,
     matmul_sizes,
@@ -70,7 +71,7 @@ def pad_depth(value: SSAValue) -> None:
     pitch = max(layout.row, layout.column)
     size = round_up(layout.size, pitch * MMA_DEPTH)
     set_layout(op, SharedAttr.of(replace(layout, size=size)))
-    op.attributes[ZERO_PADDING] = UnitAttr()
+    set_shared_buffer(op, replace(shared_buffer(op), zero_padding=True))
 
 
 def merging_graph(value: SSAValue, own: SSAValue, top: SSAValue) -> thread.GraphOp:

@@ -15,6 +15,7 @@ from mirage_mlir.dialects.layout import (
     SharedAttr,
     layout_of,
     set_layout,
+    shared_buffer,
 )
 from mirage_mlir.dialects.threadblock import Stage
 from mirage_mlir.layouts.banks import (
@@ -45,7 +46,6 @@ from mirage_mlir.passes.analysis.buffers import (
 from mirage_mlir.passes.analysis.copy_shapes import copy_shape
 from mirage_mlir.passes.analysis.tensor_loads import boxed_layouts
 from mirage_mlir.passes.analysis.tile_attributes import (
-    ZERO_PADDING,
     blocked_run,
     broadcast_sides,
     exchanges_sides,
@@ -54,7 +54,7 @@ from mirage_mlir.passes.analysis.tile_attributes import (
     reduced_sides,
     uses_wgmma,
 )
-from mirage_mlir.passes.layouts.wgmma_selection import read_by_wgmma
+from mirage_mlir.passes.layouts.wgmma_operands import read_by_wgmma
 
 PASS_COST = 8
 """Of the banks of shared memory: 128 bytes in one cycle. The costs of the others are in its units:
@@ -169,7 +169,7 @@ class TileLayouts:
         if matrix:
             # The tensor core reads whole fragments, past a tile's edge too.
             run = round_up(run, MMA_DEPTH)
-        if ZERO_PADDING in op.attributes:
+        if shared_buffer(op).zero_padding:
             lines = round_up(lines, MMA_DEPTH)
         return (run, lines) if columns_first else (lines, run)
 

@@ -6,27 +6,18 @@ from xdsl.dialects.builtin import UnitAttr
 from xdsl.ir import Operation, SSAValue
 
 from mirage_mlir.dialects import threadblock
-from mirage_mlir.dialects.layout import (
-    AwaitTileOp,
-    BarrierOp,
-    ConvertLayoutOp,
-    SharedAttr,
-    layout_of,
-)
+from mirage_mlir.dialects.layout import ConvertLayoutOp, SharedAttr, layout_of
+from mirage_mlir.dialects.pipeline import SCHEDULE_OPS, AwaitTileOp, BarrierOp, IssueCopiesOp
 from mirage_mlir.dialects.split_k import StorePartialSumOp
-from mirage_mlir.dialects.threadblock import Stage
 from mirage_mlir.passes.analysis.buffers import (
     buffer_of,
     is_invariant_load,
     is_tensor_copy,
     maxima_of,
 )
-from mirage_mlir.passes.analysis.tile_attributes import (
-    PROXY_FENCE,
-    adds_into,
-)
+from mirage_mlir.passes.analysis.tile_attributes import adds_into
 from mirage_mlir.passes.layouts.batched_matmuls import brought_together
-from mirage_mlir.passes.layouts.wgmma_selection import read_by_wgmma
+from mirage_mlir.passes.layouts.wgmma_operands import read_by_wgmma
 
 
 def in_shared(value: SSAValue) -> bool:
@@ -36,7 +27,7 @@ def in_shared(value: SSAValue) -> bool:
 
 def reads(op: Operation) -> list[Operation]:
     """The buffers in shared memory that `op` reads."""
-    if isinstance(op, threadblock.TransposeOp) or is_added(op):
+    if isinstance(op, (threadblock.TransposeOp, *SCHEDULE_OPS)) or is_added(op):
         return []
     operands = [op.input] if isinstance(op, ConvertLayoutOp) else [*op.operands]
     if isinstance(op, threadblock.AccumulateOp) and isinstance(op.value.owner, Operation):
@@ -91,7 +82,9 @@ class Hazards:
         self.read.clear()
 
 
-def with_barriers(ops: list[Operation], stage: Stage, hazards: Hazards) -> list[Operation]:
+def with_barriers(
+    ops: list[Operation], hazards: Hazards, *, in_loop: bool = False
+) -> list[Operation]:
     """
     `ops` with a barrier in front of each that reads or overwrites what others touched.
 
@@ -103,9 +96,9 @@ def with_barriers(ops: list[Operation], stage: Stage, hazards: Hazards) -> list[
     for op in ops:
         cluster = any(buffer in parts for buffer in reads(op))
         if cluster or hazards.conflict(op):
-            barrier = BarrierOp(stage.value, cluster=cluster)
-            if stage == Stage.LOOP and any(map(is_for_groups, hazards.written)):
-                barrier.attributes[PROXY_FENCE] = UnitAttr()
+            barrier = BarrierOp(cluster=cluster)
+            if in_loop and any(map(is_for_groups, hazards.written)):
+                barrier.async_proxy_fence = UnitAttr()
             ordered.append(barrier)
             hazards.clear()
             parts = set() if cluster else parts
@@ -123,34 +116,34 @@ def invariant_part(
     if not resident:
         return ordered
     waits = any(isinstance(op, BarrierOp) and op.pending is not None for op in ordered)
-    return [*ordered, BarrierOp(Stage.INVARIANT.value, None if waits else pending)]
+    return [*ordered, BarrierOp(None if waits else pending)]
 
 
 def in_invariant_order(
     ops: list[Operation], pending: int, *, looped: bool = True
 ) -> list[Operation]:
     """
-    What happens before the loop, with a wait for the loads that it reads itself.
+    What happens before the loop, with a wait for the copies of tiles that it reads itself.
 
     Where there is no loop, a matmul starts when its own tiles have come: what only later
-    operations read may come while it runs.
+    operations read is a second group of copies, which may come while it runs.
     """
     loads = [op for op in ops if isinstance(op, threadblock.LoadOp)]
     rest = [op for op in ops if op not in loads]
     later = [] if looped else read_after_matmul(loads, rest)
-    for op in later:
-        op.separate_wait = UnitAttr()
     soon = [op for op in loads if op not in later]
-    ordered: list[Operation] = [*soon, *later]
+    groups = [[op.result for op in group if in_shared(op.result)] for group in (soon, later)]
+    issued = [IssueCopiesOp(group) for group in groups if group]
+    ordered: list[Operation] = [*soon, *later, *issued]
     done = 0
     for loaded, left in ((soon, pending + bool(later)), (later, pending)):
         places = range(done, len(rest))
         place = next((p for p in places if any(b in loaded for b in reads(rest[p]))), None)
         if place is not None:
-            ordered += with_barriers(rest[done:place], Stage.INVARIANT, Hazards())
-            ordered.append(BarrierOp(Stage.INVARIANT.value, left))
+            ordered += with_barriers(rest[done:place], Hazards())
+            ordered.append(BarrierOp(left))
             done = place
-    return [*ordered, *with_barriers(rest[done:], Stage.INVARIANT, Hazards())]
+    return [*ordered, *with_barriers(rest[done:], Hazards())]
 
 
 def read_after_matmul(
@@ -167,16 +160,24 @@ def read_after_matmul(
 def loop_part(ops: list[Operation], stages: int) -> list[Operation]:
     """
     One iteration: all threads synchronize when its tiles have come and the oldest buffers are free.
+
+    Then they issue the copies of a later iteration into these. With one stage there is but one
+    iteration, whose copies come first. The loads themselves stay out: they are the prologue's.
     """
     if not ops:
         return []
-    top = BarrierOp(Stage.LOOP.value, max(0, stages - 2))
     loads = [op for op in ops if isinstance(op, threadblock.LoadOp)]
+    tiles = [op.result for op in loads]
+    top: list[Operation] = [BarrierOp(max(0, stages - 2))]
+    if stages > 1:
+        top.append(IssueCopiesOp(tiles, ahead=stages - 1))
+    elif tiles:
+        top.insert(0, IssueCopiesOp(tiles, ahead=0))
     # Matmuls of loaded tiles first: the tensor cores work while threads do the rest.
     matmuls = [op for op in ops if of_loaded_tiles(op)]
     rest = [op for op in ops if op not in loads and op not in matmuls]
     ordered = brought_together([*matmuls, *rest])
-    return [top, *loads, *with_barriers(ordered, Stage.LOOP, Hazards())]
+    return [*top, *with_barriers(ordered, Hazards(), in_loop=True)]
 
 
 def is_for_groups(op: Operation) -> bool:
@@ -192,9 +193,9 @@ def before_pipeline(ops: list[Operation]) -> list[Operation]:
     barriers = [op for op in ordered if isinstance(op, BarrierOp)]
     loads = any(isinstance(op, threadblock.LoadOp) and in_shared(op.result) for op in rest)
     if loads and all(op.pending is None for op in barriers):
-        return [*ordered, BarrierOp(Stage.INVARIANT.value, 0)]
+        return [*ordered, BarrierOp(0)]
     behind = ordered[ordered.index(barriers[-1]) + 1 :] if barriers else ordered
-    return [*ordered, BarrierOp(Stage.INVARIANT.value)] if any(map(writes, behind)) else ordered
+    return [*ordered, BarrierOp()] if any(map(writes, behind)) else ordered
 
 
 def with_awaits(
@@ -207,27 +208,25 @@ def with_awaits(
     go on wait before they know that: none may end while copies are on their way to it.
     """
     copied = [op for op in invariant if is_invariant_load(op) and is_tensor_copy(op)]
-    found = awaiting(invariant, copied, Stage.INVARIANT)
+    found = awaiting(invariant, copied)
     waited = {op.tile.owner for op in found if isinstance(op, AwaitTileOp)}
     copied = [op for op in copied if op not in waited]
     looped = [op for op in copied if any(op in reads(user) for user in loop)]
-    found += [AwaitTileOp(Stage.INVARIANT.value, op.result) for op in looped]
+    found += [AwaitTileOp(op.result) for op in looped]
     later = [op for op in copied if op not in looped]
     if any(isinstance(op, BarrierOp) and op.cluster is not None for op in post):
-        return found, [*(AwaitTileOp(Stage.POST.value, op.result) for op in later), *post]
-    return found, awaiting(post, later, Stage.POST)
+        return found, [*(AwaitTileOp(op.result) for op in later), *post]
+    return found, awaiting(post, later)
 
 
-def awaiting(
-    ops: list[Operation], copied: list[threadblock.LoadOp], stage: Stage
-) -> list[Operation]:
+def awaiting(ops: list[Operation], copied: list[threadblock.LoadOp]) -> list[Operation]:
     """`ops` with a wait in front of the first reader of each tile that was `copied`."""
     ordered: list[Operation] = []
     left = list(copied)
     for op in ops:
         needed = [load for load in left if load in reads(op)]
         left = [load for load in left if load not in needed]
-        ordered += [AwaitTileOp(stage.value, load.result) for load in needed]
+        ordered += [AwaitTileOp(load.result) for load in needed]
         ordered.append(op)
     return ordered
 
@@ -288,18 +287,18 @@ def post_part(ops: list[Operation], after_loop: bool) -> list[Operation]:
     ops = [*by_barriers(sums), *by_barriers([op for op in ops if op not in sums])]
     first: list[Operation] = []
     if after_loop and any(writes(op) for op in ops):
-        first = [BarrierOp(Stage.POST.value)]
+        first = [BarrierOp()]
     elif not after_loop and any(isinstance(op, threadblock.AccumulateOp) for op in ops):
-        first = [BarrierOp(Stage.POST.value, 0)]
-    return [*first, *with_barriers(ops, Stage.POST, Hazards())]
+        first = [BarrierOp(0)]
+    return [*first, *with_barriers(ops, Hazards())]
 
 
 def through_scratch(ops: list[Operation]) -> list[Operation]:
     """What each block does until it has left its parts, and what the last one does with them."""
     leading = leading_to(ops, {op for op in ops if isinstance(op, StorePartialSumOp)})
     return [
-        BarrierOp(Stage.POST.value, 0),
-        *with_barriers(leading, Stage.POST, Hazards()),
-        BarrierOp(Stage.POST.value, cluster=True),
-        *with_barriers([op for op in ops if op not in leading], Stage.POST, Hazards()),
+        BarrierOp(0),
+        *with_barriers(leading, Hazards()),
+        BarrierOp(cluster=True),
+        *with_barriers([op for op in ops if op not in leading], Hazards()),
     ]

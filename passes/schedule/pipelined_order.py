@@ -6,17 +6,17 @@ Threads work while warpgroup matmuls run, and synchronize as seldom as two buffe
 compute allow.
 """
 
+from collections.abc import Sequence
+from dataclasses import replace
+
 from xdsl.dialects.builtin import UnitAttr
-from xdsl.ir import Operation
+from xdsl.ir import Operation, SSAValue
 
 from mirage_mlir.dialects import threadblock
-from mirage_mlir.dialects.layout import AwaitTilesOp, BarrierOp, ReleaseTilesOp
-from mirage_mlir.dialects.threadblock import Stage
+from mirage_mlir.dialects.layout import set_shared_buffer, shared_buffer
+from mirage_mlir.dialects.pipeline import AwaitTilesOp, BarrierOp, ReleaseTilesOp
 from mirage_mlir.passes.analysis.buffers import is_staged
 from mirage_mlir.passes.analysis.tile_attributes import (
-    DOUBLE_BUFFERED,
-    PROXY_FENCE,
-    ZERO_PADDING,
     adds_into,
     maker,
     uses_wgmma,
@@ -38,6 +38,16 @@ def pipelined_loop(ops: list[Operation]) -> list[Operation]:
     """
     One iteration where producers copy its tiles: warps wait for those, not for each other.
 
+    The loads themselves stay out: they are the prologue's.
+    """
+    tiles = [op.result for op in ops if isinstance(op, threadblock.LoadOp)]
+    return [AwaitTilesOp(tiles), *released(early_barriers(with_few_barriers(ops)), tiles)]
+
+
+def with_few_barriers(ops: list[Operation]) -> list[Operation]:
+    """
+    What consumer warps do in one iteration of `ops`, in order, with barriers.
+
     They synchronize only where one reads or overwrites what others of them touched, in this
     iteration or in the one before.
     """
@@ -48,16 +58,15 @@ def pipelined_loop(ops: list[Operation]) -> list[Operation]:
     carried = Hazards()
     while True:
         behind = Hazards(set(carried.written), set(carried.read))
-        body = with_barriers(rest, Stage.LOOP, behind)
+        body = with_barriers(rest, behind, in_loop=True)
         # The next iteration has other buffers, and the one after that comes behind a barrier of
         # all.
-        written = {op for op in behind.written if DOUBLE_BUFFERED not in op.attributes}
-        read = {op for op in behind.read if DOUBLE_BUFFERED not in op.attributes}
+        written = {op for op in behind.written if not shared_buffer(op).double_buffered}
+        read = {op for op in behind.read if not shared_buffer(op).double_buffered}
         if written <= carried.written and read <= carried.read:
-            break
+            return body
         carried.written |= written
         carried.read |= read
-    return [*loads, AwaitTilesOp(), *released(early_barriers(body))]
 
 
 def beside_matmuls(ops: list[Operation]) -> list[Operation]:
@@ -112,9 +121,9 @@ def is_plain_sum(op: Operation) -> bool:
     return plain and not reads(op)
 
 
-def released(body: list[Operation]) -> list[Operation]:
+def released(body: list[Operation], tiles: Sequence[SSAValue]) -> list[Operation]:
     """
-    An iteration's `body`, with the release of its tiles behind the last reading of them.
+    An iteration's `body`, with the release of its `tiles` behind the last reading of them.
 
     What threads do without barrier comes in front of it where warpgroup matmuls run
     meanwhile. Where all have synchronized since threads read tiles, the fence is there already.
@@ -124,12 +133,13 @@ def released(body: list[Operation]) -> list[Operation]:
     if any(map(is_wgmma, body)):
         barriers = (place for place, op in enumerate(body) if isinstance(op, BarrierOp))
         last = next((place for place in barriers if place > last), len(body)) - 1
-    release = ReleaseTilesOp()
+    release = ReleaseTilesOp(tiles)
     plain = [place for place in reading if not is_wgmma(body[place])]
     since = range(max(plain, default=-1) + 1, last + 1)
-    barrier = next((body[place] for place in since if isinstance(body[place], BarrierOp)), release)
+    barriers_since = (body[place] for place in since)
+    fencing = next((op for op in barriers_since if isinstance(op, BarrierOp)), release)
     if plain:
-        barrier.attributes[PROXY_FENCE] = UnitAttr()
+        fencing.async_proxy_fence = UnitAttr()
     return [*body[: last + 1], release, *body[last + 1 :]]
 
 
@@ -148,17 +158,21 @@ def alternating(ops: list[Operation]) -> list[Operation]:
     With one buffer all threads synchronize before it is written anew, and again before it is read.
     """
     found = [
-        op for op in ops if writes(op) and not spreads(op) and ZERO_PADDING not in op.attributes
+        op for op in ops if writes(op) and not spreads(op) and not shared_buffer(op).zero_padding
     ]
     before = count_barriers(ops)
-    for op in found:
-        op.attributes[DOUBLE_BUFFERED] = UnitAttr()
+    set_double_buffered(found, True)
     fewer = count_barriers(ops) < before
-    for op in found:
-        del op.attributes[DOUBLE_BUFFERED]
+    set_double_buffered(found, False)
     return found if fewer else []
+
+
+def set_double_buffered(ops: Sequence[Operation], double_buffered: bool) -> None:
+    """Say whether what `ops` write in the loop has two buffers."""
+    for op in ops:
+        set_shared_buffer(op, replace(shared_buffer(op), double_buffered=double_buffered))
 
 
 def count_barriers(ops: list[Operation]) -> int:
     """How often all threads synchronize in one iteration of a pipelined loop of `ops`."""
-    return sum(isinstance(op, BarrierOp) for op in pipelined_loop(ops))
+    return sum(isinstance(op, BarrierOp) for op in with_few_barriers(ops))

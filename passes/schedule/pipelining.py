@@ -1,5 +1,6 @@
 """The schedule of one kernel: buffers, producer warps, the order of a block's work, its waits."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import pairwise
@@ -7,7 +8,7 @@ from math import prod
 
 import numpy as np
 from xdsl.dialects.builtin import UnitAttr
-from xdsl.ir import Operation
+from xdsl.ir import Operation, SSAValue
 
 from mirage_mlir.decisions.registers import PRODUCER_WARPS, registers_side_by_side
 from mirage_mlir.decisions.schedule import (
@@ -22,10 +23,29 @@ from mirage_mlir.decisions.schedule import (
     side_by_side,
 )
 from mirage_mlir.dialects import kernel, threadblock
-from mirage_mlir.dialects.layout import AwaitTileOp, AwaitTilesOp, BarrierOp, ReleaseTilesOp
-from mirage_mlir.dialects.threadblock import Stage
+from mirage_mlir.dialects.layout import GlobalAttr, layout_of
+from mirage_mlir.dialects.pipeline import (
+    EPILOGUE,
+    MAIN_LOOP,
+    PRODUCER,
+    PROLOGUE,
+    SCHEDULE_OPS,
+    AwaitPreviousGridOp,
+    AwaitReleaseOp,
+    AwaitTileOp,
+    BarrierOp,
+    FillBuffersOp,
+    IssueCopiesOp,
+    RefillBuffersOp,
+    SectionOp,
+)
 from mirage_mlir.passes.analysis.buffers import is_staged, is_tensor_copy
-from mirage_mlir.passes.analysis.tile_attributes import DOUBLE_BUFFERED, cluster_sizes
+from mirage_mlir.passes.analysis.tile_attributes import (
+    cluster_sizes,
+    shares_tiles,
+    uses_wgmma,
+)
+from mirage_mlir.passes.layouts.wgmma_selection import written_for_wgmma
 from mirage_mlir.passes.schedule.block_resources import (
     follows_kernel,
     is_followed,
@@ -35,6 +55,7 @@ from mirage_mlir.passes.schedule.block_resources import (
     sums_of,
     unshared_bytes,
 )
+from mirage_mlir.passes.schedule.mma_pipeline import pipelined_mmas
 from mirage_mlir.passes.schedule.order import (
     before_pipeline,
     invariant_part,
@@ -42,15 +63,14 @@ from mirage_mlir.passes.schedule.order import (
     post_part,
     with_awaits,
 )
-from mirage_mlir.passes.schedule.pipelined_order import alternating, pipelined_loop
+from mirage_mlir.passes.schedule.pipelined_order import (
+    alternating,
+    pipelined_loop,
+    set_double_buffered,
+)
 from mirage_mlir.passes.schedule.rotation import rotate
-from mirage_mlir.passes.schedule.sections import by_stage
+from mirage_mlir.passes.schedule.sections import Sections, by_stage
 from mirage_mlir.targets.target import Target
-
-SYNCHRONIZATIONS = (BarrierOp, AwaitTileOp, AwaitTilesOp, ReleaseTilesOp)
-"""Operations of the schedule; they have the location of what comes behind them."""
-
-Parts = dict[Stage, list[Operation]]
 
 
 @dataclass(frozen=True)
@@ -72,10 +92,12 @@ class Pipelining:
         """Order the graph's operations, insert waits, and write its schedule."""
         if self.has_producer:
             self.double_buffer()
-            self.reorder(self.order_with_producer())
+            sections = self.with_producer()
             self.set_producer()
         else:
-            self.reorder(self.order_without_producer())
+            sections = self.without_producer()
+        self.reorder(sections)
+        self.fence(sections)
         self.graph.schedule = replace(self.graph.schedule, stages=self.stages())
         rotate(self.graph)
 
@@ -85,62 +107,117 @@ class Pipelining:
         staged = [op for op in self.graph.body.block.ops if is_staged(op)]
         return self.target.has_tma and bool(staged) and all(map(is_tensor_copy, staged))
 
-    def order_with_producer(self) -> Parts:
-        """What consumer warps do before, in and after the loop whose tiles producers copy."""
+    def with_producer(self) -> Sections:
+        """What producers do, and the others in each section, where those copy the loop's tiles."""
         parts = by_stage(self.graph)
-        loop = pipelined_loop(parts[Stage.LOOP])
-        invariant, post = with_awaits(
-            before_pipeline(parts[Stage.INVARIANT]), loop, post_part(parts[Stage.POST], bool(loop))
-        )
-        return {Stage.INVARIANT: invariant, Stage.LOOP: loop, Stage.POST: post}
+        tiles = [op.result for op in loads_of(parts[MAIN_LOOP])]
+        before, loop = before_pipeline(parts[PROLOGUE]), pipelined_loop(parts[MAIN_LOOP])
+        before, after = with_awaits(before, loop, post_part(parts[EPILOGUE], after_loop=True))
+        loop, ending = pipelined_mmas(loop, has_producer=True, clusters=shares_tiles(self.graph))
+        # What touches device memory in front of the loop waits for the previous grid; else it is
+        # waited for as late as possible.
+        early = any(isinstance(op, IssueCopiesOp) for op in before) or touches_device_memory(before)
+        waits: list[list[Operation]] = [[], [AwaitPreviousGridOp()]]
+        return {
+            PRODUCER: self.produced(tiles, before, after),
+            PROLOGUE: [*waits[early], *copies_first(before)],
+            MAIN_LOOP: loop,
+            EPILOGUE: [*ending, *waits[not early], *after],
+        }
 
-    def order_without_producer(self) -> Parts:
-        """What all warps do before, in and after the loop, whose tiles they copy themselves."""
+    def produced(
+        self, tiles: Sequence[SSAValue], before: list[Operation], after: list[Operation]
+    ) -> list[Operation]:
+        """
+        What a producer does: copies of loop-invariant tiles, and of the loop's `tiles`.
+
+        Those that are waited for `before` the loop come first, those `after` it behind the first
+        iterations.
+        """
+        graph, iterations = self.graph, prod(self.graph.loop_sizes)
+        size, share, stages = unshared_bytes(graph), int(self.share()), self.stages()
+        early = iterations_at_start(size, share, soon=follows_kernel(graph))
+        waited = [{op.tile for op in ops if isinstance(op, AwaitTileOp)} for ops in (before, after)]
+        found = [[op.result for op in loads_of(before) if op.result in each] for each in waited]
+        soon, late = ([IssueCopiesOp(each)] if each else [] for each in found)
+        copies: list[Operation] = [
+            AwaitPreviousGridOp(),
+            *soon,
+            FillBuffersOp(tiles, stages, min(stages, early)),
+            *late,
+        ]
+        if iterations > stages:
+            copies.append(RefillBuffersOp(tiles, iterations_ahead(size, iterations, share)))
+        if shares_tiles(graph):
+            copies.append(AwaitReleaseOp(tiles))
+        return copies
+
+    def without_producer(self) -> Sections:
+        """What all warps do in each section, where they copy the loop's tiles themselves."""
         parts, stages = by_stage(self.graph), self.stages()
-        loop = loop_part(parts[Stage.LOOP], stages)
+        tiles = [op.result for op in loads_of(parts[MAIN_LOOP])]
+        loop = loop_part(parts[MAIN_LOOP], stages)
         matmuls = [op for op in loop if isinstance(op, threadblock.MatmulOp)]
         resident: list[Operation] = [op for op in matmuls if op.lhs_in_registers is not None]
-        pending = stages - 1 if loop else 0
-        invariant = invariant_part(parts[Stage.INVARIANT], pending, resident, looped=bool(loop))
-        post = post_part(parts[Stage.POST], bool(loop))
-        return {Stage.INVARIANT: invariant, Stage.LOOP: loop, Stage.POST: post}
+        looped = bool(loop)
+        pending = stages - 1 if looped else 0
+        before = invariant_part(parts[PROLOGUE], pending, resident, looped=looped)
+        loop, ending = pipelined_mmas(loop, has_producer=False, clusters=False)
+        first = range(stages - 1) if self.graph.loop_sizes else ()
+        copies = [IssueCopiesOp(tiles, iteration=iteration) for iteration in first]
+        return {
+            PROLOGUE: [AwaitPreviousGridOp(), *copies_first(before, copies)],
+            MAIN_LOOP: loop,
+            EPILOGUE: [*ending, *post_part(parts[EPILOGUE], looped)],
+        }
 
-    def reorder(self, parts: Parts) -> None:
-        """Replace the graph's operations by those of `parts`."""
+    def reorder(self, sections: Sections) -> None:
+        """Replace the graph's operations by its loads and those of `sections`."""
         block = self.graph.body.block
+        loads = loads_of(sections[PROLOGUE])
+        ordered: list[Operation] = [*loads, *filter(is_staged, block.ops)]
+        sections[PROLOGUE] = [op for op in sections[PROLOGUE] if op not in loads]
         for op in list(block.ops):
             op.detach()
-        ordered = [op for stage in Stage for op in parts[stage]]
-        for op, follower in pairwise([*ordered, self.graph]):
-            if isinstance(op, SYNCHRONIZATIONS):
+        for name, ops in sections.items():
+            if ops or name == PROLOGUE:
+                ordered += [SectionOp(name), *ops]
+        for op, follower in reversed([*pairwise([*ordered, self.graph])]):
+            if isinstance(op, SCHEDULE_OPS):
                 op.location = follower.location
         block.add_ops(ordered)
 
+    def fence(self, sections: Sections) -> None:
+        """Fence where warpgroups multiply what threads write: they read it another way."""
+        if not written_for_wgmma(self.graph):
+            return
+        for name, ops in sections.items():
+            for op in ops:
+                if not isinstance(op, BarrierOp) or (name == MAIN_LOOP and op.pending is None):
+                    continue
+                if name == MAIN_LOOP or precedes_wgmma(op):
+                    op.async_proxy_fence = UnitAttr()
+
     def set_producer(self) -> None:
-        """Write how many warps copy tiles, how far ahead they do, and the others' registers."""
-        graph, iterations = self.graph, prod(self.graph.loop_sizes)
-        size, share = unshared_bytes(graph), int(self.share())
-        threads, producers = graph.schedule.threads, producers_of(graph)
+        """Write how many warps copy tiles, and the registers of the others."""
+        graph, producers = self.graph, producers_of(self.graph)
+        threads, share = graph.schedule.threads, int(self.share())
         limit = registers_side_by_side(threads, producers, sums_of(graph), share)
         graph.schedule = replace(
             graph.schedule,
             producer_warps=producers,
-            iterations_ahead=iterations_ahead(size, iterations, share),
-            iterations_at_start=iterations_at_start(size, share, soon=follows_kernel(graph)),
             max_registers=int(limit),
         )
 
     def double_buffer(self) -> None:
         """Keep two buffers of what the loop writes where iterations synchronize less often so."""
         before = self.stages()
-        found = alternating(by_stage(self.graph)[Stage.LOOP])
-        for op in found:
-            op.attributes[DOUBLE_BUFFERED] = UnitAttr()
+        found = alternating(by_stage(self.graph)[MAIN_LOOP])
+        set_double_buffered(found, True)
         stages, other = self.stages(), other_bytes(self.graph)
         needed = stages * iteration_bytes(self.graph) + other + mbarrier_bytes(stages)
         if not may_double_buffer(before, stages, needed, self.target):
-            for op in found:
-                del op.attributes[DOUBLE_BUFFERED]
+            set_double_buffered(found, False)
 
     def stages(self) -> int:
         """Buffers of each tile that the loop loads, with the buffers that there are so far."""
@@ -159,3 +236,31 @@ class Pipelining:
         share = side_by_side(prod(graph.grid_sizes), prod(cluster_sizes(graph)), self.target)
         # Where producers give registers away one block takes all of them.
         return np.ones_like(share) if producers_of(graph) > PRODUCER_WARPS else share
+
+
+def loads_of(ops: Sequence[Operation]) -> list[threadblock.LoadOp]:
+    """Those of `ops` that are loads."""
+    return [op for op in ops if isinstance(op, threadblock.LoadOp)]
+
+
+def copies_first(ops: Sequence[Operation], copies: Sequence[IssueCopiesOp] = ()) -> list[Operation]:
+    """The prologue's `ops`: copies that it issues, those of the loop (`copies`), the rest."""
+    issued = [op for op in ops if isinstance(op, IssueCopiesOp)]
+    return [*issued, *copies, *(op for op in ops if op not in issued)]
+
+
+def touches_device_memory(ops: Sequence[Operation]) -> bool:
+    """Whether `ops` read tiles that stayed in device memory, or write any."""
+    return any(
+        isinstance(op, threadblock.StoreOp)
+        or any(isinstance(layout_of(value), GlobalAttr) for value in op.operands)
+        for op in ops
+    )
+
+
+def precedes_wgmma(op: Operation) -> bool:
+    """Whether a warpgroup matmul follows `op` in its block."""
+    following = op.next_op
+    while following is not None and not uses_wgmma(following):
+        following = following.next_op
+    return following is not None

@@ -1,28 +1,49 @@
-"""Prologue, loop and epilogue of a block: which of them an operation belongs to."""
+"""Producer, prologue, main loop and epilogue of a block."""
 
 from xdsl.ir import Operation, SSAValue
 
+from mirage_mlir.diagnostics import fail
 from mirage_mlir.dialects import kernel, threadblock
-from mirage_mlir.dialects.layout import AwaitTileOp, AwaitTilesOp, BarrierOp, ReleaseTilesOp
+from mirage_mlir.dialects.pipeline import EPILOGUE, MAIN_LOOP, PROLOGUE, SECTIONS, SectionOp
 from mirage_mlir.dialects.split_k import StorePartialSumOp
 from mirage_mlir.dialects.threadblock import Stage
 
+SECTION_OF = {Stage.INVARIANT: PROLOGUE, Stage.LOOP: MAIN_LOOP, Stage.POST: EPILOGUE}
+"""The section that operations of each stage come to."""
 
-def by_stage(graph: kernel.GraphDefinedOp) -> dict[Stage, list[Operation]]:
-    """The operations of each stage of `graph`, in their order."""
+Sections = dict[str, list[Operation]]
+
+
+def by_stage(graph: kernel.GraphDefinedOp) -> Sections:
+    """The operations for each section of a graph that has none yet, in their order."""
     stages = threadblock.stages(graph)
-    parts: dict[Stage, list[Operation]] = {stage: [] for stage in Stage}
+    looped = has_later_part(graph)
+    sections: Sections = {section: [] for section in SECTIONS}
     for op in graph.body.block.ops:
-        parts[stage_of(op, stages, looped=has_later_part(graph))].append(op)
-    return parts
+        sections[SECTION_OF[stage_of(op, stages, looped=looped)]].append(op)
+    return sections
+
+
+def sections_of(graph: kernel.GraphDefinedOp) -> Sections:
+    """The operations of each section of a scheduled graph, without loads; fails on any other."""
+    sections: Sections = {section: [] for section in SECTIONS}
+    current: list[Operation] | None = None
+    for op in graph.body.block.ops:
+        if isinstance(op, SectionOp):
+            current = sections[op.section.data]
+        elif isinstance(op, threadblock.LoadOp):
+            continue
+        elif current is None:
+            break
+        else:
+            current.append(op)
+    if current is None or not (graph.schedule.threads and graph.schedule.stages):
+        fail(graph, "has no schedule yet; run software-pipeline first")
+    return sections
 
 
 def stage_of(op: Operation, stages: dict[SSAValue, Stage], *, looped: bool) -> Stage:
     """The stage in which `op` runs: that of its result; stores come last."""
-    if isinstance(op, BarrierOp | AwaitTileOp):
-        return Stage(op.stage.data)
-    if isinstance(op, AwaitTilesOp | ReleaseTilesOp):
-        return Stage.LOOP
     if isinstance(op, threadblock.AccumulateOp):
         return Stage.LOOP if stages[op.value] == Stage.LOOP else Stage.POST
     if isinstance(op, StorePartialSumOp):

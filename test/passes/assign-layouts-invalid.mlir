@@ -76,3 +76,17 @@ func.func @not_split(%in: tensor<16x2048xf32>) -> tensor<16x64xf32> {
   } : (tensor<16x2048xf32>) -> tensor<16x64xf32>
   func.return %o : tensor<16x64xf32>
 }
+
+// -----
+
+func.func @other_warps(%x: tensor<16x64xf16>, %w: tensor<64x64xf16>) -> tensor<16x64xf32> {
+  %o = kernel.graph_defined ins(%x, %w) grid [1] schedule <threads = 128> {
+  ^bb0(%xa: tensor<16x64xf16>, %wa: tensor<64x64xf16>):
+    %t = threadblock.load %xa grid_map [_] {copy = "async"} : (tensor<16x64xf16>) -> !threadblock.tile<16x64xf16>
+    %u = threadblock.load %wa grid_map [_] {copy = "async"} : (tensor<64x64xf16>) -> !threadblock.tile<64x64xf16>
+    // expected-error @below {{is for 8 warps, and its block has 4}}
+    %p = threadblock.matmul %t, %u {warps = array<i64: 1, 2, 4>} : (!threadblock.tile<16x64xf16>, !threadblock.tile<64x64xf16>) -> !threadblock.tile<16x64xf32>
+    threadblock.store %p grid_map [_] : !threadblock.tile<16x64xf32>
+  } : (tensor<16x64xf16>, tensor<64x64xf16>) -> tensor<16x64xf32>
+  func.return %o : tensor<16x64xf32>
+}

@@ -7,9 +7,9 @@
 // CHECK-LABEL: func.func @split
 // CHECK:         schedule <threads = 128, {{.*}}cluster_reduction
 // CHECK:         threadblock.convert_layout {{.*}}, order = [1, 0], copies = 4}>
-// CHECK:         threadblock.barrier "post"
+// CHECK:         threadblock.barrier
 // CHECK-DAG:     threadblock.convert_layout {{.*}}, order = [1, 0], blocks = 4}>
-// CHECK:         threadblock.barrier "post" cluster
+// CHECK:         threadblock.barrier cluster
 // CHECK-NEXT:    thread.graph
 
 // NVVM:         llvm.func @split_kernel_0
@@ -46,7 +46,7 @@ func.func @split(%x: tensor<16x512xf16>, %w: tensor<512x96xf16>) -> tensor<16x96
 // CHECK-NOT:     cluster
 // CHECK-DAG:     %[[S:.*]] = threadblock.convert_layout %{{.*}} relative %[[M]] : !threadblock.tile<16x1xf32>
 // CHECK-DAG:     %[[P:.*]] = threadblock.convert_layout %{{.*}} relative %[[M]] : !threadblock.tile<16x1xf32>
-// CHECK:         threadblock.barrier "post" cluster
+// CHECK:         threadblock.barrier cluster
 // CHECK-NEXT:    thread.graph ins(
 // CHECK-NOT:     threadblock.barrier
 

@@ -6,8 +6,8 @@
 // its own, and takes its weights from registers: the loop has one barrier. After it the warps' parts
 // are brought to one maximum and together.
 // CHECK-LABEL: func.func @decode
-// CHECK:         threadblock.barrier "invariant" pending 7
-// CHECK:         threadblock.barrier "loop" pending 6
+// CHECK:         threadblock.barrier pending 7
+// CHECK:         threadblock.barrier pending 6
 // CHECK-NOT:     threadblock.barrier
 // CHECK:         threadblock.matmul {{.*}} {{{.*}}warps = array<i64: 1, 4, 1>, lhs_in_registers
 // CHECK-NOT:     threadblock.barrier
@@ -17,11 +17,12 @@
 // CHECK:         threadblock.accumulate {{.*}}state}
 // CHECK:         threadblock.accumulate {{.*}} rescale
 // CHECK:         threadblock.accumulate {{.*}} rescale
-// CHECK-NEXT:    threadblock.barrier "post"
+// CHECK-NEXT:    threadblock.section "epilogue"
+// CHECK-NEXT:    threadblock.barrier
 // CHECK-NEXT:    threadblock.convert_layout {{.*}}, copies = 4, combine = max}>
-// CHECK-NEXT:    threadblock.barrier "post"
+// CHECK-NEXT:    threadblock.barrier
 // CHECK:         thread.graph {{.*}}merges
-// CHECK:         threadblock.barrier "post"
+// CHECK:         threadblock.barrier
 // CHECK-NOT:     threadblock.barrier
 // CHECK:         threadblock.store
 
@@ -64,10 +65,10 @@ func.func @decode(%q: tensor<2x8x32xf16>, %k: tensor<2x32x512xf16>, %v: tensor<2
 // Two kernels. The second may start while the first one runs, and waits before it reads; both do the
 // same from call to call, as neither has much to do for a block. Their launches ask for so much shared
 // memory that a multiprocessor has one block at most.
-// EARLY-LABEL: llvm.func @two_kernel_0{{.*}}mirage.follows{{.*}}mirage.occupancy_limit_bytes = 115840 : i64
+// EARLY-LABEL: llvm.func @two_kernel_0{{.*}}occupancy_limit_bytes = 115840, starts_early
 // EARLY:         "nvvm.griddepcontrol"() <{kind = #nvvm<grid_dep_action wait>}>
 // EARLY-NEXT:    "nvvm.griddepcontrol"() <{kind = #nvvm<grid_dep_action launch_dependents>}>
-// EARLY-LABEL: llvm.func @two_kernel_1{{.*}}mirage.follows{{.*}}mirage.occupancy_limit_bytes = 115840 : i64
+// EARLY-LABEL: llvm.func @two_kernel_1{{.*}}occupancy_limit_bytes = 115840, starts_early
 // EARLY:         "nvvm.griddepcontrol"() <{kind = #nvvm<grid_dep_action wait>}>
 func.func @two(%x: tensor<64x64xf16>) -> tensor<64x64xf16> {
   %y = kernel.graph_defined ins(%x) grid [4] {

@@ -7,7 +7,9 @@
 // The second kernel has sixteen buffers; constant tiles of eleven iterations are on their way at first.
 // Its memory leaves room for blocks of the first kernel of the next call.
 // MEMORY-LABEL: func.func @norm_linear
-// MEMORY:         stages = 16, iterations_ahead = 14, iterations_at_start = 5
+// MEMORY:         stages = 16
+// MEMORY:           threadblock.fill_buffers iterations 16 at_start 5 %
+// MEMORY:           threadblock.refill_buffers ahead 14 %
 
 // The first kernel lets the second one start before it waits for the call before, which may still
 // read what this call writes.

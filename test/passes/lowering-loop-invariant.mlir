@@ -9,7 +9,7 @@
 // SCHEDULE:         threadblock.await_tiles
 // SCHEDULE-NOT:     threadblock.await_tile "
 // SCHEDULE:         threadblock.release_tiles
-// SCHEDULE:         threadblock.await_tile "post" %bt
+// SCHEDULE:         threadblock.await_tile %bt
 // SCHEDULE-NEXT:    threadblock.matmul %{{.*}}, %bt
 
 // Two barriers say that buffers have their constant tiles, one that this tile has come; two that

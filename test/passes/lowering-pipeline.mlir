@@ -9,9 +9,9 @@
 // SCHEDULE:         threadblock.await_tiles
 // SCHEDULE-NEXT:    threadblock.matmul
 // SCHEDULE-NOT:     threadblock.barrier
-// SCHEDULE:         thread.graph
 // SCHEDULE:         threadblock.release_tiles
-// SCHEDULE:         threadblock.barrier "post"
+// SCHEDULE:         thread.graph
+// SCHEDULE:         threadblock.barrier
 // SCHEDULE:         threadblock.convert_layout
 
 // A buffer of 64 x 64 and one of 16 x 64 elements, three times each, then nine barriers.
@@ -23,8 +23,7 @@
 // NVVM-LABEL: llvm.func @linear_kernel_0
 // NVVM-SAME:    llvm.byval = !llvm.array<128 x i8>, llvm.align = 64 : i64, nvvm.grid_constant
 // NVVM-SAME:    nvvm.maxntid = array<i32: 160>
-// NVVM-SAME:    mirage.threads = 160 : i64
-// NVVM-SAME:    mirage.arguments = ["input:0", "input:1", "output:0", "map:0", "map:1"]
+// NVVM-SAME:    kernel.launch = #kernel.launch<grid = [2, 1, 1], threads = 160, shared_bytes = 30792, starts_early, arguments = ["input:0", "input:1", "output:0", "map:0", "map:1"]
 // NVVM-COUNT-3:   nvvm.mbarrier.init
 // NVVM:           nvvm.fence.mbarrier.init
 // NVVM:           nvvm.mbarrier.arrive.expect_tx

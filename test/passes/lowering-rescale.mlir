@@ -5,7 +5,7 @@
 // is ready first: it is added up only when the iteration's maximum is known. No maximum of single warps
 // could stand in for it.
 // CHECK-LABEL: func.func @joint
-// CHECK:         threadblock.barrier "loop"
+// CHECK:         threadblock.barrier
 // CHECK:         [[OUTER:%[a-z0-9]+]] = threadblock.matmul
 // CHECK-NOT:     rescale
 // CHECK:         arith.maximumf

@@ -6,18 +6,18 @@
 // Four blocks without a cluster: each adds up its warps' parts of the matmul and reduces its squares,
 // leaves both in device memory, and the last block of each group goes on with the totals: its threads
 // synchronize once more, as few of them add up the sums of rows.
-// CHECK-LABEL: func.func @split{{.*}} attributes {counter_bytes = 16 : i64, scratch_bytes = {{[1-9][0-9]*}} : i64
+// CHECK-LABEL: func.func @split{{.*}} attributes {kernel.workspace = #kernel.workspace<scratch_bytes = {{[1-9][0-9]*}}, counter_bytes = 16>
 // CHECK:         sums_in_workspace
 // CHECK:         threadblock.reduce_sum
 // CHECK-NOT:     cluster
 // CHECK-DAG:     threadblock.store_partial_sum 0
 // CHECK-DAG:     threadblock.store_partial_sum 1
-// CHECK:         threadblock.barrier "post" cluster
+// CHECK:         threadblock.barrier cluster
 // CHECK-DAG:     threadblock.accumulate {{.*}} across {{.*}}partial_sum = 0
 // CHECK-DAG:     threadblock.accumulate {{.*}} across {{.*}}partial_sum = 1
 // CHECK:         threadblock.store
 
-// NVVM:         llvm.func @split_kernel_0{{.*}}mirage.arguments = ["input:0", "input:1", "output:0", "scratch:0", "counters:0"]
+// NVVM:         llvm.func @split_kernel_0{{.*}}arguments = ["input:0", "input:1", "output:0", "scratch:0", "counters:0"]
 // NVVM-NOT:       nvvm.cluster
 // NVVM:           "nvvm.memory.barrier"
 // NVVM-NEXT:      "nvvm.barrier"
@@ -29,7 +29,7 @@
 // NVVM:             "nvvm.barrier"
 // NVVM-NOT:       "nvvm.barrier"
 // NVVM:           llvm.return
-// NVVM:         mirage.counter_bytes = 16 : i64
+// NVVM:         kernel.workspace = #kernel.workspace<scratch_bytes = {{[1-9][0-9]*}}, counter_bytes = 16>
 
 // CLUSTER-NOT: counter
 // CLUSTER:     nvvm.cluster_dim

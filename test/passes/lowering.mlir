@@ -21,13 +21,13 @@
 
 // One barrier an iteration; two after the loop: its memory is used again, and warps exchange parts.
 // SCHEDULE-LABEL: func.func @linear
-// SCHEDULE:         threadblock.barrier "loop" pending 6
+// SCHEDULE:         threadblock.barrier pending 6
 // SCHEDULE-NOT:     threadblock.barrier
 // SCHEDULE:         threadblock.matmul
-// SCHEDULE:         threadblock.barrier "post"
+// SCHEDULE:         threadblock.barrier
 // SCHEDULE:         threadblock.convert_layout
 // SCHEDULE:         threadblock.reduce_sum
-// SCHEDULE-NEXT:    threadblock.barrier "post"
+// SCHEDULE-NEXT:    threadblock.barrier
 // SCHEDULE-NEXT:    thread.graph
 // SCHEDULE-NOT:     threadblock.barrier
 // SCHEDULE:       func.return
@@ -35,9 +35,9 @@
 // Three buffers of each tile; what follows the loop takes their place.
 // MEMORY-LABEL: func.func @linear
 // MEMORY:         memory <shared_bytes = [[#]]
-// MEMORY-DAG:     threadblock.load %{{.*}} grid_map [_] loop_map [1] {{.*}}smem_offset
-// MEMORY-DAG:     threadblock.load %{{.*}} grid_map [1] loop_map [0] {{.*}}smem_offset
-// MEMORY:         threadblock.convert_layout {{.*}}smem_offset = 0 : i64
+// MEMORY-DAG:     threadblock.load %{{.*}} grid_map [_] loop_map [1] {{.*}}offset = 
+// MEMORY-DAG:     threadblock.load %{{.*}} grid_map [1] loop_map [0] {{.*}}offset = 
+// MEMORY:         threadblock.convert_layout {{.*}}buffer = #threadblock.buffer<offset = 0>
 
 // NVVM-LABEL: "gpu.module"() <{sym_name = "linear"}>
 // NVVM:         llvm.mlir.global external @smem

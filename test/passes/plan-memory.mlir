@@ -14,8 +14,11 @@
 func.func @together(%x: tensor<64x512xf16>) -> tensor<64x64xf32> {
   %o = kernel.graph_defined ins(%x) grid [4] loop [8] schedule <threads = 64, stages = 8> {
   ^bb0(%xa: tensor<64x512xf16>):
-    threadblock.barrier "loop" pending 6
     %t = threadblock.load %xa grid_map [0] loop_map [1] {layout = #tile} : (tensor<64x512xf16>) -> !threadblock.tile<16x64xf16>
+    threadblock.section "prologue"
+    threadblock.issue_copies iteration 0 %t : !threadblock.tile<16x64xf16>
+    threadblock.section "main_loop"
+    threadblock.barrier pending 6
     %e = thread.graph ins(%t) attributes {layout = #spread} {
     ^bb0(%a: f16):
       %w = arith.extf %a : f16 to f32
@@ -23,9 +26,10 @@ func.func @together(%x: tensor<64x512xf16>) -> tensor<64x64xf32> {
       thread.store %q : f32
     } : (!threadblock.tile<16x64xf16>) -> !threadblock.tile<16x64xf32>
     %s = threadblock.accumulate %e {layout = #spread} : (!threadblock.tile<16x64xf32>) -> !threadblock.tile<16x64xf32>
-    threadblock.barrier "post"
+    threadblock.section "epilogue"
+    threadblock.barrier
     %r = threadblock.reduce_sum %s {layout = #columns, dims = array<i64: 0>} : (!threadblock.tile<16x64xf32>) -> !threadblock.tile<1x64xf32>
-    threadblock.barrier "post"
+    threadblock.barrier
     %z = thread.graph ins(%s, %r) attributes {layout = #spread} {
     ^bb0(%a: f32, %b: f32):
       %q = arith.divf %a, %b : f32
@@ -42,8 +46,11 @@ func.func @together(%x: tensor<64x512xf16>) -> tensor<64x64xf32> {
 func.func @apart(%x: tensor<64x512xf16>) -> tensor<64x64xf32> {
   %o = kernel.graph_defined ins(%x) grid [4] loop [8] schedule <threads = 64, stages = 8> {
   ^bb0(%xa: tensor<64x512xf16>):
-    threadblock.barrier "loop" pending 6
     %t = threadblock.load %xa grid_map [0] loop_map [1] {layout = #tile} : (tensor<64x512xf16>) -> !threadblock.tile<16x64xf16>
+    threadblock.section "prologue"
+    threadblock.issue_copies iteration 0 %t : !threadblock.tile<16x64xf16>
+    threadblock.section "main_loop"
+    threadblock.barrier pending 6
     %e = thread.graph ins(%t) attributes {layout = #spread} {
     ^bb0(%a: f16):
       %w = arith.extf %a : f16 to f32
@@ -51,8 +58,9 @@ func.func @apart(%x: tensor<64x512xf16>) -> tensor<64x64xf32> {
       thread.store %q : f32
     } : (!threadblock.tile<16x64xf16>) -> !threadblock.tile<16x64xf32>
     %s = threadblock.accumulate %e {layout = #spread} : (!threadblock.tile<16x64xf32>) -> !threadblock.tile<16x64xf32>
+    threadblock.section "epilogue"
     %r = threadblock.reduce_sum %s {layout = #columns, dims = array<i64: 0>} : (!threadblock.tile<16x64xf32>) -> !threadblock.tile<1x64xf32>
-    threadblock.barrier "post"
+    threadblock.barrier
     %z = thread.graph ins(%s, %r) attributes {layout = #spread} {
     ^bb0(%a: f32, %b: f32):
       %q = arith.divf %a, %b : f32

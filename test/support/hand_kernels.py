@@ -22,6 +22,7 @@ from xdsl.dialects.builtin import (
 from xdsl.ir import Attribute, Block, Region, SSAValue
 
 from mirage_mlir.dialects import nvvm
+from mirage_mlir.dialects.launch import KernelLaunch, Workspace, set_launch, set_workspace
 from mirage_mlir.dialects.nvvm_attributes import GLOBAL, SHARED
 from mirage_mlir.interpreters.gpu_simulator import Checker, FaultKind, run_kernels
 from mirage_mlir.interpreters.gpu_simulator.launch import random_inputs
@@ -118,14 +119,8 @@ def kernel(
     names += [f"output:{i}" for i in range(len(outputs))]
     names += [f"map:{i}" for i in range(len(maps))]
     attributes: dict[str, Attribute] = {
-        "mirage.grid": i64_array(grid),
-        "mirage.threads": IntegerAttr(threads, i64),
-        "mirage.smem_bytes": IntegerAttr(smem, i64),
-        "mirage.arguments": ArrayAttr([StringAttr(name) for name in names]),
         "nvvm.cluster_dim": DenseArrayBase.from_list(i32, list(cluster)),
     }
-    if follows:
-        attributes["mirage.follows"] = UnitAttr()
     dictionaries = [DictionaryAttr(dict.fromkeys(names, UnitAttr())) for names in notes]
     function = llvm.FuncOp(
         "k",
@@ -135,6 +130,8 @@ def kernel(
         other_props={"arg_attrs": ArrayAttr(dictionaries)} if notes else {},
         extra_attrs=attributes,
     )
+    launch = KernelLaunch(tuple(grid), threads, smem, starts_early=follows, arguments=tuple(names))
+    set_launch(function, launch)
     module = gpu.ModuleOp.build(
         properties={"sym_name": StringAttr("kernels")}, regions=[Region(Block([function]))]
     )
@@ -144,10 +141,10 @@ def kernel(
         "mirage.inputs": ArrayAttr([tensor(kind) for kind in inputs]),
         "mirage.outputs": ArrayAttr(results),
         "mirage.output_strides": ArrayAttr([i64_array(strides) for strides in dense]),
-        "mirage.scratch_bytes": IntegerAttr(scratch, i64),
         "mirage.tensor_maps": ArrayAttr(maps),
         "mirage.constant_inputs": i64_array(constants),
     }
+    set_workspace(module, Workspace(scratch))
     return module
 
 

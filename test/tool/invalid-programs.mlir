@@ -61,3 +61,30 @@ func.func @inner(%n: index) -> index {
 // expected-error @+2 {{SSA value %x is already defined}}
 %x = "test.op"() : () -> i32
 %x = "test.op"() : () -> i32
+
+// -----
+
+// The second definition is wrong, not the module.
+func.func @twice(%x: i32) -> i32 {
+  func.return %x : i32
+}
+// expected-error @+1 {{'func.func' op defines @twice, which is defined before}}
+func.func @twice(%x: i32) -> i32 {
+  func.return %x : i32
+}
+
+// -----
+
+func.func @no_tensor(%x: i32) -> i32 {
+  // expected-error @+1 {{'kernel.exp' op needs tensors, and a value is of type i32}}
+  %y = kernel.exp %x : (i32) -> i32
+  func.return %y : i32
+}
+
+// -----
+
+func.func @buffers(%x: memref<4xf32>) -> tensor<4xf32> {
+  // expected-error @+1 {{'kernel.add' op needs tensors, and operand 'lhs' is of type memref<4xf32>}}
+  %y = "kernel.add"(%x, %x) : (memref<4xf32>, memref<4xf32>) -> tensor<4xf32>
+  func.return %y : tensor<4xf32>
+}

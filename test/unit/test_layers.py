@@ -38,7 +38,7 @@ FOLDER_ORDER = [
     *("search.program", "search.saturation", "search.cost_model", "search.stabilization"),
     *("search", "search.single_kernel", "search.multi_kernel"),
     *("passes.patterns.axioms", "passes.patterns", "passes.gradients"),
-    *("passes.analysis", "passes.layouts", "passes.schedule", "passes.codegen"),
+    *("passes.analysis", "passes.mma", "passes.layouts", "passes.schedule", "passes.codegen"),
     *("passes.frontend", "passes"),
 ]
 """Within the layers of the search and of the passes: each folder imports only those before it."""

@@ -15,6 +15,9 @@ FOREIGN = {
     "'targets'": "an attribute of MLIR's gpu.module",
     "TARGETS": "the same",
     "TARGET": "`kernel.target`, a typed attribute that dialects/target.py verifies",
+    "BUFFER": "typed, and read by dialects/layout.py alone",
+    "LAUNCH": "typed, and read by dialects/launch.py alone",
+    "WORKSPACE": "the same",
     "IMPLEMENTS": "`kernel.implements`, which dialects/candidate.py alone reads, and verifies",
     "CANDIDATE": "`kernel.candidate`, likewise",
     "UNVERIFIED": "`kernel.unverified`, likewise",
@@ -25,11 +28,8 @@ FOREIGN = {
 """Names that other dialects declare, or that one place reads, each with the reason."""
 
 LOOSE = (
-    "SMEM_OFFSET "
-    "DOUBLE_BUFFERED ZERO_PADDING PROXY_FENCE COUNTER_BYTES SCRATCH_BYTES PACKINGS INVARIANT "
-    "name even 'mirage.counter_bytes' 'mirage.tensor_maps' 'mirage.packings' 'mirage.rank' "
-    "'mirage.occupancy_limit_bytes' 'mirage.cost' 'mirage.follows' 'mirage.constant_inputs' "
-    "'mirage.grid' 'mirage.threads'"
+    "PACKINGS INVARIANT name "
+    "'mirage.tensor_maps' 'mirage.packings' 'mirage.rank' 'mirage.cost' 'mirage.constant_inputs'"
 )
 """Those that are not typed yet: nothing is added here, and what becomes a property goes."""
 

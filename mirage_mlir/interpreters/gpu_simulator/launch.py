@@ -10,7 +10,6 @@ from xdsl.dialects.builtin import (
     ArrayAttr,
     DenseArrayBase,
     DictionaryAttr,
-    IntegerAttr,
     StringAttr,
     TensorType,
 )
@@ -18,6 +17,7 @@ from xdsl.ir import Attribute, Operation
 from xdsl.utils.hints import isa
 
 from mirage_mlir.dialects import nvvm, nvvm_hopper, nvvm_wgmma
+from mirage_mlir.dialects.launch import LAUNCH, WORKSPACE, launch_of, workspace_of
 from mirage_mlir.dialects.nvvm_attributes import CLUSTER_SHARED
 from mirage_mlir.dialects.nvvm_device import is_kept_load
 from mirage_mlir.interpreters.gpu_simulator import (
@@ -78,21 +78,11 @@ Operations of kernels for which it does not do to know when all threads of a blo
 last; named barriers are others.
 """
 
-GRID_AXES = 3
-
 SHARED_SPACE = 3
 """The address space of shared memory (LLVM, NVPTX)."""
 
 SWIZZLED_LINES = 8
 """After so many lines a swizzle repeats."""
-
-
-def integer(op: Operation, name: str) -> int:
-    """An integer of the launch plan."""
-    attribute = op.attributes.get(name)
-    if not isinstance(attribute, IntegerAttr):
-        raise unsupported(op, f"has no integer '{name}': lower-to-nvvm writes it")
-    return attribute.value.data
 
 
 def integers(op: Operation, attribute: Attribute | None) -> tuple[int, ...]:
@@ -159,16 +149,18 @@ class Device:
             size = kind.element_count() * byte_count(kind.element_type)
             name = f"output:{number}"
             self.buffers[name] = DeviceBuffer.blank(name, size, checker)
-        scratch = integer(module, "mirage.scratch_bytes")
+        workspace = workspace_of(module)
+        if workspace is None:
+            raise unsupported(module, f"has no '{WORKSPACE}': lower-to-nvvm writes it")
         self.hand_off = HandOff()
-        self.buffers["scratch"] = HandedBuffer.scratch(scratch, self.hand_off, checker)
-        if "mirage.counter_bytes" in module.attributes:
-            size = integer(module, "mirage.counter_bytes")
+        self.buffers["scratch"] = HandedBuffer.scratch(
+            workspace.scratch_bytes, self.hand_off, checker
+        )
+        if size := workspace.counter_bytes:
             self.buffers["counters"] = Counters.of_blocks(size, self.hand_off, checker)
 
-    def argument(self, op: Operation, argument: Attribute, threads: int, *, noalias: bool) -> Value:
+    def argument(self, op: Operation, text: str, threads: int, *, noalias: bool) -> Value:
         """What a kernel gets for an argument: a pointer for each thread, or a tensor map."""
-        text = argument.data if isinstance(argument, StringAttr) else ""
         space, _, number = text.partition(":")
         if space == "map" and number.isdigit():
             return self.tensor_map(op, int(number))
@@ -236,19 +228,20 @@ class Kernel:
         self.name = function.sym_name.data
         self.checker = checker
         self.hand_off = device.hand_off
-        self.threads = integer(function, "mirage.threads")
+        launch = launch_of(function)
+        if launch is None:
+            raise unsupported(function, f"has no '{LAUNCH}': lower-to-nvvm writes it")
+        self.threads = launch.threads
         if self.threads % WARP_THREADS:
             raise unsupported(function, f"has {self.threads} threads, no whole warps")
-        self.shared_bytes = integer(function, "mirage.smem_bytes")
-        self.grid = integers(function, function.attributes.get("mirage.grid"))
-        if len(self.grid) != GRID_AXES:
-            raise unsupported(function, f"has a grid of {len(self.grid)} axes, not {GRID_AXES}")
+        self.shared_bytes = launch.shared_bytes
+        self.grid = launch.grid
         found = function.attributes.get("nvvm.cluster_dim")
         self.cluster = (1, 1, 1) if found is None else integers(function, found)
         if any(n % step for n, step in zip(self.grid, self.cluster, strict=True)):
             raise unsupported(function, f"has {self.grid} blocks in clusters of {self.cluster}")
         size = self.threads * prod(self.cluster)
-        arguments = attributes(function, "mirage.arguments")
+        arguments = launch.arguments
         if len(arguments) != len(function.body.block.args):
             raise unsupported(function, f"has a launch plan of {len(arguments)} arguments")
         self.arguments = [
@@ -262,8 +255,7 @@ class Kernel:
             for op in function.walk()
         )
         self.joint = any(is_told_to_others(op) for op in function.walk())
-        follows = "mirage.follows" in function.attributes
-        self.available = device.available() if follows else None
+        self.available = device.available() if launch.starts_early else None
         self.is_overtaken = False
         """Whether the next kernel may start before the grid previous to this one has ended."""
 

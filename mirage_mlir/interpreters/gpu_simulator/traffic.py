@@ -5,10 +5,10 @@ from dataclasses import dataclass, field
 
 import numpy as np
 from xdsl.dialects import llvm
-from xdsl.dialects.builtin import IntegerAttr
 from xdsl.ir import Operation
 
 from mirage_mlir.dialects import nvvm
+from mirage_mlir.dialects.launch import launch_of
 from mirage_mlir.dialects.nvvm_attributes import CLUSTER_SHARED
 from mirage_mlir.interpreters.gpu_simulator.accesses import Access, Watcher
 from mirage_mlir.interpreters.gpu_simulator.encoding import Array
@@ -81,9 +81,9 @@ class TrafficWatcher(Watcher):
             while not isinstance(inside, llvm.FuncOp):
                 assert inside is not None
                 inside = inside.parent_op()
-            threads = inside.attributes["mirage.threads"]
-            assert isinstance(threads, IntegerAttr)
-            fresh = Asked(threads.value.data)
+            launch = launch_of(inside)
+            assert launch is not None, "the kernel has been launched"
+            fresh = Asked(launch.threads)
             self._of[op] = self.kernels.setdefault(inside.sym_name.data, fresh)
         return self._of[op]
 

@@ -1,7 +1,7 @@
 """
 How many threads a block has, and how its warps share products, in the model.
 
-The pass assign-layouts decides by the same functions (`mirage_mlir/decisions`).
+The pass select-mma decides by the same functions (`mirage_mlir/decisions`).
 """
 
 import numpy as np

@@ -2,7 +2,7 @@
 Products that take another product's result as it lies in registers, in the model.
 
 A thread's part of a product's result is what it needs of the left side of a next one, so scores
-need not go through shared memory before they multiply the values (see `passes/layouts/chains.py`,
+need not go through shared memory before they multiply the values (see `passes/mma/chains.py`,
 which this follows for all combinations of tile sizes at once).
 """
 

@@ -1,5 +1,5 @@
 """
-Products by warpgroups, in the model (see `passes/layouts/wgmma_selection.py` and `chains.py`,
+Products by warpgroups, in the model (see `passes/mma/wgmma_split.py` and `chains.py`,
 which this follows for all combinations of tile sizes at once).
 """
 

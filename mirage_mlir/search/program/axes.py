@@ -61,6 +61,8 @@ class Resolved:
     program: Program
     arguments: tuple[ArgumentView, ...]
     results: tuple[JoinedResult, ...]
+    notes: tuple[tuple[int, str], ...] = ()
+    """What is not as good as it might be: the recorded step, and why."""
 
 
 def resolve(builder: ProgramBuilder) -> Program:
@@ -103,7 +105,8 @@ def resolve_views(builder: ProgramBuilder) -> Resolved:
     merger = Merger(nodes, inputs, outputs, names.sizes)
     merger.run()
     program = merger.program(_matrix_type(builder.matrix_types))
-    return Resolved(program, tuple(arguments), tuple(joined))
+    notes = tuple(placement.unshared.items())
+    return Resolved(program, tuple(arguments), tuple(joined), notes)
 
 
 class _Names:

@@ -30,7 +30,7 @@ class ViewError(Exception):
 
 
 class _MisfitError(Exception):
-    """Two ways to split one dimension have no common refinement."""
+    """Two ways to split one dimension have no common refinement; the text says which."""
 
 
 @dataclass
@@ -85,14 +85,21 @@ class FactorSets:
                 return count
             rest, own = size // taken, self.sizes[leaf]
             if size % taken or (rest % own and own % rest):
-                raise _MisfitError
+                raise _MisfitError(self._no_part(factors, size))
             if rest < own:
                 self._split(leaf, rest)
                 return count + 1
             taken *= own
         if taken != size:
-            raise _MisfitError
+            raise _MisfitError(self._no_part(factors, size))
         return len(self.leaves(factors))
+
+    def _no_part(self, factors: Factors, size: int) -> str:
+        return f"{size} elements are no whole part of {self.described(factors)}"
+
+    def described(self, factors: Factors) -> str:
+        """The sizes of the parts of a dimension, the outermost first: `4 x 3`."""
+        return " x ".join(str(self.sizes[leaf]) for leaf in self.leaves(factors)) or "1"
 
     def join(self, a: Factors, b: Factors) -> Factors:
         """Make both run together; a dimension of size 1 is broadcast."""
@@ -107,7 +114,8 @@ class FactorSets:
             # All before them are equal: the larger one is split by the smaller.
             small, large = sorted(uneven, key=lambda leaf: self.sizes[leaf])
             if self.sizes[large] % self.sizes[small]:
-                raise _MisfitError
+                ways = f"{self.described(a)} and {self.described(b)}"
+                raise _MisfitError(f"its parts are {ways}, which have no parts in common")
             self._split(large, self.sizes[small])
         assert len(left) == len(right), "dimensions that run together have one size"
         for one, other in pairs:
@@ -153,6 +161,8 @@ class Placement:
     steps: Sequence[Step]
     sets: FactorSets = field(default_factory=FactorSets)
     dims: list[Dims] = field(default_factory=list[Dims])
+    unshared: dict[int, str] = field(default_factory=dict[int, str])
+    """Why concats could not let parts of one size run together, by step."""
 
     def run(self) -> None:
         """
@@ -164,8 +174,9 @@ class Placement:
         for index, step in enumerate(self.steps):
             try:
                 self.dims.append(self._place(step))
-            except _MisfitError:
-                raise ViewError(index, "splits a dimension where another cut goes across") from None
+            except _MisfitError as error:
+                reason = f"splits a dimension where another cut goes across: {error}"
+                raise ViewError(index, reason) from None
         before = -1
         while before != self.sets.changes:
             before = self.sets.changes
@@ -228,18 +239,19 @@ class Placement:
             for d, factors in enumerate(operand):
                 if d != step.dim:
                     self.sets.join(dims[d], factors)
-        self._share_parts([operand[step.dim] for operand in operands])
+        self._share_parts(step, [operand[step.dim] for operand in operands])
         return tuple(dims)
 
-    def _share_parts(self, parts: Sequence[Factors]) -> None:
+    def _share_parts(self, step: Step, parts: Sequence[Factors]) -> None:
         """Let parts of one size run together, so that what follows for each loads them once."""
         first: dict[int, Factors] = {}
         for part in parts:
             size = self.sets.size(self.sets.leaves(part))
             try:
                 self.sets.join(first.setdefault(size, part), part)
-            except _MisfitError:
-                continue
+            except _MisfitError as error:
+                reason = f"reads parts of {size} elements of dim {step.dim} one by one: {error}"
+                self.unshared.setdefault(len(self.dims), reason)
 
     def windows(self, index: int) -> dict[int, list[Window]]:
         """
@@ -258,8 +270,9 @@ class Placement:
                 continue
             try:
                 found[d] = self._windows(old, new, step.offsets[d], step.strides[d], step.shape[d])
-            except _MisfitError:
-                raise ViewError(index, f"cuts dim {d} across the parts it is made of") from None
+            except _MisfitError as error:
+                reason = f"cuts dim {d} across the parts it is made of: {error}"
+                raise ViewError(index, reason) from None
         return found
 
     def _windows(
@@ -281,7 +294,8 @@ class Placement:
                 windows.append(Window(place, offset % inner, stride, sets.leaves(new)))
                 new, offset, stride, size = (), offset // inner, 1, 1
             else:
-                raise _MisfitError
+                taken = f"{size} elements from {offset} on"
+                raise _MisfitError(f"{taken} lie in several parts of {inner} elements")
             place -= 1
         windows.append(Window(0, offset, stride, sets.leaves(new)))
         return windows
@@ -304,10 +318,11 @@ class Placement:
                 part = self.dims[operand][step.dim]
                 size = sets.size(sets.leaves(part))
                 if size % inner:
-                    raise _MisfitError
+                    raise _MisfitError(f"{size} elements are no multiple of {inner}")
                 count = sets.outermost(part, size // inner)
                 sets.join(sets.leaves(part)[count:], whole[1:])
                 outer.append(sets.leaves(part)[:count])
-        except _MisfitError:
-            raise ViewError(index, "joins tensors that a reshape takes apart elsewhere") from None
+        except _MisfitError as error:
+            reason = f"joins tensors that a reshape takes apart elsewhere: {error}"
+            raise ViewError(index, reason) from None
         return outer

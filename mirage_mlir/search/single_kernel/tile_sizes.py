@@ -22,6 +22,7 @@ from mirage_mlir.search.saturation.config import Configuration
 from mirage_mlir.search.saturation.hypergraph import Hypergraph, Stage
 from mirage_mlir.search.single_kernel.found import Found, different
 from mirage_mlir.search.single_kernel.limits import Limits
+from mirage_mlir.search.stabilization.degrees import UnstableError
 from mirage_mlir.search.stabilization.stabilization import stabilized
 from mirage_mlir.targets.target import Target
 
@@ -119,13 +120,14 @@ class TileSizes:
             )
             for index in best
         ]
-        stable = [stabilized(self.program, one.algebra, graph) for graph in graphs]
-        if None in stable:
-            self.report.refuse(
-                f"{one.configuration}: an exp whose maximum it does not have in time"
-            )
+        stable: list[BlockGraph] = []
+        for graph in graphs:
+            try:
+                stable.append(stabilized(self.program, one.algebra, graph))
+            except UnstableError as error:
+                self.report.refuse(f"{one.configuration}: {error}")
         slowest = float(seconds[best[-1]]) if enough else np.inf
-        return [graph for graph in stable if graph is not None], slowest
+        return stable, slowest
 
     def _best(self, seconds: Array, mesh: Mesh) -> list[int]:
         """

@@ -20,7 +20,13 @@ EXP = Function("exp")
 
 
 class UnstableError(Exception):
-    """A graph that cannot be shifted as a whole."""
+    """A graph that cannot be shifted as a whole; the text says what is in the way."""
+
+
+def named(operation: BlockOperation) -> str:
+    """An operation in words: its kind and the dimensions that it has."""
+    axes = ", ".join(operation.axes)
+    return f"{operation.kind.name.lower()} over ({axes})" if axes else operation.kind.name.lower()
 
 
 class Degrees:
@@ -76,7 +82,8 @@ class Degrees:
         form = self.graph.operations[operation.operands[0]].form
         exponents = self._algebra.exponents
         if form not in exponents and any(exponents.values()):
-            raise UnstableError  # A part of an exp: the maximum of the whole is not its own.
+            what = "of a part of its argument, whose own maximum it would need"
+            raise UnstableError(f"{named(operation)} is an exp {what}")
         return None if form is None else exponents.get(form)
 
     def _degrees_of(self, number: int, operation: BlockOperation) -> Mapping[Group, int]:
@@ -91,29 +98,38 @@ class Degrees:
             case Kind.ADD | Kind.SUB if operands[0] == operands[1]:
                 return operands[0]
             case Kind.REDUCE_SUM:
-                return self._summed(operands[0], (operation.axis or "",))
+                return self._summed(operation, operands[0], (operation.axis or "",))
             case Kind.MATMUL:
-                return self._summed(_product(operands[0], operands[1], 1), (operation.axis or "",))
+                both = _product(operands[0], operands[1], 1)
+                return self._summed(operation, both, (operation.axis or "",))
             case Kind.ACCUMULATE_SUM:
-                return self._accumulated(operands[0])
+                return self._accumulated(operation, operands[0])
             case _ if not any(operands):
                 return {self.exps[number].group: 1} if number in self.exps else {}
             case _:
-                raise UnstableError
+                reason = "takes exps before the maxima that they are relative to cancel"
+                raise UnstableError(f"{named(operation)} {reason}")
 
-    def _summed(self, degrees: Mapping[Group, int], axes: Sequence[str]) -> Mapping[Group, int]:
-        if any(axis in self._kept[group] for group in degrees for axis in axes):
-            raise UnstableError
+    def _summed(
+        self, operation: BlockOperation, degrees: Mapping[Group, int], axes: Sequence[str]
+    ) -> Mapping[Group, int]:
+        for axis in axes:
+            if any(axis in self._kept[group] for group in degrees):
+                reason = f"sums exps along {axis}, along which their maximum changes"
+                raise UnstableError(f"{named(operation)} {reason}")
         return degrees
 
-    def _accumulated(self, degrees: Mapping[Group, int]) -> Mapping[Group, int]:
+    def _accumulated(
+        self, operation: BlockOperation, degrees: Mapping[Group, int]
+    ) -> Mapping[Group, int]:
         """
         Of a sum over iterations: one value at most may change with them, and be a factor once.
         """
         changing = [group for group in degrees if group in self.changing]
         if len(changing) > 1 or any(degrees[group] != 1 for group in changing):
-            raise UnstableError
-        return self._summed(degrees, self.graph.configuration.loop)
+            reason = "sums products of exps whose maxima change in each iteration"
+            raise UnstableError(f"{named(operation)} {reason}")
+        return self._summed(operation, degrees, self.graph.configuration.loop)
 
 
 def _product(a: Mapping[Group, int], b: Mapping[Group, int], sign: int) -> Mapping[Group, int]:

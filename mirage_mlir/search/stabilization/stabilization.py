@@ -20,7 +20,7 @@ from mirage_mlir.search.program.program import Kind, Output, Program, Shift
 from mirage_mlir.search.saturation.hypergraph import Stage
 from mirage_mlir.search.saturation.values import Algebra
 from mirage_mlir.search.stabilization.centring import Centring
-from mirage_mlir.search.stabilization.degrees import EXP, Degrees, Group, UnstableError
+from mirage_mlir.search.stabilization.degrees import EXP, Degrees, Group, UnstableError, named
 
 ACCUMULATIONS = (Kind.ACCUMULATE_SUM, Kind.ACCUMULATE_MAX)
 SUMS = (Kind.MATMUL, Kind.REDUCE_SUM, Kind.ACCUMULATE_SUM)
@@ -29,21 +29,21 @@ LEAST = Fraction(-(1 << 127))
 """About the least number of f32: less than any score but minus infinity."""
 
 
-def stabilized(program: Program, algebra: Algebra, graph: BlockGraph) -> BlockGraph | None:
+def stabilized(program: Program, algebra: Algebra, graph: BlockGraph) -> BlockGraph:
     """
-    `graph` with the shifts of its program put in; None where it has none that keeps all outputs.
+    `graph` with the shifts of its program put in.
 
     Args:
         program: what the graph computes; it says which maxima are stored.
         algebra: the forms of which the graph was made, and the shifts.
         graph: as it was found.
+
+    Raises:
+        UnstableError: no shift keeps all outputs; the text says which operation is in the way.
     """
     if not algebra.program.shifts:
         return graph
-    try:
-        return _Stabilizer(program, algebra, graph).run()
-    except UnstableError:
-        return None
+    return _Stabilizer(program, algebra, graph).run()
 
 
 class _Stabilizer:
@@ -108,7 +108,8 @@ class _Stabilizer:
         """The operation that an output stores, relative to no maximum or to one beside it."""
         for group, degree in self.degrees[number].items():
             if degree != 1 or not self._is_stored(group, output.partial):
-                raise UnstableError
+                reason = "is stored relative to a maximum that is not stored beside it"
+                raise UnstableError(f"{named(self.graph.operations[number])} {reason}")
         return self._copy(number, Stage.POST, shifted=False)
 
     def _is_stored(self, group: Group, partial: tuple[str, ...]) -> bool:
@@ -125,7 +126,7 @@ class _Stabilizer:
         assert output.shift is not None
         group = self.algebra.program.shifts[output.shift].group
         if not any(self.degrees.members(group)):
-            raise UnstableError
+            raise UnstableError("a maximum is to be stored, of which it has no exp")
         return self._maximum(group, Stage.POST if group in self.degrees.late else Stage.INVARIANT)
 
     # Operations
@@ -149,7 +150,8 @@ class _Stabilizer:
         if own is not Stage.INVARIANT or self.degrees.late.isdisjoint(self.degrees[number]):
             return own
         if user is Stage.LOOP:
-            raise UnstableError  # An iteration knows only of its own maximum.
+            what = named(self.graph.operations[number])
+            raise UnstableError(f"{what} is needed in the loop, relative to the maximum after it")
         return user
 
     def _written(self, number: int, stage: Stage, shifted: bool) -> int:

@@ -497,9 +497,3 @@ func.func @f(%x: tensor<16x64xf16>) {
   } : (tensor<16x64xf16>) -> tensor<16x144xf16>
   func.return
 }
-
-// -----
-
-%x = "test.op"() : () -> !threadblock.tile<16x64xf16>
-// expected-error @+1 {{stands in stage 'before'}}
-threadblock.await_tile "before" %x : !threadblock.tile<16x64xf16>

@@ -74,18 +74,6 @@ func.func @f(%x: tensor<64xf32>) -> tensor<64xf32> {
 // -----
 
 func.func @f(%x: tensor<64xf32>) -> tensor<64xf32> {
-  // expected-error @below {{iterations are copied ahead, but there are no producer_warps}}
-  %y = kernel.graph_defined ins(%x) grid [8] schedule <iterations_ahead = 3> {
-  ^bb0(%a: tensor<64xf32>):
-    %t = threadblock.load %a grid_map [0] : (tensor<64xf32>) -> !threadblock.tile<8xf32>
-    threadblock.store %t grid_map [0] : !threadblock.tile<8xf32>
-  } : (tensor<64xf32>) -> tensor<64xf32>
-  func.return %y : tensor<64xf32>
-}
-
-// -----
-
-func.func @f(%x: tensor<64xf32>) -> tensor<64xf32> {
   // expected-error @below {{max_registers is 300, not 1 to 255}}
   %y = kernel.graph_defined ins(%x) grid [8] schedule <max_registers = 300> {
   ^bb0(%a: tensor<64xf32>):

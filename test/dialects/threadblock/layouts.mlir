@@ -34,3 +34,14 @@ func.func @shared() {
   %e = threadblock.convert_layout %a {layout = #threadblock.global} : !threadblock.tile<16x64xf16>
   func.return
 }
+
+// Where tiles lie in shared memory: what has not been decided is left out.
+// CHECK-LABEL: func.func @buffers(
+func.func @buffers() {
+  %a = "test.op"() : () -> !threadblock.tile<16x64xf16>
+  // CHECK:      %b = threadblock.convert_layout %a {layout = {{.*}}, buffer = #threadblock.buffer<offset = 0>}
+  %b = threadblock.convert_layout %a {layout = #threadblock.shared<{shape = [16, 64], order = [1, 0]}>, buffer = #threadblock.buffer<offset = 0>} : !threadblock.tile<16x64xf16>
+  // CHECK-NEXT: %c = threadblock.convert_layout %a {layout = {{.*}}, buffer = #threadblock.buffer<offset = 2048, double_buffered, zero_padding>}
+  %c = threadblock.convert_layout %a {layout = #threadblock.shared<{shape = [16, 64], order = [1, 0]}>, buffer = #threadblock.buffer<zero_padding, double_buffered, offset = 2048>} : !threadblock.tile<16x64xf16>
+  func.return
+}

@@ -123,3 +123,29 @@ func.func @no_room(%x: tensor<2x8x64xbf16>) {
   %c = threadblock.constant {value = 1.0 : f32, layout = "registers"} : !threadblock.tile<16x64xbf16>
   threadblock.store %c grid_map [_] : !threadblock.tile<16x64xbf16>
 } : () -> tensor<16x64xbf16>
+
+// -----
+
+// expected-error @below {{offset is 6, which is no multiple of 4}}
+"test.op"() {buffer = #threadblock.buffer<offset = 6>} : () -> ()
+
+// -----
+
+// expected-error @below {{there is no 'double_bufered'; did you mean 'double_buffered'?}}
+"test.op"() {buffer = #threadblock.buffer<double_bufered>} : () -> ()
+
+// -----
+
+%r = kernel.graph_defined ins() grid [1] {
+  // expected-error @below {{'threadblock.constant' op has a buffer that is no #threadblock.buffer}}
+  %c = threadblock.constant {value = 1.0 : f32, buffer = 0 : i64} : !threadblock.tile<16x64xbf16>
+  threadblock.store %c grid_map [_] : !threadblock.tile<16x64xbf16>
+} : () -> tensor<16x64xbf16>
+
+// -----
+
+%r = kernel.graph_defined ins() grid [1] {
+  // expected-error @below {{'threadblock.constant' op has a buffer, but its layout is not in shared memory}}
+  %c = threadblock.constant {value = 1.0 : f32, buffer = #threadblock.buffer<offset = 0>} : !threadblock.tile<16x64xbf16>
+  threadblock.store %c grid_map [_] : !threadblock.tile<16x64xbf16>
+} : () -> tensor<16x64xbf16>

@@ -64,7 +64,7 @@ func.func @f(%x: tensor<64x64xf16>) -> tensor<64x64xf16> {
 func.func @f(%x: tensor<64x64xf16>) -> tensor<64x64xf16> {
   %y = kernel.graph_defined ins(%x) grid [8] cluster [4] {
   ^bb0(%a: tensor<64x64xf16>):
-    // expected-error @below {{has no attribute 'multcast' (it has grid_map, loop_map, copy, multicast, packed, separate_wait); did you mean 'multicast'?}}
+    // expected-error @below {{has no attribute 'multcast' (it has grid_map, loop_map, copy, multicast, packed); did you mean 'multicast'?}}
     %t = threadblock.load %a grid_map [0] {copy = "tensor", multcast = 4 : i64} : (tensor<64x64xf16>) -> !threadblock.tile<8x64xf16>
     threadblock.store %t grid_map [0] : !threadblock.tile<8x64xf16>
   } : (tensor<64x64xf16>) -> tensor<64x64xf16>

@@ -26,7 +26,7 @@
 // -----
 
 %x, %w = "test.op"() : () -> (!threadblock.tile<32x64xf16>, !threadblock.tile<64x64xf16>)
-// expected-error @below {{has no attribute 'warp' (it has mma, warps, swapped, lhs_in_registers, chained, batched, precision); did you mean 'warps'?}}
+// expected-error @below {{has no attribute 'warp' (it has mma, warps, swapped, lhs_in_registers, chained, batched, interleaved_graphs, precision); did you mean 'warps'?}}
 %a = threadblock.matmul %x, %w {warp = array<i64: 1, 1, 1>} : (!threadblock.tile<32x64xf16>, !threadblock.tile<64x64xf16>) -> !threadblock.tile<32x64xf32>
 
 // -----

@@ -9,16 +9,40 @@ func.func @schedule() {
   %s = threadblock.convert_layout %a {layout = #threadblock.global} : !threadblock.tile<16x64xf32>
   // CHECK-NEXT: %r = threadblock.convert_layout %a relative %m : !threadblock.tile<16x1xf32> {layout = #threadblock.global} : !threadblock.tile<16x64xf32>
   %r = threadblock.convert_layout %a relative %m : !threadblock.tile<16x1xf32> {layout = #threadblock.global} : !threadblock.tile<16x64xf32>
-  // CHECK-NEXT: threadblock.barrier "loop" pending 6
-  threadblock.barrier "loop" pending 6
-  // CHECK-NEXT: threadblock.barrier "post" cluster
-  threadblock.barrier "post" cluster
-  // CHECK-NEXT: threadblock.await_tiles
-  threadblock.await_tiles
-  // CHECK-NEXT: threadblock.await_tile "post" %a : !threadblock.tile<16x64xf32>
-  threadblock.await_tile "post" %a : !threadblock.tile<16x64xf32>
-  // CHECK-NEXT: threadblock.release_tiles
-  threadblock.release_tiles
+  // CHECK-NEXT: threadblock.barrier{{$}}
+  threadblock.barrier
+  // CHECK-NEXT: threadblock.barrier pending 6{{$}}
+  threadblock.barrier pending 6
+  // CHECK-NEXT: threadblock.barrier pending 0 async_proxy_fence{{$}}
+  threadblock.barrier pending 0 async_proxy_fence
+  // CHECK-NEXT: threadblock.barrier cluster{{$}}
+  threadblock.barrier cluster
+  // CHECK-NEXT: threadblock.await_previous_grid{{$}}
+  threadblock.await_previous_grid
+  // CHECK-NEXT: threadblock.issue_copies %a : !threadblock.tile<16x64xf32>{{$}}
+  threadblock.issue_copies %a : !threadblock.tile<16x64xf32>
+  // CHECK-NEXT: threadblock.issue_copies iteration 1 %a, %m : !threadblock.tile<16x64xf32>, !threadblock.tile<16x1xf32>{{$}}
+  threadblock.issue_copies iteration 1 %a, %m : !threadblock.tile<16x64xf32>, !threadblock.tile<16x1xf32>
+  // CHECK-NEXT: threadblock.issue_copies ahead 2 %a : !threadblock.tile<16x64xf32>{{$}}
+  threadblock.issue_copies ahead 2 %a : !threadblock.tile<16x64xf32>
+  // CHECK-NEXT: threadblock.issue_copies ahead 2{{$}}
+  threadblock.issue_copies ahead 2
+  // CHECK-NEXT: threadblock.await_tiles %a, %m : !threadblock.tile<16x64xf32>, !threadblock.tile<16x1xf32>{{$}}
+  threadblock.await_tiles %a, %m : !threadblock.tile<16x64xf32>, !threadblock.tile<16x1xf32>
+  // CHECK-NEXT: threadblock.await_tile %a : !threadblock.tile<16x64xf32>{{$}}
+  threadblock.await_tile %a : !threadblock.tile<16x64xf32>
+  // CHECK-NEXT: threadblock.await_mma pending 1 %a : !threadblock.tile<16x64xf32>{{$}}
+  threadblock.await_mma pending 1 %a : !threadblock.tile<16x64xf32>
+  // CHECK-NEXT: threadblock.release_tiles %a : !threadblock.tile<16x64xf32>{{$}}
+  threadblock.release_tiles %a : !threadblock.tile<16x64xf32>
+  // CHECK-NEXT: threadblock.release_tiles behind 1 async_proxy_fence %a : !threadblock.tile<16x64xf32>{{$}}
+  threadblock.release_tiles behind 1 async_proxy_fence %a : !threadblock.tile<16x64xf32>
+  // CHECK-NEXT: threadblock.fill_buffers iterations 7 at_start 3 %a, %m : !threadblock.tile<16x64xf32>, !threadblock.tile<16x1xf32>{{$}}
+  threadblock.fill_buffers iterations 7 at_start 3 %a, %m : !threadblock.tile<16x64xf32>, !threadblock.tile<16x1xf32>
+  // CHECK-NEXT: threadblock.refill_buffers ahead 6 %a, %m : !threadblock.tile<16x64xf32>, !threadblock.tile<16x1xf32>{{$}}
+  threadblock.refill_buffers ahead 6 %a, %m : !threadblock.tile<16x64xf32>, !threadblock.tile<16x1xf32>
+  // CHECK-NEXT: threadblock.await_release %a : !threadblock.tile<16x64xf32>{{$}}
+  threadblock.await_release %a : !threadblock.tile<16x64xf32>
   // CHECK-NEXT: threadblock.store_partial_sum 0 %a : !threadblock.tile<16x64xf32>
   threadblock.store_partial_sum 0 %a : !threadblock.tile<16x64xf32>
   // CHECK-NEXT: threadblock.store_partial_sum 1 %a rescale %m : !threadblock.tile<16x64xf32>, !threadblock.tile<16x1xf32>

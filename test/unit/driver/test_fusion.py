@@ -18,8 +18,8 @@ from mirage_mlir.driver.compile import compile_function
 from mirage_mlir.driver.fusion import check_fusion
 from mirage_mlir.driver.source import compiler_context, functions, parse_program
 from mirage_mlir.equivalence.symbolic import prove
-from mirage_mlir.passes.fuse_thread_graphs import FuseThreadGraphsPass
 from mirage_mlir.passes.patterns import scalar
+from mirage_mlir.passes.pipelines import lowering_passes
 
 PROGRAM = """
 func.func @f(%x: tensor<32x64xf32>) -> tensor<32x64xf32> {
@@ -112,10 +112,11 @@ OPERATORS = {
 
 
 def fused(text: str) -> tuple[FuncOp, FuncOp]:
-    """A function before and after its operators are fused."""
+    """A function before its reductions sink, and after its operators are fused."""
     module = parse_program(text, "program")
     before = functions(module)[0].clone()
-    FuseThreadGraphsPass().apply(compiler_context(), module)
+    for step in lowering_passes("H200", last="fuse-thread-graphs"):
+        step.apply(compiler_context(), module)
     return before, functions(module)[0]
 
 

@@ -1,9 +1,11 @@
 """Reading tensor maps off a lowered module."""
 
+from dataclasses import replace
+
 from xdsl.dialects import gpu
-from xdsl.dialects.builtin import IntegerAttr, i64
 
 from mirage_mlir.decisions.packing import Packing
+from mirage_mlir.dialects.launch import launch_of, set_launch
 from mirage_mlir.driver.launch_plan import launches_of, packed_of, tensor_maps_of
 from mirage_mlir.driver.source import parse_program
 from mirage_mlir.runtime.arguments import Argument, TensorMapArgument
@@ -23,8 +25,8 @@ def kernels_with(attributes: str) -> gpu.ModuleOp:
     text = f"""
     "gpu.module"() <{{sym_name = "f"}}> ({{
       llvm.func @f_kernel_0(%map : !llvm.ptr, %y : !llvm.ptr) attributes {{
-        nvvm.kernel, mirage.arguments = ["map:0", "output:0"], mirage.grid = array<i64: 8, 1, 1>,
-        mirage.threads = 160 : i64, mirage.smem_bytes = 1024 : i64
+        nvvm.kernel, kernel.launch = #kernel.launch<grid = [8, 1, 1], threads = 160,
+          shared_bytes = 1024, arguments = ["map:0", "output:0"]>
       }} {{
         llvm.return
       }}
@@ -69,6 +71,8 @@ def test_shared_memory_that_spreads_blocks() -> None:
     for asked, expected in ((512, 1024), (45696, 45696)):
         kernels = kernels_with("")
         (kernel,) = kernels.body.block.ops
-        kernel.attributes["mirage.occupancy_limit_bytes"] = IntegerAttr(asked, i64)
+        known = launch_of(kernel)
+        assert known is not None
+        set_launch(kernel, replace(known, occupancy_limit_bytes=asked))
         (launch,) = launches_of(kernels)
         assert launch.shared_bytes == expected

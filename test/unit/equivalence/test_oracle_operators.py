@@ -21,18 +21,15 @@ from oracle import run_dense, run_naive
 from xdsl.dialects.func import FuncOp
 
 from mirage_mlir.dialects.kernel import Kernel
+from mirage_mlir.dialects.pipeline import SCHEDULE_OPS
 from mirage_mlir.dialects.threadblock import Threadblock
 from mirage_mlir.driver.source import functions, parse_program
 
 Run = Callable[[FuncOp, Sequence[Array]], list[Array]]
 
-AFTER_SEARCH = {
-    "await_tile",
-    "await_tiles",
-    "barrier",
+AFTER_SEARCH = {op.name.partition(".")[2] for op in SCHEDULE_OPS} | {
     "convert_layout",
     "store_partial_sum",
-    "release_tiles",
 }
 """Operations on tiles that compute nothing: lowering puts them in."""
 

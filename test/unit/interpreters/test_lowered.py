@@ -10,11 +10,10 @@ from lowered_kernels import check, draw, function_of, lower, schedule
 from lowering_cases import Linear
 from random_graphs import GraphMaker
 from xdsl.dialects import gpu, llvm
-from xdsl.dialects.builtin import ArrayAttr, StringAttr
 from xdsl.ir import Operation
-from xdsl.utils.hints import isa
 
 from mirage_mlir.dialects import nvvm, threadblock
+from mirage_mlir.dialects.launch import launch_of
 from mirage_mlir.interpreters.gpu_simulator import random_inputs, run_kernels
 
 LINEARS = {
@@ -293,9 +292,9 @@ def test_several_kernels(kind: str) -> None:
 
 def last_argument(function: llvm.FuncOp) -> str:
     """Where a kernel's only result goes."""
-    arguments = function.attributes["mirage.arguments"]
-    assert isa(arguments, ArrayAttr[StringAttr])
-    return arguments.data[-1].data
+    launch = launch_of(function)
+    assert launch is not None
+    return launch.arguments[-1]
 
 
 def test_views_between_kernels() -> None:

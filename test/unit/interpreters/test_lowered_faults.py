@@ -21,12 +21,12 @@ from xdsl.dialects.builtin import (
     ModuleOp,
     UnitAttr,
     i32,
-    i64,
 )
 from xdsl.ir import Operation
 
 from mirage_mlir.dialects import nvvm, nvvm_hopper, threadblock
 from mirage_mlir.dialects.common import i64_array
+from mirage_mlir.dialects.layout import set_shared_buffer, shared_buffer
 from mirage_mlir.dialects.nvvm_attributes import GridDependency
 from mirage_mlir.interpreters import run_function
 from mirage_mlir.interpreters.gpu_simulator import (
@@ -141,7 +141,7 @@ def test_every_wait_for_a_cluster_has_its_arrival() -> None:
 def test_buffers_in_one_place(name: str) -> None:
     module = schedule(PROGRAMS[name]())
     for op in buffers_of(module):
-        op.attributes["smem_offset"] = IntegerAttr(0, i64)
+        move(op, 0)
     assert RACE in faults(emit(module))
 
 
@@ -149,19 +149,21 @@ def test_buffers_that_are_too_close() -> None:
     module = schedule(cases.rmsnorm_linear(RAGGED))
     loads = [op for op in buffers_of(module) if isinstance(op, threadblock.LoadOp)]
     last = max(loads, key=offset_of)
-    last.attributes["smem_offset"] = IntegerAttr(offset_of(last) - 512, i64)
+    move(last, offset_of(last) - 512)
     # What one tile reads, the copy of a later iteration of the other one overwrites.
     assert INCOMPLETE in faults(emit(module))
 
 
 def buffers_of(module: ModuleOp) -> list[Operation]:
-    return [op for op in module.walk() if "smem_offset" in op.attributes]
+    return [op for op in module.walk() if offset_of(op) >= 0]
 
 
 def offset_of(op: Operation) -> int:
-    offset = op.attributes["smem_offset"]
-    assert isinstance(offset, IntegerAttr)
-    return offset.value.data
+    return shared_buffer(op).offset
+
+
+def move(op: Operation, offset: int) -> None:
+    set_shared_buffer(op, replace(shared_buffer(op), offset=offset))
 
 
 def test_less_shared_memory_than_planned() -> None:
@@ -204,7 +206,7 @@ def test_padding_that_is_not_cleared_shows_in_the_result() -> None:
     """No fault: matrix loads may reach past a tile. But the matmuls with NaN are NaN."""
     module = schedule(cases.rmsnorm_linear(RAGGED._replace(k=96, depth=24)))
     for op in module.walk():
-        op.attributes.pop("zero_padding", None)
+        set_shared_buffer(op, replace(shared_buffer(op), zero_padding=False))
     kernels = emit(module)
     (result,) = run_kernels(kernels, random_inputs(kernels))
     assert np.isnan(result).any()

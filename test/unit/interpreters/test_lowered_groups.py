@@ -21,7 +21,6 @@ from xdsl.dialects import gpu
 from xdsl.dialects.builtin import IntegerAttr, ModuleOp, i64
 
 from mirage_mlir.dialects import threadblock
-from mirage_mlir.dialects.layout import BarrierOp
 from mirage_mlir.dialects.nvvm import Ex2Op
 from mirage_mlir.dialects.nvvm_wgmma import (
     RegistersForm,
@@ -30,6 +29,7 @@ from mirage_mlir.dialects.nvvm_wgmma import (
     WgmmaMmaAsyncOp,
     WgmmaWaitOp,
 )
+from mirage_mlir.dialects.pipeline import BarrierOp, IssueCopiesOp
 
 NORMAL, SWAPPED = False, True
 
@@ -165,8 +165,8 @@ def test_a_matmul_starts_when_its_own_tiles_have_come():
     module = schedule(attention_without_loop(Heads(1, 64, 64, 32, 64, 32, 2)))
     (graph,) = graphs_of(module)
     ops = list(graph.body.block.ops)
-    loads = [op for op in ops if isinstance(op, threadblock.LoadOp)]
-    assert [op.separate_wait is not None for op in loads] == [False, False, True]
+    groups = [op for op in ops if isinstance(op, IssueCopiesOp)]
+    assert [len(op.tiles) for op in groups] == [2, 1]
     waits = [op for op in ops if isinstance(op, BarrierOp) and op.pending is not None]
     first, second = matmuls_of(module)
     soon, late, *_ = waits

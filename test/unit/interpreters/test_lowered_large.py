@@ -7,10 +7,11 @@ import pytest
 from lowered_kernels import check, graphs_of, schedule
 from lowering_cases import Linear, biased_linear, gated_mlp, matmul, plain_linear, total
 from small_graphs import ALL, Program
-from xdsl.dialects.builtin import DenseArrayBase, ModuleOp
+from xdsl.dialects.builtin import ModuleOp
 from xdsl.dialects.llvm import StoreOp
 from xdsl.ir import Operation
 
+from mirage_mlir.dialects.launch import launch_of
 from mirage_mlir.dialects.nvvm import ShflSyncOp
 from mirage_mlir.passes import lower_to_nvvm
 from mirage_mlir.passes.codegen.cta_rasterization import launched_grid
@@ -87,6 +88,5 @@ def test_blocks_start_in_bands_of_the_raster(
     (graph,) = graphs_of(schedule(make()))
     assert launched_grid(graph, few.sm_count) == launched
     kernels = check(make())
-    (grid,) = (each for op in kernels.walk() if (each := op.attributes.get("mirage.grid")))
-    assert isinstance(grid, DenseArrayBase)
-    assert list(grid.get_values()) == launched
+    (launch,) = (each for op in kernels.walk() if (each := launch_of(op)))
+    assert list(launch.grid) == launched

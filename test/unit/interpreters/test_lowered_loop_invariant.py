@@ -9,7 +9,7 @@ from lowering_cases import Linear
 from xdsl.dialects.builtin import ModuleOp
 
 from mirage_mlir.dialects import nvvm
-from mirage_mlir.dialects.layout import AwaitTileOp
+from mirage_mlir.dialects.pipeline import AwaitTileOp
 
 LORA = cases.lora(Linear(16, 256, 64, 16, 64, 64), 16)
 

@@ -21,12 +21,12 @@ from lowered_edits import (
 )
 from lowered_kernels import lower
 from xdsl.dialects import gpu, llvm
-from xdsl.dialects.builtin import ArrayAttr, DenseArrayBase, DictionaryAttr, StringAttr, UnitAttr
+from xdsl.dialects.builtin import DenseArrayBase, DictionaryAttr, UnitAttr
 from xdsl.ir import Operation, SSAValue
-from xdsl.utils.hints import isa
 
 from mirage_mlir.bridge.nvptx import to_ptx
 from mirage_mlir.dialects import nvvm_hopper
+from mirage_mlir.dialects.launch import KernelLaunch, launch_of, workspace_of
 from mirage_mlir.interpreters.gpu_simulator import Checker, random_inputs, run_kernels
 from mirage_mlir.passes.analysis.tensor_views import view_of
 from mirage_mlir.passes.codegen.kernel_function import KernelFunction, shared_memory_symbol
@@ -103,9 +103,13 @@ def functions_of(kernels: gpu.ModuleOp) -> list[llvm.FuncOp]:
 
 def memory_of(function: llvm.FuncOp, argument: int) -> str:
     """What the launch plan calls the memory that an argument points to."""
-    plan = function.attributes["mirage.arguments"]
-    assert isa(plan, ArrayAttr[StringAttr])
-    return plan.data[argument].data
+    return plan_of(function).arguments[argument]
+
+
+def plan_of(function: llvm.FuncOp) -> KernelLaunch:
+    launch = launch_of(function)
+    assert launch is not None
+    return launch
 
 
 def may_change(kernels: gpu.ModuleOp, function: llvm.FuncOp, memory: str) -> bool:
@@ -117,10 +121,11 @@ def may_change(kernels: gpu.ModuleOp, function: llvm.FuncOp, memory: str) -> boo
         # Those behind the first start when it has waited.
         is_given = function is not functions_of(kernels)[0]
         is_given |= int(number) in constants.get_values()
-        return "mirage.follows" in function.attributes and not is_given
+        return plan_of(function).starts_early and not is_given
     # Parts of sums in scratch are written by the kernel itself.
-    is_part = "mirage.counter_bytes" in kernels.attributes
-    return "mirage.follows" in function.attributes or is_part
+    workspace = workspace_of(kernels)
+    assert workspace is not None
+    return plan_of(function).starts_early or workspace.counter_bytes > 0
 
 
 def is_wrong(kernels: gpu.ModuleOp, op: Operation, description: str) -> bool:

@@ -16,6 +16,7 @@ from xdsl.dialects.builtin import IntegerAttr, ModuleOp, i32
 from xdsl.ir import Operation
 
 from mirage_mlir.dialects import nvvm
+from mirage_mlir.dialects.launch import workspace_of
 from mirage_mlir.interpreters.gpu_simulator import (
     FaultKind,
     KernelFault,
@@ -68,7 +69,9 @@ def test_attention_without_a_loop(s: Heads) -> None:
 def test_random_attention(seed: int) -> None:
     made = AttentionMaker(seed).make()
     kernels = check(made, target="A100", order=seed)
-    assert "mirage.counter_bytes" in kernels.attributes
+    workspace = workspace_of(kernels)
+    assert workspace is not None
+    assert workspace.counter_bytes > 0
 
 
 @pytest.mark.parametrize("name", SUMS)

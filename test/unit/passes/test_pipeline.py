@@ -10,9 +10,16 @@ from xdsl.dialects.builtin import IntegerAttr
 
 from mirage_mlir.decisions import registers, schedule
 from mirage_mlir.dialects import nvvm_hopper
+from mirage_mlir.dialects.launch import launch_of
 
 LINEAR = Linear(13, 512, 48, 16, 32, 48)
 """Sixteen iterations; three rows of each left tile do not exist."""
+
+
+def threads_of(function: llvm.FuncOp) -> int:
+    launch = launch_of(function)
+    assert launch is not None
+    return launch.threads
 
 
 @pytest.mark.parametrize("stages", [2, 3, 4, 7, 16])
@@ -45,7 +52,7 @@ def test_where_registers_are_few_producers_give_theirs(
     linear = LINEAR._replace(rows=16, n=64, columns=64)
     kernels = check(cases.rmsnorm_linear(linear), threads=threads)
     (function,) = [op for op in kernels.walk() if isinstance(op, llvm.FuncOp)]
-    assert function.attributes["mirage.threads"] == IntegerAttr(launched, 64)
+    assert threads_of(function) == launched
     given = [op for op in kernels.walk() if isinstance(op, nvvm_hopper.SetMaxRegisterOp)]
     assert len(given) == (2 if launched > threads + 32 else 0)
 
@@ -83,5 +90,5 @@ def test_few_threads_have_all_registers_beside_one_producer() -> None:
     """Single warps that multiply are given 255 each, and blocks can share a multiprocessor."""
     kernels = lower(attention(Heads(1, 16, 512, 64, 16, 64, 2)))
     (function,) = [op for op in kernels.walk() if isinstance(op, llvm.FuncOp)]
-    assert function.attributes["mirage.threads"] == IntegerAttr(128 + 32, 64)
+    assert threads_of(function) == 128 + 32
     assert not any(isinstance(op, nvvm_hopper.SetMaxRegisterOp) for op in kernels.walk())

@@ -11,11 +11,22 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Operation
 
 from mirage_mlir.dialects import kernel, threadblock
-from mirage_mlir.dialects.layout import AwaitTileOp, AwaitTilesOp, BarrierOp, ReleaseTilesOp
+from mirage_mlir.dialects.pipeline import (
+    EPILOGUE,
+    MAIN_LOOP,
+    PROLOGUE,
+    AwaitMmaOp,
+    AwaitTileOp,
+    AwaitTilesOp,
+    BarrierOp,
+    RefillBuffersOp,
+    ReleaseTilesOp,
+)
 from mirage_mlir.passes.analysis.buffers import is_staged
 from mirage_mlir.passes.pipelines import lowering_passes
 from mirage_mlir.passes.schedule.block_resources import iteration_bytes, unshared_bytes
 from mirage_mlir.passes.schedule.order import reads
+from mirage_mlir.passes.schedule.sections import sections_of
 from mirage_mlir.passes.software_pipeline import SoftwarePipelinePass
 
 LINEAR = Linear(16, 192, 96, 16, 64, 48)
@@ -49,12 +60,15 @@ def scheduled(module: ModuleOp, target: str) -> kernel.GraphDefinedOp:
 
 def count(graph: kernel.GraphDefinedOp) -> dict[str, int]:
     """Barriers before, in and after the loop."""
-    stages = [op.stage.data for op in graph.walk() if isinstance(op, BarrierOp)]
-    return {stage: stages.count(stage) for stage in ("invariant", "loop", "post")}
+    sections = sections_of(graph)
+    return {
+        name: sum(isinstance(op, BarrierOp) for op in sections[name])
+        for name in (PROLOGUE, MAIN_LOOP, EPILOGUE)
+    }
 
 
 @pytest.mark.parametrize(
-    ("name", "invariant", "loop", "post"),
+    ("name", "prologue", "loop", "epilogue"),
     [
         ("rmsnorm-linear", 0, 0, 2),
         ("gated-mlp", 0, 0, 2),
@@ -69,22 +83,22 @@ def count(graph: kernel.GraphDefinedOp) -> dict[str, int]:
     ],
 )
 def test_warps_that_wait_for_copies_need_no_barrier_for_them(
-    name: str, invariant: int, loop: int, post: int
+    name: str, prologue: int, loop: int, epilogue: int
 ) -> None:
     graph = scheduled(GRAPHS[name], "H200")
     assert graph.schedule.producer_warps
-    assert count(graph) == {"invariant": invariant, "loop": loop, "post": post}
+    assert count(graph) == {PROLOGUE: prologue, MAIN_LOOP: loop, EPILOGUE: epilogue}
 
 
 @pytest.mark.parametrize(
-    ("name", "stage"),
-    [("lora", "post"), ("loop-invariant-tiles", "invariant"), ("attention", "invariant")],
+    ("name", "section"),
+    [("lora", EPILOGUE), ("loop-invariant-tiles", PROLOGUE), ("attention", PROLOGUE)],
 )
-def test_the_first_reader_waits_for_a_loop_invariant_tile(name: str, stage: str) -> None:
+def test_the_first_reader_waits_for_a_loop_invariant_tile(name: str, section: str) -> None:
     graph = scheduled(GRAPHS[name], "H200")
     ops: list[Operation] = list(graph.body.block.ops)
     (wait,) = [op for op in ops if isinstance(op, AwaitTileOp)]
-    assert wait.stage.data == stage
+    assert wait in sections_of(graph)[section]
     load = wait.tile.owner
     assert isinstance(load, Operation)
     readers = [place for place, op in enumerate(ops) if load in reads(op)]
@@ -100,28 +114,31 @@ def test_the_first_reader_waits_for_a_loop_invariant_tile(name: str, stage: str)
 def test_without_producers_all_meet_at_the_top_of_the_loop(name: str, loop: int) -> None:
     graph = scheduled(GRAPHS[name], "sm_80")
     assert not graph.schedule.producer_warps
-    assert count(graph)["loop"] == loop
+    assert count(graph)[MAIN_LOOP] == loop
     assert not any(isinstance(op, AwaitTilesOp | ReleaseTilesOp) for op in graph.walk())
 
 
 @pytest.mark.parametrize("name", GRAPHS)
 def test_tiles_are_read_between_await_and_release(name: str) -> None:
-    """And released at once: nothing but a reader stands in front of the release."""
+    """And released at once: behind the last reader stand waits for its matmul alone."""
     graph = scheduled(GRAPHS[name], "H200")
     ops: list[Operation] = list(graph.body.block.ops)
     (start,) = [place for place, op in enumerate(ops) if isinstance(op, AwaitTilesOp)]
-    (end,) = [place for place, op in enumerate(ops) if isinstance(op, ReleaseTilesOp)]
+    end = next(place for place, op in enumerate(ops) if isinstance(op, ReleaseTilesOp))
     readers = [place for place, op in enumerate(ops) if any(is_staged(b) for b in reads(op))]
     assert readers
     assert start < min(readers)
-    assert max(readers) == end - 1
+    assert all(isinstance(op, AwaitMmaOp) for op in ops[max(readers) + 1 : end])
+    release = ops[end]
+    assert isinstance(release, ReleaseTilesOp)
+    assert (max(readers) < end) or release.behind is not None
 
 
 def test_copies_that_no_box_can_make_stay_with_the_threads() -> None:
     """Lines of 40 bytes: their addresses are no multiples of 16."""
     graph = scheduled(cases.rmsnorm_linear(Linear(5, 20, 7, 5, 10, 7)), "H200")
     assert not graph.schedule.producer_warps
-    assert count(graph)["loop"] >= 1
+    assert count(graph)[MAIN_LOOP] >= 1
 
 
 def test_without_a_loop_nobody_produces() -> None:
@@ -135,7 +152,8 @@ def test_what_many_blocks_load_does_not_hold_copies_back() -> None:
     graph = scheduled(cases.gated_mlp(Linear(128, 640, 256, 64, 32, 64)), "sm_90a")
     assert iteration_bytes(graph) == 3 * 4096
     assert unshared_bytes(graph) == 4096 // 4 + 2 * 4096 // 2
-    assert graph.schedule.iterations_ahead == round((128 << 10) / unshared_bytes(graph))
+    (refill,) = [op for op in graph.walk() if isinstance(op, RefillBuffersOp)]
+    assert refill.ahead.value.data == round((128 << 10) / unshared_bytes(graph))
 
 
 @pytest.mark.parametrize(("rows", "apart"), [(16, True), (32, False)])

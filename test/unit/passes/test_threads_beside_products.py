@@ -9,14 +9,14 @@ from xdsl.dialects.builtin import ModuleOp, f16
 from xdsl.ir import Operation
 
 from mirage_mlir.dialects import threadblock as tb
-from mirage_mlir.dialects.layout import BarrierOp, ConvertLayoutOp, ReleaseTilesOp
+from mirage_mlir.dialects.layout import ConvertLayoutOp, shared_buffer
 from mirage_mlir.dialects.nvvm_wgmma import WgmmaMmaAsyncOp, WgmmaWaitOp
+from mirage_mlir.dialects.pipeline import MAIN_LOOP, BarrierOp, ReleaseTilesOp
 from mirage_mlir.passes.analysis.tile_attributes import (
-    DOUBLE_BUFFERED,
-    PROXY_FENCE,
     batch_place,
     registers_of,
 )
+from mirage_mlir.passes.schedule.sections import sections_of
 
 
 def normed_attention(s: Heads) -> ModuleOp:
@@ -82,17 +82,19 @@ def test_threads_compute_while_the_matmul_runs() -> None:
     """
     They synchronize once an iteration, and the fence is there; the result waits behind their work.
     """
-    ops = ops_of(schedule(normed_attention(SMALL)))
+    (graph,) = graphs_of(schedule(normed_attention(SMALL)))
+    ops = list(graph.body.block.ops)
     (product, _) = [op for op in ops if isinstance(op, tb.MatmulOp)]
     (move,) = [
-        op for op in ops if isinstance(op, ConvertLayoutOp) and DOUBLE_BUFFERED in op.attributes
+        op for op in ops if isinstance(op, ConvertLayoutOp) and shared_buffer(op).double_buffered
     ]
     (maximum,) = [op for op in ops if isinstance(op, tb.ReduceMaxOp)]
     assert ops.index(product) < ops.index(move)
-    (barrier,) = [op for op in ops if isinstance(op, BarrierOp) and op.stage.data == "loop"]
+    loop = sections_of(graph)[MAIN_LOOP]
+    (barrier,) = [op for op in loop if isinstance(op, BarrierOp)]
     assert ops.index(move) < ops.index(barrier) < ops.index(maximum)
     (release,) = [op for op in ops if isinstance(op, ReleaseTilesOp)]
-    assert PROXY_FENCE not in release.attributes
+    assert release.async_proxy_fence is None
 
 
 def test_two_threads_share_a_row_that_is_summed() -> None:
@@ -135,7 +137,7 @@ def test_matmuls_with_one_right_side_are_one() -> None:
     module = several_sides(8, 64, 64, 2)
     ops = ops_of(schedule(module.clone()))
     sides = [op for op in ops if isinstance(op, ConvertLayoutOp) and op.batched]
-    offsets = [str(op.attributes["smem_offset"]) for op in sides]
+    offsets = [shared_buffer(op).offset for op in sides]
     assert len(sides) == len(set(offsets)) == 3
     products = [op for op in check(module).walk() if isinstance(op, WgmmaMmaAsyncOp)]
     assert [op.shape.n.data for op in products] == [24] * 4

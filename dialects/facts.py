@@ -1,0 +1,139 @@
+"""
+Attributes that carry what passes have decided: names and values, read and written by one grammar.
+
+    <threads = 128, rotation = [8, 2], cluster_reduction>
+
+What is left out has the default of its field. In IRDL, and where only MLIR's own attributes are
+understood, such an attribute is a dictionary.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, fields
+from typing import Any, TypeVar
+
+from xdsl.dialects.builtin import (
+    I64,
+    ArrayAttr,
+    DenseArrayBase,
+    DictionaryAttr,
+    IntegerAttr,
+    StringAttr,
+    UnitAttr,
+    i64,
+)
+from xdsl.ir import Attribute
+from xdsl.parser import AttrParser
+from xdsl.printer import Printer
+from xdsl.utils.exceptions import VerifyException
+from xdsl.utils.hints import isa
+
+from mirage_mlir.suggestions import suggestion
+
+Value = int | bool | tuple[int | str, ...]
+"""A number; whether something is so; a list of numbers or of texts."""
+
+
+@dataclass(frozen=True)
+class Facts:
+    """What is derived from this has fields with defaults, each a `Value`."""
+
+    def verify(self) -> None:
+        """Raise `VerifyException` for values that contradict each other."""
+
+
+F = TypeVar("F", bound=Facts)
+
+
+def _to_attribute(value: Value) -> Attribute:
+    if isinstance(value, bool):
+        return UnitAttr()
+    if isinstance(value, int):
+        return IntegerAttr(value, i64)
+    if texts := [StringAttr(each) for each in value if isinstance(each, str)]:
+        return ArrayAttr(texts)
+    return DenseArrayBase.from_list(i64, [each for each in value if isinstance(each, int)])
+
+
+def _to_value(name: str, attribute: Attribute, default: Value) -> Value:
+    match attribute:
+        case UnitAttr() if isinstance(default, bool):
+            return True
+        case IntegerAttr() if type(default) is int:
+            return attribute.value.data
+        case _ if isinstance(default, tuple) and isa(attribute, DenseArrayBase[I64]):
+            return tuple(attribute.get_values())
+        case _ if isinstance(default, tuple) and isa(attribute, ArrayAttr[StringAttr]):
+            return tuple(text.data for text in attribute)
+        case _:
+            raise VerifyException(f"{name} has no value like {attribute}")
+
+
+def to_dictionary(facts: Facts) -> DictionaryAttr:
+    """What differs from the defaults."""
+    values = {each.name: getattr(facts, each.name) for each in fields(facts)}
+    defaults = type(facts)()
+    decided = {name: value for name, value in values.items() if value != getattr(defaults, name)}
+    return DictionaryAttr({name: _to_attribute(value) for name, value in decided.items()})
+
+
+def to_facts(kind: type[F], entries: Mapping[str, Attribute]) -> F:
+    """Raise `VerifyException` for names and values that `kind` does not have."""
+    defaults = kind()
+    known: dict[str, Value] = {each.name: getattr(defaults, each.name) for each in fields(kind)}
+    values: dict[str, Any] = {}
+    for name, attribute in entries.items():
+        if name not in known:
+            raise VerifyException(f"there is no '{name}'{suggestion(name, known)}")
+        values[name] = _to_value(name, attribute, known[name])
+    return kind(**values)
+
+
+def parse_facts(parser: AttrParser, kind: type[Facts]) -> Sequence[Attribute]:
+    """Read `<threads = 128, rotation = [8, 2], cluster_reduction>`, or MLIR's own `<{...}>`."""
+
+    def optional_entry() -> tuple[str, Attribute] | None:
+        if (name := parser.parse_optional_identifier()) is None:
+            return None
+        if parser.parse_optional_punctuation("=") is None:
+            return name, UnitAttr()
+        values = parser.parse_optional_comma_separated_list(
+            parser.Delimiter.SQUARE,
+            lambda: parser.parse_optional_str_literal() or parser.parse_integer(),
+        )
+        if values is not None:
+            return name, _to_attribute(tuple(values))
+        if (value := parser.parse_integer()) == getattr(kind(), name, None):
+            parser.raise_error(f"'{name}' is left out rather than {value}")
+        return name, _to_attribute(value)
+
+    def entry() -> tuple[str, Attribute]:
+        return optional_entry() or parser.raise_error("expected a name")
+
+    with parser.in_angle_brackets():
+        # The plain form, which is how tools that know us only through IRDL print it.
+        if plain := parser.parse_optional_dictionary_attr_dict():
+            return [DictionaryAttr(plain)]
+        entries = parser.parse_optional_undelimited_comma_separated_list(optional_entry, entry)
+    names = [name for name, _ in entries or ()]
+    if twice := sorted({name for name in names if names.count(name) > 1}):
+        parser.raise_error(f"'{twice[0]}' is given twice")
+    return [DictionaryAttr(dict(entries or ()))]
+
+
+def print_facts(printer: Printer, facts: Facts) -> None:
+    """Write what differs from the defaults, as `parse_facts` reads it."""
+    texts: list[str] = []
+    for each in fields(facts):
+        value: Value = getattr(facts, each.name)
+        if value == each.default:
+            continue
+        written = as_list(value) if isinstance(value, tuple) else value
+        texts.append(each.name if value is True else f"{each.name} = {written}")
+    with printer.in_angle_brackets():
+        printer.print_string(", ".join(texts))
+
+
+def as_list(values: Sequence[int | str]) -> str:
+    """`[1, 2]`, or `["a", "b"]`."""
+    texts = [f'"{each}"' if isinstance(each, str) else str(each) for each in values]
+    return f"[{', '.join(texts)}]"

@@ -1,0 +1,244 @@
+"""
+Kernels as operators of PyTorch, with gradients: `operator(graph)`, `rms_norm`, `RMSNorm`.
+
+What is registered here is an operator of `torch.library`: autograd, `torch.compile` and
+`torch.export` see through it. Tensors in host memory are interpreted.
+"""
+
+from collections.abc import Callable, Sequence
+from functools import cache, cached_property
+from importlib import import_module
+from itertools import count
+from math import prod
+from typing import Any, Unpack
+
+from mirage_mlir.api.graph import KernelGraph, SearchOptions
+from mirage_mlir.runtime.artifact import TensorSpec
+from mirage_mlir.runtime.element_types import element_type_of
+from mirage_mlir.runtime.kernel import CompiledKernel
+from mirage_mlir.targets.target import DEFAULT_TARGET
+
+torch: Any = import_module("torch")
+"""Untyped: an optional dependency."""
+
+NAMESPACE = "mirage_mlir"
+"""Of our operators: `torch.ops.mirage_mlir`."""
+
+_numbers = count()
+
+
+def operator(
+    graph: KernelGraph, target: str = DEFAULT_TARGET, **options: Unpack[SearchOptions]
+) -> Callable[..., Any]:
+    """
+    A function on tensors that computes what `graph` says, registered with `torch.library`.
+
+    It is called as the kernel is: one tensor for each input, positions only. The kernel of its
+    gradients is searched for in the first backward pass.
+
+    Args:
+        graph: the program; its inputs that need no gradient may still get one.
+        target: the GPU to search for.
+        options: as for `KernelGraph.superoptimize`.
+
+    Raises:
+        ValueError: no output was marked, or an argument is out of range.
+        DiagnosticException: the program cannot be compiled; the message says where and why.
+    """
+    return _Registered(graph, target, options).call
+
+
+class _Registered:
+    """An operator, and the one of its gradients."""
+
+    def __init__(self, graph: KernelGraph, target: str, options: SearchOptions) -> None:
+        self._graph, self._target, self._options = graph, target, options
+        self._kernel = graph.superoptimize(target, **options)
+        inputs, outputs = self._kernel.artifact.inputs, self._kernel.artifact.outputs
+        # Two graphs may have one name.
+        name = f"{graph.name}_{next(_numbers)}"
+        forward, results = _schema(len(inputs)), _schema(len(outputs))
+        self.call = _define(name, f"{forward} -> {results}", self._kernel, outputs)
+        takes = _schema(len(inputs) + len(outputs))
+        self._gradient = _define(
+            f"{name}_backward", f"{takes} -> {forward}", self._run_backward, inputs
+        )
+        self.call.register_autograd(self._backward, setup_context=_keep_inputs)
+
+    @cached_property
+    def _backward_kernel(self) -> CompiledKernel:
+        return self._graph.backward().superoptimize(self._target, **self._options)
+
+    def _run_backward(self, *tensors: Any) -> Any:
+        return self._backward_kernel(*tensors)
+
+    def _backward(self, ctx: Any, *gradients: Any) -> Any:
+        given = [
+            torch.zeros_like(like) if gradient is None else gradient.contiguous()
+            for gradient, like in zip(gradients, ctx.results, strict=True)
+        ]
+        return self._gradient(*ctx.saved_tensors, *given)
+
+
+def _keep_inputs(ctx: Any, inputs: Sequence[Any], output: Any) -> None:
+    ctx.save_for_backward(*inputs)
+    results = (output,) if isinstance(output, torch.Tensor) else output
+    ctx.results = [torch.empty_like(each, device="meta") for each in results]
+
+
+def _schema(number: int) -> str:
+    """Of so many tensors."""
+    return f"({', '.join(f'Tensor x{each}' for each in range(number))})"
+
+
+def _define(name: str, schema: str, run: Callable[..., Any], results: Sequence[TensorSpec]) -> Any:
+    """An operator, which gives tensors as `results` say."""
+
+    def shapes_only(*tensors: Any) -> Any:
+        made = tuple(
+            tensors[0].new_empty(spec.shape, dtype=getattr(torch, spec.element_type.array_name))
+            for spec in results
+        )
+        return made[0] if len(made) == 1 else made
+
+    made = torch.library.custom_op(f"{NAMESPACE}::{name}", run, mutates_args=(), schema=schema)
+    made.register_fake(shapes_only)
+    return made
+
+
+# RMSNorm
+
+
+@cache
+def _rms_norm_graph(rows: int, columns: int, dtype: str, eps: float) -> KernelGraph:
+    graph = KernelGraph("rms_norm")
+    x = graph.new_input(dims=(rows, columns), dtype=dtype, name="x")
+    weight = graph.new_input(dims=(columns,), dtype=dtype, name="weight")
+    graph.mark_output(graph.rms_norm(x, weight, eps=eps))
+    return graph
+
+
+@cache
+def _rms_norm_kernel(rows: int, columns: int, dtype: str, eps: float) -> CompiledKernel:
+    return _rms_norm_graph(rows, columns, dtype, eps).superoptimize()
+
+
+@cache
+def _rms_norm_backward_kernel(rows: int, columns: int, dtype: str, eps: float) -> CompiledKernel:
+    return _rms_norm_graph(rows, columns, dtype, eps).backward().superoptimize()
+
+
+def _program(x: Any, eps: float) -> tuple[int, int, str, float]:
+    """What kernels are known by."""
+    columns = x.shape[-1]
+    return prod(x.shape[:-1]), columns, element_type_of(x.dtype).array_name, eps
+
+
+def _forward(x: Any, weight: Any, eps: float) -> Any:
+    kernel = _rms_norm_kernel(*_program(x, eps))
+    flat = x.reshape(-1, x.shape[-1]).contiguous()
+    return kernel(flat, weight.contiguous()).reshape(x.shape)
+
+
+def _gradients(x: Any, weight: Any, gradient: Any, eps: float) -> Any:
+    kernel = _rms_norm_backward_kernel(*_program(x, eps))
+    columns = x.shape[-1]
+    flat = (each.reshape(-1, columns).contiguous() for each in (x, gradient))
+    by_x, by_weight = kernel(next(flat), weight.contiguous(), next(flat))
+    return by_x.reshape(x.shape), by_weight
+
+
+_op: Any = torch.library.custom_op(
+    f"{NAMESPACE}::rms_norm",
+    _forward,
+    mutates_args=(),
+    schema="(Tensor x, Tensor weight, float eps) -> Tensor",
+)
+
+
+@_op.register_fake
+def _shape(x: Any, weight: Any, eps: float) -> Any:
+    return torch.empty_like(x, memory_format=torch.contiguous_format)
+
+
+_backward_op: Any = torch.library.custom_op(
+    f"{NAMESPACE}::rms_norm_backward",
+    _gradients,
+    mutates_args=(),
+    schema="(Tensor x, Tensor weight, Tensor gradient, float eps) -> (Tensor, Tensor)",
+)
+
+
+@_backward_op.register_fake
+def _shapes(x: Any, weight: Any, gradient: Any, eps: float) -> Any:
+    by_weight = torch.empty_like(weight, memory_format=torch.contiguous_format)
+    return _shape(x, weight, eps), by_weight
+
+
+def _keep_norm(ctx: Any, inputs: Sequence[Any], output: Any) -> None:
+    x, weight, ctx.eps = inputs
+    ctx.save_for_backward(x, weight)
+
+
+def _norm_backward(ctx: Any, gradient: Any) -> Any:
+    return *_backward_op(*ctx.saved_tensors, gradient, ctx.eps), None
+
+
+_op.register_autograd(_norm_backward, setup_context=_keep_norm)
+
+
+def rms_norm(x: Any, weight: Any, eps: float = 1e-5) -> Any:
+    """
+    `x / sqrt(mean(x ** 2) + eps) * weight` over the last dimension, with gradients.
+
+    Kernels are searched for once for each number of rows, element type and eps. Rows are all
+    dimensions of `x` but the last.
+
+    Args:
+        x: a tensor of f16, bf16 or f32 with one dimension or more.
+        weight: a vector as long as the rows, of the same type.
+        eps: above or at 0.
+
+    Raises:
+        TypeError: the types are other ones, or differ.
+        ValueError: the weight has another shape.
+    """
+    if weight.dtype != x.dtype:
+        raise TypeError(f"weight has type {weight.dtype}, and x {x.dtype}")
+    if x.dim() < 1 or tuple(weight.shape) != tuple(x.shape[-1:]):
+        raise ValueError(f"weight has shape {tuple(weight.shape)}; rows are {tuple(x.shape[-1:])}")
+    element_type_of(x.dtype)
+    return _op(x, weight, eps)
+
+
+class RMSNorm(torch.nn.Module):
+    """
+    `torch.nn.RMSNorm` over one dimension, by our kernels.
+
+    Args:
+        normalized_shape: the size of the last dimension, or a sequence of it.
+        eps: as in `rms_norm`.
+        device, dtype: of the weight, which begins as ones.
+    """
+
+    def __init__(
+        self,
+        normalized_shape: int | Sequence[int],
+        eps: float = 1e-5,
+        device: Any = None,
+        dtype: Any = None,
+    ) -> None:
+        torch.nn.Module.__init__(self)
+        sizes = (normalized_shape,) if isinstance(normalized_shape, int) else normalized_shape
+        if len(sizes) != 1:
+            raise ValueError(f"normalized_shape has one dimension here, not {tuple(sizes)}")
+        self.eps = eps
+        self.weight = torch.nn.Parameter(torch.ones(*sizes, device=device, dtype=dtype))
+
+    def forward(self, x: Any) -> Any:
+        """`rms_norm(x, weight, eps)`."""
+        return rms_norm(x, self.weight, self.eps)
+
+    def extra_repr(self) -> str:
+        """As torch's own prints."""
+        return f"{tuple(self.weight.shape)}, eps={self.eps}"

@@ -1,0 +1,89 @@
+"""The tensors of a kernel in device memory as tensor copies see them."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from xdsl.dialects.builtin import (
+    ArrayAttr,
+    DenseArrayBase,
+    DictionaryAttr,
+    IntegerAttr,
+    StringAttr,
+    i64,
+)
+from xdsl.ir import SSAValue
+
+from mirage_mlir.decisions.multicast import PartialCopy, partial_copy
+from mirage_mlir.decisions.packing import Packing
+from mirage_mlir.dialects import kernel, threadblock
+from mirage_mlir.passes.analysis.buffers import copied_invariant_loads, is_staged
+from mirage_mlir.passes.analysis.tensor_loads import map_of
+from mirage_mlir.passes.analysis.tensor_views import view_of
+from mirage_mlir.passes.codegen.packing import packed_boxes, packed_tile, packing_of
+from mirage_mlir.targets.tensor_map import TensorMap
+
+
+@dataclass(frozen=True)
+class MappedTensor:
+    """
+    A tensor in device memory as tensor copies see it.
+
+    Args:
+        root: the tensor.
+        offset: of the first element, in bytes.
+        boxes: what copies fetch.
+        tile: what boxes make together, in elements.
+        packing: how the tensor was rewritten, where the copies read that.
+        part: what each block copies, where a cluster shares the tile.
+    """
+
+    root: SSAValue
+    offset: int
+    boxes: TensorMap
+    tile: tuple[int, ...]
+    packing: Packing | None = None
+    part: PartialCopy | None = None
+
+    def describe(self, name: str) -> DictionaryAttr:
+        """What the launch must know; `name` says which tensor it is."""
+        element = kernel.tensor_type(self.root).element_type
+        boxes = self.boxes
+        lists = {"dims": boxes.dims, "strides": boxes.strides, "box": boxes.box}
+        numbers = {"offset": self.offset, "swizzle": boxes.swizzle}
+        return DictionaryAttr(
+            {
+                "tensor": StringAttr(name),
+                **{key: DenseArrayBase.from_list(i64, [*each]) for key, each in lists.items()},
+                **{key: IntegerAttr(each, i64) for key, each in numbers.items()},
+                "element": StringAttr(str(element)),
+            }
+        )
+
+
+def described(tensors: Sequence[tuple[MappedTensor, str]]) -> ArrayAttr[DictionaryAttr]:
+    """The tensor maps of a module, in the order of their numbers."""
+    return ArrayAttr([tensor.describe(name) for tensor, name in tensors])
+
+
+def mapped(op: threadblock.LoadOp) -> MappedTensor:
+    """The tensor that a load by tensor copies reads."""
+    view, boxes, tile = view_of(op.source), map_of(op), threadblock.shape_of(op.result)
+    assert boxes is not None, "assign-layouts asks first"
+    packing = packing_of(op) if op.packed is not None else None
+    offset = view.offset * boxes.element
+    if packing is not None:
+        packed = packed_boxes(packing, boxes)
+        assert packed is not None, "it would not be marked"
+        boxes, tile, offset = packed, packed_tile(packing), 0
+    if op.multicast is None:
+        return MappedTensor(view.root, offset, boxes, tile, packing)
+    part = partial_copy(boxes, tile, op.sharing_blocks)
+    assert part is not None, "it would not be marked"
+    return MappedTensor(view.root, offset, part.boxes, tile, packing, part)
+
+
+def mapped_tensors(graph: kernel.GraphDefinedOp) -> list[MappedTensor]:
+    """The tensor maps that a kernel with producers takes, each once."""
+    invariant = copied_invariant_loads(graph)
+    loads = [op for op in graph.body.block.ops if is_staged(op) or op in invariant]
+    return list(dict.fromkeys(mapped(op) for op in loads if isinstance(op, threadblock.LoadOp)))

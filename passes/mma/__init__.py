@@ -1,0 +1,1 @@
+"""The parts of `select-mma`: who computes each matmul, by which instruction."""

@@ -1,0 +1,47 @@
+"""
+Matmuls of few rows with one right side, which warpgroups compute as one.
+
+A `wgmma` takes 64 columns of the right side as its rows, and as its columns the rows of the left
+side, 8 at a time: what it reads of the right side counts, not how many these are. So left sides
+that threads write lie one behind the other, each from a multiple of 8 lines on, and one matmul has
+all.
+"""
+
+from xdsl.ir import SSAValue
+
+from mirage_mlir.decisions.wgmma import MAX_COLUMNS, MAX_SUMS
+from mirage_mlir.dialects import kernel, thread, threadblock
+from mirage_mlir.dialects.common import i64_array
+from mirage_mlir.passes.analysis.accumulators import accumulators, batch_lines
+from mirage_mlir.passes.analysis.tile_attributes import adds_into, matmul_sizes, uses_wgmma
+from mirage_mlir.passes.mma.chains import Warps
+
+
+def batch_matmuls(graph: kernel.GraphDefinedOp) -> None:
+    """Let left sides of matmuls of one right side share a buffer where that is possible."""
+    found: dict[tuple[SSAValue, Warps, int], list[threadblock.MatmulOp]] = {}
+    for op in graph.body.block.ops:
+        if isinstance(op, threadblock.MatmulOp) and can_be_batched(op):
+            key = (op.rhs, op.warp_counts, matmul_sizes(op)[2])
+            found.setdefault(key, []).append(op)
+    number = 0
+    for ops in found.values():
+        columns = sum(batch_lines(op) for op in ops)
+        slots = sum(len(accumulators(op).offsets) for op in ops)
+        if len(ops) == 1 or columns > MAX_COLUMNS or slots > MAX_SUMS:
+            continue
+        start = 0
+        for op in ops:
+            op.batched = i64_array([number, start])
+            start += batch_lines(op)
+        number += 1
+
+
+def can_be_batched(op: threadblock.MatmulOp) -> bool:
+    """Whether threads write the few rows of a matmul of the loop, for it alone."""
+    if not uses_wgmma(op) or op.swapped is None or not adds_into(op.result):
+        return False
+    (use,) = op.result.uses
+    alone = len(list(op.lhs.uses)) == 1 and len(use.operation.operands) == 1
+    written = isinstance(op.lhs.owner, thread.GraphOp | threadblock.MatmulOp)
+    return alone and written and op.warp_counts[0] == 1

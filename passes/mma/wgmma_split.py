@@ -1,0 +1,68 @@
+"""Which matmuls `wgmma` computes, and how warpgroups share them."""
+
+from dataclasses import dataclass
+
+from mirage_mlir.decisions.registers import GROUP_WARPS
+from mirage_mlir.decisions.sharing import Lines, split_groups
+from mirage_mlir.decisions.wgmma import (
+    COLUMN_STEP,
+    ITEM_BYTES,
+    WGMMA_DEPTH,
+    WGMMA_ROWS,
+    Groups,
+)
+from mirage_mlir.dialects import threadblock
+from mirage_mlir.layouts.layout import as_matrix, round_up
+from mirage_mlir.passes.analysis.buffers import buffer_of, has_rows_along
+from mirage_mlir.passes.analysis.tile_attributes import Reduction, has_half_operands, matmul_sizes
+from mirage_mlir.targets.tensor_map import widest_swizzle
+
+
+@dataclass(frozen=True)
+class WgmmaSplit:
+    """
+    How warpgroups share a matmul.
+
+    Args:
+        groups: along rows, columns and depth of the tile.
+        swapped: whether the tile's columns are the rows of the instruction.
+    """
+
+    groups: Groups
+    swapped: bool
+
+
+def choose_wgmma(op: threadblock.MatmulOp, warps: int, summed: bool) -> WgmmaSplit | None:
+    """
+    How warpgroups compute a matmul of tiles in shared memory, None where they do not.
+
+    They take rows in units of 64. Where the rows do not fill these and the columns do, `wgmma`
+    computes the transposed matmul: then rows come in units of 8.
+    """
+    rows, columns, depth = matmul_sizes(op)
+    if warps % GROUP_WARPS or depth % WGMMA_DEPTH or not has_half_operands(op):
+        return None
+    sides = [lines_of(op, index) for index in (0, 1)]
+    swapped = rows % WGMMA_ROWS != 0
+    if swapped:
+        sides.reverse()
+        rows, columns = columns, round_up(rows, COLUMN_STEP)
+    first, second = sides
+    if first is None or second is None or rows % WGMMA_ROWS or columns % COLUMN_STEP:
+        return None
+    split = split_groups((rows, columns, depth), (first, second), warps // GROUP_WARPS, summed)
+    if not split.fits:
+        return None
+    down, across, deep = int(split.down), int(split.across), int(split.deep)
+    return WgmmaSplit((across, down, deep) if swapped else (down, across, deep), swapped)
+
+
+def lines_of(op: threadblock.MatmulOp, index: int) -> Lines | None:
+    """How `wgmma` would read operand `index` (0: left) of a matmul, None where it cannot."""
+    buffer = buffer_of(op.operands[index])
+    if isinstance(buffer, Reduction):
+        return None  # These are kept in f32.
+    rows, columns = as_matrix(threadblock.shape_of(buffer.results[0]))
+    columns_first = has_rows_along(buffer)
+    swizzle = widest_swizzle(rows if columns_first else columns, ITEM_BYTES)
+    return Lines(swizzle // ITEM_BYTES, columns_first != (index == 0)) if swizzle else None

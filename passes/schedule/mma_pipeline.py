@@ -1,0 +1,157 @@
+"""Which matmuls of warpgroups are in flight when: where one waits for them in the main loop."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+
+from xdsl.dialects.builtin import IntegerAttr, i64
+from xdsl.ir import Operation, SSAValue
+
+from mirage_mlir.dialects import threadblock
+from mirage_mlir.dialects.pipeline import AwaitMmaOp, BarrierOp, ReleaseTilesOp
+from mirage_mlir.passes.analysis.tile_attributes import adds_into, uses_wgmma
+from mirage_mlir.passes.layouts.batched_matmuls import sums_with
+from mirage_mlir.passes.schedule.interleaving import Interleavings, find_interleavings, total_of
+from mirage_mlir.passes.schedule.order import leading_to, reads, writes
+from mirage_mlir.passes.schedule.pipelined_order import is_wgmma
+
+
+def pipelined_mmas(
+    loop: list[Operation], *, has_producer: bool, clusters: bool
+) -> tuple[list[Operation], list[Operation]]:
+    """
+    The main `loop` with its waits for matmuls of warpgroups, and what starts the epilogue.
+
+    Args:
+        loop: one iteration, in order.
+        has_producer: whether producer warps copy its tiles.
+        clusters: whether they copy tiles to other blocks as well.
+    """
+    interleavings = find_interleavings(loop)
+    for matmul, graphs in interleavings.items():
+        matmul.interleaved_graphs = IntegerAttr(len(graphs), i64)
+    if has_producer and not interleavings and may_run_ahead(loop):
+        return running_ahead(loop, clusters=clusters)
+    return list(Waits(loop, interleavings).place()), []
+
+
+def may_run_ahead(loop: Sequence[Operation]) -> bool:
+    """
+    Whether an iteration's matmuls can run on while those of the next iteration are started.
+
+    So it is where nothing in the loop asks for their sums, and warps do not synchronize in it.
+    """
+    matmuls = [op for op in loop if isinstance(op, threadblock.MatmulOp)]
+    sums = [op for op in loop if isinstance(op, threadblock.AccumulateOp)]
+    return (
+        bool(matmuls)
+        and all(uses_wgmma(op) and adds_into(op.result) for op in matmuls)
+        and all(op.rescale is None for op in sums)
+        and not any(isinstance(op, BarrierOp) for op in loop)
+    )
+
+
+def running_ahead(
+    loop: list[Operation], *, clusters: bool
+) -> tuple[list[Operation], list[Operation]]:
+    """
+    A `loop` whose matmuls are waited for in the next iteration, and the start of the epilogue.
+
+    Those of the iteration before are waited for once this iteration's are started: the tensor
+    cores always have work. Then the tiles of that iteration are released. Those of the last one
+    nobody fills again, but producers of other blocks wait for their release before they leave.
+    """
+    first, *rest = loop
+    sums = [op for op in rest if isinstance(op, threadblock.AccumulateOp) and is_wgmma(op)]
+    started = leading_to(rest, {*sums})
+    (release,) = [op for op in rest if isinstance(op, ReleaseTilesOp)]
+    release.behind = IntegerAttr(1, i64)
+    others = [op for op in rest if op is not release and op not in started]
+    totals = [op.result for op in sums]
+    groups = {sums_with(op, loop)[0] for op in sums}
+    ordered = [first, *started, AwaitMmaOp(len(groups), totals), release, *others]
+    epilogue: list[Operation] = [AwaitMmaOp(0, totals)]
+    if clusters:
+        epilogue.append(ReleaseTilesOp(release.tiles, behind=1))
+    return ordered, epilogue
+
+
+@dataclass
+class Waits:
+    """
+    Waits for matmuls within the iteration that starts them.
+
+    Args:
+        loop: one iteration, in order.
+        interleavings: the thread graphs that each matmul is interleaved with.
+        added: sums whose matmuls have been started.
+        alone: matmuls that have been started, and are added to no sum.
+    """
+
+    loop: Sequence[Operation]
+    interleavings: Interleavings
+    added: list[threadblock.AccumulateOp] = field(default_factory=list[threadblock.AccumulateOp])
+    alone: list[threadblock.MatmulOp] = field(default_factory=list[threadblock.MatmulOp])
+
+    def place(self) -> Iterator[Operation]:
+        """The operations of the loop, with waits in front of those that need them."""
+        seen: set[Operation] = set()
+        for op in self.loop:
+            yield from self.needed_in_front_of(op)
+            yield op
+            seen.add(op)
+            self.start(op, seen)
+        yield from self.until_sums_are_there()
+
+    def needed_in_front_of(self, op: Operation) -> Iterator[AwaitMmaOp]:
+        """Waits for what `op` needs, or must not run beside."""
+        synchronizes = isinstance(op, BarrierOp) and not self.run_through_barriers
+        if isinstance(op, ReleaseTilesOp) or synchronizes:
+            yield from self.until_sums_are_there()
+            yield from self.until_results_are_there()
+        elif needed_by(op) & {*self.alone}:
+            yield from self.until_results_are_there()
+
+    def start(self, op: Operation, seen: set[Operation]) -> None:
+        """Remember what `op` starts; `seen` is what the iteration has done by then."""
+        if isinstance(op, threadblock.MatmulOp) and uses_wgmma(op):
+            if not adds_into(op.result):
+                self.alone.append(op)
+            elif op in self.interleavings:
+                self.added.append(total_of(op))
+        elif isinstance(op, threadblock.AccumulateOp) and is_wgmma(op) and op not in self.added:
+            sums = sums_with(op, self.loop)
+            if seen.issuperset(sums):
+                self.added += sums
+
+    def until_sums_are_there(self) -> Iterator[AwaitMmaOp]:
+        """A wait for all that was added to sums."""
+        if self.added:
+            yield AwaitMmaOp(0, [op.result for op in self.added])
+        self.added = []
+
+    def until_results_are_there(self) -> Iterator[AwaitMmaOp]:
+        """A wait for all results that are added to no sum."""
+        if self.alone:
+            yield AwaitMmaOp(0, [op.result for op in self.alone])
+        self.alone = []
+
+    @property
+    def run_through_barriers(self) -> bool:
+        """
+        Whether matmuls run on while all threads synchronize: nothing that they read is rewritten.
+        """
+        written = {op for op in self.loop if writes(op)}
+        return not any(written & {*reads(op)} for op in self.loop if is_wgmma(op))
+
+
+def needed_by(op: Operation) -> set[Operation]:
+    """What `op`, or the matmul that it adds to a sum, takes."""
+    found = makers(op.operands)
+    for each in [each for each in found if is_wgmma(each)]:
+        found |= makers(each.operands)
+    return found
+
+
+def makers(values: Sequence[SSAValue]) -> set[Operation]:
+    """The operations that make `values`."""
+    return {value.owner for value in values if isinstance(value.owner, Operation)}
