@@ -45,7 +45,7 @@ from mirage_mlir.passes.analysis.tile_attributes import (
     shares_tiles,
     uses_wgmma,
 )
-from mirage_mlir.passes.layouts.wgmma_selection import written_for_wgmma
+from mirage_mlir.passes.layouts.wgmma_operands import written_for_wgmma
 from mirage_mlir.passes.schedule.block_resources import (
     follows_kernel,
     is_followed,
