@@ -219,7 +219,7 @@ class BlockBuffers(BlockThreads):
         return np.where(copies > 1, copies * left, 0.0)
 
     def _exchanged(self, held: Array) -> Array:
-        exchange = [warps.exchange for warps in self.products.values()]
+        exchange = [warps.exchange + warps.padding for warps in self.products.values()]
         alone = sum(exchange, start=self.tiling.zero)
         if not any(self.tiling.in_loop(value) for value in self.products):
             # The tiles that are multiplied give way.

@@ -128,6 +128,7 @@ def _shared(tiling: Tiling, edges: Mapping[int, Edge], chain: Chain, warps: Arra
         found[other] = Warps(
             warps * row_tiles * columns * deep * INSTRUCTION,
             warps * deep * columns * RIGHT_BYTES,
-            lines * (columns * COLUMNS * 4 + LINE_PADDING),
+            lines * columns * COLUMNS * 4,
+            padding=lines * LINE_PADDING,
         )
     return Shared(split.fits, found)

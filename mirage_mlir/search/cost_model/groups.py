@@ -176,5 +176,5 @@ def _group_chain(tiling: Tiling, edges: Mapping[int, Edge], chain: Chain, groups
         work = each * rows * keys * width
         read = heights * keys * width * ITEM_BYTES
         sums = rows * width / (down * GROUP_THREADS)
-        found[other] = Warps(work, read, lines * (4 * width + LINE_PADDING), fits, sums)
+        found[other] = Warps(work, read, 4 * lines * width, fits, sums, lines * LINE_PADDING)
     return Shared(fits, found)

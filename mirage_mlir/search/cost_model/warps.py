@@ -37,6 +37,8 @@ class Warps:
     """Whether they are warpgroups'."""
     sums: Array | float = SUMS_OF_WARPS
     """Registers of a thread for them, as the lowering counts them."""
+    padding: Array | float = 0.0
+    """Bytes of shared memory that lie between those of `exchange`, and are not moved."""
 
 
 def chosen(where: NDArray[np.bool_], some: Warps, others: Warps) -> Warps:
@@ -47,6 +49,7 @@ def chosen(where: NDArray[np.bool_], some: Warps, others: Warps) -> Warps:
         np.where(where, some.exchange, others.exchange),
         np.where(where, some.grouped, others.grouped),
         np.where(where, some.sums, others.sums),
+        np.where(where, some.padding, others.padding),
     )
 
 

@@ -54,7 +54,8 @@ SPARE, SMALL = 1.2, 4096
 and bytes for scalars, short lines and alignment, which a kernel without tiles does not need."""
 
 SHARED = {
-    # Two small tiles are brought from one layout of registers to another.
+    # Small tiles are brought from one layout of registers to another.
+    ("kv_cache_attention", "H200", 0): (150816, 151944),
     ("kv_cache_attention", "A100", 0): (77184, 77252),
     # An operand of one row might as well have one column, which would be padded.
     ("rmsnorm_linear_bf16", "A100", 0): (145408, 116752),
