@@ -32,6 +32,7 @@ from xdsl.irdl import irdl_attr_definition
 from xdsl.utils.exceptions import VerifyException
 
 from mirage_mlir.diagnostics import fail, invalid
+from mirage_mlir.dialects.launch import WORKSPACE, WorkspaceAttr
 from mirage_mlir.suggestions import suggestion
 
 IMPLEMENTS = "kernel.implements"
@@ -165,12 +166,17 @@ def verify_candidates(module: ModuleOp) -> None:
 
 
 def _verify_names(function: FuncOp) -> None:
-    kinds = {IMPLEMENTS: SymbolRefAttr, CANDIDATE: CandidateAttr, UNVERIFIED: UnverifiedAttr}
+    kinds = {
+        IMPLEMENTS: SymbolRefAttr,
+        CANDIDATE: CandidateAttr,
+        UNVERIFIED: UnverifiedAttr,
+        WORKSPACE: WorkspaceAttr,
+    }
     for name, value in function.attributes.items():
         if not name.startswith("kernel."):
             continue
         if name not in kinds:
-            raise invalid(function, f"has no attribute '{name}'{suggestion(name, MARKS)}")
+            raise invalid(function, f"has no attribute '{name}'{suggestion(name, kinds)}")
         if not isinstance(value, kinds[name]):
             raise invalid(function, f"has a value of another kind for '{name}': {value}")
 

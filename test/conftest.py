@@ -1,6 +1,12 @@
 """What holds for every test."""
 
+import gc
+
 from hypothesis import settings
+
+# Modules refer to themselves in circles, and searches make millions of small values: a worker
+# would spend a sixth of its time on looking for garbage among what it keeps.
+gc.set_threshold(100_000, 20, 20)
 
 # A time limit for each example would make tests fail on a busy machine.
 # The same examples in every run; campaigns in `benchmarks` draw new ones.

@@ -31,6 +31,8 @@ def check_fusion(before: FuncOp, after: FuncOp) -> None:
     Compare a function of operators on tiles with the same one after `sink-reductions` and
     `fuse-thread-graphs`.
 
+    `sink-reductions` may have run before that.
+
     Rules that turn operators into scalar code are compared so with what operators mean, each time
     that they are used: by normal forms, or in f64 on inputs of many kinds.
 

@@ -15,7 +15,7 @@ from dataclasses import dataclass, replace
 
 from xdsl.dialects.func import FuncOp
 
-from mirage_mlir.equivalence.comparison import Comparison
+from mirage_mlir.equivalence.comparison import CandidateComparison
 from mirage_mlir.equivalence.comparison_report import EquivalenceReport, Verdict
 from mirage_mlir.equivalence.float_gate import Loss
 from mirage_mlir.equivalence.known import Known
@@ -88,5 +88,5 @@ class Verifier:
         report = self._comparison(candidate, self.budget).float_difference()
         return None if report is None else str(report)
 
-    def _comparison(self, candidate: FuncOp, budget: float) -> Comparison:
-        return Comparison(self._known, candidate, self.tests, budget)
+    def _comparison(self, candidate: FuncOp, budget: float) -> CandidateComparison:
+        return CandidateComparison(self._known, candidate, self.tests, budget)

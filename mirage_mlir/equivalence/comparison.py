@@ -51,7 +51,7 @@ class _Compared(NamedTuple):
     """What that is called."""
 
 
-class Comparison:
+class CandidateComparison:
     """One comparison of two functions."""
 
     def __init__(self, known: Known, candidate: FuncOp, tests: int, budget: float):

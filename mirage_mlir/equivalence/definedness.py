@@ -40,7 +40,7 @@ ARITHMETIC = frozenset("add accumulate cast div load mul scale square sub".split
 """Operators that tests compute as they are."""
 
 
-class Known(NamedTuple):
+class KnownSign(NamedTuple):
     """What is known of a value."""
 
     sign: int = UNKNOWN
@@ -52,7 +52,7 @@ def undefined_operation(function: FuncOp) -> str | None:
     """An operator that may be undefined without tests seeing it, and why; None without one."""
     walk = _Walk()
     for argument in function.body.block.args:
-        walk.known[argument] = Known()
+        walk.known[argument] = KnownSign()
     walk.follow(function.body.block)
     return walk.found
 
@@ -61,12 +61,12 @@ class _Walk:
     """What is known of all values."""
 
     def __init__(self) -> None:
-        self.known: dict[SSAValue, Known] = {}
+        self.known: dict[SSAValue, KnownSign] = {}
         self.found: str | None = None
 
-    def follow(self, block: Block) -> list[Known]:
+    def follow(self, block: Block) -> list[KnownSign]:
         """What is known of the values of a block; returns that of what it stores."""
-        stored: list[Known] = []
+        stored: list[KnownSign] = []
         for op in block.ops:
             operands = [self.known[operand] for operand in op.operands]
             if isinstance(op, kernel.GraphDefinedOp):
@@ -76,11 +76,11 @@ class _Walk:
                 stored += operands
             else:
                 self._check(op, operands)
-                made = Known(_sign(op, operands), _is_arithmetic(op, operands))
+                made = KnownSign(_sign(op, operands), _is_arithmetic(op, operands))
                 self.known.update((result, made) for result in op.results)
         return stored
 
-    def _check(self, op: Operation, operands: Sequence[Known]) -> None:
+    def _check(self, op: Operation, operands: Sequence[KnownSign]) -> None:
         name = mnemonic(op)
         if op.regions:
             self.found = f"{op.name} has scalar code"
@@ -92,14 +92,14 @@ class _Walk:
             self.found = f"{op.name} is taken of what may be negative"
 
 
-def _is_arithmetic(op: Operation, operands: Sequence[Known]) -> bool:
+def _is_arithmetic(op: Operation, operands: Sequence[KnownSign]) -> bool:
     """Whether nothing of which tests know little is on the way."""
     if isinstance(op, threadblock.AccumulateOp) and (op.rescale or op.kind.data == "max"):
         return False
     return mnemonic(op) in ARITHMETIC and all(operand.arithmetic for operand in operands)
 
 
-def _sign(op: Operation, operands: Sequence[Known]) -> int:
+def _sign(op: Operation, operands: Sequence[KnownSign]) -> int:
     """The sign of a result."""
     name, signs = mnemonic(op), [operand.sign for operand in operands]
     if isinstance(op, threadblock.AccumulateOp):

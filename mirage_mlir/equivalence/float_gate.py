@@ -32,7 +32,7 @@ from numpy.typing import NDArray
 from xdsl.dialects.func import FuncOp, ReturnOp
 from xdsl.ir import Operation, SSAValue
 
-from mirage_mlir.equivalence.float_inputs import DrawnFloats, Kind
+from mirage_mlir.equivalence.float_inputs import DrawnFloats, InputKind
 from mirage_mlir.equivalence.sample import Dims
 from mirage_mlir.interpreters.dims import Dim
 from mirage_mlir.interpreters.float_domain import ROUNDOFF, FloatDomain, Floats
@@ -93,7 +93,7 @@ class Loss:
 class FloatGate:
     """Inputs, f64 results and tolerances of a reference, for any number of candidates."""
 
-    def __init__(self, reference: FuncOp, dims: Dims, kinds: Sequence[Kind], seed: int):
+    def __init__(self, reference: FuncOp, dims: Dims, kinds: Sequence[InputKind], seed: int):
         self.reference = reference
         self.dims = dims
         self.seed = seed
@@ -119,7 +119,9 @@ class FloatGate:
         """Whether some output differs in f64 on inputs of some kind."""
         return any(group.differs(candidate) for group in self._groups)
 
-    def drawn(self, kinds: Sequence[Kind], factors: NDArray[np.float64]) -> list[Tensor[Floats]]:
+    def drawn(
+        self, kinds: Sequence[InputKind], factors: NDArray[np.float64]
+    ) -> list[Tensor[Floats]]:
         """Inputs in f32, which holds all element types; small ones are kept."""
         inputs: list[Tensor[Floats]] = []
         for number, (argument, dims) in enumerate(
@@ -137,7 +139,7 @@ class FloatGate:
             inputs.append(made(drawn(source, dims), KEPT // len(kinds)))
         return inputs
 
-    def _factors(self, kinds: Sequence[Kind]) -> NDArray[np.float64]:
+    def _factors(self, kinds: Sequence[InputKind]) -> NDArray[np.float64]:
         """What inputs of each kind are multiplied by: arguments of exp get as large as it says."""
         largest = np.array([kind.largest for kind in kinds])
         others = np.where(largest, self._largest_factor() if largest.any() else 1.0, 1.0)
@@ -159,7 +161,7 @@ class FloatGate:
 
     def _largest_factor(self) -> float:
         """The largest of some factors of normal inputs with which the program stays finite."""
-        kinds = [Kind("normal inputs")] * len(LARGE_FACTORS)
+        kinds = [InputKind("normal inputs")] * len(LARGE_FACTORS)
         inputs = self.drawn(kinds, np.array(LARGE_FACTORS))
         fits = np.ones(len(kinds), bool)
         for result in run(self.reference, FloatDomain(rounding=True), inputs):
@@ -170,7 +172,7 @@ class FloatGate:
     def _smallest_factor(self) -> float:
         """The smallest of some factors with which the program is as accurate as without."""
         factors = (1.0, *SMALL_FACTORS)
-        inputs = self.drawn([Kind("normal inputs")] * len(factors), np.array(factors))
+        inputs = self.drawn([InputKind("normal inputs")] * len(factors), np.array(factors))
         runs = (run(self.reference, FloatDomain(rounding=each), inputs) for each in (True, False))
         fits = np.ones(len(factors), bool)
         for own, exact in zip(*runs, strict=True):
@@ -181,7 +183,7 @@ class FloatGate:
     def _largest_exponent(self, factor: float) -> float:
         """The largest argument of exp on normal inputs times a factor; 0 without exp."""
         domain = FloatDomain(rounding=False)
-        inputs = self.drawn([Kind("normal inputs")], np.array([factor]))
+        inputs = self.drawn([InputKind("normal inputs")], np.array([factor]))
         run(self.reference, domain, inputs)
         largest = domain.largest_exponent
         return 0.0 if largest is None else float(largest.max())
@@ -190,7 +192,7 @@ class FloatGate:
 class _Group:
     """Kinds of inputs that run together."""
 
-    def __init__(self, gate: FloatGate, kinds: Sequence[Kind], factors: NDArray[np.float64]):
+    def __init__(self, gate: FloatGate, kinds: Sequence[InputKind], factors: NDArray[np.float64]):
         self._gate = gate
         self._kinds = kinds
         self._limits = [

@@ -50,7 +50,7 @@ SCORES = 1e4
 
 
 @dataclass(frozen=True)
-class Kind:
+class InputKind:
     """One kind of input."""
 
     name: str
@@ -69,22 +69,22 @@ class Kind:
     """The largest argument of exp, about; 0: whatever it is."""
 
 
-def kinds_of(reference: FuncOp, *, exponentials: bool) -> list[Kind]:
+def kinds_of(reference: FuncOp, *, exponentials: bool) -> list[InputKind]:
     """The kinds of inputs that say something of a program, those that say most first."""
     arguments = reference.body.block.args
     wide = [n for n, argument in enumerate(arguments) if max(shape_of(argument), default=1) > 1]
-    kinds = [Kind("normal inputs")]
-    kinds += [Kind("one channel of 2e4", hot=True), Kind("inputs of 1e-5", tiny=True)]
+    kinds = [InputKind("normal inputs")]
+    kinds += [InputKind("one channel of 2e4", hot=True), InputKind("inputs of 1e-5", tiny=True)]
     if any(is_f16(value) for op in reference.body.block.ops for value in op.results):
-        kinds.append(Kind("inputs as large as the program bears", largest=True))
-        kinds.append(Kind("inputs as small as the program bears", smallest=True))
+        kinds.append(InputKind("inputs as large as the program bears", largest=True))
+        kinds.append(InputKind("inputs as small as the program bears", smallest=True))
     if exponentials:
-        kinds.append(Kind("arguments of exp up to 1e4", scores=SCORES))
+        kinds.append(InputKind("arguments of exp up to 1e4", scores=SCORES))
         if any(is_mask(argument) for argument in arguments):
-            kinds.append(Kind("masks of -inf over one half", masked=True))
-    kinds += [Kind(f"argument {number} far from zero", far=(number,)) for number in wide]
+            kinds.append(InputKind("masks of -inf over one half", masked=True))
+    kinds += [InputKind(f"argument {number} far from zero", far=(number,)) for number in wide]
     if len(wide) > 1:
-        kinds.append(Kind("all arguments far from zero", far=tuple(wide)))
+        kinds.append(InputKind("all arguments far from zero", far=tuple(wide)))
     return kinds
 
 
@@ -145,7 +145,7 @@ class DrawnFloats:
         self,
         argument: SSAValue,
         number: int,
-        kinds: Sequence[Kind],
+        kinds: Sequence[InputKind],
         factors: NDArray[np.float64],
         seed: int,
         *,
@@ -178,7 +178,7 @@ class DrawnFloats:
         with np.errstate(all="ignore"):
             return round_to(np.stack(runs).astype(np.float32), self._type)
 
-    def _values(self, kind: Kind, normal: Floats, channel: AnyArray) -> Floats:
+    def _values(self, kind: InputKind, normal: Floats, channel: AnyArray) -> Floats:
         """The elements of one kind."""
         values = normal
         hot = np.broadcast_to(channel == self._hot, normal.shape)

@@ -8,7 +8,7 @@ from typing import Any
 from xdsl.dialects.func import FuncOp
 
 from mirage_mlir.equivalence.float_gate import FloatGate
-from mirage_mlir.equivalence.float_inputs import Kind
+from mirage_mlir.equivalence.float_inputs import InputKind
 from mirage_mlir.equivalence.random_tests import RandomTests
 from mirage_mlir.equivalence.sample import Dims
 
@@ -31,7 +31,7 @@ class Known:
     _drawn: dict[object, RandomTests] = field(default_factory=dict[object, RandomTests])
     _gates: dict[object, FloatGate] = field(default_factory=dict[object, FloatGate])
 
-    def gate(self, dims: Dims, kinds: tuple[Kind, ...]) -> FloatGate:
+    def gate(self, dims: Dims, kinds: tuple[InputKind, ...]) -> FloatGate:
         """The floating-point gate on some indices of the arguments."""
         key = (*dims, kinds)
         if key not in self._gates:

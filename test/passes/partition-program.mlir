@@ -1,6 +1,7 @@
 // RUN: mirage-opt %s --partition-program --verify-diagnostics | filecheck %s
 // RUN: mirage-opt %s --partition-program --partition-program | filecheck %s
 // RUN: mirage-opt %s --partition-program="max-operators=1" | filecheck %s --check-prefix=SMALL
+// RUN: mirage-opt %s --partition-program="whole-up-to=40" | filecheck %s --check-prefix=FEW
 // RUN: mirage-opt %s --partition-program --superoptimize | filecheck %s --check-prefix=WHOLE
 
 // Equal pieces are one function. Its weights are constant where those of all calls are.
@@ -18,6 +19,10 @@
 // SMALL-NEXT:    %a = func.call @layers__piece_1(%y)
 // SMALL-NEXT:    %z = func.call @layers__piece_0(%a, %v)
 // SMALL-NEXT:    %b = func.call @layers__piece_1(%z)
+// FEW-LABEL:   func.func @layers(
+// FEW-NEXT:      kernel.matmul
+// FEW-NOT:     func.call @{{layers|views}}
+// FEW:         func.call @numbers__piece_0
 // WHOLE-LABEL: func.func @layers(
 // WHOLE-NEXT:    %a = kernel.graph_defined ins(%x, %w)
 // WHOLE:         threadblock.relu

@@ -1,6 +1,11 @@
 // Prefix sums are taken apart before the search, which has kernels of the steps; what is around them
 // is fused with the steps.
 // RUN: mirage-opt %s --superoptimize --verify-diagnostics | filecheck %s
+// RUN: not mirage-opt %s --superoptimize --verify-equivalence 2>&1 | filecheck %s --check-prefix=SEARCH
+
+// Without the pass before it the search does not know the operator.
+// SEARCH: error: 'kernel.cumsum' op kernel.cumsum inside a kernel is not searched for
+// SEARCH: note: kernel-decompose takes it apart
 
 // CHECK-LABEL: func.func @cumsum
 // CHECK-COUNT-4: kernel.graph_defined

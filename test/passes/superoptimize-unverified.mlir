@@ -6,11 +6,12 @@
 // RUN: filecheck %s --input-file=%t.mlir --check-prefix=RESULT
 // RUN: mirage-opt %s --superoptimize --allow-unverified --report -o %t.mlir 2>&1 | filecheck %s --check-prefix=REPORT
 
-// REFUSED: superoptimize-unverified.mlir:[[# @LINE + 10]]:1: error: 'func.func' op has no kernels that are verified: not proved: normal forms: something is divided by zero; not tested: some element of a result has a zero denominator in all draws
+// REFUSED: superoptimize-unverified.mlir:[[# @LINE + 11]]:1: error: 'func.func' op has no kernels that are verified: not proved: normal forms: something is divided by zero; not tested: some element of a result has a zero denominator in all draws
 // REFUSED: note: --allow-unverified returns the best one all the same
 
 // ALLOWED: NOT VERIFIED
 
+// RESULT: attributes {kernel.unverified = #kernel.unverified<"not proved: normal forms: something is divided by zero
 // RESULT: kernel.graph_defined
 // RESULT: threadblock.div
 

@@ -26,8 +26,7 @@ SHARED = {
     },
     "one notion, for each kind of interpreter": {"Dim", "Operators"},
     "words that the name of the file makes clear, of which no file imports two": {
-        *("Choice", "Comparison", "Kind", "Known", "Piece", "Reading", "Replacement"),
-        *("Saturation", "Source", "Split", "Step", "Work"),
+        *("Choice", "Piece", "Reading", "Saturation", "Source", "Split", "Step"),
     },
 }
 """Names that several classes have, by why they may."""

@@ -33,8 +33,8 @@ from mirage_mlir.equivalence.symbolic.terms import (
     Factor,
     Form,
     Monomial,
+    ProofWork,
     Undecided,
-    Work,
     bound_of,
     form_of,
     free_of,
@@ -64,7 +64,7 @@ class Algebra:
         work: counts its steps.
     """
 
-    def __init__(self, work: Work | None = None) -> None:
+    def __init__(self, work: ProofWork | None = None) -> None:
         self.atoms = Atoms(work)
         self._numbers = count(FIRST_FREE)
         self._multisets = Multisets(self.atoms)

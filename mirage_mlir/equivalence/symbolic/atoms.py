@@ -33,7 +33,7 @@ from mirage_mlir.equivalence.symbolic.terms import (
     Entry,
     Factor,
     Monomial,
-    Work,
+    ProofWork,
     bound_of,
     components,
     indices_of,
@@ -70,8 +70,8 @@ class Ranging(NamedTuple):
 class Atoms:
     """Atoms by number, with what is known of each."""
 
-    def __init__(self, work: Work | None = None) -> None:
-        self.work = Work() if work is None else work
+    def __init__(self, work: ProofWork | None = None) -> None:
+        self.work = ProofWork() if work is None else work
         self._atoms: list[Atom] = []
         self._ids: dict[Atom, int] = {}
         self._symmetries: dict[tuple[Entry, ...], Symmetries] = {}

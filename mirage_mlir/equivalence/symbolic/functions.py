@@ -19,8 +19,8 @@ from mirage_mlir.equivalence.symbolic.terms import (
     Factor,
     Form,
     Monomial,
+    ProofWork,
     Undecided,
-    Work,
     bound_of,
     components,
 )
@@ -43,7 +43,7 @@ class Functions(Quotients):
 
     def __init__(
         self,
-        work: Work | None = None,
+        work: ProofWork | None = None,
         *,
         expand_sigmoid: bool = False,
         roundings: bool = False,

@@ -20,8 +20,8 @@ from mirage_mlir.equivalence.symbolic.terms import (
     Factor,
     Form,
     Monomial,
+    ProofWork,
     Undecided,
-    Work,
 )
 
 SMALL = 256
@@ -33,7 +33,7 @@ class Forms(Maxima):
 
     def __init__(
         self,
-        work: Work | None = None,
+        work: ProofWork | None = None,
         *,
         expand_sigmoid: bool = False,
         roundings: bool = False,

@@ -42,8 +42,8 @@ from mirage_mlir.equivalence.symbolic.terms import (
     Entry,
     Factor,
     Form,
+    ProofWork,
     Undecided,
-    Work,
     indices_of,
 )
 
@@ -70,7 +70,7 @@ class Maxima(Functions):
 
     def __init__(
         self,
-        work: Work | None = None,
+        work: ProofWork | None = None,
         *,
         expand_sigmoid: bool = False,
         roundings: bool = False,

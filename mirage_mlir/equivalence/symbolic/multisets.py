@@ -86,7 +86,7 @@ class _Sum:
     times: Fraction = Fraction(1)
 
 
-class Replacement(NamedTuple):
+class SumReplacement(NamedTuple):
     """Monomials, and products with coefficients that add up to the same."""
 
     old: list[Monomial]
@@ -101,7 +101,7 @@ class Multisets:
         self._tables: dict[Monomial, Table | None] = {}
         self._sums: dict[Shape, dict[Hashable, _Sum]] = {}
 
-    def replacements(self, form: Form) -> Iterator[Replacement]:
+    def replacements(self, form: Form) -> Iterator[SumReplacement]:
         """The sums in a form that are those of an earlier form, and the sums of that."""
         shapes: dict[Hashable, list[tuple[Monomial, Term]]] = {}
         for monomial, coefficient in form:
@@ -116,7 +116,7 @@ class Multisets:
             if found is not None:
                 outer = terms[0].table.outer
                 new = [self._product(table, outer, c) for table, c in found]
-                yield Replacement([monomial for monomial, _ in members], new)
+                yield SumReplacement([monomial for monomial, _ in members], new)
 
     def _first(self, terms: Sequence[Term]) -> list[Term] | None:
         """The terms that first read what some do; None where they are themselves."""

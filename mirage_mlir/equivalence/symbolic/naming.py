@@ -17,7 +17,7 @@ from typing import Any, Generic, NamedTuple, TypeVar
 
 from mirage_mlir.equivalence.symbolic.guards import Guard
 from mirage_mlir.equivalence.symbolic.indices import Index, Variable, all_variables
-from mirage_mlir.equivalence.symbolic.terms import Factor, Monomial, Work
+from mirage_mlir.equivalence.symbolic.terms import Factor, Monomial, ProofWork
 
 MOST_NAMINGS = 120
 """
@@ -76,7 +76,7 @@ class Naming(Generic[T]):
         swaps: Swaps,
         wanted: Iterable[Variable],
         written: Callable[[Sequence[Variable]], T],
-        work: Work,
+        work: ProofWork,
     ) -> None:
         self.work = work
         self.swaps = swaps

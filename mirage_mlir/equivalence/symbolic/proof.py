@@ -23,7 +23,7 @@ from mirage_mlir.equivalence.symbolic.lowest import Forms
 from mirage_mlir.equivalence.symbolic.operators import Operators
 from mirage_mlir.equivalence.symbolic.symbolic import Symbolic
 from mirage_mlir.equivalence.symbolic.tensors import Tensors
-from mirage_mlir.equivalence.symbolic.terms import TooManySteps, Undecided, Work
+from mirage_mlir.equivalence.symbolic.terms import ProofWork, TooManySteps, Undecided
 from mirage_mlir.interpreters.operators import is_lowest, mnemonic
 
 
@@ -50,7 +50,7 @@ def prove(reference: FuncOp, candidate: FuncOp, *, roundings: bool = False) -> P
     try:
         left, right = ([returned(f)[n] for n in wanted] for f in (reference, candidate))
         try:
-            different = functions.first_difference(left, right, Work())
+            different = functions.first_difference(left, right, ProofWork())
         except TooManySteps:
             different = functions.first_difference_in_parts(left, right)
     except Undecided as error:
@@ -86,7 +86,7 @@ class _Functions:
         self,
         left: Sequence[SSAValue],
         right: Sequence[SSAValue],
-        work: Work,
+        work: ProofWork,
         cuts: Cuts = (),
     ) -> int | None:
         """
@@ -134,7 +134,7 @@ class _Functions:
         cuts: list[tuple[SSAValue, SSAValue]] = []
         steps = 0
         for pair in self._pairs():
-            work = Work.of_part(steps)
+            work = ProofWork.of_part(steps)
             try:
                 if self.first_difference([pair[0]], [pair[1]], work, cuts) is None:
                     cuts.append(pair)
@@ -143,7 +143,7 @@ class _Functions:
             except Undecided:
                 pass
             steps += work.steps
-        return self.first_difference(left, right, Work.of_part(steps), cuts)
+        return self.first_difference(left, right, ProofWork.of_part(steps), cuts)
 
     def _pairs(self) -> Sequence[tuple[SSAValue, SSAValue]]:
         """Values that may be equal: names propose them, and prove nothing."""

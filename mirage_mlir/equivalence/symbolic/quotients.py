@@ -29,8 +29,8 @@ from mirage_mlir.equivalence.symbolic.terms import (
     Factor,
     Form,
     Monomial,
+    ProofWork,
     Undecided,
-    Work,
     bound_of,
     components,
     indices_of,
@@ -41,7 +41,7 @@ from mirage_mlir.equivalence.symbolic.terms import (
 class Quotients(Signs):
     """Arithmetic with quotients."""
 
-    def __init__(self, work: Work | None = None) -> None:
+    def __init__(self, work: ProofWork | None = None) -> None:
         super().__init__(work)
         self.role = Role.REFERENCE
         """Of what is evaluated just now."""

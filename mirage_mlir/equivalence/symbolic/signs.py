@@ -15,7 +15,7 @@ from mirage_mlir.equivalence.symbolic.terms import (
     Factor,
     Form,
     Monomial,
-    Work,
+    ProofWork,
     bound_of,
     components,
     form_of,
@@ -37,7 +37,7 @@ ODD = frozenset({"tanh", "erf"})
 class Signs(Algebra):
     """Arithmetic on forms of whose signs something is known."""
 
-    def __init__(self, work: Work | None = None) -> None:
+    def __init__(self, work: ProofWork | None = None) -> None:
         super().__init__(work)
         self._with_maximum: dict[int, bool] = {}
         self._analytic: dict[int, bool] = {}

@@ -53,7 +53,7 @@ layer's parts take 0.1 times it, but for those that are too large themselves.
 """
 
 
-class Work:
+class ProofWork:
     """
     Counts the steps of a proof, so that it ends in time and always at the same place.
 
@@ -66,9 +66,9 @@ class Work:
         self.most = MOST_STEPS if most is None else most
 
     @staticmethod
-    def of_part(before: int) -> Work:
+    def of_part(before: int) -> ProofWork:
         """Counts the steps of a part of a proof, some parts of which took steps before."""
-        return Work(min(MOST_STEPS, MOST_STEPS_IN_PARTS * MOST_STEPS - before))
+        return ProofWork(min(MOST_STEPS, MOST_STEPS_IN_PARTS * MOST_STEPS - before))
 
     def read(self, indices: Iterable[Index]) -> None:
         """Count the variables that indices read."""

@@ -7,16 +7,16 @@ from bodies import compare, programs
 
 from mirage_mlir.equivalence import Verdict
 from mirage_mlir.equivalence.float_gate import FloatGate, Loss
-from mirage_mlir.equivalence.float_inputs import Kind, is_mask, kinds_of
+from mirage_mlir.equivalence.float_inputs import InputKind, is_mask, kinds_of
 from mirage_mlir.equivalence.sample import whole
 
 KINDS = {
-    "normal": Kind("normal inputs"),
-    "hot": Kind("one channel of 2e4", hot=True),
-    "tiny": Kind("inputs of 1e-5", tiny=True),
-    "masked": Kind("masks of -inf over one half", masked=True),
-    "scores": Kind("arguments of exp up to 1e4", scores=1e4),
-    "far": Kind("argument 0 far from zero", far=(0,)),
+    "normal": InputKind("normal inputs"),
+    "hot": InputKind("one channel of 2e4", hot=True),
+    "tiny": InputKind("inputs of 1e-5", tiny=True),
+    "masked": InputKind("masks of -inf over one half", masked=True),
+    "scores": InputKind("arguments of exp up to 1e4", scores=1e4),
+    "far": InputKind("argument 0 far from zero", far=(0,)),
 }
 
 

@@ -117,9 +117,9 @@ def test_parts_know_nothing_of_where_values_are_zero(
 def test_parts_together_take_few_steps(parse: Parse, monkeypatch: pytest.MonkeyPatch) -> None:
     """Each of 30 values can be proved by itself, in fewer steps than a proof may take."""
     spent: list[int] = []
-    spend = terms.Work.spend
+    spend = terms.ProofWork.spend
 
-    def counted(work: terms.Work, steps: int) -> None:
+    def counted(work: terms.ProofWork, steps: int) -> None:
         spent.append(steps)
         spend(work, steps)
 
@@ -128,6 +128,6 @@ def test_parts_together_take_few_steps(parse: Parse, monkeypatch: pytest.MonkeyP
     twice = f"%o = kernel.max %v30, %v30 : ({T}, {T}) -> {T}\nfunc.return %o"
     (other,) = parse(text.replace("func.return %v30", twice))
     steps_of(monkeypatch, 60)
-    monkeypatch.setattr(terms.Work, "spend", counted)
+    monkeypatch.setattr(terms.ProofWork, "spend", counted)
     assert not prove(function, other).proved
     assert sum(spent) < 4 * 60

@@ -1,0 +1,152 @@
+"""The best tile sizes of graphs that a search found."""
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from mirage_mlir.search.cost_model.block_graph import BlockGraph, block_graph
+from mirage_mlir.search.cost_model.cost import CostModel
+from mirage_mlir.search.cost_model.instantiate import (
+    Array,
+    Mesh,
+    instantiate,
+    share_counts,
+)
+from mirage_mlir.search.cost_model.lower_bound import (
+    least_seconds_of_graphs,
+)
+from mirage_mlir.search.cost_model.tiling import Tiling
+from mirage_mlir.search.program.program import Program
+from mirage_mlir.search.report import SearchReport
+from mirage_mlir.search.saturation.config import Configuration
+from mirage_mlir.search.saturation.hypergraph import Hypergraph, Stage
+from mirage_mlir.search.single_kernel.found import Found, different
+from mirage_mlir.search.single_kernel.limits import Limits
+from mirage_mlir.search.stabilization.degrees import UnstableError
+from mirage_mlir.search.stabilization.stabilization import stabilized
+from mirage_mlir.targets.target import Target
+
+TILINGS_PER_GRAPH = 3
+"""Tile sizes that are kept of a graph, at least: verification and timing may reject the first."""
+
+CANDIDATES_PER_TILING = 4
+"""Of more candidates, some are other tilings of the same graphs: one for so many."""
+
+NEAR = 1.2
+"""Of a graph the tile sizes are looked at first whose bounds are this near to its best time."""
+
+
+class TileSizes:
+    """Looks for tile sizes of graphs of one program."""
+
+    def __init__(
+        self, program: Program, target: Target, limits: Limits, report: SearchReport
+    ) -> None:
+        """
+        Args:
+            program: what is computed.
+            target: for which GPU.
+            limits: how many tile sizes to try.
+            report: where to count.
+        """
+        self.program = program
+        self.target = target
+        self.limits = limits
+        self.report = report
+
+    def _shares(
+        self, configuration: Configuration, graph: Hypergraph, goals: Sequence[int]
+    ) -> list[int]:
+        """
+        Numbers of blocks that may share the loop: 1 alone where an output does not depend on it.
+
+        Each block would store such an output, which only one may.
+        """
+        if any(graph.values[goal].stage is not Stage.POST for goal in goals):
+            return [1]
+        return self._share_counts(configuration)
+
+    def _share_counts(self, configuration: Configuration) -> list[int]:
+        return share_counts(self.program, configuration, self.target)
+
+    def _mesh(self, configuration: Configuration, shares: Sequence[int], *, fine: bool) -> Mesh:
+        parts = self.limits.parts
+        return instantiate(self.program, configuration, self.target, shares, fine=fine, parts=parts)
+
+    def _refine(self, found: Sequence[Found]) -> list[BlockGraph]:
+        """The graphs with the best of all tile sizes."""
+        candidates: list[BlockGraph] = []
+        with self.report.phase("costing"):
+            for one in found:
+                candidates += self._refine_one(one)
+        # The sort is stable: of equal times the graph that was found first wins.
+        return sorted(candidates, key=lambda candidate: candidate.seconds)
+
+    def _refine_one(self, one: Found) -> list[BlockGraph]:
+        goals = one.derivation.goals
+        shares = self._shares(one.configuration, one.graph, goals)
+        mesh = self._mesh(one.configuration, shares, fine=not self.limits.coarse)
+        if self.limits.coarse and self.program.open_sums:
+            return self._graphs(one, mesh)[0]
+        tiling = Tiling(self.program, one.algebra, one.graph, self.target, mesh)
+        bounds = least_seconds_of_graphs(tiling, goals)
+        few = mesh.where(bounds <= NEAR * one.seconds)
+        graphs, slowest = self._graphs(one, few)
+        if self.limits.coarse or slowest <= NEAR * one.seconds:
+            return graphs
+        return self._graphs(one, mesh)[0]
+
+    def _graphs(self, one: Found, mesh: Mesh) -> tuple[list[BlockGraph], float]:
+        """
+        A graph with its best tile sizes, and the time up to which these are all that are wanted.
+
+        The time is infinite where not enough tile sizes fit.
+        """
+        tiling = Tiling(self.program, one.algebra, one.graph, self.target, mesh)
+        model = CostModel(tiling, one.derivation)
+        seconds = model.seconds(explained=True)
+        self.report.instantiations += seconds.size
+        best = self._best(seconds, mesh)
+        enough = len(best) >= self._wanted and not self.program.open_sums
+        graphs = [
+            block_graph(
+                self.program,
+                one.algebra,
+                one.configuration,
+                one.graph,
+                one.derivation,
+                mesh.point(int(index)),
+                model.modelled(index, float(seconds[index])),
+            )
+            for index in best
+        ]
+        stable: list[BlockGraph] = []
+        for graph in graphs:
+            try:
+                stable.append(stabilized(self.program, one.algebra, graph))
+            except UnstableError as error:
+                self.report.refuse(f"{one.configuration}: {error}")
+        slowest = float(seconds[best[-1]]) if enough else np.inf
+        return stable, slowest
+
+    def _best(self, seconds: Array, mesh: Mesh) -> list[int]:
+        """
+        The combinations to keep, the fastest first.
+
+        Where a sum stays open, these are the fastest for each number of blocks: how long the
+        kernel takes that adds up their parts is not known here.
+        """
+        ordered = [int(i) for i in np.argsort(seconds, kind="stable") if np.isfinite(seconds[i])]
+        if not self.program.open_sums:
+            return different(ordered, mesh)[: self._wanted]
+        fastest: dict[tuple[float, ...], int] = {}
+        for index in ordered:
+            axes = sorted(self.program.open_sums)
+            parts = tuple(float(mesh.counts[axis][index]) for axis in axes)
+            fastest.setdefault(parts, index)
+        return list(fastest.values())
+
+    @property
+    def _wanted(self) -> int:
+        """Tile sizes that are kept of a graph."""
+        return max(TILINGS_PER_GRAPH, self.limits.candidates // CANDIDATES_PER_TILING)
