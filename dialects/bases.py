@@ -6,8 +6,9 @@ a result has by default. Operators that only move elements have theirs in `rearr
 """
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
-from math import isfinite
+from collections.abc import Iterable, Mapping, Sequence
+from functools import reduce
+from math import inf, isfinite
 from typing import ClassVar, cast
 
 from xdsl.dialects.builtin import ContainerType, ShapedType, StringAttr, f32
@@ -25,6 +26,7 @@ from mirage_mlir.dialects.common import (
     i64_array_parameter,
     string_parameter,
 )
+from mirage_mlir.operators.table import PREDICATES
 from mirage_mlir.shapes import shapes
 from mirage_mlir.shapes.shapes import Shape, ShapeError, check_static, format_shape
 
@@ -100,6 +102,52 @@ class BinaryBase(InferredShapeOp, ABC):
 
     def inferred_shape(self) -> Shape:
         return shapes.broadcast(*map(shape_of, self.operands))
+
+
+class CompareBase(BinaryBase, ABC):
+    """Whether two values are as `predicate` says."""
+
+    predicate = prop_def(string_parameter("predicate", "lt"))
+
+    def __init__(
+        self,
+        lhs: SSAValue,
+        rhs: SSAValue,
+        predicate: str,
+        result_type: Attribute | None = None,
+    ):
+        super().__init__(lhs, rhs, result_type)
+        self.properties["predicate"] = StringAttr(predicate)
+
+    def verify_(self) -> None:
+        super().verify_()
+        if (predicate := self.predicate.data) not in PREDICATES:
+            known = ", ".join(PREDICATES)
+            raise invalid(self, f'has predicate "{predicate}", which is none of {known}')
+
+
+class SelectBase(InferredShapeOp, ABC):
+    """One of two values, by a condition; all three broadcast as in numpy."""
+
+    def __init__(
+        self,
+        condition: SSAValue,
+        lhs: SSAValue,
+        rhs: SSAValue,
+        result_type: Attribute | None = None,
+    ):
+        operands = (condition, lhs, rhs)
+        if result_type is None:
+            result_type = self.default_type(_together(operands), condition)
+        super().__init__(operands=operands, result_types=[result_type])
+
+    def inferred_shape(self) -> Shape:
+        return _together(self.operands)
+
+
+def _together(values: Iterable[SSAValue]) -> Shape:
+    """The shape to which all values broadcast."""
+    return reduce(shapes.broadcast, map(shape_of, values))
 
 
 class MatmulBase(InferredShapeOp, ABC):
@@ -286,7 +334,7 @@ class NormBase(InferredShapeOp, ABC):
 
 
 class ConstantBase(InferredShapeOp, ABC):
-    """A value whose elements are all `value`."""
+    """A value whose elements are all `value`, a number or -inf."""
 
     value = prop_def(f32_parameter("value"))
 
@@ -300,4 +348,5 @@ class ConstantBase(InferredShapeOp, ABC):
 
     def verify_(self) -> None:
         super().verify_()
-        verify_finite(self, value=self.value)
+        if self.value.value.data != -inf:
+            verify_finite(self, value=self.value)

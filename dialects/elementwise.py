@@ -79,9 +79,9 @@ def _property(parameter: Parameter) -> object:
     match parameter:
         case Number(name=name):
             return prop_def(f32_parameter(name))
-        case Choice(name=name, words=(first, other)):
-            constraint = string_parameter(name, other)
-            return prop_def(constraint, default_value=StringAttr(first))
+        case Choice(name=name, words=words):
+            constraint = string_parameter(name, words[1])
+            return prop_def(constraint, default_value=StringAttr(words[0]))
 
 
 def classes_of_rows(

@@ -37,12 +37,15 @@ from xdsl.irdl import (
 from xdsl.pattern_rewriter import RewritePattern
 from xdsl.traits import IsolatedFromAbove, NoTerminator, Pure
 
+from mirage_mlir.diagnostics import invalid
 from mirage_mlir.dialects.bases import ConstantBase, MatmulBase, verify_static
 from mirage_mlir.dialects.candidate import CandidateAttr, UnverifiedAttr
 from mirage_mlir.dialects.common import (
     ELEMENT_TYPE,
     I64ArrayConstr,
     i64_array,
+    i64_attr,
+    i64_parameter,
 )
 from mirage_mlir.dialects.elementwise import classes_of_rows
 from mirage_mlir.dialects.kernel_bases import (
@@ -60,6 +63,7 @@ from mirage_mlir.dialects.kernel_elementwise import (
     AddOp,
     CastOp,
     ClampOp,
+    CompareOp,
     DivOp,
     ExpOp,
     GeluOp,
@@ -71,6 +75,7 @@ from mirage_mlir.dialects.kernel_elementwise import (
     ReluOp,
     RsqrtOp,
     ScaleOp,
+    SelectOp,
     SigmoidOp,
     SiluOp,
     SqrtOp,
@@ -90,6 +95,7 @@ from mirage_mlir.dialects.rearrangement_bases import (
 )
 from mirage_mlir.dialects.schedule import BlockMemory, MemoryAttr, Schedule, ScheduleAttr
 from mirage_mlir.dialects.target import TargetAttr
+from mirage_mlir.float_formats import FORMATS
 from mirage_mlir.shapes import shapes
 from mirage_mlir.shapes.shapes import Shape
 
@@ -220,11 +226,43 @@ class ConcatOp(ConcatBase, TensorOp):
 
 @irdl_op_definition
 class ConstantOp(ConstantBase, TensorOp):
-    """A tensor whose elements are all `value`."""
+    """A tensor whose elements are all `value`, a number or -inf, which is `0xFF800000 : f32`."""
 
     name = "kernel.constant"
 
     result = result_def(TensorConstr)
+
+
+@irdl_op_definition
+class IotaOp(TensorOp):
+    """
+    Each element is its index along `dim`, a number of the element type.
+
+    Of a size with an index that the element type has not, an iota is refused: f16 has whole
+    numbers up to 2048, bf16 up to 256, f32 up to 2^24.
+    """
+
+    name = "kernel.iota"
+
+    dim = prop_def(i64_parameter("dim"))
+    result = result_def(TensorConstr)
+
+    assembly_format = "attr-dict `:` type(results)"
+
+    def __init__(self, dim: int, result_type: Attribute):
+        super().__init__(properties={"dim": i64_attr(dim)}, result_types=[result_type])
+
+    def inferred_shape(self) -> Shape:
+        shape = shape_of(self.result)
+        shapes.check_dim(self.dim.value.data, len(shape))
+        return shape
+
+    def verify_(self) -> None:
+        super().verify_()
+        element = tensor_type(self.result).element_type
+        most = 1 << (FORMATS[element.name].mantissa_bits + 1)
+        if (size := shape_of(self.result)[self.dim.value.data]) - 1 > most:
+            raise invalid(self, f"has indices up to {size - 1}, and {element} counts to {most}")
 
 
 @irdl_op_definition
@@ -325,7 +363,8 @@ class GraphDefinedOp(IRDLOperation, HasCanonicalizationPatternsInterface):
         verify_graph(self)
 
 
-BINARY_OPS = [AddOp, SubOp, MulOp, DivOp, MaxOp, MinOp]
+BINARY_OPS = [AddOp, SubOp, MulOp, DivOp, MaxOp, MinOp, CompareOp]
+TERNARY_OPS = [SelectOp]
 FUNCTION_OPS = [ExpOp, LogOp, SquareOp, SqrtOp, RsqrtOp, SigmoidOp, SiluOp, ReluOp, TanhOp]
 PARAMETRIC_OPS = [GeluOp, ClampOp, PowOp, ScaleOp, CastOp]
 ROW_OPS = classes_of_rows("kernel", UnaryOp, [*FUNCTION_OPS, *PARAMETRIC_OPS])
@@ -338,10 +377,10 @@ REARRANGING_OPS = [TransposeOp, ReshapeOp, SliceOp, ConcatOp]
 Kernel = Dialect(
     "kernel",
     [
-        *(*BINARY_OPS, *FUNCTION_OPS, *PARAMETRIC_OPS, *ROW_OPS.values()),
+        *(*BINARY_OPS, *TERNARY_OPS, *FUNCTION_OPS, *PARAMETRIC_OPS, *ROW_OPS.values()),
         *(*REDUCTION_OPS, *NORM_OPS),
         *(*REPETITION_OPS, *REARRANGING_OPS),
-        *(MatmulOp, ConstantOp, GraphDefinedOp),
+        *(MatmulOp, ConstantOp, IotaOp, GraphDefinedOp),
     ],
     [TargetAttr, CandidateAttr, UnverifiedAttr, LaunchAttr, WorkspaceAttr],
 )

@@ -10,7 +10,12 @@ from xdsl.ir import Attribute, SSAValue
 from xdsl.irdl import operand_def, prop_def, result_def
 from xdsl.pattern_rewriter import RewritePattern
 
-from mirage_mlir.dialects.bases import BinaryBase, InferredShapeOp, ReductionBase, UnaryBase
+from mirage_mlir.dialects.bases import (
+    BinaryBase,
+    InferredShapeOp,
+    ReductionBase,
+    UnaryBase,
+)
 from mirage_mlir.dialects.common import (
     ELEMENT_TYPE,
     FloatConstr,

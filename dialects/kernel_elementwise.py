@@ -7,9 +7,19 @@ rows of the operators' table from the rows.
 
 from __future__ import annotations
 
+from xdsl.dialects.builtin import TensorType
 from xdsl.irdl import irdl_op_definition, operand_def, result_def
 
-from mirage_mlir.dialects.bases import CastBase, ClampBase, GeluBase, PowBase, ScaleBase
+from mirage_mlir.dialects.bases import (
+    CastBase,
+    ClampBase,
+    CompareBase,
+    GeluBase,
+    PowBase,
+    ScaleBase,
+    SelectBase,
+)
+from mirage_mlir.dialects.common import ELEMENT_TYPE
 from mirage_mlir.dialects.kernel_bases import BinaryOp, StoredTensorConstr, TensorOp, UnaryOp
 
 
@@ -53,6 +63,36 @@ class MinOp(BinaryOp):
     """The smaller of `lhs` and `rhs`, elementwise."""
 
     name = "kernel.min"
+
+
+@irdl_op_definition
+class CompareOp(CompareBase, BinaryOp):
+    """
+    1 where `lhs` and `rhs` are as `predicate` says, 0 elsewhere, elementwise.
+
+    The predicate is "eq", "ne", "lt", "le", "gt" or "ge". The result is a mask: a tensor of zeros
+    and ones of the operands' element type, so that masks are stored, moved and given as arguments
+    as any tensor is. A product of masks is their conjunction, the maximum their disjunction.
+    Comparisons with NaN are false, but for "ne".
+    """
+
+    name = "kernel.compare"
+
+
+@irdl_op_definition
+class SelectOp(SelectBase, TensorOp):
+    """
+    `lhs` where `condition` is not 0, `rhs` where it is 0, elementwise.
+
+    All three have one element type. What is not selected may be infinite or NaN.
+    """
+
+    name = "kernel.select"
+
+    condition = operand_def(TensorType.constr(ELEMENT_TYPE))
+    lhs = operand_def(TensorType.constr(ELEMENT_TYPE))
+    rhs = operand_def(TensorType.constr(ELEMENT_TYPE))
+    result = result_def(TensorType.constr(ELEMENT_TYPE))
 
 
 @irdl_op_definition

@@ -79,6 +79,7 @@ from mirage_mlir.dialects.threadblock_elementwise import (
     AddOp,
     CastOp,
     ClampOp,
+    CompareOp,
     DivOp,
     ExpOp,
     GeluOp,
@@ -90,6 +91,7 @@ from mirage_mlir.dialects.threadblock_elementwise import (
     ReluOp,
     RsqrtOp,
     ScaleOp,
+    SelectOp,
     SigmoidOp,
     SiluOp,
     SqrtOp,
@@ -336,7 +338,8 @@ def stages(graph: GraphDefinedOp) -> dict[SSAValue, Stage]:
 
 
 GRAPH_OPS = [LoadOp, StoreOp, AccumulateOp]
-BINARY_OPS = [AddOp, SubOp, MulOp, DivOp, MaxOp, MinOp]
+BINARY_OPS = [AddOp, SubOp, MulOp, DivOp, MaxOp, MinOp, CompareOp]
+TERNARY_OPS = [SelectOp]
 FUNCTION_OPS = [ExpOp, LogOp, SquareOp, SqrtOp, RsqrtOp, SigmoidOp, SiluOp, ReluOp, TanhOp]
 PARAMETRIC_OPS = [GeluOp, ClampOp, PowOp, ScaleOp, CastOp]
 ROW_OPS = classes_of_rows("threadblock", UnaryOp, [*FUNCTION_OPS, *PARAMETRIC_OPS])
@@ -351,10 +354,13 @@ UNARY: dict[str, type[UnaryOp]] = {
 BINARY: dict[str, type[BinaryOp]] = {op.name.partition(".")[2]: op for op in BINARY_OPS}
 """Those on two."""
 
+TERNARY: dict[str, type[SelectOp]] = {op.name.partition(".")[2]: op for op in TERNARY_OPS}
+"""Those on three."""
+
 Threadblock = Dialect(
     "threadblock",
     [
-        *(*GRAPH_OPS, *BINARY_OPS, *FUNCTION_OPS, *PARAMETRIC_OPS),
+        *(*GRAPH_OPS, *BINARY_OPS, *TERNARY_OPS, *FUNCTION_OPS, *PARAMETRIC_OPS),
         *(*ROW_OPS.values(), *VIEW_OPS),
         *(MatmulOp, ReduceSumOp, ReduceMaxOp, ConstantOp, ConvertLayoutOp),
         *(*SCHEDULE_OPS, StorePartialSumOp),

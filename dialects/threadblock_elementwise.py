@@ -7,10 +7,18 @@ other rows of the operators' table from the rows.
 
 from __future__ import annotations
 
-from xdsl.irdl import irdl_op_definition
+from xdsl.irdl import irdl_op_definition, operand_def, result_def
 
-from mirage_mlir.dialects.bases import CastBase, ClampBase, GeluBase, PowBase, ScaleBase
-from mirage_mlir.dialects.threadblock_bases import BinaryOp, UnaryOp
+from mirage_mlir.dialects.bases import (
+    CastBase,
+    ClampBase,
+    CompareBase,
+    GeluBase,
+    PowBase,
+    ScaleBase,
+    SelectBase,
+)
+from mirage_mlir.dialects.threadblock_bases import BinaryOp, TileConstr, TileOp, UnaryOp
 
 
 @irdl_op_definition
@@ -53,6 +61,30 @@ class MinOp(BinaryOp):
     """The smaller of `lhs` and `rhs`, elementwise."""
 
     name = "threadblock.min"
+
+
+@irdl_op_definition
+class CompareOp(CompareBase, BinaryOp):
+    """
+    1 where `lhs` and `rhs` are as `predicate` says, 0 elsewhere, elementwise.
+
+    The predicate is "eq", "ne", "lt", "le", "gt" or "ge". Comparisons with NaN are false, but for
+    "ne".
+    """
+
+    name = "threadblock.compare"
+
+
+@irdl_op_definition
+class SelectOp(SelectBase, TileOp):
+    """`lhs` where `condition` is not 0, `rhs` where it is 0, elementwise."""
+
+    name = "threadblock.select"
+
+    condition = operand_def(TileConstr)
+    lhs = operand_def(TileConstr)
+    rhs = operand_def(TileConstr)
+    result = result_def(TileConstr)
 
 
 @irdl_op_definition

@@ -21,6 +21,11 @@ def finite(value: float, what: str) -> float:
     return number
 
 
+def finite_or_lowest(value: float, what: str) -> float:
+    """The same, or -inf."""
+    return -math.inf if value == -math.inf else finite(value, what)
+
+
 def string(value: str, what: str) -> str:
     """`value`; raises `TypeError` where it is no string."""
     if not isinstance(cast(object, value), str):

@@ -17,7 +17,7 @@ from xdsl.dialects.builtin import (
 from xdsl.ir import Block, Operation, Region, SSAValue
 from xdsl.utils.exceptions import DiagnosticException
 
-from mirage_mlir.api.arguments import finite
+from mirage_mlir.api.arguments import finite, finite_or_lowest
 from mirage_mlir.api.tensor import Tensor
 from mirage_mlir.dialects import kernel
 
@@ -42,13 +42,20 @@ class GraphBuilder(ABC):
             raise ValueError(f"{tensor!r} belongs to another graph")
         return tensor.value
 
-    def _operand(self, tensor: Tensor | float, like: Tensor | float) -> SSAValue:
-        """`tensor`, or a number as a constant of the type and rank of the tensor `like`."""
+    def _operand(
+        self, tensor: Tensor | float, like: Tensor | float, *, lowest: bool = False
+    ) -> SSAValue:
+        """
+        `tensor`, or a number as a constant of the type and rank of the tensor `like`.
+
+        With `lowest` it may be -inf.
+        """
         if isinstance(tensor, Tensor) or not isinstance(like, Tensor):
             return self._value(tensor)
         tensor_type = kernel.tensor_type(self._value(like))
         ones = TensorType(tensor_type.element_type, [1] * tensor_type.get_num_dims())
-        return self._add(kernel.ConstantOp, finite(tensor, "operand"), ones).value
+        value = finite_or_lowest(tensor, "operand") if lowest else finite(tensor, "operand")
+        return self._add(kernel.ConstantOp, value, ones).value
 
     def _add(self, make: Callable[P, Operation], *args: P.args, **kwargs: P.kwargs) -> Tensor:
         """The one result of a new operation; what its dialect rejects is a `ValueError`."""

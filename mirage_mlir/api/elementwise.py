@@ -60,6 +60,20 @@ class ElementwiseOperators(GraphBuilder):
         """The magnitude of each element."""
         return self._add(ROW_OPS["abs"], self._value(x))
 
+    def compare(self, lhs: Tensor | float, rhs: Tensor | float, predicate: str) -> Tensor:
+        """1 where `lhs` and `rhs` are as `predicate` says (eq, ne, lt, le, gt, ge), 0 elsewhere."""
+        left, right = self._operand(lhs, rhs), self._operand(rhs, lhs)
+        return self._add(kernel.CompareOp, left, right, string(predicate, "predicate"))
+
+    def select(self, condition: Tensor, lhs: Tensor | float, rhs: Tensor | float) -> Tensor:
+        """
+        `lhs` where `condition` is not 0, `rhs` where it is 0.
+
+        One of both may be a number, or -inf: what is masked before a softmax.
+        """
+        left, right = (self._operand(each, condition, lowest=True) for each in (lhs, rhs))
+        return self._add(kernel.SelectOp, self._value(condition), left, right)
+
     def exp(self, x: Tensor) -> Tensor:
         """`e ** x`."""
         return self._add(kernel.ExpOp, self._value(x))

@@ -4,7 +4,15 @@ from collections.abc import Sequence
 
 from xdsl.dialects.builtin import TensorType
 
-from mirage_mlir.api.arguments import count, dims_of, fill, finite, integers, sizes_of
+from mirage_mlir.api.arguments import (
+    count,
+    dims_of,
+    fill,
+    finite_or_lowest,
+    integer,
+    integers,
+    sizes_of,
+)
 from mirage_mlir.api.construction import GraphBuilder
 from mirage_mlir.api.tensor import Tensor, dim_of_tensor, dims_of_tensor
 from mirage_mlir.dialects import kernel
@@ -83,6 +91,11 @@ class Rearrangements(GraphBuilder):
     def constant(
         self, value: float, dims: Sequence[int], dtype: object = ElementType.F32
     ) -> Tensor:
-        """A tensor all of whose elements are `value`."""
+        """A tensor all of whose elements are `value`, a number or -inf."""
         result = TensorType(element_attribute(element_type_of(dtype)), sizes_of(dims, "dims"))
-        return self._add(kernel.ConstantOp, finite(value, "value"), result)
+        return self._add(kernel.ConstantOp, finite_or_lowest(value, "value"), result)
+
+    def iota(self, dims: Sequence[int], dim: int, dtype: object = ElementType.F32) -> Tensor:
+        """A tensor whose elements are their indices along `dim`, as numbers."""
+        result = TensorType(element_attribute(element_type_of(dtype)), sizes_of(dims, "dims"))
+        return self._add(kernel.IotaOp, integer(dim, "dim"), result)

@@ -18,7 +18,7 @@ from xdsl.dialects.func import FuncOp
 from xdsl.ir import Block, Operation, SSAValue
 
 from mirage_mlir.dialects import kernel, threadblock
-from mirage_mlir.interpreters.operators import mnemonic, number
+from mirage_mlir.interpreters.operators import is_lowest, mnemonic, number
 from mirage_mlir.operators.structured import Effect, with_effect
 
 UNKNOWN, NONNEGATIVE, POSITIVE = 0, 1, 2
@@ -27,6 +27,12 @@ KEPT = frozenset("accumulate cast div load min mul rsqrt sqrt".split()) | with_e
     Effect.ADDS, Effect.SELECTS, Effect.MOVES
 )
 """Operators whose results have the sign that all operands have."""
+
+WHATEVER = {
+    **dict.fromkeys(("exp", "sigmoid", "softmax"), POSITIVE),
+    **dict.fromkeys(("compare", "iota"), NONNEGATIVE),
+}
+"""Operators whose results have a sign whatever their operands are."""
 
 ARITHMETIC = frozenset("add accumulate cast div load mul scale square sub".split()) | with_effect(
     Effect.ADDS, Effect.MOVES, Effect.MAKES
@@ -101,13 +107,13 @@ def _sign(op: Operation, operands: Sequence[KnownSign]) -> int:
         return signs[0]
     if name == "mul" and op.operands[0] == op.operands[1]:
         return max(NONNEGATIVE, signs[0])
-    if name in KEPT:
-        return min(signs)
+    if name in WHATEVER:
+        return WHATEVER[name]
+    if name in KEPT or name == "select":
+        return min(signs[1:] if name == "select" else signs)
     match name:
-        case "exp" | "sigmoid" | "softmax":
-            return POSITIVE
         case "constant":
-            return _sign_of(number(op, "value"))
+            return UNKNOWN if is_lowest(op) else _sign_of(number(op, "value"))
         case "scale":
             return min(_sign_of(number(op, "factor")), signs[0])
         case "square" | "relu" | "abs":

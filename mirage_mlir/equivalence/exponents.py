@@ -205,6 +205,11 @@ def _quotient(op: Operation, operands: list[Linear]) -> Linear:
     return Linear(MORE) if operands[1].degree else _product(op, operands)
 
 
+def _selected(op: Operation, operands: list[Linear]) -> Linear:
+    """One of two values, or, by a condition that is a new unknown, a sum of parts of both."""
+    return Linear(MORE) if operands[0].degree else _sum(op, operands)
+
+
 def _same(op: Operation, operands: list[Linear]) -> Linear:
     return operands[0]
 
@@ -333,6 +338,7 @@ _DEPENDENCE: dict[Dependence, Rule] = {
     Dependence.PRODUCT: _product,
     Dependence.QUOTIENT: _quotient,
     Dependence.SAME: _same,
+    Dependence.SELECTED: _selected,
     Dependence.NEW: _new,
 }
 """The rules of elementwise operators; of others with a row nothing is known."""

@@ -54,6 +54,23 @@ def chosen(where: AnyArray, x: Residues, y: Residues) -> Residues:
     )
 
 
+def larger_of_numbers(x: Residues, y: Residues, found: Residues) -> Residues:
+    """The maximum `found` of two values, of which the maximum of a number and nothing is one."""
+    empty = np.isinf(x.p[0]), np.isinf(y.p[0])
+    found = chosen(empty[0] & ~empty[1], y, found)
+    found = chosen(empty[1] & ~empty[0], x, found)
+    return with_lowest(found, empty[0] & empty[1])
+
+
+def largest_of_numbers(x: Residues, axis: int, found: Residues) -> Residues:
+    """The maximum `found` along an axis, where some elements are no numbers."""
+    numbers = ~np.isinf(x.p[0])
+    present = numbers.sum(axis=axis, keepdims=True)
+    only = np.argmax(numbers, axis=axis, keepdims=True)
+    single = x.rearranged(lambda array: np.take_along_axis(array, only, axis))
+    return with_lowest(chosen(present == 1, single, found), present == 0)
+
+
 def checked(x: Residues) -> Residues:
     """
     `x`, which has numbers only.

@@ -7,24 +7,37 @@ from dataclasses import replace
 from fractions import Fraction
 
 import numpy as np
+from numpy.typing import NDArray
 
+from mirage_mlir.equivalence import conditions
+from mirage_mlir.equivalence.concatenation import concatenated
 from mirage_mlir.equivalence.divisor_words import (
     common_divisors,
     divisors_of,
     spread_words,
     summed_divisors,
 )
-from mirage_mlir.equivalence.maxima_over_nothing import checked, chosen, numbers_of, with_lowest
+from mirage_mlir.equivalence.maxima_over_nothing import (
+    checked,
+    larger_of_numbers,
+    largest_of_numbers,
+    numbers_of,
+    with_lowest,
+)
 from mirage_mlir.equivalence.random_functions import RandomFunctions
 from mirage_mlir.equivalence.residues import (
     LEAF_MODULUS,
     LOWEST,
     MAXIMUM,
     MOST_LEAVES,
+    LaneOperation,
     Leaves,
     Residues,
     Words,
-    joined_lanes,
+    each_lane,
+    inverses,
+    powers,
+    totals,
 )
 from mirage_mlir.field import lanes
 from mirage_mlir.field.height import Height, exponential, of_constant, unknown
@@ -35,11 +48,8 @@ from mirage_mlir.interpreters.domain import (
     AnyArray,
     ElementType,
     NotInterpretable,
-    joined,
 )
 from mirage_mlir.operators.elementwise import FunctionName
-
-Binary = Callable[[Lane, Lane, int], Lane]
 
 
 class UnluckyPrime(Exception):
@@ -104,32 +114,7 @@ class ResidueDomain(RandomFunctions):
         return x.rearranged(change)
 
     def concatenate(self, parts: Sequence[Residues], axis: int) -> Residues:
-        shapes = [part.shape for part in parts]
-        height = parts[0].height
-        for part in parts[1:]:
-            height = height.larger(part.height)
-        leaves = None
-        if {part.leaves.opposite for part in parts if part.leaves is not None} == {False}:
-            each = [self._leaves(part) for part in parts]
-            words = joined([leaf.words for leaf in each], axis)
-            leaves = Leaves(words, count=max(leaf.count for leaf in each))
-        divisors = None
-        if any(part.divisors is not None for part in parts):
-            divisors = joined([divisors_of(part) for part in parts], axis)
-        p = joined_lanes([part.p for part in parts], shapes, axis)
-        assert p is not None
-        no_exponents = any(part.q is None for part in parts)
-        return Residues(
-            p,
-            None if no_exponents else joined_lanes([part.q for part in parts], shapes, axis),
-            height,
-            None if no_exponents else joined_lanes([part.shift for part in parts], shapes, axis),
-            frozenset[Fraction]().union(*(part.factors for part in parts)),
-            max(part.terms for part in parts),
-            divisors,
-            leaves,
-            any(part.lowest for part in parts),
-        )
+        return concatenated(parts, axis, self._leaves)
 
     # Sources
 
@@ -140,7 +125,19 @@ class ResidueDomain(RandomFunctions):
             q = tuple(np.full(shape, lanes.constant(value, m)) for m in self.orders)
         except ZeroDivisionError as error:
             raise UnluckyPrime(str(error)) from error
-        return Residues(p, q if self.exponents else None, of_constant(value))
+        exact = None
+        if value.denominator == 1 and abs(value) < conditions.LARGEST:
+            exact = np.full(shape, float(value))
+        return Residues(p, q if self.exponents else None, of_constant(value), exact=exact)
+
+    def integers(self, values: NDArray[np.int64]) -> Residues:
+        return self._exactly(values[None].astype(np.float64))
+
+    def _exactly(self, exact: NDArray[np.float64]) -> Residues:
+        """Whole numbers."""
+        p, q = (tuple(reduced(exact, m) for m in each) for each in (self.moduli, self.orders))
+        height = of_constant(Fraction(int(np.abs(exact).max(initial=1))))
+        return Residues(p, q if self.exponents else None, height, exact=exact)
 
     def real(self, value: float) -> Fraction:
         return simplest_rational(value)
@@ -152,38 +149,40 @@ class ResidueDomain(RandomFunctions):
     # Arithmetic
 
     def add(self, x: Residues, y: Residues) -> Residues:
-        return self._sum(x, y, lanes.add)
+        return replace(self._sum(x, y, lanes.add), exact=conditions.known(x, y, np.add))
 
     def subtract(self, x: Residues, y: Residues) -> Residues:
-        return self._sum(x, checked(y), lanes.subtract)
+        found = self._sum(x, checked(y), lanes.subtract)
+        return replace(found, exact=conditions.known(x, y, np.subtract))
 
-    def _sum(self, x: Residues, y: Residues, operation: Binary) -> Residues:
+    def _sum(self, x: Residues, y: Residues, operation: LaneOperation) -> Residues:
         if x.lowest or y.lowest:
             nothing = np.isinf(x.p[0]) | np.isinf(y.p[0])
             return with_lowest(self._sum(numbers_of(x), numbers_of(y), operation), nothing)
         divisors, alike = common_divisors(x, y)
-        p = self._each(operation, x.p, y.p, self.moduli)
+        p = each_lane(operation, x.p, y.p, self.moduli)
         height = x.height.add(y.height, alike=alike)
         if x.q is None or y.q is None:
             return Residues(p, None, height, divisors=spread_words(divisors, p))
         shift, terms = None, 0
         if x.shift is not None or y.shift is not None:
             zeros = tuple(np.zeros((1,) * len(x.shape)) for _ in self.moduli)
-            shift = self._each(operation, x.shift or zeros, y.shift or zeros, self.orders)
+            shift = each_lane(operation, x.shift or zeros, y.shift or zeros, self.orders)
             shift = tuple(np.broadcast_to(lane, p[0].shape) for lane in shift)
             terms = x.terms + y.terms
-        q = self._each(operation, x.q, y.q, self.orders)
+        q = each_lane(operation, x.q, y.q, self.orders)
         factors = x.factors | y.factors
         return Residues(p, q, height, shift, factors, terms, spread_words(divisors, p))
 
     def multiply(self, x: Residues, y: Residues) -> Residues:
         x, y = checked(x), checked(y)
-        p = self._each(lanes.multiply, x.p, y.p, self.moduli)
+        p = each_lane(lanes.multiply, x.p, y.p, self.moduli)
         q = self._exponents(lanes.multiply, x, y)
         words = None
         if x.divisors is not None or y.divisors is not None:
             words = divisors_of(x) + divisors_of(y)
-        return Residues(p, q, x.height.mul(y.height), divisors=spread_words(words, p))
+        exact = conditions.known(x, y, np.multiply)
+        return Residues(p, q, x.height.mul(y.height), divisors=spread_words(words, p), exact=exact)
 
     def divide(self, x: Residues, y: Residues) -> Residues:
         return self.multiply(x, self._inverse(y))
@@ -199,7 +198,7 @@ class ResidueDomain(RandomFunctions):
             result = replace(result, leaves=x.leaves.negated())
         if x.shift is None or constant.q is None:
             return result
-        shift = self._each(lanes.multiply, x.shift, constant.q, self.orders)
+        shift = each_lane(lanes.multiply, x.shift, constant.q, self.orders)
         factors = frozenset(each * abs(factor) for each in x.factors)
         return replace(result, shift=shift, factors=factors, terms=x.terms)
 
@@ -212,28 +211,20 @@ class ResidueDomain(RandomFunctions):
         if exponent.denominator != 1:
             return self._random(f"power {exponent}", x)
         n = exponent.numerator
-        found = tuple(lanes.power(lane, n, m) for lane, m in zip(x.p, self.moduli, strict=True))
-        q = x.exponents and tuple(
-            lanes.power(reduced(lane, m), n, m)
-            for lane, m in zip(x.exponents, self.orders, strict=True)
-        )
+        found = powers(x.p, self.moduli, n)
+        q = x.exponents and powers(x.exponents, self.orders, n)
         words = None if x.divisors is None else x.divisors * np.uint64(n % (1 << 64))
         return Residues(found, q, x.height.power(n), divisors=words)
 
     def total(self, x: Residues, axis: int) -> Residues:
         x = checked(x)
         count = x.shape[axis]
-
-        def sums(parts: tuple[Lane, ...], moduli: Sequence[int]) -> tuple[Lane, ...]:
-            pairs = zip(parts, moduli, strict=True)
-            return tuple(lanes.total(lane, axis, modulus) for lane, modulus in pairs)
-
         words, different = summed_divisors(x, axis)
         return Residues(
-            sums(x.p, self.moduli),
-            x.q and sums(x.q, self.orders),
+            totals(x.p, self.moduli, axis),
+            x.q and totals(x.q, self.orders, axis),
             x.height.spread(different).total(count),
-            x.shift and sums(x.shift, self.orders),
+            x.shift and totals(x.shift, self.orders, axis),
             x.factors,
             x.terms * count,
             words,
@@ -241,7 +232,7 @@ class ResidueDomain(RandomFunctions):
 
     def matmul(self, x: Residues, y: Residues) -> Residues:
         x, y = checked(x), checked(y)
-        p = self._each(lanes.matmul, x.p, y.p, self.moduli)
+        p = each_lane(lanes.matmul, x.p, y.p, self.moduli)
         q = self._exponents(lanes.matmul, x, y)
         left, many = summed_divisors(x, x.p[0].ndim - 1)
         right, others = summed_divisors(y, y.p[0].ndim - 2)
@@ -252,16 +243,9 @@ class ResidueDomain(RandomFunctions):
     def rounded(self, x: Residues, element_type: ElementType) -> Residues:
         return x
 
-    def _each(
-        self,
-        operation: Binary,
-        x: tuple[Lane, ...],
-        y: tuple[Lane, ...],
-        moduli: Sequence[int],
-    ) -> tuple[Lane, ...]:
-        return tuple(operation(*each) for each in zip(x, y, moduli, strict=True))
-
-    def _exponents(self, operation: Binary, x: Residues, y: Residues) -> tuple[Lane, ...] | None:
+    def _exponents(
+        self, operation: LaneOperation, x: Residues, y: Residues
+    ) -> tuple[Lane, ...] | None:
         """The residues modulo q of a product."""
         if x.exponents is None or y.exponents is None:
             return None
@@ -270,11 +254,8 @@ class ResidueDomain(RandomFunctions):
 
     def _inverse(self, x: Residues) -> Residues:
         x = checked(x)
-        p = tuple(lanes.inverse(lane, m) for lane, m in zip(x.p, self.moduli, strict=True))
-        q = x.exponents and tuple(
-            lanes.inverse(reduced(lane, m), m)
-            for lane, m in zip(x.exponents, self.orders, strict=True)
-        )
+        p = inverses(x.p, self.moduli)
+        q = x.exponents and inverses(x.exponents, self.orders)
         # The numerator of x, which its value and its divisor determine.
         words = self.words("divisor", x)
         words = words if x.divisors is None else mix(words ^ x.divisors)
@@ -287,18 +268,14 @@ class ResidueDomain(RandomFunctions):
         return self.scale(self.maximum(self.scale(x, opposite), self.scale(y, opposite)), opposite)
 
     def maximum(self, x: Residues, y: Residues) -> Residues:
+        if (larger := conditions.compared("ge", x, y)) is not None:
+            return conditions.picked(larger, x, y)
         leaves = self._leaves(x).joined(self._leaves(y))
         undefined = x.undefined | y.undefined
         self._note(x, leaves.words.size)
         self._note(y, leaves.words.size)
         found = self._of_leaves(leaves, undefined, x.height.calls + y.height.calls + 2)
-        if not (x.lowest or y.lowest):
-            return found
-        # The maximum of a number and of nothing is the number.
-        empty = np.isinf(x.p[0]), np.isinf(y.p[0])
-        found = chosen(empty[0] & ~empty[1], y, found)
-        found = chosen(empty[1] & ~empty[0], x, found)
-        return with_lowest(found, empty[0] & empty[1])
+        return larger_of_numbers(x, y, found) if x.lowest or y.lowest else found
 
     def largest(self, x: Residues, axis: int) -> Residues:
         count = x.shape[axis]
@@ -309,13 +286,7 @@ class ResidueDomain(RandomFunctions):
         self._note(x, leaves.words.size)
         calls = (x.height.calls + 1) * count
         found = self._of_leaves(leaves.reduced(axis), undefined, calls)
-        if not x.lowest:
-            return found
-        numbers = ~np.isinf(x.p[0])
-        present = numbers.sum(axis=axis, keepdims=True)
-        only = np.argmax(numbers, axis=axis, keepdims=True)
-        single = x.rearranged(lambda array: np.take_along_axis(array, only, axis))
-        return with_lowest(chosen(present == 1, single, found), present == 0)
+        return largest_of_numbers(x, axis, found) if x.lowest else found
 
     def _leaves(self, x: Residues) -> Leaves:
         """What x is the maximum of: of itself, where it is none."""
@@ -339,6 +310,37 @@ class ResidueDomain(RandomFunctions):
         words = keyed_words(MAXIMUM, self._key, [leaves.words])
         value = self.drawn(words, undefined)
         return replace(value, height=unknown(calls), leaves=leaves)
+
+    # Conditions
+
+    def compare(self, predicate: str, x: Residues, y: Residues) -> Residues:
+        if (holds := conditions.compared(predicate, x, y)) is not None:
+            return self._exactly(holds.astype(np.float64))
+        if x.mask and y.exact is not None and not y.exact.any() and predicate in ("eq", "ne"):
+            return x if predicate == "ne" else self._contrary(x)
+        negated, base, x, y = conditions.simplified(predicate, checked(x), checked(y))
+        both = self.words("compared", x), self.words("compared", y)
+        words = keyed_words(base, self._key, [conditions.together(base, *both)])
+        self.keyed[base] = None
+        self.functions += words.size
+        self._note(x, words.size)
+        self._note(y, words.size)
+        height = unknown(x.height.calls + y.height.calls + 2)
+        found = self._unknown(self.drawn(words, x.undefined | y.undefined), height)
+        certain = self.constant(Fraction(int(base == "eq")), len(found.shape) - 1)
+        found = conditions.picked(conditions.agree(x, y, self.moduli), certain, found)
+        found = replace(found, mask=True)
+        return self._contrary(found) if negated else found
+
+    def _contrary(self, x: Residues) -> Residues:
+        """The result of the opposite comparison."""
+        one = self.constant(Fraction(1), len(x.shape) - 1)
+        return replace(self.subtract(one, x), mask=True)
+
+    def select(self, condition: Residues, x: Residues, y: Residues) -> Residues:
+        if condition.exact is not None:
+            return conditions.picked(condition.exact != 0, x, y)
+        return self.add(y, self.multiply(condition, self.subtract(x, y)))
 
     # Functions
 
@@ -381,8 +383,10 @@ class ResidueDomain(RandomFunctions):
         words = self.words(name, x)
         self.functions += words.size
         self._note(x, words.size)
-        found = self.drawn(words, x.undefined)
-        height = unknown(x.height.calls + 1)
+        return self._unknown(self.drawn(words, x.undefined), unknown(x.height.calls + 1))
+
+    def _unknown(self, found: Residues, height: Height) -> Residues:
+        """Results of a random function that are new unknowns."""
         if found.shift is None:
             return replace(found, height=height)
         # Not a maximum, which only shifts what is behind it.

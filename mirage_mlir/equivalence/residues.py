@@ -16,9 +16,13 @@ from fractions import Fraction
 import numpy as np
 from numpy.typing import NDArray
 
+from mirage_mlir.field import lanes
 from mirage_mlir.field.height import Height
 from mirage_mlir.field.lanes import Lane, canonical
 from mirage_mlir.interpreters.domain import AnyArray, joined
+
+LaneOperation = Callable[[Lane, Lane, int], Lane]
+"""An operation on residues modulo one prime."""
 
 Words = NDArray[np.uint64]
 
@@ -94,6 +98,10 @@ class Residues:
     """What it is the maximum of, if it is one."""
     lowest: bool = False
     """Whether some elements may be `LOWEST`."""
+    mask: bool = False
+    """Whether the elements stand for numbers that are 0 or 1, as comparisons of data are."""
+    exact: NDArray[np.float64] | None = None
+    """The whole numbers that the elements are, where these depend on no input."""
 
     @property
     def shape(self) -> tuple[int, ...]:
@@ -125,6 +133,7 @@ class Residues:
             shift=moved(self.shift),
             divisors=None if self.divisors is None else change(self.divisors),
             leaves=self.leaves and replace(self.leaves, words=change(self.leaves.words)),
+            exact=None if self.exact is None else change(self.exact),
         )
 
 
@@ -140,6 +149,33 @@ def joined_lanes(
         for part, shape in zip(parts, shapes, strict=True)
     ]
     return tuple(joined(lane, axis) for lane in zip(*filled, strict=True))
+
+
+def each_lane(
+    operation: LaneOperation,
+    x: tuple[Lane, ...],
+    y: tuple[Lane, ...],
+    moduli: Sequence[int],
+) -> tuple[Lane, ...]:
+    """An operation modulo each prime."""
+    return tuple(operation(*each) for each in zip(x, y, moduli, strict=True))
+
+
+def totals(parts: Sequence[Lane], moduli: Sequence[int], axis: int) -> tuple[Lane, ...]:
+    """Sums along an axis modulo each prime."""
+    return tuple(lanes.total(lane, axis, m) for lane, m in zip(parts, moduli, strict=True))
+
+
+def powers(parts: Sequence[Lane], moduli: Sequence[int], exponent: int) -> tuple[Lane, ...]:
+    """Whole powers modulo each prime."""
+    pairs = zip(parts, moduli, strict=True)
+    return tuple(lanes.power(lanes.reduced(lane, m), exponent, m) for lane, m in pairs)
+
+
+def inverses(parts: Sequence[Lane], moduli: Sequence[int]) -> tuple[Lane, ...]:
+    """Inverses modulo each prime; NaN where there is none."""
+    pairs = zip(parts, moduli, strict=True)
+    return tuple(lanes.inverse(lanes.reduced(lane, m), m) for lane, m in pairs)
 
 
 def first_difference(

@@ -128,6 +128,12 @@ class Operators:
             "broadcast": lambda: self._broadcast(operands[0], shape),
             "concat": lambda: self._concat(operands, integer(op, "dim")),
             "constant": lambda: Value(tuple(Plain(size, alike=True) for size in shape)),
+            # Not alike along `dim`, nor like any other: no label may meet an index itself.
+            "iota": lambda: Value(
+                tuple(
+                    Plain(size, alike=dim != integer(op, "dim")) for dim, size in enumerate(shape)
+                )
+            ),
             "matmul": lambda: self._matmul(operands),
             "repeat": lambda: self._copied(operands[0], op, whole=True),
             "repeat_interleave": lambda: self._copied(operands[0], op, whole=False),

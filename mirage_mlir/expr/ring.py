@@ -218,8 +218,14 @@ class Ring(Reducer):
         return self.intern(total) if collected else None
 
     def as_factors(self, poly: Poly) -> tuple[Monomial, Coefficient] | None:
-        """A value as one monomial: its only one, or its content times a parenthesis."""
+        """
+        A value as one monomial: its only one, or its content times a parenthesis.
+
+        None where it is zero, or where the content cancels.
+        """
         terms = self.monomials(poly)
+        if not terms:
+            return None
         if len(terms) == 1:
             return terms[0]
         coefficient, content, rest = self.primitive(poly)

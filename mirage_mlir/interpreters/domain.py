@@ -78,6 +78,18 @@ class Domain(Protocol[A]):
         """The smaller of two numbers."""
         ...
 
+    def integers(self, values: NDArray[np.int64]) -> A:
+        """Whole numbers as they are, behind an axis of runs of size 1."""
+        ...
+
+    def compare(self, predicate: str, x: A, y: A) -> A:
+        """1 where a comparison (`eq`, `ne`, `lt`, `le`, `gt`, `ge`) holds and 0 elsewhere."""
+        ...
+
+    def select(self, condition: A, x: A, y: A) -> A:
+        """`x` where a condition, made by `compare`, is 1, and `y` where it is 0."""
+        ...
+
     def function(self, name: FunctionName, x: A) -> A:
         """A function of one number."""
         ...

@@ -90,6 +90,17 @@ _FUNCTIONS: dict[FunctionName, Callable[[Floats], Floats]] = {
 }
 
 
+COMPARISONS: dict[str, Callable[[AnyArray, AnyArray], NDArray[np.bool_]]] = {
+    "eq": np.equal,
+    "ne": np.not_equal,
+    "lt": np.less,
+    "le": np.less_equal,
+    "gt": np.greater,
+    "ge": np.greater_equal,
+}
+"""What the predicates of `compare` mean."""
+
+
 class FloatDomain:
     """
     numpy floats.
@@ -149,6 +160,15 @@ class FloatDomain:
 
     def minimum(self, x: Floats, y: Floats) -> Floats:
         return np.minimum(x, y)
+
+    def integers(self, values: NDArray[np.int64]) -> Floats:
+        return values[None].astype(self.dtype)
+
+    def compare(self, predicate: str, x: Floats, y: Floats) -> Floats:
+        return COMPARISONS[predicate](x, y).astype(self.dtype)
+
+    def select(self, condition: Floats, x: Floats, y: Floats) -> Floats:
+        return np.where(condition != 0, x, y)
 
     def function(self, name: FunctionName, x: Floats) -> Floats:
         if name == "exp":

@@ -17,6 +17,7 @@ from mirage_mlir.interpreters.dims import complete
 from mirage_mlir.interpreters.domain import A, Domain, NotInterpretable
 from mirage_mlir.interpreters.operators import (
     as_multiplied,
+    constant,
     element_type_of,
     elementwise,
     integer,
@@ -43,6 +44,7 @@ class KernelInterpreter(Generic[A]):
             "concat": self._concat,
             "constant": self._constant,
             "cumsum": self._cumsum,
+            "iota": self._iota,
             "layer_norm": self._layer_norm,
             "matmul": self._matmul,
             "reduce_max": self._reduce_max,
@@ -155,7 +157,10 @@ class KernelInterpreter(Generic[A]):
         return result
 
     def _constant(self, op: Operation, operands: list[Tensor[A]]) -> Tensor[A]:
-        return self.domain.constant(number(op, "value"), _result_shape(op))
+        return constant(self.domain, op, _result_shape(op))
+
+    def _iota(self, op: Operation, operands: list[Tensor[A]]) -> Tensor[A]:
+        return self.domain.iota(_result_shape(op), integer(op, "dim"))
 
     # Views
 

@@ -8,6 +8,7 @@ elements of tiles.
 from collections.abc import Sequence
 from fractions import Fraction
 from functools import cache, partial
+from math import inf
 from typing import Generic
 
 from xdsl.dialects.builtin import (
@@ -21,6 +22,7 @@ from xdsl.dialects.builtin import (
     FloatAttr,
     IntegerAttr,
     ShapedType,
+    StringAttr,
     TensorType,
 )
 from xdsl.ir import Attribute, Operation, SSAValue
@@ -32,7 +34,7 @@ from mirage_mlir.dialects.threadblock import TileType
 from mirage_mlir.field.rational import simplest_rational
 from mirage_mlir.interpreters.domain import A, ElementType, NotInterpretable
 from mirage_mlir.interpreters.tensors import Tensor, TensorDomain
-from mirage_mlir.operators.elementwise import Binary, FunctionName, Number, Parameters, Row
+from mirage_mlir.operators.elementwise import FunctionName, Number, Parameters, Row
 from mirage_mlir.operators.structured import STRUCTURED, Structured
 
 
@@ -111,11 +113,29 @@ def number_of(attribute: Attribute) -> Fraction:
     return simplest_rational(attribute.value.data)
 
 
+def constant(domain: TensorDomain[A], op: Operation, shape: Sequence[int]) -> Tensor[A]:
+    """A tensor whose elements are all the `value` of an operation: a number or -inf."""
+    return domain.lowest(shape) if is_lowest(op) else domain.constant(number(op, "value"), shape)
+
+
+def is_lowest(op: Operation) -> bool:
+    """Whether the `value` of a constant is -inf, which is below every number."""
+    attribute = op.properties["value"]
+    return isa(attribute, FloatAttr[AnyFloat]) and attribute.value.data == -inf
+
+
 def integer(op: Operation, name: str) -> int:
     """An integer property."""
     attribute = op.properties[name]
     assert isinstance(attribute, IntegerAttr)
     return attribute.value.data
+
+
+def text(op: Operation, name: str) -> str:
+    """A string property."""
+    attribute = op.properties[name]
+    assert isinstance(attribute, StringAttr)
+    return attribute.data
 
 
 def integers(op: Operation, name: str) -> tuple[int, ...]:
@@ -163,10 +183,16 @@ class _OfTensors(Generic[A]):
         self.multiply, self.divide = domain.multiply, domain.divide
         self.maximum, self.scale = domain.maximum, domain.scale
         self.function, self.real = domain.function, domain.numbers.real
+        self.select = domain.select
 
     def constant(self, value: Fraction) -> Tensor[A]:
         """One number."""
         return self.domain.constant(value, (1,) * self.rank)
+
+    def compare(self, predicate: str, x: Tensor[A], y: Tensor[A]) -> Tensor[A]:
+        """1 where a comparison holds and 0 elsewhere."""
+        compare = self.domain.numbers.compare
+        return self.domain.pairwise(lambda a, b: compare(predicate, a, b), x, y)
 
     def minimum(self, x: Tensor[A], y: Tensor[A]) -> Tensor[A]:
         """The smaller of two numbers."""
@@ -232,6 +258,19 @@ class _Names:
 
     add = subtract = multiply = divide = maximum = minimum = _both
 
+    def compare(
+        self, predicate: str, x: frozenset[FunctionName], y: frozenset[FunctionName]
+    ) -> frozenset[FunctionName]:
+        return x | y
+
+    def select(
+        self,
+        condition: frozenset[FunctionName],
+        x: frozenset[FunctionName],
+        y: frozenset[FunctionName],
+    ) -> frozenset[FunctionName]:
+        return condition | x | y
+
     def _same(self, x: frozenset[FunctionName], _: Fraction) -> frozenset[FunctionName]:
         return x
 
@@ -242,5 +281,5 @@ class _Names:
 
 
 def _functions_of(row: Row, parameters: Parameters) -> frozenset[FunctionName]:
-    nothing = [frozenset[FunctionName]()] * (2 if isinstance(row, Binary) else 1)
+    nothing = [frozenset[FunctionName]()] * row.operands
     return row.mean(_Names(), parameters, nothing)

@@ -10,7 +10,7 @@ from xdsl.ir import Operation, SSAValue
 from mirage_mlir.dialects import thread
 from mirage_mlir.interpreters.dims import Dim
 from mirage_mlir.interpreters.domain import A, NotInterpretable
-from mirage_mlir.interpreters.operators import element_type_name, number_of, shape_of
+from mirage_mlir.interpreters.operators import element_type_name, is_lowest, number_of, shape_of
 from mirage_mlir.interpreters.tensors import Tensor, TensorDomain
 from mirage_mlir.operators.elementwise import FunctionName
 
@@ -22,6 +22,10 @@ FUNCTIONS: dict[type[Operation], FunctionName] = {
     math.SqrtOp: "sqrt",
     math.TanhOp: "tanh",
 }
+
+
+PREDICATES = {1: "eq", 2: "gt", 3: "ge", 4: "lt", 5: "le", 13: "ne"}
+"""The predicates of `compare` by those of `arith.cmpf`: the ordered ones, but for `ne`."""
 
 
 class ScalarInterpreter(Generic[A]):
@@ -56,12 +60,23 @@ class ScalarInterpreter(Generic[A]):
             case math.AbsFOp():
                 opposite = domain.scale(operands[0], Fraction(-1))
                 return domain.pairwise(domain.numbers.maximum, operands[0], opposite)
+            case arith.CmpfOp():
+                return self._comparison(op, operands)
+            case arith.SelectOp():
+                return domain.select(*operands)
             case arith.ConstantOp():
-                return domain.constant(_constant(op), ())
+                return domain.lowest(()) if is_lowest(op) else domain.constant(_constant(op), ())
             case math.PowFOp():
                 return self._power(op, operands[0])
             case _:
                 raise NotInterpretable(f"'{op.name}' has no interpretation")
+
+    def _comparison(self, op: arith.CmpfOp, operands: Sequence[Tensor[A]]) -> Tensor[A]:
+        predicate = PREDICATES.get(op.predicate.value.data)
+        if predicate is None:
+            raise NotInterpretable("'arith.cmpf' has a predicate that has no interpretation")
+        compare = self.domain.numbers.compare
+        return self.domain.pairwise(lambda x, y: compare(predicate, x, y), *operands)
 
     def _power(self, op: math.PowFOp, base: Tensor[A]) -> Tensor[A]:
         exponent = op.rhs.owner
@@ -99,8 +114,10 @@ def run_thread_graph(
             result = graph.results[len(stored)]
             stored.append(_spread(domain, graph, arguments[0], result, operands))
             continue
-        element_type = element_type_name(op.results[0].type)
-        values[op.results[0]] = domain.rounded(scalars.result(op, arguments), element_type)
+        result = scalars.result(op, arguments)
+        if not isinstance(op, arith.CmpfOp):
+            result = domain.rounded(result, element_type_name(op.results[0].type))
+        values[op.results[0]] = result
     return stored
 
 

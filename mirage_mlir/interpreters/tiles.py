@@ -18,12 +18,12 @@ from mirage_mlir.interpreters.dims import Dim
 from mirage_mlir.interpreters.domain import A, NotInterpretable
 from mirage_mlir.interpreters.operators import (
     as_multiplied,
+    constant,
     element_type_of,
     elementwise,
     integer,
     integers,
     mnemonic,
-    number,
     shape_of,
 )
 from mirage_mlir.interpreters.tensors import Tensor, TensorDomain
@@ -149,7 +149,7 @@ class TileInterpreter(Generic[A]):
         return self.domain.largest(operands[0], integers(op, "dims"))
 
     def _constant(self, op: Operation, operands: list[Tensor[A]]) -> Tensor[A]:
-        return self.domain.constant(number(op, "value"), shape_of(op.results[0]))
+        return constant(self.domain, op, shape_of(op.results[0]))
 
     def _broadcast(self, op: Operation, operands: list[Tensor[A]]) -> Tensor[A]:
         shape = shape_of(op.results[0])

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from enum import Enum, StrEnum
 from fractions import Fraction
 from math import isfinite
-from typing import Any, Literal, Protocol, TypeVar
+from typing import Any, ClassVar, Literal, Protocol, TypeVar
 
 from mirage_mlir.field.rational import simplest_rational
 
@@ -81,6 +81,18 @@ class Arithmetic(Protocol[V]):
         ...
 
 
+class Logic(Arithmetic[V], Protocol[V]):
+    """Arithmetic with conditions: what meanings are made of where the search is not asked."""
+
+    def compare(self, predicate: str, x: V, y: V, /) -> V:
+        """1 where a comparison holds and 0 elsewhere."""
+        ...
+
+    def select(self, condition: V, x: V, y: V, /) -> V:
+        """`x` where a condition, made by `compare`, is 1, and `y` where it is 0."""
+        ...
+
+
 CodeName = Literal[
     "arith.addf",
     "arith.subf",
@@ -113,6 +125,14 @@ class Code(Protocol[V]):
         The result of an operation.
 
         An approximate function needs a small absolute error only, however small the result is.
+        """
+        ...
+
+    def select(self, predicate: str, x: V, y: V, if_true: V, if_false: V) -> V:
+        """
+        One of two values, by a comparison.
+
+        The predicate is one of `arith.cmpf`, `oeq` or `une` say.
         """
         ...
 
@@ -167,26 +187,32 @@ class Choice:
     """A parameter that is one of some words, the first by default."""
 
     name: str
-    words: tuple[str, str]
+    words: tuple[str, ...]
 
     def wrong(self, value: Value) -> str | None:
         """What is wrong with a value; None if it is one."""
         if value in self.words:
             return None
-        one, other = self.words
-        return f'has {self.name} "{value}", which is neither "{one}" nor "{other}"'
+        if len(self.words) == 2:
+            first, other = self.words[0], self.words[1]
+            return f'has {self.name} "{value}", which is neither "{first}" nor "{other}"'
+        return f'has {self.name} "{value}", which is none of {", ".join(self.words)}'
 
 
 Parameter = Number | Choice
 
-UnaryMeaning = Callable[[Arithmetic[Any], Parameters, Any], Any]
+UnaryMeaning = Callable[[Logic[Any], Parameters, Any], Any]
 """What one element becomes. In all of these, `Any` is one type: that of the values."""
 
-BinaryMeaning = Callable[[Arithmetic[Any], Parameters, Any, Any], Any]
+BinaryMeaning = Callable[[Logic[Any], Parameters, Any, Any], Any]
+
+TernaryMeaning = Callable[[Logic[Any], Parameters, Any, Any, Any], Any]
 
 UnaryCode = Callable[[Code[Any], Parameters, Any], Any]
 
 BinaryCode = Callable[[Code[Any], Parameters, Any, Any], Any]
+
+TernaryCode = Callable[[Code[Any], Parameters, Any, Any, Any], Any]
 
 
 @dataclass(frozen=True)
@@ -205,17 +231,22 @@ class Opaque:
 class Composite:
     """The search sees other operations, which this composes."""
 
-    rule: UnaryMeaning
+    rule: Callable[[Arithmetic[Any], Parameters, Any], Any]
 
 
 @dataclass(frozen=True)
 class CompositeOfTwo:
     """The same for an operator on two values."""
 
-    rule: BinaryMeaning
+    rule: Callable[[Arithmetic[Any], Parameters, Any, Any], Any]
 
 
-Search = Pairwise | Opaque | Composite | CompositeOfTwo
+@dataclass(frozen=True)
+class Alone:
+    """The search does not take it into kernels: it has one of its own."""
+
+
+Search = Pairwise | Opaque | Composite | CompositeOfTwo | Alone
 
 
 class Cost(Enum):
@@ -237,6 +268,8 @@ class Dependence(StrEnum):
     QUOTIENT = "quotient"
     SAME = "same"
     """Linear where the operand is, up to a factor that is a number or a random function of it."""
+    SELECTED = "selected"
+    """That of one of two operands, by a condition."""
     NEW = "new"
     """A random function, or an exponential: it counts as a new unknown."""
     MORE = "more"
@@ -258,6 +291,9 @@ class Elementwise(ABC):
     cost: Cost
     dependence: Dependence
 
+    operands: ClassVar[int]
+    """How many values it takes."""
+
     @property
     def documentation(self) -> str:
         """A paragraph on the operator."""
@@ -272,7 +308,9 @@ class Unary(Elementwise):
     meaning: UnaryMeaning
     code: UnaryCode
 
-    def mean(self, arithmetic: Arithmetic[V], parameters: Parameters, operands: Sequence[V]) -> V:
+    operands = 1
+
+    def mean(self, arithmetic: Logic[V], parameters: Parameters, operands: Sequence[V]) -> V:
         """The meaning for an element of the operand."""
         (x,) = operands
         return self.meaning(arithmetic, parameters, x)
@@ -290,7 +328,9 @@ class Binary(Elementwise):
     meaning: BinaryMeaning
     code: BinaryCode
 
-    def mean(self, arithmetic: Arithmetic[V], parameters: Parameters, operands: Sequence[V]) -> V:
+    operands = 2
+
+    def mean(self, arithmetic: Logic[V], parameters: Parameters, operands: Sequence[V]) -> V:
         """The meaning for elements of the operands."""
         x, y = operands
         return self.meaning(arithmetic, parameters, x, y)
@@ -301,4 +341,24 @@ class Binary(Elementwise):
         return self.code(code, parameters, x, y)
 
 
-Row = Unary | Binary
+@dataclass(frozen=True, kw_only=True)
+class Ternary(Elementwise):
+    """An operator on three values, which broadcast."""
+
+    meaning: TernaryMeaning
+    code: TernaryCode
+
+    operands = 3
+
+    def mean(self, arithmetic: Logic[V], parameters: Parameters, operands: Sequence[V]) -> V:
+        """The meaning for elements of the operands."""
+        x, y, z = operands
+        return self.meaning(arithmetic, parameters, x, y, z)
+
+    def write(self, code: Code[V], parameters: Parameters, operands: Sequence[V]) -> V:
+        """The code for elements of the operands."""
+        x, y, z = operands
+        return self.code(code, parameters, x, y, z)
+
+
+Row = Unary | Binary | Ternary

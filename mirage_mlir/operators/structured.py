@@ -160,6 +160,14 @@ _ROWS = (
         effect=Effect.MAKES,
         dependence=Dependence.SAME,
     ),
+    Structured(
+        name="iota",
+        formula="Each element is its index along `dim`",
+        over=Over.DIM,
+        effect=Effect.MAKES,
+        dependence=Dependence.SAME,
+        searched=False,
+    ),
 )
 
 STRUCTURED = {row.name: row for row in _ROWS}

@@ -5,6 +5,7 @@ from math import pi, sqrt
 from typing import TypeVar
 
 from mirage_mlir.operators.elementwise import (
+    Alone,
     Arithmetic,
     Binary,
     Choice,
@@ -20,10 +21,14 @@ from mirage_mlir.operators.elementwise import (
     Pairwise,
     Parameters,
     Row,
+    Ternary,
     Unary,
 )
 
 V = TypeVar("V")
+
+PREDICATES = ("eq", "ne", "lt", "le", "gt", "ge")
+"""Of `compare`."""
 
 UNROLLED_POWERS = 16
 """Integer exponents up to this become products: at most seven multiplications."""
@@ -107,6 +112,13 @@ def _power_code(c: Code[V], p: Parameters, x: V) -> V:
     return result
 
 
+def _compare_code(c: Code[V], p: Parameters, x: V, y: V) -> V:
+    """Ordered comparisons, false for NaN; but `ne` is true, as in numpy."""
+    predicate = p.text("predicate")
+    code = "une" if predicate == "ne" else f"o{predicate}"
+    return c.select(code, x, y, c.constant(1.0), c.constant(0.0))
+
+
 BINARY = (
     Binary(
         name="add",
@@ -173,6 +185,31 @@ BINARY = (
         search=CompositeOfTwo(lambda a, p, x, y: a.minimum(x, y)),
         cost=Cost.ONE,
         dependence=Dependence.NEW,
+    ),
+    Binary(
+        name="compare",
+        formula="1 where `lhs` and `rhs` are as `predicate` says, 0 elsewhere",
+        source="",
+        parameters=(Choice("predicate", PREDICATES),),
+        meaning=lambda a, p, x, y: a.compare(p.text("predicate"), x, y),
+        code=_compare_code,
+        search=Alone(),
+        cost=Cost.ONE,
+        dependence=Dependence.NEW,
+    ),
+)
+
+TERNARY = (
+    Ternary(
+        name="select",
+        formula="`lhs` where `condition` is not 0, `rhs` where it is 0",
+        source="",
+        parameters=(),
+        meaning=lambda a, p, c, x, y: a.select(a.compare("ne", c, a.constant(Fraction(0))), x, y),
+        code=lambda c, p, condition, x, y: c.select("une", condition, c.constant(0.0), x, y),
+        search=Alone(),
+        cost=Cost.ONE,
+        dependence=Dependence.SELECTED,
     ),
 )
 
@@ -338,5 +375,5 @@ UNARY = (
     ),
 )
 
-ROWS: dict[str, Row] = {row.name: row for row in (*BINARY, *UNARY)}
+ROWS: dict[str, Row] = {row.name: row for row in (*BINARY, *TERNARY, *UNARY)}
 """By mnemonic."""

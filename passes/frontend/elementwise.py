@@ -5,6 +5,7 @@ from fractions import Fraction
 
 from mirage_mlir.field.rational import simplest_rational
 from mirage_mlir.operators.elementwise import (
+    Alone,
     Composite,
     CompositeOfTwo,
     FunctionName,
@@ -68,8 +69,8 @@ class _Steps:
 
 def record_elementwise(
     builder: ProgramBuilder, row: Row, parameters: Parameters, operands: Sequence[int]
-) -> int:
-    """Record an operator; the number of its result."""
+) -> int | None:
+    """Record an operator; the number of its result, None where the search does not take it."""
     match row.search:
         case Pairwise(kind=kind):
             return builder.binary(Kind(kind), *operands)
@@ -78,5 +79,7 @@ def record_elementwise(
             return builder.function(Function(row.name, values), operands[0])
         case Composite(rule=rule):
             return rule(_Steps(builder), parameters, operands[0])
+        case Alone():
+            return None
         case CompositeOfTwo(rule=rule):
             return rule(_Steps(builder), parameters, *operands)

@@ -162,7 +162,9 @@ class _Reader:
 
     def _recorded(self, op: Operation, operands: Sequence[int]) -> int:
         if (row := row_of(op)) is not None:
-            return record_elementwise(self.builder, row, parameters_of(op, row), operands)
+            number = record_elementwise(self.builder, row, parameters_of(op, row), operands)
+            if number is not None:
+                return number
         if type(op) in COMPOSITE:
             return COMPOSITE[type(op)](self.builder, op, operands)
         raise UnsupportedError(op, f"{op.name} inside a kernel is not searched for")

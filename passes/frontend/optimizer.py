@@ -14,6 +14,7 @@ from mirage_mlir.dialects import kernel
 from mirage_mlir.equivalence import Verdict
 from mirage_mlir.interpreters.operators import structure_of
 from mirage_mlir.passes.frontend import direct
+from mirage_mlir.passes.frontend.direct_elementwise import elementwise, has_kernel_of_its_own
 from mirage_mlir.passes.frontend.from_ir import Piece, UnsupportedError, read_piece
 from mirage_mlir.passes.frontend.normalise import normalise
 from mirage_mlir.passes.frontend.piece_extraction import PieceCut, Said, partition, read_or_remark
@@ -252,6 +253,8 @@ class Optimizer:
             return direct.constant(op, self.target)
         if isinstance(op, kernel.ConcatOp):
             return direct.concat(op, self.target)
+        if has_kernel_of_its_own(op):
+            return elementwise(op, self.target)
         try:
             piece = read_piece([op], [value])
         except UnsupportedError as error:
@@ -267,9 +270,11 @@ class Optimizer:
 
 def _piece(part: PieceCut, said: Said) -> Piece | None:
     """A part of a function as a piece to search; None where it is none."""
-    if _is_one_operator(part) and isinstance(
-        part.results[0].owner, kernel.ConstantOp | kernel.ConcatOp
-    ):
+    owner = part.results[0].owner
+    direct_ = isinstance(owner, kernel.ConstantOp | kernel.ConcatOp) or (
+        isinstance(owner, Operation) and has_kernel_of_its_own(owner)
+    )
+    if direct_ and _is_one_operator(part):
         return None
     return read_or_remark(part, said)
 

@@ -11,6 +11,7 @@ from xdsl.ir import Operation, SSAValue
 from mirage_mlir.diagnostics import remark
 from mirage_mlir.dialects import kernel
 from mirage_mlir.passes.frontend import direct
+from mirage_mlir.passes.frontend.direct_elementwise import has_kernel_of_its_own
 from mirage_mlir.passes.frontend.from_ir import Piece, UnsupportedError, is_number, read_piece
 from mirage_mlir.passes.frontend.pieces import join_seconds
 from mirage_mlir.passes.frontend.plan import returned
@@ -101,7 +102,8 @@ class NumberedFunction:
         if self.is_graph(part):
             return 0.0
         first = self.operations[part.operators[0]]
-        if len(part.operators) == 1 and isinstance(first, kernel.ConstantOp | kernel.ConcatOp):
+        fixed = isinstance(first, kernel.ConstantOp | kernel.ConcatOp)
+        if len(part.operators) == 1 and (fixed or has_kernel_of_its_own(first)):
             # These have a kernel that is not searched for.
             return direct.seconds(self.target, [*first.operands, *first.results])
         piece = self._read(part)

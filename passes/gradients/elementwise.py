@@ -167,6 +167,14 @@ class Duals:
         """It has an edge."""
         raise NoDerivativeError
 
+    def compare(self, predicate: str, x: Dual, y: Dual) -> Dual:
+        """It has an edge."""
+        raise NoDerivativeError
+
+    def select(self, condition: Dual, x: Dual, y: Dual) -> Dual:
+        """It has an edge."""
+        raise NoDerivativeError
+
     def function(self, name: FunctionName, x: Dual) -> Dual:
         """`f(x)' = f'(x) x'`."""
         value = self._of.function(name, x.value)

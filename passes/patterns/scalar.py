@@ -61,6 +61,13 @@ class Writer:
         flags = (APPROXIMATE,) if approximate else ()
         return self.builder.insert(OPERATIONS[name](*operands, *flags)).results[0]
 
+    def select(
+        self, predicate: str, x: Scalar, y: Scalar, if_true: Scalar, if_false: Scalar
+    ) -> Scalar:
+        """One of two values, by a comparison."""
+        holds = self.builder.insert(arith.CmpfOp(x, y, predicate)).result
+        return self.builder.insert(arith.SelectOp(holds, if_true, if_false)).result
+
 
 def _rule(name: str) -> Rule:
     """The rule of an operator of the table."""
@@ -83,6 +90,7 @@ def _same(builder: Builder, op: Operation, args: list[Scalar]) -> Scalar:
 
 RULES: dict[type[Operation], Rule] = {
     **{op: _rule(name) for name, op in threadblock.BINARY.items()},
+    **{op: _rule(name) for name, op in threadblock.TERNARY.items()},
     **{op: _rule(name) for name, op in threadblock.UNARY.items()},
     threadblock.ConstantOp: _constant,
     threadblock.BroadcastOp: _same,

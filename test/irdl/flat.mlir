@@ -23,6 +23,9 @@ func.func @kernel(%a: tensor<64x32xf16>, %b: tensor<32x16xf16>, %w: tensor<16xf1
   %div = kernel.div %add, %sub : (tensor<64x16xf16>, tensor<64x16xf16>) -> tensor<64x16xf16>
   %max = kernel.max %add, %sub : (tensor<64x16xf16>, tensor<64x16xf16>) -> tensor<64x16xf16>
   %min = kernel.min %add, %sub : (tensor<64x16xf16>, tensor<64x16xf16>) -> tensor<64x16xf16>
+  %mask = kernel.compare %add, %sub {predicate = "lt"} : (tensor<64x16xf16>, tensor<64x16xf16>) -> tensor<64x16xf16>
+  %select = kernel.select %mask, %add, %sub : (tensor<64x16xf16>, tensor<64x16xf16>, tensor<64x16xf16>) -> tensor<64x16xf16>
+  %iota = kernel.iota {dim = 1 : i64} : tensor<64x16xf16>
   %neg = kernel.neg %add : (tensor<64x16xf16>) -> tensor<64x16xf16>
   %abs = kernel.abs %add : (tensor<64x16xf16>) -> tensor<64x16xf16>
   %erf = kernel.erf %add : (tensor<64x16xf16>) -> tensor<64x16xf16>

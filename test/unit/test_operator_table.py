@@ -13,12 +13,12 @@ from xdsl.ir import Operation
 
 import mirage_mlir as mi
 from mirage_mlir.dialects import kernel, threadblock
-from mirage_mlir.dialects.bases import BinaryBase, UnaryBase
+from mirage_mlir.dialects.bases import BinaryBase, SelectBase, UnaryBase
 from mirage_mlir.driver.source import functions
 from mirage_mlir.equivalence.definedness import undefined_operation
 from mirage_mlir.equivalence.slabs import find_slabs
 from mirage_mlir.equivalence.symbolic.evaluate import outputs
-from mirage_mlir.equivalence.symbolic.maxima import Maxima
+from mirage_mlir.equivalence.symbolic.lowest import Forms
 from mirage_mlir.equivalence.symbolic.operators import Operators
 from mirage_mlir.equivalence.symbolic.symbolic import Symbolic
 from mirage_mlir.equivalence.symbolic.tensors import Tensors
@@ -27,7 +27,7 @@ from mirage_mlir.interpreters.domain import NotInterpretable
 from mirage_mlir.interpreters.float_domain import FloatDomain
 from mirage_mlir.interpreters.kernel import KernelInterpreter
 from mirage_mlir.interpreters.operators import runs_over, structure_of
-from mirage_mlir.operators.elementwise import Binary, Unary
+from mirage_mlir.operators.elementwise import Alone, Binary, Ternary, Unary
 from mirage_mlir.operators.structured import STRUCTURED, Effect, Structured
 from mirage_mlir.operators.table import ROWS
 from mirage_mlir.passes.frontend.from_ir import UnsupportedError, read_piece
@@ -36,8 +36,12 @@ from mirage_mlir.passes.patterns.scalar import OPERATIONS, RULES
 GRAPH_ONLY = {"kernel.graph_defined"}
 """No operator: it holds some."""
 
+OPERANDS = {Unary: ("x",), Binary: ("lhs", "rhs"), Ternary: ("condition", "lhs", "rhs")}
+"""The names of operands in Python."""
+
 UNFUSED = {
     "kernel.constant",
+    *(f"kernel.{row.name}" for row in ROWS.values() if isinstance(row.search, Alone)),
     *(f"kernel.{row.name}" for row in STRUCTURED.values() if not row.searched),
 }
 """Operators that no search takes into a kernel: they have one of their own, or are taken apart."""
@@ -45,6 +49,7 @@ UNFUSED = {
 NO_SIGN = {
     *(
         "clamp",
+        "compare",
         "erf",
         "neg",
         "gelu",
@@ -68,6 +73,7 @@ NO_SIGN_OF_FORMS = NO_SIGN - {"pow", "rms_norm", "silu"} | {
     "min",
     "reduce_max",
     "relu",
+    "select",
 }
 """Operators of whose sign normal forms know nothing."""
 
@@ -84,8 +90,8 @@ def test_row_has_all_columns(name: str) -> None:
     assert empty in ([], ["source"])
 
 
-@pytest.mark.parametrize("kind", [Unary, Binary])
-def test_a_row_without_a_column_is_refused(kind: type[Unary | Binary]) -> None:
+@pytest.mark.parametrize("kind", [Unary, Binary, Ternary])
+def test_a_row_without_a_column_is_refused(kind: type[Unary | Binary | Ternary]) -> None:
     given = {each.name: getattr(ROWS["tanh"], each.name) for each in fields(ROWS["tanh"])}
     for column in given:
         rest = {name: value for name, value in given.items() if name != column}
@@ -99,10 +105,11 @@ def test_dialects_have_the_operators_of_the_table(dialect: object) -> None:
     ops = (
         kernel.Kernel.operations if dialect is kernel.Kernel else threadblock.Threadblock.operations
     )
-    found = {mnemonic(op): op for op in ops if issubclass(op, UnaryBase | BinaryBase)}
+    found = {mnemonic(op): op for op in ops if issubclass(op, UnaryBase | BinaryBase | SelectBase)}
     missing = {"no row": sorted(found.keys() - ROWS), "no operation": sorted(ROWS - found.keys())}
     assert missing == {"no row": [], "no operation": []}
     for name, op in found.items():
+        assert issubclass(op, SelectBase) == isinstance(ROWS[name], Ternary), name
         assert issubclass(op, BinaryBase) == isinstance(ROWS[name], Binary), name
         properties = set(op.get_irdl_definition().properties)
         assert properties == {parameter.name for parameter in ROWS[name].parameters}, name
@@ -121,7 +128,7 @@ def test_python_has_a_method_for_every_row(name: str) -> None:
     method = getattr(mi.KernelGraph, name)
     assert method.__doc__
     if name != "cast":
-        first = ("lhs", "rhs") if isinstance(ROWS[name], Binary) else ("x",)
+        first = OPERANDS[type(ROWS[name])]
         parameters = [parameter.name for parameter in ROWS[name].parameters]
         assert list(inspect.signature(method).parameters) == ["self", *first, *parameters]
 
@@ -226,7 +233,7 @@ def _search(function: FuncOp) -> str | None:
 
 
 def _forms(function: FuncOp) -> list[Symbolic]:
-    return outputs(Operators(Tensors(Maxima())), function)
+    return outputs(Operators(Tensors(Forms())), function)
 
 
 def _of_positive(operator: Operator, *, log: bool) -> FuncOp:
@@ -252,13 +259,13 @@ def test_signs_are_known() -> None:
         seen |= names
         if undefined_operation(_of_positive(operator, log=True)) is not None:
             unknown |= names
-        forms = Maxima()
+        forms = Forms()
         found = outputs(Operators(Tensors(forms)), _of_positive(operator, log=False))
         if not all(forms.is_positive(piece.form) for each in found for piece in each.pieces):
             unknown_to_forms |= names
     assert unknown == NO_SIGN
     assert unknown_to_forms == NO_SIGN_OF_FORMS
-    assert seen == (ROWS.keys() | STRUCTURED.keys()) - {"constant"}
+    assert seen == (ROWS.keys() | STRUCTURED.keys()) - {"constant", "iota"}
 
 
 PLACES: dict[str, Callable[[FuncOp], str | None]] = {

@@ -92,6 +92,17 @@ class Algebra:
         ((monomial, coefficient), *others) = form
         return coefficient if not others and monomial == ONE else None
 
+    def index(self, a: Index) -> Form:
+        """An index as a number: a sum of multiples of its variables and floors."""
+        atom = Atom("index")
+        total = dict(self.constant(a.constant))
+        parts = [(of(variable), c) for variable, c in a.linear]
+        parts += [(Index((), ((floor, 1),)), c) for floor, c in a.floors]
+        for part, coefficient in parts:
+            f = self.atoms.factor(self.atoms.intern(atom), [part])
+            total[Monomial((), (f,))] = Fraction(coefficient)
+        return form_of(total)
+
     # Sums and products
 
     def add(self, a: Form, b: Form, sign: int = 1) -> Form:
@@ -235,7 +246,8 @@ class Algebra:
 
     def _changes(self, old: Factor, new: Factor) -> bool:
         """Whether a function is read at indices that may make its form another one."""
-        if new == old or not self.atoms[old.atom].entries:
+        atom = self.atoms[old.atom]
+        if new == old or not (atom.entries or atom.kind == "index"):
             return False
         met = len(set(new.indices)) < len(set(old.indices))
         return met or not self.atoms.is_plain(old.atom)

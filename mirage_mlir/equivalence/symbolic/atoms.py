@@ -88,7 +88,8 @@ class Atoms:
             known = self._ids[atom] = len(self._atoms)
             self._atoms.append(atom)
             self._of_atoms.append(self._symmetries.get(atom.entries, NO_SYMMETRIES))
-            self._plain.append(all(map(self._reads_parameters, atom.entries)))
+            plain = atom.kind != "index" and all(map(self._reads_parameters, atom.entries))
+            self._plain.append(plain)
         return known
 
     def factor(self, atom: int, indices: Sequence[Index], exponent: int | Fraction = 1) -> Factor:

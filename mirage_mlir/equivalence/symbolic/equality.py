@@ -14,7 +14,7 @@ from mirage_mlir.equivalence.symbolic.algebra import Product, collect
 from mirage_mlir.equivalence.symbolic.domains import step
 from mirage_mlir.equivalence.symbolic.guards import Guards
 from mirage_mlir.equivalence.symbolic.indices import all_floors, all_variables, number
-from mirage_mlir.equivalence.symbolic.maxima import Maxima
+from mirage_mlir.equivalence.symbolic.lowest import Forms
 from mirage_mlir.equivalence.symbolic.terms import (
     Factor,
     Form,
@@ -34,7 +34,7 @@ MOST_CLEARED = 8
 class Equality:
     """Comparisons of the forms of one proof."""
 
-    def __init__(self, forms: Maxima) -> None:
+    def __init__(self, forms: Forms) -> None:
         self.forms = forms
 
     def holds(self, a: Form, b: Form, guards: Guards) -> bool:

@@ -43,7 +43,7 @@ def numbered(function: FuncOp, numbers: Numbers) -> list[int]:
 
 def _uses_all(op: Operation) -> bool:
     """Whether an operator's results need all elements of its operands."""
-    return not isinstance(op, kernel.SliceOp | kernel.GraphDefinedOp)
+    return not isinstance(op, kernel.SliceOp | kernel.SelectOp | kernel.GraphDefinedOp)
 
 
 def outputs(

@@ -20,7 +20,7 @@ from mirage_mlir.dialects import threadblock
 from mirage_mlir.equivalence.symbolic import guards as guards_
 from mirage_mlir.equivalence.symbolic.algebra import Product
 from mirage_mlir.equivalence.symbolic.evaluate import outputs
-from mirage_mlir.equivalence.symbolic.maxima import Maxima
+from mirage_mlir.equivalence.symbolic.lowest import Forms
 from mirage_mlir.equivalence.symbolic.operators import Operators
 from mirage_mlir.equivalence.symbolic.symbolic import Symbolic
 from mirage_mlir.equivalence.symbolic.tensors import Tensors
@@ -39,7 +39,7 @@ MOST_FACTORS = 6
 class _Known:
     """The parts of a reference, up to constant factors."""
 
-    def __init__(self, forms: Maxima) -> None:
+    def __init__(self, forms: Forms) -> None:
         self.forms = forms
         self.parts: set[Form] = set()
 
@@ -105,7 +105,7 @@ def _conditions(value: Symbolic, guards: guards_.Guards) -> list[guards_.Guards]
 
 def first_divergence(reference: FuncOp, candidate: FuncOp) -> str:
     """The first operator of the candidate whose value is no part of the reference; or nothing."""
-    forms = Maxima()
+    forms = Forms()
     operators = Operators(Tensors(forms))
     known = _Known(forms)
     found: list[Operation] = []

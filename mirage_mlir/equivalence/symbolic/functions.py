@@ -104,6 +104,8 @@ class Functions(Quotients):
     def remade(self, f: Factor) -> Form:
         """A factor with forms, made anew where it is read; where it is defined is known."""
         atom = self.atoms[f.atom]
+        if atom.kind == "index":
+            return self.whole_power(self.index(f.indices[0]), f.exponent)
         argument = self.instance(atom.form, f.indices)
         if atom.kind == "sum":
             return self.whole_power(argument, f.exponent)

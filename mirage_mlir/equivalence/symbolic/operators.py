@@ -10,10 +10,11 @@ from math import inf
 from xdsl.ir import Operation
 
 from mirage_mlir.dialects.elementwise import row_of
+from mirage_mlir.equivalence.symbolic.conditions import Conditions, blended, decided
 from mirage_mlir.equivalence.symbolic.definedness import Role
 from mirage_mlir.equivalence.symbolic.guards import guard
 from mirage_mlir.equivalence.symbolic.indices import ZERO, of, plus
-from mirage_mlir.equivalence.symbolic.maxima import Maxima
+from mirage_mlir.equivalence.symbolic.lowest import Forms
 from mirage_mlir.equivalence.symbolic.symbolic import Piece, Symbolic, conjunction
 from mirage_mlir.equivalence.symbolic.tensors import Tensors
 from mirage_mlir.equivalence.symbolic.terms import Atom, Form, Undecided
@@ -23,10 +24,12 @@ from mirage_mlir.interpreters.domain import NotInterpretable
 from mirage_mlir.interpreters.operators import (
     integer,
     integers,
+    is_lowest,
     mnemonic,
     number,
     numbers_of,
     shape_of,
+    text,
 )
 from mirage_mlir.operators.elementwise import Binary, FunctionName, Parameters, Row
 
@@ -34,7 +37,7 @@ from mirage_mlir.operators.elementwise import Binary, FunctionName, Parameters, 
 class _OfForms:
     """What meanings are made of, for normal forms."""
 
-    def __init__(self, forms: Maxima) -> None:
+    def __init__(self, forms: Forms) -> None:
         self.forms = forms
         self.constant, self.scale, self.power = forms.constant, forms.scale, forms.raised
         self.multiply, self.divide = forms.mul, forms.div
@@ -51,6 +54,14 @@ class _OfForms:
     def subtract(self, x: Form, y: Form) -> Form:
         """`x - y`."""
         return self.forms.add(x, y, -1)
+
+    def compare(self, predicate: str, x: Form, y: Form) -> Form:
+        """1 where a comparison holds and 0 elsewhere, where this depends on no index."""
+        return decided(self.forms, predicate, self.subtract(x, y))
+
+    def select(self, condition: Form, x: Form, y: Form) -> Form:
+        """`x` where a condition is 1, and `y` where it is 0."""
+        return blended(self.forms, condition, x, y)
 
     def function(self, name: FunctionName, x: Form) -> Form:
         """A function of one number."""
@@ -69,6 +80,7 @@ class Operators:
         self.tensors = tensors
         self.forms = tensors.forms
         self.views = views = Views(tensors)
+        conditions = Conditions(tensors)
         self._arguments: dict[int, Symbolic] = {}
         self._known: dict[tuple[object, ...], tuple[Symbolic, list[Symbolic]]] = {}
         """Results by operator and the identity of operands, which are kept with them."""
@@ -76,8 +88,10 @@ class Operators:
         self._others: dict[str, Callable[[Operation, list[Symbolic]], Symbolic]] = {
             "broadcast": lambda op, x: views.broadcast(x[0], _shape(op)),
             "concat": lambda op, x: views.concat(x, integer(op, "dim")),
-            "constant": lambda op, x: tensors.constant(number(op, "value"), _shape(op)),
+            "compare": lambda op, x: conditions.compare(text(op, "predicate"), *x),
+            "constant": self._constant,
             "cumsum": self._cumsum,
+            "iota": lambda op, x: tensors.iota(_shape(op), integer(op, "dim")),
             "layer_norm": self._layer_norm,
             "matmul": lambda op, x: tensors.matmul(*x),
             "reduce_max": lambda op, x: tensors.largest(x[0], integers(op, "dims")),
@@ -87,6 +101,7 @@ class Operators:
             "repeat_interleave": self._repeat,
             "reshape": lambda op, x: views.reshape(x[0], _shape(op)),
             "rms_norm": lambda op, x: self._scaled_to_unit(op, x[0], x[1:]),
+            "select": lambda op, x: conditions.chosen(*x),
             "slice": self._slice,
             "softmax": self._softmax,
             "transpose": lambda op, x: views.transpose(x[0], integers(op, "permutation")),
@@ -119,10 +134,10 @@ class Operators:
         try:
             if name == "convert_layout":
                 return operands[0]
-            if (row := row_of(op)) is not None:
-                return self._elementwise(row, numbers_of(op, row), operands)
             if (other := self._others.get(name)) is not None:
                 return other(op, operands)
+            if (row := row_of(op)) is not None:
+                return self._elementwise(row, numbers_of(op, row), operands)
         except NotInterpretable as error:
             raise Undecided(str(error)) from error
         raise Undecided(f"'{op.name}' has no normal form")
@@ -134,6 +149,11 @@ class Operators:
         if isinstance(row, Binary):
             return self.tensors.pairwise(meaning, *operands)
         return self.tensors.each(meaning, operands[0])
+
+    def _constant(self, op: Operation, operands: list[Symbolic]) -> Symbolic:
+        if is_lowest(op):
+            return self.tensors.lowest(_shape(op))
+        return self.tensors.constant(number(op, "value"), _shape(op))
 
     def _cumsum(self, op: Operation, operands: list[Symbolic]) -> Symbolic:
         """The sum over j of x[j], where `i - j >= 0`."""

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from xdsl.dialects.func import FuncOp
-from xdsl.ir import SSAValue
+from xdsl.ir import Operation, SSAValue
 
 from mirage_mlir.dialects import thread
 from mirage_mlir.equivalence.symbolic import guards as guards_
@@ -19,11 +19,12 @@ from mirage_mlir.equivalence.symbolic.evaluate import (
     numbered,
     returned,
 )
-from mirage_mlir.equivalence.symbolic.maxima import Maxima
+from mirage_mlir.equivalence.symbolic.lowest import Forms
 from mirage_mlir.equivalence.symbolic.operators import Operators
 from mirage_mlir.equivalence.symbolic.symbolic import Symbolic
 from mirage_mlir.equivalence.symbolic.tensors import Tensors
 from mirage_mlir.equivalence.symbolic.terms import ProofWork, TooManySteps, Undecided
+from mirage_mlir.interpreters.operators import is_lowest, mnemonic
 
 
 @dataclass(frozen=True)
@@ -100,7 +101,7 @@ class _Functions:
         Raises:
             Undecided: a value has no normal form.
         """
-        forms = Maxima(work, expand_sigmoid=self.lowered, roundings=self.roundings)
+        forms = Forms(work, expand_sigmoid=self.lowered, roundings=self.roundings)
         tensors = Tensors(forms)
         operators = Operators(tensors)
         block = self.reference.body.block
@@ -152,7 +153,7 @@ class _Functions:
             for op in self.reference.body.block.ops
             if op in needed
             for value in op.results
-            if value.name_hint is not None
+            if value.name_hint is not None and not _may_be_lowest(value)
         }
         pairs = [
             (named[value.name_hint], value)
@@ -163,7 +164,31 @@ class _Functions:
         return pairs[:MOST_TRIED]
 
 
-def _equal(forms: Maxima, left: Symbolic, right: Symbolic) -> bool:
+REAL = frozenset({"exp", "matmul", "reduce_mean", "reduce_sum", "softmax"})
+"""Operators that make no -inf of it: they have no normal form where they would."""
+
+
+def _may_be_lowest(value: SSAValue) -> bool:
+    """Whether elements of a value may be -inf: an argument in its place is a real number."""
+    pending, seen = [value], set[SSAValue]()
+    while pending:
+        value = pending.pop()
+        op = value.owner
+        if value in seen or not isinstance(op, Operation):
+            continue
+        seen.add(value)
+        if mnemonic(op) == "constant" and is_lowest(op):
+            return True
+        if op.regions:
+            inner = [each for each in op.walk() if mnemonic(each) == "constant"]
+            if any(is_lowest(each) for each in inner):
+                return True
+        if mnemonic(op) not in REAL:
+            pending += op.operands
+    return False
+
+
+def _equal(forms: Forms, left: Symbolic, right: Symbolic) -> bool:
     """Whether tensors with the same indices have equal elements."""
     equality = Equality(forms)
     for a in left.pieces:

@@ -21,7 +21,8 @@ from mirage_mlir.equivalence.symbolic.indices import (
     Variable,
     all_variables,
 )
-from mirage_mlir.equivalence.symbolic.signs import Signs, has_terms
+from mirage_mlir.equivalence.symbolic.inhabited import is_inhabited
+from mirage_mlir.equivalence.symbolic.signs import ABOVE_ZERO, IS_ZERO, Signs, has_terms
 from mirage_mlir.equivalence.symbolic.terms import (
     Atom,
     Entry,
@@ -61,7 +62,13 @@ class Quotients(Signs):
         self._demand(Need(never, form), indices, self.where)
 
     def grant(self, a: Form, guards: Guards) -> None:
-        """Note what a result of the reference divides by, and takes roots of, where guards hold."""
+        """
+        Note what a result of the reference divides by, and takes roots of, where guards hold.
+
+        Of what data selects it needs not all.
+        """
+        if any(self.atoms[f.atom].name in (ABOVE_ZERO, IS_ZERO) for m, _ in a for f in m.factors):
+            return
         for monomial, _ in a:
             where = guards_.both(guards, monomial.guards)
             for f in monomial.factors if where is not None else ():
@@ -190,8 +197,12 @@ class Quotients(Signs):
         Raises:
             Undecided: it may be one, for some values of its free variables.
         """
-        if not any(has_terms(monomial) for monomial, _ in a):
+        if not any(has_terms(monomial) or _is_inhabited(monomial) for monomial, _ in a):
             raise Undecided("something is divided by a sum that may have no terms")
+
+
+def _is_inhabited(monomial: Monomial) -> bool:
+    return is_inhabited([monomial.guards], bound_of(monomial))
 
 
 def _is_free(f: Factor) -> bool:

@@ -10,11 +10,17 @@ from xdsl.dialects import arith, math
 from xdsl.ir import Operation, SSAValue
 
 from mirage_mlir.dialects import thread
+from mirage_mlir.equivalence.symbolic.conditions import Conditions
 from mirage_mlir.equivalence.symbolic.symbolic import Symbolic
 from mirage_mlir.equivalence.symbolic.tensors import Tensors
 from mirage_mlir.equivalence.symbolic.terms import Form, Undecided
-from mirage_mlir.interpreters.operators import element_type_name, number_of, shape_of
-from mirage_mlir.interpreters.thread import FUNCTIONS
+from mirage_mlir.interpreters.operators import (
+    element_type_name,
+    is_lowest,
+    number_of,
+    shape_of,
+)
+from mirage_mlir.interpreters.thread import FUNCTIONS, PREDICATES
 
 
 class ScalarForms:
@@ -23,6 +29,7 @@ class ScalarForms:
     def __init__(self, tensors: Tensors):
         self.tensors = tensors
         self.forms = forms = tensors.forms
+        self.conditions = Conditions(tensors)
         self._binary: dict[type[Operation], Callable[[Form, Form], Form]] = {
             arith.AddfOp: forms.add,
             arith.DivfOp: forms.div,
@@ -60,8 +67,22 @@ class ScalarForms:
         """`x` at all places of the result that all operands have."""
         whole = self.tensors.constant(Fraction(0), shape)
         for operand in operands:
-            whole = self.tensors.add(whole, self.tensors.scale(operand, Fraction(0)))
+            # Of -inf there is no multiple.
+            nothing = self.tensors.each(lambda _: self.forms.constant(0), operand)
+            whole = self.tensors.add(whole, nothing)
         return self.tensors.add(whole, x)
+
+    def _constant(self, op: arith.ConstantOp, shape: Sequence[int]) -> Symbolic:
+        if is_lowest(op):
+            return self.tensors.lowest(shape)
+        return self.tensors.constant(_number(op), shape)
+
+    def _signed(self, op: arith.NegfOp | math.AbsFOp, x: Symbolic) -> Symbolic:
+        """`-x`, or its magnitude."""
+        opposite = self.tensors.scale(x, Fraction(-1))
+        if isinstance(op, arith.NegfOp):
+            return opposite
+        return self.tensors.pairwise(self.forms.maximum, x, opposite)
 
     def _result(self, op: Operation, operands: list[Symbolic], rank: int) -> Symbolic:
         if (binary := self._binary.get(type(op))) is not None:
@@ -73,13 +94,14 @@ class ScalarForms:
                 return operands[0]
             case arith.TruncFOp():
                 return self.tensors.rounded(operands[0], element_type_name(op.result.type))
-            case arith.NegfOp():
-                return self.tensors.scale(operands[0], Fraction(-1))
-            case math.AbsFOp():
-                opposite = self.tensors.scale(operands[0], Fraction(-1))
-                return self.tensors.pairwise(self.forms.maximum, operands[0], opposite)
+            case arith.NegfOp() | math.AbsFOp():
+                return self._signed(op, operands[0])
+            case arith.CmpfOp() if op.predicate.value.data in PREDICATES:
+                return self.conditions.compare(PREDICATES[op.predicate.value.data], *operands)
+            case arith.SelectOp():
+                return self.conditions.select(*operands)
             case arith.ConstantOp():
-                return self.tensors.constant(_number(op), (1,) * rank)
+                return self._constant(op, (1,) * rank)
             case math.PowFOp() if isinstance(op.rhs.owner, arith.ConstantOp):
                 power = partial(self.forms.raised, exponent=_number(op.rhs.owner))
                 return self.tensors.each(power, operands[0])

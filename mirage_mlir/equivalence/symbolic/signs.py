@@ -21,7 +21,10 @@ from mirage_mlir.equivalence.symbolic.terms import (
     form_of,
 )
 
-NON_NEGATIVE = frozenset({"exp", "sqrt", "sigmoid"})
+ABOVE_ZERO, IS_ZERO = "above zero", "is zero"
+"""Functions that are 1 where a number is above zero, or is zero, and 0 elsewhere."""
+
+NON_NEGATIVE = frozenset({"exp", "sqrt", "sigmoid", ABOVE_ZERO, IS_ZERO})
 """Functions whose values are never below zero."""
 
 POSITIVE = frozenset({"exp", "sigmoid"})
@@ -91,7 +94,12 @@ class Signs(Algebra):
     def _is_new_analytic(self, atom: Atom) -> bool:
         if atom.kind == "input":
             return True
-        if atom.kind == "maximum" or atom.name not in ("", *POSITIVE, *ODD, "sqrt"):
+        if atom.kind in ("maximum", "index", "lowest") or atom.name not in (
+            "",
+            *POSITIVE,
+            *ODD,
+            "sqrt",
+        ):
             return False
         if atom.name == "sqrt" and not self.is_positive(atom.form):
             return False
@@ -186,6 +194,8 @@ class Signs(Algebra):
                 return atom.name in NON_NEGATIVE
             case "sum":
                 return self.is_never_negative(atom.form) or self.is_never_negative(self._read_at(f))
+            case "index":
+                return True
             case "maximum":
                 return any(not e.guards and self.is_never_negative(e.form) for e in atom.entries)
             case _:

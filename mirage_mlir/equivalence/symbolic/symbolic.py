@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from mirage_mlir.equivalence.symbolic import guards as guards_
 from mirage_mlir.equivalence.symbolic.guards import Guard, Guards
 from mirage_mlir.equivalence.symbolic.indices import Index, Variable, of, variable_of
-from mirage_mlir.equivalence.symbolic.maxima import Maxima
+from mirage_mlir.equivalence.symbolic.lowest import Forms
 from mirage_mlir.equivalence.symbolic.terms import Form, Undecided
 
 MOST_PIECES = 64
@@ -88,7 +88,7 @@ NOTHING = Piece((), ())
 class PieceAlgebra:
     """Operations on the pieces of tensors."""
 
-    def __init__(self, forms: Maxima) -> None:
+    def __init__(self, forms: Forms) -> None:
         self.forms = forms
 
     def dim(self, size: int) -> Dim:

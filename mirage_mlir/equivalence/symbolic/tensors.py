@@ -10,7 +10,7 @@ from math import prod
 
 from mirage_mlir.equivalence.symbolic import guards as guards_
 from mirage_mlir.equivalence.symbolic.guards import Guards
-from mirage_mlir.equivalence.symbolic.indices import ZERO, Variable
+from mirage_mlir.equivalence.symbolic.indices import ZERO, Variable, of
 from mirage_mlir.equivalence.symbolic.symbolic import (
     Dim,
     Piece,
@@ -28,6 +28,17 @@ class Tensors(PieceAlgebra):
     def constant(self, value: Fraction, shape: Sequence[int]) -> Symbolic:
         """A tensor of equal elements."""
         return Symbolic((Piece((), self.forms.constant(value)),), tuple(map(self.dim, shape)))
+
+    def lowest(self, shape: Sequence[int]) -> Symbolic:
+        """A tensor of -inf."""
+        return Symbolic((Piece((), self.forms.lowest),), tuple(map(self.dim, shape)))
+
+    def iota(self, shape: Sequence[int], dim: int) -> Symbolic:
+        """A tensor of the indices along a dimension."""
+        dims = tuple(map(self.dim, shape))
+        variable = dims[dim].variable
+        index = ZERO if variable is None else of(variable)
+        return Symbolic((Piece((), self.forms.index(index)),), dims)
 
     def scale(self, x: Symbolic, factor: Fraction) -> Symbolic:
         """Each element times one number."""

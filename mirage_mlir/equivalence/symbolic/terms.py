@@ -122,6 +122,7 @@ class Atom:
     What factors are made of; its entries read the parameters 0, 1, ..., one for each index.
 
     Kinds are `input`, `cut` (any value, which may be zero for many inputs, or depend on others),
+    `index` (its parameter as a number), `lowest` (-inf, which only `lowest` computes with),
     `function`, `sum` (a form as one factor) and `maximum`; all but the last have at most one entry,
     without guards.
     """

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from fractions import Fraction
+from itertools import pairwise
 
 from mirage_mlir.equivalence.symbolic.guards import both, guard
 from mirage_mlir.equivalence.symbolic.indices import (
@@ -26,7 +28,7 @@ from mirage_mlir.equivalence.symbolic.symbolic import (
     together,
 )
 from mirage_mlir.equivalence.symbolic.tensors import Tensors
-from mirage_mlir.equivalence.symbolic.terms import Undecided
+from mirage_mlir.equivalence.symbolic.terms import Form, Undecided
 
 
 class Views:
@@ -100,12 +102,14 @@ class Views:
         new = dims[dim] = self.tensors.dim(sum(x.shape[dim] for x in parts))
         others = [(n, n) for n in range(len(dims)) if n != dim]
         pieces: list[Piece] = []
+        forms: list[Form | None] = []
         start, exists = 0, first.exists
         for x in parts:
             x = self.tensors.aligned(replace(first, dims=tuple(dims)), x, others)
             if x.dims[dim].valid:
                 raise Undecided("a ragged dimension is part of a longer one")
             stop = start + x.shape[dim]
+            forms.append(_only_form(x, dim))
             moved = self.read_at(x, dim, new, plus(_index(new), number(-start)))
             for piece in moved.pieces:
                 guards = both(piece.guards, [guard(_index(new), start, stop)])
@@ -115,7 +119,29 @@ class Views:
                 dims[n] = joined(dims[n], x.dims[n])
             exists = conjunction(exists, x.exists)
             start = stop
-        return Symbolic(together(pieces), tuple(dims), exists)
+        found = self._progression(forms, _index(new)) or together(pieces)
+        return Symbolic(found, tuple(dims), exists)
+
+    def _progression(self, forms: Sequence[Form | None], index: Index) -> tuple[Piece, ...]:
+        """Elements that are linear in their index as such a form; none where they are not."""
+        algebra = self.tensors.forms
+        steps: set[Fraction | None] = set()
+        for before, after in pairwise(forms):
+            if before is None or after is None or algebra.lowest in (before, after):
+                return ()
+            steps.add(algebra.value_of(algebra.add(after, before, -1)))
+        step = steps.pop() if len(steps) == 1 else None
+        first = forms[0]
+        if step is None or first is None:
+            return ()
+        return (Piece((), algebra.add(first, algebra.scale(algebra.index(index), step))),)
+
+
+def _only_form(x: Symbolic, dim: int) -> Form | None:
+    """The form of all elements, where a dimension has one index; None where they have several."""
+    if len(x.pieces) != 1 or x.pieces[0].guards or x.shape[dim] != 1:
+        return None
+    return x.pieces[0].form
 
 
 def _index(dim: Dim) -> Index:

@@ -29,6 +29,10 @@ func.func @binary(%a: tensor<2x4x8xf32>, %b: tensor<4x1xf32>, %c: tensor<1xf32>)
   %max = kernel.max %c, %a : (tensor<1xf32>, tensor<2x4x8xf32>) -> tensor<2x4x8xf32>
   // CHECK-NEXT: %min = kernel.min %a, %b : (tensor<2x4x8xf32>, tensor<4x1xf32>) -> tensor<2x4x8xf32>
   %min = kernel.min %a, %b : (tensor<2x4x8xf32>, tensor<4x1xf32>) -> tensor<2x4x8xf32>
+  // CHECK-NEXT: %mask = kernel.compare %a, %b {predicate = "le"} : (tensor<2x4x8xf32>, tensor<4x1xf32>) -> tensor<2x4x8xf32>
+  %mask = kernel.compare %a, %b {predicate = "le"} : (tensor<2x4x8xf32>, tensor<4x1xf32>) -> tensor<2x4x8xf32>
+  // CHECK-NEXT: %select = kernel.select %mask, %c, %b : (tensor<2x4x8xf32>, tensor<1xf32>, tensor<4x1xf32>) -> tensor<2x4x8xf32>
+  %select = kernel.select %mask, %c, %b : (tensor<2x4x8xf32>, tensor<1xf32>, tensor<4x1xf32>) -> tensor<2x4x8xf32>
   func.return
 }
 
@@ -130,6 +134,10 @@ func.func @constant() {
   %c = kernel.constant {value = 1.000000e-05 : f32} : tensor<16x1xf32>
   // CHECK-NEXT: %scalar = kernel.constant {value = -2.000000e+00 : f32} : tensor<bf16>
   %scalar = kernel.constant {value = -2.000000e+00 : f32} : tensor<bf16>
+  // CHECK-NEXT: %lowest = kernel.constant {value = 0xff800000 : f32} : tensor<1x1xf16>
+  %lowest = kernel.constant {value = 0xff800000 : f32} : tensor<1x1xf16>
+  // CHECK-NEXT: %iota = kernel.iota {dim = 1 : i64} : tensor<4x2048xf16>
+  %iota = kernel.iota {dim = 1 : i64} : tensor<4x2048xf16>
   func.return
 }
 

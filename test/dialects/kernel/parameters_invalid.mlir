@@ -1,4 +1,4 @@
-// Numbers of operators: none is infinite or NaN, and each has the range that its meaning gives it.
+// Numbers of operators: none is infinite or NaN (but a constant may be -inf), and each has the range that its meaning gives it.
 // RUN: mirage-opt %s --verify-diagnostics --split-input-file
 
 %x = "test.op"() : () -> tensor<4x8xf16>
@@ -55,8 +55,8 @@
 
 // -----
 
-// expected-error @below {{'kernel.constant' op has value -inf, which is no finite number}}
-%y = kernel.constant {value = 0xFF800000 : f32} : tensor<4x8xf16>
+// expected-error @below {{'kernel.constant' op has value inf, which is no finite number}}
+%y = kernel.constant {value = 0x7F800000 : f32} : tensor<4x8xf16>
 
 // -----
 
@@ -153,3 +153,31 @@
 %x = "test.op"() : () -> tensor<4x8xf16>
 // expected-error @below {{'kernel.cumsum' op}}
 %y = kernel.cumsum %x {dim = 1 : i64} : (tensor<4x8xf16>) -> tensor<4x8xf32>
+
+// -----
+
+%x = "test.op"() : () -> tensor<4x8xf16>
+// expected-error @below {{'kernel.compare' op has predicate "less", which is none of eq, ne, lt, le, gt, ge}}
+%y = kernel.compare %x, %x {predicate = "less"} : (tensor<4x8xf16>, tensor<4x8xf16>) -> tensor<4x8xf16>
+
+// -----
+
+%x, %w = "test.op"() : () -> (tensor<4x8xf16>, tensor<4x8xf32>)
+// expected-error @below {{mixes elements of types f16 and f32: cast some of them}}
+%y = kernel.select %x, %w, %w : (tensor<4x8xf16>, tensor<4x8xf32>, tensor<4x8xf32>) -> tensor<4x8xf32>
+
+// -----
+
+%x, %w = "test.op"() : () -> (tensor<4x8xf16>, tensor<4x7xf16>)
+// expected-error @below {{cannot broadcast 4x8 with 4x7: dim 1 of the result would have sizes 8 and 7}}
+%y = kernel.select %x, %x, %w : (tensor<4x8xf16>, tensor<4x8xf16>, tensor<4x7xf16>) -> tensor<4x8xf16>
+
+// -----
+
+// expected-error @below {{'kernel.iota' op has no dim 2: the rank is 2}}
+%y = kernel.iota {dim = 2 : i64} : tensor<4x8xf16>
+
+// -----
+
+// expected-error @below {{'kernel.iota' op has indices up to 2049, and f16 counts to 2048}}
+%y = kernel.iota {dim = 1 : i64} : tensor<4x2050xf16>

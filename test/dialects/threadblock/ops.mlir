@@ -23,6 +23,10 @@ func.func @tiles() {
   %max = threadblock.max %s, %a : (!threadblock.tile<1x1xf32>, !threadblock.tile<16x32xf16>) -> !threadblock.tile<16x32xf32>
   // CHECK-NEXT: %min = threadblock.min %a, %s : (!threadblock.tile<16x32xf16>, !threadblock.tile<1x1xf32>) -> !threadblock.tile<16x32xf32>
   %min = threadblock.min %a, %s : (!threadblock.tile<16x32xf16>, !threadblock.tile<1x1xf32>) -> !threadblock.tile<16x32xf32>
+  // CHECK-NEXT: %mask = threadblock.compare %a, %s {predicate = "gt"} : (!threadblock.tile<16x32xf16>, !threadblock.tile<1x1xf32>) -> !threadblock.tile<16x32xf32>
+  %mask = threadblock.compare %a, %s {predicate = "gt"} : (!threadblock.tile<16x32xf16>, !threadblock.tile<1x1xf32>) -> !threadblock.tile<16x32xf32>
+  // CHECK-NEXT: %select = threadblock.select %mask, %a, %s : (!threadblock.tile<16x32xf32>, !threadblock.tile<16x32xf16>, !threadblock.tile<1x1xf32>) -> !threadblock.tile<16x32xf16>
+  %select = threadblock.select %mask, %a, %s : (!threadblock.tile<16x32xf32>, !threadblock.tile<16x32xf16>, !threadblock.tile<1x1xf32>) -> !threadblock.tile<16x32xf16>
   // CHECK-NEXT: %neg = threadblock.neg %a : (!threadblock.tile<16x32xf16>) -> !threadblock.tile<16x32xf32>
   %neg = threadblock.neg %a : (!threadblock.tile<16x32xf16>) -> !threadblock.tile<16x32xf32>
   // CHECK-NEXT: %abs = threadblock.abs %a : (!threadblock.tile<16x32xf16>) -> !threadblock.tile<16x32xf32>

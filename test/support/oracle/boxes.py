@@ -295,6 +295,10 @@ def _constant(op: Operation, shape: Index, operands: Sequence[Box]) -> Box:
     return whole(np.full(shape, number(op, "value")))
 
 
+def _iota(op: Operation, shape: Index, operands: Sequence[Box]) -> Box:
+    return _filled(shape, shape, lambda index: float(index[integer(op, "dim")]))
+
+
 _OTHERS: dict[str, Callable[[Operation, Index, Sequence[Box]], Box]] = {
     "matmul": _matmul,
     "rms_norm": _norm,
@@ -309,5 +313,6 @@ _OTHERS: dict[str, Callable[[Operation, Index, Sequence[Box]], Box]] = {
     "slice": _slice,
     "concat": _concat,
     "constant": _constant,
+    "iota": _iota,
 }
 """Operators that are not elementwise, by mnemonics."""

@@ -67,6 +67,8 @@ def _result(op: Operation, operands: Sequence[Array]) -> Array:
         return np.asarray(function_of(op)(*operands), np.float64)
     if name == "constant":
         return np.full(shape_of(op.results[0]), number(op, "value"))
+    if name == "iota":
+        return np.indices(shape_of(op.results[0]))[integer(op, "dim")].astype(np.float64)
     if name == "concat":
         return _concat(op, operands)
     if name in _VIEWS:

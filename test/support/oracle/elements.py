@@ -128,6 +128,30 @@ def _relu(x: Array) -> Array:
     return np.maximum(x, 0.0)
 
 
+_COMPARISONS: dict[str, Function] = {
+    "eq": np.equal,
+    "ne": np.not_equal,
+    "lt": np.less,
+    "le": np.less_equal,
+    "gt": np.greater,
+    "ge": np.greater_equal,
+}
+
+
+_ORDERED: dict[int, str] = dict(
+    zip((1, 2, 3, 4, 5, 13), ("eq", "gt", "ge", "lt", "le", "ne"), strict=True)
+)
+"""`arith.cmpf` by the number of its predicate, as MLIR numbers them."""
+
+
+def _select(condition: Array, lhs: Array, rhs: Array) -> Array:
+    return np.where(np.not_equal(condition, 0), lhs, rhs)
+
+
+def _compare(lhs: Array, rhs: Array, predicate: str) -> Array:
+    return np.where(_COMPARISONS[predicate](lhs, rhs), 1.0, 0.0)
+
+
 _PLAIN: dict[str, Function] = {
     "add": np.add,
     "sub": np.subtract,
@@ -147,10 +171,11 @@ _PLAIN: dict[str, Function] = {
     "silu": _silu,
     "relu": _relu,
     "tanh": np.tanh,
+    "select": _select,
     "cast": np.positive,
 }
 
-_WITH_PARAMETERS = ("gelu", "clamp", "pow", "scale", "softcap")
+_WITH_PARAMETERS = ("gelu", "clamp", "compare", "pow", "scale", "softcap")
 
 ELEMENTWISE = frozenset([*_PLAIN, *_WITH_PARAMETERS])
 """Mnemonics of the elementwise operators of both dialects; `broadcast` and `constant` apart."""
@@ -163,6 +188,8 @@ def function_of(op: Operation) -> Function:
         return _PLAIN[name]
     if name == "gelu":
         return _gelu_tanh if text(op, "approximate") == "tanh" else _gelu
+    if name == "compare":
+        return partial(_compare, predicate=text(op, "predicate"))
     if name == "clamp":
         return partial(np.clip, min=number(op, "min"), max=number(op, "max"))
     if name == "softcap":
@@ -179,6 +206,7 @@ _SCALARS: dict[str, Function] = {
     "arith.divf": np.divide,
     "arith.maximumf": np.maximum,
     "arith.minimumf": np.minimum,
+    "arith.select": np.where,
     "arith.negf": np.negative,
     "arith.extf": np.positive,
     "arith.truncf": np.positive,
@@ -205,6 +233,8 @@ def run_thread_graph(graph: Operation, operands: Sequence[Array]) -> list[Array]
             results += given
         elif op.name == "arith.constant":
             values[op.results[0]] = np.array(number(op, "value"))
+        elif op.name == "arith.cmpf":
+            values[op.results[0]] = _COMPARISONS[_ORDERED[integer(op, "predicate")]](*given)
         elif op.name in _SCALARS:
             values[op.results[0]] = _SCALARS[op.name](*given)
         else:

@@ -43,6 +43,13 @@ OPERATORS: dict[str, tuple[str, str, Callable[[list[Array]], Array]]] = {
     "neg": ("3x4 -> 3x4", "", lambda x: 0 - x[0]),
     "abs": ("3x4 -> 3x4", "", lambda x: x[0] * np.sign(x[0])),
     "erf": ("3x4 -> 3x4", "", lambda x: 2 * gelu(x[0] * np.sqrt(2)) / (x[0] * np.sqrt(2)) - 1),
+    "compare": (
+        "3x4 3x1 -> 3x4",
+        '{predicate = "le"}',
+        lambda x: np.heaviside(x[1] - x[0], 1.0),
+    ),
+    "select": ("3x4 3x1 4 -> 3x4", "", lambda x: np.where(x[0], x[1], x[2])),
+    "iota": ("-> 3x4", "{dim = 1 : i64}", lambda x: np.cumsum(np.ones((3, 4)), 1) - 1),
     "exp": ("3x4 -> 3x4", "", lambda x: np.exp(x[0])),
     "log": ("3x4 -> 3x4", "", lambda x: np.log(x[0])),
     "square": ("3x4 -> 3x4", "", lambda x: np.square(x[0])),

@@ -1,0 +1,188 @@
+"""
+Comparisons and selections in normal form.
+
+A comparison of numbers that indices give is one of these indices: its result is 1 under a guard and
+0 under others, and a selection by it has the pieces of what is selected under these guards. A
+comparison of data is a function of the difference of which nothing is known, and a selection by it
+is `y + c (x - y)`: what is equal as a polynomial in c is equal for c = 0 and for c = 1.
+"""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from functools import reduce
+from math import inf, lcm
+
+from mirage_mlir.equivalence.symbolic import guards as guards_
+from mirage_mlir.equivalence.symbolic.guards import Guard, Guards, guard
+from mirage_mlir.equivalence.symbolic.indices import ZERO, Index, number, plus, scaled
+from mirage_mlir.equivalence.symbolic.lowest import Forms
+from mirage_mlir.equivalence.symbolic.signs import ABOVE_ZERO, IS_ZERO
+from mirage_mlir.equivalence.symbolic.symbolic import (
+    Piece,
+    Symbolic,
+    conjunction,
+    joined,
+    together,
+)
+from mirage_mlir.equivalence.symbolic.tensors import Tensors
+from mirage_mlir.equivalence.symbolic.terms import ONE, Form, Undecided
+
+Cases = tuple[tuple[Guard | bool, bool], ...]
+"""Conditions of which exactly one holds, and what a comparison is there."""
+
+RANGES: dict[str, tuple[tuple[float, float, bool], ...]] = {
+    "eq": ((0, 1, True), (-inf, 0, False), (1, inf, False)),
+    "ne": ((0, 1, False), (-inf, 0, True), (1, inf, True)),
+    "lt": ((-inf, 0, True), (0, inf, False)),
+    "le": ((-inf, 1, True), (1, inf, False)),
+    "gt": ((1, inf, True), (-inf, 1, False)),
+    "ge": ((0, inf, True), (-inf, 0, False)),
+}
+"""Whether a comparison holds for a difference that is a whole number from one up to another."""
+
+
+class Conditions:
+    """Comparisons and selections of tensors."""
+
+    def __init__(self, tensors: Tensors) -> None:
+        self.tensors = tensors
+        self.forms = tensors.forms
+
+    def compare(self, predicate: str, x: Symbolic, y: Symbolic) -> Symbolic:
+        """1 where a comparison holds, 0 elsewhere."""
+        difference = self.tensors.subtract(x, y)
+        found: list[Piece] = []
+        for piece in difference.pieces:
+            cases = self._cases(predicate, piece.form)
+            if cases is None:
+                found.append(Piece(piece.guards, decided(self.forms, predicate, piece.form)))
+                continue
+            for condition, holds in cases:
+                guards = guards_.both(piece.guards, [condition])
+                if guards is not None:
+                    found.append(Piece(guards, self.forms.constant(int(holds))))
+        pieces = together(found)
+        return Symbolic(pieces, difference.dims, difference.exists)
+
+    def _cases(self, predicate: str, difference: Form) -> Cases | None:
+        """Where a difference is as a predicate says; None where it is not that of indices."""
+        index = self._index(difference)
+        if index is None:
+            return None
+        return tuple((guard(index, low, high), holds) for low, high, holds in RANGES[predicate])
+
+    def _index(self, a: Form) -> Index | None:
+        """A positive multiple of a form, if that is an index."""
+        common = lcm(*(c.denominator for _, c in a))
+        found = ZERO
+        for monomial, coefficient in a:
+            times = int(coefficient * common)
+            if monomial == ONE:
+                found = plus(found, number(times))
+                continue
+            factors = monomial.factors
+            if monomial.guards or len(factors) != 1 or factors[0].exponent != 1:
+                return None
+            if self.forms.atoms[factors[0].atom].kind != "index":
+                return None
+            found = plus(found, scaled(factors[0].indices[0], times))
+        return found
+
+    def chosen(self, condition: Symbolic, x: Symbolic, y: Symbolic) -> Symbolic:
+        """`x` where a condition is not 0, and `y` where it is."""
+        zero = self.tensors.constant(Fraction(0), (1,) * len(condition.dims))
+        return self.select(self.compare("ne", condition, zero), x, y)
+
+    def select(self, condition: Symbolic, x: Symbolic, y: Symbolic) -> Symbolic:
+        """`x` where a condition is 1, and `y` where it is 0."""
+        x, y, condition = self._aligned(x, y, condition)
+        every = [zip(*each, strict=True) for each in [(x.dims, y.dims)]]
+        dims = tuple(joined(a, b) for pairs in every for a, b in pairs)
+        dims = tuple(joined(a, b) for a, b in zip(dims, condition.dims, strict=True))
+        exists = conjunction(x.exists, y.exists, condition.exists)
+        there = conjunction(exists, *(dim.valid for dim in dims))
+        found: list[Piece] = []
+        for c in condition.pieces:
+            value = self.forms.value_of(c.form)
+            parts = y.pieces if value == 0 else x.pieces
+            for part in parts:
+                for other in y.pieces if value is None else [Piece((), ())]:
+                    guards = guards_.both(c.guards, part.guards, other.guards)
+                    if guards is None or guards_.both(guards, there) is None:
+                        continue
+                    form = part.form
+                    if value is None:
+                        form = self._blended(guards, c.form, part.form, other.form)
+                    found.append(Piece(guards, form))
+        return Symbolic(together(found), dims, exists)
+
+    def _blended(self, guards: Guards, condition: Form, x: Form, y: Form) -> Form:
+        self.forms.where = guards
+        form = blended(self.forms, condition, x, y)
+        self.forms.where = ()
+        return form
+
+    def _aligned(self, *tensors: Symbolic) -> list[Symbolic]:
+        """Tensors of one rank, with one index for each dimension."""
+        rank = max(len(each.dims) for each in tensors)
+        ranked = [self.tensors.with_rank(each, rank) for each in tensors]
+        pairs = [(dim, dim) for dim in range(rank)]
+        found: list[Symbolic] = []
+        for each in ranked:
+            if not found:
+                found.append(each)
+                continue
+            dims = tuple(
+                reduce(joined, (other.dims[dim] for other in found)) for dim in range(rank)
+            )
+            found.append(self.tensors.aligned(Symbolic((), dims), each, pairs))
+        return found
+
+
+def blended(forms: Forms, condition: Form, x: Form, y: Form) -> Form:
+    """`y + condition (x - y)`."""
+    return forms.add(y, forms.mul(condition, forms.add(x, y, -1)))
+
+
+def decided(forms: Forms, predicate: str, difference: Form) -> Form:
+    """
+    1 where a comparison holds, 0 elsewhere, as a function of the difference of what is compared.
+
+    Raises:
+        Undecided: the difference is infinite.
+    """
+    if forms.is_lowest(difference):
+        raise Undecided("-inf is compared")
+    opposite = forms.scale(difference, -1)
+    match predicate:
+        case "gt":
+            return _indicator(forms, ABOVE_ZERO, difference)
+        case "lt":
+            return _indicator(forms, ABOVE_ZERO, opposite)
+        case "eq" if _is_mask(forms, difference):
+            return forms.add(forms.constant(1), difference, -1)
+        case "eq":
+            # The same whatever is subtracted from the other.
+            both = [forms.abstract(each)[0] for each in (difference, opposite)]
+            return _indicator(forms, IS_ZERO, opposite if both[0] < both[1] else difference)
+        case _:
+            contrary = {"le": "gt", "ge": "lt", "ne": "eq"}[predicate]
+            return forms.add(forms.constant(1), decided(forms, contrary, difference), -1)
+
+
+def _is_mask(forms: Forms, a: Form) -> bool:
+    """Whether a form is the result of a comparison of data, which is 0 or 1."""
+    opposite = forms.add(forms.constant(1), a, -1)
+    for monomial, coefficient in (each[0] for each in (a, opposite) if len(each) == 1):
+        names = [forms.atoms[f.atom].name for f in monomial.factors if f.exponent == 1]
+        if coefficient == 1 and names in ([ABOVE_ZERO], [IS_ZERO]) and len(monomial.factors) == 1:
+            return not monomial.guards
+    return False
+
+
+def _indicator(forms: Forms, name: str, a: Form) -> Form:
+    value = forms.value_of(a)
+    if value is not None:
+        return forms.constant(int(value > 0 if name == ABOVE_ZERO else value == 0))
+    return forms.function(name, a)
