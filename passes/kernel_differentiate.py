@@ -37,7 +37,7 @@ class KernelDifferentiatePass(ModulePass):
     kept, and in how many kernels all of it runs, is the search's to say. Gradients are rounded to
     the type of what they are the gradient of, as PyTorch rounds them.
 
-    Fails on an operator that has no gradient (a comparison, a uGraph), and where a name is taken.
+    Fails on uGraphs, which have no gradient, and where a name is taken.
     """
 
     name = "kernel-differentiate"

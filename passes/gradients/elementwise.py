@@ -32,10 +32,6 @@ class Dual:
     derivative: Term
 
 
-class NoDerivativeError(Exception):
-    """The meaning compares values: it has an edge."""
-
-
 class Numbers:
     """Arithmetic on tensors and numbers: numbers among themselves are computed here."""
 
@@ -92,6 +88,17 @@ class Numbers:
         if exponent == 2:
             return self.multiply(x, x)
         return self.steps.add(kernel.PowOp(self.tensor(x), float(exponent)))
+
+    def compare(self, predicate: str, x: Term, y: Term) -> Term:
+        """1 where a comparison holds and 0 elsewhere."""
+        return self.steps.add(kernel.CompareOp(self.tensor(x), self.tensor(y), predicate))
+
+    def select(self, condition: Term, x: Term, y: Term) -> Term:
+        """`x` where a condition is 1, and `y` where it is 0."""
+        if x == y or (x, y) == (ONE, ZERO):
+            return x if x == y else condition
+        chosen = self.tensor(condition), self.tensor(x), self.tensor(y)
+        return self.steps.add(kernel.SelectOp(*chosen))
 
     def function(self, name: FunctionName, x: Term) -> Term:
         """A function of one number."""
@@ -159,13 +166,31 @@ class Duals:
         slope = of.scale(of.power(x.value, exponent - 1), exponent)
         return Dual(of.power(x.value, exponent), of.multiply(slope, x.derivative))
 
+    def compare(self, predicate: str, x: Dual, y: Dual) -> Dual:
+        """It changes nowhere but where it jumps."""
+        return Dual(self._of.compare(predicate, x.value, y.value), ZERO)
+
+    def select(self, condition: Dual, x: Dual, y: Dual) -> Dual:
+        """The derivative of what is selected."""
+        return Dual(
+            self._of.select(condition.value, x.value, y.value),
+            self._of.select(condition.value, x.derivative, y.derivative),
+        )
+
     def maximum(self, x: Dual, y: Dual) -> Dual:
-        """It has an edge."""
-        raise NoDerivativeError
+        """The derivative of the larger one, and the mean of both where they are equal."""
+        return self._chosen(x, y, ("gt", "ge"))
 
     def minimum(self, x: Dual, y: Dual) -> Dual:
-        """It has an edge."""
-        raise NoDerivativeError
+        """The derivative of the smaller one, and the mean of both where they are equal."""
+        return self._chosen(x, y, ("lt", "le"))
+
+    def _chosen(self, x: Dual, y: Dual, predicates: tuple[str, str]) -> Dual:
+        of = self._of
+        strictly, weakly = (of.compare(each, x.value, y.value) for each in predicates)
+        share = of.scale(of.add(strictly, weakly), Fraction(1, 2))
+        change = of.multiply(share, of.subtract(x.derivative, y.derivative))
+        return Dual(of.select(weakly, x.value, y.value), of.add(y.derivative, change))
 
     def compare(self, predicate: str, x: Dual, y: Dual) -> Dual:
         """It has an edge."""
@@ -205,8 +230,7 @@ def derivative(steps: Steps, op: Operation, row: Row, number: int) -> Term:
     """
     The derivative of an elementwise operator by its operand `number`, element by element.
 
-    Raises:
-        NoDerivativeError: the operator compares values.
+    Where the operator has an edge it is that of PyTorch: the mean of both sides of a maximum.
     """
     numbers = Numbers(steps, op.results[0])
     operands = [

@@ -65,6 +65,33 @@ def of_mean(op: kernel.ReduceMeanOp, g: SSAValue, steps: Steps) -> Gradients:
     return (steps.broadcast(steps.scaled(steps.widen(g), 1 / count), shape),)
 
 
+def of_max(op: kernel.ReduceMaxOp, g: SSAValue, steps: Steps) -> Gradients:
+    """Equal parts to all that are as large as the maximum, as PyTorch's `amax` has it."""
+    x, dims = steps.widen(op.input), op.dims.get_values()
+    largest = steps.add(kernel.ReduceMaxOp(x, dims))
+    mask = steps.add(kernel.CompareOp(x, largest, "eq"))
+    share = steps.add(kernel.DivOp(steps.widen(g), steps.sum(mask, dims)))
+    return (steps.times(mask, share),)
+
+
+def of_relu(op: kernel.ReluOp, g: SSAValue, steps: Steps) -> Gradients:
+    """Nothing at 0, as PyTorch has it, which is no mean of both sides."""
+    return (_where(op.input, "gt", 0.0, g, steps),)
+
+
+def of_clamp(op: kernel.ClampOp, g: SSAValue, steps: Steps) -> Gradients:
+    """All of it at both limits, as PyTorch has it."""
+    below = _where(op.input, "le", op.max.value.data, g, steps)
+    return (_where(op.input, "ge", op.min.value.data, below, steps),)
+
+
+def _where(x: SSAValue, predicate: str, limit: float, g: SSAValue, steps: Steps) -> SSAValue:
+    """`g` where a comparison of `x` with a number holds, 0 elsewhere."""
+    x = steps.widen(x)
+    mask = steps.add(kernel.CompareOp(x, steps.constant(limit, x), predicate))
+    return steps.times(mask, steps.widen(g))
+
+
 def of_cumsum(op: kernel.CumsumOp, g: SSAValue, steps: Steps) -> Gradients:
     """Element i is in the sums from i on: all, without those before it."""
     dim, g = op.dim.value.data, steps.widen(g)
@@ -183,7 +210,7 @@ def of_concat(op: kernel.ConcatOp, g: SSAValue, steps: Steps) -> Gradients:
     return [steps.part(g, dim, start, size) for start, size in zip(starts, sizes, strict=False)]
 
 
-def of_constant(op: kernel.ConstantOp, g: SSAValue, steps: Steps) -> Gradients:
+def of_nothing(op: Operation, g: SSAValue, steps: Steps) -> Gradients:
     """It has no operand."""
     return ()
 
@@ -203,6 +230,10 @@ RULES: Mapping[type[Operation], Callable[..., Gradients]] = {
     kernel.RepeatInterleaveOp: of_repeat_interleave,
     kernel.SliceOp: of_slice,
     kernel.ConcatOp: of_concat,
-    kernel.ConstantOp: of_constant,
+    kernel.ConstantOp: of_nothing,
+    kernel.IotaOp: of_nothing,
+    kernel.ReduceMaxOp: of_max,
+    kernel.ReluOp: of_relu,
+    kernel.ClampOp: of_clamp,
 }
-"""By operator; the elementwise ones need none (`elementwise`)."""
+"""By operator; the elementwise ones without an edge of their own need none (`elementwise`)."""

@@ -4,14 +4,6 @@
 
 // CHECK: error: 'builtin.module' op has no function @g
 // INPUTS: kernel-differentiate.mlir:11:1: error: 'func.func' op has 2 arguments; inputs are 0, 2
-func.func @f(%x: tensor<8x16xf32>) -> tensor<8x16xf32> {
-  // expected-error @below {{'kernel.relu' op has no gradient: it compares values}}
-  %y = kernel.relu %x : (tensor<8x16xf32>) -> tensor<8x16xf32>
-  func.return %y : tensor<8x16xf32>
-}
-
-// -----
-
 // expected-error @below {{'func.func' op has a gradient program already: @f__backward}}
 func.func @f(%x: tensor<8xf32>) -> tensor<8xf32> {
   func.return %x : tensor<8xf32>
