@@ -192,14 +192,6 @@ class Duals:
         change = of.multiply(share, of.subtract(x.derivative, y.derivative))
         return Dual(of.select(weakly, x.value, y.value), of.add(y.derivative, change))
 
-    def compare(self, predicate: str, x: Dual, y: Dual) -> Dual:
-        """It has an edge."""
-        raise NoDerivativeError
-
-    def select(self, condition: Dual, x: Dual, y: Dual) -> Dual:
-        """It has an edge."""
-        raise NoDerivativeError
-
     def function(self, name: FunctionName, x: Dual) -> Dual:
         """`f(x)' = f'(x) x'`."""
         value = self._of.function(name, x.value)

@@ -9,8 +9,6 @@ func.func @schedule() {
   %s = threadblock.convert_layout %a {layout = #threadblock.global} : !threadblock.tile<16x64xf32>
   // CHECK-NEXT: %r = threadblock.convert_layout %a relative %m : !threadblock.tile<16x1xf32> {layout = #threadblock.global} : !threadblock.tile<16x64xf32>
   %r = threadblock.convert_layout %a relative %m : !threadblock.tile<16x1xf32> {layout = #threadblock.global} : !threadblock.tile<16x64xf32>
-  // CHECK-NEXT: threadblock.section "prologue"{{$}}
-  threadblock.section "prologue"
   // CHECK-NEXT: threadblock.barrier{{$}}
   threadblock.barrier
   // CHECK-NEXT: threadblock.barrier pending 6{{$}}
