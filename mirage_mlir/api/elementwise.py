@@ -74,6 +74,10 @@ class ElementwiseOperators(GraphBuilder):
         left, right = (self._operand(each, condition, lowest=True) for each in (lhs, rhs))
         return self._add(kernel.SelectOp, self._value(condition), left, right)
 
+    def where(self, condition: Tensor, lhs: Tensor | float, rhs: Tensor | float) -> Tensor:
+        """The same as `select`, by numpy's name."""
+        return self.select(condition, lhs, rhs)
+
     def exp(self, x: Tensor) -> Tensor:
         """`e ** x`."""
         return self._add(kernel.ExpOp, self._value(x))

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 class Tensor:
-    """A value in a graph; `+`, `-`, `*`, `/`, `**`, `@` and `[...]` build operators."""
+    """A value in a graph; `+`, `-`, `*`, `/`, `**`, `@`, `<` and `[...]` build operators."""
 
     __array_ufunc__ = None
     """Arrays of numpy leave operators to us: each of their elements would become a tensor."""
@@ -90,6 +90,26 @@ class Tensor:
         if not self.dims:
             raise TypeError("a tensor of rank 0 has no parts")
         return (self[number] for number in range(self.dims[0]))
+
+    def __abs__(self) -> Tensor:
+        return self.graph.abs(self)
+
+    # `==` and `!=` stay those of objects: tensors are keys of dictionaries. `compare` has both.
+
+    def __lt__(self, other: Tensor | float) -> Tensor:
+        return self.graph.compare(self, other, "lt")
+
+    def __le__(self, other: Tensor | float) -> Tensor:
+        return self.graph.compare(self, other, "le")
+
+    def __gt__(self, other: Tensor | float) -> Tensor:
+        return self.graph.compare(self, other, "gt")
+
+    def __ge__(self, other: Tensor | float) -> Tensor:
+        return self.graph.compare(self, other, "ge")
+
+    def __bool__(self) -> bool:
+        raise TypeError("a tensor of a graph has no truth value: select chooses by a mask")
 
     def __matmul__(self, other: Tensor) -> Tensor:
         return self.graph.matmul(self, other)

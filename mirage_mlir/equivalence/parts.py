@@ -144,7 +144,8 @@ def _parts(program: FuncOp, candidate: FuncOp, pairs: Pairs) -> Iterator[Part]:
 
     Pairs of values of different types, of which there are none, and of arguments are left out.
     """
-    left, right = numbered_values(program), numbered_values(candidate)
+    program, left = _merged(program)
+    right = numbered_values(candidate)
     arguments = zip(candidate.body.block.args, program.body.block.args, strict=True)
     partners: dict[SSAValue, SSAValue] = dict(arguments)
     groups: list[list[SSAValue]] = []
@@ -163,6 +164,29 @@ def _parts(program: FuncOp, candidate: FuncOp, pairs: Pairs) -> Iterator[Part]:
     rest = [(one, other) for one, other in returned if partners.get(other) is not one]
     if rest:
         yield _part([one for one, _ in rest], [other for _, other in rest], partners)
+
+
+def _merged(program: FuncOp) -> tuple[FuncOp, list[SSAValue]]:
+    """
+    A copy of a program in which equal operators are one, and its values by the program's numbers.
+
+    Else a part might read one of two equal values, and what it is compared with the other one.
+    """
+    copied: dict[SSAValue, SSAValue] = {}
+    copy = program.clone(copied)
+    values = [copied[value] for value in numbered_values(program)]
+    known: dict[object, Operation] = {}
+    merged: dict[SSAValue, SSAValue] = {}
+    for op in copy.body.block.ops:
+        if op.regions or not op.results:
+            continue
+        facts = frozenset(op.properties.items()), frozenset(op.attributes.items())
+        twin = known.setdefault((op.name, *op.operands, *facts, *op.result_types), op)
+        if twin is not op:
+            for result, other in zip(op.results, twin.results, strict=True):
+                result.replace_all_uses_with(other)
+                merged[result] = other
+    return copy, [merged.get(value, value) for value in values]
 
 
 def _returned(function: FuncOp) -> Sequence[SSAValue]:

@@ -80,12 +80,6 @@ def rotated(ctx: KernelContext, iteration: Index) -> Index:
     return emit.rem(emit.add(iteration, start), iterations)
 
 
-def staged_loads(ctx: KernelContext) -> list[threadblock.LoadOp]:
-    """The loads of tiles of which the loop keeps several buffers."""
-    ops = ctx.graph.body.block.ops
-    return [op for op in ops if is_staged(op)]
-
-
 def copy(
     ctx: KernelContext, loads: Sequence[threadblock.LoadOp], iteration: Index, slot: Index
 ) -> None:

@@ -59,6 +59,20 @@ def test_what_is_no_index(key: object, error: type[Exception], message: str) -> 
         slicing(SHAPE, key)
 
 
+def test_comparisons() -> None:
+    graph = mi.new_kernel_graph("f")
+    x = graph.new_input(dims=(4, 6), dtype=mi.float32)
+    masks = [x < 0.5, x <= 0.5, x > x.graph.abs(x) - 0.5, 0.5 <= x]
+    graph.mark_output(graph.where(masks[0], abs(x), -1.0), *masks)
+    value = np.array([[-1.0, 0.0, 0.25, 0.5, 0.75, 2.0]] * 4, np.float32)
+    chosen, *found = graph.superoptimize()(value)
+    wanted = [value < 0.5, value <= 0.5, value > abs(value) - 0.5, value >= 0.5]
+    assert np.array_equal(chosen, np.where(wanted[0], abs(value), -1.0))
+    assert all(np.array_equal(*pair) for pair in zip(found, wanted, strict=True))
+    with pytest.raises(TypeError, match="has no truth value"):
+        assert x < 1.0
+
+
 def test_tensors() -> None:
     graph = mi.new_kernel_graph("f")
     x = graph.new_input(dims=(4, 6), dtype=mi.float32, name="x")
