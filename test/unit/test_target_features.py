@@ -21,7 +21,7 @@ from mirage_mlir.targets.target import (
 
 ROOT = Path(__file__).parents[2] / "mirage_mlir"
 
-ROWS = ROOT / "graph" / "target.py"
+ROWS = ROOT / "targets" / "target.py"
 
 NAMES = re.compile(r"\bsm_?\d{2,3}[af]?\b|\b[AHB][12]00\b", re.IGNORECASE)
 

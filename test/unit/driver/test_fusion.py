@@ -102,10 +102,15 @@ UNARY = {
     "softcap": "softcap %a {cap = 30.0 : f32}",
 }
 
+WHOLE = "!threadblock.tile<16x16xf16>"
+
+PARAMETERS = {"compare": ' {predicate = "lt"}'}
+"""Of operators on two values that have some."""
+
 OPERATORS = {
-    **{name: (text, "!threadblock.tile<16x16xf16>") for name, text in UNARY.items()},
+    **{name: (text, WHOLE) for name, text in UNARY.items()},
     **{
-        name: (f"{name} %a, %d", "!threadblock.tile<16x16xf16>, !threadblock.tile<1x16xf32>")
+        name: (f"{name} %a, %d{PARAMETERS.get(name, '')}", f"{WHOLE}, !threadblock.tile<1x16xf32>")
         for name in threadblock.BINARY
     },
 }

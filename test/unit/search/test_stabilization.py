@@ -13,7 +13,7 @@ from mirage_mlir.search.program.shifts import find_shifts
 from mirage_mlir.search.report import SearchReport
 from mirage_mlir.search.saturation.hypergraph import Stage
 from mirage_mlir.search.saturation.values import Algebra
-from mirage_mlir.search.single_kernel import engine
+from mirage_mlir.search.single_kernel import tile_sizes
 from mirage_mlir.search.single_kernel.engine import search
 from mirage_mlir.search.single_kernel.limits import Limits
 from mirage_mlir.search.stabilization.degrees import UnstableError
@@ -172,7 +172,7 @@ def test_a_sum_over_rows_of_different_maxima(monkeypatch: pytest.MonkeyPatch) ->
     b.output(b.reduce(Kind.REDUCE_SUM, stable_softmax(b, b.input((64, 512))), (0,)))
     program = resolve(b)
     algebra = Algebra.of(program)
-    monkeypatch.setattr(engine, "stabilized", as_found)
+    monkeypatch.setattr(tile_sizes, "stabilized", as_found)
     (graph, *_) = found(program)
     sums = [n for n, op in enumerate(graph.operations) if op.kind is Kind.REDUCE_SUM]
     stabilized(program, algebra, graph)
