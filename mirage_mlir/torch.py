@@ -16,7 +16,7 @@ from mirage_mlir.api.graph import KernelGraph, SearchOptions
 from mirage_mlir.runtime.artifact import TensorSpec
 from mirage_mlir.runtime.element_types import element_type_of
 from mirage_mlir.runtime.kernel import CompiledKernel
-from mirage_mlir.targets.target import DEFAULT_TARGET
+from mirage_mlir.targets.target import DEFAULT_CHIPS, DEFAULT_TARGET
 
 torch: Any = import_module("torch")
 """Untyped: an optional dependency."""
@@ -119,19 +119,27 @@ def _rms_norm_graph(rows: int, columns: int, dtype: str, eps: float) -> KernelGr
 
 
 @cache
-def _rms_norm_kernel(rows: int, columns: int, dtype: str, eps: float) -> CompiledKernel:
-    return _rms_norm_graph(rows, columns, dtype, eps).superoptimize()
+def _rms_norm_kernel(chip: str, rows: int, columns: int, dtype: str, eps: float) -> CompiledKernel:
+    graph = _rms_norm_graph(rows, columns, dtype, eps)
+    return graph.superoptimize(chip, compile_for=[chip])
 
 
 @cache
-def _rms_norm_backward_kernel(rows: int, columns: int, dtype: str, eps: float) -> CompiledKernel:
-    return _rms_norm_graph(rows, columns, dtype, eps).backward().superoptimize()
+def _rms_norm_backward_kernel(
+    chip: str, rows: int, columns: int, dtype: str, eps: float
+) -> CompiledKernel:
+    graph = _rms_norm_graph(rows, columns, dtype, eps).backward()
+    return graph.superoptimize(chip, compile_for=[chip])
 
 
-def _program(x: Any, eps: float) -> tuple[int, int, str, float]:
-    """What kernels are known by."""
+def _program(x: Any, eps: float) -> tuple[str, int, int, str, float]:
+    """What kernels are known by: the instruction set of the tensor's GPU, and the program."""
+    chip = DEFAULT_CHIPS[0]
+    if x.is_cuda:
+        major, _ = torch.cuda.get_device_capability(x.device)
+        chip = next((each for each in DEFAULT_CHIPS if each.startswith(f"sm_{major}")), chip)
     columns = x.shape[-1]
-    return prod(x.shape[:-1]), columns, element_type_of(x.dtype).array_name, eps
+    return chip, prod(x.shape[:-1]), columns, element_type_of(x.dtype).array_name, eps
 
 
 def _forward(x: Any, weight: Any, eps: float) -> Any:

