@@ -46,7 +46,7 @@ class Candidate:
     report: SearchReport
     """What the search did until then, and this candidate."""
     parts: Sequence[Sequence[int]] = ()
-    """Numbers of values of the program and of the function that should be equal, in turn."""
+    """Numbers of values that should be equal: one of the program, one of the function, ..."""
 
     def attribute(self) -> CandidateAttr:
         """What is said of the function in the IR."""

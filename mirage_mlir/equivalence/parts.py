@@ -19,6 +19,7 @@ from xdsl.ir import Block, Operation, Region, SSAValue
 
 from mirage_mlir.equivalence.check import BUDGET, Verifier
 from mirage_mlir.equivalence.comparison_report import EquivalenceReport, Tests, Verdict
+from mirage_mlir.equivalence.merging import left_of, merge_equal
 from mirage_mlir.equivalence.printed import printed
 from mirage_mlir.equivalence.random_tests import LANES
 from mirage_mlir.equivalence.symbolic import Proof
@@ -174,19 +175,8 @@ def _merged(program: FuncOp) -> tuple[FuncOp, list[SSAValue]]:
     """
     copied: dict[SSAValue, SSAValue] = {}
     copy = program.clone(copied)
-    values = [copied[value] for value in numbered_values(program)]
-    known: dict[object, Operation] = {}
-    merged: dict[SSAValue, SSAValue] = {}
-    for op in copy.body.block.ops:
-        if op.regions or not op.results:
-            continue
-        facts = frozenset(op.properties.items()), frozenset(op.attributes.items())
-        twin = known.setdefault((op.name, *op.operands, *facts, *op.result_types), op)
-        if twin is not op:
-            for result, other in zip(op.results, twin.results, strict=True):
-                result.replace_all_uses_with(other)
-                merged[result] = other
-    return copy, [merged.get(value, value) for value in values]
+    merged = merge_equal(copy.body.block)
+    return copy, [left_of(copied[value], merged) for value in numbered_values(program)]
 
 
 def _returned(function: FuncOp) -> Sequence[SSAValue]:

@@ -6,8 +6,8 @@ from functools import cached_property
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import BlockArgument, Operation, SSAValue
 
+from mirage_mlir.equivalence.merging import sorted_items
 from mirage_mlir.equivalence.parts import numbered_values
-from mirage_mlir.passes.frontend.inline import sorted_items
 from mirage_mlir.passes.frontend.normalise import normalise
 from mirage_mlir.passes.frontend.plan import FunctionWriter, Plan
 from mirage_mlir.passes.patterns.decompose import take_apart_unsearched
@@ -32,7 +32,7 @@ class Correspondence:
         """
         For each kernel of a plan, numbers of values of the program and of what was written for it.
 
-        They are in turn those of both. There are none for a plan of one kernel.
+        One of the program and one of what was written alternate. A plan of one kernel has none.
         """
         if len(plan.kernels) == 1:
             return []

@@ -5,10 +5,11 @@ from dataclasses import dataclass
 
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.dialects.func import CallOp, FuncOp, ReturnOp
-from xdsl.ir import Block, Operation, OpResult, SSAValue
+from xdsl.ir import Operation, SSAValue
 from xdsl.rewriter import Rewriter
 
 from mirage_mlir.dialects.candidate import kept_programs
+from mirage_mlir.equivalence.merging import left_of, merge_equal
 from mirage_mlir.passes.frontend.piece_extraction import PieceCut
 from mirage_mlir.passes.frontend.plan import stays
 from mirage_mlir.passes.frontend.strided_views import is_strided_view
@@ -52,12 +53,12 @@ def flattened(function: FuncOp, pieces: Mapping[str, FuncOp]) -> Flat:
     for call in [op for op in copy.body.block.ops if isinstance(op, CallOp)]:
         body, results = _inline(call, pieces[call.callee.string_value()])
         bodies.append((body, results))
-    first = _merge_equal(copy.body.block)
+    first = merge_equal(copy.body.block)
     cuts: list[PieceCut] = []
     for body, results in bodies:
         operators = tuple(dict.fromkeys(first.get(op, op) for op in body))
         inside = tuple(op for op in operators if not _is_view_of_outside(op, operators))
-        cuts.append(PieceCut(inside, tuple(_left(value, first) for value in results)))
+        cuts.append(PieceCut(inside, tuple(left_of(value, first) for value in results)))
     return Flat(copy, tuple(cuts))
 
 
@@ -69,34 +70,6 @@ def _is_view_of_outside(op: Operation, operators: Sequence[Operation]) -> bool:
     while isinstance(source, Operation) and is_strided_view(source):
         source = source.operands[0].owner
     return source not in operators
-
-
-def _left(value: SSAValue, merged: Mapping[Operation, Operation]) -> SSAValue:
-    """What is left of a value."""
-    if isinstance(value, OpResult) and value.op in merged:
-        return merged[value.op].results[value.index]
-    return value
-
-
-def _merge_equal(block: Block) -> dict[Operation, Operation]:
-    """Compute once what several operations compute; the one that is left of each."""
-    known: dict[object, Operation] = {}
-    merged: dict[Operation, Operation] = {}
-    for op in list(block.ops):
-        if op.regions or isinstance(op, ReturnOp):
-            continue
-        types = tuple(result.type for result in op.results)
-        key = op.name, tuple(op.operands), tuple(sorted_items(op)), types
-        first = known.setdefault(key, op)
-        if first is not op:
-            merged[op] = first
-            Rewriter.replace_op(op, [], first.results)
-    return merged
-
-
-def sorted_items(op: Operation) -> list[tuple[str, object]]:
-    """Properties and attributes of an operation, by name."""
-    return sorted({**op.properties, **op.attributes}.items(), key=lambda item: item[0])
 
 
 def inline_pieces(module: ModuleOp) -> None:

@@ -102,21 +102,14 @@ class Numbers:
 
     def function(self, name: FunctionName, x: Term) -> Term:
         """A function of one number."""
-        return self.steps.unary(_builder(name), self.tensor(x))
-
-
-def _builder(name: FunctionName) -> type[kernel.UnaryOp]:
-    return FUNCTIONS[name] if name in FUNCTIONS else kernel.ROW_OPS[name]
+        return self.steps.unary(FUNCTIONS[name], self.tensor(x))
 
 
 FUNCTIONS: dict[str, type[kernel.UnaryOp]] = {
-    "exp": kernel.ExpOp,
-    "log": kernel.LogOp,
-    "sqrt": kernel.SqrtOp,
-    "rsqrt": kernel.RsqrtOp,
-    "sigmoid": kernel.SigmoidOp,
-    "tanh": kernel.TanhOp,
+    **{op.name.removeprefix("kernel."): op for op in kernel.FUNCTION_OPS},
+    **kernel.ROW_OPS,
 }
+"""Operators on one tensor without parameters, by mnemonic, and those made from rows."""
 
 
 class Duals:

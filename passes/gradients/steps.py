@@ -8,8 +8,9 @@ from xdsl.dialects.builtin import TensorType, f32
 from xdsl.ir import Attribute, Block, Operation, SSAValue
 
 from mirage_mlir.dialects import kernel
+from mirage_mlir.equivalence.merging import sorted_items
 
-Known: TypeAlias = tuple[str, tuple[SSAValue, ...], tuple[tuple[str, Attribute], ...], Attribute]
+Known: TypeAlias = tuple[str, tuple[SSAValue, ...], tuple[tuple[str, object], ...], Attribute]
 """By what two operators are the same: name, operands, attributes, type."""
 
 
@@ -142,5 +143,4 @@ class Steps:
 
 
 def _key(op: Operation) -> Known:
-    properties = tuple(sorted(op.properties.items()))
-    return op.name, tuple(op.operands), properties, op.results[0].type
+    return op.name, tuple(op.operands), tuple(sorted_items(op)), op.results[0].type

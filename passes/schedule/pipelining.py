@@ -250,7 +250,7 @@ def copies_first(ops: Sequence[Operation], copies: Sequence[IssueCopiesOp] = ())
 
 
 def touches_device_memory(ops: Sequence[Operation]) -> bool:
-    """Whether `ops` read tiles that stayed in device memory, or write any."""
+    """Whether `ops` read tiles in place, from device memory, or write any."""
     return any(
         isinstance(op, threadblock.StoreOp)
         or any(isinstance(layout_of(value), GlobalAttr) for value in op.operands)
