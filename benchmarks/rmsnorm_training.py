@@ -122,6 +122,8 @@ class Bench:
     def __init__(self, torch: Any, replays: int) -> None:
         self.torch = torch
         self.replays = replays
+        self.stream = torch.cuda.Stream()
+        """Of all that is timed: autograd goes back in the stream of the forward pass."""
 
     def inputs(self, case: Case) -> list[Any]:
         """Fresh random rows, a weight, and for the way back a gradient."""
@@ -159,7 +161,8 @@ class Bench:
         if case.way == FORWARD:
             return peer
         kept: dict[int, tuple[Any, ...]] = {}
-        with torch.enable_grad():
+        self.stream.wait_stream(torch.cuda.current_stream())
+        with torch.enable_grad(), torch.cuda.stream(self.stream):
             for x, weight, _ in sets:
                 leaves = x.detach().requires_grad_(), weight.detach().requires_grad_()
                 kept[x.data_ptr()] = peer(*leaves), leaves
@@ -179,11 +182,12 @@ class Bench:
         for name, peer in peers(case, self.torch).items():
             try:
                 call = self.call_of(case, peer, sets)
-                call(*sets[0])
+                with self.torch.cuda.stream(self.stream):
+                    call(*sets[0])
                 calls[name] = call
             except Exception as problem:
                 failed[name] = f"{type(problem).__name__}: {problem}"[:200]
-        times = gpu.graph_times(self.torch, calls, sets, self.replays)
+        times = gpu.graph_times(self.torch, calls, sets, self.replays, self.stream)
         return {
             **asdict(case),
             "error": error,
