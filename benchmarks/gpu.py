@@ -50,9 +50,7 @@ def set_count(bytes_per_set: int) -> int:
     return max(2, math.ceil(SETS_OVER_L2 * L2_BYTES / bytes_per_set))
 
 
-def capture(
-    torch: Any, call: Call, sets: Sequence[Tensors], stream: Any = None
-) -> tuple[Any, int]:
+def capture(torch: Any, call: Call, sets: Sequence[Tensors], stream: Any = None) -> tuple[Any, int]:
     """
     A CUDA graph of calls that rotate over `sets`, and their number.
 
