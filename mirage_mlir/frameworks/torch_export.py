@@ -5,6 +5,7 @@ import re
 import warnings
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
 from importlib import import_module
 from typing import Any
 
@@ -167,12 +168,18 @@ def _export(program: Program, tensors: tuple[Any, ...]) -> Any:
         except symbolic_shapes.GuardOnDataDependentSymNode as error:
             message = "the function decides by the values of tensors, which a program does not know"
             raise UnsupportedOperation(Diagnostic(Severity.ERROR, message, *_Lines.last)) from error
-        table = torch.export.default_decompositions()
-        for name in HANDLERS:
-            packet, _, overload = name.partition(".")
-            if overload:
-                table.pop(getattr(getattr(torch.ops.aten, packet), overload), None)
-        return exported.run_decompositions(table)
+        return exported.run_decompositions({**_decompositions()})
+
+
+@cache
+def _decompositions() -> dict[Any, Any]:
+    """What torch takes apart: all that it can, but operators that have handlers."""
+    table = torch.export.default_decompositions().materialize()
+    for name in HANDLERS:
+        packet, _, overload = name.partition(".")
+        if overload:
+            table.pop(getattr(getattr(torch.ops.aten, packet), overload), None)
+    return table
 
 
 def argument_names(program: Program, leaves: Sequence[Any], structure: Any) -> list[str]:

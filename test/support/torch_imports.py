@@ -36,17 +36,17 @@ def interpreted(function: Callable[..., Any], *args: Any, exact: bool = True) ->
     return [made[result.kernel] for result in call.results if result.kernel is not None]
 
 
+def same(found: Any, wanted: Any) -> bool:
+    """Whether an array and a tensor are one, but for constants of a program, which are f32."""
+    close = {"rtol": 2e-6, "atol": 2e-6, "equal_nan": True}
+    return found.shape == tuple(wanted.shape) and np.allclose(found, wanted.double(), **close)
+
+
 def agrees(function: Callable[..., Any], *args: Any) -> bool:
-    """Whether the program computes what torch does, in float64."""
+    """Whether the program computes what torch does, in float64; it returns a list."""
     torch = package("torch")
-    double = [each.double() if each.is_floating_point() else each for each in args]
+    double = [each.double() for each in args]
     with torch.no_grad():
         wanted = function(*double)
-    wanted = [wanted] if isinstance(wanted, torch.Tensor) else [*wanted]
-    found = interpreted(function, *args)
-    return all(
-        made.shape == tuple(each.shape)
-        # Constants of a program are f32.
-        and np.allclose(made, each.double().numpy(), rtol=2e-6, atol=2e-6, equal_nan=True)
-        for made, each in zip(found, wanted, strict=True)
-    )
+    pairs = zip(interpreted(function, *args), wanted, strict=True)
+    return all(same(*pair) for pair in pairs)

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from optional_packages import package
-from torch_imports import agrees, imported, interpreted
+from torch_imports import agrees, imported, interpreted, same
 
 import mirage_mlir as mi
 
@@ -23,22 +23,28 @@ FUNCTIONS: dict[str, Callable[[Torch, Any], Any]] = {
     "gelu": lambda torch, x: torch.nn.functional.gelu(x),
     "gelu_tanh": lambda torch, x: torch.nn.functional.gelu(x, approximate="tanh"),
     "clamp": lambda torch, x: x.clamp(-1, 1) + x.clamp(min=0) + x.clamp_max(0.5),
-    "activations": lambda torch, x: torch.nn.functional.relu6(x)
-    + torch.nn.functional.leaky_relu(x)
-    + torch.nn.functional.hardswish(x),
+    "activations": lambda torch, x: (
+        torch.nn.functional.relu6(x)
+        + torch.nn.functional.leaky_relu(x)
+        + torch.nn.functional.hardswish(x)
+    ),
     "extrema": lambda torch, x: torch.maximum(x, x * 2) - torch.minimum(x, -x),
     "sums": lambda torch, x: x.sum(-1) + x.mean(1) + x.sum() + x.mean() + x.sum((0, 1)),
     "reductions": lambda torch, x: x.amax(1) + x.amin(1) + x.max() + x.min() + x.max(1).values,
     "variances": lambda torch, x: x.var(1) + x.std(1, unbiased=False) + x.var(),
-    "variance_and_mean": lambda torch, x: torch.var_mean(x, 1, keepdim=True),
+    "variance_and_mean": lambda torch, x: torch.stack(torch.var_mean(x, 1, keepdim=True)),
     "norms": lambda torch, x: x.norm(dim=1) + x.norm(p=1, dim=1) + x.logsumexp(1),
     "normalize": lambda torch, x: torch.nn.functional.normalize(x, dim=-1),
     "softmax": lambda torch, x: x.softmax(-1) + x.softmax(0) + x.log_softmax(-1),
-    "layer_norm": lambda torch, x: torch.nn.functional.layer_norm(x, (8,), x[0], x[1])
-    + torch.nn.functional.layer_norm(x, (4, 8))
-    + torch.nn.functional.layer_norm(x, (8,), None, x[1]),
-    "rms_norm": lambda torch, x: torch.nn.functional.rms_norm(x, (8,), x[0], 1e-3)
-    + torch.nn.functional.rms_norm(x, (4, 8), eps=1e-2),
+    "layer_norm": lambda torch, x: (
+        torch.nn.functional.layer_norm(x, (8,), x[0], x[1])
+        + torch.nn.functional.layer_norm(x, (4, 8))
+        + torch.nn.functional.layer_norm(x, (8,), None, x[1])
+    ),
+    "rms_norm": lambda torch, x: (
+        torch.nn.functional.rms_norm(x, (8,), x[0], 1e-3)
+        + torch.nn.functional.rms_norm(x, (4, 8), eps=1e-2)
+    ),
     "cumsum": lambda torch, x: x.cumsum(1),
     "views": lambda torch, x: x.view(2, 2, 8).permute(1, 0, 2).reshape(4, 8).t()[1:5, ::2],
     "shapes": lambda torch, x: x.unsqueeze(0).squeeze(0).flatten().unflatten(0, (8, 4)).mT,
@@ -54,8 +60,8 @@ FUNCTIONS: dict[str, Callable[[Torch, Any], Any]] = {
     "causal": lambda torch, x: (
         (x @ x.T).masked_fill(torch.ones(4, 4).tril() == 0, float("-inf")).softmax(-1)
     ),
-    "added_mask": lambda torch, x: (
-        ((x @ x.T) + torch.full((4, 4), float("-inf")).triu(1)).softmax(-1)
+    "added_mask": lambda torch, x: ((x @ x.T) + torch.full((4, 4), float("-inf")).triu(1)).softmax(
+        -1
     ),
     "indices": lambda torch, x: x * torch.arange(8) + 2 * torch.arange(4)[:, None],
     "steps": lambda torch, x: x * torch.arange(1, 9) + torch.arange(8, 0, -1),
@@ -67,31 +73,38 @@ FUNCTIONS: dict[str, Callable[[Torch, Any], Any]] = {
     "outer": lambda torch, x: torch.outer(x[0], x[1]) + torch.einsum("a,b->ab", x[0], x[1]),
     "batches": lambda torch, x: x.view(2, 2, 8) @ x.view(1, 4, 8).mT,
     "gated": lambda torch, x: torch.nn.functional.glu(x),
-    "two_results": lambda torch, x: (x + 1, x[0].exp()),
 }
 
 
-@pytest.mark.parametrize("name", FUNCTIONS)
-def test_functions(name: str) -> None:
+@pytest.mark.parametrize("group", range(4))
+def test_functions(group: int) -> None:
+    """Several in one program: an export takes longer than what it exports."""
     torch = package("torch")
     x = torch.randn(4, 8, generator=torch.Generator().manual_seed(3))
-    assert agrees(lambda each: FUNCTIONS[name](torch, each), x)
+    names = [*FUNCTIONS][group::4]
+
+    def program(x: Any) -> list[Any]:
+        return [FUNCTIONS[name](torch, x) for name in names]
+
+    wanted = program(x.double())
+    found = interpreted(program, x)
+    assert [name for name, *pair in zip(names, found, wanted, strict=True) if not same(*pair)] == []
 
 
-def in_place(x: Any) -> Any:
+def in_place(x: Any) -> list[Any]:
     y = x * 2
     y[:, 0] = 1
     y[1] += 2
     y.mul_(3).relu_()
     y[:, 2:4] = x[:, :2]
-    return y
+    return [y]
 
 
 def test_changes_of_what_the_function_made() -> None:
     assert agrees(in_place, package("torch").randn(4, 8))
 
 
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=6, deadline=None)
 @given(data=st.data())
 def test_random_programs(data: st.DataObject) -> None:
     """Each step takes any of the values before, all of which have one shape."""
@@ -109,7 +122,7 @@ def test_random_programs(data: st.DataObject) -> None:
         "clamped": lambda a, b: torch.maximum(a, b).clamp(-2, 2),
         "cast": lambda a, b: a.to(a.dtype) - b.var(-1, keepdim=True),
     }
-    count = data.draw(st.integers(2, 6))
+    count = data.draw(st.integers(4, 10))
     chosen = [
         (
             data.draw(st.sampled_from(sorted(steps))),
@@ -133,8 +146,7 @@ DTYPES = {"float16": 2e-3, "bfloat16": 1.6e-2, "float32": 1e-5}
 
 
 @pytest.mark.parametrize("dtype", DTYPES)
-@pytest.mark.parametrize("case", ["plain", "causal", "mask", "mask_of_heads", "bias", "scale"])
-def test_attention_of_groups(dtype: str, case: str) -> None:
+def test_attention_of_groups(dtype: str) -> None:
     """Against torch in float64, with the rounding of a GPU."""
     torch = package("torch")
     generator = torch.Generator().manual_seed(1)
@@ -145,25 +157,25 @@ def test_attention_of_groups(dtype: str, case: str) -> None:
     )
     mask = torch.rand(2, 4, 6, 5, generator=generator) > 0.3
     mask[..., 0] = True
-    options: dict[str, dict[str, Any]] = {
-        "plain": {},
-        "causal": {"is_causal": True},
-        "mask": {"attn_mask": mask[0, 0]},
-        "mask_of_heads": {"attn_mask": mask},
-        "bias": {"attn_mask": mask[:, :1].to(kind)},
-        "scale": {"scale": 0.3},
-    }
 
-    def attention(*tensors: Any) -> Any:
-        extra = {**options[case]}
-        if extra.get("attn_mask") is not None and extra["attn_mask"].is_floating_point():
-            extra["attn_mask"] = extra["attn_mask"].to(tensors[0].dtype)
+    def attention(q: Any, k: Any, v: Any, mask: Any) -> list[Any]:
+        options: list[dict[str, Any]] = [
+            {},
+            {"is_causal": True},
+            {"attn_mask": mask[0, 0]},
+            {"attn_mask": mask},
+            {"attn_mask": mask[:, :1].to(q.dtype)},
+            {"attn_mask": mask.to(q.dtype)},
+            {"scale": 0.3},
+        ]
         function = torch.nn.functional.scaled_dot_product_attention
-        return function(*tensors, enable_gqa=True, **extra)
+        shared = [function(q, k, v, enable_gqa=True, **each) for each in options]
+        return [*shared, function(q[:, :2], k, v, is_causal=True)]
 
-    (found,) = interpreted(attention, q, k, v, exact=False)
-    wanted = attention(q.double(), k.double(), v.double())
-    assert torch.dist(torch.from_numpy(found).double(), wanted) <= DTYPES[dtype] * wanted.norm()
+    found = interpreted(attention, q, k, v, mask, exact=False)
+    wanted = attention(q.double(), k.double(), v.double(), mask)
+    for made, each in zip(found, wanted, strict=True):
+        assert torch.dist(torch.from_numpy(made).double(), each) <= DTYPES[dtype] * each.norm()
 
 
 def test_types_are_promoted_as_torch_does() -> None:
