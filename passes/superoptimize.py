@@ -12,11 +12,10 @@ from xdsl.rewriter import Rewriter
 from mirage_mlir.diagnostics import remark
 from mirage_mlir.dialects.candidate import CandidateAttr, describe, program_of
 from mirage_mlir.dialects.target import settle_target
-from mirage_mlir.equivalence.check import BUDGET
+from mirage_mlir.effort import MAX_KERNELS, VERIFY_BUDGET, Effort
 from mirage_mlir.interruption import deferred
 from mirage_mlir.passes.frontend.check import check
 from mirage_mlir.passes.frontend.correspondence import Correspondence
-from mirage_mlir.passes.frontend.effort import MAX_KERNELS, Effort
 from mirage_mlir.passes.frontend.explained import explained
 from mirage_mlir.passes.frontend.inline import Flat, called_pieces, flattened, pieces_of
 from mirage_mlir.passes.frontend.kept import (
@@ -158,7 +157,7 @@ class SuperoptimizePass(ModulePass):
     jobs: int = 1
     """How many processes search; the result is the same for any number."""
 
-    verify_budget: float = BUDGET
+    verify_budget: float = VERIFY_BUDGET
     """Seconds that random tests of one piece may take: of large programs only pieces are taken that
     are proved or tested."""
 

@@ -7,7 +7,7 @@ from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.passes import ModulePass
 
-from mirage_mlir.equivalence.check import BUDGET
+from mirage_mlir.effort import VERIFY_BUDGET
 from mirage_mlir.interruption import deferred
 from mirage_mlir.passes.frontend.whole import MAX_OPERATORS
 from mirage_mlir.passes.kernel_decompose import KernelDecomposePass
@@ -46,7 +46,7 @@ class SuperoptimizePipeline(Pipeline, SuperoptimizePass):
     top_k: int = 1
     """How many results to keep: the others follow as `@NAME__candidate_<i>`."""
 
-    verify_budget: float = BUDGET
+    verify_budget: float = VERIFY_BUDGET
     """Seconds that random tests of a result may take; above it normal forms have to prove it."""
 
     allow_unverified: bool = False

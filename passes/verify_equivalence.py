@@ -17,12 +17,11 @@ from mirage_mlir.dialects.candidate import (
     mark_unverified,
     unmark,
 )
+from mirage_mlir.effort import MOST_CANDIDATES, VERIFY_BUDGET, check_between
 from mirage_mlir.equivalence import EquivalenceReport, Verdict, check_equivalence
-from mirage_mlir.equivalence.check import BUDGET
 from mirage_mlir.equivalence.comparison_report import Comparison, Noted, not_noted
 from mirage_mlir.equivalence.parts import PartVerifier
 from mirage_mlir.equivalence.random_tests import LANES, MOST_LANES
-from mirage_mlir.passes.frontend.effort import MOST_CANDIDATES, check_between
 from mirage_mlir.passes.frontend.inline import inline_pieces
 from mirage_mlir.passes.frontend.kept import free_name, functions_to_search, rank_as, unrank
 from mirage_mlir.progress import Progress
@@ -93,7 +92,7 @@ class VerifyEquivalencePass(ModulePass):
     seed: int = 0
     """Of all random numbers; the same seed gives the same report."""
 
-    budget: float = BUDGET
+    budget: float = VERIFY_BUDGET
     """Seconds that random tests may take; above it normal forms have to prove equality."""
 
     top_k: int = 1

@@ -1,8 +1,12 @@
 """What holds for every test."""
 
 import gc
+import os
 
 from hypothesis import settings
+
+# What one test compiled must not answer another; tests of the cache have folders of their own.
+os.environ["MIRAGE_CACHE_DIR"] = "off"
 
 # Modules refer to themselves in circles, and searches make millions of small values: a worker
 # would spend a sixth of its time on looking for garbage among what it keeps.

@@ -18,6 +18,7 @@ config.excludes = ["Inputs", "workloads"]
 config.test_source_root = os.path.dirname(__file__)
 # Output beside no source: a read-only checkout can be tested, and git sees nothing.
 config.test_exec_root = os.path.join(os.path.dirname(config.test_source_root), "build", "lit")
+config.environment["MIRAGE_CACHE_DIR"] = "off"
 # The tools of this environment first, so that lit works without activating it.
 config.environment["PATH"] = os.pathsep.join(
     [tool_server.start(), os.path.dirname(sys.executable), os.environ["PATH"]]

@@ -14,7 +14,7 @@ from xdsl.utils.exceptions import DiagnosticException
 
 from mirage_mlir.diagnostics import collect_remarks
 from mirage_mlir.driver.source import functions, parse_program
-from mirage_mlir.passes.frontend.effort import Effort
+from mirage_mlir.effort import Effort
 from mirage_mlir.passes.superoptimize import candidates
 
 ROOT = Path(__file__).parents[2]

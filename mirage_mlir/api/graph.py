@@ -13,11 +13,10 @@ from mirage_mlir.api.elementwise import ElementwiseOperators
 from mirage_mlir.api.options import checked
 from mirage_mlir.api.reductions import Reductions
 from mirage_mlir.api.tensor import Tensor
-from mirage_mlir.driver.optimize import optimize
+from mirage_mlir.driver.kept import compiled
 from mirage_mlir.driver.options import Options
 from mirage_mlir.driver.source import text_of
 from mirage_mlir.driver.types import element_attribute
-from mirage_mlir.passes.gradients.backward import backward
 from mirage_mlir.runtime.element_types import ElementType, element_type_of
 from mirage_mlir.runtime.kernel import CompiledKernel
 from mirage_mlir.targets.target import DEFAULT_CHIPS, DEFAULT_TARGET
@@ -39,7 +38,7 @@ class SearchOptions(TypedDict, total=False):
     top_k: int
     """How many candidates are timed; 8 unless given."""
     cache: bool
-    """Keep on disk what was found by timing, and use what was kept; yes unless given."""
+    """Keep on disk what was found, and use what was kept; yes unless given."""
     f32: str
     """What products of f32 are: 3xtf32, as precise as f32 and the default, or tf32."""
     allow_unverified: bool
@@ -139,6 +138,8 @@ class KernelGraph(ElementwiseOperators, Reductions):
             ValueError: no output was marked, or one of `inputs` is no input of this graph.
             DiagnosticException: an operator has no gradient.
         """
+        from mirage_mlir.passes.gradients.backward import backward
+
         values = [self._value(tensor) for tensor in inputs] or [*self._block.args]
         for value in values:
             if value not in self._block.args:
@@ -177,7 +178,7 @@ class KernelGraph(ElementwiseOperators, Reductions):
             DiagnosticException: the program cannot be compiled; the message says where and why.
         """
         chosen = options_of(target, options)
-        return CompiledKernel(optimize(self.to_module(), self.name, chosen).artifact)
+        return CompiledKernel(compiled(self.to_module(), self.name, chosen))
 
     def _tensor(self, value: SSAValue) -> Tensor:
         return Tensor(self, value)

@@ -10,8 +10,7 @@ from xdsl.dialects.builtin import ModuleOp
 from mirage_mlir.api.graph import KernelGraph, SearchOptions, options_of
 from mirage_mlir.api.options import checked
 from mirage_mlir.dialects.target import resolve_target
-from mirage_mlir.driver.as_written import compile_as_written
-from mirage_mlir.driver.optimize import optimize
+from mirage_mlir.driver.kept import compiled
 from mirage_mlir.driver.source import functions, parse_program
 from mirage_mlir.runtime.kernel import CompiledKernel
 from mirage_mlir.targets.target import DEFAULT_TARGET
@@ -53,6 +52,9 @@ def compile_file(
         ValueError: it does not say which function is meant, or has none.
         DiagnosticException: it is no valid program, or cannot be compiled.
     """
+    # Who takes a kernel from the cache does not load the compiler.
+    from mirage_mlir.driver.as_written import compile_as_written
+
     module, name = _read(path, function)
     options = {"compile_for": compile_for, "pack": pack}
     known = checked(options, {"compile_for": Sequence[str] | None, "pack": bool})
@@ -83,7 +85,7 @@ def superoptimize_file(
     module, name = _read(path, function)
     asked = checked({"target": target}, {"target": str | None})["target"]
     chosen = resolve_target(module, asked, "superoptimize_file").name
-    return CompiledKernel(optimize(module, name, options_of(chosen, options)).artifact)
+    return CompiledKernel(compiled(module, name, options_of(chosen, options)))
 
 
 def _read(path: str | os.PathLike[str], function: str | None) -> tuple[ModuleOp, str]:

@@ -1,17 +1,23 @@
 """
-What was found by timing, kept on disk: one small JSON file for each program, GPU and option.
+What was found, kept on disk: artifacts of whole compiles, and in JSON what was found by timing.
 
 Several processes may write at once: a file appears whole or not at all, and the last one stays. A
 file that cannot be read or is damaged counts as none. The folder is MIRAGE_CACHE_DIR, or
-`mirage_mlir` in XDG_CACHE_HOME, or in `~/.cache`; it may be deleted at any time.
+`mirage_mlir` in XDG_CACHE_HOME, or in `~/.cache`; "off" stands for none. It may be deleted at any
+time. Where its files are larger than MIRAGE_CACHE_BYTES, those go that were not used for longest.
 """
 
+import fcntl
 import hashlib
 import json
 import os
-from collections.abc import Mapping
+from collections.abc import Generator, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass
+from functools import cache
+from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
+from time import time
 from typing import cast
 
 from mirage_mlir import __version__
@@ -23,15 +29,65 @@ FORMAT = 1
 MOST_BYTES = 2**26
 """Of an entry: 2000 kernels in text have a tenth of that."""
 
-FOLDER_VARIABLE = "MIRAGE_CACHE_DIR"
+FOLDER_VARIABLE, SIZE_VARIABLE = "MIRAGE_CACHE_DIR", "MIRAGE_CACHE_BYTES"
+
+OFF = "off"
+
+DEFAULT_BYTES = 1 << 30
+"""Of all files: some 10,000 artifacts."""
+
+LEFT_BEHIND = 3600.0
+"""Seconds after which half a file is that of a process that was killed."""
+
+ARTIFACT, TIMINGS = ".mirage", ".json"
+"""How the names of the two kinds of entries end."""
+
+TOOLS = ("xdsl", "numba-cuda-mlir", "nvidia-cuda-nvcc", "z3-solver")
+"""The packages that decide, with our own code, what a compile gives."""
 
 
-def cache_folder() -> Path:
-    """Where entries are kept."""
-    if chosen := os.environ.get(FOLDER_VARIABLE):
+def cache_folder() -> Path | None:
+    """Where entries are kept; None where nothing is to be."""
+    chosen = os.environ.get(FOLDER_VARIABLE)
+    if chosen == OFF:
+        return None
+    if chosen:
         return Path(chosen)
     base = os.environ.get("XDG_CACHE_HOME")
     return (Path(base) if base else Path.home() / ".cache") / "mirage_mlir"
+
+
+def cache_bytes() -> int:
+    """The size of all files up to which nothing is removed."""
+    try:
+        return max(0, int(os.environ.get(SIZE_VARIABLE, "")))
+    except ValueError:
+        return DEFAULT_BYTES
+
+
+@cache
+def code_version() -> str:
+    """
+    What the code is that compiles: versions of packages, and the state of our own files.
+
+    A checkout changes without its version; times and sizes of its files tell.
+    """
+    root = Path(__file__).parents[1]
+    digest = hashlib.sha256(__version__.encode())
+    for folder in (root, root / "dialects", root / "passes"):
+        for path in sorted(folder.rglob("*.py")):
+            state = path.stat()
+            digest.update(f"{path.name} {state.st_size} {state.st_mtime_ns}".encode())
+    for name in TOOLS:
+        digest.update(f"{name} {_installed(name)}".encode())
+    return digest.hexdigest()
+
+
+def _installed(name: str) -> str:
+    try:
+        return version(name)
+    except PackageNotFoundError:
+        return "none"
 
 
 @dataclass(frozen=True)
@@ -47,7 +103,7 @@ class Key:
 
     def digest(self) -> str:
         """The name of the entry's file."""
-        fields = {**asdict(self), "format": FORMAT, "version": __version__}
+        fields = {**asdict(self), "format": FORMAT, "version": code_version()}
         return hashlib.sha256(json.dumps(fields, sort_keys=True).encode()).hexdigest()
 
 
@@ -57,8 +113,74 @@ class Cache:
 
     folder: Path | None
 
-    def _path(self, key: Key) -> Path | None:
-        return None if self.folder is None else self.folder / f"{key.digest()}.json"
+    def _path(self, key: Key, ending: str = TIMINGS) -> Path | None:
+        return None if self.folder is None else self.folder / f"{key.digest()}{ending}"
+
+    def files(self) -> Iterator[Path]:
+        """All entries, in the order of their names."""
+        if self.folder is not None:
+            for ending in (ARTIFACT, TIMINGS):
+                yield from sorted(self.folder.glob(f"*{ending}"))
+
+    def artifact(self, key: Key) -> bytes | None:
+        """What was kept with `keep`; None where nothing was, or it cannot be read."""
+        path = self._path(key, ARTIFACT)
+        try:
+            data = None if path is None else path.read_bytes()
+            if path is not None:
+                os.utime(path)
+        except OSError:
+            return None
+        return data
+
+    def keep(self, key: Key, artifact: bytes) -> None:
+        """Keep an artifact; where the folder cannot be written nothing is kept."""
+        if (path := self._path(key, ARTIFACT)) is not None:
+            self._write(path, artifact)
+
+    @contextmanager
+    def locked(self, key: Key) -> Generator[None]:
+        """
+        While others who compile the same wait; the lock of a process that ends is free.
+
+        Where the folder cannot be written, or its file system has no locks, nobody waits.
+        """
+        path = self._path(key, ".lock")
+        try:
+            assert path is not None
+            path.parent.mkdir(parents=True, exist_ok=True)
+            file = path.open("wb")
+        except (OSError, AssertionError):
+            yield
+            return
+        with file:
+            try:
+                fcntl.flock(file, fcntl.LOCK_EX)
+            except OSError:
+                pass
+            yield
+
+    def _write(self, path: Path, data: bytes) -> None:
+        try:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            write_whole(path, data)
+            self._shrink()
+        except OSError:
+            # A cache is a convenience: the result is there without it.
+            return
+
+    def _shrink(self) -> None:
+        """Remove what was not used for longest until the rest is small enough."""
+        for part in () if self.folder is None else self.folder.glob(".*.part"):
+            if time() - part.stat().st_mtime > LEFT_BEHIND:
+                part.unlink(missing_ok=True)
+        states = [(path, path.stat()) for path in self.files()]
+        excess = sum(state.st_size for _, state in states) - cache_bytes()
+        for path, state in sorted(states, key=lambda pair: pair[1].st_mtime_ns):
+            if excess <= 0:
+                return
+            path.unlink(missing_ok=True)
+            excess -= state.st_size
 
     def get(self, key: Key) -> dict[str, object] | None:
         """The entry of `key`; None where there is none, or no whole one."""
@@ -80,12 +202,7 @@ class Cache:
         data = json.dumps({"sha256": _digest(entry), "entry": entry}, indent=1)
         if len(data) > MOST_BYTES:
             return
-        try:
-            path.parent.mkdir(parents=True, exist_ok=True)
-            write_whole(path, data.encode())
-        except OSError:
-            # A cache is a convenience: the result is there without it.
-            return
+        self._write(path, data.encode())
 
 
 def _checked(wrapped: object) -> dict[str, object] | None:

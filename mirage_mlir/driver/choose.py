@@ -17,8 +17,8 @@ from xdsl.utils.exceptions import DiagnosticException
 from mirage_mlir.diagnostics import fail
 from mirage_mlir.driver.compile import CompiledFunction, Seconds, compile_function
 from mirage_mlir.driver.source import alone, text_of
+from mirage_mlir.effort import VERIFY_BUDGET
 from mirage_mlir.equivalence import EquivalenceReport, Verdict
-from mirage_mlir.equivalence.check import BUDGET
 from mirage_mlir.equivalence.parts import Pairs, PartVerifier
 from mirage_mlir.progress import Progress
 from mirage_mlir.search.report import SearchReport
@@ -74,7 +74,7 @@ class Chooser:
     """Whether kernels read packed copies of constant inputs."""
     unverified: bool = False
     """Whether an offer may be taken that is not verified, where none is."""
-    verify_budget: float = BUDGET
+    verify_budget: float = VERIFY_BUDGET
     """Seconds that random tests of one offer may take."""
     _offers: list[Offer] = field(default_factory=list[Offer])
 

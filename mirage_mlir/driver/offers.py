@@ -9,8 +9,8 @@ from xdsl.dialects.builtin import ModuleOp, StringAttr
 from mirage_mlir.dialects.candidate import candidate_of, kept_programs, unmark
 from mirage_mlir.driver.choose import Offer
 from mirage_mlir.driver.source import alone, compiler_context
+from mirage_mlir.effort import Effort
 from mirage_mlir.passes.frontend.check import check
-from mirage_mlir.passes.frontend.effort import Effort
 from mirage_mlir.passes.frontend.kept import unrank
 from mirage_mlir.passes.partition_program import PartitionProgramPass
 from mirage_mlir.passes.superoptimize import SuperoptimizePass

@@ -2,8 +2,7 @@
 
 from dataclasses import dataclass
 
-from mirage_mlir.equivalence.check import BUDGET
-from mirage_mlir.passes.frontend.effort import MAX_KERNELS, Effort
+from mirage_mlir.effort import MAX_KERNELS, VERIFY_BUDGET, Effort
 from mirage_mlir.passes.frontend.precision import AS_F32, check_precision
 from mirage_mlir.targets.target import DEFAULT_CHIPS, DEFAULT_TARGET, target_named
 
@@ -34,12 +33,12 @@ class Options:
     top_k: int = 8
     """How many candidates are timed."""
     cache: bool = True
-    """Keep on disk what was found by timing, and use what was kept."""
+    """Keep on disk what was found, and use what was kept."""
     f32: str = AS_F32
     """What products of f32 are: 3xtf32, as precise as f32, or tf32."""
     allow_unverified: bool = False
     """Return the best graph where none is verified; it is marked NOT VERIFIED everywhere."""
-    verify_budget: float = BUDGET
+    verify_budget: float = VERIFY_BUDGET
     """Seconds that random tests of a result may take; above it normal forms have to prove it."""
     pack: bool = False
     """Let kernels read copies of constant inputs, packed in the first call, where they can."""

@@ -15,14 +15,12 @@ from dataclasses import dataclass, replace
 
 from xdsl.dialects.func import FuncOp
 
+from mirage_mlir.effort import VERIFY_BUDGET
 from mirage_mlir.equivalence.comparison import CandidateComparison
 from mirage_mlir.equivalence.comparison_report import EquivalenceReport, Verdict
 from mirage_mlir.equivalence.float_gate import Loss
 from mirage_mlir.equivalence.known import Known
 from mirage_mlir.equivalence.random_tests import LANES
-
-BUDGET = 5.0
-"""Seconds of random tests, by shapes, above which normal forms have to do."""
 
 
 def check_equivalence(
@@ -30,7 +28,7 @@ def check_equivalence(
     candidate: FuncOp,
     tests: int = LANES,
     seed: int = 0,
-    budget: float = BUDGET,
+    budget: float = VERIFY_BUDGET,
 ) -> EquivalenceReport:
     """
     Compare two functions of one signature.
@@ -58,7 +56,7 @@ class Verifier:
     reference: FuncOp
     tests: int = LANES
     seed: int = 0
-    budget: float = BUDGET
+    budget: float = VERIFY_BUDGET
 
     def __post_init__(self) -> None:
         self._known = Known(self.reference, self.seed)

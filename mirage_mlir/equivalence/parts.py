@@ -17,7 +17,8 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.dialects.func import FuncOp, ReturnOp
 from xdsl.ir import Block, Operation, Region, SSAValue
 
-from mirage_mlir.equivalence.check import BUDGET, Verifier
+from mirage_mlir.effort import VERIFY_BUDGET
+from mirage_mlir.equivalence.check import Verifier
 from mirage_mlir.equivalence.comparison_report import EquivalenceReport, Tests, Verdict
 from mirage_mlir.equivalence.merging import left_of, merge_equal
 from mirage_mlir.equivalence.printed import printed
@@ -65,7 +66,7 @@ class PartVerifier:
     program: FuncOp
     tests: int = LANES
     seed: int = 0
-    budget: float = BUDGET
+    budget: float = VERIFY_BUDGET
     _known: dict[str, EquivalenceReport] = field(default_factory=dict[str, EquivalenceReport])
     _verifiers: dict[str, Verifier] = field(default_factory=dict[str, Verifier])
     """By the text of what a part stands for."""

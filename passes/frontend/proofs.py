@@ -12,7 +12,8 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.dialects.func import FuncOp, ReturnOp
 from xdsl.ir import Block, Operation, Region, SSAValue
 
-from mirage_mlir.equivalence.check import BUDGET, Verifier
+from mirage_mlir.effort import VERIFY_BUDGET
+from mirage_mlir.equivalence.check import Verifier
 from mirage_mlir.equivalence.comparison_report import EquivalenceReport
 from mirage_mlir.equivalence.printed import printed
 from mirage_mlir.equivalence.symbolic import prove
@@ -36,7 +37,7 @@ class _Written(NamedTuple):
 class PieceProofs:
     """What comparisons of pieces came to; equal pieces are compared once."""
 
-    budget: float = BUDGET
+    budget: float = VERIFY_BUDGET
     """Seconds that random tests of one comparison may take."""
     _known: dict[str, EquivalenceReport] = field(default_factory=dict[str, EquivalenceReport])
     _pieces: dict[str, Verifier] = field(default_factory=dict[str, Verifier])

@@ -6,7 +6,7 @@ import threading
 import pytest
 
 from mirage_mlir import interruption
-from mirage_mlir.passes.frontend.effort import Effort
+from mirage_mlir.effort import Effort
 
 
 def press() -> None:

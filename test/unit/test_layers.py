@@ -8,7 +8,7 @@ ROOT = Path(__file__).parents[2] / "mirage_mlir"
 
 LAYERS = [
     [
-        *("diagnostics", "progress", "interruption", "names", "suggestions", "worker"),
+        *("diagnostics", "effort", "interruption", "names", "progress", "suggestions", "worker"),
         *("float_formats", "shapes", "layouts", "targets", "decisions"),
         *("expr", "field", "operators", "search"),
     ],
@@ -25,12 +25,12 @@ LAYERS = [
     ["tool", "api"],
     ["torch"],
     ["frameworks"],
-    ["opt_main"],
+    ["opt_main", "cache_main"],
 ]
 """Lowest first. An import inside a function may look up (a registry entry, a canonicalizer)."""
 
 WITHOUT_IR = [
-    *("progress", "interruption", "names", "suggestions", "worker"),
+    *("effort", "interruption", "names", "progress", "suggestions", "worker"),
     *("float_formats", "shapes", "layouts", "targets", "decisions"),
     *("expr", "field", "operators", "search"),
 ]

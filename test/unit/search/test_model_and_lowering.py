@@ -18,9 +18,9 @@ from mirage_mlir.decisions.occupancy import resident_blocks
 from mirage_mlir.decisions.schedule import FOLLOWER_BYTES
 from mirage_mlir.dialects import kernel
 from mirage_mlir.driver.source import alone, compiler_context, functions, parse_program
+from mirage_mlir.effort import Effort
 from mirage_mlir.layouts.layout import WARP_THREADS
 from mirage_mlir.passes.analysis.resources import KernelResources, resources_of
-from mirage_mlir.passes.frontend.effort import Effort
 from mirage_mlir.passes.lower_to_nvvm import LowerToNvvmPass
 from mirage_mlir.passes.pipelines import lowering_passes
 from mirage_mlir.passes.superoptimize import Candidate, candidates

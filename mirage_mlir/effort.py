@@ -2,14 +2,18 @@
 
 from dataclasses import dataclass
 from time import perf_counter
+from typing import TYPE_CHECKING
 
 from mirage_mlir import interruption
-from mirage_mlir.equivalence.check import BUDGET
-from mirage_mlir.search.single_kernel.limits import Limits
+
+if TYPE_CHECKING:
+    from mirage_mlir.search.single_kernel.limits import Limits
+
+VERIFY_BUDGET = 5.0
+"""Seconds of random tests, by shapes, above which normal forms have to do."""
 
 MAX_KERNELS = 4
 """Kernels of a plan for one piece of a program: more than three never paid in a workload."""
-
 
 CANDIDATES = 16
 """What a search keeps at least: a candidate may be rejected, or too large to be compiled."""
@@ -47,7 +51,7 @@ class Effort:
     """Processes that search: the result is the same for any number."""
     candidates: int = CANDIDATES
     """Graphs of one kernel, and plans of several, that are kept."""
-    verify_budget: float = BUDGET
+    verify_budget: float = VERIFY_BUDGET
     """Seconds that random tests of a result may take."""
 
     def __post_init__(self) -> None:
@@ -59,8 +63,11 @@ class Effort:
         check_between("jobs", self.jobs, MOST_JOBS)
         check_between("top-k", self.candidates, MOST_CANDIDATES)
 
-    def limits(self) -> Limits:
+    def limits(self) -> "Limits":
         """The limits of a search that starts now."""
+        # Who takes a kernel from the cache does not load the search.
+        from mirage_mlir.search.single_kernel.limits import Limits
+
         later = float("inf") if self.time_limit is None else perf_counter() + self.time_limit
         return Limits(
             later,

@@ -1,0 +1,123 @@
+"""The command `mirage-cache`: what is kept on disk of compiles, and by timing."""
+
+import argparse
+import json
+import os
+import sys
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+from mirage_mlir.driver.cache import ARTIFACT, Cache, cache_bytes, cache_folder
+
+
+@dataclass(frozen=True)
+class Entry:
+    """A file of the cache."""
+
+    key: str
+    kind: str
+    """`artifact` or `timings`."""
+    program: str
+    """The name of the function; empty where the file does not say."""
+    bytes: int
+    used: str
+    """When it was last used or written, in UTC."""
+
+
+def entry_of(path: Path) -> Entry:
+    """What is known of a file."""
+    state = path.stat()
+    used = datetime.fromtimestamp(state.st_mtime, UTC).isoformat(timespec="seconds")
+    kind = "artifact" if path.suffix == ARTIFACT else "timings"
+    return Entry(path.stem, kind, _program(path), state.st_size, used)
+
+
+def _program(path: Path) -> str:
+    from mirage_mlir.runtime.artifact import Artifact, ArtifactError
+
+    if path.suffix != ARTIFACT:
+        return ""
+    try:
+        return Artifact.from_bytes(path.read_bytes()).name
+    except (OSError, ArtifactError):
+        return "(damaged)"
+
+
+def list_entries(cache: Cache, *, as_json: bool) -> None:
+    """Print all entries, those used last first."""
+    entries = sorted(map(entry_of, cache.files()), key=lambda each: each.used, reverse=True)
+    if as_json:
+        print(json.dumps([asdict(each) for each in entries], indent=1))
+        return
+    for each in entries:
+        print(f"{each.key[:12]}  {each.kind:8}  {each.bytes:>9}  {each.used}  {each.program}")
+
+
+def print_statistics(cache: Cache, *, as_json: bool) -> None:
+    """Print where the entries are, how many, and how large."""
+    files = list(cache.files())
+    total = sum(path.stat().st_size for path in files)
+    artifacts = sum(path.suffix == ARTIFACT for path in files)
+    fields = {
+        "folder": None if cache.folder is None else os.fspath(cache.folder),
+        "artifacts": artifacts,
+        "timings": len(files) - artifacts,
+        "bytes": total,
+        "most_bytes": cache_bytes(),
+    }
+    if as_json:
+        print(json.dumps(fields, indent=1))
+    else:
+        print("\n".join(f"{name.replace('_', ' ')}: {value}" for name, value in fields.items()))
+
+
+def clear(cache: Cache, keys: Sequence[str], days: float | None) -> None:
+    """Remove entries: those whose keys begin with one of `keys`, or that were not used for days."""
+    before = None if days is None else datetime.now(UTC) - timedelta(days=days)
+    removed = 0
+    for path in list(cache.files()):
+        used = datetime.fromtimestamp(path.stat().st_mtime, UTC)
+        chosen = not keys or any(path.stem.startswith(key) for key in keys)
+        if chosen and (before is None or used < before):
+            path.unlink(missing_ok=True)
+            removed += 1
+    print(f"removed {removed} {'entry' if removed == 1 else 'entries'}")
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog="mirage-cache",
+        description="What is kept on disk of compiles, so that the next of a program takes none.",
+        epilog="The folder is MIRAGE_CACHE_DIR, by default mirage_mlir in XDG_CACHE_HOME or "
+        "~/.cache; MIRAGE_CACHE_DIR=off keeps nothing. MIRAGE_CACHE_BYTES bounds its size.",
+    )
+    commands = parser.add_subparsers(dest="command", required=True)
+    for name, text in (
+        ("list", "all entries, those used last first"),
+        ("stats", "where they are, how many, and how large"),
+    ):
+        commands.add_parser(name, help=text).add_argument("--json", action="store_true")
+    removal = commands.add_parser("clear", help="remove entries")
+    removal.add_argument("keys", nargs="*", help="how the keys begin of those to remove")
+    removal.add_argument("--older-than", type=float, metavar="DAYS", help="not used for so long")
+    return parser
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run the command; 1 where the folder cannot be used."""
+    given = _parser().parse_args(arguments)
+    cache = Cache(cache_folder())
+    try:
+        match given.command:
+            case "list":
+                list_entries(cache, as_json=given.json)
+            case "stats":
+                print_statistics(cache, as_json=given.json)
+            case _:
+                clear(cache, given.keys, given.older_than)
+    except OSError as error:
+        print(f"mirage-cache: error: {error}", file=sys.stderr)
+        return 1
+    return 0

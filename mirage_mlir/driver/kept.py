@@ -1,0 +1,71 @@
+"""Whole compiles, kept on disk: the second one of a program neither searches nor compiles."""
+
+from dataclasses import asdict
+from typing import TYPE_CHECKING
+
+from xdsl.dialects.builtin import ModuleOp
+
+from mirage_mlir.driver.cache import Cache, Key, cache_folder
+from mirage_mlir.driver.options import Options
+from mirage_mlir.driver.source import alone, function_named, text_of
+from mirage_mlir.runtime.artifact import Artifact
+from mirage_mlir.runtime.manifest import ArtifactError
+
+if TYPE_CHECKING:
+    from mirage_mlir.driver.superoptimize import Superoptimized
+
+SAME_RESULT = ("jobs", "cache")
+"""Options that change no result."""
+
+
+def compiled(module: ModuleOp, name: str, options: Options) -> Artifact:
+    """
+    The artifact of the function `name` of `module`, kept from before or made now.
+
+    Of processes that ask for one at once, one compiles and the others wait. Kept is only what is
+    final: verified, and of a search that nothing cut short. What is found by timing depends on the
+    machine, and is kept elsewhere.
+
+    Raises:
+        ValueError, CudaError, DiagnosticException: as `optimize`.
+    """
+    folder = cache_folder() if options.cache and not options.profile else None
+    cache = Cache(folder)
+    if folder is None:
+        return _optimized(module, name, options).artifact
+    key = _key(module, name, options)
+    if (known := _known(cache, key)) is not None:
+        return known
+    with cache.locked(key):
+        if (known := _known(cache, key)) is not None:
+            return known
+        made = _optimized(module, name, options)
+        if _is_final(made):
+            cache.keep(key, made.artifact.to_bytes())
+        return made.artifact
+
+
+def _key(module: ModuleOp, name: str, options: Options) -> Key:
+    asked = {name: value for name, value in asdict(options).items() if name not in SAME_RESULT}
+    return Key(text_of(alone(function_named(module, name))), "", asked)
+
+
+def _known(cache: Cache, key: Key) -> Artifact | None:
+    """What was kept; None where it is damaged."""
+    data = cache.artifact(key)
+    try:
+        return None if data is None else Artifact.from_bytes(data)
+    except ArtifactError:
+        return None
+
+
+def _optimized(module: ModuleOp, name: str, options: Options) -> "Superoptimized":
+    # Who takes a kernel from the cache does not load the compiler.
+    from mirage_mlir.driver.optimize import optimize
+
+    return optimize(module, name, options)
+
+
+def _is_final(made: "Superoptimized") -> bool:
+    stopped = any(offer.search.stopped for offer in made.offers.values())
+    return not stopped and not made.artifact.unverified
