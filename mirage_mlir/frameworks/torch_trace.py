@@ -4,6 +4,7 @@ import inspect
 import re
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import cache
 from importlib import import_module
@@ -149,13 +150,15 @@ def _decompositions() -> dict[Any, Any]:
 def _argument_names(function: Any, leaves: Sequence[Any], structure: Any) -> Iterator[str]:
     target = function.forward if isinstance(function, torch.nn.Module) else function
     positional: list[str] = []
-    for parameter in inspect.signature(target).parameters.values():
-        if parameter.kind in (parameter.POSITIONAL_ONLY, parameter.POSITIONAL_OR_KEYWORD):
-            positional.append(parameter.name)
+    # What is written in C may say nothing of its arguments.
+    with suppress(ValueError):
+        for parameter in inspect.signature(target).parameters.values():
+            if parameter.kind in (parameter.POSITIONAL_ONLY, parameter.POSITIONAL_OR_KEYWORD):
+                positional.append(parameter.name)
     named, _ = pytree.tree_flatten_with_path(pytree.tree_unflatten([*leaves], structure))
-    for keys, leaf in named:
+    for (kind, first, *path), leaf in named:
         if isinstance(leaf, torch.Tensor):
-            kind, first = keys[:2]
-            is_named = kind.idx == 0 and first.idx < len(positional)
-            root = positional[first.idx] if is_named else pytree.keystr((first,))
-            yield re.sub(r"\W+", "_", root + pytree.keystr(keys[2:])).strip("_")
+            root: str = pytree.keystr((first,))
+            if kind.idx == 0 and first.idx < len(positional):
+                root = positional[int(first.idx)]
+            yield re.sub(r"\W+", "_", root + pytree.keystr(path)).strip("_")
