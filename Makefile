@@ -6,6 +6,8 @@ RUN := $(VENV)/bin
 PYTHON ?= $(shell for python in python3 python3.13 python3.12 python3.11 python; do \
 	$$python -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null \
 	&& echo $$python && break; done)
+# Else each process that a test starts would compile all sources anew: 2 to 5 s of a core.
+unexport PYTHONDONTWRITEBYTECODE
 DEMO := test/workloads/rmsnorm_linear.mlir
 
 .PHONY: help demo test lint types pytest lit docs bench clean

@@ -72,10 +72,6 @@ class FxCall:
         """Whether an operand is a tensor of truth values."""
         return self._importer.is_mask(operand)
 
-    def is_float(self, operand: Any) -> bool:
-        """Whether an operand is a tensor of floating-point numbers."""
-        return self._importer.own_type(operand) is not None
-
     def tensor(self, operand: Any, dtype: ElementType | None = None) -> Tensor:
         """An operand as a tensor of `dtype`, that of the result unless given."""
         return self._importer.tensor(operand, dtype or self.dtype)

@@ -8,14 +8,16 @@ one leaves to the next is a term of a sum or of a maximum. As many run at once a
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Sequence
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from functools import lru_cache
 from itertools import product
 from math import prod
 
 import numpy as np
+from xdsl.ir import SSAValue
 
 from mirage_mlir.dialects import kernel
+from mirage_mlir.dialects.threadblock import Stage
 from mirage_mlir.interpreters.dims import CACHED, Dim, Index, dim_of
 from mirage_mlir.interpreters.domain import A
 from mirage_mlir.interpreters.operators import shape_of
@@ -54,16 +56,25 @@ class Batches:
     def __init__(
         self,
         graph: kernel.GraphDefinedOp,
+        stages: Mapping[SSAValue, Stage],
         loads: Sequence[tuple[tuple[Dim, ...], TileCuts]],
         stores: Sequence[tuple[tuple[int, ...], TileCuts]],
     ):
-        """`loads` has the dimensions of each tensor that is loaded, `stores` results' shapes."""
+        """
+        `stages` says when each value is computed, `loads` the dimensions of each tensor that is
+        loaded, `stores` results' shapes.
+        """
         self._loads = loads
         self._stores = stores
         self._iterations = list(product(*map(range, graph.loop_sizes)))
-        tile = max(prod(shape_of(value)) for op in graph.body.block.ops for value in op.results)
-        self._steps_at_once = max(1, MOST_ELEMENTS // tile)
-        blocks_at_once = max(1, MOST_ELEMENTS // (tile * len(self._iterations)))
+        sizes: dict[bool, int] = {True: 1, False: 1}
+        for value, stage in stages.items():
+            in_loop = stage is Stage.LOOP
+            sizes[in_loop] = max(sizes[in_loop], prod(shape_of(value)))
+        self._steps_at_once = max(1, MOST_ELEMENTS // sizes[True])
+        # A block has a tile of the loop in each iteration, any other tile once.
+        of_block = max(sizes[False], sizes[True] * len(self._iterations))
+        blocks_at_once = max(1, MOST_ELEMENTS // of_block)
         self.classes: list[list[list[int]]] = []
         """For each axis of the grid its blocks; those in one list run at once."""
         for axis, size in enumerate(graph.grid_sizes):

@@ -12,7 +12,6 @@ from math import inf
 from typing import Generic
 
 from xdsl.dialects.builtin import (
-    AnyFloat,
     BFloat16Type,
     DenseArrayBase,
     Float8E4M3FNType,
@@ -108,7 +107,7 @@ def number_of(attribute: Attribute) -> Fraction:
     Raises:
         ValueError: it is not finite, or no float.
     """
-    if not isa(attribute, FloatAttr[AnyFloat]):
+    if not isinstance(attribute, FloatAttr):
         raise ValueError(f"{attribute} is not a float")
     return simplest_rational(attribute.value.data)
 
@@ -121,7 +120,7 @@ def constant(domain: TensorDomain[A], op: Operation, shape: Sequence[int]) -> Te
 def is_lowest(op: Operation) -> bool:
     """Whether the `value` of a constant is -inf, which is below every number."""
     attribute = op.properties["value"]
-    return isa(attribute, FloatAttr[AnyFloat]) and attribute.value.data == -inf
+    return isinstance(attribute, FloatAttr) and attribute.value.data == -inf
 
 
 def integer(op: Operation, name: str) -> int:

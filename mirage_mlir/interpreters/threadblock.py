@@ -96,6 +96,7 @@ class GraphRun(Generic[A]):
                 self.loads[op] = load_cuts(graph, op)
         self.batches = Batches(
             graph,
+            self.stages,
             [(self.sources[op.operands[0]].dims, cuts) for op, cuts in self.loads.items()],
             [
                 (shape_of(output), cuts)

@@ -102,7 +102,7 @@ class Numbers:
 
     def function(self, name: FunctionName, x: Term) -> Term:
         """A function of one number."""
-        return self.steps.unary(FUNCTIONS[name], self.tensor(x))
+        return self.steps.add(FUNCTIONS[name](self.tensor(x)))
 
 
 FUNCTIONS: dict[str, type[kernel.UnaryOp]] = {

@@ -1,6 +1,6 @@
 """Appends the operators of a gradient program, none of them twice."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from math import prod
 from typing import TypeAlias
 
@@ -40,10 +40,6 @@ class Steps:
         self._block.add_op(op)
         self._known[key] = op.results[0]
         return op.results[0]
-
-    def unary(self, make: Callable[[SSAValue], Operation], value: SSAValue) -> SSAValue:
-        """An operator on one value."""
-        return self.add(make(value))
 
     def constant(self, value: float, like: SSAValue) -> SSAValue:
         """`value` in f32, of the rank of `like`, for broadcasting."""

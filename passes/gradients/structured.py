@@ -132,8 +132,8 @@ def _of_norm(
 ) -> Gradients:
     """For `x / sqrt(mean(x^2) + eps) * weight`: by x, and by the weight where there is one."""
     last, g = len(kernel.shape_of(x)) - 1, steps.widen(g)
-    mean = steps.mean(steps.unary(kernel.SquareOp, x), [last])
-    r = steps.unary(kernel.RsqrtOp, steps.plus(mean, steps.constant(op.eps.value.data, mean)))
+    mean = steps.mean(steps.add(kernel.SquareOp(x)), [last])
+    r = steps.add(kernel.RsqrtOp(steps.plus(mean, steps.constant(op.eps.value.data, mean))))
     h = g if weight is None else steps.times(g, steps.widen(weight))
     common = steps.times(steps.mean(steps.times(h, x), [last]), steps.times(r, r))
     by_x = steps.times(r, steps.minus(h, steps.times(x, common)))

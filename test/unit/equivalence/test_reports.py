@@ -41,7 +41,7 @@ def test_candidates_do_not_matter_to_each_other() -> None:
     reference, graph, *_ = functions(parse_program(path.read_text(), path.name))
     wrong = [mutant.function for mutant in mutants(graph, every=7)]
     verifier = Verifier(reference)
-    for candidate in [graph, *wrong[:6], graph, reference.clone()]:
+    for candidate in [graph, *wrong[:3], graph, reference.clone()]:
         assert same(verifier.compare(candidate), check_equivalence(reference, candidate))
 
 
