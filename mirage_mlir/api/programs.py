@@ -12,7 +12,8 @@ from mirage_mlir.api.options import checked
 from mirage_mlir.dialects.target import resolve_target
 from mirage_mlir.driver.as_written import compile_as_written
 from mirage_mlir.driver.optimize import optimize
-from mirage_mlir.driver.source import functions, parse_program
+from mirage_mlir.driver.source import compiler_context, functions, parse_program
+from mirage_mlir.passes.convert_stablehlo_to_kernel import ConvertStablehloToKernelPass
 from mirage_mlir.runtime.kernel import CompiledKernel
 from mirage_mlir.targets.target import DEFAULT_TARGET
 
@@ -70,7 +71,7 @@ def superoptimize_file(
     What `KernelGraph.superoptimize` does, for a program in an MLIR file.
 
     Args:
-        path: a module whose functions hold operators of the kernel dialect.
+        path: a module whose functions hold operators of the kernel dialect, or of StableHLO.
         function: which of its functions, where it has several.
         target: the GPU to search for; if not given the module's `kernel.target`, or H200.
         options: as for `KernelGraph.superoptimize`.
@@ -93,6 +94,7 @@ def _read(path: str | os.PathLike[str], function: str | None) -> tuple[ModuleOp,
     except UnicodeDecodeError as error:
         raise ValueError(f"{os.fspath(path)} is not UTF-8 text") from error
     module = parse_program(text, os.fspath(path))
+    ConvertStablehloToKernelPass().apply(compiler_context(), module)
     names = [found.sym_name.data for found in functions(module)]
     if function is None and len(names) != 1:
         raise ValueError(f"{os.fspath(path)} has {len(names)} functions: {', '.join(names)}")
