@@ -9,6 +9,7 @@ from xdsl.dialects.builtin import ModuleOp
 
 from mirage_mlir.api.graph import KernelGraph, SearchOptions, options_of
 from mirage_mlir.api.options import checked
+from mirage_mlir.bridge.stablehlo_text import BYTECODE, generic_form
 from mirage_mlir.dialects.target import resolve_target
 from mirage_mlir.driver.as_written import compile_as_written
 from mirage_mlir.driver.optimize import optimize
@@ -89,8 +90,10 @@ def superoptimize_file(
 
 def _read(path: str | os.PathLike[str], function: str | None) -> tuple[ModuleOp, str]:
     """The program in a file, and the function that is meant."""
+    data = Path(path).read_bytes()
     try:
-        text = Path(path).read_text(encoding="utf-8")
+        is_bytecode = data.startswith(BYTECODE)
+        text = generic_form(data, os.fspath(path)) if is_bytecode else data.decode()
     except UnicodeDecodeError as error:
         raise ValueError(f"{os.fspath(path)} is not UTF-8 text") from error
     module = parse_program(text, os.fspath(path))

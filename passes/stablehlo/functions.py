@@ -105,6 +105,11 @@ def called(op: Operation) -> Iterator[str]:
     return (each.callee.string_value() for each in op.walk() if isinstance(each, CallOp))
 
 
+def _named(value: SSAValue) -> str:
+    """How an argument is called, where it is."""
+    return "" if value.name_hint is None else f" (%{value.name_hint})"
+
+
 def convert_function(module: ModuleOp, function: FuncOp) -> Region:
     """
     The body that `function` gets.
@@ -116,7 +121,8 @@ def convert_function(module: ModuleOp, function: FuncOp) -> Region:
         if not isa(value.type, TensorType[FloatType]):
             fail(
                 function,
-                f"takes {value.type} as argument {number}; kernels take tensors of {COMPILED}",
+                f"takes {value.type} as argument {number}{_named(value)}; kernels take tensors of "
+                f"{COMPILED}",
             )
     block = Block(arg_types=function.body.blocks[0].arg_types)
     for old, new in zip(function.body.blocks[0].args, block.args, strict=True):

@@ -19,7 +19,7 @@ func.func @gather(%x: tensor<4x8xf32>, %i: tensor<2x1xf32>) -> tensor<2x8xf32> {
 
 // -----
 
-// expected-error @below {{'func.func' op takes tensor<4xi32> as argument 0; kernels take tensors of f16, bf16 and f32}}
+// expected-error @below {{'func.func' op takes tensor<4xi32> as argument 0 (%x); kernels take tensors of f16, bf16 and f32}}
 func.func @integers(%x: tensor<4xi32>) -> tensor<4xi32> {
   %r = "stablehlo.add"(%x, %x) : (tensor<4xi32>, tensor<4xi32>) -> tensor<4xi32>
   func.return %r : tensor<4xi32>

@@ -23,7 +23,7 @@ LAYERS = [
     ["driver", "host"],
     ["universe"],
     ["tool", "api"],
-    ["torch"],
+    ["torch", "jax"],
     ["opt_main"],
 ]
 """Lowest first. An import inside a function may look up (a registry entry, a canonicalizer)."""

@@ -1,7 +1,8 @@
 """What JAX prints, converted and interpreted, equals what JAX computes."""
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from pathlib import Path
+from typing import Any, TextIO
 
 import numpy as np
 import pytest
@@ -9,8 +10,10 @@ from jax_programs import PROGRAMS, JaxProgram, stablehlo
 from xdsl.context import Context
 
 import mirage_mlir as mi
+from mirage_mlir.bridge import stablehlo_text
 from mirage_mlir.driver.source import functions, parse_program
 from mirage_mlir.interpreters.function import run_function
+from mirage_mlir.opt_main import main
 from mirage_mlir.passes.convert_stablehlo_to_kernel import ConvertStablehloToKernelPass
 
 jax: Any = pytest.importorskip("jax")
@@ -154,3 +157,86 @@ def test_committed_programs_are_fused(program: JaxProgram) -> None:
     assert "proved: the normal forms are equal" in kernel.report
     inputs = program.inputs()
     assert_close(np.asarray(kernel(*inputs)), program, inputs)
+
+
+# Other forms of the text
+
+
+def exported(jax: Any) -> Any:
+    program = next(each for each in PROGRAMS if each.name == "gated_mlp")
+    function = jax.jit(program.function)
+    like = [jax.ShapeDtypeStruct(shape, "float16") for shape in program.shapes]
+    return jax.export.export(function, platforms=("cuda",))(*like)
+
+
+def opt(path: Path, capsys: pytest.CaptureFixture[str]) -> tuple[int, str, str]:
+    """Exit code, output and errors of `mirage-opt --convert-stablehlo-to-kernel`."""
+    code = main([str(path), "--convert-stablehlo-to-kernel"])
+    said = capsys.readouterr()
+    return code, said.out, said.err
+
+
+def test_text_and_bytecode(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """What `jax.export` gives becomes the same operators in both forms, for the API too."""
+    module = exported(jax)
+    (text := tmp_path / "f.mlir").write_text(module.mlir_module())
+    (code := tmp_path / "f.mlirbc").write_bytes(module.mlir_module_serialized)
+    found = opt(text, capsys)
+    assert found == opt(code, capsys)
+    assert found[0] == 0
+    assert found[1].count("kernel.matmul") == 2
+    kernel = mi.superoptimize_file(code, compile_for=["sm_90a"])
+    assert kernel.artifact.inputs[0].shape == (16, 128)
+
+
+def test_errors_in_other_forms(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Each is at its line of the file."""
+    path = tmp_path / "f.mlir"
+    head = "func.func @f(%x: tensor<4xf32>) -> tensor<4xf32> {\n  %y = "
+    tail = " %x : tensor<4xf32>\n  return %y : tensor<4xf32>\n}\n"
+    path.write_text(f"{head}stablehlo.sine{tail}")
+    code, _, said = opt(path, capsys)
+    assert (code, said.splitlines()[0]) == (
+        1,
+        f"{path}:2:8: error: 'stablehlo.sine' op has no counterpart among the operators of the "
+        "kernel dialect",
+    )
+    path.write_text(f"{head}stablehlo.sinus{tail}")
+    code, _, said = opt(path, capsys)
+    assert code == 1
+    assert said.startswith(f"{path}:2:8: error: custom op 'stablehlo.sinus' is unknown")
+    path.write_bytes(exported(jax).mlir_module_serialized[:200])
+    code, _, said = opt(path, capsys)
+    assert code == 1
+    assert said.startswith(f"{path}: error: no StableHLO that this jaxlib reads")
+
+
+def test_without_jaxlib(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(stablehlo_text, "find_spec", lambda _: None)
+    path = tmp_path / "f.mlir"
+    path.write_text(exported(jax).mlir_module())
+    code, _, said = opt(path, capsys)
+    assert code == 1
+    assert "only the generic form of StableHLO is read without jaxlib: install" in said
+
+
+def test_places_of_a_module_of_jax() -> None:
+    """Lines of Python; what looks like a location in a string is none."""
+    text = stablehlo_text.printed(_Printed(), "f")
+    assert text == '"a.b"() {s = "loc(x"} : () -> () loc("/f.py":4:31)\n"func.call"() : () -> ()  '
+
+
+class _Printed:
+    """A module of the bindings, as far as it is asked."""
+
+    @property
+    def operation(self) -> "_Printed":
+        return self
+
+    def print(self, file: TextIO, **_: bool) -> None:
+        file.write(
+            '"a.b"() {s = "loc(x"} : () -> () loc("jit(f)"(callsite("f"("/f.py":4:31 to :34)'
+        )
+        file.write(' at "<module>"("/f.py":6:2 to :52))))\n"func.call"() : () -> () loc("neg") ')
