@@ -8,6 +8,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from mirage_mlir.api.compile import CompiledFunction, compile
     from mirage_mlir.api.graph import KernelGraph
     from mirage_mlir.api.programs import (
         compile_file,
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
         superoptimize_file,
     )
     from mirage_mlir.api.tensor import Tensor
+    from mirage_mlir.diagnostics import UnsupportedOperation
     from mirage_mlir.runtime.artifact import Artifact
     from mirage_mlir.runtime.cuda_driver import CudaError
     from mirage_mlir.runtime.element_types import bfloat16, float16, float32
@@ -27,11 +29,14 @@ __version__ = "0.1.0"
 __all__ = [
     "Artifact",
     "ArtifactError",
+    "CompiledFunction",
     "CompiledKernel",
     "CudaError",
     "KernelGraph",
     "Tensor",
+    "UnsupportedOperation",
     "bfloat16",
+    "compile",
     "compile_file",
     "float16",
     "float32",
@@ -44,11 +49,14 @@ __all__ = [
 _MODULES = {
     "Artifact": "mirage_mlir.runtime.artifact",
     "ArtifactError": "mirage_mlir.runtime.manifest",
+    "CompiledFunction": "mirage_mlir.api.compile",
     "CompiledKernel": "mirage_mlir.runtime.kernel",
     "CudaError": "mirage_mlir.runtime.cuda_driver",
     "KernelGraph": "mirage_mlir.api.graph",
     "Tensor": "mirage_mlir.api.tensor",
+    "UnsupportedOperation": "mirage_mlir.diagnostics",
     "bfloat16": "mirage_mlir.runtime.element_types",
+    "compile": "mirage_mlir.api.compile",
     "compile_file": "mirage_mlir.api.programs",
     "float16": "mirage_mlir.runtime.element_types",
     "float32": "mirage_mlir.runtime.element_types",

@@ -81,6 +81,10 @@ class PassFailure(PassFailedException):
             self.add_note(str(note))
 
 
+class UnsupportedOperation(PassFailure):
+    """A function of another framework does what the kernel dialect has no operator for."""
+
+
 def diagnostic_at(location: LocationAttr, severity: Severity, message: str) -> Diagnostic:
     """A diagnostic about `location`."""
     if isinstance(location, FileLineColLoc):

@@ -45,20 +45,24 @@ def operator(
         ValueError: no output was marked, or an argument is out of range.
         DiagnosticException: the program cannot be compiled; the message says where and why.
     """
-    return _Registered(graph, target, options).call
+    return RegisteredOperator(graph, target, options).call
 
 
-class _Registered:
-    """An operator, and the one of its gradients."""
+class RegisteredOperator:
+    """
+    An operator, and the one of its gradients; `operator` says of what.
+
+    `call` is the function on tensors, `kernel` what it runs.
+    """
 
     def __init__(self, graph: KernelGraph, target: str, options: SearchOptions) -> None:
         self._graph, self._target, self._options = graph, target, options
-        self._kernel = graph.superoptimize(target, **options)
-        inputs, outputs = self._kernel.artifact.inputs, self._kernel.artifact.outputs
+        self.kernel = graph.superoptimize(target, **options)
+        inputs, outputs = self.kernel.artifact.inputs, self.kernel.artifact.outputs
         # Two graphs may have one name.
         name = f"{graph.name}_{next(_numbers)}"
         forward, results = _schema(len(inputs)), _schema(len(outputs))
-        self.call = _define(name, f"{forward} -> {results}", self._kernel, outputs)
+        self.call = _define(name, f"{forward} -> {results}", self.kernel, outputs)
         takes = _schema(len(inputs) + len(outputs))
         self._gradient = _define(
             f"{name}_backward", f"{takes} -> {forward}", self._run_backward, inputs
@@ -132,14 +136,19 @@ def _rms_norm_backward_kernel(
     return graph.superoptimize(chip, compile_for=[chip])
 
 
+def chip_of(device: Any) -> str:
+    """The instruction set that kernels for tensors on `device` have; the newest for the host."""
+    chip = DEFAULT_CHIPS[0]
+    if device.type == "cuda":
+        major, _ = torch.cuda.get_device_capability(device)
+        chip = next((each for each in DEFAULT_CHIPS if each.startswith(f"sm_{major}")), chip)
+    return chip
+
+
 def _program(x: Any, eps: float) -> tuple[str, int, int, str, float]:
     """What kernels are known by: the instruction set of the tensor's GPU, and the program."""
-    chip = DEFAULT_CHIPS[0]
-    if x.is_cuda:
-        major, _ = torch.cuda.get_device_capability(x.device)
-        chip = next((each for each in DEFAULT_CHIPS if each.startswith(f"sm_{major}")), chip)
     columns = x.shape[-1]
-    return chip, prod(x.shape[:-1]), columns, element_type_of(x.dtype).array_name, eps
+    return chip_of(x.device), prod(x.shape[:-1]), columns, element_type_of(x.dtype).array_name, eps
 
 
 def _forward(x: Any, weight: Any, eps: float) -> Any:

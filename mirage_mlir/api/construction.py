@@ -2,7 +2,8 @@
 
 import inspect
 from abc import ABC, abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Generator
+from contextlib import contextmanager
 from itertools import islice
 from typing import ParamSpec
 
@@ -30,6 +31,16 @@ class GraphBuilder(ABC):
     def __init__(self) -> None:
         self._block = Block()
         self._region = Region(self._block)
+        self._location: LocationAttr | None = None
+
+    @contextmanager
+    def located(self, location: LocationAttr) -> Generator[None]:
+        """Operators and inputs that are added inside are from `location`, not from the caller."""
+        before, self._location = self._location, location
+        try:
+            yield
+        finally:
+            self._location = before
 
     @abstractmethod
     def _tensor(self, value: SSAValue) -> Tensor:
@@ -61,7 +72,7 @@ class GraphBuilder(ABC):
         """The one result of a new operation; what its dialect rejects is a `ValueError`."""
         try:
             op = make(*args, **kwargs)
-            op.location = caller()
+            op.location = self._location or caller()
             op.verify()
         except (DiagnosticException, ValueError) as error:
             raise ValueError(str(error)) from error

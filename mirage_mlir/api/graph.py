@@ -88,7 +88,7 @@ class KernelGraph(ElementwiseOperators, Reductions):
         hint = _name_hint(f"input{index}" if name is None else name)
         never_changes = flag(constant, "constant")
         tensor_type = TensorType(element_attribute(element_type_of(dtype)), sizes)
-        value = self._block.insert_arg(tensor_type, index, caller())
+        value = self._block.insert_arg(tensor_type, index, self._location or caller())
         value.name_hint = hint
         if never_changes:
             self._constants.append(index)

@@ -8,7 +8,7 @@ from xdsl.ir import Block, Operation, Region, SSAValue
 from xdsl.traits import SymbolTable
 from xdsl.utils.hints import isa
 
-from mirage_mlir.diagnostics import fail, name_of
+from mirage_mlir.diagnostics import UnsupportedOperation, error_about, fail, name_of
 from mirage_mlir.dialects.common import FloatType
 from mirage_mlir.float_formats import COMPILED
 from mirage_mlir.parsing import OPEN_DIALECTS
@@ -115,14 +115,16 @@ def convert_function(module: ModuleOp, function: FuncOp) -> Region:
     The body that `function` gets.
 
     Raises:
-        PassFailure: an operation cannot be converted; the message names the first one and says why.
+        UnsupportedOperation: an operation cannot be converted; the message names the first one.
     """
     for number, value in enumerate(function.body.blocks[0].args):
         if not isa(value.type, TensorType[FloatType]):
-            fail(
-                function,
-                f"takes {value.type} as argument {number}{_named(value)}; kernels take tensors of "
-                f"{COMPILED}",
+            raise UnsupportedOperation(
+                error_about(
+                    function,
+                    f"takes {value.type} as argument {number}{_named(value)}; kernels take tensors "
+                    f"of {COMPILED}",
+                )
             )
     block = Block(arg_types=function.body.blocks[0].arg_types)
     for old, new in zip(function.body.blocks[0].args, block.args, strict=True):

@@ -9,7 +9,13 @@ from xdsl.dialects.builtin import IntegerType, TensorType, f32, i1
 from xdsl.ir import Attribute, Block, Operation, SSAValue
 from xdsl.utils.hints import isa
 
-from mirage_mlir.diagnostics import fail
+from mirage_mlir.diagnostics import (
+    Severity,
+    UnsupportedOperation,
+    diagnostic_at,
+    error_about,
+    location_of,
+)
 from mirage_mlir.dialects import kernel
 from mirage_mlir.dialects.common import FloatType
 from mirage_mlir.float_formats import COMPILED, FORMATS
@@ -78,7 +84,8 @@ class Emitter:
 
     def fail(self, reason: str, note: str | None = None) -> NoReturn:
         """Say that the operation cannot be converted."""
-        fail(self.op, reason, note=note)
+        notes = [] if note is None else [diagnostic_at(location_of(self.op), Severity.NOTE, note)]
+        raise UnsupportedOperation(error_about(self.op, reason), *notes)
 
     def add(self, op: Operation) -> SSAValue:
         """The result of one more operator."""

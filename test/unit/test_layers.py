@@ -24,6 +24,7 @@ LAYERS = [
     ["universe"],
     ["tool", "api"],
     ["torch", "jax"],
+    ["frameworks"],
     ["opt_main"],
 ]
 """Lowest first. An import inside a function may look up (a registry entry, a canonicalizer)."""

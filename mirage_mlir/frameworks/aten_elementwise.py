@@ -1,0 +1,207 @@
+"""Elementwise operators of ATen."""
+
+from math import log
+from typing import Any
+
+from mirage_mlir.api.tensor import Tensor
+from mirage_mlir.frameworks.fx_call import FxCall, handles, is_number
+from mirage_mlir.runtime.element_types import ElementType
+
+UNARY = ["exp", "log", "sqrt", "rsqrt", "sigmoid", "silu", "relu", "tanh", "erf", "abs", "neg"]
+"""Functions of one tensor that have the same name in ATen and in a graph."""
+
+BINARY = {"maximum.default": "max", "minimum.default": "min"}
+
+PREDICATES = ["eq", "ne", "lt", "le", "gt", "ge"]
+
+
+@handles(*(f"{name}.default" for name in UNARY))
+def unary(call: FxCall, x: Any) -> Tensor:
+    """The function of the operator's name, computed in the type of `x`."""
+    name = call.node.target.overloadpacket.__name__
+    return getattr(call.graph, name)(call.tensor(x, call.widest(x)))
+
+
+@handles("add.Tensor", "add.Scalar", "sub.Tensor", "sub.Scalar")
+def add(call: FxCall, lhs: Any, rhs: Any, alpha: float = 1) -> Tensor:
+    """`lhs + alpha * rhs`, or minus."""
+    if is_number(rhs):
+        rhs, alpha = rhs * alpha, 1
+    kind = call.widest(lhs, rhs, numbers=True)
+    left, right = call.value(lhs, kind), call.value(rhs, kind)
+    if alpha != 1:
+        right = call.graph.scale(call.tensor(rhs, kind), alpha)
+    name = call.node.target.overloadpacket.__name__
+    return getattr(call.graph, name)(left, right)
+
+
+@handles("rsub.Scalar", "rsub.Tensor")
+def reversed_sub(call: FxCall, lhs: Any, rhs: Any, alpha: float = 1) -> Tensor:
+    """`rhs - alpha * lhs`."""
+    kind = call.widest(lhs, rhs, numbers=True)
+    taken = call.tensor(lhs, kind)
+    taken = taken if alpha == 1 else call.graph.scale(taken, alpha)
+    return call.graph.sub(call.value(rhs, kind), taken)
+
+
+@handles("mul.Tensor", "mul.Scalar")
+def mul(call: FxCall, lhs: Any, rhs: Any) -> Tensor:
+    """`lhs * rhs`; a factor that is a number is not rounded."""
+    kind = call.widest(lhs, rhs)
+    return call.graph.mul(call.value(lhs, kind), call.value(rhs, kind))
+
+
+@handles("div.Tensor", "div.Scalar")
+def div(call: FxCall, lhs: Any, rhs: Any) -> Tensor:
+    """`lhs / rhs`."""
+    if is_number(rhs) and rhs != 0:
+        return call.graph.scale(call.tensor(lhs, call.widest(lhs)), 1 / rhs)
+    kind = call.widest(lhs, rhs, numbers=True)
+    return call.graph.div(call.value(lhs, kind), call.value(rhs, kind))
+
+
+@handles("reciprocal.default")
+def reciprocal(call: FxCall, x: Any) -> Tensor:
+    """`1 / x`."""
+    return call.graph.div(1.0, call.tensor(x))
+
+
+@handles(*BINARY)
+def extremum(call: FxCall, lhs: Any, rhs: Any) -> Tensor:
+    """The larger or the smaller of both."""
+    kind = call.widest(lhs, rhs)
+    name = BINARY[f"{call.node.target.overloadpacket.__name__}.default"]
+    return getattr(call.graph, name)(call.tensor(lhs, kind), call.tensor(rhs, kind))
+
+
+@handles("clamp.default", "clamp.Tensor", "clamp_min.default", "hardtanh.default")
+def clamp(call: FxCall, x: Any, min: Any = None, max: Any = None) -> Tensor:
+    """`x` within limits, of which one may be missing."""
+    if call.node.target.overloadpacket.__name__ == "hardtanh":
+        min, max = -1.0 if min is None else min, 1.0 if max is None else max
+    limits = [each for each in (min, max) if each is not None]
+    kind = call.widest(x, *limits, numbers=True)
+    made = call.tensor(x, kind)
+    if min is not None:
+        made = call.graph.max(made, call.value(min, kind))
+    return made if max is None else call.graph.min(made, call.value(max, kind))
+
+
+@handles("leaky_relu.default")
+def leaky_relu(call: FxCall, x: Any, negative_slope: float = 0.01) -> Tensor:
+    """`x` where it is positive, and `negative_slope * x` elsewhere."""
+    given = call.tensor(x)
+    scaled = call.graph.scale(given, negative_slope)
+    return call.graph.select(call.graph.compare(given, 0.0, "gt"), given, scaled)
+
+
+@handles("gelu.default")
+def gelu(call: FxCall, x: Any, approximate: str = "none") -> Tensor:
+    """`x * Phi(x)`."""
+    return call.graph.gelu(call.tensor(x), approximate)
+
+
+@handles("log2.default", "log10.default")
+def logarithm(call: FxCall, x: Any) -> Tensor:
+    """To base 2 or 10."""
+    base = 2 if call.node.target.overloadpacket.__name__ == "log2" else 10
+    # In f32: the logarithm is not rounded before it is scaled.
+    natural = call.graph.log(call.tensor(x, ElementType.F32))
+    return call.graph.scale(natural, 1 / log(base))
+
+
+@handles("pow.Tensor_Scalar")
+def power(call: FxCall, x: Any, exponent: float) -> Tensor:
+    """`x ** exponent`."""
+    given = call.tensor(x, call.widest(x))
+    if exponent == 2:
+        return call.graph.square(given)
+    if exponent == 1:
+        return given
+    return call.graph.pow(given, exponent)
+
+
+# Masks
+
+
+@handles(*(f"{name}.{kind}" for name in PREDICATES for kind in ("Tensor", "Scalar")))
+def compare(call: FxCall, lhs: Any, rhs: Any) -> Tensor:
+    """A mask; a number is rounded to the type of the tensor, as torch does."""
+    kind = call.widest(lhs, rhs)
+    name = call.node.target.overloadpacket.__name__
+    return call.graph.compare(call.tensor(lhs, kind), call.value(rhs, kind), name)
+
+
+@handles("where.self")
+def where(call: FxCall, condition: Any, lhs: Any, rhs: Any) -> Tensor:
+    """`lhs` where the condition holds."""
+    kind = call.widest(lhs, rhs)
+    mask = call.tensor(condition, kind)
+    return call.graph.select(mask, call.tensor(lhs, kind), call.tensor(rhs, kind))
+
+
+@handles("logical_and.default", "bitwise_and.Tensor")
+def conjunction(call: FxCall, lhs: Any, rhs: Any) -> Tensor:
+    """1 where both masks are 1."""
+    return call.graph.mul(*_masks(call, lhs, rhs))
+
+
+@handles("logical_or.default", "bitwise_or.Tensor")
+def disjunction(call: FxCall, lhs: Any, rhs: Any) -> Tensor:
+    """1 where one of both masks is 1."""
+    return call.graph.max(*_masks(call, lhs, rhs))
+
+
+@handles("logical_xor.default", "bitwise_xor.Tensor")
+def exclusion(call: FxCall, lhs: Any, rhs: Any) -> Tensor:
+    """1 where the masks differ."""
+    return call.graph.compare(*_masks(call, lhs, rhs), "ne")
+
+
+@handles("logical_not.default", "bitwise_not.default")
+def negation(call: FxCall, x: Any) -> Tensor:
+    """1 where the mask is 0."""
+    return call.graph.compare(*_masks(call, x), 0.0, "eq")
+
+
+def _masks(call: FxCall, *operands: Any) -> list[Tensor]:
+    if not call.is_mask(call.node):
+        raise ValueError("bits of integers are not supported")
+    return [call.mask(each) for each in operands]
+
+
+# Types and constants
+
+
+@handles("_to_copy.default", "clone.default", "alias.default", "detach.default")
+def copy(call: FxCall, x: Any) -> Tensor:
+    """`x` in the type of the result."""
+    return call.mask(x) if call.is_mask(call.node) else call.tensor(x)
+
+
+@handles("copy.default")
+def assign(call: FxCall, into: Any, x: Any) -> Tensor:
+    """`x` in place of what was in `into`."""
+    return copy(call, x)
+
+
+@handles("full.default", "full_like.default")
+def full(call: FxCall, shape: Any, value: float) -> Tensor:
+    """A tensor all of whose elements are one number."""
+    return call.graph.constant(float(value), call.shape, call.dtype)
+
+
+@handles("scalar_tensor.default")
+def scalar(call: FxCall, value: float) -> Tensor:
+    """A tensor of rank 0."""
+    return full(call, (), value)
+
+
+@handles("arange.start_step")
+def arange(call: FxCall, start: float, end: float, step: float = 1) -> Tensor:
+    """`start`, and `step` more from each element to the next."""
+    # In f32: indices of f16 and bf16 end early, and what is made of them is rounded once.
+    exact = isinstance(start, int) and isinstance(step, int)
+    indices = call.graph.iota(call.shape, 0, call.dtype if exact else ElementType.F32)
+    steps = indices if step == 1 else call.graph.scale(indices, step)
+    return steps if start == 0 else call.graph.add(steps, float(start))

@@ -1,0 +1,213 @@
+"""From an FX graph of `torch.export`, in operators of ATen, to a program of the kernel dialect."""
+
+import re
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+from xdsl.dialects.builtin import UNKNOWN_LOC, FileLineColLoc, IntAttr, LocationAttr, StringAttr
+
+from mirage_mlir.api.graph import KernelGraph
+from mirage_mlir.api.tensor import Tensor
+from mirage_mlir.diagnostics import Severity, UnsupportedOperation, diagnostic_at
+from mirage_mlir.frameworks.fx_call import HANDLERS, FxCall, counts_to, is_number
+from mirage_mlir.runtime.element_types import ElementType, element_type_of
+
+for _handlers in ("elementwise", "rearrangements", "reductions", "products"):
+    import_module(f"mirage_mlir.frameworks.aten_{_handlers}")
+
+torch: Any = import_module("torch")
+"""Untyped: an optional dependency."""
+
+WITHOUT_MEANING = {"layout", "device", "pin_memory", "memory_format", "non_blocking", "dtype"}
+"""Arguments that the meta data of the result says, or that say where its memory is."""
+
+HINTS = {
+    r"embedding|index|gather|scatter|take|topk|sort|argm|nonzero|masked_select": (
+        "indices from tensors are for torch: call it outside"
+    ),
+    r"conv|pool|upsample": "there are no windows: call it outside",
+    r"dropout|rand|bernoulli|multinomial": "there are no random numbers: call eval() before",
+    r"batch_norm|group_norm": "norms are over the last dimension: layer_norm and rms_norm",
+    r"cos|sin|tan": "compute it outside, and give it as an argument, as rotary tables are",
+    r"log1p|softplus": "log(1 + x) is there, where its error near 0 is none",
+    r"expm1|elu": "exp(x) - 1 is there, where its error near 0 is none",
+    r"floor|ceil|round|trunc|remainder|fmod": "there is no rounding to integers",
+}
+"""What would help, by a pattern of the operator's name."""
+
+_INTEGERS = {
+    *("add", "sub", "rsub", "mul", "neg", "abs", "minimum", "maximum", "where", "clamp"),
+    *("arange", "full", "full_like", "scalar_tensor", "_to_copy", "clone", "alias", "detach"),
+    *("view", "permute", "unsqueeze", "squeeze", "expand", "select", "slice", "cat", "repeat"),
+    *("split_with_sizes", "getitem", "copy", "unbind", "transpose", "reshape", "t"),
+}
+"""Operators on integers that are exact on the integers of a floating-point type."""
+
+
+def unsupported(node: Any, message: str) -> UnsupportedOperation:
+    """The error about `node`, at the user's line."""
+    place, code = location_of(node)
+    said = f"{message} (in `{code}`)" if code else message
+    return UnsupportedOperation(diagnostic_at(place, Severity.ERROR, said))
+
+
+_FRAME = re.compile(r'File "(?P<file>[^"]+)", line (?P<line>\d+), in .*\n\s*(?P<code>.*)')
+_NOT_THE_USERS = tuple(
+    str(Path(each).parent) for each in (torch.__file__, import_module("mirage_mlir").__file__)
+)
+
+
+def location_of(node: Any) -> tuple[LocationAttr, str]:
+    """The innermost line outside of torch that `node` is from, and its text."""
+    frames = [*_FRAME.finditer(node.meta.get("stack_trace") or "")]
+    frames = [each for each in frames if not each["file"].startswith(_NOT_THE_USERS)]
+    if not frames:
+        return UNKNOWN_LOC, ""
+    last = frames[-1]
+    place = FileLineColLoc(StringAttr(last["file"]), IntAttr(int(last["line"])), IntAttr(1))
+    return place, last["code"].strip()
+
+
+def name_of(node: Any) -> str:
+    """Of a node's operator: `add.Tensor`, or `getitem`."""
+    target = node.target
+    return str(target).removeprefix("aten.") if hasattr(target, "overload") else target.__name__
+
+
+class FxImporter:
+    """
+    The program that grows while the nodes of an FX graph are read.
+
+    A tensor of floating-point numbers has its own type. Masks and integers are made in the types
+    that their users have, and only when these ask: an index is exact in each type that counts to
+    it.
+    """
+
+    def __init__(self, graph: KernelGraph) -> None:
+        self.graph = graph
+        self._made: dict[tuple[Any, ElementType], Tensor] = {}
+        self._parts: dict[tuple[Any, ElementType], tuple[Tensor | None, ...]] = {}
+        self._largest: dict[Any, float] = {}
+        self._inputs: dict[Any, Tensor] = {}
+
+    def add_input(self, node: Any, kind: ElementType, name: str, *, constant: bool) -> None:
+        """Make a placeholder an input of the program, of type `kind`."""
+        dims = [int(size) for size in node.meta["val"].shape]
+        try:
+            self._inputs[node] = self.graph.new_input(dims, kind, constant=constant, name=name)
+        except ValueError as error:
+            raise unsupported(node, f"input '{name}': {error}") from error
+
+    def run(self, node: Any) -> None:
+        """Make the operators of `node`, unless its users have to say of which type it is."""
+        if node.op == "call_function" and (kind := self.own_type(node)) is not None:
+            _ = self.parts(node, kind) if _has_parts(node) else self.tensor(node, kind)
+
+    def tensor(self, node: Any, dtype: ElementType) -> Tensor:
+        """What `node` became, as a tensor of `dtype`."""
+        kind = self.own_type(node) or dtype
+        if not self.counts(node, kind):
+            kind = ElementType.F32
+        if (node, kind) not in self._made:
+            self._made[node, kind] = self._make(node, kind)
+        made = self._made[node, kind]
+        return made if kind is dtype else self.graph.cast(made, dtype)
+
+    def parts(self, node: Any, dtype: ElementType) -> tuple[Tensor | None, ...]:
+        """What a node of several results became."""
+        if (node, dtype) not in self._parts:
+            made = self._handled(node, dtype)
+            assert isinstance(made, tuple)
+            self._parts[node, dtype] = made
+        return self._parts[node, dtype]
+
+    def own_type(self, node: Any) -> ElementType | None:
+        """The type of a tensor of floating-point numbers; None for masks and integers."""
+        dtype = _example(node).dtype
+        if not dtype.is_floating_point and not dtype.is_complex:
+            return None
+        try:
+            return element_type_of(dtype)
+        except TypeError as error:
+            raise unsupported(node, str(error)) from error
+
+    def is_mask(self, node: Any) -> bool:
+        """Whether a node is a tensor of truth values."""
+        return _example(node).dtype == torch.bool
+
+    def counts(self, node: Any, kind: ElementType) -> bool:
+        """Whether `kind` has all integers that a tensor of integers may have, if it is one."""
+        if self.own_type(node) is not None or self.is_mask(node):
+            return True
+        if self._bound(node) > counts_to(ElementType.F32):
+            raise unsupported(node, f"integers beyond {counts_to(ElementType.F32)}, which f32 has")
+        return self._bound(node) <= counts_to(kind)
+
+    def _make(self, node: Any, kind: ElementType) -> Tensor:
+        if node.op == "placeholder":
+            given = self._inputs[node]
+            return given if given.dtype is kind else self.graph.cast(given, kind)
+        made = self._handled(node, kind)
+        assert isinstance(made, Tensor)
+        wanted = FxCall(self, node, kind).shape
+        if made.dims != wanted:
+            made = self.graph.broadcast(made, wanted)
+        return made if made.dtype is kind else self.graph.cast(made, kind)
+
+    def _handled(self, node: Any, kind: ElementType) -> Any:
+        name = name_of(node)
+        if name not in HANDLERS:
+            raise unsupported(node, _refusal(name))
+        kwargs = {key: each for key, each in node.kwargs.items() if key not in WITHOUT_MEANING}
+        with self.graph.located(location_of(node)[0]):
+            try:
+                return HANDLERS[name](FxCall(self, node, kind), *node.args, **kwargs)
+            except (TypeError, ValueError) as error:
+                raise unsupported(node, f"{name}: {error}") from error
+
+    def _bound(self, node: Any) -> float:
+        """No element of a tensor of integers has a larger magnitude."""
+        if node not in self._largest:
+            self._largest[node] = self._bound_of(node)
+        return self._largest[node]
+
+    def _bound_of(self, node: Any) -> float:
+        name = name_of(node).partition(".")[0]
+        if name not in _INTEGERS:
+            raise unsupported(node, f"{name_of(node)} on integers is not supported")
+        if name in ("arange", "full", "scalar_tensor", "full_like"):
+            return max(abs(each) for each in node.args if is_number(each))
+        numbers = name in ("add", "sub", "rsub", "mul", "clamp")
+        magnitudes = [self._magnitude(each, numbers) for each in _flat(node.args)]
+        if name in ("add", "sub", "rsub"):
+            return sum(magnitudes) * max(1, abs(node.kwargs.get("alpha", 1)))
+        return magnitudes[0] * magnitudes[1] if name == "mul" else max(magnitudes)
+
+    def _magnitude(self, operand: Any, numbers: bool) -> float:
+        if not isinstance(operand, torch.fx.Node):
+            return abs(operand) if numbers and is_number(operand) else 0
+        if self.own_type(operand) is not None:
+            raise unsupported(operand, "integers that are made of other numbers are not supported")
+        return 1 if self.is_mask(operand) else self._bound(operand)
+
+
+def _has_parts(node: Any) -> bool:
+    return isinstance(node.meta["val"], tuple | list)
+
+
+def _example(node: Any) -> Any:
+    """The tensor, or the first of several, that says which type `node` has."""
+    return node.meta["val"][0] if _has_parts(node) else node.meta["val"]
+
+
+def _flat(values: Any) -> list[Any]:
+    """Arguments, and what lists among them have."""
+    return [inner for each in values for inner in (each if isinstance(each, list) else [each])]
+
+
+def _refusal(name: str) -> str:
+    for pattern, hint in HINTS.items():
+        if re.match(rf"_*(native_)?\w*({pattern})", name):
+            return f"{name} is no operator of the kernel dialect; {hint}"
+    return f"{name} is no operator of the kernel dialect; call it outside of what is compiled"

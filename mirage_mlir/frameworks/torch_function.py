@@ -1,0 +1,118 @@
+"""Functions and modules of torch that are compiled when they are called."""
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from importlib import import_module
+from typing import Any
+
+from mirage_mlir.api.graph import KernelGraph, SearchOptions
+from mirage_mlir.diagnostics import Diagnostic, Severity, UnsupportedOperation
+from mirage_mlir.frameworks.torch_export import ImportedCall, Program, Result, import_call
+from mirage_mlir.runtime.kernel import CompiledKernel
+from mirage_mlir.targets.target import DEFAULT_TARGET
+from mirage_mlir.torch import RegisteredOperator, chip_of
+
+torch: Any = import_module("torch")
+"""Untyped: an optional dependency."""
+
+pytree: Any = import_module("torch.utils._pytree")
+
+
+class TorchFrontend:
+    """A function or a module of torch, and its programs for shapes of its arguments."""
+
+    def __init__(
+        self, function: Callable[..., Any], target: str | None, options: SearchOptions
+    ) -> None:
+        self._name = getattr(function, "__name__", type(function).__name__)
+        self._program = Program(function)
+        self._target, self._options = target, options
+
+    def key(self, args: Sequence[Any], kwargs: Mapping[str, Any]) -> object:
+        """Shapes and types of tensors, values of all else, and what a trace depends on."""
+        leaves, structure = pytree.tree_flatten((args, kwargs))
+        return (
+            structure,
+            *(_key_of(leaf) for leaf in leaves),
+            *((name, _key_of(each)) for name, each in self._program.state().items()),
+            *(module.training for module in self._program.modules()),
+            *(_autocast(kind) for kind in ("cpu", "cuda")),
+        )
+
+    def specialize(self, args: Sequence[Any], kwargs: Mapping[str, Any]) -> "TorchCall":
+        """
+        The program of one call, compiled.
+
+        Raises:
+            UnsupportedOperation: the kernel dialect has no operator for something.
+            DiagnosticException: the program cannot be compiled.
+        """
+        leaves, structure = pytree.tree_flatten((args, kwargs))
+        name = re.sub(r"\W", "_", self._name)
+        call = import_call(self._program, leaves, structure, name)
+        if not call.inputs:
+            message = f"{self._name} computes nothing from tensors that it is given"
+            raise UnsupportedOperation(Diagnostic(Severity.ERROR, message))
+        tensors = [each for each in leaves if isinstance(each, torch.Tensor)]
+        sample = call.inputs[0][0].find(tensors, self._program)
+        target, options = self._target, self._options
+        if sample.is_cuda:
+            chip = chip_of(sample.device)
+            target = target or chip
+            options = {"compile_for": [chip], **options}
+        return TorchCall(self._program, call, target or DEFAULT_TARGET, options)
+
+
+def _key_of(leaf: Any) -> object:
+    """What a program may depend on of an argument."""
+    if isinstance(leaf, torch.Tensor):
+        return tuple(leaf.shape), leaf.dtype, leaf.device
+    if not isinstance(leaf, bool | int | float | str | bytes | type(None) | torch.dtype):
+        raise TypeError(
+            f"arguments are tensors, numbers and strings, not {type(leaf).__qualname__}"
+        )
+    return type(leaf), leaf
+
+
+def _autocast(kind: str) -> object:
+    return torch.is_autocast_enabled(kind) and torch.get_autocast_dtype(kind)
+
+
+class TorchCall:
+    """The kernel for one list of shapes and types, as a registered operator."""
+
+    def __init__(
+        self, program: Program, call: ImportedCall, target: str, options: SearchOptions
+    ) -> None:
+        self._program, self._call = program, call
+        self._operator = RegisteredOperator(call.graph, target, options)
+
+    @property
+    def graph(self) -> KernelGraph:
+        """The program that was imported."""
+        return self._call.graph
+
+    @property
+    def kernel(self) -> CompiledKernel:
+        """What was found for it."""
+        return self._operator.kernel
+
+    def __call__(self, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
+        """What the function returns."""
+        leaves, _ = pytree.tree_flatten((args, kwargs))
+        tensors = [each for each in leaves if isinstance(each, torch.Tensor)]
+        given = [source.find(tensors, self._program) for source, _ in self._call.inputs]
+        masks = [dtype for _, dtype in self._call.inputs]
+        made = self._operator.call(*map(_dense, given, masks))
+        made = made if isinstance(made, tuple | list) else (made,)
+        results = [self._result(each, made, tensors) for each in self._call.results]
+        return pytree.tree_unflatten(results, self._call.structure)
+
+    def _result(self, result: Result, made: Sequence[Any], tensors: Sequence[Any]) -> Any:
+        if result.source is not None:
+            return result.source.find(tensors, self._program)
+        return result.value if result.kernel is None else made[result.kernel].to(result.dtype)
+
+
+def _dense(tensor: Any, dtype: Any) -> Any:
+    return (tensor if dtype is None else tensor.to(dtype)).contiguous()
