@@ -2,7 +2,7 @@
 
 from xdsl.ir import Dialect
 
-from mirage_mlir.dialects.stablehlo_bases import UnaryOp, elementwise_ops
+from mirage_mlir.dialects.stablehlo_bases import UnaryOp, operations
 
 UNARY = {
     "erf": "The error function, elementwise.",
@@ -11,4 +11,4 @@ UNARY = {
 }
 """What each operator of one tensor is."""
 
-Chlo = Dialect("chlo", elementwise_ops("chlo", UNARY, UnaryOp))
+Chlo = Dialect("chlo", operations("chlo", UNARY, UnaryOp))

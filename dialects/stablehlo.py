@@ -11,6 +11,8 @@ Source: the StableHLO specification, https://openxla.org/stablehlo/spec.
 
 from __future__ import annotations
 
+from abc import ABC
+
 from xdsl.dialects.builtin import ArrayAttr, DenseIntOrFPElementsAttr, TensorType, i1
 from xdsl.ir import Attribute, Dialect
 from xdsl.irdl import (
@@ -23,6 +25,7 @@ from xdsl.irdl import (
     result_def,
     traits_def,
     var_operand_def,
+    var_region_def,
     var_result_def,
 )
 from xdsl.traits import IsTerminator
@@ -45,7 +48,7 @@ from mirage_mlir.dialects.stablehlo_bases import (
     ShapedOp,
     TensorOp,
     UnaryOp,
-    elementwise_ops,
+    operations,
 )
 from mirage_mlir.dialects.stablehlo_rearrangements import (
     BroadcastInDimOp,
@@ -73,6 +76,13 @@ UNARY = {
     "tanh": "The hyperbolic tangent, elementwise.",
 }
 """What each operator of one tensor is."""
+
+REGIONS = {
+    "case": "The region of the number `values[0]`, run.",
+    "if": "One of two regions, run, as `values[0]` says.",
+    "while": "The second region, run as long as the first one gives true.",
+}
+"""What each operation with control flow is; none is converted."""
 
 BINARY = {
     "add": "`lhs + rhs`, elementwise; of booleans their disjunction.",
@@ -284,6 +294,16 @@ class OptimizationBarrierOp(TensorOp):
             raise invalid(self, "gives what it takes, and the types differ")
 
 
+class RegionsOp(TensorOp, ABC):
+    """An operation that runs its regions; what is in them may call functions of the module."""
+
+    values = var_operand_def(TENSOR)
+    bodies = var_region_def()
+    outputs = var_result_def(TENSOR)
+
+    traits = traits_def()
+
+
 @irdl_op_definition
 class ReturnOp(IRDLOperation):
     """The values that a region of an operation of the dialect gives."""
@@ -297,8 +317,9 @@ class ReturnOp(IRDLOperation):
 Stablehlo = Dialect(
     "stablehlo",
     [
-        *elementwise_ops("stablehlo", UNARY, UnaryOp),
-        *elementwise_ops("stablehlo", BINARY, BinaryOp),
+        *operations("stablehlo", UNARY, UnaryOp),
+        *operations("stablehlo", BINARY, BinaryOp),
+        *operations("stablehlo", REGIONS, RegionsOp),
         *(ConvertOp, IsFiniteOp, ConstantOp, IotaOp, CompareOp, SelectOp, ClampOp),
         *(BroadcastInDimOp, ReshapeOp, TransposeOp, SliceOp, DynamicSliceOp, ConcatenateOp, PadOp),
         *(DotGeneralOp, ReduceOp, OptimizationBarrierOp, ReturnOp),

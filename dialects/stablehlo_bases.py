@@ -76,15 +76,15 @@ class BinaryOp(TensorOp, ABC):
     result = result_def(SAME)
 
 
-def elementwise_op(dialect: str, name: str, said: str, kind: type[TensorOp]) -> type[TensorOp]:
-    """The class of an elementwise operation of which its name and sentence are all there is."""
+def operation(dialect: str, name: str, said: str, kind: type[TensorOp]) -> type[TensorOp]:
+    """The class of an operation of which its base, name and sentence are all there is."""
     title = "".join(part.capitalize() for part in name.split("_"))
     members = {"__doc__": said, "__module__": __name__, "name": f"{dialect}.{name}"}
     return irdl_op_definition(type(f"{title}Op", (kind,), members))
 
 
-def elementwise_ops(
+def operations(
     dialect: str, rows: Mapping[str, str], kind: type[TensorOp]
 ) -> list[type[Operation]]:
     """The classes of a table."""
-    return [elementwise_op(dialect, name, said, kind) for name, said in rows.items()]
+    return [operation(dialect, name, said, kind) for name, said in rows.items()]

@@ -36,13 +36,16 @@ class Operator:
         return self._call(*tensors), tensors
 
     def _backward(self, tensors: Any, gradient: Any) -> Any:
-        gradients = gradient if isinstance(gradient, tuple | list) else (gradient,)
-        found = self._gradient(*tensors, *gradients)
-        return found if isinstance(found, tuple) else (found,)
+        return tuple(listed(self._gradient(*tensors, *listed(gradient))))
 
     @cached_property
     def _gradient(self) -> CompiledKernel:
         return self._graph.backward().superoptimize(self._target, **self._options)
+
+
+def listed(arrays: Any) -> list[Any]:
+    """What a kernel gives: one array, or several in a tuple."""
+    return [*arrays] if isinstance(arrays, tuple | list) else [arrays]
 
 
 def operator(

@@ -61,7 +61,7 @@ def generic_form(program: str | bytes, name: str) -> str:
         try:
             if isinstance(program, bytes):
                 # It prints what is wrong, otherwise.
-                context.attach_diagnostic_handler(lambda _: True)
+                context.attach_diagnostic_handler(_silence)
                 module = stablehlo.deserialize_portable_artifact(context, program)
             else:
                 module = ir.Module.parse(program)
@@ -72,6 +72,10 @@ def generic_form(program: str | bytes, name: str) -> str:
             # What jaxlib raises for bytecode of a future version differs between its versions.
             _refuse(f"no StableHLO that this jaxlib reads: {error}", name)
         return printed(module, name)
+
+
+def _silence(_: Any) -> bool:
+    return True
 
 
 def printed(module: Any, name: str) -> str:

@@ -8,13 +8,13 @@ from inspect import signature
 from typing import Any
 
 from xdsl.context import Context
-from xdsl.dialects.builtin import StringAttr
+from xdsl.dialects.builtin import UNKNOWN_LOC, FileLineColLoc, StringAttr
 from xdsl.dialects.func import FuncOp
 
 from mirage_mlir.api.graph import KernelGraph, SearchOptions
 from mirage_mlir.bridge.stablehlo_text import printed
 from mirage_mlir.driver.source import function_named, parse_program
-from mirage_mlir.jax import Operator
+from mirage_mlir.jax import Operator, listed
 from mirage_mlir.passes.convert_stablehlo_to_kernel import ConvertStablehloToKernelPass
 from mirage_mlir.runtime.kernel import CompiledKernel
 from mirage_mlir.targets.target import DEFAULT_CHIPS, DEFAULT_TARGET
@@ -143,8 +143,7 @@ class JaxCall:
         """What the function returns."""
         leaves = jax.tree.leaves((tuple(args), dict(kwargs)))
         arrays = [_stored(jax.numpy.asarray(leaf)) for leaf in leaves if _is_array(leaf)]
-        made = self.operator(*arrays, *self.captured)
-        made = made if isinstance(made, tuple) else (made,)
+        made = listed(self.operator(*arrays, *self.captured))
         typed = [each.astype(kind) for each, kind in zip(made, self.results.dtypes, strict=True)]
         return jax.tree.unflatten(self.results.structure, typed)
 
@@ -155,7 +154,7 @@ def _is_array(leaf: Any) -> bool:
 
 def _kind(leaf: Any) -> object:
     """What of an argument the program depends on; 1, 1.0 and True are equal, and not the same."""
-    return (tuple(leaf.shape), str(leaf.dtype)) if _is_array(leaf) else (type(leaf), leaf)
+    return (tuple(leaf.shape), str(leaf.dtype)) if _is_array(leaf) else (str(type(leaf)), leaf)
 
 
 def _shape_of(array: Any) -> Any:
@@ -196,6 +195,10 @@ def _converted(
     """What JAX makes of `program` for GPUs, in the kernel dialect, as a function of that name."""
     lowered = jax.jit(program, keep_unused=True).trace(*like).lower(lowering_platforms=("cuda",))
     module = parse_program(printed(lowered.compiler_ir("stablehlo"), name), name)
+    for op in module.walk():
+        if isinstance(op.location, FileLineColLoc) and op.location.filename.data == name:
+            # A line of the text that JAX printed says nobody anything.
+            op.location = UNKNOWN_LOC
     entry = function_named(module, ENTRY)
     entry.sym_name = StringAttr(name)
     for argument, each in zip(entry.body.block.args, names, strict=True):

@@ -8,11 +8,11 @@ begin with their size: what a runtime adds later is behind what is declared here
 from __future__ import annotations
 
 import ctypes
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from ctypes import POINTER, c_char_p, c_int, c_int32, c_int64, c_size_t, c_uint32, c_void_p
 from dataclasses import dataclass
 from math import prod
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 
@@ -28,19 +28,17 @@ INTERNAL, INVALID_ARGUMENT = 13, 3
 ELEMENT_TYPES = {10: ElementType.F16, 11: ElementType.F32, 16: ElementType.BF16}
 """By their numbers among XLA's types of elements."""
 
-Fields = ClassVar[Sequence[tuple[str, Any]]]
-
 
 class Extension(ctypes.Structure):
     """What follows a structure, a list of."""
 
-    _fields_: Fields = [("size", c_size_t), ("kind", c_int), ("next", c_void_p)]
+    _fields_ = [("size", c_size_t), ("kind", c_int), ("next", c_void_p)]
 
 
 class Version(ctypes.Structure):
     """Of the interface."""
 
-    _fields_: Fields = [
+    _fields_ = [
         ("size", c_size_t),
         ("extension", c_void_p),
         ("major", c_int),
@@ -51,19 +49,19 @@ class Version(ctypes.Structure):
 class Metadata(ctypes.Structure):
     """What a handler says of itself."""
 
-    _fields_: Fields = [("size", c_size_t), ("version", Version), ("traits", c_uint32)]
+    _fields_ = [("size", c_size_t), ("version", Version), ("traits", c_uint32)]
 
 
 class MetadataExtension(ctypes.Structure):
     """Where it says so."""
 
-    _fields_: Fields = [("base", Extension), ("metadata", POINTER(Metadata))]
+    _fields_ = [("base", Extension), ("metadata", POINTER(Metadata))]
 
 
 class Api(ctypes.Structure):
     """What a handler may call."""
 
-    _fields_: Fields = [
+    _fields_ = [
         ("size", c_size_t),
         ("extension", c_void_p),
         ("version", Version),
@@ -81,7 +79,7 @@ class Api(ctypes.Structure):
 class Values(ctypes.Structure):
     """Arguments or results."""
 
-    _fields_: Fields = [
+    _fields_ = [
         ("size", c_size_t),
         ("extension", c_void_p),
         ("count", c_int64),
@@ -93,13 +91,13 @@ class Values(ctypes.Structure):
 class Span(ctypes.Structure):
     """A name."""
 
-    _fields_: Fields = [("start", c_void_p), ("length", c_size_t)]
+    _fields_ = [("start", c_void_p), ("length", c_size_t)]
 
 
 class Attributes(ctypes.Structure):
     """What is fixed when a call is compiled, sorted by name."""
 
-    _fields_: Fields = [
+    _fields_ = [
         ("size", c_size_t),
         ("extension", c_void_p),
         ("count", c_int64),
@@ -112,13 +110,13 @@ class Attributes(ctypes.Structure):
 class Scalar(ctypes.Structure):
     """A number among the attributes."""
 
-    _fields_: Fields = [("kind", c_int), ("value", POINTER(c_int64))]
+    _fields_ = [("kind", c_int), ("value", POINTER(c_int64))]
 
 
 class CallFrame(ctypes.Structure):
     """All that a handler is given."""
 
-    _fields_: Fields = [
+    _fields_ = [
         ("size", c_size_t),
         ("extension", POINTER(Extension)),
         ("api", POINTER(Api)),
@@ -133,7 +131,7 @@ class CallFrame(ctypes.Structure):
 class RawBuffer(ctypes.Structure):
     """A tensor."""
 
-    _fields_: Fields = [
+    _fields_ = [
         ("size", c_size_t),
         ("extension", c_void_p),
         ("kind", c_int),
@@ -146,7 +144,7 @@ class RawBuffer(ctypes.Structure):
 class ErrorArguments(ctypes.Structure):
     """Of `error_create`."""
 
-    _fields_: Fields = [
+    _fields_ = [
         ("size", c_size_t),
         ("extension", c_void_p),
         ("message", c_char_p),
@@ -157,7 +155,7 @@ class ErrorArguments(ctypes.Structure):
 class StreamArguments(ctypes.Structure):
     """Of `stream_get`."""
 
-    _fields_: Fields = [
+    _fields_ = [
         ("size", c_size_t),
         ("extension", c_void_p),
         ("context", c_void_p),
@@ -168,7 +166,7 @@ class StreamArguments(ctypes.Structure):
 class DeviceArguments(ctypes.Structure):
     """Of `device_ordinal_get`."""
 
-    _fields_: Fields = [
+    _fields_ = [
         ("size", c_size_t),
         ("extension", c_void_p),
         ("context", c_void_p),
@@ -193,7 +191,7 @@ class Buffer:
         """The elements, of a buffer in host memory; raises `KeyError` on other types."""
         dtype = numpy_dtype(ELEMENT_TYPES[self.kind])
         size = prod(self.shape) * dtype.itemsize
-        memory = (ctypes.c_char * size).from_address(self.address) if size else b""
+        memory = memoryview((ctypes.c_char * size).from_address(self.address))
         return np.frombuffer(memory, dtype).reshape(self.shape)
 
 

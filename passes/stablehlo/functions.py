@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from xdsl.dialects.builtin import ModuleOp, TensorType
+from xdsl.dialects.builtin import UNKNOWN_LOC, LocationAttr, ModuleOp, TensorType
 from xdsl.dialects.func import CallOp, FuncOp, ReturnOp
 from xdsl.ir import Block, Operation, Region, SSAValue
 from xdsl.traits import SymbolTable
@@ -27,22 +27,25 @@ class Converter:
 
     Args:
         module: where functions are that are called.
+        function: what is converted.
         block: an empty one with the arguments, which gets the operators.
     """
 
-    def __init__(self, module: ModuleOp, block: Block) -> None:
-        self._module, self._block = module, block
-        self._emit = Emitter(block)
+    def __init__(self, module: ModuleOp, function: FuncOp, block: Block) -> None:
+        self._module, self._function, self._block = module, function, block
+        self._emit = Emitter(block, function)
         self._running: list[FuncOp] = []
+        self._place: LocationAttr = UNKNOWN_LOC
+        """Of the call that is replaced."""
 
-    def convert(self, function: FuncOp) -> None:
-        """Append what `function` computes, and the return."""
+    def convert(self) -> None:
+        """Append what the function computes, and the return."""
         arguments = [
             Tensor(type_of(arg).get_shape(), type_of(arg).element_type, arg)
             for arg in self._block.args
         ]
-        results = self._run(function, arguments)
-        last = function.body.block.last_op
+        results = self._run(self._function, arguments)
+        last = self._function.body.block.last_op
         assert last is not None
         self._emit.at(last)
         for number, result in enumerate(results):
@@ -64,6 +67,8 @@ class Converter:
         known = dict[SSAValue, Tensor](zip(function.body.block.args, arguments, strict=True))
         for op in function.body.block.ops:
             operands = [known[value] for value in op.operands]
+            if op.location == UNKNOWN_LOC:
+                op.location = self._place
             if isinstance(op, ReturnOp):
                 self._running.pop()
                 return operands
@@ -73,11 +78,16 @@ class Converter:
     def _convert(self, op: Operation, operands: Sequence[Tensor]) -> Sequence[Tensor]:
         self._emit.at(op)
         if isinstance(op, CallOp):
-            return self._run(self._callee(op), operands)
+            outer, self._place = self._place, op.location
+            results = self._run(self._callee(op), operands)
+            self._place = outer
+            return results
         if (name := op.name) == BARRIER:
             return operands
         if name not in RULES:
-            self._emit.fail("has no counterpart among the operators of the kernel dialect")
+            target = op.attributes.get("call_target_name", op.properties.get("call_target_name"))
+            of = "" if target is None else f" (a call of {target})"
+            self._emit.fail(f"has no counterpart among the operators of the kernel dialect{of}")
         return [RULES[name](self._emit, op, operands)]
 
     def _callee(self, call: CallOp) -> FuncOp:
@@ -129,5 +139,5 @@ def convert_function(module: ModuleOp, function: FuncOp) -> Region:
     block = Block(arg_types=function.body.blocks[0].arg_types)
     for old, new in zip(function.body.blocks[0].args, block.args, strict=True):
         new.name_hint, new.location = old.name_hint, old.location
-    Converter(module, block).convert(function)
+    Converter(module, function, block).convert()
     return Region(block)

@@ -74,9 +74,9 @@ def constant(shape: Shape, element: Attribute, number: float) -> Tensor:
 class Emitter:
     """Appends kernel operators to a block, each in the place of the operation `op`."""
 
-    def __init__(self, block: Block) -> None:
+    def __init__(self, block: Block, op: Operation) -> None:
         self.steps = Steps(block)
-        self.op: Operation = block.parent_op() or kernel.GraphDefinedOp.create()
+        self.op = op
 
     def at(self, op: Operation) -> None:
         """What follows is for `op`."""

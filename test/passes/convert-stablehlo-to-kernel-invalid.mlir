@@ -10,6 +10,34 @@ func.func @unknown(%x: tensor<4x8xf32>) -> tensor<4x8xf32> {
 
 // -----
 
+func.func @loop(%x: tensor<4x8xf32>, %m: tensor<4x8xf32>) -> tensor<4x8xf32> {
+  %true = "stablehlo.constant"() <{value = dense<true> : tensor<i1>}> : () -> tensor<i1>
+  // expected-error @below {{'stablehlo.while' op has no counterpart among the operators of the kernel dialect}}
+  %w = "stablehlo.while"(%x) ({
+  ^bb0(%a: tensor<4x8xf32>):
+    "stablehlo.return"(%true) : (tensor<i1>) -> ()
+  }, {
+  ^bb0(%a: tensor<4x8xf32>):
+    %b = func.call @step(%a) : (tensor<4x8xf32>) -> tensor<4x8xf32>
+    "stablehlo.return"(%b) : (tensor<4x8xf32>) -> ()
+  }) : (tensor<4x8xf32>) -> tensor<4x8xf32>
+  func.return %w : tensor<4x8xf32>
+}
+func.func private @step(%x: tensor<4x8xf32>) -> tensor<4x8xf32> {
+  %a = "stablehlo.abs"(%x) : (tensor<4x8xf32>) -> tensor<4x8xf32>
+  func.return %a : tensor<4x8xf32>
+}
+
+// -----
+
+func.func @elsewhere(%x: tensor<4x8xf32>) -> tensor<4x8xf32> {
+  // expected-error @below {{'stablehlo.custom_call' op has no counterpart among the operators of the kernel dialect (a call of "inverse")}}
+  %r = "stablehlo.custom_call"(%x) <{call_target_name = "inverse", api_version = 4 : i32}> : (tensor<4x8xf32>) -> tensor<4x8xf32>
+  func.return %r : tensor<4x8xf32>
+}
+
+// -----
+
 // Attributes that nobody here knows are read, too.
 func.func @gather(%x: tensor<4x8xf32>, %i: tensor<2x1xf32>) -> tensor<2x8xf32> {
   // expected-error @below {{'stablehlo.gather' op has no counterpart}}

@@ -1,7 +1,7 @@
 """Kernels under JAX's transformations, and functions of JAX that become kernels."""
 
 from collections.abc import Callable
-from ctypes import CFUNCTYPE, POINTER, addressof, c_int64, c_void_p, cast, pointer, sizeof
+from ctypes import CFUNCTYPE, POINTER, addressof, c_char_p, c_int64, c_void_p, cast, pointer, sizeof
 from pathlib import Path
 from typing import Any
 
@@ -66,7 +66,11 @@ def test_jit(jax: Any, kernel: mi.CompiledKernel, tensors: tuple[Any, Any]) -> N
     wanted, _ = kernel(x + 1, w)
     assert np.array_equal(y, wanted * 2)
     assert np.array_equal(twice, 2 * (x + 1))
-    looped, _ = jax.lax.scan(lambda c, _: (kernel(c, w)[1], None), x, None, length=3)
+
+    def twice_of(carried: Any, _: Any) -> tuple[Any, None]:
+        return kernel(carried, w)[1], None
+
+    looped, _ = jax.lax.scan(twice_of, x, None, length=3)
     assert np.array_equal(looped, 8 * x)
 
 
@@ -82,38 +86,39 @@ def test_element_types(jax: Any, dtype: str) -> None:
     assert np.array_equal(found, kernel(values))
 
 
-@pytest.mark.parametrize(
-    ("call", "error", "message"),
-    [
-        (
-            lambda k, x, w: k(x.T, w),
-            ValueError,
-            r"input 0 \('x'\) has shape \(64, 4\), not \(4, 64\)",
-        ),
-        (
-            lambda k, x, w: k(x, w.astype("bfloat16")),
-            TypeError,
-            r"input 1 \('w'\) has type bfloat16",
-        ),
-        (lambda k, x, w: k(x), TypeError, "takes 2 inputs, not 1"),
-        (lambda k, x, w: k(x, w, out=x), TypeError, r"out= has no meaning under jax\.jit"),
-    ],
-)
+Call = Callable[[mi.CompiledKernel, Any, Any], Any]
+
+WRONG: list[tuple[Call, type[Exception], str]] = [
+    (lambda k, x, w: k(x.T, w), ValueError, r"input 0 \('x'\) has shape \(64, 4\), not \(4, 64\)"),
+    (lambda k, x, w: k(x, w.astype("bfloat16")), TypeError, r"input 1 \('w'\) has type bfloat16"),
+    (lambda k, x, w: k(x), TypeError, "takes 2 inputs, not 1"),
+    (lambda k, x, w: k(x, w, out=x), TypeError, r"out= has no meaning under jax\.jit"),
+]
+
+
+@pytest.mark.parametrize(("call", "error", "message"), WRONG)
 def test_what_does_not_fit_is_said_while_tracing(
     jax: Any,
     kernel: mi.CompiledKernel,
     tensors: tuple[Any, Any],
-    call: Callable[..., Any],
+    call: Call,
     error: type[Exception],
     message: str,
 ) -> None:
+    def function(x: Any, w: Any) -> Any:
+        return call(kernel, x, w)
+
     with pytest.raises(error, match=message):
-        jax.jit(lambda x, w: call(kernel, x, w)).trace(*tensors)
+        jax.jit(function).trace(*tensors)
 
 
 def test_batches_are_refused(jax: Any, kernel: mi.CompiledKernel, tensors: tuple[Any, Any]) -> None:
     x, w = tensors
-    for function in (lambda x: kernel(x, w)[0], jax.jit(lambda x: kernel(x, w)[0])):
+
+    def first(x: Any) -> Any:
+        return kernel(x, w)[0]
+
+    for function in (first, jax.jit(first)):
         with pytest.raises(NotImplementedError, match=r"jax\.vmap asks for 2 calls of a kernel"):
             jax.vmap(function)(jax.numpy.stack([x, x]))
 
@@ -148,7 +153,7 @@ def test_launch(jax: Any) -> None:
     values = cast(addresses, POINTER(c_void_p))
     results = cast(addressof(addresses) + 2 * sizeof(c_void_p), POINTER(c_void_p))
     (number,) = [key for key, each in jax_calls.kernels.items() if each is kernel]
-    name, scalar = xla_ffi.Span(cast(b"kernel", c_void_p), 6), c_int64(number)
+    name, scalar = xla_ffi.Span(cast(c_char_p(b"kernel"), c_void_p), 6), c_int64(number)
     names = (POINTER(xla_ffi.Span) * 1)(pointer(name))
     value = xla_ffi.Scalar(5, pointer(scalar))
     attributes = (c_void_p * 1)(addressof(value))
@@ -189,8 +194,8 @@ def test_operator(jax: Any, ours: Any, tensors: tuple[Any, Any]) -> None:
         return (y * y).sum() + 2 * x.sum()
 
     wanted = jax.value_and_grad(theirs, (0, 1))(*tensors)
-    for transformed in (lambda f: f, jax.jit):
-        found = transformed(jax.value_and_grad(ours_of, (0, 1)))(*tensors)
+    gradient = jax.value_and_grad(ours_of, (0, 1))
+    for found in (gradient(*tensors), jax.jit(gradient)(*tensors)):
         assert all(jax.tree.leaves(jax.tree.map(same, found, wanted)))
 
 
@@ -216,8 +221,12 @@ def test_function(jax: Any, tensors: tuple[Any, Any], tmp_path: Path) -> None:
     wanted = theirs(parameters, x)
     assert all(jax.tree.leaves(jax.tree.map(same, found(parameters, x), wanted)))
     assert all(jax.tree.leaves(jax.tree.map(same, jax.jit(found)(parameters, x), wanted)))
-    gradients = jax.grad(lambda p: found(p, x)["y"].sum())(parameters)
-    exact = jax.grad(lambda p: theirs(p, x)["y"].sum())(parameters)
+
+    def total(parameters: Any, function: Callable[..., Any]) -> Any:
+        return function(parameters, x)["y"].sum()
+
+    gradients = jax.grad(total)(parameters, found)
+    exact = jax.grad(total)(parameters, theirs)
     assert same(gradients["gain"], exact["gain"])
 
     inputs = found.kernel.artifact.inputs
@@ -253,14 +262,21 @@ def test_masks(jax: Any, tensors: tuple[Any, Any]) -> None:
 def test_functions_that_are_no_programs(jax: Any, tensors: tuple[Any, Any]) -> None:
     """The line of Python, or the argument, is named."""
     x, _ = tensors
-    sine = mi.compile(lambda x: jax.numpy.sin(x) + 1)
+
+    def sine_of(x: Any) -> Any:
+        return jax.numpy.sin(x) + 1
+
+    def product(x: Any, ids: Any) -> Any:
+        return x * ids
+
+    sine = mi.compile(sine_of)
     with pytest.raises(
         mi.UnsupportedOperation, match=r"test_jax.py:\d+:\d+: error: 'stablehlo.sin"
     ):
         sine(x)
     with pytest.raises(ValueError, match="is not compiled yet"):
         sine.report()
-    ids = mi.compile(lambda x, ids: x * ids)
+    ids = mi.compile(product)
     with pytest.raises(
         mi.UnsupportedOperation, match=r"takes tensor<64xi32> as argument 1 \(%ids\)"
     ):

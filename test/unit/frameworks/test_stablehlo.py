@@ -214,7 +214,10 @@ def test_errors_in_other_forms(tmp_path: Path, capsys: pytest.CaptureFixture[str
 def test_without_jaxlib(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(stablehlo_text, "find_spec", lambda _: None)
+    def nothing(name: str) -> None:
+        assert name == "jaxlib"
+
+    monkeypatch.setattr(stablehlo_text, "find_spec", nothing)
     path = tmp_path / "f.mlir"
     path.write_text(exported(jax).mlir_module())
     code, _, said = opt(path, capsys)
