@@ -110,6 +110,44 @@ func.func @combined(%a: tensor<4x8xf32>, %w: tensor<3x8x4xf32>, %s: tensor<f32>)
   func.return
 }
 
+func.func @control(%a: tensor<4x8xf32>, %m: tensor<i1>, %n: tensor<i32>) {
+  // CHECK: %w = "stablehlo.while"(%a) ({
+  // CHECK-NEXT: ^bb0(%c: tensor<4x8xf32>):
+  // CHECK-NEXT:   "stablehlo.return"(%m) : (tensor<i1>) -> ()
+  // CHECK-NEXT: }, {
+  // CHECK-NEXT: ^bb0(%b: tensor<4x8xf32>):
+  // CHECK-NEXT:   "stablehlo.return"(%b) : (tensor<4x8xf32>) -> ()
+  // CHECK-NEXT: }) : (tensor<4x8xf32>) -> tensor<4x8xf32>
+  %w = "stablehlo.while"(%a) ({
+  ^bb0(%c: tensor<4x8xf32>):
+    "stablehlo.return"(%m) : (tensor<i1>) -> ()
+  }, {
+  ^bb0(%b: tensor<4x8xf32>):
+    "stablehlo.return"(%b) : (tensor<4x8xf32>) -> ()
+  }) : (tensor<4x8xf32>) -> tensor<4x8xf32>
+  // CHECK: %i = "stablehlo.if"(%m) ({
+  // CHECK-NEXT:   "stablehlo.return"(%a) : (tensor<4x8xf32>) -> ()
+  // CHECK-NEXT: }, {
+  // CHECK-NEXT:   "stablehlo.return"(%w) : (tensor<4x8xf32>) -> ()
+  // CHECK-NEXT: }) : (tensor<i1>) -> tensor<4x8xf32>
+  %i = "stablehlo.if"(%m) ({
+    "stablehlo.return"(%a) : (tensor<4x8xf32>) -> ()
+  }, {
+    "stablehlo.return"(%w) : (tensor<4x8xf32>) -> ()
+  }) : (tensor<i1>) -> tensor<4x8xf32>
+  // CHECK: %s = "stablehlo.case"(%n) ({
+  // CHECK-NEXT:   "stablehlo.return"(%a) : (tensor<4x8xf32>) -> ()
+  // CHECK-NEXT: }, {
+  // CHECK-NEXT:   "stablehlo.return"(%i) : (tensor<4x8xf32>) -> ()
+  // CHECK-NEXT: }) : (tensor<i32>) -> tensor<4x8xf32>
+  %s = "stablehlo.case"(%n) ({
+    "stablehlo.return"(%a) : (tensor<4x8xf32>) -> ()
+  }, {
+    "stablehlo.return"(%i) : (tensor<4x8xf32>) -> ()
+  }) : (tensor<i32>) -> tensor<4x8xf32>
+  func.return
+}
+
 func.func @unknown(%a: tensor<4x8xf32>) {
   // CHECK: %r = "stablehlo.reverse"(%a) <{dimensions = array<i64: 0>}> : (tensor<4x8xf32>) -> tensor<4x8xf32>
   %r = "stablehlo.reverse"(%a) <{dimensions = array<i64: 0>}> : (tensor<4x8xf32>) -> tensor<4x8xf32>
