@@ -50,22 +50,26 @@ def set_count(bytes_per_set: int) -> int:
     return max(2, math.ceil(SETS_OVER_L2 * L2_BYTES / bytes_per_set))
 
 
-def capture(torch: Any, call: Call, sets: Sequence[Tensors]) -> tuple[Any, int]:
-    """A CUDA graph of calls that rotate over `sets`, and their number."""
+def capture(torch: Any, call: Call, sets: Sequence[Tensors], stream: Any = None) -> tuple[Any, int]:
+    """
+    A CUDA graph of calls that rotate over `sets`, and their number.
+
+    `stream` is the one to capture: autograd goes back in that of the forward pass.
+    """
     calls = math.ceil(CALLS / len(sets)) * len(sets)
 
     def all_calls() -> None:
         for number in range(calls):
             call(*sets[number % len(sets)])
 
-    side = torch.cuda.Stream()
+    side = torch.cuda.Stream() if stream is None else stream
     side.wait_stream(torch.cuda.current_stream())
     with torch.cuda.stream(side):
         all_calls()
     torch.cuda.current_stream().wait_stream(side)
     torch.cuda.synchronize()
     graph = torch.cuda.CUDAGraph()
-    with torch.cuda.graph(graph):
+    with torch.cuda.graph(graph, stream=stream):
         all_calls()
     return graph, calls
 
@@ -86,13 +90,17 @@ def replay_times(torch: Any, graph: Any, replays: int) -> list[float]:
 
 
 def graph_times(
-    torch: Any, calls: Mapping[str, Call], sets: Sequence[Tensors], replays: int
+    torch: Any,
+    calls: Mapping[str, Call],
+    sets: Sequence[Tensors],
+    replays: int,
+    stream: Any = None,
 ) -> dict[str, float]:
     """
     Microseconds of one call of each implementation: the median over `replays` replays of a graph.
     """
     return replayed(
-        torch, {name: capture(torch, call, sets) for name, call in calls.items()}, replays
+        torch, {name: capture(torch, call, sets, stream) for name, call in calls.items()}, replays
     )
 
 

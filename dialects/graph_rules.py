@@ -145,6 +145,7 @@ class _Walk:
         self.across: set[int] = set()
         self.used_loops: set[int] = set()
         self.number_of_stores = 0
+        self.stored_after_loop = False
 
     def visit(self, op: Operation) -> None:
         """Check `op` and note what is known of its result."""
@@ -260,15 +261,42 @@ class _Walk:
                 op,
                 f"stores {tile.element_type} elements to result {number} of {result.element_type}",
             )
-        if self.stages[op.tile] == Stage.LOOP:
-            raise invalid(op, "stores a value of the loop; only what is there after it can be")
-        grid_map = op.grid_map.get_values()
+        self._verify_stored_stage(op)
+        grid_map, loop_map = op.grid_map.get_values(), op.loop_map.get_values()
+        loop = self.graph.loop_sizes if op.in_loop else ()
         try:
-            extents = cut(result.get_shape(), tile.get_shape(), self.graph.grid_sizes, grid_map)
+            extents = cut(
+                result.get_shape(),
+                tile.get_shape(),
+                self.graph.grid_sizes,
+                grid_map,
+                loop,
+                loop_map,
+            )
         except PartitionError as error:
             raise invalid(op, f"result {number}: {error}") from error
         self._verify_stored_axes(op, grid_map, variation)
         self._verify_stored_extents(op, number, extents)
+
+    def _verify_stored_stage(self, op: StoreOp) -> None:
+        """What the loop computes is stored in each iteration, at places of its own."""
+        looped = self.stages[op.tile] == Stage.LOOP
+        if looped and not op.in_loop:
+            raise invalid(op, "stores a value of the loop, and has no loop_map")
+        if op.in_loop and not looped:
+            raise invalid(op, "has a loop_map, and stores what no iteration computes anew")
+        for axis, dim in zip(self.loop_axes, op.loop_map.get_values(), strict=False):
+            if dim == REPLICATED and axis.count > 1:
+                raise invalid(
+                    op,
+                    f"maps {axis} to no dim: its {axis.count} iterations would overwrite each "
+                    "other",
+                )
+        if len({*op.loop_map.get_values()} - {REPLICATED}) > 1:
+            raise invalid(op, "maps its loops to several dims; all place tiles along one")
+        if looped and self.stored_after_loop:
+            raise invalid(op, "stores a value of the loop behind a store of what is there after it")
+        self.stored_after_loop = not looped
 
     def _verify_stored_axes(
         self, op: StoreOp, grid_map: Sequence[int], variation: Sequence[Variation]

@@ -129,17 +129,32 @@ class StoreOp(IRDLOperation):
     Write a tile to a result of the graph: store number i writes result i.
 
     `grid_map` has the dimension of the result along which each grid axis places its blocks, -1
-    (`_` in the text) for none: all blocks of that axis then hold the same tile.
+    (`_` in the text) for none: all blocks of that axis then hold the same tile. With `loop_map` a
+    tile of the loop is stored in every iteration; the maps place tiles as those of a load cut them.
+    Stores of the loop come before those of what is there after it.
     """
 
     name = "threadblock.store"
 
     tile = operand_def(TileConstr)
     grid_map = prop_def(I64ArrayConstr)
+    loop_map = prop_def(I64ArrayConstr, default_value=i64_array(()))
 
+    irdl_options = (ParsePropInAttrDict(),)
     traits = traits_def(MemoryWriteEffect(), HasParent(GraphDefinedOp))
     custom_directives = (DimMap,)
-    assembly_format = "$tile `grid_map` custom<DimMap>($grid_map) attr-dict `:` type($tile)"
+    assembly_format = (
+        "$tile `grid_map` custom<DimMap>($grid_map) (`loop_map` custom<DimMap>($loop_map)^)? "
+        "attr-dict `:` type($tile)"
+    )
 
-    def __init__(self, tile: SSAValue, grid_map: Sequence[int]):
-        super().__init__(operands=[tile], properties={"grid_map": i64_array(grid_map)})
+    def __init__(self, tile: SSAValue, grid_map: Sequence[int], loop_map: Sequence[int] = ()):
+        super().__init__(
+            operands=[tile],
+            properties={"grid_map": i64_array(grid_map), "loop_map": i64_array(loop_map)},
+        )
+
+    @property
+    def in_loop(self) -> bool:
+        """Whether every iteration stores a tile."""
+        return bool(self.loop_map.get_values())

@@ -126,7 +126,7 @@ class BlockLabels:
 
     def _stored(self, op: threadblock.StoreOp, shape: Sequence[int]) -> Value:
         tile = self.values[op.tile]
-        cuts = store_cuts(op).dims
+        cuts = store_cuts(self.graph, op).dims
         dims = tuple(map(Plain, shape))
         if tile.labels is None:
             return Value(dims)

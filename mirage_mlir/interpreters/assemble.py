@@ -49,11 +49,11 @@ class _Assembly(Generic[A]):
         self.batches = batches
         self.shape = shape
         self.cuts = {
-            dim: (cut.tile, cut.grid_axis)
+            dim: (cut.width, cut.grid_axis)
             for dim, cut in enumerate(cuts.dims)
             if cut.grid_axis is not None
         }
-        """The dimensions that the grid cuts, each with its tile and its axis of the grid."""
+        """The dimensions that the grid cuts, each with a block's part and its axis of the grid."""
 
     def tensor(self, tiles: Mapping[Batch, Tile[A]]) -> Tensor[A]:
         """All tiles in their places."""
@@ -80,7 +80,7 @@ class _Assembly(Generic[A]):
         return result
 
     def _stored_at(self, dim: Dim, blocks: Sequence[int], size: int) -> Index:
-        """The indices of the result that blocks store, whose tiles have `size` indices."""
+        """The indices of the result that blocks store, whose parts have `size` indices."""
         return (np.array(blocks)[:, None] * size + dim.indices).reshape(-1)
 
     def _valid(self, batch: Batch, tile: Tile[A]) -> Tensor[A]:

@@ -149,6 +149,11 @@ class Batches:
         """The first index of the tile of a block and an iteration."""
         return (block * cut.steps + cut.step(self._iterations[step])) * cut.tile
 
+    def stored_size(self, cut: TileCut, size: int, batch: Batch, step: int) -> int:
+        """Indices that an iteration's tile has of a result's dimension of `size`."""
+        start = self._start(cut, self._first_block(batch, cut), step)
+        return max(0, min(cut.tile, size - start))
+
     def _first_block(self, batch: Batch, cut: TileCut) -> int:
         axis = cut.grid_axis
         return 0 if axis is None else self.blocks(batch, axis)[0]
@@ -173,21 +178,21 @@ class Batches:
         end, found = size, [np.zeros(0, np.intp)]
         for dims, cuts in self._loads:
             for dim, cut in cuts.along(grid_axis):
-                width = cut.steps * cut.tile
+                width = cut.width
                 end = min(end, dims[dim].size // width)
                 kept = dims[dim].kept
                 if kept is not None:
                     found.append(np.unique(kept.indices // width))
         for shape, cuts in self._stores:
             for dim, cut in cuts.along(grid_axis):
-                end = min(end, shape[dim] // cut.tile)
+                end = min(end, shape[dim] // cut.width)
         special = np.unique(np.concatenate([*found, np.arange(end, size)]))
         return special[special < size]
 
     def _is_empty(self, grid_axis: int, block: int) -> bool:
         """Whether no index is computed of any dimension that an axis of the grid cuts."""
         found = [
-            piece(dims[dim], block * cut.steps * cut.tile, cut.steps * cut.tile)[0]
+            piece(dims[dim], block * cut.width, cut.width)[0]
             for dims, cuts in self._loads
             for dim, cut in cuts.along(grid_axis)
         ]
@@ -196,12 +201,12 @@ class Batches:
     def _form(self, grid_axis: int, block: int) -> Hashable:
         """The dimensions of a block's tiles, as far as one axis of the grid decides them."""
         loaded = tuple(
-            piece(dims[dim], block * cut.steps * cut.tile, cut.steps * cut.tile)[0]
+            piece(dims[dim], block * cut.width, cut.width)[0]
             for dims, cuts in self._loads
             for dim, cut in cuts.along(grid_axis)
         )
         stored = tuple(
-            max(0, min(cut.tile, shape[dim] - block * cut.tile))
+            max(0, min(cut.width, shape[dim] - block * cut.width))
             for shape, cuts in self._stores
             for dim, cut in cuts.along(grid_axis)
         )

@@ -9,9 +9,10 @@ so do iterations (see `batches`).
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Sequence
+from collections.abc import Callable, Generator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from operator import itemgetter
 from typing import Generic
 
 from xdsl.ir import Operation, SSAValue
@@ -25,6 +26,7 @@ from mirage_mlir.interpreters.operators import element_type_of, integers, mnemon
 from mirage_mlir.interpreters.tensors import Tensor, TensorDomain
 from mirage_mlir.interpreters.tile_cuts import TileCuts, load_cuts, store_cuts
 from mirage_mlir.interpreters.tiles import Tile, TileInterpreter, kind_of
+from mirage_mlir.interpreters.views import concatenate
 
 Values = dict[SSAValue, Tile[A]]
 
@@ -86,7 +88,7 @@ class GraphRun(Generic[A]):
         self.operations: dict[Stage, list[Operation]] = {stage: [] for stage in Stage}
         for op in block.ops:
             if isinstance(op, threadblock.StoreOp):
-                self.stores.append((op, store_cuts(op)))
+                self.stores.append((op, store_cuts(graph, op)))
             if not op.results:
                 continue
             self.operations[self.stages[op.results[0]]].append(op)
@@ -157,7 +159,7 @@ class GraphRun(Generic[A]):
         """Blocks from their first loads to their last stores."""
         values: Values[A] = {}
         self._evaluate(Stage.INVARIANT, values, batch, ())
-        contributions = self._iterate(values, batch)
+        contributions, pieces = self._iterate(values, batch)
         for op in self.operations[Stage.POST]:
             if not isinstance(op, threadblock.AccumulateOp):
                 self._step(op, values, batch, ())
@@ -173,14 +175,27 @@ class GraphRun(Generic[A]):
                 # All iterations had maxima over nothing as row maxima: nothing was added up.
                 total = self.domain.constant(Fraction(0), shape_of(op.result))
             values[op.result] = self.tiles.rounded(total, op.result)
-        return [self._stored(store, values[store.tile]) for store, _ in self.stores]
+        return [
+            self._joined(cuts, pieces[store])
+            if store.in_loop
+            else self._stored(store, values[store.tile])
+            for store, cuts in self.stores
+        ]
 
-    def _iterate(self, values: Values[A], batch: Batch) -> dict[Operation, list[Contribution[A]]]:
-        """What all iterations of blocks leave to each accumulator."""
+    def _iterate(
+        self, values: Values[A], batch: Batch
+    ) -> tuple[dict[Operation, list[Contribution[A]]], dict[Operation, dict[int, Tile[A]]]]:
+        """What iterations of blocks leave to each accumulator, and what each of them stores."""
         accumulators = [
             op for op in self.operations[Stage.POST] if isinstance(op, threadblock.AccumulateOp)
         ]
         contributions: dict[Operation, list[Contribution[A]]] = {op: [] for op in accumulators}
+        looped = {
+            store: (cuts, shape_of(output))
+            for output, (store, cuts) in zip(self.graph.outputs, self.stores, strict=True)
+            if store.in_loop
+        }
+        pieces: dict[Operation, dict[int, Tile[A]]] = {store: {} for store in looped}
         for steps in self.batches.iterations(batch):
             now = dict(values)
             self._evaluate(Stage.LOOP, now, batch, steps)
@@ -188,7 +203,33 @@ class GraphRun(Generic[A]):
             for op in accumulators:
                 if op.value in now:
                     self._contribute(op, now, along, contributions[op])
-        return contributions
+            for store, (cuts, shape) in looped.items():
+                tile = self._stored(store, now[store.tile])
+                for place, step in enumerate(steps):
+                    sizes = {
+                        dim: self.batches.stored_size(cut, shape[dim], batch, step)
+                        for dim, cut in cuts.looped
+                    }
+                    pieces[store][step] = self._piece(tile, place, sizes)
+        return contributions, pieces
+
+    def _piece(self, tile: Tile[A], place: int, sizes: Mapping[int, int]) -> Tile[A]:
+        """What one of the iterations that run at once stores: `sizes` lie within the result."""
+        if tile is None:
+            return None
+        axis = self.domain.lead - 1
+        if self.domain.numbers.shape(tile.array)[axis] > 1:
+            taken = (slice(None),) * axis + (slice(place, place + 1),)
+            tile = Tensor(self.domain.rearrange(tile.array, lambda a: a[taken]), tile.dims)
+        for dim, size in sizes.items():
+            tile = self.domain.part(tile, dim, 0, size)
+        return tile
+
+    def _joined(self, cuts: TileCuts, pieces: dict[int, Tile[A]]) -> Tile[A]:
+        """What all iterations store, along the one dimension that loops cut."""
+        ((dim, _),) = cuts.looped
+        parts = [part for _, part in sorted(pieces.items(), key=itemgetter(0)) if part is not None]
+        return concatenate(self.domain, parts, dim) if len(parts) == len(pieces) else None
 
     def _stored(self, store: threadblock.StoreOp, value: Tile[A]) -> Tile[A]:
         """What a block stores: of a maximum over nothing, the value below every number."""

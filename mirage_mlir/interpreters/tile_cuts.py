@@ -35,6 +35,11 @@ class TileCut:
             product *= count
         return product
 
+    @property
+    def width(self) -> int:
+        """Indices that one block has."""
+        return self.steps * self.tile
+
     def step(self, iteration: Sequence[int]) -> int:
         """The number of the tile that an iteration has, of those of its block."""
         step = 0
@@ -75,6 +80,6 @@ def load_cuts(graph: kernel.GraphDefinedOp, op: threadblock.LoadOp) -> TileCuts:
     return _cuts(op.result, integers(op, "grid_map"), integers(op, "loop_map"), graph.loop_sizes)
 
 
-def store_cuts(op: threadblock.StoreOp) -> TileCuts:
+def store_cuts(graph: kernel.GraphDefinedOp, op: threadblock.StoreOp) -> TileCuts:
     """How a store cuts its result."""
-    return _cuts(op.tile, integers(op, "grid_map"), (), ())
+    return _cuts(op.tile, integers(op, "grid_map"), integers(op, "loop_map"), graph.loop_sizes)

@@ -29,7 +29,7 @@ def tile_of(op: threadblock.LoadOp | threadblock.StoreOp) -> SSAValue:
 def cuts(op: threadblock.LoadOp | threadblock.StoreOp, dim: int) -> tuple[int | None, list[int]]:
     """The grid axis and the loops, outermost first, that cut a dim of a tensor."""
     grid = list(op.grid_map.get_values())
-    loop = list(op.loop_map.get_values()) if isinstance(op, threadblock.LoadOp) else []
+    loop = list(op.loop_map.get_values())
     return (
         grid.index(dim) if dim in grid else None,
         [number for number, cut in enumerate(loop) if cut == dim],

@@ -1,6 +1,6 @@
 """Reading a tile from wherever it lives into registers, and writing registers to memory."""
 
-from math import gcd
+from math import gcd, prod
 
 from xdsl.dialects import arith
 from xdsl.dialects.builtin import f32
@@ -311,12 +311,13 @@ def store_extents(ctx: KernelContext, op: threadblock.StoreOp) -> Extents:
     origin = ctx.origin(op, ctx.iterations)
     extents: list[Extent | None] = []
     for dim, size in enumerate(sizes):
-        grid, _ = cuts(op, dim)
+        grid, loops = cuts(op, dim)
         blocks = ctx.graph.grid_sizes[grid] if grid is not None else 1
-        if blocks * shape[dim] == size:
+        iterations = prod(ctx.graph.loop_sizes[loop] for loop in loops)
+        if blocks * iterations * shape[dim] == size:
             extents.append(None)
         else:
-            extents.append(Extent(ctx.emit.sub(size, origin[dim]), False))
+            extents.append(Extent(ctx.emit.sub(size, origin[dim]), bool(loops)))
     return tuple(extents)
 
 

@@ -22,6 +22,7 @@ from mirage_mlir.search.program.positions import (
     stored_axes,
 )
 from mirage_mlir.search.program.program import Axes, Input, Kind, Output, Program
+from mirage_mlir.search.saturation.hypergraph import Stage
 from mirage_mlir.shapes.tile_extents import REPLICATED
 
 
@@ -238,7 +239,13 @@ class GraphWriter:
         # Parts of a sum lie behind each other in dimensions of their own.
         tile = self.builder.broadcast(tile, (*(None for _ in output.partial), *axes))
         tile = self.builder.cast(tile, ELEMENT_TYPES[output.element_type])
-        store = threadblock.StoreOp(tile.value, self._grid_map((*output.partial, *axes)))
+        loop = self.graph.configuration.loop
+        in_loop = self.graph.operations[number].stage is Stage.LOOP
+        store = threadblock.StoreOp(
+            tile.value,
+            self._grid_map((*output.partial, *axes)),
+            _map(loop, axes) if in_loop else (),
+        )
         self.builder.operations.append(store)
         parts = [self.graph.counts[axis] for axis in output.partial]
         whole = tensor_of(self.program, axes, output.element_type)

@@ -114,9 +114,10 @@ class Pipelining:
         before, loop = before_pipeline(parts[PROLOGUE]), pipelined_loop(parts[MAIN_LOOP])
         before, after = with_awaits(before, loop, post_part(parts[EPILOGUE], after_loop=True))
         loop, ending = pipelined_mmas(loop, has_producer=True, clusters=shares_tiles(self.graph))
-        # What touches device memory in front of the loop waits for the previous grid; else it is
-        # waited for as late as possible.
-        early = any(isinstance(op, IssueCopiesOp) for op in before) or touches_device_memory(before)
+        # What touches device memory up to the end of the loop waits for the previous grid; else it
+        # is waited for as late as possible.
+        touched = touches_device_memory([*before, *loop])
+        early = touched or any(isinstance(op, IssueCopiesOp) for op in before)
         waits: list[list[Operation]] = [[], [AwaitPreviousGridOp()]]
         return {
             PRODUCER: self.produced(tiles, before, after),

@@ -49,6 +49,8 @@ def stage_of(op: Operation, stages: dict[SSAValue, Stage], *, looped: bool) -> S
     if isinstance(op, StorePartialSumOp):
         return Stage.POST
     if isinstance(op, threadblock.StoreOp):
+        if op.in_loop:
+            return Stage.LOOP
         # Stores keep their order, for it says which result each makes.
         return Stage.POST if looped else Stage.INVARIANT
     return max((stages[value] for value in op.results), key=list(Stage).index)

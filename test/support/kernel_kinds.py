@@ -301,6 +301,13 @@ ROWS = {
     "softmax_sums": rows(partial(attention.softmax_sums, 5, 33, 7)),
     "largest_of_columns": rows(partial(tiles.reduction, (23, 37), [0], "max", cut=1)),
     "looped_maximum": rows(partial(tiles.looped_reduction, (40, 100), 32, 1, [1], ("max", "max"))),
+    "rows_stored_in_a_loop": rows(partial(tiles.rows_and_sums, 64, 256, 4, 8, "f16"), TENSOR_COPY),
+    "rows_stored_in_a_loop_primes": rows(
+        partial(tiles.rows_and_sums, 101, 67, 5, 3, "bf16"), FOLLOWS
+    ),
+    "rows_stored_in_a_loop_ragged": rows(
+        partial(tiles.rows_and_sums, 61, 64, 3, 4, "f32"), FOLLOWS
+    ),
     "transposes": rows(partial(tiles.transposes, 40, 24, (20, 12), "f16")),
     "joined_product": Kind(partial(tiles.joined_matmul, 16, (40, 24), 32, 2), (MATMUL,)),
     "chain_of_kernels": Kind(partial(tiles.chain, 16, 64, 32, "f16"), (FOLLOWS,)),

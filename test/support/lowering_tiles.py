@@ -85,6 +85,24 @@ def partly_empty_sum(columns: int, iterations: int, step: int, kind: str) -> Mod
     return p.finish(*g.results)
 
 
+def rows_and_sums(rows: int, columns: int, blocks: int, step: int, element: str) -> ModuleOp:
+    """Rows that a loop stores, scaled by their sums; the sums of columns, in parts and whole."""
+    p = Program(f"{rows}x{columns}x{element}")
+    (x,) = p.inputs
+    iterations = -(-rows // (blocks * step))
+    with p.graph([blocks], [iterations]) as g:
+        xt = g.load(x, (step, columns), [0], [0])
+        scaled = g.add(tb.MulOp(xt, g.add(tb.ReduceSumOp(xt, [1]))))
+        summed = total(g, g.add(tb.ReduceSumOp(xt, [0])))
+        g.store(scaled, f"{rows}x{columns}x{element}", [0], [0])
+        g.store(summed, f"{blocks}x{columns}xf32", [0])
+    stored, parts = g.results
+    with p.graph([1]) as g:
+        whole = g.load(parts, (blocks, columns), [ALL])
+        g.store(g.add(tb.ReduceSumOp(whole, [0])), f"1x{columns}xf32", [ALL])
+    return p.finish(stored, *g.results)
+
+
 def loops_over_one_dim(columns: int, iterations: Sequence[int], step: int) -> ModuleOp:
     """Two loops that cut one dim."""
     p = Program(f"8x{columns}xf16")

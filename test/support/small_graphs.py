@@ -98,13 +98,15 @@ class Graph:
         """A tile of one number."""
         return self.add(threadblock.ConstantOp(value, tile(kind)))
 
-    def store(self, value: SSAValue, result: str, grid: Sequence[int]) -> None:
+    def store(
+        self, value: SSAValue, result: str, grid: Sequence[int], loop: Sequence[int] = ()
+    ) -> None:
         """Write a tile to the next result, a tensor of type `result`."""
         kind = tensor(result)
         element = kind.element_type
         if threadblock.tile_type(value).element_type != element:
             value = self.cast(value, str(element))
-        op = threadblock.StoreOp(value, grid)
+        op = threadblock.StoreOp(value, grid, loop)
         op.location = self.program.next_place()
         self.builder.insert(op)
         self.result_types.append(kind)

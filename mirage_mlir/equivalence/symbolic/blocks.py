@@ -127,12 +127,16 @@ class BlockForms:
         tile = self.values[op.tile]
         dims: list[Dim] = []
         values: dict[Variable, Index] = {}
-        for old, cut, size in zip(tile.dims, store_cuts(op).dims, shape, strict=True):
+        for old, cut, size in zip(tile.dims, store_cuts(self.graph, op).dims, shape, strict=True):
             new = self.tensors.dim(size)
             index = ZERO if new.variable is None else of(new.variable)
-            if cut.grid_axis is not None:
-                values[self.grid[cut.grid_axis]] = floor_div(index, cut.tile)
-                index = remainder(index, cut.tile)
+            if cut.grid_axis is not None or cut.loops:
+                number, index = floor_div(index, cut.tile), remainder(index, cut.tile)
+                for loop, count in zip(reversed(cut.loops), reversed(cut.iterations), strict=True):
+                    values[self.loops[loop]] = remainder(number, count)
+                    number = floor_div(number, count)
+                if cut.grid_axis is not None:
+                    values[self.grid[cut.grid_axis]] = number
             if old.variable is not None:
                 values[old.variable] = index
             dims.append(new)

@@ -38,6 +38,9 @@ SHARES = (2, 4, 8, 16)
 PARTS = (2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64)
 """Blocks over which a sum may be left open: a second kernel adds up what they store."""
 
+PART_ROUNDS = (1, 2, 3, 4)
+"""How often such blocks fill the GPU where they store results beside their parts of a sum."""
+
 MAX_SHARED_ROUNDS = 2
 """Rounds of blocks on the whole GPU beyond which a loop is not shared: there is work for all."""
 
@@ -185,7 +188,8 @@ def instantiate(
         if axis in configuration.single:
             choices.append([1])
         elif axis in program.open_sums:
-            choices.append(_parts(size, step, parts, looped=axis in configuration.loop))
+            counts = (*parts, *_rounds(program, axis, target))
+            choices.append(_parts(size, step, counts, looped=axis in configuration.loop))
         else:
             choices.append(grid_tiles(size, step, target, fine))
     for axis in configuration.loop:
@@ -197,6 +201,16 @@ def instantiate(
     alone = mesh.shares == 1
     crowded = mesh.blocks > MAX_SHARED_ROUNDS * target.sm_count
     return mesh.where(alone | (_shareable(program, configuration, mesh) & ~crowded))
+
+
+def _rounds(program: Program, axis: str, target: Target) -> tuple[int, ...]:
+    """
+    Numbers of blocks that fill the GPU, where something is stored along an axis of open sums.
+
+    All that is read and stored is theirs then; other sums have blocks along other axes, too.
+    """
+    stored = any(axis in output.axes for output in program.outputs)
+    return tuple(rounds * target.sm_count for rounds in PART_ROUNDS) if stored else ()
 
 
 def _parts(size: int, step: int, parts: Sequence[int], *, looped: bool) -> list[int]:

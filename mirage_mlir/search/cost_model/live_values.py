@@ -116,12 +116,15 @@ class LiveValues:
             for value, edge in self.edges.items()
             if edge.kind not in (Kind.INPUT, Kind.CONSTANT) and not self._folded(value)
         ]
-        volumes = (self.tiling.volume(value) for value in self._kept_sums())
-        worst = sum(volumes, start=self.tiling.zero)
+        sums = [self._summed(value) for value in self._kept_sums()]
+        worst = sum(map(self.tiling.volume, sums), start=self.tiling.zero)
+        # Those that other sums in the loop wait for.
+        wide = [self.tiling.volume(v) for v in sums if self.edges[v].kind not in ACCUMULATIONS]
         for value, edge in self.edges.items():
             if edge.kind in REDUCTIONS or edge.kind is Kind.MATMUL or value in self.shifted:
                 barrier = place[value]
                 live = sum((v for first, last, v in kept if first < barrier <= last), start=0.0)
+                live = sum(wide, start=live)
                 worst = np.maximum(worst, live)
         return worst
 
@@ -133,6 +136,19 @@ class LiveValues:
         for value, edge in self.edges.items():
             if edge.kind in ACCUMULATIONS and not self._folded(value):
                 yield value
+
+    def _summed(self, value: int) -> int:
+        """
+        What a block keeps of a sum over the loop: what is reduced in each iteration, if that is
+        reduced behind the loop instead, and rows are summed up, which other threads have.
+        """
+        (operand,) = self.edges[value].operands
+        edge = self.edges[operand]
+        if edge.kind is not Kind.REDUCE_SUM or not self.is_summed(operand):
+            return value
+        (whole,) = edge.operands
+        axes = [axis for axis in self.positions.axes[whole] if axis is not None]
+        return value if edge.axis in axes[-1:] else whole
 
     def _folded(self, value: int) -> bool:
         """Whether a sum over the loop is reduced at once after it: a thread keeps a few numbers."""

@@ -107,14 +107,17 @@ class Resources(BlockBuffers):
         return np.logical_and.reduce(np.broadcast_arrays(self.pipelined, *every), axis=0)
 
     def _askable(self) -> Mask:
-        """Whether threads have registers for all that they ask for."""
+        """Whether threads have registers for all that they keep, or ask for."""
         if self.products:
             # Elements of 16 bits are turned into f32 beside the sums.
             room = MAX_BESIDE_PRODUCTS * self.threads
             return (self.asked == 0) | (self.live + 2 * self.asked <= room)
         room = self.tiling.target.registers_per_sm - OTHER_REGISTERS * self.threads
         most = (MAX_REGISTERS - OTHER_REGISTERS) * self.threads
-        return self.asked <= np.minimum(room, most)
+        # What spills in a loop does so in each iteration.
+        looped = self.tiling.mesh.iterations > 1
+        kept = np.where(looped, COPIES_OF_LIVE * self.live, 0.0)
+        return np.maximum(kept, self.asked) <= np.minimum(room, most)
 
     def _reducible(self) -> Mask:
         """

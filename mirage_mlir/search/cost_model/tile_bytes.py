@@ -14,7 +14,7 @@ from mirage_mlir.layouts.layout import MMA_DEPTH, SWIZZLED_LINES, SWIZZLES
 from mirage_mlir.search.cost_model.instantiate import Array
 from mirage_mlir.search.cost_model.tiling import Tiling, item_bytes, round_up
 from mirage_mlir.search.program.program import Input
-from mirage_mlir.targets.tensor_map import MAX_BOX, MAX_BOXES, SHARED_ALIGNMENT
+from mirage_mlir.targets.tensor_map import MAX_BOX, SHARED_ALIGNMENT, is_worth_boxes
 
 VECTOR = 16
 """Bytes that a thread copies at once, where addresses are multiples of it."""
@@ -127,9 +127,10 @@ def _boxed_tile(tiling: Tiling, value: int, tensor: Input) -> Boxed:
     single = (rows == 1) & (columns <= MAX_BOX)
     swizzle = np.where(single, 0, swizzle)
     boxes = np.where(single, 1, line / np.maximum(swizzle, 1)) * np.ceil(rows / MAX_BOX)
+    worth = is_worth_boxes(boxes, rows * line / boxes)
     # Panels start at whole swizzles of eight lines.
     rows = np.where(~single & (line > swizzle), round_up(rows, SWIZZLED_LINES), rows)
     alignment = np.maximum(SWIZZLED_LINES * swizzle, SHARED_ALIGNMENT)
     fits = (line % VECTOR == 0) & (contiguous(tiling, tensor).vector == VECTOR)
     stored = np.ceil(rows * line / alignment) * alignment
-    return Boxed(stored, fits & (boxes <= MAX_BOXES), boxes)
+    return Boxed(stored, fits & worth, boxes)

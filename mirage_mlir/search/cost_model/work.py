@@ -186,7 +186,8 @@ class WorkCount:
             waste = self.tiling.once(("waste", tuple(last), item), partial(_waste, run))
             self.dram = self.dram + traffic * waste
             self.l2 = self.l2 + traffic * copies
-            pieces = self.tiling.volume(goal) * item / np.minimum(run, VECTOR)
+            stored = self.tiling.volume(goal) * self.tiling.iterations(goal)
+            pieces = stored * item / np.minimum(run, VECTOR)
             work = self._work(goal)
             work.scalar = work.scalar + pieces * PIECE_WORK
 

@@ -203,8 +203,10 @@ def effort(way: ProgramCut | Split) -> int:
     How much the search of the parts does, roughly, the second part of a split left aside.
 
     Nothing for sums of exps: of what one kernel has to walk, that is most of all worth a split.
+    Nothing either where outputs lie along the axis of a sum: one kernel makes them with the sum's
+    parts, and two would each read what they are made of.
     """
-    if isinstance(way, Split) and way.shifts:
+    if isinstance(way, Split) and (way.shifts or way.whole):
         return 0
     parts = [way.first, way.second] if isinstance(way, ProgramCut) else [way.first]
     total = 0

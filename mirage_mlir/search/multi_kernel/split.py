@@ -38,15 +38,17 @@ class Split:
     """Of `program`: one for each maximum that it stores after them."""
     degrees: Mapping[int, tuple[int, ...]]
     """For each of the sums how often the exp of each of `shifts` is a factor: 0 or 1."""
+    whole: tuple[int, ...] = ()
+    """The outputs that the first kernel stores as they are, before its sums."""
 
     def cut(self, parts: int) -> ProgramCut:
         """The two parts of the program where the first kernel has `parts` blocks along the axis."""
-        program = self.program
+        program, ahead = self.program, len(self.whole)
         tensors = [(PARTS, *program.nodes[node].axes) for node in self.sums]
         maxima = [(PARTS, *without(program.nodes[s.node].axes, s.axes)) for s in self.shifts]
 
         def maximum(copier: Copier, number: int) -> int:
-            source = Source(len(tensors) + number, kernel=0)
+            source = Source(ahead + len(tensors) + number, kernel=0)
             axes = maxima[number]
             if (known := stored.get(source)) is not None:
                 return known
@@ -60,7 +62,7 @@ class Split:
 
             def make(copier: Copier) -> int:
                 axes: Axes = tensors[number]
-                value = copier.stored(Source(number, kernel=0), axes, "f32")
+                value = copier.stored(Source(ahead + number, kernel=0), axes, "f32")
                 for shift, degree in enumerate(self.degrees[self.sums[number]]):
                     if degree:
                         factor = maximum(copier, shift)
@@ -75,9 +77,16 @@ class Split:
         stored: dict[Source, int] = {}
         replaced = {node: total(number) for number, node in enumerate(self.sums)}
         copier = Copier(program, replaced, {PARTS: parts})
-        outputs = [replace(o, node=copier.copy(o.node)) for o in program.outputs]
-        results = tuple(Source(number, kernel=1) for number in range(len(outputs)))
-        return ProgramCut(self.first, copier.finish(outputs), results)
+        later = [n for n in range(len(program.outputs)) if n not in self.whole]
+        outputs = [program.outputs[number] for number in later]
+        results = tuple(
+            Source(later.index(number), kernel=1)
+            if number in later
+            else Source(self.whole.index(number), kernel=0)
+            for number in range(len(program.outputs))
+        )
+        tail = copier.finish([replace(o, node=copier.copy(o.node)) for o in outputs])
+        return ProgramCut(self.first, tail, results)
 
 
 def without(axes: Axes, dropped: Sequence[str]) -> Axes:
@@ -98,13 +107,15 @@ def splits(program: Program, target: Target, explored: Explored | None = None) -
         return
     stored = {axis for output in program.outputs for axis in output.axes}
     summed = {axis for node in program.nodes for axis in node.reduced}
-    walked = [axis for axis in program.sizes if axis in summed and axis not in stored]
+    walked = [axis for axis in program.sizes if axis in summed]
     if not walked:
         return
     explored = explored or Explored(Algebra.of(program))
     for axis in walked:
         known: set[object] = set()
-        for form in outermost(explored, axis, target):
+        # No kernel walks what it stores along, so that of such programs no other forms are known.
+        forms = [program] if axis in stored else outermost(explored, axis, target)
+        for form in forms:
             split = split_at(form, axis)
             if split is not None and split.first.program.key() not in known:
                 known.add(split.first.program.key())
@@ -117,6 +128,8 @@ def split_at(program: Program, axis: str) -> Split | None:
     sums = [number for number, node in enumerate(nodes) if axis in node.reduced]
     if not sums or any(shift.input and axis in shift.axes for shift in program.shifts):
         return None
+    if (whole := _stored_along(program, axis, sums)) is None:
+        return None
     opened = [shift for shift in program.shifts if axis in shift.axes]
     groups = list(dict.fromkeys(shift.group for shift in opened))
     degrees = _degrees(program, [[s for s in opened if s.group == group] for group in groups])
@@ -127,6 +140,9 @@ def split_at(program: Program, axis: str) -> Split | None:
         return None
     copier = Copier(program, {})
     outputs = [
+        replace(o, node=copier.copy(o.node)) for o in map(program.outputs.__getitem__, whole)
+    ]
+    outputs += [
         Output(copier.copy(number), nodes[number].axes, "f32", partial=(axis,)) for number in sums
     ]
     moved = [replace(shift, node=copier.copy(shift.node)) for shift in opened]
@@ -139,7 +155,23 @@ def split_at(program: Program, axis: str) -> Split | None:
         return None
     first_part = copier.finish(outputs, [*moved, *inner])
     maxima = tuple(opened[first] for first in firsts)
-    return Split(program, axis, first_part, tuple(sums), maxima, known)
+    return Split(program, axis, first_part, tuple(sums), maxima, known, whole)
+
+
+def _stored_along(program: Program, axis: str, sums: Sequence[int]) -> tuple[int, ...] | None:
+    """
+    The outputs along the axis of `sums`, which the kernel of these sums stores.
+
+    None where one of them needs a sum, or where no other output is left.
+    """
+    depends = [number in sums for number in range(len(program.nodes))]
+    for number, node in enumerate(program.nodes):
+        depends[number] |= any(depends[operand] for operand in node.operands)
+    outputs = program.outputs
+    found = tuple(number for number, output in enumerate(outputs) if axis in output.axes)
+    if len(found) == len(outputs) or any(depends[outputs[number].node] for number in found):
+        return None
+    return found
 
 
 def _inner_shifts(

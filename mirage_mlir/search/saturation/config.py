@@ -53,7 +53,8 @@ def one_kernel_configurations(program: Program) -> Iterator[Configuration]:
     the grid. (Of outputs that are sums left open, an axis may be on the grid that only some have:
     all blocks along it store the same of the others.) Axes that a matmul carries along are on the
     grid or in the loop, one index at a time. What is stored is complete after the loop: an axis of
-    an output is not looped over.
+    an output is not looped over, but where sums over it are left open: then each block walks its
+    part of the axis, and stores that part of the output tile by tile.
     """
     if any(len(node.present) > MAX_VALUE_AXES for node in program.nodes):
         return
@@ -77,7 +78,7 @@ def one_kernel_configurations(program: Program) -> Iterator[Configuration]:
 def _loops(program: Program) -> list[tuple[str, ...]]:
     """No loop, a loop over one axis, and nested loops over two that are summed together."""
     stored = {axis for output in program.outputs for axis in output.axes}
-    walked = [axis for axis in program.sizes if axis not in stored]
+    walked = [axis for axis in program.sizes if axis not in stored - program.open_sums]
     pairs = [
         pair
         for pair in combinations(walked, 2)

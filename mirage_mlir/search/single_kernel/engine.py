@@ -204,14 +204,16 @@ class Search(TileSizes):
         return Bounded(mesh, least_seconds_of_graphs(tiling, goals))
 
     def _goals(self, graph: Hypergraph, configuration: Configuration) -> list[int] | None:
-        """The values to store: each output, once the loop is over."""
+        """The values to store: each output once the loop is over, or in each iteration a tile."""
         goals: list[int] = []
-        for form in self.algebra.outputs:
+        loop = configuration.loop
+        for form, output in zip(self.algebra.outputs, self.program.computed, strict=True):
             if form is None:
                 return None
-            after = graph.find(Value(form, Stage.POST))
-            whole = graph.find(Value(form, Stage.INVARIANT))
-            goal = whole if after is None else after
+            in_each = loop and all(axis in output.axes for axis in loop)
+            stages = [Stage.LOOP] if in_each else [Stage.POST, Stage.INVARIANT]
+            found = [graph.find(Value(form, stage)) for stage in stages]
+            goal = next((value for value in found if value is not None), None)
             if goal is None:
                 return None
             goals.append(goal)

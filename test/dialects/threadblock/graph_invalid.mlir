@@ -178,7 +178,7 @@ func.func @f(%x: tensor<16x64xf16>) {
   %r = kernel.graph_defined ins(%x) grid [4] loop [8] {
   ^bb0(%xa: tensor<16x64xf16>):
     %t = threadblock.load %xa grid_map [0] loop_map [1] : (tensor<16x64xf16>) -> !threadblock.tile<4x8xf16>
-    // expected-error @below {{'threadblock.store' op stores a value of the loop; only what is there after it can be}}
+    // expected-error @below {{'threadblock.store' op stores a value of the loop, and has no loop_map}}
     threadblock.store %t grid_map [0] : !threadblock.tile<4x8xf16>
   } : (tensor<16x64xf16>) -> tensor<16x8xf16>
   func.return

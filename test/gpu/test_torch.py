@@ -1,0 +1,121 @@
+"""`mirage_mlir.torch` on tensors of a GPU: values, gradients, CUDA graphs, weights that change."""
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+import mirage_mlir as mi
+
+ACCURATE = {"float16": 2e-3, "bfloat16": 1.6e-2, "float32": 1e-5}
+"""Relative in the 2-norm: of gradients, which have a few roundings."""
+
+
+@pytest.fixture(scope="module")
+def ours(torch: Any) -> Any:
+    """The module, which imports torch."""
+    from mirage_mlir import torch as module
+
+    return module
+
+
+def close(found: Any, wanted: Any, dtype: str) -> bool:
+    found, wanted = (each.detach().double().cpu().numpy() for each in (found, wanted))
+    return bool(np.linalg.norm(found - wanted) <= ACCURATE[dtype] * np.linalg.norm(wanted))
+
+
+def norm_of(torch: Any, ours: Any, columns: int, dtype: str) -> Any:
+    """With a weight that is not one."""
+    norm = ours.RMSNorm(columns, eps=1e-6, device="cuda", dtype=getattr(torch, dtype))
+    norm.weight.data.normal_()
+    return norm
+
+
+def wanted_of(torch: Any, norm: Any, x: Any) -> Any:
+    """torch's own in float64, of what was rounded to the type."""
+    rows = x.detach().double()
+    return torch.nn.functional.rms_norm(rows, rows.shape[-1:], norm.weight.double(), 1e-6)
+
+
+@pytest.mark.parametrize("dtype", ["float16", "bfloat16", "float32"])
+@pytest.mark.parametrize("shape", [(3, 5, 64), (2, 512, 1024), (1000, 4099), (4096, 2048)])
+def test_rms_norm(torch: Any, ours: Any, shape: tuple[int, ...], dtype: str) -> None:
+    norm = norm_of(torch, ours, shape[-1], dtype)
+    x = torch.randn(shape, device="cuda").to(norm.weight.dtype).requires_grad_()
+    g = torch.randn_like(x)
+    y = norm(x)
+    y.backward(g)
+    exact = x.detach().double().requires_grad_()
+    weight = norm.weight.detach().double().requires_grad_()
+    wanted = torch.nn.functional.rms_norm(exact, exact.shape[-1:], weight, 1e-6)
+    wanted.backward(g.double())
+    assert close(y, wanted, dtype)
+    assert close(x.grad, exact.grad, dtype)
+    assert close(norm.weight.grad, weight.grad, dtype)
+
+
+def test_compiled_by_torch(torch: Any, ours: Any) -> None:
+    """One graph for torch.compile, which runs our kernel between its own."""
+    norm = norm_of(torch, ours, 1024, "float16")
+    x = torch.randn(64, 1024, device="cuda", dtype=torch.float16)
+    compiled = torch.compile(lambda x: norm(x * 2).relu(), backend="aot_eager", fullgraph=True)
+    assert close(compiled(x), wanted_of(torch, norm, x * 2).relu(), "float16")
+
+
+def test_captured(torch: Any, ours: Any) -> None:
+    """Forward and backward in a CUDA graph, replayed with new rows."""
+    norm = norm_of(torch, ours, 1024, "float16")
+    x = torch.randn(64, 1024, device="cuda", dtype=torch.float16, requires_grad=True)
+    g = torch.randn_like(x)
+    # Loads the kernels and makes the buffers of autograd, as torch's documents ask.
+    torch.autograd.grad(norm(x), (x, norm.weight), g)
+    graph = torch.cuda.CUDAGraph()
+    with torch.cuda.graph(graph):
+        y = norm(x)
+        by_x, by_weight = torch.autograd.grad(y, (x, norm.weight), g)
+    x.data.normal_()
+    for output in (y.detach(), by_x, by_weight):
+        output.fill_(float("nan"))
+    graph.replay()
+    torch.cuda.synchronize()
+    exact = x.detach().double().requires_grad_()
+    weight = norm.weight.detach().double().requires_grad_()
+    wanted = torch.nn.functional.rms_norm(exact, (1024,), weight, 1e-6)
+    gradients = torch.autograd.grad(wanted, (exact, weight), g.double())
+    assert close(y, wanted, "float16")
+    assert close(by_x, gradients[0], "float16")
+    assert close(by_weight, gradients[1], "float16")
+
+
+def test_any_graph(torch: Any, ours: Any) -> None:
+    """A product with its gradients, against torch's in float64."""
+    graph = mi.new_kernel_graph("linear")
+    x = graph.new_input(dims=(64, 512), name="x")
+    w = graph.new_input(dims=(512, 256), name="w")
+    graph.mark_output(graph.silu(x @ w))
+    call = ours.operator(graph)
+    half = {"device": "cuda", "dtype": torch.float16, "requires_grad": True}
+    given = torch.randn(64, 512, **half), torch.randn(512, 256, **half)
+    y = call(*given)
+    g = torch.randn_like(y)
+    found = torch.autograd.grad(y, given, g)
+    exact = [each.detach().double().requires_grad_() for each in given]
+    wanted = torch.nn.functional.silu(exact[0] @ exact[1])
+    gradients = torch.autograd.grad(wanted, exact, g.double())
+    assert close(y, wanted, "float16")
+    assert all(close(*pair, "float16") for pair in zip(found, gradients, strict=True))
+
+
+def test_a_packed_weight_that_changes(torch: Any) -> None:
+    """The copy is made anew, where the kernel captured in a CUDA graph reads it, too."""
+    graph = mi.new_kernel_graph("linear")
+    x = graph.new_input(dims=(8, 512), name="x")
+    w = graph.new_input(dims=(512, 1024), name="w", constant=True)
+    graph.mark_output(graph.matmul(graph.silu(x), w))
+    kernel = graph.superoptimize(pack=True)
+    rows = torch.randn(8, 512, device="cuda", dtype=torch.float16)
+    weight = torch.randn(512, 1024, device="cuda", dtype=torch.float16)
+    for _ in range(2):
+        wanted = torch.nn.functional.silu(rows.double()) @ weight.double()
+        assert close(kernel(rows, weight), wanted, "float16")
+        weight.normal_()
