@@ -83,6 +83,29 @@ def concat(call: FxCall, tensors: list[Any], dim: int = 0) -> Tensor:
     return call.graph.concat([call.tensor(each) for each in some], dim)
 
 
+@handles("slice_scatter.default")
+def assign(
+    call: FxCall,
+    x: Any,
+    part: Any,
+    dim: int = 0,
+    start: int | None = None,
+    end: int | None = None,
+    step: int = 1,
+) -> Tensor:
+    """`x` with another `x[start:end]` along `dim`."""
+    if step != 1:
+        raise ValueError("parts with steps are not assigned")
+    given = call.tensor(x)
+    first, last, _ = slice(start, end).indices(given.dims[dim])
+    pieces = [call.tensor(part)] if last > first else []
+    if first:
+        pieces.insert(0, _along(call, given, dim, 0, first))
+    if (rest := max(first, last)) < given.dims[dim]:
+        pieces.append(_along(call, given, dim, rest, None))
+    return pieces[0] if len(pieces) == 1 else call.graph.concat(pieces, dim)
+
+
 @handles("repeat.default")
 def repeat(call: FxCall, x: Any, times: list[int]) -> Tensor:
     """The whole again and again along each dimension."""

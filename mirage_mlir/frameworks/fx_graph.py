@@ -2,15 +2,13 @@
 
 import re
 from importlib import import_module
-from pathlib import Path
 from typing import Any
-
-from xdsl.dialects.builtin import UNKNOWN_LOC, FileLineColLoc, IntAttr, LocationAttr, StringAttr
 
 from mirage_mlir.api.graph import KernelGraph
 from mirage_mlir.api.tensor import Tensor
 from mirage_mlir.diagnostics import Severity, UnsupportedOperation, diagnostic_at
 from mirage_mlir.frameworks.fx_call import HANDLERS, FxCall, counts_to, is_number
+from mirage_mlir.frameworks.user_lines import location_of
 from mirage_mlir.runtime.element_types import ElementType, element_type_of
 
 for _handlers in ("elementwise", "rearrangements", "reductions", "products"):
@@ -39,7 +37,18 @@ HINTS = {
 _INTEGERS = {
     *("add", "sub", "rsub", "mul", "neg", "abs", "minimum", "maximum", "where", "clamp"),
     *("arange", "full", "full_like", "scalar_tensor", "_to_copy", "clone", "alias", "detach"),
-    *("view", "permute", "unsqueeze", "squeeze", "expand", "select", "slice", "cat", "repeat"),
+    *(
+        "view",
+        "permute",
+        "unsqueeze",
+        "squeeze",
+        "expand",
+        "select",
+        "slice",
+        "slice_scatter",
+        "cat",
+        "repeat",
+    ),
     *("split_with_sizes", "getitem", "copy", "unbind", "transpose", "reshape", "t"),
 }
 """Operators on integers that are exact on the integers of a floating-point type."""
@@ -47,26 +56,7 @@ _INTEGERS = {
 
 def unsupported(node: Any, message: str) -> UnsupportedOperation:
     """The error about `node`, at the user's line."""
-    place, code = location_of(node)
-    said = f"{message} (in `{code}`)" if code else message
-    return UnsupportedOperation(diagnostic_at(place, Severity.ERROR, said))
-
-
-_FRAME = re.compile(r'File "(?P<file>[^"]+)", line (?P<line>\d+), in .*\n\s*(?P<code>.*)')
-_NOT_THE_USERS = tuple(
-    str(Path(each).parent) for each in (torch.__file__, import_module("mirage_mlir").__file__)
-)
-
-
-def location_of(node: Any) -> tuple[LocationAttr, str]:
-    """The innermost line outside of torch that `node` is from, and its text."""
-    frames = [*_FRAME.finditer(node.meta.get("stack_trace") or "")]
-    frames = [each for each in frames if not each["file"].startswith(_NOT_THE_USERS)]
-    if not frames:
-        return UNKNOWN_LOC, ""
-    last = frames[-1]
-    place = FileLineColLoc(StringAttr(last["file"]), IntAttr(int(last["line"])), IntAttr(1))
-    return place, last["code"].strip()
+    return UnsupportedOperation(diagnostic_at(location_of(node), Severity.ERROR, message))
 
 
 def name_of(node: Any) -> str:
@@ -160,11 +150,11 @@ class FxImporter:
         if name not in HANDLERS:
             raise unsupported(node, _refusal(name))
         kwargs = {key: each for key, each in node.kwargs.items() if key not in WITHOUT_MEANING}
-        with self.graph.located(location_of(node)[0]):
+        with self.graph.located(location_of(node)):
             try:
                 return HANDLERS[name](FxCall(self, node, kind), *node.args, **kwargs)
             except (TypeError, ValueError) as error:
-                raise unsupported(node, f"{name}: {error}") from error
+                raise unsupported(node, f"aten.{name}: {error}") from error
 
     def _bound(self, node: Any) -> float:
         """No element of a tensor of integers has a larger magnitude."""
@@ -175,7 +165,7 @@ class FxImporter:
     def _bound_of(self, node: Any) -> float:
         name = name_of(node).partition(".")[0]
         if name not in _INTEGERS:
-            raise unsupported(node, f"{name_of(node)} on integers is not supported")
+            raise unsupported(node, f"aten.{name_of(node)} on integers is not supported")
         if name in ("arange", "full", "scalar_tensor", "full_like"):
             return max(abs(each) for each in node.args if is_number(each))
         numbers = name in ("add", "sub", "rsub", "mul", "clamp")
@@ -209,5 +199,5 @@ def _flat(values: Any) -> list[Any]:
 def _refusal(name: str) -> str:
     for pattern, hint in HINTS.items():
         if re.match(rf"_*(native_)?\w*({pattern})", name):
-            return f"{name} is no operator of the kernel dialect; {hint}"
-    return f"{name} is no operator of the kernel dialect; call it outside of what is compiled"
+            return f"aten.{name} is no operator of the kernel dialect; {hint}"
+    return f"aten.{name} is no operator of the kernel dialect; call it outside of what is compiled"

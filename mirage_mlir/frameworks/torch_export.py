@@ -3,8 +3,9 @@
 import inspect
 import re
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
 from importlib import import_module
 from typing import Any
 
@@ -12,12 +13,14 @@ from mirage_mlir.api.graph import KernelGraph
 from mirage_mlir.diagnostics import Diagnostic, Severity, UnsupportedOperation
 from mirage_mlir.frameworks.fx_call import HANDLERS
 from mirage_mlir.frameworks.fx_graph import FxImporter, unsupported
+from mirage_mlir.frameworks.user_lines import LINE, users_line
 from mirage_mlir.runtime.element_types import ElementType
 
 torch: Any = import_module("torch")
 """Untyped: an optional dependency."""
 
 pytree: Any = import_module("torch.utils._pytree")
+symbolic_shapes: Any = import_module("torch.fx.experimental.symbolic_shapes")
 
 
 class Program(torch.nn.Module):
@@ -126,7 +129,8 @@ def import_call(program: Program, leaves: Sequence[Any], structure: Any, name: s
         filled = [next(given) if isinstance(each, torch.Tensor) else each for each in leaves]
         args, kwargs = pytree.tree_unflatten(filled, structure)
         (function,) = program._function
-        returned[:] = pytree.tree_flatten(function(*args, **kwargs))
+        with _Lines():
+            returned[:] = pytree.tree_flatten(function(*args, **kwargs))
         return tuple(each for each in returned[0] if isinstance(each, torch.Tensor))
 
     program.bind(call)
@@ -141,24 +145,41 @@ def import_call(program: Program, leaves: Sequence[Any], structure: Any, name: s
     return ImportedCall(importer.graph, importer.inputs, results, out_structure)
 
 
+class _Lines(torch.overrides.TorchFunctionMode):
+    """Notes the user's line at each operator of a trace; torch keeps those in `forward` alone."""
+
+    last = ("-", 0, 0)
+
+    def __torch_function__(
+        self, func: Any, types: Any, args: Any = (), kwargs: Mapping[str, Any] | None = None
+    ) -> Any:
+        _Lines.last = users_line()
+        with torch.fx.traceback.annotate({LINE: _Lines.last}):
+            return func(*args, **(kwargs or {}))
+
+
 def _export(program: Program, tensors: tuple[Any, ...]) -> Any:
-    guard = import_module("torch.fx.experimental.symbolic_shapes").GuardOnDataDependentSymNode
-    try:
-        with warnings.catch_warnings():
-            # torch copies its own structures in a way that it deprecates.
-            warnings.simplefilter("ignore", FutureWarning)
+    """The program in operators that have handlers, as far as torch takes others apart."""
+    with warnings.catch_warnings(), torch.fx.traceback.preserve_node_meta():
+        # torch copies its own structures in a way that it deprecates.
+        warnings.simplefilter("ignore", FutureWarning)
+        try:
             exported = torch.export.export(program, tensors, strict=False)
-    except guard as error:
-        message = "the function decides by the values of tensors, which kernels do not know"
-        place = re.search(r'raised this error:\s+File "([^"]+)", line (\d+)', str(error))
-        where = (place[1], int(place[2]), 1) if place else ("-", 0, 0)
-        raise UnsupportedOperation(Diagnostic(Severity.ERROR, message, *where)) from error
-    table = torch.export.default_decompositions()
+        except symbolic_shapes.GuardOnDataDependentSymNode as error:
+            message = "the function decides by the values of tensors, which a program does not know"
+            raise UnsupportedOperation(Diagnostic(Severity.ERROR, message, *_Lines.last)) from error
+        return exported.run_decompositions({**_decompositions()})
+
+
+@cache
+def _decompositions() -> dict[Any, Any]:
+    """What torch takes apart: all that it can, but operators that have handlers."""
+    table = torch.export.default_decompositions().materialize()
     for name in HANDLERS:
         packet, _, overload = name.partition(".")
         if overload:
             table.pop(getattr(getattr(torch.ops.aten, packet), overload), None)
-    return exported.run_decompositions(table)
+    return table
 
 
 def argument_names(program: Program, leaves: Sequence[Any], structure: Any) -> list[str]:
@@ -210,9 +231,11 @@ class _CallImporter:
     def _refuse_mutations(self) -> None:
         for spec in self._exported.graph_signature.output_specs:
             if "MUTATION" in spec.kind.name:
+                node = self._nodes.get(spec.target)
+                name = spec.target if node is None else self._name(node)
                 raise unsupported(
                     self._nodes[spec.arg.name],
-                    f"'{spec.target}' is changed in place, which a kernel does not do: return the "
+                    f"'{name}' is changed in place, which a kernel does not do: return the "
                     f"new value instead",
                 )
 
@@ -250,7 +273,8 @@ class _CallImporter:
         source = self._sources[node]
         if source.argument is not None:
             return self._names[source.argument]
-        path = node.name if source.parameter is None else source.parameter.partition(".")[2]
+        # Of a parameter without our name of its module, which comes first.
+        path = "constant" if source.parameter is None else source.parameter.partition(".")[2]
         return path.replace(".", "_")
 
     def results(self, values: Sequence[Any]) -> list[Result]:
@@ -288,6 +312,7 @@ def _integers(node: Any, name: str) -> UnsupportedOperation:
     users = sorted({str(user.target) for user in node.users})
     return unsupported(
         next(iter(node.users)),
-        f"input '{name}' has element type {node.meta['val'].dtype}, for {', '.join(users)}; kernels "
-        f"take float16, bfloat16, float32 and masks (bool): look up embeddings and indices outside",
+        f"input '{name}' has element type {node.meta['val'].dtype}, for {', '.join(users)}; "
+        f"kernels take float16, bfloat16, float32 and masks (bool): look up embeddings and indices "
+        f"outside",
     )

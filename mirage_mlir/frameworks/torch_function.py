@@ -9,7 +9,7 @@ from mirage_mlir.api.graph import KernelGraph, SearchOptions
 from mirage_mlir.diagnostics import Diagnostic, Severity, UnsupportedOperation
 from mirage_mlir.frameworks.torch_export import ImportedCall, Program, Result, import_call
 from mirage_mlir.runtime.kernel import CompiledKernel
-from mirage_mlir.targets.target import DEFAULT_TARGET
+from mirage_mlir.targets.target import target_named
 from mirage_mlir.torch import RegisteredOperator, chip_of
 
 torch: Any = import_module("torch")
@@ -55,12 +55,10 @@ class TorchFrontend:
             raise UnsupportedOperation(Diagnostic(Severity.ERROR, message))
         tensors = [each for each in leaves if isinstance(each, torch.Tensor)]
         sample = call.inputs[0][0].find(tensors, self._program)
-        target, options = self._target, self._options
-        if sample.is_cuda:
-            chip = chip_of(sample.device)
-            target = target or chip
-            options = {"compile_for": [chip], **options}
-        return TorchCall(self._program, call, target or DEFAULT_TARGET, options)
+        target = self._target or chip_of(sample.device)
+        # For the GPU that it is for alone, unless asked: that halves the time.
+        options: SearchOptions = {"compile_for": [target_named(target).chip], **self._options}
+        return TorchCall(self._program, call, target, options)
 
 
 def _key_of(leaf: Any) -> object:
@@ -111,7 +109,10 @@ class TorchCall:
     def _result(self, result: Result, made: Sequence[Any], tensors: Sequence[Any]) -> Any:
         if result.source is not None:
             return result.source.find(tensors, self._program)
-        return result.value if result.kernel is None else made[result.kernel].to(result.dtype)
+        if result.kernel is None:
+            return result.value
+        found = made[result.kernel]
+        return found if found.dtype is result.dtype else found.to(result.dtype)
 
 
 def _dense(tensor: Any, dtype: Any) -> Any:
