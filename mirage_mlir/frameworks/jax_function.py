@@ -154,7 +154,10 @@ def _is_array(leaf: Any) -> bool:
 
 def _kind(leaf: Any) -> object:
     """What of an argument the program depends on; 1, 1.0 and True are equal, and not the same."""
-    return (tuple(leaf.shape), str(leaf.dtype)) if _is_array(leaf) else (str(type(leaf)), leaf)
+    if _is_array(leaf):
+        return tuple(leaf.shape), str(leaf.dtype)
+    value: object = leaf
+    return type(value).__qualname__, value
 
 
 def _shape_of(array: Any) -> Any:
