@@ -133,6 +133,8 @@ class Batches:
     def _places(self, dim: Dim, cut: TileCut, blocks: Sequence[int], steps: Sequence[int]) -> Index:
         """The places that tiles of one form read, for each block and iteration."""
         if dim.kept is not None:
+            if self._piece(dim, cut, blocks[0], steps[0])[0].count == 0:
+                return np.zeros((len(blocks) * len(steps), 0), np.intp)
             found = [self._piece(dim, cut, block, step)[1] for block in blocks for step in steps]
             return np.array(found, np.intp)
         starts = [self._start(cut, block, step) for block in blocks for step in steps]

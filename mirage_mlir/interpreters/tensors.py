@@ -230,7 +230,11 @@ class TensorDomain(Generic[A]):
             size = x.dims[dim].size
             if not self.sparse:
                 complete(x.dims[dim], "a sum")
-            if not self._alike(x, dim) or size == 1:
+            if x.dims[dim].count == 0:
+                # Zero everywhere, stored once.
+                first = self.rearrange(x.array, lambda a: a[:, *(slice(1),) * (a.ndim - 1)])
+                array = self.numbers.total(first, self.lead + dim)
+            elif not self._alike(x, dim) or size == 1:
                 array = self.numbers.total(x.array, self.lead + dim)
             else:
                 array = self.numbers.scale(x.array, Fraction(size))

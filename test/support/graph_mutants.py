@@ -75,6 +75,7 @@ def _edits(op: Operation) -> Iterator[tuple[str, Edit]]:
             yield from _load_edits(op)
         case threadblock.StoreOp():
             yield from _map_edits(op, "grid_map", len(shape_of(op.tile)))
+            yield from _map_edits(op, "loop_map", len(shape_of(op.tile)))
             yield from _store_edits(op)
         case threadblock.AccumulateOp():
             yield from _accumulate_edits(op)

@@ -98,6 +98,12 @@ def _ntrans_subtract(h: Array, x: Array, alpha: Array) -> Array:
     return rms_norm(x + alpha * (rms_norm(h) - x))
 
 
+def _rmsnorm_backward(x: Array, dy: Array, r: Array) -> tuple[Array, Array]:
+    n = x * r
+    dx = (dy - n * (n * dy).mean(1, keepdims=True)) * r
+    return dx, (n * dy).sum(0, keepdims=True)
+
+
 def _rmsnorm_linear(x: Array, w: Array) -> Array:
     return rms_norm(x) @ w
 
@@ -118,6 +124,7 @@ PROGRAMS = {
     "lora": Program(_lora, (1, 4 * DEEP, 4 * DEEP, 0.25)),
     "ntrans": Program(_ntrans, (1, 1, 0.5)),
     "ntrans_subtract": Program(_ntrans_subtract, (1, 1, 0.5)),
+    "rmsnorm_backward": Program(_rmsnorm_backward, (1, 1, 1)),
     "rmsnorm_linear": Program(_rmsnorm_linear, (1, DEEP)),
     "rmsnorm_linear_bf16": Program(_rmsnorm_linear_bf16, (1, 1, 2 * DEEP)),
     "rmsnorm_linear_ragged": Program(_rmsnorm_linear, (1, 2 * DEEP)),
