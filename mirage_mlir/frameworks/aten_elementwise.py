@@ -155,13 +155,15 @@ def disjunction(call: FxCall, lhs: Any, rhs: Any) -> Tensor:
 @handles("logical_xor.default", "bitwise_xor.Tensor")
 def exclusion(call: FxCall, lhs: Any, rhs: Any) -> Tensor:
     """1 where the masks differ."""
-    return call.graph.compare(*_masks(call, lhs, rhs), "ne")
+    left, right = _masks(call, lhs, rhs)
+    return call.graph.compare(left, right, "ne")
 
 
 @handles("logical_not.default", "bitwise_not.default")
 def negation(call: FxCall, x: Any) -> Tensor:
     """1 where the mask is 0."""
-    return call.graph.compare(*_masks(call, x), 0.0, "eq")
+    (mask,) = _masks(call, x)
+    return call.graph.compare(mask, 0.0, "eq")
 
 
 def _masks(call: FxCall, *operands: Any) -> list[Tensor]:

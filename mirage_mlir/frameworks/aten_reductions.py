@@ -1,6 +1,7 @@
 """Sums, maxima, norms and softmax of ATen."""
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 from mirage_mlir.api.tensor import Tensor
@@ -42,7 +43,7 @@ def reduce_max(call: FxCall, x: Any, dims: Any = None, keepdim: bool = False) ->
 @handles("amin.default", "min.default")
 def reduce_min(call: FxCall, x: Any, dims: Any = None, keepdim: bool = False) -> Tensor:
     """The minimum over `dims`."""
-    return _reduced(call, lambda given, over: _minimum(call, given, over), x, dims)
+    return _reduced(call, partial(_minimum, call), x, dims)
 
 
 def _minimum(call: FxCall, x: Tensor, dims: list[int]) -> Tensor:

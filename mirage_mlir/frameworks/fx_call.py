@@ -1,7 +1,7 @@
 """What the importer of an FX graph gives to a handler of an ATen operator, and the handlers."""
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
 import numpy as np
 
@@ -20,14 +20,16 @@ Results: TypeAlias = Tensor | tuple[Tensor | None, ...]
 Handler: TypeAlias = Callable[..., Results]
 """Takes a `FxCall`, then the arguments of the node as they are; numbers are numbers."""
 
+AnyHandler = TypeVar("AnyHandler", bound=Handler)
+
 HANDLERS: dict[str, Handler] = {}
 """By the name of the overload, such as `add.Tensor`."""
 
 
-def handles(*names: str) -> Callable[[Handler], Handler]:
+def handles(*names: str) -> Callable[[AnyHandler], AnyHandler]:
     """Make a function the handler of overloads of ATen."""
 
-    def register(handler: Handler) -> Handler:
+    def register(handler: AnyHandler) -> AnyHandler:
         HANDLERS.update(dict.fromkeys(names, handler))
         return handler
 

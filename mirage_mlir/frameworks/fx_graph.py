@@ -193,7 +193,10 @@ def _example(node: Any) -> Any:
 
 def _flat(values: Any) -> list[Any]:
     """Arguments, and what lists among them have."""
-    return [inner for each in values for inner in (each if isinstance(each, list) else [each])]
+    found: list[Any] = []
+    for each in values:
+        found += each if isinstance(each, list) else [each]
+    return found
 
 
 def _refusal(name: str) -> str:

@@ -7,15 +7,14 @@ from typing import Any
 
 from mirage_mlir.api.graph import KernelGraph, SearchOptions
 from mirage_mlir.diagnostics import Diagnostic, Severity, UnsupportedOperation
-from mirage_mlir.frameworks.torch_export import ImportedCall, Program, Result, import_call
+from mirage_mlir.frameworks.torch_program import ImportedCall, Result, import_call
+from mirage_mlir.frameworks.torch_trace import Program, pytree
 from mirage_mlir.runtime.kernel import CompiledKernel
 from mirage_mlir.targets.target import target_named
 from mirage_mlir.torch import RegisteredOperator, chip_of
 
 torch: Any = import_module("torch")
 """Untyped: an optional dependency."""
-
-pytree: Any = import_module("torch.utils._pytree")
 
 
 class TorchFrontend:
@@ -61,7 +60,7 @@ class TorchFrontend:
         return TorchCall(self._program, call, target, options)
 
 
-def _key_of(leaf: Any) -> object:
+def _key_of(leaf: Any) -> tuple[Any, ...]:
     """What a program may depend on of an argument."""
     if isinstance(leaf, torch.Tensor):
         return tuple(leaf.shape), leaf.dtype, leaf.device
@@ -69,7 +68,7 @@ def _key_of(leaf: Any) -> object:
         raise TypeError(
             f"arguments are tensors, numbers and strings, not {type(leaf).__qualname__}"
         )
-    return type(leaf), leaf
+    return type(leaf).__name__, leaf
 
 
 def _autocast(kind: str) -> object:
@@ -101,8 +100,8 @@ class TorchCall:
         tensors = [each for each in leaves if isinstance(each, torch.Tensor)]
         given = [source.find(tensors, self._program) for source, _ in self._call.inputs]
         masks = [dtype for _, dtype in self._call.inputs]
-        made = self._operator.call(*map(_dense, given, masks))
-        made = made if isinstance(made, tuple | list) else (made,)
+        found: Any = self._operator.call(*map(_dense, given, masks))
+        made = (found,) if isinstance(found, torch.Tensor) else found
         results = [self._result(each, made, tensors) for each in self._call.results]
         return pytree.tree_unflatten(results, self._call.structure)
 

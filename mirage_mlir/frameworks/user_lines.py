@@ -31,7 +31,8 @@ def users_line() -> tuple[str, int, int]:
 def location_of(node: Any) -> LocationAttr:
     """The line that a node of an FX graph is from; that of a user where it is an input."""
     for each in (node, *node.users):
-        file, line, column = (each.meta.get("custom") or {}).get(LINE, ("", 0, 0))
+        notes: dict[str, tuple[str, int, int]] = each.meta.get("custom") or {}
+        file, line, column = notes.get(LINE, ("", 0, 0))
         if file:
             return FileLineColLoc(StringAttr(file), IntAttr(line), IntAttr(column))
     return UNKNOWN_LOC

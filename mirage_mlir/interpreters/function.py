@@ -44,7 +44,10 @@ def run_function(
     outputs = function.body.block.last_op
     assert isinstance(outputs, ReturnOp)
     return [
-        interpreter.domain.expanded(result)[0].astype(_dtype(value) if rounding else np.float64)
+        # An array, also of rank 0, where an element would be a number.
+        np.asarray(
+            interpreter.domain.expanded(result)[0], _dtype(value) if rounding else np.float64
+        )
         for result, value in zip(results, outputs.operands, strict=True)
     ]
 

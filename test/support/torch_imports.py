@@ -14,7 +14,8 @@ from mirage_mlir.interpreters.function import run_function
 def imported(function: Callable[..., Any], *args: Any) -> Any:
     """The `ImportedCall` of a call, the tensors of its inputs, and the function of its graph."""
     package("torch")
-    from mirage_mlir.frameworks.torch_export import Program, import_call, pytree
+    from mirage_mlir.frameworks.torch_program import import_call
+    from mirage_mlir.frameworks.torch_trace import Program, pytree
 
     program = Program(function)
     leaves, structure = pytree.tree_flatten((args, {}))
@@ -38,8 +39,9 @@ def interpreted(function: Callable[..., Any], *args: Any, exact: bool = True) ->
 
 def same(found: Any, wanted: Any) -> bool:
     """Whether an array and a tensor are one, but for constants of a program, which are f32."""
-    close = {"rtol": 2e-6, "atol": 2e-6, "equal_nan": True}
-    return found.shape == tuple(wanted.shape) and np.allclose(found, wanted.double(), **close)
+    if found.shape != tuple(wanted.shape):
+        return False
+    return np.allclose(found, wanted.double(), rtol=2e-6, atol=2e-6, equal_nan=True)
 
 
 def agrees(function: Callable[..., Any], *args: Any) -> bool:

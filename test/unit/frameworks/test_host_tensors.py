@@ -104,3 +104,12 @@ def test_what_does_not_fit(torch: Any, kernel: mi.CompiledKernel) -> None:
 
 def test_every_element_type_is_tried() -> None:
     assert DTYPES == [each.array_name for each in ElementType]
+
+
+def test_results_of_rank_0(torch: Any) -> None:
+    graph = mi.new_kernel_graph("f")
+    x = graph.new_input(dims=(4, 8), dtype=mi.float32)
+    graph.mark_output(graph.reshape(graph.reduce_sum(x, (0, 1)), ()))
+    result = graph.superoptimize(compile_for=["sm_90a"])(torch.ones(4, 8))
+    assert isinstance(result, torch.Tensor)
+    assert result == 32

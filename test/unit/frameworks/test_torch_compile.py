@@ -118,13 +118,26 @@ def test_tensors_around_a_function(searches: list[str]) -> None:
 
 
 def _arguments(compiled: mi.CompiledFunction):
-    return compiled.graph.to_module().body.block.first_op.body.block.args
+    (function,) = compiled.graph.to_module().ops
+    return function.regions[0].block.args
 
 
 def test_equal_arguments_may_differ_later(searches: list[str]) -> None:
     x = torch.randn(4, 8)
     compiled = mi.compile(lambda a, b: a @ b.mT).compile(x, x)
     assert len(_arguments(compiled)) == 2
+
+
+def test_inputs_have_the_names_of_arguments(searches: list[str]) -> None:
+    x = torch.randn(8)
+
+    def function(a, *rest, b, **others):
+        return a["one"] + a["two"] + rest[0] + b + others["c"][1]
+
+    compiled = mi.compile(function).compile({"one": x, "two": x}, x, c=[1, x], b=x)
+    names = [argument.name_hint for argument in _arguments(compiled)]
+    # Numbers at the end are left out of hints.
+    assert names == ["a_one", "a_two", "input", "c", "b"]
 
 
 def test_decorator_of_a_method(searches: list[str]) -> None:
@@ -155,7 +168,7 @@ def test_too_many_shapes(searches: list[str], monkeypatch: pytest.MonkeyPatch) -
 
 def test_what_cannot_be_compiled(searches: list[str]) -> None:
     with pytest.raises(TypeError, match="unknown option 'time_limt'"):
-        mi.compile(rms, time_limt=3)
+        mi.compile(rms, time_limt=3)  # pyright: ignore[reportCallIssue]
     with pytest.raises(ValueError, match="H300"):
         mi.compile(rms, target="H300")
     with pytest.raises(TypeError, match="takes a function or a module, not <class"):

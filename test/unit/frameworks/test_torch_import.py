@@ -1,3 +1,4 @@
+# pyright: basic
 """Programs of torch in the kernel dialect: interpreted in float64, they are torch's own."""
 
 from collections.abc import Callable

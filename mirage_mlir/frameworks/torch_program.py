@@ -1,66 +1,18 @@
-"""A call of a function of torch as a program: exported, and imported into the kernel dialect."""
+"""A call of a function of torch as a program of the kernel dialect, and how it is called."""
 
-import inspect
-import re
-import warnings
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cache
 from importlib import import_module
 from typing import Any
 
 from mirage_mlir.api.graph import KernelGraph
-from mirage_mlir.diagnostics import Diagnostic, Severity, UnsupportedOperation
-from mirage_mlir.frameworks.fx_call import HANDLERS
+from mirage_mlir.diagnostics import UnsupportedOperation
 from mirage_mlir.frameworks.fx_graph import FxImporter, unsupported
-from mirage_mlir.frameworks.user_lines import LINE, users_line
+from mirage_mlir.frameworks.torch_trace import Program, Trace, trace
 from mirage_mlir.runtime.element_types import ElementType
 
 torch: Any = import_module("torch")
 """Untyped: an optional dependency."""
-
-pytree: Any = import_module("torch.utils._pytree")
-symbolic_shapes: Any = import_module("torch.fx.experimental.symbolic_shapes")
-
-
-class Program(torch.nn.Module):
-    """
-    A function as a module on the tensors of one call: parameters of modules that it uses are its.
-
-    Args:
-        function: a module, a method of one, or a function, which may use modules around it.
-    """
-
-    def __init__(self, function: Callable[..., Any]) -> None:
-        torch.nn.Module.__init__(self)
-        self._function = (function,)
-        self._call: Callable[..., Any] | None = None
-        for number, module in enumerate(_modules_of(function)):
-            self.add_module(f"module{number}", module)
-
-    def bind(self, call: Callable[..., Any]) -> None:
-        """Say what `forward` does: `call` takes the tensors of the call."""
-        self._call = call
-
-    def forward(self, *tensors: Any) -> Any:
-        """The tensors that the function returns."""
-        assert self._call is not None
-        return self._call(*tensors)
-
-    def state(self) -> dict[str, Any]:
-        """Parameters and buffers, as they are now."""
-        return {**dict(self.named_parameters()), **dict(self.named_buffers())}
-
-
-def _modules_of(function: Callable[..., Any]) -> list[Any]:
-    owner = getattr(function, "__self__", function)
-    if isinstance(owner, torch.nn.Module):
-        return [owner]
-    if not inspect.isfunction(function):
-        return []
-    around = inspect.getclosurevars(function)
-    found = (*around.nonlocals.values(), *around.globals.values())
-    return [each for each in found if isinstance(each, torch.nn.Module)]
 
 
 @dataclass(frozen=True)
@@ -111,7 +63,7 @@ class ImportedCall:
 
 def import_call(program: Program, leaves: Sequence[Any], structure: Any, name: str) -> ImportedCall:
     """
-    Export and import one call.
+    Trace and import one call.
 
     Args:
         program: of the function.
@@ -122,96 +74,25 @@ def import_call(program: Program, leaves: Sequence[Any], structure: Any, name: s
     Raises:
         UnsupportedOperation: the function does what the kernel dialect has no operator for.
     """
-    returned: list[Any] = []
-
-    def call(*tensors: Any) -> Any:
-        given = iter(tensors)
-        filled = [next(given) if isinstance(each, torch.Tensor) else each for each in leaves]
-        args, kwargs = pytree.tree_unflatten(filled, structure)
-        (function,) = program._function
-        with _Lines():
-            returned[:] = pytree.tree_flatten(function(*args, **kwargs))
-        return tuple(each for each in returned[0] if isinstance(each, torch.Tensor))
-
-    program.bind(call)
-    # Each an object of its own: where two are one in this call, they may differ in the next one.
-    tensors = tuple(each.detach() for each in leaves if isinstance(each, torch.Tensor))
-    exported = _export(program, tensors)
-    values, out_structure = returned
-    importer = _CallImporter(
-        exported, KernelGraph(name), argument_names(program, leaves, structure)
-    )
-    results = importer.results(values)
-    return ImportedCall(importer.graph, importer.inputs, results, out_structure)
-
-
-class _Lines(torch.overrides.TorchFunctionMode):
-    """Notes the user's line at each operator of a trace; torch keeps those in `forward` alone."""
-
-    last = ("-", 0, 0)
-
-    def __torch_function__(
-        self, func: Any, types: Any, args: Any = (), kwargs: Mapping[str, Any] | None = None
-    ) -> Any:
-        _Lines.last = users_line()
-        with torch.fx.traceback.annotate({LINE: _Lines.last}):
-            return func(*args, **(kwargs or {}))
-
-
-def _export(program: Program, tensors: tuple[Any, ...]) -> Any:
-    """The program in operators that have handlers, as far as torch takes others apart."""
-    with warnings.catch_warnings(), torch.fx.traceback.preserve_node_meta():
-        # torch copies its own structures in a way that it deprecates.
-        warnings.simplefilter("ignore", FutureWarning)
-        try:
-            exported = torch.export.export(program, tensors, strict=False)
-        except symbolic_shapes.GuardOnDataDependentSymNode as error:
-            message = "the function decides by the values of tensors, which a program does not know"
-            raise UnsupportedOperation(Diagnostic(Severity.ERROR, message, *_Lines.last)) from error
-        return exported.run_decompositions({**_decompositions()})
-
-
-@cache
-def _decompositions() -> dict[Any, Any]:
-    """What torch takes apart: all that it can, but operators that have handlers."""
-    table = torch.export.default_decompositions().materialize()
-    for name in HANDLERS:
-        packet, _, overload = name.partition(".")
-        if overload:
-            table.pop(getattr(getattr(torch.ops.aten, packet), overload), None)
-    return table
-
-
-def argument_names(program: Program, leaves: Sequence[Any], structure: Any) -> list[str]:
-    """What the tensors among the arguments are called, for messages."""
-    (function,) = program._function
-    args, kwargs = pytree.tree_unflatten(list(leaves), structure)
-    target = function.forward if isinstance(function, torch.nn.Module) else function
-    try:
-        given = dict(inspect.signature(target).bind(*args, **kwargs).arguments)
-    except ValueError:
-        given = {"args": args, **kwargs}
-    named, _ = pytree.tree_flatten_with_path(given)
-    return [
-        re.sub(r"\W+", "_", pytree.keystr(path)).strip("_")
-        for path, leaf in named
-        if isinstance(leaf, torch.Tensor)
-    ]
+    traced = trace(program, leaves, structure)
+    importer = _CallImporter(traced, KernelGraph(name))
+    results = importer.results(traced.values)
+    return ImportedCall(importer.graph, importer.inputs, results, traced.structure)
 
 
 class _CallImporter:
     """Reads an exported program: its inputs, its nodes, then its results."""
 
-    def __init__(self, exported: Any, graph: KernelGraph, names: Sequence[str]) -> None:
+    def __init__(self, traced: Trace, graph: KernelGraph) -> None:
         self.graph, self.inputs = graph, list[tuple[Source, Any]]()
-        self._exported, self._names = exported, names
+        self._exported, self._names = traced.exported, traced.names
         self._importer = FxImporter(graph)
-        self._nodes = {node.name: node for node in exported.graph.nodes}
+        self._nodes = {node.name: node for node in self._exported.graph.nodes}
         self._sources = self._sources_of_placeholders()
         self._refuse_mutations()
         needed = self._needed()
         self._add_inputs([each for each in self._sources if each in needed])
-        for node in exported.graph.nodes:
+        for node in self._exported.graph.nodes:
             if node in needed:
                 self._importer.run(node)
 

@@ -1,0 +1,164 @@
+"""Functions of torch as programs of `torch.export`, in operators that have handlers."""
+
+import inspect
+import re
+import warnings
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from functools import cache
+from importlib import import_module
+from typing import Any
+
+from mirage_mlir.diagnostics import Diagnostic, Severity, UnsupportedOperation
+from mirage_mlir.frameworks.fx_call import HANDLERS
+from mirage_mlir.frameworks.user_lines import LINE, users_line
+
+torch: Any = import_module("torch")
+"""Untyped: an optional dependency."""
+
+pytree: Any = import_module("torch.utils._pytree")
+symbolic_shapes: Any = import_module("torch.fx.experimental.symbolic_shapes")
+
+
+class Program(torch.nn.Module):
+    """
+    A function as a module on the tensors of one call: parameters of modules that it uses are its.
+
+    Args:
+        function: a module, a method of one, or a function, which may use modules around it.
+    """
+
+    def __init__(self, function: Callable[..., Any]) -> None:
+        torch.nn.Module.__init__(self)
+        # In a list: a module would be the owner of parameters by this name, too.
+        self.functions = [function]
+        self.call: Callable[..., Any] | None = None
+        for number, module in enumerate(_modules_of(function)):
+            self.add_module(f"module{number}", module)
+
+    def forward(self, *tensors: Any) -> Any:
+        """The tensors that the function returns, while it is traced."""
+        assert self.call is not None
+        return self.call(*tensors)
+
+    def state(self) -> dict[str, Any]:
+        """Parameters and buffers, as they are now."""
+        return {**dict(self.named_parameters()), **dict(self.named_buffers())}
+
+
+def _modules_of(function: Callable[..., Any]) -> list[Any]:
+    owner = getattr(function, "__self__", function)
+    if isinstance(owner, torch.nn.Module):
+        return [owner]
+    if not inspect.isfunction(function):
+        return []
+    around = inspect.getclosurevars(function)
+    found = (*around.nonlocals.values(), *around.globals.values())
+    return [each for each in found if isinstance(each, torch.nn.Module)]
+
+
+@dataclass(frozen=True)
+class Trace:
+    """
+    A function, traced for one call.
+
+    Args:
+        exported: the program, on the tensors among the arguments.
+        names: what these tensors are called, for messages.
+        values: the leaves of what the function returns; tensors are those of the trace.
+        structure: of what it returns.
+    """
+
+    exported: Any
+    names: list[str]
+    values: list[Any]
+    structure: Any
+
+
+def trace(program: Program, leaves: Sequence[Any], structure: Any) -> Trace:
+    """
+    The trace of one call.
+
+    Args:
+        program: of the function.
+        leaves: all arguments, those that are no tensors too.
+        structure: of the arguments: `(args, kwargs)`.
+
+    Raises:
+        UnsupportedOperation: what the function does depends on values of tensors.
+    """
+    returned: list[Any] = []
+
+    def call(*tensors: Any) -> Any:
+        given = iter(tensors)
+        filled = [next(given) if isinstance(each, torch.Tensor) else each for each in leaves]
+        args, kwargs = pytree.tree_unflatten(filled, structure)
+        with _Lines():
+            returned[:] = pytree.tree_flatten(program.functions[0](*args, **kwargs))
+        return tuple(each for each in returned[0] if isinstance(each, torch.Tensor))
+
+    # Each an object of its own: where two are one in this call, they may differ in the next one.
+    tensors = tuple(each.detach() for each in leaves if isinstance(each, torch.Tensor))
+    program.call = call
+    try:
+        exported = _export(program, tensors)
+    finally:
+        # It has the tensors of this call.
+        program.call = None
+    names = [*_argument_names(program.functions[0], leaves, structure)]
+    return Trace(exported, names, *returned)
+
+
+class _Lines(torch.overrides.TorchFunctionMode):
+    """Notes the user's line at each operator of a trace; torch keeps those in `forward` alone."""
+
+    last = ("-", 0, 0)
+
+    def __torch_function__(
+        self, func: Any, types: Any, args: Any = (), kwargs: Mapping[str, Any] | None = None
+    ) -> Any:
+        _Lines.last = users_line()
+        with torch.fx.traceback.annotate({LINE: _Lines.last}):
+            return func(*args, **(kwargs or {}))
+
+
+def _export(program: Program, tensors: tuple[Any, ...]) -> Any:
+    """The program in operators that have handlers, as far as torch takes others apart."""
+    with warnings.catch_warnings(), torch.fx.traceback.preserve_node_meta():
+        # torch copies its own structures in a way that it deprecates.
+        warnings.simplefilter("ignore", FutureWarning)
+        try:
+            exported = torch.export.export(program, tensors, strict=False)
+        except symbolic_shapes.GuardOnDataDependentSymNode as error:
+            message = "the function decides by the values of tensors, which a program does not know"
+            raise UnsupportedOperation(Diagnostic(Severity.ERROR, message, *_Lines.last)) from error
+        return exported.run_decompositions({**_decompositions()})
+
+
+@cache
+def _decompositions() -> dict[Any, Any]:
+    """What torch takes apart: all that it can, but operators that have handlers."""
+    table = torch.export.default_decompositions().materialize()
+    for name in HANDLERS:
+        packet, _, overload = name.partition(".")
+        if overload:
+            table.pop(getattr(getattr(torch.ops.aten, packet), overload), None)
+    return table
+
+
+def _argument_names(function: Any, leaves: Sequence[Any], structure: Any) -> Iterator[str]:
+    target = function.forward if isinstance(function, torch.nn.Module) else function
+    positional: list[str] = []
+    # What is written in C may say nothing of its arguments.
+    with suppress(ValueError):
+        for parameter in inspect.signature(target).parameters.values():
+            if parameter.kind in (parameter.POSITIONAL_ONLY, parameter.POSITIONAL_OR_KEYWORD):
+                positional.append(parameter.name)
+    named, _ = pytree.tree_flatten_with_path(pytree.tree_unflatten([*leaves], structure))
+    for (kind, first, *path), leaf in named:
+        if isinstance(leaf, torch.Tensor):
+            root: str = pytree.keystr((first,))
+            if kind.idx == 0 and first.idx < len(positional):
+                root = positional[int(first.idx)]
+            yield re.sub(r"\W+", "_", root + pytree.keystr(path)).strip("_")
