@@ -16,6 +16,8 @@ DIALECTS: Mapping[str, str] = {
     "threadblock": "mirage_mlir.dialects.threadblock:Threadblock",
     "thread": "mirage_mlir.dialects.thread:Thread",
     "nvvm": "mirage_mlir.dialects.nvvm:Nvvm",
+    "stablehlo": "mirage_mlir.dialects.stablehlo:Stablehlo",
+    "chlo": "mirage_mlir.dialects.chlo:Chlo",
 }
 """Dialect name to `module:object`; `test_registry` loads every row and compares its name."""
 

@@ -20,7 +20,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import NoReturn
 
-from xdsl.dialects.builtin import UNKNOWN_LOC, FileLineColLoc, LocationAttr
+from xdsl.dialects.builtin import UNKNOWN_LOC, FileLineColLoc, LocationAttr, UnregisteredOp
 from xdsl.ir import Operation
 from xdsl.utils.exceptions import PassFailedException, VerifyException
 
@@ -103,9 +103,14 @@ def location_of(op: Operation) -> LocationAttr:
     return UNKNOWN_LOC
 
 
+def name_of(op: Operation) -> str:
+    """The name of `op`, of one that no dialect defines the written one."""
+    return op.op_name.data if isinstance(op, UnregisteredOp) else op.name
+
+
 def error_about(op: Operation, message: str) -> Diagnostic:
     """An error about `op`, whose name it mentions."""
-    return diagnostic_at(location_of(op), Severity.ERROR, f"'{op.name}' op {message}")
+    return diagnostic_at(location_of(op), Severity.ERROR, f"'{name_of(op)}' op {message}")
 
 
 _BASE = re.compile(

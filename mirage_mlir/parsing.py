@@ -29,7 +29,7 @@ from xdsl.irdl import (
     AttrSizedResultSegments,
     IRDLOperation,
 )
-from xdsl.parser import Parser, ParserState, UnresolvedOperand
+from xdsl.parser import AttrParser, Parser, ParserState, UnresolvedOperand
 from xdsl.utils.exceptions import ParseError, VerifyException
 from xdsl.utils.lexer import Input, Position, Span
 from xdsl.utils.mlir_lexer import MLIRLexer, MLIRToken, MLIRTokenKind
@@ -39,6 +39,9 @@ from mirage_mlir.suggestions import suggestion
 
 CLOSED_DIALECTS = ("kernel", "threadblock", "thread")
 """Dialects of which no operation is unknown, whatever `--allow-unregistered-dialect` says."""
+
+OPEN_DIALECTS = ("stablehlo", "chlo")
+"""Dialects of which we know a part; the rest is read as unregistered, and refused by a pass."""
 
 MOST_DIGITS = 1000
 """Of one number in the text: far above any type's width, and below what Python converts (4300)."""
@@ -86,6 +89,19 @@ class LocatingParser(Parser):
     An operation is where its name is, a block argument where its `%name` is. What a constructor
     or an attribute's verifier rejects while parsing becomes a parse error with a place.
     """
+
+    _Element = Parser._TensorLiteralElement
+
+    class _TensorLiteralElement(_Element):
+        """A number of a `dense` attribute; hexadecimal ones are the bits of floats, as in MLIR."""
+
+        def to_type(
+            self, parser: AttrParser, type: AnyFloat | IntegerType | IndexType | ComplexType
+        ) -> int | float | tuple[int, int] | tuple[float, float]:
+            if isinstance(type, AnyFloat) and self.span.text.startswith("0x"):
+                bits = self.to_int(parser)
+                return type.unpack(bits.to_bytes(type.size, "little"), 1)[0]
+            return super().to_type(parser, type)
 
     def __init__(self, ctx: Context, text: str, name: str):
         self.file = StringAttr(name)
@@ -185,7 +201,12 @@ class LocatingParser(Parser):
         return results
 
     def _parse_generic_operation(self, op_type: type[Operation]) -> Operation:
-        op = super()._parse_generic_operation(op_type)
+        unknown_allowed = self.ctx.allow_unregistered
+        self.ctx.allow_unregistered |= _is_of_open_dialect(self.name_span.text.strip('"'))
+        try:
+            op = super()._parse_generic_operation(op_type)
+        finally:
+            self.ctx.allow_unregistered = unknown_allowed
         # MLIR tools that know our dialects by IRDL say which of many optional values are there.
         for kind in (AttrSizedOperandSegments, AttrSizedResultSegments):
             if issubclass(op_type, IRDLOperation) and kind.attribute_name in op.attributes:
@@ -195,6 +216,8 @@ class LocatingParser(Parser):
         return op
 
     def _get_op_by_name(self, name: str) -> type[Operation]:
+        if _is_of_open_dialect(name) and self.ctx.get_optional_op(name) is None:
+            return UnregisteredOp.with_name(name)
         try:
             op_type = super()._get_op_by_name(name)
         except ParseError as error:
@@ -227,3 +250,7 @@ class LocatingParser(Parser):
     ) -> SSAValue[AttributeInvT]:
         self.first_use.setdefault(operand.operand_name, operand.span)
         return super().resolve_operand(operand, type)
+
+
+def _is_of_open_dialect(name: str) -> bool:
+    return name.partition(".")[0] in OPEN_DIALECTS

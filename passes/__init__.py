@@ -14,6 +14,9 @@ if __name__ == "passes":
     raise ImportError("import mirage_mlir.passes: the top-level folder is not a package of its own")
 
 PASSES: Mapping[str, str] = {
+    "convert-stablehlo-to-kernel": (
+        "mirage_mlir.passes.convert_stablehlo_to_kernel:ConvertStablehloToKernelPass"
+    ),
     "kernel-differentiate": "mirage_mlir.passes.kernel_differentiate:KernelDifferentiatePass",
     "algebraic-rewrite": "mirage_mlir.passes.algebraic_rewrite:AlgebraicRewritePass",
     "kernel-decompose": "mirage_mlir.passes.kernel_decompose:KernelDecomposePass",
@@ -32,6 +35,9 @@ PASSES: Mapping[str, str] = {
     "check-lowered-kernels": "mirage_mlir.passes.check_lowered_kernels:CheckLoweredKernelsPass",
 }
 """Pass name to `module:class`; `test_registry` loads every row and compares its name."""
+
+MAKE_PROGRAMS = ("convert-stablehlo-to-kernel", "kernel-differentiate")
+"""The passes that write what is to be searched: what comes behind them is compared with that."""
 
 PIPELINES: Mapping[str, str] = {
     "superoptimize": "mirage_mlir.passes.superoptimize_pipeline:SuperoptimizePipeline",

@@ -213,7 +213,9 @@ def _frontend(
         from mirage_mlir.frameworks.torch_function import TorchFrontend
 
         return TorchFrontend(function, target, options)
-    raise TypeError("functions of jax are not compiled yet")
+    from mirage_mlir.frameworks.jax_function import JaxFrontend
+
+    return JaxFrontend(function, target, options)
 
 
 def _name_of(function: Callable[..., Any]) -> str:

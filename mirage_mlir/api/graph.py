@@ -147,11 +147,11 @@ class KernelGraph(ElementwiseOperators, Reductions):
         function = self.to_module().body.block.first_op
         assert isinstance(function, func.FuncOp)
         numbers = [self._block.args.index(value) for value in values]
-        return KernelGraph._of(backward(function, numbers), self._constants)
+        return KernelGraph.of(backward(function, numbers), self._constants)
 
     @staticmethod
-    def _of(function: func.FuncOp, constants: Sequence[int]) -> "KernelGraph":
-        """The graph of a function, which it takes apart."""
+    def of(function: func.FuncOp, constants: Sequence[int]) -> "KernelGraph":
+        """The graph of a function, which it takes apart; `constants` are inputs by number."""
         graph = KernelGraph(function.sym_name.data)
         results = function.body.block.last_op
         assert isinstance(results, func.ReturnOp)

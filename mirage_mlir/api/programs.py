@@ -9,9 +9,10 @@ from xdsl.dialects.builtin import ModuleOp
 
 from mirage_mlir.api.graph import KernelGraph, SearchOptions, options_of
 from mirage_mlir.api.options import checked
+from mirage_mlir.bridge.stablehlo_text import BYTECODE, generic_form
 from mirage_mlir.dialects.target import resolve_target
 from mirage_mlir.driver.kept import compiled
-from mirage_mlir.driver.source import functions, parse_program
+from mirage_mlir.driver.source import compiler_context, functions, parse_program
 from mirage_mlir.runtime.kernel import CompiledKernel
 from mirage_mlir.targets.target import DEFAULT_TARGET
 
@@ -72,7 +73,7 @@ def superoptimize_file(
     What `KernelGraph.superoptimize` does, for a program in an MLIR file.
 
     Args:
-        path: a module whose functions hold operators of the kernel dialect.
+        path: a module whose functions hold operators of the kernel dialect, or of StableHLO.
         function: which of its functions, where it has several.
         target: the GPU to search for; if not given the module's `kernel.target`, or H200.
         options: as for `KernelGraph.superoptimize`.
@@ -90,11 +91,16 @@ def superoptimize_file(
 
 def _read(path: str | os.PathLike[str], function: str | None) -> tuple[ModuleOp, str]:
     """The program in a file, and the function that is meant."""
+    data = Path(path).read_bytes()
     try:
-        text = Path(path).read_text(encoding="utf-8")
+        is_bytecode = data.startswith(BYTECODE)
+        text = generic_form(data, os.fspath(path)) if is_bytecode else data.decode()
     except UnicodeDecodeError as error:
         raise ValueError(f"{os.fspath(path)} is not UTF-8 text") from error
     module = parse_program(text, os.fspath(path))
+    from mirage_mlir.passes.convert_stablehlo_to_kernel import ConvertStablehloToKernelPass
+
+    ConvertStablehloToKernelPass().apply(compiler_context(), module)
     names = [found.sym_name.data for found in functions(module)]
     if function is None and len(names) != 1:
         raise ValueError(f"{os.fspath(path)} has {len(names)} functions: {', '.join(names)}")

@@ -32,20 +32,21 @@ def compiled(module: ModuleOp, name: str, options: Options) -> Artifact:
     folder = cache_folder() if options.cache and not options.profile else None
     cache = Cache(folder)
     if folder is None:
-        return _optimized(module, name, options).artifact
-    key = _key(module, name, options)
+        return optimized(module, name, options).artifact
+    key = key_of(module, name, options)
     if (known := _known(cache, key)) is not None:
         return known
     with cache.locked(key):
         if (known := _known(cache, key)) is not None:
             return known
-        made = _optimized(module, name, options)
-        if _is_final(made):
+        made = optimized(module, name, options)
+        if is_final(made):
             cache.keep(key, made.artifact.to_bytes())
         return made.artifact
 
 
-def _key(module: ModuleOp, name: str, options: Options) -> Key:
+def key_of(module: ModuleOp, name: str, options: Options) -> Key:
+    """What the artifact depends on."""
     asked = {name: value for name, value in asdict(options).items() if name not in SAME_RESULT}
     return Key(text_of(alone(function_named(module, name))), "", asked)
 
@@ -59,13 +60,15 @@ def _known(cache: Cache, key: Key) -> Artifact | None:
         return None
 
 
-def _optimized(module: ModuleOp, name: str, options: Options) -> "Superoptimized":
+def optimized(module: ModuleOp, name: str, options: Options) -> "Superoptimized":
+    """What is made where nothing was kept."""
     # Who takes a kernel from the cache does not load the compiler.
     from mirage_mlir.driver.optimize import optimize
 
     return optimize(module, name, options)
 
 
-def _is_final(made: "Superoptimized") -> bool:
+def is_final(made: "Superoptimized") -> bool:
+    """Whether a later compile should find this: nothing cut the search short, all is verified."""
     stopped = any(offer.search.stopped for offer in made.offers.values())
     return not stopped and not made.artifact.unverified

@@ -26,6 +26,7 @@ from mirage_mlir.driver.source import alone, function_named, functions, text_of
 from mirage_mlir.driver.superoptimize import Superoptimized
 from mirage_mlir.equivalence import Verdict
 from mirage_mlir.names import file_stem
+from mirage_mlir.passes import MAKE_PROGRAMS
 from mirage_mlir.passes.frontend.check import is_compiled
 from mirage_mlir.passes.frontend.inline import inline_pieces
 from mirage_mlir.passes.partition_program import PartitionProgramPass
@@ -57,7 +58,7 @@ class ProgramRun:
     ) -> None:
         self._session = session
         self._program = program
-        """As it was written, which verification compares with."""
+        """As it was written or a pass wrote it, which verification compares with."""
         self._to_come = list(passes)
         self._passes: list[tuple[str, float]] = []
         """The passes so far, and the seconds that each took."""
@@ -89,6 +90,8 @@ class ProgramRun:
                 self._verified(each, module)
             case _:
                 each.apply(context, module)
+        if each.name in MAKE_PROGRAMS:
+            self._program = module.clone()
         self._passes.append((each.name, perf_counter() - start))
 
     # superoptimize

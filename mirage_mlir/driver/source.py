@@ -10,6 +10,7 @@ from xdsl.dialects.builtin import ModuleOp, StringAttr
 from xdsl.printer import Printer
 from xdsl.utils.exceptions import ParseError
 
+from mirage_mlir.bridge.stablehlo_text import in_generic_form
 from mirage_mlir.diagnostics import Diagnostic, PassFailure, Severity
 from mirage_mlir.dialects import get_all_dialects
 from mirage_mlir.parsing import LocatingParser
@@ -33,7 +34,8 @@ def parse_program(text: str, name: str) -> ModuleOp:
         DiagnosticException: the text is not a valid program; the message says where and why.
     """
     try:
-        module = LocatingParser(compiler_context(), text, name).parse_module()
+        parser = LocatingParser(compiler_context(), in_generic_form(text, name), name)
+        module = parser.parse_module()
     except ParseError as error:
         place = error.span.get_location()
         raise PassFailure(Diagnostic(Severity.ERROR, error.msg, *place)) from error

@@ -7,6 +7,7 @@ from typing import Any, TypeAlias, cast
 
 import numpy as np
 
+from mirage_mlir.runtime import jax_calls
 from mirage_mlir.runtime.artifact import Artifact, TensorSpec
 from mirage_mlir.runtime.cuda_driver import Driver, cuda_driver
 from mirage_mlir.runtime.host_tensors import arrays_of, is_on_host, refuse_gradient, results_like
@@ -25,7 +26,8 @@ class CompiledKernel:
     as a tensor, several as a tuple. torch CUDA tensors and cupy arrays run on the current stream of
     their library; tensors of other libraries come in, and results go back, through DLPack. Tensors
     in host memory (of numpy, torch, jax, ...) are interpreted, which is slow and needs no GPU, and
-    so is a program without inputs. Gradients are not recorded: an input that needs one is refused.
+    so is a program without inputs. Under `jax.jit` a call is one of a foreign function, which
+    does the same. Gradients are not recorded: an input that needs one is refused.
     """
 
     def __init__(self, artifact: Artifact, driver: Callable[[], Driver] = cuda_driver) -> None:
@@ -97,6 +99,11 @@ class CompiledKernel:
             CudaError: CUDA is missing or refused.
         """
         given = self._collect(tensors, inputs)
+        if jax_calls.is_traced(given):
+            if out is not None:
+                raise TypeError("out= has no meaning under jax.jit, where arrays never change")
+            results = jax_calls.call_traced(self, given)
+            return results[0] if len(results) == 1 else tuple(results)
         # What computes constants has no tensor that would say where.
         if not given or is_on_host(given[0]):
             results = self._interpret(given, out)
@@ -140,7 +147,7 @@ class CompiledKernel:
             targets = [address for _, address in made]
         else:
             targets = self._check_outputs(framework, results, places)
-        code = self._loaded.get(device) or self._load(device)
+        code = self.loaded(device)
         # The holder lives until the launches are queued, which is long enough: see `scratch`.
         holder, scratch = (
             framework.scratch(code.scratch_bytes, device) if code.scratch_bytes else (None, 0)
@@ -185,6 +192,10 @@ class CompiledKernel:
             if any(_overlap(span, other) for other in (*read, *written[:number])):
                 raise ValueError(f"output {number} shares memory with an input or another output")
         return [address for _, address in found]
+
+    def loaded(self, device: int) -> LoadedCode:
+        """The machine code on a device; raises `ValueError` where there is none for it."""
+        return self._loaded.get(device) or self._load(device)
 
     def _load(self, device: int) -> LoadedCode:
         with self._loading:

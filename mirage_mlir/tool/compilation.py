@@ -14,6 +14,7 @@ from xdsl.targets.mlir import MLIRTarget
 from xdsl.utils.exceptions import DiagnosticException, MultipleSpansParseError, ParseError
 from xdsl.utils.target import Target
 
+from mirage_mlir.bridge.stablehlo_text import in_generic_form
 from mirage_mlir.diagnostics import Diagnostic, InvalidOperation, PassFailure, Severity
 from mirage_mlir.outputs.base import BinaryTarget
 from mirage_mlir.parsing import LocatingParser
@@ -66,12 +67,12 @@ class Compilation:
 
     def parse(self, text: str, name: str) -> ModuleOp:
         try:
-            parser = LocatingParser(self.context, text, name)
+            parser = LocatingParser(self.context, in_generic_form(text, name), name)
             module = parser.parse_module(self.command.implicit_module)
             verify(module)
         except ParseError as error:
             raise Rejected(*_parse_diagnostics(error)) from error
-        except InvalidOperation as error:
+        except (InvalidOperation, PassFailure) as error:
             raise Rejected(*error.diagnostics) from error
         except RecursionError as error:
             raise Rejected(Diagnostic(Severity.ERROR, "nested too deep", name)) from error

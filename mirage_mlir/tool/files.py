@@ -6,6 +6,8 @@ import sys
 from dataclasses import dataclass
 from pathlib import Path
 
+from mirage_mlir.bridge.stablehlo_text import BYTECODE, generic_form
+from mirage_mlir.diagnostics import PassFailure
 from mirage_mlir.runtime.files import write_whole
 from mirage_mlir.tool.usage import UsageError
 
@@ -61,6 +63,11 @@ def read_source(path: str) -> Source:
         raise InputError(
             f"mirage-opt: error: cannot open input file '{path}': {error.strerror}"
         ) from error
+    if data.startswith(BYTECODE):
+        try:
+            return Source(name, generic_form(data, name))
+        except PassFailure as error:
+            raise InputError(str(error)) from error
     try:
         return Source(name, data.decode("utf-8-sig"))
     except UnicodeDecodeError as error:

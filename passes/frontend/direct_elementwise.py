@@ -17,6 +17,7 @@ from mirage_mlir.dialects.threadblock import TileType
 from mirage_mlir.operators.elementwise import Alone
 from mirage_mlir.passes.frontend import direct
 from mirage_mlir.passes.frontend.plan import PlannedKernel
+from mirage_mlir.passes.frontend.strided_views import strides_of
 from mirage_mlir.passes.frontend.to_ir import Kernel, reshaped
 from mirage_mlir.shapes.tile_extents import REPLICATED
 from mirage_mlir.targets.target import Target
@@ -39,18 +40,35 @@ class BroadcastGroup:
     """For each operand."""
 
 
-def groups_of(shape: Sequence[int], operands: Sequence[Sequence[int]]) -> list[BroadcastGroup]:
-    """The dimensions of a result in groups as large as can be; those of size 1 are left out."""
+def groups_of(
+    shape: Sequence[int], operands: Sequence[Sequence[int]], strides: Sequence[Sequence[int]]
+) -> list[BroadcastGroup]:
+    """
+    The dimensions of a result in groups as large as can be; those of size 1 are left out.
+
+    Args:
+        shape: of the result.
+        operands: their shapes.
+        strides: of the operands: dimensions of a group lie in memory as one dimension would.
+    """
     padded = [(1,) * (len(shape) - len(each)) + tuple(each) for each in operands]
+    steps = [(0,) * (len(shape) - len(each)) + tuple(each) for each in strides]
     found: list[BroadcastGroup] = []
+    last = 0
     for dim, size in enumerate(shape):
         whole = tuple(each[dim] == size for each in padded)
         if size == 1:
             continue
-        if found and found[-1].whole == whole:
+        dense = all(
+            each[last] == each[dim] * size
+            for each, is_whole in zip(steps, whole, strict=True)
+            if is_whole
+        )
+        if found and found[-1].whole == whole and dense:
             found[-1] = BroadcastGroup(found[-1].size * size, whole)
         else:
             found.append(BroadcastGroup(size, whole))
+        last = dim
     return found or [BroadcastGroup(1, (True,) * len(operands))]
 
 
@@ -58,7 +76,8 @@ def elementwise(op: Operation, target: Target) -> PlannedKernel:
     """A kernel of one operator, which reads its operands once in each block that needs them."""
     (result,) = op.results
     tensor = kernel.tensor_type(result)
-    groups = groups_of(tensor.get_shape(), [kernel.shape_of(each) for each in op.operands])
+    operands = [kernel.shape_of(each) for each in op.operands]
+    groups = groups_of(tensor.get_shape(), operands, [*map(strides_of, op.operands)])
     largest = sorted(range(len(groups)), key=lambda number: -groups[number].size)
     cut, whole = largest[:MAX_GRID_AXES], largest[MAX_GRID_AXES:]
     if prod(groups[number].size for number in whole) > direct.TILE_ELEMENTS:

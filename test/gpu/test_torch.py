@@ -58,7 +58,11 @@ def test_compiled_by_torch(torch: Any, ours: Any) -> None:
     """One graph for torch.compile, which runs our kernel between its own."""
     norm = norm_of(torch, ours, 1024, "float16")
     x = torch.randn(64, 1024, device="cuda", dtype=torch.float16)
-    compiled = torch.compile(lambda x: norm(x * 2).relu(), backend="aot_eager", fullgraph=True)
+
+    def program(x: Any) -> Any:
+        return norm(x * 2).relu()
+
+    compiled = torch.compile(program, backend="aot_eager", fullgraph=True)
     assert close(compiled(x), wanted_of(torch, norm, x * 2).relu(), "float16")
 
 

@@ -1,5 +1,5 @@
 // Passes and output formats of xDSL that are for other machines are errors of usage: xdsl-opt has them.
-// RUN: not mirage-opt %s --convert-stencil-to-csl-stencil 2>&1 | filecheck %s --check-prefix=FLAG --match-full-lines
+// RUN: not mirage-opt %s --stencil-tensorize-z-dimension 2>&1 | filecheck %s --check-prefix=FLAG --match-full-lines
 // RUN: not mirage-opt %s --canonicalize-dmp 2>&1 | filecheck %s --check-prefix=NEAR
 // RUN: not mirage-opt %s -p cse,lower-riscv-func 2>&1 | filecheck %s --check-prefix=PASS
 // RUN: not mirage-opt %s --pass-pipeline='builtin.module(mlir-opt)' 2>&1 | filecheck %s --check-prefix=PIPELINE
@@ -7,7 +7,7 @@
 // RUN: sh -c 'mirage-opt %s -t riscv-asm; test $? = 2'
 // RUN: sh -c 'mirage-opt %s --lower-riscv-func; test $? = 2'
 
-// FLAG:     mirage-opt: error: unknown argument '--convert-stencil-to-csl-stencil' (one of xDSL's, which xdsl-opt has)
+// FLAG:     mirage-opt: error: unknown argument '--stencil-tensorize-z-dimension' (one of xDSL's, which xdsl-opt has)
 // NEAR:     mirage-opt: error: unknown argument '--canonicalize-dmp' (one of xDSL's, which xdsl-opt has); did you mean '--canonicalize'?
 // PASS:     mirage-opt: error: unknown pass 'lower-riscv-func' (one of xDSL's, which xdsl-opt has); --help lists them
 // PIPELINE: mirage-opt: error: unknown pass 'mlir-opt' (one of xDSL's, which xdsl-opt has); --help lists them

@@ -23,7 +23,7 @@ LAYERS = [
     ["driver", "host"],
     ["universe"],
     ["tool", "api"],
-    ["torch"],
+    ["torch", "jax"],
     ["frameworks"],
     ["opt_main", "cache_main"],
 ]
@@ -39,7 +39,7 @@ WITHOUT_IR = [
 FOLDER_ORDER = [
     *("search.program", "search.saturation", "search.cost_model", "search.stabilization"),
     *("search", "search.single_kernel", "search.multi_kernel"),
-    *("passes.patterns.axioms", "passes.patterns", "passes.gradients"),
+    *("passes.patterns.axioms", "passes.patterns", "passes.gradients", "passes.stablehlo"),
     *("passes.analysis", "passes.mma", "passes.layouts", "passes.schedule", "passes.codegen"),
     *("passes.frontend", "passes"),
 ]

@@ -10,6 +10,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from xdsl.dialects.builtin import ModuleOp
 
 import mirage_mlir as mi
 from mirage_mlir import cache_main
@@ -39,13 +40,13 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def made(monkeypatch: pytest.MonkeyPatch) -> list[Superoptimized]:
     """The compiles that are made while the test runs."""
     found: list[Superoptimized] = []
-    optimize = kept._optimized
+    optimize = kept.optimized
 
-    def noted(*arguments: object) -> Superoptimized:
-        found.append(optimize(*arguments))  # pyright: ignore[reportArgumentType]
+    def noted(module: ModuleOp, name: str, options: Options) -> Superoptimized:
+        found.append(optimize(module, name, options))
         return found[-1]
 
-    monkeypatch.setattr(kept, "_optimized", noted)
+    monkeypatch.setattr(kept, "optimized", noted)
     return found
 
 
@@ -102,10 +103,10 @@ def test_what_is_not_final(
     (whole,) = made
     (offer,) = whole.offers.values()
     cut = replace(offer, search=replace(offer.search, stopped="the time limit"))
-    assert kept._is_final(whole)
-    assert not kept._is_final(replace(whole, offers={"sm_90a": cut}))
+    assert kept.is_final(whole)
+    assert not kept.is_final(replace(whole, offers={"sm_90a": cut}))
     marked = replace(whole.artifact, verification={"sm_90a": {"status": "NOT VERIFIED"}})
-    assert not kept._is_final(replace(whole, artifact=marked))
+    assert not kept.is_final(replace(whole, artifact=marked))
 
 
 @pytest.mark.parametrize("blocked", ["file", "read only"])
@@ -129,7 +130,7 @@ def process(folder: Path) -> subprocess.Popen[str]:
 
 def test_processes_at_once_compile_once(folder: Path) -> None:
     """The others wait for the lock; of one that is killed it is free, and the next compiles."""
-    key = kept._key(graph_of().to_module(), "program", Options(chips=("sm_90a",)))
+    key = kept.key_of(graph_of().to_module(), "program", Options(chips=("sm_90a",)))
     with Cache(folder).locked(key):
         killed, *others = [process(folder) for _ in range(4)]
         time.sleep(1)
@@ -153,7 +154,7 @@ def test_size(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     keys = [Key(f"program {number}", "", {}) for number in range(3)]
     for age, key in zip((30, 20), keys, strict=False):
         cache.keep(key, b"a" * 100)
-        os.utime(tmp_path / f"{key.digest()}{ARTIFACT}", (time.time() - age,) * 2)
+        os.utime(tmp_path / f"{key.digest()}{ARTIFACT}", (time.time() - age, time.time() - age))
     assert cache.artifact(keys[0]) is not None
     cache.keep(keys[2], b"a" * 100)
     assert [cache.artifact(key) is not None for key in keys] == [True, False, True]

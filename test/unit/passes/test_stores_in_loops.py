@@ -26,7 +26,7 @@ def test_rows_and_sums(rows: int, columns: int, blocks: int, step: int, target: 
     wanted = wide * wide.sum(1, keepdims=True), wide.sum(0, keepdims=True)
     for found in (
         run_kernels(lower(module, target=target), [x]),
-        exact_run(function_of(module), [x]),
+        exact_run(function_of(module), [wide]),
     ):
         for one, other in zip(found, wanted, strict=True):
             np.testing.assert_allclose(one, other, rtol=1e-5, atol=1e-4)

@@ -1,5 +1,6 @@
 """What text cannot show of `mirage-opt`: exit codes, internal errors, what is imported when."""
 
+import re
 import subprocess
 import sys
 from dataclasses import dataclass
@@ -115,7 +116,8 @@ def test_deep_nesting(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Non
     path.write_text('"test.op"() {a = ' + "[" * 20_000 + "]" * 20_000 + "} : () -> ()\n")
     assert main([str(path)]) == 1
     message, line, caret = capsys.readouterr().err.splitlines()
-    assert message == f"{path}:1:134: error: nested too deep"
+    # Where that is depends on how deep the calls of the parser are.
+    assert re.fullmatch(rf"{path}:1:1\d\d: error: nested too deep", message)
     assert (line[len(caret) - 1], len(line)) == ("[", 126)
 
 

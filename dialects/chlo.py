@@ -1,0 +1,14 @@
+"""The part of the `chlo` dialect, functions that StableHLO has not, that JAX's programs have."""
+
+from xdsl.ir import Dialect
+
+from mirage_mlir.dialects.stablehlo_bases import UnaryOp, operations
+
+UNARY = {
+    "erf": "The error function, elementwise.",
+    "erfc": "`1 - erf(x)`, elementwise.",
+    "square": "`x * x`, elementwise.",
+}
+"""What each operator of one tensor is."""
+
+Chlo = Dialect("chlo", operations("chlo", UNARY, UnaryOp))

@@ -1,0 +1,210 @@
+"""Functions of JAX that are compiled when they are called."""
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from importlib import import_module
+from inspect import signature
+from typing import Any
+
+from xdsl.context import Context
+from xdsl.dialects.builtin import UNKNOWN_LOC, FileLineColLoc, StringAttr
+from xdsl.dialects.func import FuncOp
+
+from mirage_mlir.api.graph import KernelGraph, SearchOptions
+from mirage_mlir.bridge.stablehlo_text import printed
+from mirage_mlir.driver.source import function_named, parse_program
+from mirage_mlir.jax import Operator, listed
+from mirage_mlir.passes.convert_stablehlo_to_kernel import ConvertStablehloToKernelPass
+from mirage_mlir.runtime.kernel import CompiledKernel
+from mirage_mlir.targets.target import DEFAULT_CHIPS, DEFAULT_TARGET
+
+jax: Any = import_module("jax")
+"""Untyped: an optional dependency."""
+
+ENTRY = "main"
+"""What JAX calls the function that it lowers."""
+
+STORED = {"bool": "float32"}
+"""Element types that kernels take as another one: masks are zeros and ones."""
+
+
+class JaxFrontend:
+    """
+    A function of JAX, and its programs for shapes of its arguments.
+
+    Arrays may be anywhere in nested containers, in arguments and results; booleans are masks.
+    Numbers, strings and other values are part of the program. So are, as constant inputs, arrays
+    that the function uses without taking them.
+    """
+
+    def __init__(
+        self, function: Callable[..., Any], target: str | None, options: SearchOptions
+    ) -> None:
+        self._function, self._target, self._options = function, target, options
+        self._name = _identifier(getattr(function, "__name__", type(function).__name__))
+
+    def key(self, args: Sequence[Any], kwargs: Mapping[str, Any]) -> object:
+        """Shapes and types of arrays, and values of all else; `TypeError` where these have none."""
+        leaves, structure = jax.tree.flatten((tuple(args), dict(kwargs)))
+        key = (structure, *map(_kind, leaves))
+        try:
+            hash(key)
+        except TypeError as error:
+            raise TypeError(f"arguments are arrays or constants: {error}") from error
+        return key
+
+    def specialize(self, args: Sequence[Any], kwargs: Mapping[str, Any]) -> "JaxCall":
+        """
+        The program of one call, compiled.
+
+        Raises:
+            UnsupportedOperation: the kernel dialect has no operator for something.
+            DiagnosticException: the program cannot be compiled.
+        """
+        leaves, structure = jax.tree.flatten((tuple(args), dict(kwargs)))
+        arrays = [leaf for leaf in leaves if _is_array(leaf)]
+        results: list[_Results] = []
+
+        def flat(*values: Any) -> list[Any]:
+            left = (value.astype(each.dtype) for value, each in zip(values, arrays, strict=True))
+            given = [next(left) if _is_array(leaf) else leaf for leaf in leaves]
+            positional, named = jax.tree.unflatten(structure, given)
+            made, tree = jax.tree.flatten(self._function(*positional, **named))
+            made = [jax.numpy.asarray(each) for each in made]
+            results.append(_Results(tree, tuple(each.dtype for each in made)))
+            return [_stored(each) for each in made]
+
+        like = [_shape_of(each) for each in arrays]
+        traced = jax.make_jaxpr(flat)(*like)
+
+        def program(*values: Any) -> Any:
+            own, captured = values[: len(arrays)], values[len(arrays) :]
+            whole = [each.astype(c.dtype) for each, c in zip(captured, traced.consts, strict=True)]
+            return jax.core.eval_jaxpr(traced.jaxpr, whole, *own)
+
+        like += [_shape_of(each) for each in traced.consts]
+        names = self._names(args, kwargs)
+        names += [f"captured{number}" for number in range(len(traced.consts))]
+        function = _converted(program, like, self._name, names)
+        graph = KernelGraph.of(function, range(len(arrays), len(like)))
+        operator = self._compiled(graph, arrays)
+        return JaxCall(graph, operator, [*map(_stored, traced.consts)], results[-1])
+
+    def _compiled(self, graph: KernelGraph, arrays: Sequence[Any]) -> Operator:
+        """For the GPU that the first array is on, where the options name none."""
+        chip = _chip_of(arrays[0]) if arrays else None
+        if chip is None:
+            return Operator(graph, self._target or DEFAULT_TARGET, self._options)
+        options: SearchOptions = {"compile_for": [chip], **self._options}
+        return Operator(graph, self._target or chip, options)
+
+    def _names(self, args: Sequence[Any], kwargs: Mapping[str, Any]) -> list[str]:
+        """What messages call the arrays among the arguments: `params_w` for `params["w"]`."""
+        try:
+            names = [*signature(self._function).bind_partial(*args).arguments]
+        except (TypeError, ValueError):
+            names = []
+        names += [f"input{number}" for number in range(len(names), len(args))]
+        arguments = (*zip(names, args, strict=False), *sorted(kwargs.items()))
+        found: list[str] = []
+        for name, argument in arguments:
+            for path, leaf in jax.tree_util.tree_flatten_with_path(argument)[0]:
+                if _is_array(leaf):
+                    found.append(_identifier("_".join([name, *map(_part, path)])))
+        return found
+
+
+@dataclass(frozen=True)
+class _Results:
+    """The structure of what a function returns, and the element types of its arrays."""
+
+    structure: Any
+    dtypes: tuple[Any, ...]
+
+
+@dataclass(frozen=True)
+class JaxCall:
+    """The kernel for one list of shapes and types, under `jax.jit` and with gradients too."""
+
+    graph: KernelGraph
+    """The program that JAX traced."""
+    operator: Operator
+    captured: Sequence[Any]
+    """Arrays that the function uses and does not take."""
+    results: _Results
+
+    @property
+    def kernel(self) -> CompiledKernel:
+        """What was found for it; it takes the arrays of `jax.tree.leaves`, then captured ones."""
+        return self.operator.kernel
+
+    def __call__(self, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
+        """What the function returns."""
+        leaves = jax.tree.leaves((tuple(args), dict(kwargs)))
+        arrays = [_stored(jax.numpy.asarray(leaf)) for leaf in leaves if _is_array(leaf)]
+        made = listed(self.operator(*arrays, *self.captured))
+        typed = [each.astype(kind) for each, kind in zip(made, self.results.dtypes, strict=True)]
+        return jax.tree.unflatten(self.results.structure, typed)
+
+
+def _is_array(leaf: Any) -> bool:
+    return hasattr(leaf, "shape") and hasattr(leaf, "dtype")
+
+
+def _kind(leaf: Any) -> object:
+    """What of an argument the program depends on; 1, 1.0 and True are equal, and not the same."""
+    if _is_array(leaf):
+        return tuple(leaf.shape), str(leaf.dtype)
+    value: object = leaf
+    return type(value).__qualname__, value
+
+
+def _shape_of(array: Any) -> Any:
+    """What the kernel takes for an array."""
+    return jax.ShapeDtypeStruct(array.shape, STORED.get(str(array.dtype), array.dtype))
+
+
+def _stored(array: Any) -> Any:
+    """An array as kernels take and give it."""
+    return array.astype(STORED.get(str(array.dtype), array.dtype))
+
+
+def _chip_of(array: Any) -> str | None:
+    """The instruction set of the GPU that an array is on; None for the host, and while tracing."""
+    if isinstance(array, jax.core.Tracer) or not isinstance(array, jax.Array):
+        return None
+    (device, *_) = array.devices()
+    if device.platform != "gpu":
+        return None
+    major = device.compute_capability.partition(".")[0]
+    return next((each for each in DEFAULT_CHIPS if each.startswith(f"sm_{major}")), None)
+
+
+def _part(entry: Any) -> str:
+    """The key, index or attribute that a step of a path is."""
+    found = next((f for f in ("key", "idx", "name") if hasattr(entry, f)), None)
+    return str(entry if found is None else getattr(entry, found))
+
+
+def _identifier(text: str) -> str:
+    name = re.sub(r"\W+", "_", text).strip("_")
+    return name if name.isidentifier() else f"f_{name}".rstrip("_")
+
+
+def _converted(
+    program: Callable[..., Any], like: Sequence[Any], name: str, names: Sequence[str]
+) -> FuncOp:
+    """What JAX makes of `program` for GPUs, in the kernel dialect, as a function of that name."""
+    lowered = jax.jit(program, keep_unused=True).trace(*like).lower(lowering_platforms=("cuda",))
+    module = parse_program(printed(lowered.compiler_ir("stablehlo"), name), name)
+    for op in module.walk():
+        if isinstance(op.location, FileLineColLoc) and op.location.filename.data == name:
+            # A line of the text that JAX printed says nobody anything.
+            op.location = UNKNOWN_LOC
+    entry = function_named(module, ENTRY)
+    entry.sym_name = StringAttr(name)
+    for argument, each in zip(entry.body.block.args, names, strict=True):
+        argument.name_hint = each
+    ConvertStablehloToKernelPass().apply(Context(), module)
+    return function_named(module, name)

@@ -1,0 +1,1 @@
+"""From operations of StableHLO to operators of the kernel dialect."""

@@ -1,0 +1,143 @@
+"""Whole functions of StableHLO as functions of the kernel dialect."""
+
+from collections.abc import Iterator, Mapping, Sequence
+
+from xdsl.dialects.builtin import UNKNOWN_LOC, LocationAttr, ModuleOp, TensorType
+from xdsl.dialects.func import CallOp, FuncOp, ReturnOp
+from xdsl.ir import Block, Operation, Region, SSAValue
+from xdsl.traits import SymbolTable
+from xdsl.utils.hints import isa
+
+from mirage_mlir.diagnostics import UnsupportedOperation, error_about, fail, name_of
+from mirage_mlir.dialects.common import FloatType
+from mirage_mlir.float_formats import COMPILED
+from mirage_mlir.parsing import OPEN_DIALECTS
+from mirage_mlir.passes.stablehlo import contractions, elementwise, rearrangements
+from mirage_mlir.passes.stablehlo.elementwise import Rule
+from mirage_mlir.passes.stablehlo.tensors import Emitter, Tensor, type_of
+
+RULES: Mapping[str, Rule] = {**elementwise.RULES, **rearrangements.RULES, **contractions.RULES}
+
+BARRIER = "stablehlo.optimization_barrier"
+
+
+class Converter:
+    """
+    Converts the body of a function, and of those that it calls in the place of the calls.
+
+    Args:
+        module: where functions are that are called.
+        function: what is converted.
+        block: an empty one with the arguments, which gets the operators.
+    """
+
+    def __init__(self, module: ModuleOp, function: FuncOp, block: Block) -> None:
+        self._module, self._function, self._block = module, function, block
+        self._emit = Emitter(block, function)
+        self._running: list[FuncOp] = []
+        self._place: LocationAttr = UNKNOWN_LOC
+        """Of the call that is replaced."""
+
+    def convert(self) -> None:
+        """Append what the function computes, and the return."""
+        arguments = [
+            Tensor(type_of(arg).get_shape(), type_of(arg).element_type, arg)
+            for arg in self._block.args
+        ]
+        results = self._run(self._function, arguments)
+        last = self._function.body.block.last_op
+        assert last is not None
+        self._emit.at(last)
+        for number, result in enumerate(results):
+            if not isinstance(result.element, FloatType):
+                self._emit.fail(
+                    f"gives elements of type {result.element} as result {number}; "
+                    f"kernels give {COMPILED}"
+                )
+        values = [self._emit.whole(result) for result in results]
+        end = ReturnOp(*values)
+        end.location = last.location
+        self._block.add_op(end)
+        self._drop_unused()
+
+    def _run(self, function: FuncOp, arguments: Sequence[Tensor]) -> list[Tensor]:
+        if len(function.body.blocks) != 1:
+            fail(function, "has several blocks, and kernels have no branches")
+        self._running.append(function)
+        known = dict[SSAValue, Tensor](zip(function.body.block.args, arguments, strict=True))
+        for op in function.body.block.ops:
+            operands = [known[value] for value in op.operands]
+            if op.location == UNKNOWN_LOC:
+                op.location = self._place
+            if isinstance(op, ReturnOp):
+                self._running.pop()
+                return operands
+            known.update(zip(op.results, self._convert(op, operands), strict=True))
+        fail(function, "does not return")
+
+    def _convert(self, op: Operation, operands: Sequence[Tensor]) -> Sequence[Tensor]:
+        self._emit.at(op)
+        if isinstance(op, CallOp):
+            outer, self._place = self._place, op.location
+            results = self._run(self._callee(op), operands)
+            self._place = outer
+            return results
+        if (name := op.name) == BARRIER:
+            return operands
+        if name not in RULES:
+            target = op.attributes.get("call_target_name", op.properties.get("call_target_name"))
+            of = "" if target is None else f" (a call of {target})"
+            self._emit.fail(f"has no counterpart among the operators of the kernel dialect{of}")
+        return [RULES[name](self._emit, op, operands)]
+
+    def _callee(self, call: CallOp) -> FuncOp:
+        function = SymbolTable.lookup_symbol(self._module, call.callee)
+        if not isinstance(function, FuncOp) or function.is_declaration:
+            fail(call, f"calls {call.callee}, which this module does not define")
+        if function in self._running:
+            fail(call, f"calls {call.callee}, which runs already")
+        return function
+
+    def _drop_unused(self) -> None:
+        for op in reversed([*self._block.ops]):
+            if op.results and not any(result.first_use for result in op.results):
+                op.detach()
+                op.erase()
+
+
+def uses_stablehlo(op: Operation) -> bool:
+    """Whether there is an operation of StableHLO or CHLO in `op`."""
+    return any(name_of(each).partition(".")[0] in OPEN_DIALECTS for each in op.walk())
+
+
+def called(op: Operation) -> Iterator[str]:
+    """The names of the functions that are called in `op`."""
+    return (each.callee.string_value() for each in op.walk() if isinstance(each, CallOp))
+
+
+def _named(value: SSAValue) -> str:
+    """How an argument is called, where it is."""
+    return "" if value.name_hint is None else f" (%{value.name_hint})"
+
+
+def convert_function(module: ModuleOp, function: FuncOp) -> Region:
+    """
+    The body that `function` gets.
+
+    Raises:
+        UnsupportedOperation: an operation cannot be converted; the message names the first one.
+    """
+    for number, value in enumerate(function.body.blocks[0].args):
+        if not isa(value.type, TensorType[FloatType]):
+            raise UnsupportedOperation(
+                error_about(
+                    function,
+                    f"takes {value.type} as argument {number}{_named(value)}; kernels take tensors "
+                    f"of {COMPILED}",
+                )
+            )
+    block = Block(arg_types=function.body.blocks[0].arg_types)
+    for old, new in zip(function.body.blocks[0].args, block.args, strict=True):
+        new.name_hint, new.location = old.name_hint, old.location
+    Converter(module, function, block).convert()
+    return Region(block)

@@ -1,0 +1,166 @@
+// RUN: mirage-opt --convert-stablehlo-to-kernel --verify-diagnostics --split-input-file %s
+
+func.func @unknown(%x: tensor<4x8xf32>) -> tensor<4x8xf32> {
+  %a = "stablehlo.abs"(%x) : (tensor<4x8xf32>) -> tensor<4x8xf32>
+  // expected-error @below {{'stablehlo.reverse' op has no counterpart among the operators of the kernel dialect}}
+  %r = "stablehlo.reverse"(%a) <{dimensions = array<i64: 0>}> : (tensor<4x8xf32>) -> tensor<4x8xf32>
+  %s = "stablehlo.cosine"(%r) : (tensor<4x8xf32>) -> tensor<4x8xf32>
+  func.return %s : tensor<4x8xf32>
+}
+
+// -----
+
+func.func @loop(%x: tensor<4x8xf32>, %m: tensor<4x8xf32>) -> tensor<4x8xf32> {
+  %true = "stablehlo.constant"() <{value = dense<true> : tensor<i1>}> : () -> tensor<i1>
+  // expected-error @below {{'stablehlo.while' op has no counterpart among the operators of the kernel dialect}}
+  %w = "stablehlo.while"(%x) ({
+  ^bb0(%a: tensor<4x8xf32>):
+    "stablehlo.return"(%true) : (tensor<i1>) -> ()
+  }, {
+  ^bb0(%a: tensor<4x8xf32>):
+    %b = func.call @step(%a) : (tensor<4x8xf32>) -> tensor<4x8xf32>
+    "stablehlo.return"(%b) : (tensor<4x8xf32>) -> ()
+  }) : (tensor<4x8xf32>) -> tensor<4x8xf32>
+  func.return %w : tensor<4x8xf32>
+}
+func.func private @step(%x: tensor<4x8xf32>) -> tensor<4x8xf32> {
+  %a = "stablehlo.abs"(%x) : (tensor<4x8xf32>) -> tensor<4x8xf32>
+  func.return %a : tensor<4x8xf32>
+}
+
+// -----
+
+func.func @elsewhere(%x: tensor<4x8xf32>) -> tensor<4x8xf32> {
+  // expected-error @below {{'stablehlo.custom_call' op has no counterpart among the operators of the kernel dialect (a call of "inverse")}}
+  %r = "stablehlo.custom_call"(%x) <{call_target_name = "inverse", api_version = 4 : i32}> : (tensor<4x8xf32>) -> tensor<4x8xf32>
+  func.return %r : tensor<4x8xf32>
+}
+
+// -----
+
+// Attributes that nobody here knows are read, too.
+func.func @gather(%x: tensor<4x8xf32>, %i: tensor<2x1xf32>) -> tensor<2x8xf32> {
+  // expected-error @below {{'stablehlo.gather' op has no counterpart}}
+  %r = "stablehlo.gather"(%x, %i) <{dimension_numbers = #stablehlo.gather<offset_dims = [1], collapsed_slice_dims = [0], start_index_map = [0], index_vector_dim = 1>, indices_are_sorted = false, slice_sizes = array<i64: 1, 8>}> : (tensor<4x8xf32>, tensor<2x1xf32>) -> tensor<2x8xf32>
+  func.return %r : tensor<2x8xf32>
+}
+
+// -----
+
+// expected-error @below {{'func.func' op takes tensor<4xi32> as argument 0 (%x); kernels take tensors of f16, bf16 and f32}}
+func.func @integers(%x: tensor<4xi32>) -> tensor<4xi32> {
+  %r = "stablehlo.add"(%x, %x) : (tensor<4xi32>, tensor<4xi32>) -> tensor<4xi32>
+  func.return %r : tensor<4xi32>
+}
+
+// -----
+
+func.func @mask(%x: tensor<4xf32>) -> tensor<4xi1> {
+  %r = "stablehlo.compare"(%x, %x) <{comparison_direction = #stablehlo<comparison_direction GE>}> : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xi1>
+  // expected-error @below {{'func.return' op gives elements of type i1 as result 0; kernels give f16, bf16 and f32}}
+  func.return %r : tensor<4xi1>
+}
+
+// -----
+
+func.func @double(%x: tensor<4xf32>) -> tensor<4xf32> {
+  // expected-error @below {{'stablehlo.convert' op converts to f64, which no kernel computes with}}
+  %d = "stablehlo.convert"(%x) : (tensor<4xf32>) -> tensor<4xf64>
+  %r = "stablehlo.convert"(%d) : (tensor<4xf64>) -> tensor<4xf32>
+  func.return %r : tensor<4xf32>
+}
+
+// -----
+
+func.func @table(%x: tensor<2xf32>) -> tensor<2xf32> {
+  // expected-error @below {{'stablehlo.constant' op has 2 elements that differ}}
+  // expected-note @below {{make a table an argument of the function, marked kernel.constant}}
+  %c = "stablehlo.constant"() <{value = dense<[1.0, 2.0]> : tensor<2xf32>}> : () -> tensor<2xf32>
+  %r = "stablehlo.add"(%x, %c) : (tensor<2xf32>, tensor<2xf32>) -> tensor<2xf32>
+  func.return %r : tensor<2xf32>
+}
+
+// -----
+
+func.func @nan(%x: tensor<2xf32>) -> tensor<2xf32> {
+  %c = "stablehlo.constant"() <{value = dense<0x7FC00000> : tensor<2xf32>}> : () -> tensor<2xf32>
+  // expected-error @below {{'stablehlo.add' op reads the constant nan, which no kernel has}}
+  %r = "stablehlo.add"(%x, %c) : (tensor<2xf32>, tensor<2xf32>) -> tensor<2xf32>
+  func.return %r : tensor<2xf32>
+}
+
+// -----
+
+// Integers are in f32, where it has them all.
+func.func @large(%x: tensor<1x20000xf32>) -> tensor<1x20000xf32> {
+  %i = "stablehlo.iota"() <{iota_dimension = 1 : i64}> : () -> tensor<1x20000xi32>
+  // expected-error @below {{'stablehlo.multiply' op makes integers between 0 and 399960001: they are computed in f32, which is exact up to 16777216}}
+  %s = "stablehlo.multiply"(%i, %i) : (tensor<1x20000xi32>, tensor<1x20000xi32>) -> tensor<1x20000xi32>
+  %r = "stablehlo.convert"(%s) : (tensor<1x20000xi32>) -> tensor<1x20000xf32>
+  func.return %r : tensor<1x20000xf32>
+}
+
+// -----
+
+// They wrap around in StableHLO.
+func.func @wraps(%x: tensor<100xf32>) -> tensor<100xf32> {
+  %i = "stablehlo.iota"() <{iota_dimension = 0 : i64}> : () -> tensor<100xi8>
+  // expected-error @below {{'stablehlo.add' op may overflow: integers between 0 and 198 in i8}}
+  %s = "stablehlo.add"(%i, %i) : (tensor<100xi8>, tensor<100xi8>) -> tensor<100xi8>
+  %r = "stablehlo.convert"(%s) : (tensor<100xi8>) -> tensor<100xf32>
+  func.return %r : tensor<100xf32>
+}
+
+// -----
+
+func.func @product(%x: tensor<4x8xf32>) -> tensor<4xf32> {
+  %one = "stablehlo.constant"() <{value = dense<1.0> : tensor<f32>}> : () -> tensor<f32>
+  // expected-error @below {{'stablehlo.reduce' op combines by stablehlo.multiply; kernels reduce by one add, maximum or minimum}}
+  %r = "stablehlo.reduce"(%x, %one) <{dimensions = array<i64: 1>}> ({
+  ^bb0(%a: tensor<f32>, %b: tensor<f32>):
+    %c = "stablehlo.multiply"(%a, %b) : (tensor<f32>, tensor<f32>) -> tensor<f32>
+    "stablehlo.return"(%c) : (tensor<f32>) -> ()
+  }) : (tensor<4x8xf32>, tensor<f32>) -> tensor<4xf32>
+  func.return %r : tensor<4xf32>
+}
+
+// -----
+
+// Not the sum: the body forgets one of its arguments.
+func.func @twice(%x: tensor<4x8xf32>) -> tensor<4xf32> {
+  %zero = "stablehlo.constant"() <{value = dense<0.0> : tensor<f32>}> : () -> tensor<f32>
+  // expected-error @below {{'stablehlo.reduce' op combines by stablehlo.add}}
+  %r = "stablehlo.reduce"(%x, %zero) <{dimensions = array<i64: 1>}> ({
+  ^bb0(%a: tensor<f32>, %b: tensor<f32>):
+    %c = "stablehlo.add"(%a, %a) : (tensor<f32>, tensor<f32>) -> tensor<f32>
+    "stablehlo.return"(%c) : (tensor<f32>) -> ()
+  }) : (tensor<4x8xf32>, tensor<f32>) -> tensor<4xf32>
+  func.return %r : tensor<4xf32>
+}
+
+// -----
+
+func.func @dynamic(%x: tensor<4xf32>, %y: tensor<4xf32>) -> tensor<4xf32> {
+  // expected-error @below {{'stablehlo.power' op has an exponent that is no constant}}
+  %r = "stablehlo.power"(%x, %y) : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
+  func.return %r : tensor<4xf32>
+}
+
+// -----
+
+func.func @recursive(%x: tensor<4xf32>) -> tensor<4xf32> {
+  %y = "stablehlo.abs"(%x) : (tensor<4xf32>) -> tensor<4xf32>
+  // expected-error @below {{'func.call' op calls @recursive, which runs already}}
+  %r = func.call @recursive(%y) : (tensor<4xf32>) -> tensor<4xf32>
+  func.return %r : tensor<4xf32>
+}
+
+// -----
+
+func.func private @elsewhere(tensor<4xf32>) -> tensor<4xf32>
+func.func @declared(%x: tensor<4xf32>) -> tensor<4xf32> {
+  %y = "stablehlo.abs"(%x) : (tensor<4xf32>) -> tensor<4xf32>
+  // expected-error @below {{'func.call' op calls @elsewhere, which this module does not define}}
+  %r = func.call @elsewhere(%y) : (tensor<4xf32>) -> tensor<4xf32>
+  func.return %r : tensor<4xf32>
+}
