@@ -44,10 +44,8 @@ def run_function(
     outputs = function.body.block.last_op
     assert isinstance(outputs, ReturnOp)
     return [
-        # An array, also of rank 0, where an element would be a number.
-        np.asarray(
-            interpreter.domain.expanded(result)[0], _dtype(value) if rounding else np.float64
-        )
+        # A copy that one may write to, and an array for rank 0, too.
+        np.array(interpreter.domain.expanded(result)[0], _dtype(value) if rounding else np.float64)
         for result, value in zip(results, outputs.operands, strict=True)
     ]
 
