@@ -75,7 +75,7 @@ class Case:
         return (graph if self.way == FORWARD else graph.backward()).superoptimize()
 
 
-Peer = Callable[[Any], Any]
+Peer = Callable[[Any, Any], Any]
 """Of torch: a function of rows and a weight, through which gradients flow."""
 
 
@@ -149,7 +149,7 @@ class Bench:
             inputs = self.inputs(case)
             shaped = inputs[:1] if case.way == FORWARD else inputs[:2]
             outs = [self.torch.full_like(each, float("nan")) for each in shaped]
-            kernel(inputs, out=outs if len(outs) > 1 else outs[0])
+            kernel(*inputs, out=outs if len(outs) > 1 else outs[0])
             wanted = self.reference(inputs)
             errors += [gpu.relative_error(*pair) for pair in zip(outs, wanted, strict=True)]
         # max() would pass over a NaN.

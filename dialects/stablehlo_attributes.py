@@ -24,7 +24,7 @@ class Direction(StrEnum):
     LT = "LT"
 
 
-class Comparison(StrEnum):
+class ComparisonDirection(StrEnum):
     """As what a comparison takes its operands."""
 
     NOTYPE = "NOTYPE"
@@ -50,7 +50,7 @@ class DirectionAttr(EnumAttribute[Direction], SpacedOpaqueSyntaxAttribute):
 
 
 @irdl_attr_definition
-class ComparisonAttr(EnumAttribute[Comparison], SpacedOpaqueSyntaxAttribute):
+class ComparisonAttr(EnumAttribute[ComparisonDirection], SpacedOpaqueSyntaxAttribute):
     """`#stablehlo<comparison_type FLOAT>`."""
 
     name = "stablehlo.comparison_type"

@@ -13,7 +13,7 @@ from mirage_mlir.driver.cache import ARTIFACT, Cache, cache_bytes, cache_folder
 
 
 @dataclass(frozen=True)
-class Entry:
+class CacheEntry:
     """A file of the cache."""
 
     key: str
@@ -26,12 +26,12 @@ class Entry:
     """When it was last used or written, in UTC."""
 
 
-def entry_of(path: Path) -> Entry:
+def entry_of(path: Path) -> CacheEntry:
     """What is known of a file."""
     state = path.stat()
     used = datetime.fromtimestamp(state.st_mtime, UTC).isoformat(timespec="seconds")
     kind = "artifact" if path.suffix == ARTIFACT else "timings"
-    return Entry(path.stem, kind, _program(path), state.st_size, used)
+    return CacheEntry(path.stem, kind, _program(path), state.st_size, used)
 
 
 def _program(path: Path) -> str:

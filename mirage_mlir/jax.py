@@ -16,7 +16,7 @@ jax: Any = import_module("jax")
 """Untyped: an optional dependency."""
 
 
-class Operator:
+class JaxOperator:
     """A program as a function on JAX's arrays, which `jax.jit` and `jax.grad` see through."""
 
     def __init__(self, graph: KernelGraph, target: str, options: SearchOptions) -> None:
@@ -50,7 +50,7 @@ def listed(arrays: Any) -> list[Any]:
 
 def operator(
     graph: KernelGraph, target: str = DEFAULT_TARGET, **options: Unpack[SearchOptions]
-) -> Operator:
+) -> JaxOperator:
     """
     A function on JAX's arrays that computes what `graph` says.
 
@@ -66,4 +66,4 @@ def operator(
         ValueError: no output was marked, or an argument is out of range.
         DiagnosticException: the program cannot be compiled; the message says where and why.
     """
-    return Operator(graph, target, options)
+    return JaxOperator(graph, target, options)

@@ -14,7 +14,7 @@ from xdsl.dialects.func import FuncOp
 from mirage_mlir.api.graph import KernelGraph, SearchOptions
 from mirage_mlir.bridge.stablehlo_text import printed
 from mirage_mlir.driver.source import function_named, parse_program
-from mirage_mlir.jax import Operator, listed
+from mirage_mlir.jax import JaxOperator, listed
 from mirage_mlir.passes.convert_stablehlo_to_kernel import ConvertStablehloToKernelPass
 from mirage_mlir.runtime.kernel import CompiledKernel
 from mirage_mlir.targets.target import DEFAULT_CHIPS, DEFAULT_TARGET
@@ -91,13 +91,13 @@ class JaxFrontend:
         operator = self._compiled(graph, arrays)
         return JaxCall(graph, operator, [*map(_stored, traced.consts)], results[-1])
 
-    def _compiled(self, graph: KernelGraph, arrays: Sequence[Any]) -> Operator:
+    def _compiled(self, graph: KernelGraph, arrays: Sequence[Any]) -> JaxOperator:
         """For the GPU that the first array is on, where the options name none."""
         chip = _chip_of(arrays[0]) if arrays else None
         if chip is None:
-            return Operator(graph, self._target or DEFAULT_TARGET, self._options)
+            return JaxOperator(graph, self._target or DEFAULT_TARGET, self._options)
         options: SearchOptions = {"compile_for": [chip], **self._options}
-        return Operator(graph, self._target or chip, options)
+        return JaxOperator(graph, self._target or chip, options)
 
     def _names(self, args: Sequence[Any], kwargs: Mapping[str, Any]) -> list[str]:
         """What messages call the arrays among the arguments: `params_w` for `params["w"]`."""
@@ -129,7 +129,7 @@ class JaxCall:
 
     graph: KernelGraph
     """The program that JAX traced."""
-    operator: Operator
+    operator: JaxOperator
     captured: Sequence[Any]
     """Arrays that the function uses and does not take."""
     results: _Results

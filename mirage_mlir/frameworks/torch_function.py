@@ -7,8 +7,8 @@ from typing import Any
 
 from mirage_mlir.api.graph import KernelGraph, SearchOptions
 from mirage_mlir.diagnostics import Diagnostic, Severity, UnsupportedOperation
-from mirage_mlir.frameworks.torch_program import ImportedCall, Result, import_call
-from mirage_mlir.frameworks.torch_trace import Program, pytree
+from mirage_mlir.frameworks.torch_program import ImportedCall, ImportedResult, import_call
+from mirage_mlir.frameworks.torch_trace import TracedFunction, pytree
 from mirage_mlir.runtime.kernel import CompiledKernel
 from mirage_mlir.targets.target import target_named
 from mirage_mlir.torch import RegisteredOperator, chip_of
@@ -24,7 +24,7 @@ class TorchFrontend:
         self, function: Callable[..., Any], target: str | None, options: SearchOptions
     ) -> None:
         self._name = getattr(function, "__name__", type(function).__name__)
-        self._program = Program(function)
+        self._program = TracedFunction(function)
         self._target, self._options = target, options
 
     def key(self, args: Sequence[Any], kwargs: Mapping[str, Any]) -> object:
@@ -79,7 +79,7 @@ class TorchCall:
     """The kernel for one list of shapes and types, as a registered operator."""
 
     def __init__(
-        self, program: Program, call: ImportedCall, target: str, options: SearchOptions
+        self, program: TracedFunction, call: ImportedCall, target: str, options: SearchOptions
     ) -> None:
         self._program, self._call = program, call
         self._operator = RegisteredOperator(call.graph, target, options)
@@ -105,7 +105,7 @@ class TorchCall:
         results = [self._result(each, made, tensors) for each in self._call.results]
         return pytree.tree_unflatten(results, self._call.structure)
 
-    def _result(self, result: Result, made: Sequence[Any], tensors: Sequence[Any]) -> Any:
+    def _result(self, result: ImportedResult, made: Sequence[Any], tensors: Sequence[Any]) -> Any:
         if result.source is not None:
             return result.source.find(tensors, self._program)
         if result.kernel is None:

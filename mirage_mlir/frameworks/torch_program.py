@@ -8,7 +8,7 @@ from typing import Any
 from mirage_mlir.api.graph import KernelGraph
 from mirage_mlir.diagnostics import UnsupportedOperation
 from mirage_mlir.frameworks.fx_graph import FxImporter, unsupported
-from mirage_mlir.frameworks.torch_trace import Program, Trace, trace
+from mirage_mlir.frameworks.torch_trace import Trace, TracedFunction, trace
 from mirage_mlir.runtime.element_types import ElementType
 
 torch: Any = import_module("torch")
@@ -23,7 +23,7 @@ class Source:
     parameter: str | None = None
     constant: Any = None
 
-    def find(self, tensors: Sequence[Any], program: Program) -> Any:
+    def find(self, tensors: Sequence[Any], program: TracedFunction) -> Any:
         """The tensor in this call."""
         if self.argument is not None:
             return tensors[self.argument]
@@ -34,7 +34,7 @@ class Source:
 
 
 @dataclass(frozen=True)
-class Result:
+class ImportedResult:
     """One leaf of what a function returns: a result of the kernel, an input, or a value."""
 
     kernel: int | None = None
@@ -57,11 +57,13 @@ class ImportedCall:
 
     graph: KernelGraph
     inputs: list[tuple[Source, Any]]
-    results: list[Result]
+    results: list[ImportedResult]
     structure: Any
 
 
-def import_call(program: Program, leaves: Sequence[Any], structure: Any, name: str) -> ImportedCall:
+def import_call(
+    program: TracedFunction, leaves: Sequence[Any], structure: Any, name: str
+) -> ImportedCall:
     """
     Trace and import one call.
 
@@ -158,24 +160,24 @@ class _CallImporter:
         path = "constant" if source.parameter is None else source.parameter.partition(".")[2]
         return path.replace(".", "_")
 
-    def results(self, values: Sequence[Any]) -> list[Result]:
+    def results(self, values: Sequence[Any]) -> list[ImportedResult]:
         """What the function returns: `values`, whose tensors are those of the trace."""
         nodes = iter(self._outputs())
         places: dict[Any, int] = {}
-        found: list[Result] = []
+        found: list[ImportedResult] = []
         for value in values:
             if not isinstance(value, torch.Tensor):
-                found.append(Result(value=value))
+                found.append(ImportedResult(value=value))
                 continue
             node = next(nodes)
             if node in self._sources:
-                found.append(Result(source=self._sources[node]))
+                found.append(ImportedResult(source=self._sources[node]))
                 continue
             if node not in places:
                 places[node] = len(places)
                 kind = self._importer.own_type(node) or ElementType.F32
                 self.graph.mark_output(self._importer.tensor(node, kind))
-            found.append(Result(kernel=places[node], dtype=node.meta["val"].dtype))
+            found.append(ImportedResult(kernel=places[node], dtype=node.meta["val"].dtype))
         return found
 
 

@@ -21,7 +21,7 @@ pytree: Any = import_module("torch.utils._pytree")
 symbolic_shapes: Any = import_module("torch.fx.experimental.symbolic_shapes")
 
 
-class Program(torch.nn.Module):
+class TracedFunction(torch.nn.Module):
     """
     A function as a module on the tensors of one call: parameters of modules that it uses are its.
 
@@ -76,7 +76,7 @@ class Trace:
     structure: Any
 
 
-def trace(program: Program, leaves: Sequence[Any], structure: Any) -> Trace:
+def trace(program: TracedFunction, leaves: Sequence[Any], structure: Any) -> Trace:
     """
     The trace of one call.
 
@@ -123,7 +123,7 @@ class _Lines(torch.overrides.TorchFunctionMode):
             return func(*args, **(kwargs or {}))
 
 
-def _export(program: Program, tensors: tuple[Any, ...]) -> Any:
+def _export(program: TracedFunction, tensors: tuple[Any, ...]) -> Any:
     """The program in operators that have handlers, as far as torch takes others apart."""
     with warnings.catch_warnings(), torch.fx.traceback.preserve_node_meta():
         # torch copies its own structures in a way that it deprecates.

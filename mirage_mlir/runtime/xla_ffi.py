@@ -179,7 +179,7 @@ HANDLER = ctypes.CFUNCTYPE(c_void_p, POINTER(CallFrame))
 
 
 @dataclass(frozen=True)
-class Buffer:
+class XlaBuffer:
     """A dense tensor of XLA's, the last dimension innermost."""
 
     address: int
@@ -203,12 +203,12 @@ class Call:
         self._api = frame.api.contents
 
     @property
-    def arguments(self) -> list[Buffer]:
+    def arguments(self) -> list[XlaBuffer]:
         """What the function reads."""
         return _buffers(self._frame.arguments)
 
     @property
-    def results(self) -> list[Buffer]:
+    def results(self) -> list[XlaBuffer]:
         """What it writes to."""
         return _buffers(self._frame.results)
 
@@ -248,12 +248,12 @@ class Call:
         return int(API_FUNCTION(self._api.error_create)(ctypes.addressof(arguments)) or 0)
 
 
-def _buffers(values: Any) -> list[Buffer]:
-    found: list[Buffer] = []
+def _buffers(values: Any) -> list[XlaBuffer]:
+    found: list[XlaBuffer] = []
     for number in range(values.count):
         buffer = ctypes.cast(values.values[number], POINTER(RawBuffer)).contents
         shape = tuple(int(buffer.dims[dim]) for dim in range(buffer.rank))
-        found.append(Buffer(int(buffer.address or 0), shape, int(buffer.kind)))
+        found.append(XlaBuffer(int(buffer.address or 0), shape, int(buffer.kind)))
     return found
 
 

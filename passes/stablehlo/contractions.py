@@ -9,19 +9,21 @@ from xdsl.ir import Operation, SSAValue
 from mirage_mlir.dialects import kernel, stablehlo
 from mirage_mlir.dialects.common import FloatType
 from mirage_mlir.passes.stablehlo.elementwise import BINARY, Rule
-from mirage_mlir.passes.stablehlo.tensors import Emitter, Tensor, type_of
+from mirage_mlir.passes.stablehlo.tensors import KernelBuilder, Tensor, type_of
 
 
-def _opposite(emit: Emitter, value: SSAValue) -> SSAValue:
+def _opposite(emit: KernelBuilder, value: SSAValue) -> SSAValue:
     return emit.add(kernel.ROW_OPS["neg"](value))
 
 
-def _least(emit: Emitter, value: SSAValue, dims: Sequence[int]) -> SSAValue:
+def _least(emit: KernelBuilder, value: SSAValue, dims: Sequence[int]) -> SSAValue:
     """The minimum, which is the opposite of the maximum of opposites."""
     return _opposite(emit, emit.add(kernel.ReduceMaxOp(_opposite(emit, value), dims)))
 
 
-REDUCTIONS: Mapping[str, tuple[float, Callable[[Emitter, SSAValue, Sequence[int]], SSAValue]]] = {
+REDUCTIONS: Mapping[
+    str, tuple[float, Callable[[KernelBuilder, SSAValue, Sequence[int]], SSAValue]]
+] = {
     "stablehlo.add": (0, lambda emit, x, dims: emit.add(kernel.ReduceSumOp(x, dims))),
     "stablehlo.maximum": (-inf, lambda emit, x, dims: emit.add(kernel.ReduceMaxOp(x, dims))),
     "stablehlo.minimum": (inf, _least),
@@ -29,7 +31,7 @@ REDUCTIONS: Mapping[str, tuple[float, Callable[[Emitter, SSAValue, Sequence[int]
 """By what the body does: the initial value that changes nothing, and the operators."""
 
 
-def _reduce(emit: Emitter, op: Operation, inputs: Sequence[Tensor]) -> Tensor:
+def _reduce(emit: KernelBuilder, op: Operation, inputs: Sequence[Tensor]) -> Tensor:
     assert isinstance(op, stablehlo.ReduceOp)
     name = _combined_by(emit, op)
     x, initial = inputs
@@ -52,7 +54,7 @@ def _reduce(emit: Emitter, op: Operation, inputs: Sequence[Tensor]) -> Tensor:
     return emit.result(value)
 
 
-def _combined_by(emit: Emitter, op: stablehlo.ReduceOp) -> str:
+def _combined_by(emit: KernelBuilder, op: stablehlo.ReduceOp) -> str:
     """The name of the one operation in the body, on its two arguments."""
     if len(op.outputs) != 1:
         emit.fail(f"reduces {len(op.outputs)} tensors together")
@@ -71,7 +73,7 @@ def _combined_by(emit: Emitter, op: stablehlo.ReduceOp) -> str:
     return first.name
 
 
-def _dot_general(emit: Emitter, op: Operation, inputs: Sequence[Tensor]) -> Tensor:
+def _dot_general(emit: KernelBuilder, op: Operation, inputs: Sequence[Tensor]) -> Tensor:
     assert isinstance(op, stablehlo.DotGeneralOp)
     kind = type_of(op.result)
     if not isinstance(kind.element_type, FloatType):
@@ -95,7 +97,7 @@ def _broadcast_batch(lhs: SSAValue, rhs: SSAValue) -> tuple[int, ...]:
     return tuple(max(pair) for pair in zip(left, right, strict=True))
 
 
-def _matrix(emit: Emitter, op: stablehlo.DotGeneralOp, x: Tensor, side: str) -> SSAValue:
+def _matrix(emit: KernelBuilder, op: stablehlo.DotGeneralOp, x: Tensor, side: str) -> SSAValue:
     """An operand with its batching dimensions first, then those of the rows, then the columns."""
     numbers = op.dot_dimension_numbers
     batch = numbers.of(f"{side}_batching_dimensions")

@@ -12,9 +12,9 @@ from mirage_mlir.dialects.common import FloatType
 from mirage_mlir.float_formats import FORMATS
 from mirage_mlir.passes.patterns.canonical import constant_value
 from mirage_mlir.passes.stablehlo.folding import fold, rounded
-from mirage_mlir.passes.stablehlo.tensors import Emitter, Tensor, constant, type_of
+from mirage_mlir.passes.stablehlo.tensors import KernelBuilder, Tensor, constant, type_of
 
-Rule: TypeAlias = Callable[[Emitter, Operation, Sequence[Tensor]], Tensor]
+Rule: TypeAlias = Callable[[KernelBuilder, Operation, Sequence[Tensor]], Tensor]
 
 BINARY: Mapping[str, type[kernel.BinaryOp]] = {
     "stablehlo.add": kernel.AddOp,
@@ -55,7 +55,7 @@ def _numbers(inputs: Sequence[Tensor]) -> list[float] | None:
     return numbers if len(numbers) == len(inputs) else None
 
 
-def _folded(emit: Emitter, op: Operation, inputs: Sequence[Tensor]) -> Tensor | None:
+def _folded(emit: KernelBuilder, op: Operation, inputs: Sequence[Tensor]) -> Tensor | None:
     numbers = _numbers(inputs)
     if numbers is None:
         return None
@@ -63,7 +63,7 @@ def _folded(emit: Emitter, op: Operation, inputs: Sequence[Tensor]) -> Tensor | 
     return None if result is None else emit.number(result)
 
 
-def _binary(emit: Emitter, op: Operation, inputs: Sequence[Tensor]) -> Tensor:
+def _binary(emit: KernelBuilder, op: Operation, inputs: Sequence[Tensor]) -> Tensor:
     if inputs[0].is_boolean:
         return _connective(emit, op, inputs)
     if (folded := _folded(emit, op, inputs)) is not None:
@@ -99,7 +99,7 @@ def _is_neutral(name: str, tensor: Tensor, *, is_behind: bool) -> bool:
     return tensor.number == number and allowed
 
 
-def _bounds(emit: Emitter, op: Operation, inputs: Sequence[Tensor]) -> tuple[int, int]:
+def _bounds(emit: KernelBuilder, op: Operation, inputs: Sequence[Tensor]) -> tuple[int, int]:
     """Between which integers the result is; no sum or product may leave its type."""
     (a, b), (c, d) = (each.bounds for each in inputs)
     match op.name:
@@ -119,14 +119,14 @@ def _bounds(emit: Emitter, op: Operation, inputs: Sequence[Tensor]) -> tuple[int
     return _within_type(emit, op, bounds)
 
 
-def _within_type(emit: Emitter, op: Operation, bounds: tuple[int, int]) -> tuple[int, int]:
+def _within_type(emit: KernelBuilder, op: Operation, bounds: tuple[int, int]) -> tuple[int, int]:
     element = type_of(op.results[0]).element_type
     if any(rounded(bound, element) != bound for bound in bounds):
         emit.fail(f"may overflow: integers between {bounds[0]} and {bounds[1]} in {element}")
     return bounds
 
 
-def _unary(emit: Emitter, op: Operation, inputs: Sequence[Tensor]) -> Tensor:
+def _unary(emit: KernelBuilder, op: Operation, inputs: Sequence[Tensor]) -> Tensor:
     if (folded := _folded(emit, op, inputs)) is not None:
         return folded
     (x,) = inputs
@@ -143,7 +143,7 @@ def _unary(emit: Emitter, op: Operation, inputs: Sequence[Tensor]) -> Tensor:
 
 
 def _in_f32(
-    emit: Emitter, inputs: Sequence[Tensor], make: Callable[[SSAValue, SSAValue], SSAValue]
+    emit: KernelBuilder, inputs: Sequence[Tensor], make: Callable[[SSAValue, SSAValue], SSAValue]
 ) -> Tensor:
     """A function of a number and 1, rounded once, from f32 to the element type."""
     value = emit.value(inputs[0])
@@ -151,28 +151,28 @@ def _in_f32(
     return emit.result(emit.steps.like(make(emit.steps.widen(value), one), value))
 
 
-def _log_plus_one(emit: Emitter, op: Operation, inputs: Sequence[Tensor]) -> Tensor:
+def _log_plus_one(emit: KernelBuilder, op: Operation, inputs: Sequence[Tensor]) -> Tensor:
     def make(x: SSAValue, one: SSAValue) -> SSAValue:
         return emit.add(kernel.LogOp(emit.steps.plus(x, one)))
 
     return _folded(emit, op, inputs) or _in_f32(emit, inputs, make)
 
 
-def _exponential_minus_one(emit: Emitter, op: Operation, inputs: Sequence[Tensor]) -> Tensor:
+def _exponential_minus_one(emit: KernelBuilder, op: Operation, inputs: Sequence[Tensor]) -> Tensor:
     def make(x: SSAValue, one: SSAValue) -> SSAValue:
         return emit.steps.minus(emit.add(kernel.ExpOp(x)), one)
 
     return _folded(emit, op, inputs) or _in_f32(emit, inputs, make)
 
 
-def _erfc(emit: Emitter, op: Operation, inputs: Sequence[Tensor]) -> Tensor:
+def _erfc(emit: KernelBuilder, op: Operation, inputs: Sequence[Tensor]) -> Tensor:
     def make(x: SSAValue, one: SSAValue) -> SSAValue:
         return emit.steps.minus(one, emit.add(kernel.ROW_OPS["erf"](x)))
 
     return _folded(emit, op, inputs) or _in_f32(emit, inputs, make)
 
 
-def _power(emit: Emitter, op: Operation, inputs: Sequence[Tensor]) -> Tensor:
+def _power(emit: KernelBuilder, op: Operation, inputs: Sequence[Tensor]) -> Tensor:
     base, exponent = inputs
     if (folded := _folded(emit, op, inputs)) is not None:
         return folded
@@ -187,13 +187,13 @@ def _power(emit: Emitter, op: Operation, inputs: Sequence[Tensor]) -> Tensor:
 # Booleans
 
 
-def _masks(emit: Emitter, inputs: Sequence[Tensor]) -> list[SSAValue]:
+def _masks(emit: KernelBuilder, inputs: Sequence[Tensor]) -> list[SSAValue]:
     """Booleans as tensors of one element type."""
     element = emit.storage(next((each for each in inputs if each.value), inputs[0]))
     return [emit.value(each, element) for each in inputs]
 
 
-def _connective(emit: Emitter, op: Operation, inputs: Sequence[Tensor]) -> Tensor:
+def _connective(emit: KernelBuilder, op: Operation, inputs: Sequence[Tensor]) -> Tensor:
     """Conjunction, disjunction or difference of booleans."""
     if not inputs[0].is_boolean:
         emit.fail("computes with the bits of integers")
@@ -220,7 +220,7 @@ def _connective(emit: Emitter, op: Operation, inputs: Sequence[Tensor]) -> Tenso
             emit.fail("computes with booleans")
 
 
-def _not(emit: Emitter, op: Operation, inputs: Sequence[Tensor]) -> Tensor:
+def _not(emit: KernelBuilder, op: Operation, inputs: Sequence[Tensor]) -> Tensor:
     (mask,) = inputs
     if not mask.is_boolean:
         emit.fail("computes with the bits of integers")
@@ -229,7 +229,7 @@ def _not(emit: Emitter, op: Operation, inputs: Sequence[Tensor]) -> Tensor:
     return emit.result(_complement(emit, emit.value(mask)))
 
 
-def _complement(emit: Emitter, mask: SSAValue) -> SSAValue:
+def _complement(emit: KernelBuilder, mask: SSAValue) -> SSAValue:
     element, rank = kernel.tensor_type(mask).element_type, len(kernel.shape_of(mask))
     one = emit.add(kernel.ConstantOp(1.0, TensorType(element, [1] * rank)))
     return emit.add(kernel.SubOp(one, mask))
@@ -245,7 +245,7 @@ COMPARISONS: Mapping[str, Callable[[float, float], bool]] = {
 }
 
 
-def _compare(emit: Emitter, op: Operation, inputs: Sequence[Tensor]) -> Tensor:
+def _compare(emit: KernelBuilder, op: Operation, inputs: Sequence[Tensor]) -> Tensor:
     assert isinstance(op, stablehlo.CompareOp)
     predicate = op.comparison_direction.data.value.lower()
     if op.compare_type is not None and op.compare_type.data.value == "TOTALORDER":
@@ -256,7 +256,7 @@ def _compare(emit: Emitter, op: Operation, inputs: Sequence[Tensor]) -> Tensor:
     return emit.result(emit.add(kernel.CompareOp(lhs, rhs, predicate)))
 
 
-def _is_finite(emit: Emitter, op: Operation, inputs: Sequence[Tensor]) -> Tensor:
+def _is_finite(emit: KernelBuilder, op: Operation, inputs: Sequence[Tensor]) -> Tensor:
     (x,) = inputs
     if x.number is not None:
         return emit.number(isfinite(x.number))
@@ -266,7 +266,7 @@ def _is_finite(emit: Emitter, op: Operation, inputs: Sequence[Tensor]) -> Tensor
     return emit.result(emit.add(kernel.CompareOp(size, limit, "le")))
 
 
-def _scalar_to(emit: Emitter, tensor: Tensor, shape: Sequence[int]) -> Tensor:
+def _scalar_to(emit: KernelBuilder, tensor: Tensor, shape: Sequence[int]) -> Tensor:
     """A scalar as a tensor of `shape`; a tensor as it is."""
     if len(tensor.shape) == len(shape):
         return tensor
@@ -274,7 +274,7 @@ def _scalar_to(emit: Emitter, tensor: Tensor, shape: Sequence[int]) -> Tensor:
     return tensor.moved(tuple(shape), value)
 
 
-def _select(emit: Emitter, op: Operation, inputs: Sequence[Tensor]) -> Tensor:
+def _select(emit: KernelBuilder, op: Operation, inputs: Sequence[Tensor]) -> Tensor:
     condition, lhs, rhs = inputs
     if condition.number is not None:
         return lhs if condition.number else rhs
@@ -288,7 +288,7 @@ def _select(emit: Emitter, op: Operation, inputs: Sequence[Tensor]) -> Tensor:
     return emit.result(emit.add(kernel.SelectOp(*values)), (low, high))
 
 
-def _select_mask(emit: Emitter, condition: Tensor, lhs: Tensor, rhs: Tensor) -> Tensor:
+def _select_mask(emit: KernelBuilder, condition: Tensor, lhs: Tensor, rhs: Tensor) -> Tensor:
     match lhs.number, rhs.number:
         case (None, None):
             mask, first, second = _masks(emit, (condition, lhs, rhs))
@@ -310,7 +310,7 @@ def _select_mask(emit: Emitter, condition: Tensor, lhs: Tensor, rhs: Tensor) -> 
             return emit.result(mask if first else _complement(emit, mask))
 
 
-def _clamp(emit: Emitter, op: Operation, inputs: Sequence[Tensor]) -> Tensor:
+def _clamp(emit: KernelBuilder, op: Operation, inputs: Sequence[Tensor]) -> Tensor:
     low, x, high = inputs
     if x.is_integer or x.is_boolean:
         emit.fail("clamps integers that are no constants")
@@ -322,7 +322,7 @@ def _clamp(emit: Emitter, op: Operation, inputs: Sequence[Tensor]) -> Tensor:
     return emit.result(emit.add(kernel.MinOp(above, emit.value(high))))
 
 
-def _convert(emit: Emitter, op: Operation, inputs: Sequence[Tensor]) -> Tensor:
+def _convert(emit: KernelBuilder, op: Operation, inputs: Sequence[Tensor]) -> Tensor:
     (x,) = inputs
     element = type_of(op.results[0]).element_type
     if x.number is not None:

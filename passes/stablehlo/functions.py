@@ -14,7 +14,7 @@ from mirage_mlir.float_formats import COMPILED
 from mirage_mlir.parsing import OPEN_DIALECTS
 from mirage_mlir.passes.stablehlo import contractions, elementwise, rearrangements
 from mirage_mlir.passes.stablehlo.elementwise import Rule
-from mirage_mlir.passes.stablehlo.tensors import Emitter, Tensor, type_of
+from mirage_mlir.passes.stablehlo.tensors import KernelBuilder, Tensor, type_of
 
 RULES: Mapping[str, Rule] = {**elementwise.RULES, **rearrangements.RULES, **contractions.RULES}
 
@@ -33,7 +33,7 @@ class Converter:
 
     def __init__(self, module: ModuleOp, function: FuncOp, block: Block) -> None:
         self._module, self._function, self._block = module, function, block
-        self._emit = Emitter(block, function)
+        self._emit = KernelBuilder(block, function)
         self._running: list[FuncOp] = []
         self._place: LocationAttr = UNKNOWN_LOC
         """Of the call that is replaced."""

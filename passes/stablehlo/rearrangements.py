@@ -9,11 +9,17 @@ from mirage_mlir.dialects import kernel, stablehlo
 from mirage_mlir.dialects import stablehlo_rearrangements as moves
 from mirage_mlir.dialects.common import FloatType
 from mirage_mlir.passes.stablehlo.elementwise import Rule
-from mirage_mlir.passes.stablehlo.tensors import MOST_EXACT, Emitter, Tensor, constant, type_of
+from mirage_mlir.passes.stablehlo.tensors import (
+    MOST_EXACT,
+    KernelBuilder,
+    Tensor,
+    constant,
+    type_of,
+)
 from mirage_mlir.shapes.shapes import Shape
 
 
-def _constant(emit: Emitter, op: Operation, inputs: Sequence[Tensor]) -> Tensor:
+def _constant(emit: KernelBuilder, op: Operation, inputs: Sequence[Tensor]) -> Tensor:
     assert isinstance(op, stablehlo.ConstantOp)
     # By their text: a NaN is not equal to itself, and 0.0 is to -0.0.
     if not op.value.is_splat() and len({*map(repr, op.value.get_values())}) > 1:
@@ -27,7 +33,7 @@ def _constant(emit: Emitter, op: Operation, inputs: Sequence[Tensor]) -> Tensor:
     return emit.number(bool(number) if is_boolean else number)
 
 
-def _iota(emit: Emitter, op: Operation, inputs: Sequence[Tensor]) -> Tensor:
+def _iota(emit: KernelBuilder, op: Operation, inputs: Sequence[Tensor]) -> Tensor:
     assert isinstance(op, stablehlo.IotaOp)
     kind, dim = type_of(op.result), op.iota_dimension.value.data
     size = kind.get_shape()[dim]
@@ -38,7 +44,7 @@ def _iota(emit: Emitter, op: Operation, inputs: Sequence[Tensor]) -> Tensor:
     return emit.result(emit.add(kernel.IotaOp(dim, TensorType(element, shape))), (0, size - 1))
 
 
-def _broadcast_in_dim(emit: Emitter, op: Operation, inputs: Sequence[Tensor]) -> Tensor:
+def _broadcast_in_dim(emit: KernelBuilder, op: Operation, inputs: Sequence[Tensor]) -> Tensor:
     assert isinstance(op, moves.BroadcastInDimOp)
     (x,), shape = inputs, type_of(op.result).get_shape()
     if x.value is None:
@@ -54,7 +60,7 @@ def _broadcast_in_dim(emit: Emitter, op: Operation, inputs: Sequence[Tensor]) ->
     return x.moved(shape, emit.reshape(value, sizes))
 
 
-def _reshape(emit: Emitter, op: Operation, inputs: Sequence[Tensor]) -> Tensor:
+def _reshape(emit: KernelBuilder, op: Operation, inputs: Sequence[Tensor]) -> Tensor:
     (x,), shape = inputs, type_of(op.results[0]).get_shape()
     if x.value is None:
         return x.moved(shape, None)
@@ -69,7 +75,9 @@ def _reshape(emit: Emitter, op: Operation, inputs: Sequence[Tensor]) -> Tensor:
     return x.moved(shape, emit.reshape(emit.whole(x), shape))
 
 
-def _interleaved(emit: Emitter, value: SSAValue, shape: Shape, target: Shape) -> SSAValue | None:
+def _interleaved(
+    emit: KernelBuilder, value: SSAValue, shape: Shape, target: Shape
+) -> SSAValue | None:
     """
     A dimension that repeats all elements, merged with the one before it: heads of a group.
 
@@ -86,7 +94,7 @@ def _interleaved(emit: Emitter, value: SSAValue, shape: Shape, target: Shape) ->
     return emit.add(kernel.RepeatInterleaveOp(narrow, dim - 1, shape[dim]))
 
 
-def _transpose(emit: Emitter, op: Operation, inputs: Sequence[Tensor]) -> Tensor:
+def _transpose(emit: KernelBuilder, op: Operation, inputs: Sequence[Tensor]) -> Tensor:
     assert isinstance(op, moves.TransposeOp)
     (x,), order = inputs, op.permutation.get_values()
     value = x.value
@@ -96,7 +104,11 @@ def _transpose(emit: Emitter, op: Operation, inputs: Sequence[Tensor]) -> Tensor
 
 
 def _part(
-    emit: Emitter, x: Tensor, offsets: Sequence[int], sizes: Sequence[int], strides: Sequence[int]
+    emit: KernelBuilder,
+    x: Tensor,
+    offsets: Sequence[int],
+    sizes: Sequence[int],
+    strides: Sequence[int],
 ) -> Tensor:
     """Some elements of a tensor; of dimensions that repeat one element, that one."""
     if x.value is None:
@@ -112,14 +124,14 @@ def _part(
     return x.moved(tuple(sizes), emit.add(kernel.SliceOp(x.value, starts, kept, steps)))
 
 
-def _slice(emit: Emitter, op: Operation, inputs: Sequence[Tensor]) -> Tensor:
+def _slice(emit: KernelBuilder, op: Operation, inputs: Sequence[Tensor]) -> Tensor:
     assert isinstance(op, moves.SliceOp)
     return _part(
         emit, inputs[0], op.start_indices.get_values(), op.sizes(), op.strides.get_values()
     )
 
 
-def _dynamic_slice(emit: Emitter, op: Operation, inputs: Sequence[Tensor]) -> Tensor:
+def _dynamic_slice(emit: KernelBuilder, op: Operation, inputs: Sequence[Tensor]) -> Tensor:
     assert isinstance(op, moves.DynamicSliceOp)
     x, *starts = inputs
     sizes = op.slice_sizes.get_values()
@@ -131,12 +143,12 @@ def _dynamic_slice(emit: Emitter, op: Operation, inputs: Sequence[Tensor]) -> Te
     return _part(emit, x, offsets, sizes, [1] * len(sizes))
 
 
-def _concatenate(emit: Emitter, op: Operation, inputs: Sequence[Tensor]) -> Tensor:
+def _concatenate(emit: KernelBuilder, op: Operation, inputs: Sequence[Tensor]) -> Tensor:
     assert isinstance(op, moves.ConcatenateOp)
     return _joined(emit, inputs, op.dimension.value.data)
 
 
-def _joined(emit: Emitter, parts: Sequence[Tensor], dim: int) -> Tensor:
+def _joined(emit: KernelBuilder, parts: Sequence[Tensor], dim: int) -> Tensor:
     """Tensors side by side."""
     numbers = {part.number for part in parts}
     shape = type_of(emit.op.results[0]).get_shape()
@@ -148,7 +160,7 @@ def _joined(emit: Emitter, parts: Sequence[Tensor], dim: int) -> Tensor:
     return emit.result(emit.add(kernel.ConcatOp(values, dim)), bounds)
 
 
-def _pad(emit: Emitter, op: Operation, inputs: Sequence[Tensor]) -> Tensor:
+def _pad(emit: KernelBuilder, op: Operation, inputs: Sequence[Tensor]) -> Tensor:
     assert isinstance(op, moves.PadOp)
     x, padding = inputs
     if any(op.interior_padding.get_values()):

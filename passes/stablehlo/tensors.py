@@ -71,7 +71,7 @@ def constant(shape: Shape, element: Attribute, number: float) -> Tensor:
     return replace(made, bounds=(int(number), int(number))) if made.is_integer else made
 
 
-class Emitter:
+class KernelBuilder:
     """Appends kernel operators to a block, each in the place of the operation `op`."""
 
     def __init__(self, block: Block, op: Operation) -> None:

@@ -15,9 +15,9 @@ def imported(function: Callable[..., Any], *args: Any) -> Any:
     """The `ImportedCall` of a call, the tensors of its inputs, and the function of its graph."""
     package("torch")
     from mirage_mlir.frameworks.torch_program import import_call
-    from mirage_mlir.frameworks.torch_trace import Program, pytree
+    from mirage_mlir.frameworks.torch_trace import TracedFunction, pytree
 
-    program = Program(function)
+    program = TracedFunction(function)
     leaves, structure = pytree.tree_flatten((args, {}))
     call = import_call(program, leaves, structure, "program")
     op = call.graph.to_module().body.block.first_op

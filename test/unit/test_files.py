@@ -24,6 +24,7 @@ SHARED = {
         *("Chain", "Dependence", "Extent", "Kernel", "KernelResources", "Operand", "Output"),
         *("Stage", "Tensor", "TensorView", "Value"),
     },
+    "one notion, for users and in the compiler": {"CompiledFunction"},
     "one notion, for each kind of interpreter": {"Dim", "Operators"},
     "words that the name of the file makes clear, of which no file imports two": {
         *("Choice", "Piece", "Reading", "Saturation", "Source", "Split", "Step"),
@@ -47,9 +48,13 @@ def test_files_are_short() -> None:
     assert {name: count for name, count in lengths.items() if count > MOST_LINES}.keys() == LONGER
 
 
+DIALECTS = ("kernel", "threadblock", "stablehlo")
+"""Of operators that have one name in all of them."""
+
+
 def is_of_operators(path: Path) -> bool:
     """Whether a file defines operators, which tensors and tiles have under one name."""
-    return path.parent.name == "dialects" and path.name.startswith(("kernel", "threadblock"))
+    return path.parent.name == "dialects" and path.name.startswith(DIALECTS)
 
 
 def test_classes_have_names_of_their_own() -> None:
