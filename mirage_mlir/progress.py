@@ -4,6 +4,7 @@ import sys
 import threading
 from collections.abc import Generator
 from contextlib import contextmanager
+from math import inf, isfinite
 from time import perf_counter
 from typing import ClassVar, TextIO
 
@@ -19,26 +20,32 @@ class Progress:
     Says on `stream`, while it is a terminal and the work takes long, what is being done.
 
     The line is written over itself and removed at the end; nothing is written to a file or pipe.
-    Of several that are shown at once, one inside the other, the outermost has the line.
+    Of several that are shown at once, one inside the other, the outermost has the line. One that is
+    `quiet` has none.
     """
 
     _shown: ClassVar["Progress | None"] = None
     """The one that has the line now."""
 
-    def __init__(self, stream: TextIO = sys.stderr, patience: float = PATIENCE) -> None:
+    def __init__(
+        self, stream: TextIO = sys.stderr, patience: float = PATIENCE, *, quiet: bool = False
+    ) -> None:
         self._stream = stream
         self._patience = patience
+        self._quiet = quiet
         self._doing = ""
+        self._best = inf
         self._done = threading.Event()
 
     def now(self, doing: str) -> None:
         """From here on the line says `doing`."""
-        (Progress._shown or self)._doing = doing
+        line = Progress._shown or self
+        line._doing, line._best = doing, inf
 
     @contextmanager
     def shown(self) -> Generator["Progress"]:
         """Show the line during this `with` block."""
-        if Progress._shown is not None or not self._stream.isatty():
+        if self._quiet or Progress._shown is not None or not self._stream.isatty():
             yield self
             return
         writer = threading.Thread(target=self._write, daemon=True)
@@ -56,7 +63,8 @@ class Progress:
         if self._done.wait(self._patience):
             return
         while True:
-            text = f"mirage: {self._doing} ({perf_counter() - start:.0f} s)"
+            best = f", best so far {self._best * 1e6:.1f} us" if isfinite(self._best) else ""
+            text = f"mirage: {self._doing}{best} ({perf_counter() - start:.0f} s)"
             # Back to the first column, the text, and the rest of the line erased.
             self._stream.write(f"\r{text}\x1b[K")
             self._stream.flush()
@@ -64,6 +72,12 @@ class Progress:
                 self._stream.write("\r\x1b[K")
                 self._stream.flush()
                 return
+
+    @classmethod
+    def found(cls, seconds: float) -> None:
+        """Say that what is done now has found kernels that take so long in the model."""
+        if cls._shown is not None:
+            cls._shown._best = min(cls._shown._best, seconds)
 
     @classmethod
     def say(cls, doing: str) -> None:

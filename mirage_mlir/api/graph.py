@@ -39,6 +39,8 @@ class SearchOptions(TypedDict, total=False):
     """How many candidates are timed; 8 unless given."""
     cache: bool
     """Keep on disk what was found, and use what was kept; yes unless given."""
+    quiet: bool
+    """Show no progress, which else appears on a terminal after two seconds; no unless given."""
     f32: str
     """What products of f32 are: 3xtf32, as precise as f32 and the default, or tf32."""
     allow_unverified: bool

@@ -14,7 +14,7 @@ from mirage_mlir.runtime.manifest import ArtifactError
 if TYPE_CHECKING:
     from mirage_mlir.driver.superoptimize import Superoptimized
 
-SAME_RESULT = ("jobs", "cache")
+SAME_RESULT = ("jobs", "cache", "quiet")
 """Options that change no result."""
 
 

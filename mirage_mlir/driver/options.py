@@ -34,6 +34,8 @@ class Options:
     """How many candidates are timed."""
     cache: bool = True
     """Keep on disk what was found, and use what was kept."""
+    quiet: bool = False
+    """Show no progress, on a terminal either."""
     f32: str = AS_F32
     """What products of f32 are: 3xtf32, as precise as f32, or tf32."""
     allow_unverified: bool = False

@@ -63,7 +63,7 @@ def superoptimize_function(
         DiagnosticException: the program cannot be compiled; the message says where and why.
     """
     reference = function_named(module, name)
-    progress, seconds = Progress(), Seconds()
+    progress, seconds = Progress(quiet=options.quiet), Seconds()
     known, found = known or {}, found or {}
     for first in (*known.values(), *(some[0] for some in found.values())):
         seconds.add("search", sum(first.search.phases.values()))

@@ -31,6 +31,32 @@ def test_long_work_says_what_it_does() -> None:
     assert stream.getvalue().endswith("\r\x1b[K")
 
 
+def test_the_best_so_far() -> None:
+    """Of what is done now: another phase has found nothing yet."""
+    stream = Terminal()
+    with Progress(stream, patience=0.01).shown() as progress:
+        progress.now("searching")
+        for seconds in (3e-5, 1.25e-5, 2e-5):
+            Progress.found(seconds)
+        deadline = time.monotonic() + 5
+        while "best" not in stream.getvalue() and time.monotonic() < deadline:
+            time.sleep(0.01)
+        progress.now("verifying")
+        while "verifying (" not in stream.getvalue() and time.monotonic() < deadline:
+            time.sleep(0.01)
+    assert "\rmirage: searching, best so far 12.5 us (" in stream.getvalue()
+    assert "\rmirage: verifying (" in stream.getvalue()
+
+
+def test_quiet() -> None:
+    stream = Terminal()
+    with Progress(stream, patience=0, quiet=True).shown() as progress:
+        progress.now("searching")
+        Progress.found(1e-5)
+        time.sleep(0.05)
+    assert stream.getvalue() == ""
+
+
 def test_files_get_nothing() -> None:
     stream = io.StringIO()
     with Progress(stream, patience=0).shown() as progress:

@@ -11,6 +11,7 @@ once each; the kernels of the best plans are searched again with all tile sizes.
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
+from mirage_mlir.progress import Progress
 from mirage_mlir.search.cost_model.block_graph import BlockGraph
 from mirage_mlir.search.cost_model.bounds import (
     least_in_one_kernel,
@@ -86,6 +87,7 @@ class Planner(KernelSearches):
             best.add(plan)
             if program.key() in self._whole:
                 self.bound = min(self.bound, best.bound)
+                Progress.found(min(each.seconds for each in best.plans))
         return best.plans
 
     def _cut_in_two(self, program: Program, kernels: int, best: BestPlans) -> Iterator[KernelPlan]:
@@ -232,6 +234,8 @@ def search_kernels(
     planner = Planner(program, target, limits, report)
     graphs = planner.whole(program)
     found = [in_one_kernel(program, graph) for graph in graphs]
+    if graphs:
+        Progress.found(graphs[0].seconds)
     planner.bound = min(limits.bound, ALLOWANCE * graphs[0].seconds if graphs else float("inf"))
     several: list[KernelPlan] = []
     forms = planner.forms(graphs) if limits.max_kernels > 1 else []
