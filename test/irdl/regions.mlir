@@ -9,7 +9,7 @@
 // CHECK:        %z = "thread.graph"(%total) ({
 // CHECK:          "thread.store"(%rounded) : (f16) -> ()
 // CHECK-NEXT:   }) {operandSegmentSizes = array<i32: 1, 0,
-// CHECK:        "threadblock.store"(%z) {grid_map = array<i64: 1>}
+// CHECK:        "threadblock.store"(%z) {grid_map = array<i64: 1>, loop_map = array<i64>}
 // CHECK-NEXT: }) {operandSegmentSizes = array<i32: 1, 1, 0,{{.*}}grid = array<i64: 128>, loop = array<i64: 64>}
 func.func @fused(%x: tensor<16x4096xf16>, %w: tensor<4096x6144xf16> {kernel.constant}) -> tensor<16x6144xf16> {
   %o = kernel.graph_defined ins(%x, %w) grid [128] loop [64] {
