@@ -22,6 +22,7 @@ FOREIGN = {
     "CANDIDATE": "`kernel.candidate`, likewise",
     "UNVERIFIED": "`kernel.unverified`, likewise",
     "LAYOUT": "typed, and read by dialects/layout.py alone",
+    "'call_target_name'": "StableHLO's, of calls that are refused by name",
     "attribute": "copies or prints whatever there is",
     "kind.attribute_name": "sizes of optional groups, which parsing.py drops",
 }
