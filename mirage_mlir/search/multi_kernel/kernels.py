@@ -87,7 +87,8 @@ class Planner(KernelSearches):
             best.add(plan)
             if program.key() in self._whole:
                 self.bound = min(self.bound, best.bound)
-                Progress.found(min(each.seconds for each in best.plans))
+                if best.plans:  # The bound may have refused the plan.
+                    Progress.found(min(each.seconds for each in best.plans))
         return best.plans
 
     def _cut_in_two(self, program: Program, kernels: int, best: BestPlans) -> Iterator[KernelPlan]:
