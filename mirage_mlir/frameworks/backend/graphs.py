@@ -31,6 +31,9 @@ from mirage_mlir.runtime.artifact import MODELLED
 from mirage_mlir.runtime.kernel import CompiledKernel
 from mirage_mlir.targets.target import Target
 
+torch: Any = import_module("torch")
+"""Untyped: an optional dependency."""
+
 fuser: Any = import_module("torch.fx.passes.utils.fuser_utils")
 tools: Any = import_module("torch.fx.passes.tools_common")
 
@@ -102,7 +105,9 @@ class GraphCompiler:
             return False
         operator = self._operator(program, part, taken)
         if operator is not None:
-            _replace(module, operator.call, part, inputs, outputs)
+            _replace(
+                module, operator.call, part, inputs, [*zip(outputs, program.orders, strict=True)]
+            )
             for node in reversed(part.nodes):
                 module.graph.erase_node(node)
         return operator is not None
@@ -161,19 +166,37 @@ def modelled_seconds(kernel: CompiledKernel) -> float:
 
 
 def _replace(
-    module: Any, call: Any, part: Part, inputs: Sequence[Any], outputs: Sequence[Any]
+    module: Any,
+    call: Any,
+    part: Part,
+    inputs: Sequence[Any],
+    outputs: Sequence[tuple[Any, tuple[int, ...]]],
 ) -> None:
-    """Let a call of an operator make what others read of a part."""
+    """
+    Let a call of an operator make what others read of a part.
+
+    `outputs` are nodes, each with the order in which the operator has its dimensions.
+    """
     graph = module.graph
     # As early as can be: at the end of the graph are copies into the inputs of the model.
     with graph.inserting_before(part.nodes[0]):
         made = graph.call_function(call, tuple(inputs))
-        values = [node.meta["val"] for node in outputs]
+        values = [node.meta["val"].permute(order) for node, order in outputs]
         made.meta["val"] = values[0] if len(values) == 1 else tuple(values)
         results = [made] if len(values) == 1 else []
         for number, value in enumerate(values if len(values) > 1 else []):
             each = graph.call_function(getitem, (made, number))
             each.meta["val"] = value
             results.append(each)
-    for node, result in zip(outputs, results, strict=True):
-        node.replace_all_uses_with(result)
+        for (node, order), result in zip(outputs, results, strict=True):
+            node.replace_all_uses_with(_permuted(graph, node, result, order))
+
+
+def _permuted(graph: Any, node: Any, result: Any, order: tuple[int, ...]) -> Any:
+    """A result with the dimensions, and so the strides, of the node whose place it takes."""
+    inverse = sorted(range(len(order)), key=order.__getitem__)
+    if inverse == [*order] == [*range(len(order))]:
+        return result
+    made = graph.call_function(torch.ops.aten.permute.default, (result, inverse))
+    made.meta["val"] = node.meta["val"]
+    return made

@@ -1,8 +1,8 @@
 """Which nodes of an ATen graph a program of the kernel dialect can have."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from importlib import import_module
-from typing import Any
+from typing import Any, cast
 
 from mirage_mlir.api.graph import KernelGraph
 from mirage_mlir.diagnostics import UnsupportedOperation
@@ -168,11 +168,11 @@ def _is_on_no_gpu(node: Any) -> bool:
 def _signature(node: Any) -> object:
     """What the answer depends on."""
 
-    def shown(value: Any) -> object:
+    def shown(value: object) -> object:
         if isinstance(value, torch.fx.Node):
             return tuple((tuple(each.shape), each.dtype) for each in tensors_of(value))
         if isinstance(value, list | tuple):
-            return tuple(shown(each) for each in value)
+            return tuple(map(shown, cast(Sequence[object], value)))
         return repr(value)
 
     made = [(tuple(each.shape), each.dtype) for each in tensors_of(node)]

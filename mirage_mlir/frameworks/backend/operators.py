@@ -17,6 +17,9 @@ torch: Any = import_module("torch")
 """Untyped: an optional dependency."""
 
 
+_DENSE = {"memory_format": torch.contiguous_format}
+
+
 @dataclass(frozen=True)
 class PartProgram:
     """
@@ -25,10 +28,13 @@ class PartProgram:
     Args:
         graph: in the kernel dialect.
         converted: for each input the type that a mask is converted to, or None.
+        orders: for each result the dimensions of the part's own in the order in which they lie in
+            memory, outermost first: that is how the program has them.
     """
 
     graph: KernelGraph
     converted: tuple[Any, ...]
+    orders: tuple[tuple[int, ...], ...]
 
     @property
     def key(self) -> str:
@@ -61,11 +67,21 @@ def program_of(module: Any, constants: frozenset[int]) -> PartProgram:
         converted.append(None if kind else getattr(torch, masks_as.array_name))
     for node in module.graph.nodes:
         importer.run(node)
-    for node in results_of(module):
+    orders = tuple(order_of(node.meta["val"]) for node in results_of(module))
+    for node, order in zip(results_of(module), orders, strict=True):
         kind = importer.own_type(node)
         assert kind is not None
-        importer.graph.mark_output(importer.tensor(node, kind))
-    return PartProgram(importer.graph, tuple(converted))
+        made = importer.tensor(node, kind)
+        dense = order == tuple(range(len(order)))
+        importer.graph.mark_output(made if dense else importer.graph.transpose(made, *order))
+    return PartProgram(importer.graph, tuple(converted), orders)
+
+
+def order_of(tensor: Any) -> tuple[int, ...]:
+    """The dimensions of a tensor, the outermost in memory first; of size 1 they stay in place."""
+    wide = [dim for dim, size in enumerate(tensor.shape) if size > 1]
+    ordered = iter(sorted(wide, key=lambda dim: -tensor.stride(dim)))
+    return tuple(next(ordered) if dim in wide else dim for dim in range(tensor.dim()))
 
 
 def results_of(module: Any) -> tuple[Any, ...]:
@@ -114,14 +130,18 @@ class PartOperator:
                     RuntimeWarning,
                     stacklevel=2,
                 )
-        return self._one_or_all([each.clone() for each in self._module(*tensors)])
+        made = zip(self._module(*tensors), self._program.orders, strict=True)
+        return self._one_or_all([each.permute(order).clone(**_DENSE) for each, order in made])
 
     def _by_kernels(self, tensors: Sequence[Any]) -> Any:
         given = [
             (tensor if dtype is None else tensor.to(dtype)).contiguous()
             for tensor, dtype in zip(tensors, self._program.converted, strict=True)
         ]
-        return self.kernel(*given)
+        made: Any = self.kernel(*given)
+        # A result may be a view of what the kernel stores.
+        results = (made,) if isinstance(made, torch.Tensor) else made
+        return self._one_or_all([each.contiguous() for each in results])
 
     def _shapes(self, *tensors: Any) -> Any:
         made = [

@@ -1,39 +1,25 @@
+# pyright: basic
 """`torch.compile(model, backend="mirage")` against torch itself; kernels are interpreted."""
 
-from collections.abc import Iterator
+import copy
+import shutil
 from typing import Any
 
 import pytest
 from optional_packages import package
 
-
 torch: Any = package("torch")
 
-from mirage_mlir.frameworks.backend import entry, graphs, operators  # noqa: E402
+from mirage_mlir.frameworks.backend import operators  # noqa: E402
 from mirage_mlir.frameworks.backend.entry import Backend  # noqa: E402
 
 pytestmark = [
-    pytest.mark.usefixtures("shared_cache"),
+    pytest.mark.usefixtures("fresh_dynamo", "shared_cache"),
     # torch, of itself, while inductor is imported.
     pytest.mark.filterwarnings("ignore::DeprecationWarning"),
 ]
 
 F = torch.nn.functional
-
-
-@pytest.fixture(autouse=True)
-def fresh() -> Iterator[None]:
-    torch._dynamo.reset()
-    torch.manual_seed(0)
-    yield
-    torch._dynamo.reset()
-
-
-@pytest.fixture
-def all_taken(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Every part is taken, with what is found at once: each operator alone, say."""
-    monkeypatch.setattr(entry, "QUICK_SECONDS", 0.01)
-    monkeypatch.setattr(graphs, "LEAST_GAIN", -1e6)
 
 
 OPTIONS = {"rest": "eager", "effort": "quick"}
@@ -49,6 +35,8 @@ def close(found: Any, wanted: Any, tolerance: float = 1e-4) -> bool:
 
 
 class Norm(torch.nn.Module):
+    """As people write it."""
+
     def __init__(self, size: int) -> None:
         super().__init__()
         self.weight = torch.nn.Parameter(torch.rand(size))
@@ -61,6 +49,7 @@ def normed_linear() -> Any:
     return torch.nn.Sequential(Norm(32), torch.nn.Linear(32, 16, bias=False))
 
 
+@pytest.mark.skipif(shutil.which("g++") is None, reason="inductor needs a compiler for the host")
 def test_by_name_with_inductor() -> None:
     """As a user calls it: a search to the end, and inductor for the rest."""
     model, x = normed_linear(), torch.randn(4, 32)
@@ -135,10 +124,11 @@ def test_a_part_that_fails_is_run_by_torch(monkeypatch: pytest.MonkeyPatch) -> N
     model, x = torch.nn.Sequential(Norm(32), torch.nn.Linear(32, 8)), torch.randn(4, 32)
     monkeypatch.setattr(operators.PartOperator, "_by_kernels", fails)
     call, _ = compiled(model)
-    with torch.no_grad(), pytest.warns(RuntimeWarning, match="MemoryError: no room") as caught:
-        for _ in range(3):
+    with torch.no_grad():
+        with pytest.warns(RuntimeWarning, match="MemoryError: no room"):
             assert close(call(x), model(x))
-    assert len([each for each in caught if "no room" in str(each.message)]) == 1
+        # A second warning would be an error.
+        assert close(call(x), model(x))
 
 
 def test_nothing_is_searched_without_effort() -> None:
@@ -229,8 +219,6 @@ def _odd_models() -> dict[str, tuple[Any, tuple[Any, ...]]]:
 @pytest.mark.parametrize("name", _odd_models())
 def test_odd_models(name: str) -> None:
     """What is returned, and what is changed, as by torch."""
-    import copy
-
     model, inputs = _odd_models()[name]
     other = copy.deepcopy(model)
     given, same = ([each.clone() for each in inputs] for _ in range(2))

@@ -1,0 +1,78 @@
+# pyright: basic
+"""For tests of `torch.compile`."""
+
+from collections.abc import Iterator
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+import pytest
+from exact_runs import exact_run
+from optional_packages import package
+from xdsl.dialects.func import FuncOp
+
+from mirage_mlir.api.graph import KernelGraph
+from mirage_mlir.dialects import kernel
+from mirage_mlir.runtime.artifact import MODELLED, TensorSpec, row_major
+from mirage_mlir.runtime.element_types import ElementType
+
+
+@pytest.fixture
+def fresh_dynamo() -> Iterator[None]:
+    """Nothing compiled before, random numbers from the beginning."""
+    torch: Any = package("torch")
+    torch._dynamo.reset()
+    torch.manual_seed(0)
+    yield
+    torch._dynamo.reset()
+
+
+@pytest.fixture
+def all_taken(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The backend takes every part, with what is found at once: each operator alone, say."""
+    package("torch")
+    from mirage_mlir.frameworks.backend import entry, graphs
+
+    monkeypatch.setattr(entry, "QUICK_SECONDS", 0.01)
+    monkeypatch.setattr(graphs, "LEAST_GAIN", -1e6)
+
+
+class ExactProgram:
+    """In the place of a kernel: the program itself, interpreted in float64; rounded at the end."""
+
+    def __init__(self, graph: KernelGraph) -> None:
+        function = graph.to_module().body.block.first_op
+        assert isinstance(function, FuncOp)
+        self._function = function
+        code = SimpleNamespace(ugraph=str(function), resources={MODELLED: 1})
+        outputs = [self._spec(result) for result in function.get_return_op().operands]  # pyright: ignore
+        self.artifact = SimpleNamespace(targets=[code], outputs=outputs)
+
+    @staticmethod
+    def _spec(result: Any) -> TensorSpec:
+        shape = kernel.shape_of(result)
+        element_type = ElementType(str(kernel.tensor_type(result).element_type))
+        return TensorSpec("y", shape, element_type, row_major(shape))
+
+    def __call__(self, *tensors: Any) -> Any:
+        torch: Any = package("torch")
+        given = [np.asarray(each.double().numpy()) for each in tensors]
+        made = zip(exact_run(self._function, given), self.artifact.outputs, strict=True)
+        found = [
+            torch.from_numpy(array.reshape(spec.shape)).to(
+                getattr(torch, spec.element_type.array_name)
+            )
+            for array, spec in made
+        ]
+        return found[0] if len(found) == 1 else tuple(found)
+
+
+@pytest.fixture
+def programs_run(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The backend takes every part, and runs its program; nothing is searched or compiled."""
+    package("torch")
+    from mirage_mlir.frameworks.backend.entry import Backend
+
+    monkeypatch.setattr(
+        Backend, "_search", lambda self, program, target: ExactProgram(program.graph)
+    )
