@@ -18,7 +18,7 @@ LAYERS = [
     ["equivalence"],
     ["passes"],
     ["bridge", "runtime"],
-    ["irdl_export"],
+    ["irdl_export", "c_source"],
     ["outputs"],
     ["driver", "host"],
     ["universe"],
