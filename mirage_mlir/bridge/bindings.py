@@ -84,6 +84,22 @@ def lower_to_isa(text: str, target: str) -> str:
         raise _first_error(error) from error
 
 
+def generic_form(text: str) -> str:
+    """
+    A module in the generic form, with every location in place.
+
+    Raises:
+        BindingsError: upstream cannot read it.
+    """
+    ir = bindings_module("ir")
+    with ir.Context() as context:
+        context.allow_unregistered_dialects = True
+        try:
+            return text_of(ir.Module.parse(text))
+        except ir.MLIRError as error:
+            raise _first_error(error) from error
+
+
 def load_irdl(context: Any, definitions: str, without_terminator: Sequence[str]) -> None:
     """
     Load the dialects that the IRDL module `definitions` describes into an `ir.Context`.

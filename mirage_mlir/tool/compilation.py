@@ -14,7 +14,7 @@ from xdsl.targets.mlir import MLIRTarget
 from xdsl.utils.exceptions import DiagnosticException, MultipleSpansParseError, ParseError
 from xdsl.utils.target import Target
 
-from mirage_mlir.bridge.stablehlo_text import in_generic_form
+from mirage_mlir.bridge.linalg_text import in_generic_form
 from mirage_mlir.diagnostics import Diagnostic, InvalidOperation, PassFailure, Severity
 from mirage_mlir.outputs.base import BinaryTarget, FilesTarget
 from mirage_mlir.parsing import LocatingParser
