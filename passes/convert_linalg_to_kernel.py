@@ -55,8 +55,8 @@ class ConvertLinalgToKernelPass(ModulePass):
             for part in parts_of(block, refusals):
                 outline(function, part, _new_name(function, count, names), replaced)
                 count += 1
-        parts = f"{count} part{'' if count == 1 else 's'} of it became functions that it calls"
-        result = parts if count else "nothing of it was converted"
+        made = "1 part of it became a function" if count == 1 else f"{count} parts became functions"
+        result = f"{made} that it calls" if count else "nothing of it was converted"
         remark(function, f"@{function.sym_name.data} stays a function of the host: {result}")
         if first is not None:
             remark_of(first)

@@ -197,9 +197,7 @@ def _without_unused(part: Part) -> Part:
     return Part(part.ops, [part.inputs[number] for number in kept], part.outputs, part.block)
 
 
-def outline(
-    function: FuncOp, part: Part, name: str, replaced: dict[SSAValue, SSAValue]
-) -> None:
+def outline(function: FuncOp, part: Part, name: str, replaced: dict[SSAValue, SSAValue]) -> None:
     """
     Make a function of `part` in front of `function`, and call it in the place of the part.
 
