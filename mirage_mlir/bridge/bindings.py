@@ -100,6 +100,26 @@ def generic_form(text: str) -> str:
             raise _first_error(error) from error
 
 
+def in_upstream(text: str, pipeline: str = "") -> str:
+    """
+    A module as upstream prints it in generic form, behind the passes of `pipeline` if any.
+
+    Raises:
+        BindingsError: upstream rejects it.
+    """
+    ir = bindings_module("ir")
+    pass_manager = bindings_module("passmanager")
+    with ir.Context() as context:
+        context.allow_unregistered_dialects = True
+        try:
+            module = ir.Module.parse(text)
+            if pipeline:
+                pass_manager.PassManager.parse(pipeline).run(module.operation)
+            return module.operation.get_asm(print_generic_op_form=True)
+        except ir.MLIRError as error:
+            raise _first_error(error) from error
+
+
 def load_irdl(context: Any, definitions: str, without_terminator: Sequence[str]) -> None:
     """
     Load the dialects that the IRDL module `definitions` describes into an `ir.Context`.

@@ -43,16 +43,3 @@ func.func @passes_by(%x: tensor<64x64xf16>, %i: i32) -> (tensor<64x64xf16>, i32)
   %y = func.call @piece(%x) : (tensor<64x64xf16>) -> tensor<64x64xf16>
   func.return %y, %i : tensor<64x64xf16>, i32
 }
-
-// -----
-
-func.func @kernels(%x: tensor<64x64xf16>) -> tensor<64x64xf16> {
-  %y = kernel.relu %x : (tensor<64x64xf16>) -> tensor<64x64xf16>
-  func.return %y : tensor<64x64xf16>
-}
-func.func @host(%x: tensor<64x64xf16>) -> tensor<64x64xf16> {
-  // expected-error @+2 {{'func.call' op refers to @kernels, of which kernels are made}}
-  // expected-note @+1 {{kernels are launched by the runtime, not called}}
-  %y = func.call @kernels(%x) : (tensor<64x64xf16>) -> tensor<64x64xf16>
-  func.return %y : tensor<64x64xf16>
-}

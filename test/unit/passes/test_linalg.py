@@ -173,9 +173,7 @@ def test_parts_of_a_host() -> None:
     _, after, (first, second) = converted(path.read_text())
     names = [op.sym_name.data for op in after.ops if isinstance(op, FuncOp)]
     assert names == ["log", "f_part_0", "f_part_1", "f"]
-    assert first.endswith(
-        "stays a function of the host: 2 parts became functions that it calls"
-    )
+    assert first.endswith("stays a function of the host: 2 parts became functions that it calls")
     assert second.endswith(
         "'func.return' op gives tensor<4x4xi64> as result 1; kernels give f16, bf16 and f32"
     )
