@@ -8,7 +8,7 @@ They carry no types; everything that is not a string or a number stays inside th
 
 import os
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from importlib import import_module
 from types import ModuleType
 from typing import Any
@@ -98,6 +98,35 @@ def generic_form(text: str) -> str:
             return text_of(ir.Module.parse(text))
         except ir.MLIRError as error:
             raise _first_error(error) from error
+
+
+def parse_module(text: str, context: Any) -> Any:
+    """
+    An `ir.Module` in an `ir.Context`.
+
+    Raises:
+        BindingsError: upstream cannot read it.
+    """
+    ir = bindings_module("ir")
+    try:
+        return ir.Module.parse(text, context=context)
+    except ir.MLIRError as error:
+        raise _first_error(error) from error
+
+
+def create(
+    name: str,
+    operands: Sequence[Any],
+    results: Sequence[Any],
+    attributes: Mapping[str, Any],
+    sizes: Mapping[str, Sequence[int]],
+) -> Any:
+    """An `ir.Operation` at the current insertion point, with `sizes` as arrays of i32."""
+    ir = bindings_module("ir")
+    arrays = {name: ir.DenseI32ArrayAttr.get(list(each)) for name, each in sizes.items()}
+    return ir.Operation.create(
+        name, results=list(results), operands=list(operands), attributes={**attributes, **arrays}
+    )
 
 
 def in_upstream(text: str, pipeline: str = "") -> str:

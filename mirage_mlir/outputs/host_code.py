@@ -16,16 +16,10 @@ from dataclasses import dataclass, field
 from xdsl.dialects import gpu, llvm
 from xdsl.dialects.builtin import DenseArrayBase
 
+from mirage_mlir.c_source.tables import MAP_SWIZZLES, MAP_TYPES
 from mirage_mlir.diagnostics import fail
 from mirage_mlir.runtime.arguments import COUNTERS, MAP, Argument, TensorMapArgument
 from mirage_mlir.runtime.artifact import Launch, TensorSpec, row_major
-from mirage_mlir.runtime.element_types import ElementType
-
-MAP_TYPES = {ElementType.F16: 6, ElementType.F32: 7, ElementType.BF16: 9}
-"""CUtensorMapDataType."""
-
-MAP_SWIZZLES = {0: 0, 32: 1, 64: 2, 128: 3}
-"""CUtensorMapSwizzle, by bytes."""
 
 ENCODE = "mgpuTensorMapEncodeTiled"
 """Of upstream's run-time library: `cuTensorMapEncodeTiled`, without a status."""

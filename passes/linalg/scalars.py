@@ -172,12 +172,14 @@ def number_of(emit: LinalgBuilder, op: Operation, shape: Shape) -> Tensor:
     """An `arith.constant` as a tensor of `shape`: one number, or a dense tensor of one."""
     value, element = op.properties["value"], element_of(op.results[0].type)
     if isinstance(value, DenseIntOrFPElementsAttr):
-        if not value.is_splat() and len({*map(repr, value.get_values())}) > 1:
+        numbers = value.get_values()
+        # By their text: a NaN is not equal to itself, and 0.0 is to -0.0.
+        if not value.is_splat() and len({*map(repr, numbers)}) > 1:
             emit.fail(
-                f"has {len(value)} elements that differ",
+                f"has {len(numbers)} elements that differ",
                 note="make a table an argument of the function, marked kernel.constant",
             )
-        number = value.get_values()[0]
+        number = numbers[0]
     elif isinstance(value, FloatAttr | IntegerAttr):
         number = value.value.data
     else:

@@ -121,7 +121,7 @@ def nest_of(emit: LinalgBuilder, op: Operation) -> Nest:
     outputs = coordinates[len(op.operands) - len(op.results) :]
     written = [{label for label, _ in places} for places in outputs]
     reduced = frozenset({*range(count)} - written[0])
-    if any({*range(count)} - each != reduced for each in written):
+    if any(frozenset({*range(count)} - each) != reduced for each in written):
         emit.fail("writes results along different loops")
     return Nest(tuple(sizes[dim] for dim in range(count)), reduced, coordinates)
 

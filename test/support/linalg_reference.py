@@ -7,60 +7,80 @@ Python's own.
 
 import math
 from collections.abc import Callable, Mapping
+from importlib import import_module
 from itertools import product
 from typing import Any
 
 import numpy as np
 from xdsl.dialects.builtin import ModuleOp, TensorType
 from xdsl.dialects.func import CallOp, FuncOp
-from xdsl.ir import Operation, SSAValue
+from xdsl.ir import Attribute, Operation, SSAValue
 from xdsl.traits import SymbolTable
+from xdsl.utils.hints import isa
 
 from mirage_mlir.diagnostics import name_of
 from mirage_mlir.interpreters.function import run_function
 
 Array = Any
 
+OPERATORS: Any = import_module("operator")
+"""Of Python, untyped."""
+
+
+def _same(value: Any) -> Any:
+    return value
+
+
+def _larger(first: float, second: float) -> float:
+    return max(first, second)
+
+
+def _smaller(first: float, second: float) -> float:
+    return min(first, second)
+
+
+def _select(condition: bool, first: Any, second: Any) -> Any:
+    return first if condition else second
+
+
+def _reciprocal_root(value: float) -> float:
+    return 1 / math.sqrt(value)
+
+
+def _multiply_and_add(first: float, second: float, third: float) -> float:
+    return first * second + third
+
+
 SCALARS: Mapping[str, Callable[..., Any]] = {
-    "arith.addf": lambda a, b: a + b,
-    "arith.addi": lambda a, b: a + b,
-    "arith.subf": lambda a, b: a - b,
-    "arith.subi": lambda a, b: a - b,
-    "arith.mulf": lambda a, b: a * b,
-    "arith.muli": lambda a, b: a * b,
-    "arith.divf": lambda a, b: a / b,
-    "arith.negf": lambda a: -a,
-    "arith.maximumf": max,
-    "arith.minimumf": min,
-    "arith.maxsi": max,
-    "arith.andi": lambda a, b: a and b,
-    "arith.ori": lambda a, b: a or b,
-    "arith.xori": lambda a, b: a != b,
-    "arith.select": lambda c, a, b: a if c else b,
-    "arith.extf": lambda a: a,
-    "arith.truncf": lambda a: a,
-    "arith.index_cast": lambda a: a,
-    "arith.sitofp": float,
-    "arith.uitofp": float,
-    "arith.extui": int,
-    "math.absf": abs,
+    **dict.fromkeys(("arith.addf", "arith.addi"), OPERATORS.add),
+    **dict.fromkeys(("arith.subf", "arith.subi"), OPERATORS.sub),
+    **dict.fromkeys(("arith.mulf", "arith.muli"), OPERATORS.mul),
+    **dict.fromkeys(("arith.extf", "arith.truncf", "arith.index_cast"), _same),
+    **dict.fromkeys(("arith.sitofp", "arith.uitofp"), float),
+    **dict.fromkeys(("math.fpowi", "math.powf"), OPERATORS.pow),
+    "arith.divf": OPERATORS.truediv,
+    "arith.negf": OPERATORS.neg,
+    "arith.maximumf": _larger,
+    "arith.minimumf": _smaller,
+    "arith.andi": OPERATORS.and_,
+    "arith.ori": OPERATORS.or_,
+    "arith.select": _select,
+    "math.absf": OPERATORS.abs,
     "math.erf": math.erf,
     "math.exp": math.exp,
-    "math.fpowi": lambda a, b: a**b,
-    "math.fma": lambda a, b, c: a * b + c,
-    "math.powf": lambda a, b: a**b,
-    "math.rsqrt": lambda a: 1 / math.sqrt(a),
+    "math.fma": _multiply_and_add,
+    "math.rsqrt": _reciprocal_root,
     "math.sqrt": math.sqrt,
     "math.tanh": math.tanh,
 }
 
-COMPARISONS = {
-    "EQ": lambda a, b: a == b,
-    "GT": lambda a, b: a > b,
-    "GE": lambda a, b: a >= b,
-    "LT": lambda a, b: a < b,
-    "LE": lambda a, b: a <= b,
-    "NE": lambda a, b: a != b,
+COMPARISONS: Mapping[str, Callable[[Any, Any], bool]] = {
+    "EQ": OPERATORS.eq,
+    "GT": OPERATORS.gt,
+    "GE": OPERATORS.ge,
+    "LT": OPERATORS.lt,
+    "LE": OPERATORS.le,
+    "NE": OPERATORS.ne,
 }
 
 FLOAT_ORDER = {1: "EQ", 2: "GT", 3: "GE", 4: "LT", 5: "LE", 6: "NE"}
@@ -93,7 +113,7 @@ def _called(module: ModuleOp, call: CallOp, operands: list[Array]) -> list[Array
 
 
 def _shape(value: SSAValue) -> tuple[int, ...]:
-    assert isinstance(value.type, TensorType)
+    assert isa(value.type, TensorType[Attribute])
     return value.type.get_shape()
 
 
@@ -210,7 +230,7 @@ def _step(
                 return operands
             case "linalg.index":
                 dim: Any = each.properties["dim"]
-                result = at[dim.value.data]
+                result: Any = at[dim.value.data]
             case "arith.constant":
                 result = _constant(each)
             case "arith.cmpf" | "arith.cmpi":

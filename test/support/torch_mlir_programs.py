@@ -65,9 +65,9 @@ PROGRAMS: Mapping[str, tuple[Callable[..., Tensor], torch.dtype, tuple[tuple[int
 def inputs_of(name: str) -> list[Tensor]:
     """Random inputs, of which weights keep the size of what they are multiplied with."""
     _, kind, shapes = PROGRAMS[name]
-    torch.manual_seed(0)
+    generator = torch.Generator().manual_seed(0)
     return [
-        (torch.randn(shape) / (shape[0] ** 0.5 if n else 1)).to(kind)
+        (torch.randn(shape, generator=generator) / (shape[0] ** 0.5 if n else 1)).to(kind)
         for n, shape in enumerate(shapes)
     ]
 

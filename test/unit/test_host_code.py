@@ -24,7 +24,11 @@ TO_LLVM = (
 )
 
 CASES = {
-    "two launches, maps and scratch memory": ("ugraphs/attention_split_kv.mlir", "ugraph", "sm_90a"),
+    "two launches, maps and scratch memory": (
+        "ugraphs/attention_split_kv.mlir",
+        "ugraph",
+        "sm_90a",
+    ),
     "a cluster": ("ugraphs/attention_across.mlir", "ugraph", "sm_90a"),
     "counters": ("passes/lowering-split-k.mlir", "split", "sm_80"),
 }

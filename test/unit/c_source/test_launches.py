@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from importlib import import_module
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -179,12 +180,14 @@ def test_tensor_maps_are_those_of_python(folder: Path, fake: FakeCuda) -> None:
     driver = object.__new__(CudaDriver)
     driver.bindings = import_module("cuda.bindings.driver")
     for line, each in zip(encoded[: len(maps)], maps, strict=True):
-        kind, _, _, dims, strides, box, steps, *modes = driver._map_arguments(each, W + each.offset)
+        given: list[Any] = driver.map_arguments(each, W + each.offset)
+        kind, _, _, dims, strides, box, steps, *modes = given
         # Of one dim the driver reads no stride.
         strides = strides[: len(each.dims) - 1]
         box = [f"{int(a)}/{int(b)}" for a, b in zip(box, steps, strict=True)]
-        groups = [[int(kind), W + each.offset, *map(int, dims)], map(int, strides), box]
-        texts = [" ".join(map(str, group)) for group in (*groups, map(int, modes))]
+        numbers = [int(kind), W + each.offset, *(int(size) for size in dims)]
+        rows = ([int(stride) for stride in strides], [int(mode) for mode in modes])
+        texts = [" ".join(map(str, row)) for row in (numbers, rows[0], box, rows[1])]
         assert " ".join(line.split()) == " ".join(" | ".join(texts).split())
     assert made.release() == 0
 

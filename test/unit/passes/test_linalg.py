@@ -7,6 +7,8 @@ import pytest
 from linalg_reference import run
 from xdsl.dialects.builtin import ModuleOp, TensorType
 from xdsl.dialects.func import FuncOp
+from xdsl.ir import Attribute
+from xdsl.utils.hints import isa
 
 from mirage_mlir.diagnostics import collect_remarks
 from mirage_mlir.driver.source import (
@@ -31,9 +33,8 @@ def converted(text: str) -> tuple[ModuleOp, ModuleOp, list[str]]:
 
 def inputs_of(function: FuncOp) -> list[np.ndarray]:
     random = np.random.default_rng(0)
-    shapes = [
-        arg.type.get_shape() for arg in function.body.block.args if isinstance(arg.type, TensorType)
-    ]
+    kinds = [arg.type for arg in function.body.block.args]
+    shapes = [kind.get_shape() for kind in kinds if isa(kind, TensorType[Attribute])]
     return [random.uniform(0.25, 2, shape).astype(np.float16).astype(float) for shape in shapes]
 
 
