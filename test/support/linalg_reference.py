@@ -6,7 +6,7 @@ Python's own.
 """
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from importlib import import_module
 from itertools import product
 from typing import Any
@@ -31,6 +31,10 @@ def _same(value: Any) -> Any:
     return value
 
 
+def _all(names: Sequence[str], function: Any) -> dict[str, Any]:
+    return {name: function for name in names}
+
+
 def _larger(first: float, second: float) -> float:
     return max(first, second)
 
@@ -51,13 +55,13 @@ def _multiply_and_add(first: float, second: float, third: float) -> float:
     return first * second + third
 
 
-SCALARS: Mapping[str, Callable[..., Any]] = {
-    **dict.fromkeys(("arith.addf", "arith.addi"), OPERATORS.add),
-    **dict.fromkeys(("arith.subf", "arith.subi"), OPERATORS.sub),
-    **dict.fromkeys(("arith.mulf", "arith.muli"), OPERATORS.mul),
-    **dict.fromkeys(("arith.extf", "arith.truncf", "arith.index_cast"), _same),
-    **dict.fromkeys(("arith.sitofp", "arith.uitofp"), float),
-    **dict.fromkeys(("math.fpowi", "math.powf"), OPERATORS.pow),
+SCALARS: Mapping[str, Any] = {
+    **_all(("arith.addf", "arith.addi"), OPERATORS.add),
+    **_all(("arith.subf", "arith.subi"), OPERATORS.sub),
+    **_all(("arith.mulf", "arith.muli"), OPERATORS.mul),
+    **_all(("arith.extf", "arith.truncf", "arith.index_cast"), _same),
+    **_all(("arith.sitofp", "arith.uitofp"), float),
+    **_all(("math.fpowi", "math.powf"), OPERATORS.pow),
     "arith.divf": OPERATORS.truediv,
     "arith.negf": OPERATORS.neg,
     "arith.maximumf": _larger,
@@ -223,6 +227,7 @@ def _step(
     """What one step writes."""
     block = op.regions[0].block
     known = {**values, **dict(zip(block.args, elements, strict=True))}
+    result: Any
     for each in block.ops:
         operands = [known[value] for value in each.operands]
         match each.name:
@@ -230,7 +235,7 @@ def _step(
                 return operands
             case "linalg.index":
                 dim: Any = each.properties["dim"]
-                result: Any = at[dim.value.data]
+                result = at[dim.value.data]
             case "arith.constant":
                 result = _constant(each)
             case "arith.cmpf" | "arith.cmpi":
@@ -238,6 +243,7 @@ def _step(
                 order = FLOAT_ORDER if each.name == "arith.cmpf" else INTEGER_ORDER
                 result = COMPARISONS[order[predicate.value.data]](*operands)
             case name:
-                result = SCALARS[name](*operands)
+                function: Callable[..., Any] = SCALARS[name]
+                result = function(*operands)
         known[each.results[0]] = result
     raise AssertionError("the body yields nothing")
