@@ -257,16 +257,19 @@ def main() -> int:
     print(f"{torch.cuda.get_device_name()}, copies {rate / 1e12:.2f} TB/s; times in us")
     bench = Bench(torch, arguments.replays)
     rows: list[dict[str, Any]] = []
+    path = arguments.results
     for case in cases:
         artifact = mi.Artifact.from_bytes((folder / f"{case.name}.mirage").read_bytes())
         rows.append(bench.run(case, mi.CompiledKernel(artifact)))
         print(line(rows[-1], rate), flush=True)
-    write(torch, arguments.results, rows, rate)
+        # After each, so that a run that is cut short leaves what it measured.
+        path = write(torch, arguments.results, rows, rate)
+    print(f"written to {path}")
     return 0 if all(row["right"] for row in rows) else 1
 
 
-def write(torch: Any, folder: Path, rows: list[dict[str, Any]], rate: float) -> None:
-    """Write the numbers, with what they depend on."""
+def write(torch: Any, folder: Path, rows: list[dict[str, Any]], rate: float) -> Path:
+    """Write the numbers, with what they depend on, and say where."""
     environment = gpu.environment(torch)
     target = folder / gpu.machine_name(torch)
     target.mkdir(parents=True, exist_ok=True)
@@ -279,7 +282,7 @@ def write(torch: Any, folder: Path, rows: list[dict[str, Any]], rate: float) -> 
     }
     path = target / f"{str(environment['date'])[:10]}-rmsnorm_training.json"
     write_whole(path, (json.dumps(content, indent=1) + "\n").encode())
-    print(f"written to {path}")
+    return path
 
 
 if __name__ == "__main__":

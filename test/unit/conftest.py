@@ -1,6 +1,8 @@
 """Programs for tests of interpreters and of equivalence, from text."""
 
+import os
 from collections.abc import Callable
+from pathlib import Path
 
 import pytest
 from xdsl.context import Context
@@ -30,3 +32,15 @@ def parse() -> Parse:
         return [op for op in module.ops if isinstance(op, FuncOp)]
 
     return functions
+
+
+@pytest.fixture
+def shared_cache(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> None:
+    """
+    A cache of this run, for tests that call kernels and do not look at how they are found.
+
+    What one process of the run has compiled the others find there, as users do.
+    """
+    base = tmp_path_factory.getbasetemp()
+    run = base.parent if "PYTEST_XDIST_WORKER" in os.environ else base
+    monkeypatch.setenv("MIRAGE_CACHE_DIR", str(Path(run) / "shared-cache"))

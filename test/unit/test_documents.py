@@ -19,11 +19,11 @@ LINK = re.compile(r"\]\((?P<path>[^):#]+)(#[^)]*)?\)")
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
+@pytest.mark.usefixtures("shared_cache")
 def test_code_blocks(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     for name in ("test", "examples"):
         (tmp_path / name).symlink_to(ROOT / name)
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setenv("MIRAGE_CACHE_DIR", str(tmp_path / "cache"))
     run_page(page, has_gpu=shutil.which("nvidia-smi") is not None)
 
 

@@ -1,7 +1,9 @@
 """Rounding to the formats of the table, against a search among all their numbers."""
 
 import math
+from bisect import bisect_left
 from fractions import Fraction
+from functools import cache
 from itertools import pairwise
 
 import numpy as np
@@ -17,7 +19,8 @@ NARROW = [FORMATS["f8E4M3FN"], FORMATS["f8E5M2"]]
 OTHERS = {"f16": np.finfo(np.float16), "f32": np.finfo(np.float32)}
 
 
-def numbers(row: FloatFormat) -> list[Fraction]:
+@cache
+def numbers(row: FloatFormat) -> tuple[Fraction, ...]:
     """All finite numbers of an 8-bit format that are not negative, by their bits, in order."""
     bias = 1 - row.least_exponent
     found: list[Fraction] = []
@@ -26,15 +29,17 @@ def numbers(row: FloatFormat) -> list[Fraction]:
         leading = 0 if exponent == 0 else 1
         part = leading + Fraction(mantissa, 1 << row.mantissa_bits)
         found.append(part * Fraction(2) ** (max(exponent, 1) - bias))
-    return [number for number in found if number <= row.largest]
+    return tuple(number for number in found if number <= row.largest)
 
 
 def nearest(x: float, row: FloatFormat) -> float:
     """By a search; of two that are as near that with an even code. None is beyond the largest."""
-    known = numbers(row)
+    known = [*numbers(row)]
     # The number that would come next decides, with the largest, what is out of range.
     known.append(2 * known[-1] - known[-2])
-    code = min(range(len(known)), key=lambda i: (abs(known[i] - abs(Fraction(x))), i % 2))
+    above = bisect_left(known, abs(x))
+    beside = range(max(0, above - 1), min(above + 1, len(known)))
+    code = min(beside, key=lambda i: (abs(known[i] - abs(Fraction(x))), i % 2))
     if code == len(known) - 1:
         return math.copysign(math.inf, x) if row.has_infinity else math.nan
     return math.copysign(float(known[code]), x)

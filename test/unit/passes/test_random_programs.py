@@ -5,7 +5,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from random_runs import examine
 
-PARTS = 10
+PARTS = 6
 """Tests, of ten programs each."""
 
 SEEDS = 100_000

@@ -95,7 +95,7 @@ def programs(count: int) -> Iterator[Program]:
 @pytest.mark.filterwarnings("ignore::RuntimeWarning")
 def test_random_programs() -> None:
     """Nothing is narrowed that overflows, or underflows, where the program does not."""
-    for program in programs(14):
+    for program in programs(8):
         assert list(wrongly_narrowed(program)) == []
 
 
@@ -105,7 +105,7 @@ def test_a_search_that_narrows_everything_is_found_out(monkeypatch: pytest.Monke
         return True
 
     monkeypatch.setattr(Narrowing, "admits", admits)
-    assert sum(any(wrongly_narrowed(program)) for program in programs(10)) >= 4
+    assert sum(any(wrongly_narrowed(program)) for program in programs(8)) >= 4
 
 
 def marked(program: Program, arguments: Sequence[Array]) -> Iterator[Array]:
@@ -129,7 +129,7 @@ def are_among(found: Iterable[Array], wanted: Sequence[Array]) -> bool:
 def test_parts_of_a_program_narrow_what_it_narrows() -> None:
     """In kernels of a program cut in two, and tensors between them, no other value is f16."""
     between = 0
-    for program in programs(10):
+    for program in programs(6):
         arguments = hard_inputs(argument_shapes(program), 1)
         wanted = list(marked(program, arguments))
         for cut in cuts(program):
