@@ -3,12 +3,14 @@
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.dialects.func import FuncOp
-from xdsl.ir import SSAValue
 from xdsl.passes import ModulePass
 
-from mirage_mlir.diagnostics import UnsupportedOperation, name_of, remark, remark_of
-from mirage_mlir.passes.linalg.conversion import DIALECTS
-from mirage_mlir.passes.linalg.parts import Refusals, blocks_of, convert_whole, outline, parts_of
+from mirage_mlir.diagnostics import name_of
+from mirage_mlir.passes.linalg.conversion import DIALECTS, Conversion, is_candidate
+from mirage_mlir.passes.linalg.tensors import UNCHANGED
+from mirage_mlir.passes.parts.parts import Language, convert
+
+LINALG = Language(Conversion, is_candidate, UNCHANGED)
 
 
 class ConvertLinalgToKernelPass(ModulePass):
@@ -40,38 +42,8 @@ class ConvertLinalgToKernelPass(ModulePass):
         names = {each.sym_name.data for each in op.walk() if isinstance(each, FuncOp)}
         for function in [*op.body.block.ops]:
             if isinstance(function, FuncOp) and not function.is_declaration and _uses(function):
-                self._convert(function, names)
-
-    def _convert(self, function: FuncOp, names: set[str]) -> None:
-        first: UnsupportedOperation | None = None
-        if len(function.body.blocks) == 1:
-            try:
-                convert_whole(function)
-                return
-            except UnsupportedOperation as error:
-                first = error
-        refusals, replaced, count = Refusals(), dict[SSAValue, SSAValue](), 0
-        for block in [*blocks_of(function.body)]:
-            for part in parts_of(block, refusals):
-                outline(function, part, _new_name(function, count, names), replaced)
-                count += 1
-        made = "1 part of it became a function" if count == 1 else f"{count} parts became functions"
-        result = f"{made} that it calls" if count else "nothing of it was converted"
-        remark(function, f"@{function.sym_name.data} stays a function of the host: {result}")
-        if first is not None:
-            remark_of(first)
+                convert(function, LINALG, names)
 
 
 def _uses(function: FuncOp) -> bool:
     return any(name_of(each).partition(".")[0] in DIALECTS for each in function.walk())
-
-
-def _new_name(function: FuncOp, number: int, names: set[str]) -> str:
-    """A name that no other function has."""
-    base = f"{function.sym_name.data}_part_{number}"
-    name, again = base, 0
-    while name in names:
-        again += 1
-        name = f"{base}_{again}"
-    names.add(name)
-    return name

@@ -43,7 +43,7 @@ class Conversion:
     def convert(self, op: Operation) -> None:
         """Append what `op` computes; raises `UnsupportedOperation` where kernels cannot."""
         emit = self.at(op)
-        self.known.update(zip(op.results, self._results(emit, op), strict=True))
+        self.known.update(zip(op.results, self.results_of(emit, op), strict=True))
 
     def at(self, op: Operation) -> LinalgBuilder:
         """What appends operators in the place of `op`."""
@@ -52,7 +52,8 @@ class Conversion:
         self._emit.at(op)
         return self._emit
 
-    def _results(self, emit: LinalgBuilder, op: Operation) -> Sequence[Tensor | None]:
+    def results_of(self, emit: LinalgBuilder, op: Operation) -> Sequence[Tensor | None]:
+        """What `op` computes, of what is known."""
         name = name_of(op)
         if name.startswith("linalg."):
             return structured.convert(emit, op, self.known)

@@ -13,6 +13,10 @@
 // CHECK:      "func.func"() <{sym_name = "host"
 // CHECK:        "func.call"({{.*}}) <{callee = @log}> : (f32) -> ()
 // CHECK:        "func.call"({{.*}}) <{callee = @kernels}>
+// CHECK:      "gpu.module"() <{sym_name = "step_kernels"
+// CHECK:      "func.func"() <{sym_name = "loop"
+// CHECK:        "scf.for"
+// CHECK:          "func.call"({{.*}}) <{callee = @step}>
 // CHECK:      "gpu.module"() <{sym_name = "alone"
 
 // PTX: .entry kernels_kernel_0
@@ -40,6 +44,20 @@ func.func @host(%x: tensor<64x64xf16>, %s: f32) -> tensor<64x64xf16> {
   func.call @log(%s) : (f32) -> ()
   %y = func.call @kernels(%x) : (tensor<64x64xf16>) -> tensor<64x64xf16>
   func.return %y : tensor<64x64xf16>
+}
+// A private function is not put into a host's: neither the loop nor the scalar has kernels.
+func.func private @step(%x: tensor<64x64xf16>) -> tensor<64x64xf16> {
+  %y = kernel.tanh %x : (tensor<64x64xf16>) -> tensor<64x64xf16>
+  func.return %y : tensor<64x64xf16>
+}
+func.func @loop(%x: tensor<64x64xf16>, %i: i32, %n: index) -> (tensor<64x64xf16>, i32) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %r = scf.for %k = %c0 to %n step %c1 iter_args(%a = %x) -> (tensor<64x64xf16>) {
+    %y = func.call @step(%a) : (tensor<64x64xf16>) -> tensor<64x64xf16>
+    scf.yield %y : tensor<64x64xf16>
+  }
+  func.return %r, %i : tensor<64x64xf16>, i32
 }
 func.func @alone(%x: tensor<64x64xf16>) -> tensor<64x64xf16> {
   %y = kernel.exp %x : (tensor<64x64xf16>) -> tensor<64x64xf16>
