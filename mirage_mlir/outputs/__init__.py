@@ -11,7 +11,7 @@ TARGETS: Mapping[str, str] = {
     "nvvm": "mirage_mlir.outputs.nvvm:NvvmTarget",
     "ptx": "mirage_mlir.outputs.ptx:PtxTarget",
     "c": "mirage_mlir.outputs.c:CTarget",
-    "binary": "mirage_mlir.outputs.binary:BinaryTarget",
+    "binary": "mirage_mlir.outputs.binary:GpuBinaryTarget",
     "cubin": "mirage_mlir.outputs.cubin:CubinTarget",
 }
 """Target name to `module:class`; `test_registry` loads every row and compares its name."""

@@ -19,7 +19,7 @@ FORMATS = ("bin", "isa")
 
 
 @dataclass(frozen=True)
-class BinaryTarget(KernelOptions, Target):
+class GpuBinaryTarget(KernelOptions, Target):
     """
     What `nvvm{host=true}` writes, behind upstream's `gpu-module-to-binary`.
 

@@ -49,7 +49,7 @@ class Refusals:
 
 
 @dataclass(frozen=True)
-class Part:
+class OutlinedPart:
     """Operations that follow one another in a block, and the function that they become."""
 
     ops: Sequence[Operation]
@@ -105,9 +105,9 @@ def blocks_of(region: Region, language: Language) -> Iterator[Block]:
                     yield from blocks_of(inner, language)
 
 
-def parts_of(block: Block, refusals: Refusals, language: Language) -> list[Part]:
+def parts_of(block: Block, refusals: Refusals, language: Language) -> list[OutlinedPart]:
     """What can be converted of a block; what cannot is noted."""
-    parts: list[Part] = []
+    parts: list[OutlinedPart] = []
     run: list[Operation] = []
     for op in [*block.ops, None]:
         if op is not None and language.is_candidate(op) and op not in refusals.reasons:
@@ -118,11 +118,13 @@ def parts_of(block: Block, refusals: Refusals, language: Language) -> list[Part]
     return parts
 
 
-def _parts_of_run(run: Sequence[Operation], refusals: Refusals, language: Language) -> list[Part]:
+def _parts_of_run(
+    run: Sequence[Operation], refusals: Refusals, language: Language
+) -> list[OutlinedPart]:
     if not run:
         return []
     found = _try(run, refusals, language)
-    if isinstance(found, Part):
+    if isinstance(found, OutlinedPart):
         return [found] if _computes(found.block) else []
     at = run.index(found)
     return [
@@ -136,7 +138,9 @@ def _computes(block: Block) -> bool:
     return any(name.partition(".")[2] not in MOVES for name in names)
 
 
-def _try(run: Sequence[Operation], refusals: Refusals, language: Language) -> Part | Operation:
+def _try(
+    run: Sequence[Operation], refusals: Refusals, language: Language
+) -> OutlinedPart | Operation:
     """The part that a run becomes, or its first operation that is in the way."""
     block = Block()
     conversion = language.conversion(block)
@@ -160,7 +164,7 @@ def _try(run: Sequence[Operation], refusals: Refusals, language: Language) -> Pa
             refusals.note(owner, error)
             return owner
     conversion.finish(run[-1], outputs)
-    return _without_unused(Part(run, inputs, outputs, block))
+    return _without_unused(OutlinedPart(run, inputs, outputs, block))
 
 
 def _read(op: Operation) -> Iterator[SSAValue]:
@@ -212,13 +216,15 @@ def _provide(
         inputs.append(value)
 
 
-def _without_unused(part: Part) -> Part:
+def _without_unused(part: OutlinedPart) -> OutlinedPart:
     """The part without the arguments that only operators read which are not needed."""
     kept = [number for number, arg in enumerate(part.block.args) if arg.first_use is not None]
     for arg in reversed(part.block.args):
         if arg.first_use is None:
             part.block.erase_arg(arg)
-    return Part(part.ops, [part.inputs[number] for number in kept], part.outputs, part.block)
+    return OutlinedPart(
+        part.ops, [part.inputs[number] for number in kept], part.outputs, part.block
+    )
 
 
 def _notes_of(value: SSAValue, function: FuncOp) -> DictionaryAttr:
@@ -267,7 +273,9 @@ def _new_name(function: FuncOp, number: int, names: set[str]) -> str:
     return name
 
 
-def outline(function: FuncOp, part: Part, name: str, replaced: dict[SSAValue, SSAValue]) -> None:
+def outline(
+    function: FuncOp, part: OutlinedPart, name: str, replaced: dict[SSAValue, SSAValue]
+) -> None:
     """
     Make a function of `part` in front of `function`, and call it in the place of the part.
 

@@ -140,7 +140,7 @@ def c_program(artifact: Artifact, folder: Path, compiler: Sequence[str] = C99) -
     """The artifact compiled and loaded, from a folder of its own: a library is loaded once."""
     source = write_c(artifact, Path(mkdtemp(dir=folder)))
     made = source.with_suffix(".so")
-    compile_c(*compiler, *STRICT, "-O1", "-shared", "-fPIC", source, "-o", made, "-pthread")
+    compile_c(*compiler, *STRICT, "-shared", "-fPIC", source, "-o", made, "-pthread")
     return CProgram(artifact, ctypes.CDLL(str(made)))
 
 

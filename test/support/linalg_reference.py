@@ -235,7 +235,8 @@ def _step(
                 return operands
             case "linalg.index":
                 dim: Any = each.properties["dim"]
-                result = at[dim.value.data]
+                place: int = dim.value.data
+                result = at[place]
             case "arith.constant":
                 result = _constant(each)
             case "arith.cmpf" | "arith.cmpi":

@@ -11,7 +11,7 @@ from xdsl.dialects.builtin import ModuleOp
 from mirage_mlir.diagnostics import PassFailure
 from mirage_mlir.driver.compile import compile_function
 from mirage_mlir.driver.source import alone, compiler_context, function_named, parse_program
-from mirage_mlir.outputs.binary import BinaryTarget
+from mirage_mlir.outputs.binary import GpuBinaryTarget
 from mirage_mlir.outputs.nvvm import NvvmTarget
 
 ROOT = Path(__file__).parents[2]
@@ -96,7 +96,7 @@ HOST = Path(__file__).parent / "Inputs" / "host.mlir"
 def test_a_host_calls_kernels(format: str) -> None:
     """Its scalars, calls and declarations are there behind all passes."""
     module = parse_program(HOST.read_text(), HOST.name)
-    target = BinaryTarget(target="sm_80", format=format)
+    target = GpuBinaryTarget(target="sm_80", format=format)
     text = written(module, target)
     assert text == written(module, target)
     ir: Any = import_module("numba_cuda_mlir._mlir.ir")
@@ -120,4 +120,4 @@ def test_packed_inputs_are_refused() -> None:
 
 def test_formats_are_known() -> None:
     with pytest.raises(ValueError, match="format is bin or isa, not 'fatbin'"):
-        BinaryTarget(format="fatbin")
+        GpuBinaryTarget(format="fatbin")

@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 from optional_packages import package
 
+
 torch: Any = package("torch")
 
 from mirage_mlir.frameworks.backend import entry, graphs, operators  # noqa: E402
