@@ -12,7 +12,13 @@ from mirage_mlir.diagnostics import name_of
 from mirage_mlir.dialects.common import FloatType
 from mirage_mlir.float_formats import COMPILED
 from mirage_mlir.passes.linalg import scalars, structured, tensors
-from mirage_mlir.passes.linalg.builder import Known, LinalgBuilder, read, shape_and_element
+from mirage_mlir.passes.linalg.builder import (
+    Known,
+    LinalgBuilder,
+    read,
+    shape_and_element,
+    static_type,
+)
 from mirage_mlir.passes.stablehlo.tensors import Tensor, constant
 
 DIALECTS = ("linalg", "tensor")
@@ -23,7 +29,12 @@ def is_candidate(op: Operation) -> bool:
     """Whether `op` may become operators, as far as its name says."""
     name = name_of(op)
     known = name in scalars.RULES or name in tensors.RULES or name == "arith.constant"
-    return known or name.startswith("linalg.")
+    return known or name.startswith("linalg.") or _is_operator(op)
+
+
+def _is_operator(op: Operation) -> bool:
+    """Whether `op` is an operator of ours already, which stays as it is."""
+    return op.name.startswith("kernel.") and not op.regions and len(op.results) == 1
 
 
 class Conversion:
@@ -57,6 +68,10 @@ class Conversion:
         name = name_of(op)
         if name.startswith("linalg."):
             return structured.convert(emit, op, self.known)
+        if _is_operator(op):
+            kind = static_type(emit, op.results[0].type)
+            given = {value: emit.whole(read(emit, self.known, value)) for value in op.operands}
+            return [Tensor(kind.get_shape(), kind.element_type, emit.add(op.clone(given)))]
         if name in tensors.RULES:
             return [tensors.RULES[name](emit, op, self.known)]
         if name == "arith.constant":

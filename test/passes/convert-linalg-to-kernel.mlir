@@ -82,3 +82,19 @@ func.func @taken(%a: tensor<4x4xf32>, %s: f32) -> (tensor<4x4xf32>, f32) {
   // expected-remark @+1 {{'func.return' op reads a scalar that no kernel computes, of type f32}}
   func.return %t, %s : tensor<4x4xf32>, f32
 }
+
+// -----
+
+// Operators of ours among those of linalg stay what they are.
+// CHECK-LABEL: func.func @mixed
+// CHECK-NEXT:    kernel.relu %x
+// CHECK-NEXT:    kernel.exp
+// CHECK-NEXT:    kernel.sqrt
+// CHECK-NEXT:    func.return
+func.func @mixed(%x: tensor<4x4xf32>) -> tensor<4x4xf32> {
+  %y = kernel.relu %x : (tensor<4x4xf32>) -> tensor<4x4xf32>
+  %e = tensor.empty() : tensor<4x4xf32>
+  %t = linalg.exp ins(%y : tensor<4x4xf32>) outs(%e : tensor<4x4xf32>) -> tensor<4x4xf32>
+  %z = kernel.sqrt %t : (tensor<4x4xf32>) -> tensor<4x4xf32>
+  func.return %z : tensor<4x4xf32>
+}

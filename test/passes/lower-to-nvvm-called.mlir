@@ -1,8 +1,9 @@
 // Functions of kernels that a host calls stay declared; the host's own functions stay as they are.
-// RUN: mirage-opt %s --superoptimize=target=sm_80 -t nvvm | filecheck %s
-// RUN: mirage-opt %s --superoptimize=target=sm_80 -t "ptx{function=kernels}" | filecheck %s --check-prefix=PTX
-// RUN: mirage-opt %s --superoptimize=target=sm_80 -t "nvvm{host=true}" | filecheck %s --check-prefix=HOST
-// RUN: mirage-opt %s --superoptimize=target=sm_80 -t binary | filecheck %s --check-prefix=BINARY
+// RUN: mirage-opt %s --superoptimize=target=sm_80 -o %t
+// RUN: mirage-opt %t -t nvvm | filecheck %s
+// RUN: mirage-opt %t -t "ptx{function=kernels}" | filecheck %s --check-prefix=PTX
+// RUN: mirage-opt %t -t "nvvm{host=true}" | filecheck %s --check-prefix=HOST
+// RUN: mirage-opt %t -t binary | filecheck %s --check-prefix=BINARY
 // RUN: not mirage-opt %s -t "binary{format=fatbin}" 2>&1 | filecheck %s --check-prefix=FORMAT
 
 // CHECK:      "func.func"() <{sym_name = "log"

@@ -176,6 +176,30 @@ def test_devices_without_code(folder: Path, fake: FakeCuda) -> None:
     assert made.run((X, W, OUT)) == made.load() == made.release() == STATUS["NO_CONTEXT"]
 
 
+MAIN = """#include <stdio.h>
+#include "f.h"
+int main(void) {
+  const int status = mirage_load_f();
+  puts(mirage_error_f(status));
+  return -status;
+}
+"""
+
+
+def test_drivers_that_are_too_old(folder: Path) -> None:
+    place = Path(mkdtemp(dir=folder))
+    source = write_c(artifact(code()), place)
+    (place / "main.c").write_text(MAIN)
+    (place / "old.c").write_text("int cuInit(unsigned int flags) { return flags != 0; }\n")
+    compile_c("cc", "-shared", "-fPIC", place / "old.c", "-o", place / "libcuda.so.1")
+    made = place / "main"
+    compile_c(*C99, *STRICT, place / "main.c", source, "-o", made, "-pthread", "-ldl")
+    environment = {"LD_LIBRARY_PATH": str(place)}
+    result = subprocess.run([made], env=environment, capture_output=True, text=True, check=False)
+    assert result.returncode == -STATUS["OLD_DRIVER"]
+    assert result.stdout == "the CUDA driver is older than 13.0\n"
+
+
 CALLED = (
     *("cuCtxGetCurrent", "cuCtxGetId", "cuCtxGetDevice", "cuDeviceGetAttribute"),
     *("cuThreadExchangeStreamCaptureMode", "cuModuleLoadData", "cuModuleGetFunction"),

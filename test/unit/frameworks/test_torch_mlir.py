@@ -17,7 +17,7 @@ FOLDER = Path(__file__).parents[2] / "import"
 ACCURATE = {torch.float32: 1e-5, torch.float16: 4e-3}
 """Norm of the error, of that of the result."""
 
-FUSED = ("rmsnorm_linear", "gated_mlp", "attention")
+FUSED = ("rmsnorm_linear_f16", "gated_mlp", "attention")
 """Those that are superoptimized here, into one kernel each."""
 
 
