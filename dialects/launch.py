@@ -24,6 +24,9 @@ from mirage_mlir.dialects.facts import Facts, parse_facts, print_facts, to_dicti
 LAUNCH, WORKSPACE = "kernel.launch", "kernel.workspace"
 """Names of the attributes."""
 
+FUNCTION = "mirage.function"
+"""Of a module of kernels: the function that a host calls, where that has another name."""
+
 GRID_AXES = 3
 """Of a launch: x, y and z."""
 

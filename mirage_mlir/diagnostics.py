@@ -16,7 +16,7 @@ import re
 from collections.abc import Generator
 from contextlib import contextmanager
 from contextvars import ContextVar
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import NoReturn
 
@@ -166,7 +166,16 @@ def remark(op: Operation, message: str, *, detail: bool = False) -> None:
 
     A `detail` (counts, times) is shown to those who ask for it: `mirage-opt -v`.
     """
-    diagnostic = diagnostic_at(location_of(op), Severity.REMARK, message)
+    _tell(diagnostic_at(location_of(op), Severity.REMARK, message), detail=detail)
+
+
+def remark_of(error: PassFailure) -> None:
+    """Tell the user as a remark what was in the way of something that is done otherwise."""
+    first = error.diagnostics[0]
+    _tell(replace(first, severity=Severity.REMARK), detail=False)
+
+
+def _tell(diagnostic: Diagnostic, *, detail: bool) -> None:
     sink = _sink.get()
     if sink is None:
         level = logging.DEBUG if detail else logging.INFO

@@ -13,12 +13,14 @@ Our dialects and passes inside a program that uses upstream MLIR's Python bindin
 Programs cross as text: the generic form, which IRDL's dialects can read.
 """
 
+from collections.abc import Mapping, Sequence
 from io import StringIO
-from typing import Protocol
+from typing import Any, Protocol
 
 from xdsl.context import Context
 from xdsl.dialects import get_all_dialects as get_xdsl_dialects
 from xdsl.dialects.builtin import ModuleOp
+from xdsl.irdl import IRDLOperation
 from xdsl.passes import ModulePass
 from xdsl.traits import NoTerminator
 from xdsl.utils.arg_spec import parse_pipeline
@@ -27,6 +29,7 @@ from xdsl.utils.exceptions import ArgSpecParseError, ParseError
 from mirage_mlir.bridge import bindings
 from mirage_mlir.diagnostics import Diagnostic, PassFailure, Severity
 from mirage_mlir.dialects import get_all_dialects, load_dialect
+from mirage_mlir.irdl_export import group_sizes
 from mirage_mlir.outputs.irdl import EXPORTED, IrdlGenericTarget, IrdlTarget
 from mirage_mlir.parsing import LocatingParser
 from mirage_mlir.passes import PASSES, is_pipeline, load_pass, load_pipeline
@@ -80,15 +83,59 @@ def _new_context() -> Context:
     return context
 
 
-def _parse(context: Context, text: str) -> ModuleOp:
+def _parse(context: Context, text: str, name: str = "-") -> ModuleOp:
     """The host's module as ours, verified."""
     try:
-        program = LocatingParser(context, text, "-").parse_module()
+        program = LocatingParser(context, text, name).parse_module()
     except ParseError as error:
         place = error.span.get_location()
         raise PassFailure(Diagnostic(Severity.ERROR, error.msg, *place)) from error
     verify(program)
     return program
+
+
+def parse(text: str, context: object, name: str = "-") -> Any:
+    """
+    An `ir.Module` in an `ir.Context` that knows our dialects, of a program in any of our forms.
+
+    That is the short one, what `mirage-opt --print-op-generic` prints, and `-t irdl-generic`, which
+    `ir.Module.parse` itself reads. Places are lines of the file `name`.
+
+    Raises:
+        DiagnosticException: it is no valid program; the message says where and why.
+    """
+    program = _parse(_new_context(), text, name)
+    generic = StringIO()
+    IrdlGenericTarget(locations=True).emit(_new_context(), program, generic)
+    try:
+        return bindings.parse_module(generic.getvalue(), context)
+    except bindings.BindingsError as error:
+        place = error.place or (name, 0, 0)
+        raise PassFailure(Diagnostic(Severity.ERROR, str(error), *place)) from error
+
+
+def create(
+    name: str,
+    operands: Sequence[object] = (),
+    results: Sequence[object] = (),
+    attributes: Mapping[str, object] | None = None,
+) -> Any:
+    """
+    An `ir.Operation` of our dialects at the current insertion point and location.
+
+    Of an operation with any number of operands of different types (`kernel.concat`) IRDL wants to
+    know which of 16 are there: `operandSegmentSizes`, which this adds.
+
+    Raises:
+        ValueError: there is no such operation, or it cannot have so many operands.
+    """
+    known = {op.name: op for each in EXPORTED for op in load_dialect(each).operations}
+    if name not in known:
+        raise ValueError(f"there is no operation '{name}' in {', '.join(EXPORTED)}")
+    kind = known[name]
+    assert issubclass(kind, IRDLOperation)
+    sizes = group_sizes(kind, len(operands), len(results))
+    return bindings.create(name, operands, results, attributes or {}, sizes)
 
 
 def python_pass(pipeline: str) -> PythonPass:

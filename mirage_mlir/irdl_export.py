@@ -217,6 +217,32 @@ def _segment_sizes(op: Operation, definitions: ValueDefs, count: int) -> list[in
     return sizes
 
 
+def group_sizes(kind: type[IRDLOperation], operands: int, results: int) -> dict[str, list[int]]:
+    """
+    The attributes that a new operation of `kind` with so many operands and results has to have.
+
+    Raises:
+        ValueError: there are more values in one group than IRDL programs can have, or too few.
+    """
+    definition = kind.get_irdl_definition()
+    found: dict[str, list[int]] = {}
+    for name, definitions, count in (
+        (AttrSizedOperandSegments.attribute_name, definition.operands, operands),
+        (AttrSizedResultSegments.attribute_name, definition.results, results),
+    ):
+        if not any(_may_differ(each, _of_each(each.constr)) for _, each in definitions):
+            continue
+        present = count - (len(definitions) - 1)
+        if not 0 <= present <= MAX_GROUP:
+            raise ValueError(
+                f"'{kind.name}' takes up to {MAX_GROUP} values in a group, not {present}"
+            )
+        filled = [1] * present + [0] * (MAX_GROUP - present)
+        for _, each in definitions:
+            found[name] = found.get(name, []) + (filled if isinstance(each, VariadicDef) else [1])
+    return found
+
+
 def segment_sizes(op: IRDLOperation) -> dict[str, Attribute]:
     """The attributes with which an exported program says which optional values `op` has."""
     definition = op.get_irdl_definition()

@@ -6,6 +6,9 @@ from hashlib import sha256
 _SYMBOL = re.compile(r"[A-Za-z_][A-Za-z0-9_$]*")
 """What LLVM, PTX and ptxas all take for a name: LLVM ends the process at others."""
 
+_IDENTIFIER = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
+"""What C takes for a name, but for its keywords."""
+
 _FILE = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.$+-]*")
 """No path, hidden file or option of a command."""
 
@@ -24,6 +27,12 @@ def is_symbol(name: str) -> bool:
 def symbol(name: str) -> str:
     """A symbol for machine code: `name` where that is one, or one that no other name has."""
     return name if is_symbol(name) and len(name) <= _LONGEST else _mangled(name)
+
+
+def identifier(name: str) -> str:
+    """Part of an identifier of C: `name` where that is one, or one that no other name has."""
+    fits = _IDENTIFIER.fullmatch(name) is not None and len(name) <= _LONGEST
+    return name if fits else _mangled(name)
 
 
 def file_stem(name: str) -> str:

@@ -40,7 +40,7 @@ from mirage_mlir.suggestions import suggestion
 CLOSED_DIALECTS = ("kernel", "threadblock", "thread")
 """Dialects of which no operation is unknown, whatever `--allow-unregistered-dialect` says."""
 
-OPEN_DIALECTS = ("stablehlo", "chlo")
+OPEN_DIALECTS = ("stablehlo", "chlo", "linalg", "tensor", "math", "arith")
 """Dialects of which we know a part; the rest is read as unregistered, and refused by a pass."""
 
 MOST_DIGITS = 1000

@@ -17,6 +17,9 @@ PASSES: Mapping[str, str] = {
     "convert-stablehlo-to-kernel": (
         "mirage_mlir.passes.convert_stablehlo_to_kernel:ConvertStablehloToKernelPass"
     ),
+    "convert-linalg-to-kernel": (
+        "mirage_mlir.passes.convert_linalg_to_kernel:ConvertLinalgToKernelPass"
+    ),
     "kernel-differentiate": "mirage_mlir.passes.kernel_differentiate:KernelDifferentiatePass",
     "algebraic-rewrite": "mirage_mlir.passes.algebraic_rewrite:AlgebraicRewritePass",
     "kernel-decompose": "mirage_mlir.passes.kernel_decompose:KernelDecomposePass",
@@ -36,7 +39,11 @@ PASSES: Mapping[str, str] = {
 }
 """Pass name to `module:class`; `test_registry` loads every row and compares its name."""
 
-MAKE_PROGRAMS = ("convert-stablehlo-to-kernel", "kernel-differentiate")
+MAKE_PROGRAMS = (
+    "convert-stablehlo-to-kernel",
+    "convert-linalg-to-kernel",
+    "kernel-differentiate",
+)
 """The passes that write what is to be searched: what comes behind them is compared with that."""
 
 PIPELINES: Mapping[str, str] = {

@@ -1,14 +1,22 @@
 """The `convert-stablehlo-to-kernel` pass."""
 
+from collections.abc import Sequence
+from dataclasses import dataclass
+
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.dialects.func import FuncOp
+from xdsl.ir import Region
 from xdsl.passes import ModulePass
 from xdsl.rewriter import Rewriter
 
+from mirage_mlir.diagnostics import PassFailure
+from mirage_mlir.passes.parts.parts import convert
+from mirage_mlir.passes.parts.stablehlo import STABLEHLO
 from mirage_mlir.passes.stablehlo.functions import called, convert_function, uses_stablehlo
 
 
+@dataclass(frozen=True)
 class ConvertStablehloToKernelPass(ModulePass):
     """
     Turn functions of StableHLO, as JAX prints them, into functions of kernel operators.
@@ -33,10 +41,15 @@ class ConvertStablehloToKernelPass(ModulePass):
     not be exact. `erfc`, `log_plus_one` and `exponential_minus_one` are formulas in f32, with its
     roundoff as absolute error. Functions without operations of StableHLO stay as they are.
 
-    Fails at the first operation that the kernel dialect does not express, and says why.
+    Fails at the first operation that the kernel dialect does not express, and says why. With
+    `parts` that is a remark: runs of operations that can be converted become functions
+    `@NAME_part_0` and so on, which `@NAME` calls; the rest stays.
     """
 
     name = "convert-stablehlo-to-kernel"
+
+    parts: bool = False
+    """Convert parts of functions that cannot be converted as a whole."""
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         functions = [
@@ -53,19 +66,34 @@ class ConvertStablehloToKernelPass(ModulePass):
         }:
             foreign |= more
         wanted = [each for each in functions if each.sym_name.data in foreign]
-        bodies = [
-            (each, convert_function(op, each))
-            for each in wanted
-            if not _is_private(each) or each.sym_name.data not in before
+        kept = [
+            each for each in wanted if not _is_private(each) or each.sym_name.data not in before
         ]
-        for function, body in bodies:
-            function.detach_region(function.body)
-            function.add_region(body)
+        hosts = self._convert_whole(op, kept)
         unused = [each for each in wanted if _is_private(each) and each.sym_name.data in before]
         while gone := [each for each in unused if each.sym_name.data not in {*called(op)}]:
             for function in gone:
                 unused.remove(function)
                 Rewriter.erase_op(function)
+        names = {each.sym_name.data for each in op.walk() if isinstance(each, FuncOp)}
+        for function in (*(unused if self.parts else ()), *hosts):
+            convert(function, STABLEHLO, names)
+
+    def _convert_whole(self, module: ModuleOp, functions: Sequence[FuncOp]) -> list[FuncOp]:
+        """Convert what can be converted whole; the rest, where parts are wanted."""
+        bodies: list[tuple[FuncOp, Region]] = []
+        hosts: list[FuncOp] = []
+        for each in functions:
+            try:
+                bodies.append((each, convert_function(module, each)))
+            except PassFailure:
+                if not self.parts:
+                    raise
+                hosts.append(each)
+        for function, body in bodies:
+            function.detach_region(function.body)
+            function.add_region(body)
+        return hosts
 
 
 def _is_private(function: FuncOp) -> bool:

@@ -1,6 +1,6 @@
 """The `lower-to-nvvm` pass."""
 
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from math import prod
@@ -30,7 +30,7 @@ from mirage_mlir.diagnostics import fail
 from mirage_mlir.dialects import kernel, threadblock
 from mirage_mlir.dialects.candidate import require_verified
 from mirage_mlir.dialects.common import byte_width
-from mirage_mlir.dialects.launch import WORKSPACE, set_launch, set_workspace, workspace_of
+from mirage_mlir.dialects.launch import FUNCTION, WORKSPACE, set_launch, set_workspace, workspace_of
 from mirage_mlir.dialects.nvvm_attributes import TARGETS, NvvmTargetAttr
 from mirage_mlir.dialects.target import settle_target
 from mirage_mlir.names import symbol
@@ -96,16 +96,21 @@ def bytes_of_block(graph: kernel.GraphDefinedOp) -> int:
     return total
 
 
-def require_uncalled(module: ModuleOp, names: Collection[str]) -> None:
-    """Fail at what refers to one of the functions `names`, which become GPU modules."""
-    for op in module.walk():
-        for attribute in op.properties.values():
-            if isinstance(attribute, SymbolRefAttr) and attribute.root_reference.data in names:
-                fail(
-                    op,
-                    f"refers to @{attribute.root_reference.data}, of which kernels are made",
-                    note="kernels are launched by the runtime, not called",
-                )
+def referred_to(module: ModuleOp) -> set[str]:
+    """The symbols that operations of `module` name."""
+    return {
+        attribute.root_reference.data
+        for op in module.walk()
+        for attribute in op.properties.values()
+        if isinstance(attribute, SymbolRefAttr)
+    }
+
+
+def kernels_name(module: ModuleOp, name: str) -> str:
+    """What the kernels of a function are called which keeps its name, for the host."""
+    taken = {op.sym_name.data for op in module.walk() if isinstance(op, func.FuncOp | gpu.ModuleOp)}
+    names = (f"{name}_kernels{number or ''}" for number in range(len(taken) + 1))
+    return next(each for each in names if each not in taken)
 
 
 class FunctionLowering:
@@ -309,7 +314,9 @@ class LowerToNvvmPass(ModulePass):
     """
     Turn each function of kernels into a GPU module, one `llvm.func` for each kernel.
 
-    Declarations and functions without kernels stay as they are.
+    Declarations and functions without kernels stay as they are. Of a function that one of these
+    calls a declaration stays, and its module is called `@f_kernels`: `-t nvvm{host=true}` defines
+    it again, by code that launches the kernels.
 
     Input: functions of `kernel.graph_defined` and views, after `plan-memory`.
 
@@ -329,10 +336,10 @@ class LowerToNvvmPass(ModulePass):
     previous grid has ended (`starts_early`), and what they copy before they wait for it, are chosen
     here: that depends on all kernels of a function and their shared memory.
 
-    Fails on operators outside a kernel, on what else is beside kernels or refers to their function,
-    on results that no kernel writes, on clusters for a chip that has none, on grids with more
-    blocks along an axis than a launch takes, on a module for another target, and at a function that
-    a search found and nobody verified (`kernel.implements`).
+    Fails on operators outside a kernel, on what else is beside kernels in one function, on results
+    that no kernel writes, on clusters for a chip that has none, on grids with more blocks along an
+    axis than a launch takes, on a module for another target, and at a function that a search found
+    and nobody verified (`kernel.implements`).
     """
 
     name = "lower-to-nvvm"
@@ -352,10 +359,22 @@ class LowerToNvvmPass(ModulePass):
         require_verified(op)
         target = settle_target(op, self.target, self.name)
         found = [f for f in op.body.block.ops if isinstance(f, func.FuncOp) and is_compiled(f)]
-        require_uncalled(op, {function.sym_name.data for function in found})
+        called = referred_to(op)
         for function in found:
             lowered = FunctionLowering(function, target, pack=self.pack).run()
             op.body.block.insert_op_before(lowered, function)
+            if function.sym_name.data in called:
+                self._keep_declared(op, function, lowered)
             function.detach()
             function.erase()
         op.attributes["gpu.container_module"] = UnitAttr()
+
+    def _keep_declared(self, op: ModuleOp, function: func.FuncOp, lowered: gpu.ModuleOp) -> None:
+        """Leave a declaration of a function that the host calls; its kernels get another name."""
+        name = function.sym_name.data
+        lowered.properties["sym_name"] = StringAttr(kernels_name(op, name))
+        lowered.attributes[FUNCTION] = StringAttr(name)
+        kind = function.function_type
+        declared = func.FuncOp.external(name, [*kind.inputs], [*kind.outputs])
+        declared.location = function.location
+        op.body.block.insert_op_before(declared, function)

@@ -9,7 +9,7 @@ from xdsl.dialects.func import CallOp, FuncOp
 from xdsl.passes import ModulePass
 from xdsl.rewriter import Rewriter
 
-from mirage_mlir.diagnostics import remark
+from mirage_mlir.diagnostics import name_of, remark
 from mirage_mlir.dialects.candidate import CandidateAttr, describe, program_of
 from mirage_mlir.dialects.target import settle_target
 from mirage_mlir.effort import MAX_KERNELS, VERIFY_BUDGET, Effort
@@ -19,6 +19,7 @@ from mirage_mlir.passes.frontend.correspondence import Correspondence
 from mirage_mlir.passes.frontend.explained import explained
 from mirage_mlir.passes.frontend.inline import Flat, called_pieces, flattened, pieces_of
 from mirage_mlir.passes.frontend.kept import (
+    first_foreign_operations,
     free_name,
     functions_to_search,
     keep_program,
@@ -109,6 +110,12 @@ def unknown(function: FuncOp) -> FuncOp | None:
     """For those who know nothing before a search."""
 
 
+NOT_SEARCHED = (
+    "its function is not searched; convert-linalg-to-kernel and convert-stablehlo-to-kernel "
+    "convert functions, or parts of them"
+)
+
+
 @dataclass(frozen=True)
 class SuperoptimizePass(ModulePass):
     """
@@ -197,6 +204,8 @@ class SuperoptimizePass(ModulePass):
         they are in the module.
         """
         settled = self.settled(module)
+        for op in first_foreign_operations(module):
+            remark(op, f"'{name_of(op)}' op is no operator of the kernel dialect: {NOT_SEARCHED}")
         with deferred():
             for function in functions_to_search(module):
                 keep_program(module, function)

@@ -73,7 +73,7 @@ def superoptimize_file(
     What `KernelGraph.superoptimize` does, for a program in an MLIR file.
 
     Args:
-        path: a module whose functions hold operators of the kernel dialect, or of StableHLO.
+        path: a module whose functions hold operators of the kernel dialect, StableHLO or linalg.
         function: which of its functions, where it has several.
         target: the GPU to search for; if not given the module's `kernel.target`, or H200.
         options: as for `KernelGraph.superoptimize`.
@@ -98,9 +98,11 @@ def _read(path: str | os.PathLike[str], function: str | None) -> tuple[ModuleOp,
     except UnicodeDecodeError as error:
         raise ValueError(f"{os.fspath(path)} is not UTF-8 text") from error
     module = parse_program(text, os.fspath(path))
+    from mirage_mlir.passes.convert_linalg_to_kernel import ConvertLinalgToKernelPass
     from mirage_mlir.passes.convert_stablehlo_to_kernel import ConvertStablehloToKernelPass
 
     ConvertStablehloToKernelPass().apply(compiler_context(), module)
+    ConvertLinalgToKernelPass().apply(compiler_context(), module)
     names = [found.sym_name.data for found in functions(module)]
     if function is None and len(names) != 1:
         raise ValueError(f"{os.fspath(path)} has {len(names)} functions: {', '.join(names)}")

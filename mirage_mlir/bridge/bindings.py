@@ -8,7 +8,7 @@ They carry no types; everything that is not a string or a number stays inside th
 
 import os
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from importlib import import_module
 from types import ModuleType
 from typing import Any
@@ -82,6 +82,71 @@ def lower_to_isa(text: str, target: str) -> str:
             return gpu.ObjectAttr(binary.objects[0]).object.decode()
     except ir.MLIRError as error:
         raise _first_error(error) from error
+
+
+def generic_form(text: str) -> str:
+    """
+    A module in the generic form, with every location in place.
+
+    Raises:
+        BindingsError: upstream cannot read it.
+    """
+    ir = bindings_module("ir")
+    with ir.Context() as context:
+        context.allow_unregistered_dialects = True
+        try:
+            return text_of(ir.Module.parse(text))
+        except ir.MLIRError as error:
+            raise _first_error(error) from error
+
+
+def parse_module(text: str, context: Any) -> Any:
+    """
+    An `ir.Module` in an `ir.Context`.
+
+    Raises:
+        BindingsError: upstream cannot read it.
+    """
+    ir = bindings_module("ir")
+    try:
+        return ir.Module.parse(text, context=context)
+    except ir.MLIRError as error:
+        raise _first_error(error) from error
+
+
+def create(
+    name: str,
+    operands: Sequence[Any],
+    results: Sequence[Any],
+    attributes: Mapping[str, Any],
+    sizes: Mapping[str, Sequence[int]],
+) -> Any:
+    """An `ir.Operation` at the current insertion point, with `sizes` as arrays of i32."""
+    ir = bindings_module("ir")
+    arrays = {name: ir.DenseI32ArrayAttr.get(list(each)) for name, each in sizes.items()}
+    return ir.Operation.create(
+        name, results=list(results), operands=list(operands), attributes={**attributes, **arrays}
+    )
+
+
+def in_upstream(text: str, pipeline: str = "") -> str:
+    """
+    A module as upstream prints it in generic form, behind the passes of `pipeline` if any.
+
+    Raises:
+        BindingsError: upstream rejects it.
+    """
+    ir = bindings_module("ir")
+    pass_manager = bindings_module("passmanager")
+    with ir.Context() as context:
+        context.allow_unregistered_dialects = True
+        try:
+            module = ir.Module.parse(text)
+            if pipeline:
+                pass_manager.PassManager.parse(pipeline).run(module.operation)
+            return module.operation.get_asm(print_generic_op_form=True)
+        except ir.MLIRError as error:
+            raise _first_error(error) from error
 
 
 def load_irdl(context: Any, definitions: str, without_terminator: Sequence[str]) -> None:

@@ -88,11 +88,15 @@ def printed(module: Any, name: str) -> str:
     module.operation.print(
         file=text, print_generic_op_form=True, enable_debug_info=True, use_local_scope=True
     )
-    return "".join(_with_plain_places(text.getvalue(), name))
+    return with_plain_places(text.getvalue(), name)
 
 
-def _with_plain_places(text: str, name: str) -> Iterator[str]:
+def with_plain_places(text: str, name: str) -> str:
     """The text with each location as file, line and column: the first in it, which is innermost."""
+    return "".join(_plain_places(text, name))
+
+
+def _plain_places(text: str, name: str) -> Iterator[str]:
     done, start, depth = 0, 0, 0
     for token in _TOKEN.finditer(text):
         if depth == 0 and token[0] == "loc(":

@@ -62,6 +62,19 @@ def inputs_of(function: func.FuncOp, kernels: gpu.ModuleOp) -> tuple[TensorSpec,
     )
 
 
+def input_tensors(kernels: gpu.ModuleOp) -> tuple[TensorSpec, ...]:
+    """The inputs, by their numbers."""
+    return tuple(
+        TensorSpec(
+            name=f"input{number}",
+            shape=tensor.get_shape(),
+            element_type=element_type_of_attribute(tensor.element_type),
+            strides=row_major(tensor.get_shape()),
+        )
+        for number, tensor in enumerate(_tensors(kernels, "mirage.inputs"))
+    )
+
+
 def outputs_of(kernels: gpu.ModuleOp) -> tuple[TensorSpec, ...]:
     """The tensors that the kernels write for the caller."""
     strides = _attribute(kernels, "mirage.output_strides")

@@ -13,6 +13,8 @@ from xdsl.dialects.func import FuncOp
 from xdsl.passes import ModulePass
 from xdsl.rewriter import Rewriter
 
+from mirage_mlir.c_source.source import c_files
+from mirage_mlir.diagnostics import fail
 from mirage_mlir.dialects.candidate import kept_programs
 from mirage_mlir.driver.as_written import compile_as_written
 from mirage_mlir.driver.choose import Offer
@@ -217,13 +219,17 @@ class ProgramRun:
         if not session.compiles:
             return None
         parts: list[str] = []
-        for function in filter(is_compiled, functions(module)):
+        wanted = list(filter(is_compiled, functions(module)))
+        if session.c_source and not wanted:
+            fail(module, "holds no kernels to write as C", note="--superoptimize makes them")
+        for function in wanted:
             artifact, compiled = self._compiled(function, module)
             parts += [artifact.report] * session.report
             parts += [artifact.explanation] * session.explain
             session.explained.update(self._explanation_of(artifact))
             if session.artifacts is not None:
-                parts += _write(session.artifacts, artifact, compiled)
+                more = c_files(artifact) if session.c_source else {}
+                parts += _write(session.artifacts, artifact, compiled, more)
         if session.verbose:
             times = ", ".join(f"{name} {seconds:.3f}" for name, seconds in self._passes)
             parts += [f"seconds by pass: {times}\n"] * session.report
@@ -269,10 +275,16 @@ def _with_reports(offers: Sequence[Offer], verified: Verified, *, as_written: bo
     return noted
 
 
-def _write(folder: Path, artifact: Artifact, compiled: tuple[CompiledFunction, ...]) -> list[str]:
-    """Write all files of one function; a line on each."""
+def _write(
+    folder: Path,
+    artifact: Artifact,
+    compiled: tuple[CompiledFunction, ...],
+    more: Mapping[str, str],
+) -> list[str]:
+    """Write all files of one function, with those of `more`; a line on each."""
     name = file_stem(artifact.name)
     files = {f"{name}.mirage": artifact.to_bytes()}
+    files |= {other: text.encode() for other, text in more.items()}
     for one in compiled:
         stem = f"{name}.{one.code.target}"
         files |= {f"{stem}.ptx": one.ptx.encode(), f"{stem}.cubin": one.code.cubin}

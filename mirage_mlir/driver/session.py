@@ -43,6 +43,8 @@ class Session:
     """Candidates that `superoptimize` keeps are timed, and the fastest is taken."""
     pack: bool = False
     """Kernels read packed copies of constant inputs."""
+    c_source: bool = False
+    """Artifacts are written as C, too."""
 
     searches: list[SearchReport] = field(default_factory=list[SearchReport], init=False)
     comparisons: list[Comparison] = field(default_factory=list[Comparison], init=False)

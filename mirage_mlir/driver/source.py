@@ -10,7 +10,7 @@ from xdsl.dialects.builtin import ModuleOp, StringAttr
 from xdsl.printer import Printer
 from xdsl.utils.exceptions import ParseError
 
-from mirage_mlir.bridge.stablehlo_text import in_generic_form
+from mirage_mlir.bridge.linalg_text import in_generic_form
 from mirage_mlir.diagnostics import Diagnostic, PassFailure, Severity
 from mirage_mlir.dialects import get_all_dialects
 from mirage_mlir.parsing import LocatingParser

@@ -142,7 +142,8 @@ def _decompositions() -> dict[Any, Any]:
     table = torch.export.default_decompositions().materialize()
     for name in HANDLERS:
         packet, _, overload = name.partition(".")
-        if overload:
+        # Those of prims are what others are taken apart into.
+        if overload and packet != "prims":
             table.pop(getattr(getattr(torch.ops.aten, packet), overload), None)
     return table
 

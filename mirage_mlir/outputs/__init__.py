@@ -10,6 +10,8 @@ TARGETS: Mapping[str, str] = {
     "irdl-generic": "mirage_mlir.outputs.irdl:IrdlGenericTarget",
     "nvvm": "mirage_mlir.outputs.nvvm:NvvmTarget",
     "ptx": "mirage_mlir.outputs.ptx:PtxTarget",
+    "c": "mirage_mlir.outputs.c:CTarget",
+    "binary": "mirage_mlir.outputs.binary:GpuBinaryTarget",
     "cubin": "mirage_mlir.outputs.cubin:CubinTarget",
 }
 """Target name to `module:class`; `test_registry` loads every row and compares its name."""

@@ -4,13 +4,21 @@ from dataclasses import dataclass
 
 from xdsl.context import Context
 from xdsl.dialects import func, gpu
-from xdsl.dialects.builtin import ModuleOp
+from xdsl.dialects.builtin import ModuleOp, StringAttr
 
 from mirage_mlir.diagnostics import fail
+from mirage_mlir.dialects.launch import FUNCTION
 from mirage_mlir.dialects.target import chip_of, resolve_target
 from mirage_mlir.passes.pipelines import lowering_passes
 from mirage_mlir.targets.target import DEFAULT_TARGET, require_known, target_named
 from mirage_mlir.verification import verify
+
+
+def function_name(kernels: gpu.ModuleOp) -> str:
+    """The function that the kernels compute."""
+    name = kernels.attributes.get(FUNCTION, kernels.sym_name)
+    assert isinstance(name, StringAttr)
+    return name.data
 
 
 @dataclass(frozen=True)
@@ -49,7 +57,7 @@ class KernelOptions:
         """The one `gpu.module` that is meant."""
         lowered = self.lowered(ctx, module)
         found = [op for op in lowered.body.block.ops if isinstance(op, gpu.ModuleOp)]
-        names = [op.sym_name.data for op in found]
+        names = [function_name(op) for op in found]
         if self.function is not None:
             found = [op for op, name in zip(found, names, strict=True) if name == self.function]
         if not found:

@@ -1,16 +1,29 @@
 """`mirage-opt -t nvvm`: the lowered kernels, as upstream MLIR reads them."""
 
+from collections.abc import Iterator
 from dataclasses import dataclass
+from io import StringIO
 from typing import IO
 
 from xdsl.context import Context
-from xdsl.dialects.builtin import ModuleOp
+from xdsl.dialects import func, gpu
+from xdsl.dialects.builtin import ModuleOp, StringAttr, UnitAttr
+from xdsl.ir import Operation
 from xdsl.printer import Printer
 from xdsl.utils.target import Target
 
+from mirage_mlir.bridge import bindings
+from mirage_mlir.diagnostics import fail
 from mirage_mlir.dialects.launch import in_plain_form
 from mirage_mlir.dialects.target import TARGET
-from mirage_mlir.outputs.kernels import KernelOptions
+from mirage_mlir.outputs.host_code import (
+    DECLARATION,
+    Kernels,
+    Launcher,
+    functions_of,
+    wrapper,
+)
+from mirage_mlir.outputs.kernels import KernelOptions, function_name
 
 
 @dataclass(frozen=True)
@@ -24,11 +37,99 @@ class NvvmTarget(KernelOptions, Target):
 
     name = "nvvm"
 
+    host: bool = False
+    """Write functions that launch the kernels, too: of each function one of the same name on
+    buffers, or on tensors where the module calls it."""
+
     def emit(self, ctx: Context, module: ModuleOp, output: IO[str]) -> None:
-        lowered = self.lowered(ctx, module).clone()
-        lowered.attributes.pop(TARGET, None)
-        for op in lowered.walk():
-            for name, attribute in op.attributes.items():
-                op.attributes[name] = in_plain_form(attribute)
-        Printer(stream=output, print_generic_format=True).print_op(lowered)
+        lowered = self.lowered(ctx, module)
+        if self.host:
+            output.write(with_host(lowered))
+            return
+        Printer(stream=output, print_generic_format=True).print_op(in_plain_words(lowered))
         output.write("\n")
+
+
+def in_plain_words(lowered: ModuleOp) -> ModuleOp:
+    """A copy of a lowered module without attributes of dialects that upstream does not have."""
+    copy = lowered.clone()
+    copy.attributes.pop(TARGET, None)
+    for op in copy.walk():
+        for name, attribute in op.attributes.items():
+            op.attributes[name] = in_plain_form(attribute)
+    return copy
+
+
+def with_host(lowered: ModuleOp, pipeline: str = "") -> str:
+    """
+    The text of a lowered module with the functions that launch its kernels, in generic form.
+
+    It is what the passes of `pipeline`, which are upstream's, make of it.
+
+    Raises:
+        PassFailure: there is something that this code does not do.
+    """
+    plain = in_plain_words(lowered)
+    declared = {
+        op.sym_name.data: op
+        for op in plain.body.block.ops
+        if isinstance(op, func.FuncOp) and op.is_declaration
+    }
+    texts = [DECLARATION]
+    for described, op in zip(_modules(lowered), _modules(plain), strict=True):
+        name = function_name(op)
+        texts += _host_functions(kernels_of(described), op, name, called=name in declared)
+        if name in declared:
+            declared[name].detach()
+            declared[name].erase()
+    texts += [_generic(op) for op in plain.body.block.ops]
+    body = "\n".join(texts)
+    try:
+        return bindings.in_upstream(
+            f"module attributes {{gpu.container_module}} {{\n{body}\n}}", pipeline
+        )
+    except (bindings.BindingsError, bindings.MissingBindingsError) as error:
+        fail(lowered, f"cannot be given host code: {error}")
+
+
+def _modules(module: ModuleOp) -> list[gpu.ModuleOp]:
+    return [op for op in module.body.block.ops if isinstance(op, gpu.ModuleOp)]
+
+
+def kernels_of(op: gpu.ModuleOp) -> Kernels:
+    """What a caller must know of a lowered module."""
+    from mirage_mlir.driver import launch_plan as plan
+
+    if plan.packed_of(op):
+        fail(op, "reads packed copies of constants, which no host code makes: lower without pack")
+    return Kernels(
+        op,
+        plan.input_tensors(op),
+        plan.outputs_of(op),
+        plan.launches_of(op),
+        plan.tensor_maps_of(op),
+        plan.scratch_bytes_of(op),
+        plan.counter_bytes_of(op),
+    )
+
+
+def _host_functions(
+    kernels: Kernels, op: gpu.ModuleOp, name: str, *, called: bool
+) -> Iterator[str]:
+    """What launches the kernels of `op`, which is marked, and named after its function."""
+    for kernel in functions_of(op):
+        kernel.attributes["gpu.kernel"] = UnitAttr()
+    module = op.sym_name.data
+    if module == name:
+        module = f"{name}_kernels"
+        op.properties["sym_name"] = StringAttr(module)
+    launcher = f"{name}_launch" if called else name
+    yield Launcher(kernels).function(launcher, module)
+    if called:
+        yield wrapper(kernels, name, launcher)
+
+
+def _generic(op: Operation) -> str:
+    stream = StringIO()
+    Printer(stream=stream, print_generic_format=True).print_op(op)
+    return stream.getvalue()

@@ -264,7 +264,7 @@ class CudaDriver:
             )
         try:
             encoded = self._call(
-                self.bindings.cuTensorMapEncodeTiled, *self._map_arguments(tensor_map, start)
+                self.bindings.cuTensorMapEncodeTiled, *self.map_arguments(tensor_map, start)
             )
         # What the bindings raise where the driver's library has no such function.
         except RuntimeError as error:
@@ -275,7 +275,8 @@ class CudaDriver:
             raise CudaError(f"{error}; it was asked for {tensor_map}") from error
         return ctypes.string_at(encoded.getPtr(), MAP_BYTES)
 
-    def _map_arguments(self, tensor_map: TensorMapArgument, start: int) -> list[object]:
+    def map_arguments(self, tensor_map: TensorMapArgument, start: int) -> list[object]:
+        """What `cuTensorMapEncodeTiled` takes for a map that starts at the address `start`."""
         cuda = self.bindings
         wide: Callable[[int], object] = cuda.cuuint64_t
         narrow: Callable[[int], object] = cuda.cuuint32_t

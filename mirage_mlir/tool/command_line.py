@@ -156,7 +156,7 @@ def _add_mlir_options(parser: _Parser) -> None:
         "--print-op-generic",
         "--mlir-print-op-generic",
         action="store_true",
-        help="print operations in the generic form",
+        help="print operations in the generic form (for MLIR's own tools: -t irdl-generic)",
     )
     flag(
         "--print-debuginfo",

@@ -14,9 +14,9 @@ from xdsl.targets.mlir import MLIRTarget
 from xdsl.utils.exceptions import DiagnosticException, MultipleSpansParseError, ParseError
 from xdsl.utils.target import Target
 
-from mirage_mlir.bridge.stablehlo_text import in_generic_form
+from mirage_mlir.bridge.linalg_text import in_generic_form
 from mirage_mlir.diagnostics import Diagnostic, InvalidOperation, PassFailure, Severity
-from mirage_mlir.outputs.base import BinaryTarget
+from mirage_mlir.outputs.base import BinaryTarget, FilesTarget
 from mirage_mlir.parsing import LocatingParser
 from mirage_mlir.tool.command_line import CommandLine
 from mirage_mlir.verification import verify
@@ -104,6 +104,8 @@ class Compilation:
                 print_debuginfo=target.print_debuginfo or self.command.print_debuginfo,
             )
         with rejections(target.name, name):
+            if isinstance(target, FilesTarget):
+                return b""  # the session writes them
             if isinstance(target, BinaryTarget):
                 return target.encode(self.context, module)
             output = StringIO()

@@ -12,9 +12,10 @@ from typing import TYPE_CHECKING
 from xdsl.context import Context
 from xdsl.passes import ModulePass
 from xdsl.universe import Universe
+from xdsl.utils.target import Target
 
 from mirage_mlir.diagnostics import collect_remarks, shortened
-from mirage_mlir.outputs.base import BinaryTarget
+from mirage_mlir.outputs.base import BinaryTarget, FilesTarget
 from mirage_mlir.passes import load_pipeline
 from mirage_mlir.progress import Progress
 from mirage_mlir.runtime.cuda_driver import CudaError
@@ -65,12 +66,22 @@ def _compilation(command: CommandLine, universe: Universe) -> Compilation:
         hint = about_unknown(command.target.name, universe.all_targets)
         raise UsageError(f"unknown target '{command.target.name}'{hint}; there are {known}")
     target = instantiate(universe.all_targets[command.target.name](), command.target)
+    _check_output(command, target)
+    return Compilation(command, context, passes, target)
+
+
+def _check_output(command: CommandLine, target: Target) -> None:
+    """What `target` makes can go where `command` says; raises `UsageError`."""
+    if isinstance(target, FilesTarget):
+        if command.artifacts is None:
+            raise UsageError(f"-t {target.name} makes files: name their folder, --artifacts=DIR")
+        if command.output != "-":
+            raise UsageError(f"-t {target.name} makes files in --artifacts=DIR; -o has no meaning")
     if isinstance(target, BinaryTarget):
         if command.split_input_file:
             raise UsageError(f"--split-input-file has no meaning for -t {target.name}")
         if command.output == "-" and sys.stdout.isatty():
             raise UsageError(f"-t {target.name} is binary: name a file with -o")
-    return Compilation(command, context, passes, target)
 
 
 @dataclass(frozen=True)
@@ -166,6 +177,7 @@ def _session(command: CommandLine) -> "Session | None":
             verbose=command.verbose,
             profiling=Profiling(cache=command.cache) if command.profile else None,
             pack=command.pack,
+            c_source=command.target.name == "c",
         )
     except (OSError, ValueError) as error:
         raise UsageError(f"--artifacts={command.artifacts}: {error}") from error

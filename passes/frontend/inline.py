@@ -3,12 +3,14 @@
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from xdsl.dialects.builtin import ModuleOp
+from xdsl.dialects.builtin import ModuleOp, TensorType
 from xdsl.dialects.func import CallOp, FuncOp, ReturnOp
 from xdsl.ir import Operation, SSAValue
 from xdsl.rewriter import Rewriter
+from xdsl.utils.hints import isa
 
 from mirage_mlir.dialects.candidate import kept_programs
+from mirage_mlir.dialects.common import FloatType
 from mirage_mlir.equivalence.merging import left_of, merge_equal
 from mirage_mlir.passes.frontend.piece_extraction import PieceCut
 from mirage_mlir.passes.frontend.plan import stays
@@ -31,8 +33,24 @@ def pieces_of(module: ModuleOp) -> dict[str, FuncOp]:
     return {f.sym_name.data: f for f in functions if f.sym_name.data not in kept}
 
 
+def is_of_host(function: FuncOp) -> bool:
+    """
+    Whether `function` is the host's own, whatever it calls: nothing is put into it.
+
+    It has no operators of its own, but other operations than calls, or values that no kernel has.
+    """
+    ops = [op for op in function.walk() if op is not function]
+    if any(op.name.startswith("kernel.") for op in ops):
+        return False
+    kinds = (*function.function_type.inputs, *function.function_type.outputs)
+    floats = all(isa(kind, TensorType[FloatType]) for kind in kinds)
+    return not floats or not all(isinstance(op, CallOp | ReturnOp) for op in ops)
+
+
 def called_pieces(function: FuncOp, pieces: Mapping[str, FuncOp]) -> list[str]:
     """The pieces that `function` calls; none where it has more than calls, views and graphs."""
+    if is_of_host(function):
+        return []
     ops = [op for block in function.body.blocks for op in block.ops]
     called = [op.callee.string_value() for op in ops if isinstance(op, CallOp)]
     rest = (op for op in ops if not isinstance(op, CallOp | ReturnOp))
@@ -76,11 +94,13 @@ def inline_pieces(module: ModuleOp) -> None:
     """
     Put the bodies of private functions in the place of calls, and take away what nobody calls.
 
-    Functions of other kinds, and calls of them, stay.
+    Functions of other kinds, and calls of them, stay, as do calls in functions of the host.
     """
     pieces = pieces_of(module)
     called = {call.callee.string_value() for call in _calls(module)}
-    for call in list(_calls(module)):
+    hosts = [op for op in module.body.block.ops if isinstance(op, FuncOp) and is_of_host(op)]
+    of_hosts = {call for host in hosts for call in host.walk() if isinstance(call, CallOp)}
+    for call in [call for call in _calls(module) if call not in of_hosts]:
         if (piece := pieces.get(call.callee.string_value())) is not None:
             _inline(call, piece)
     left = {call.callee.string_value() for call in _calls(module)}

@@ -34,6 +34,8 @@ class Steps:
         """The result of one more operator, or of an equal one that is there."""
         key = _key(op)
         if (found := self._known.get(key)) is not None:
+            # Else it would count as a use of its operands.
+            op.erase()
             return found
         if self.origin is not None:
             op.location = self.origin.location

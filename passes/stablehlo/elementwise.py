@@ -87,6 +87,8 @@ def _logit(inputs: Sequence[Tensor]) -> SSAValue | None:
     if one.number != 1 or total.value is None or not isinstance(total.value.owner, kernel.AddOp):
         return None
     first, second = total.value.owner.operands
+    if constant_value(second) == 1:
+        first, second = second, first
     if constant_value(first) != 1 or not isinstance(second.owner, kernel.ExpOp):
         return None
     opposite = second.owner.operands[0].owner

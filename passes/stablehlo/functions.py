@@ -11,12 +11,13 @@ from xdsl.utils.hints import isa
 from mirage_mlir.diagnostics import UnsupportedOperation, error_about, fail, name_of
 from mirage_mlir.dialects.common import FloatType
 from mirage_mlir.float_formats import COMPILED
-from mirage_mlir.parsing import OPEN_DIALECTS
 from mirage_mlir.passes.stablehlo import contractions, elementwise, rearrangements
 from mirage_mlir.passes.stablehlo.elementwise import Rule
 from mirage_mlir.passes.stablehlo.tensors import KernelBuilder, Tensor, type_of
 
 RULES: Mapping[str, Rule] = {**elementwise.RULES, **rearrangements.RULES, **contractions.RULES}
+
+DIALECTS = ("stablehlo", "chlo")
 
 BARRIER = "stablehlo.optimization_barrier"
 
@@ -107,7 +108,7 @@ class Converter:
 
 def uses_stablehlo(op: Operation) -> bool:
     """Whether there is an operation of StableHLO or CHLO in `op`."""
-    return any(name_of(each).partition(".")[0] in OPEN_DIALECTS for each in op.walk())
+    return any(name_of(each).partition(".")[0] in DIALECTS for each in op.walk())
 
 
 def called(op: Operation) -> Iterator[str]:

@@ -103,7 +103,7 @@ def _transpose(emit: KernelBuilder, op: Operation, inputs: Sequence[Tensor]) -> 
     return x.moved(type_of(op.result).get_shape(), value)
 
 
-def _part(
+def part(
     emit: KernelBuilder,
     x: Tensor,
     offsets: Sequence[int],
@@ -126,9 +126,7 @@ def _part(
 
 def _slice(emit: KernelBuilder, op: Operation, inputs: Sequence[Tensor]) -> Tensor:
     assert isinstance(op, moves.SliceOp)
-    return _part(
-        emit, inputs[0], op.start_indices.get_values(), op.sizes(), op.strides.get_values()
-    )
+    return part(emit, inputs[0], op.start_indices.get_values(), op.sizes(), op.strides.get_values())
 
 
 def _dynamic_slice(emit: KernelBuilder, op: Operation, inputs: Sequence[Tensor]) -> Tensor:
@@ -140,15 +138,15 @@ def _dynamic_slice(emit: KernelBuilder, op: Operation, inputs: Sequence[Tensor])
         if start.number is None:
             emit.fail("begins at an index that is no constant")
         offsets.append(min(max(int(start.number), 0), whole - size))
-    return _part(emit, x, offsets, sizes, [1] * len(sizes))
+    return part(emit, x, offsets, sizes, [1] * len(sizes))
 
 
 def _concatenate(emit: KernelBuilder, op: Operation, inputs: Sequence[Tensor]) -> Tensor:
     assert isinstance(op, moves.ConcatenateOp)
-    return _joined(emit, inputs, op.dimension.value.data)
+    return joined(emit, inputs, op.dimension.value.data)
 
 
-def _joined(emit: KernelBuilder, parts: Sequence[Tensor], dim: int) -> Tensor:
+def joined(emit: KernelBuilder, parts: Sequence[Tensor], dim: int) -> Tensor:
     """Tensors side by side."""
     numbers = {part.number for part in parts}
     shape = type_of(emit.op.results[0]).get_shape()
@@ -172,7 +170,7 @@ def _pad(emit: KernelBuilder, op: Operation, inputs: Sequence[Tensor]) -> Tensor
         size + min(before, 0) + min(after, 0)
         for size, before, after in zip(x.shape, low, high, strict=True)
     ]
-    x = _part(emit, x, [max(-before, 0) for before in low], sizes, [1] * len(sizes))
+    x = part(emit, x, [max(-before, 0) for before in low], sizes, [1] * len(sizes))
     for dim, (before, after) in enumerate(zip(low, high, strict=True)):
         around = [_filled(x, padding.number, dim, count) for count in (before, after)]
         if x.number == padding.number or not any(each.shape[dim] for each in around):

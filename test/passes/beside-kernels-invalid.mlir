@@ -30,29 +30,3 @@ func.func @nested(%x: tensor<4xf16>, %c: i1) -> tensor<4xf16> {
   }) : (i1) -> tensor<4xf16>
   func.return %r : tensor<4xf16>
 }
-
-// -----
-
-// The private function is put in the place of its call; the scalar passes by it.
-func.func private @piece(%x: tensor<64x64xf16>) -> tensor<64x64xf16> {
-  %y = kernel.relu %x : (tensor<64x64xf16>) -> tensor<64x64xf16>
-  func.return %y : tensor<64x64xf16>
-}
-// expected-error @+1 {{'func.func' op has argument 1 of type i32, which is no tensor of floats}}
-func.func @passes_by(%x: tensor<64x64xf16>, %i: i32) -> (tensor<64x64xf16>, i32) {
-  %y = func.call @piece(%x) : (tensor<64x64xf16>) -> tensor<64x64xf16>
-  func.return %y, %i : tensor<64x64xf16>, i32
-}
-
-// -----
-
-func.func @kernels(%x: tensor<64x64xf16>) -> tensor<64x64xf16> {
-  %y = kernel.relu %x : (tensor<64x64xf16>) -> tensor<64x64xf16>
-  func.return %y : tensor<64x64xf16>
-}
-func.func @host(%x: tensor<64x64xf16>) -> tensor<64x64xf16> {
-  // expected-error @+2 {{'func.call' op refers to @kernels, of which kernels are made}}
-  // expected-note @+1 {{kernels are launched by the runtime, not called}}
-  %y = func.call @kernels(%x) : (tensor<64x64xf16>) -> tensor<64x64xf16>
-  func.return %y : tensor<64x64xf16>
-}

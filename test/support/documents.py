@@ -3,8 +3,8 @@ Code blocks of Markdown pages, and what running them means.
 
 * `mlir`: `mirage-opt` accepts it.
 * `python`: it runs; the blocks of a page share their variables.
-* `console`: each command behind `$ ` runs, `mirage-opt ...` or `python FILE` in this process; what
-  follows it, if anything, is what it prints, `...` standing for any text.
+* `console`: each command behind `$ ` runs, `mirage-opt ...` or `python FILE` in this process, or
+  `cc ...` or `sh ...`; what follows it, if anything, is what it prints, `...` being any text.
 
 Other languages are not run. A comment in the line before a block says what is special about it:
 `<!-- fragment -->` (no whole program, not run), `<!-- gpu -->` (runs where there is one),
@@ -14,6 +14,7 @@ Other languages are not run. A comment in the line before a block says what is s
 import re
 import runpy
 import shlex
+import subprocess
 import sys
 from collections.abc import Iterator
 from contextlib import redirect_stderr, redirect_stdout
@@ -114,7 +115,10 @@ def _call(command: str) -> tuple[int, str]:
     with redirect_stdout(output), redirect_stderr(output):
         if program == "mirage-opt":
             return main(words), written.getvalue().decode()
-        assert program == "python", f"neither mirage-opt nor python: {command}"
+        if program in ("cc", "sh"):
+            result = subprocess.run([program, *words], capture_output=True, text=True, check=False)
+            return result.returncode, result.stdout + result.stderr
+        assert program == "python", f"neither mirage-opt, python, cc nor sh: {command}"
         known, sys.argv = sys.argv, words
         try:
             runpy.run_path(words[0], run_name="__main__")

@@ -100,6 +100,25 @@ def artifact(*targets: TargetCode) -> Artifact:
     )
 
 
+def code_with_counters(target: str = "sm_90a") -> TargetCode:
+    """The second kernel counts blocks, behind 16 bytes of counters of others."""
+    plain = code(target, scratch=768)
+    first, second = plain.launches
+    arguments = (second.arguments[0], Argument("counters", 16))
+    return replace(plain, launches=(first, replace(second, arguments=arguments)), counter_bytes=32)
+
+
+def following(plain: TargetCode) -> TargetCode:
+    """The same kernels, which may start before the previous grid has ended."""
+    early = tuple(replace(launch, follows=True) for launch in plain.launches)
+    return replace(plain, launches=early)
+
+
+def with_constant(program: Artifact) -> Artifact:
+    x, w = program.inputs
+    return replace(program, inputs=(x, replace(w, constant=True)))
+
+
 @dataclass
 class Launched:
     """One launch that the fake driver was asked for."""

@@ -11,5 +11,5 @@
 // NEAR:     mirage-opt: error: unknown argument '--canonicalize-dmp' (one of xDSL's, which xdsl-opt has); did you mean '--canonicalize'?
 // PASS:     mirage-opt: error: unknown pass 'lower-riscv-func' (one of xDSL's, which xdsl-opt has); --help lists them
 // PIPELINE: mirage-opt: error: unknown pass 'mlir-opt' (one of xDSL's, which xdsl-opt has); --help lists them
-// TARGET:   mirage-opt: error: unknown target 'riscv-asm' (one of xDSL's, which xdsl-opt has); there are cubin, irdl, irdl-generic, mlir, nvvm, ptx
+// TARGET:   mirage-opt: error: unknown target 'riscv-asm' (one of xDSL's, which xdsl-opt has); there are binary, c, cubin, irdl, irdl-generic, mlir, nvvm, ptx
 builtin.module {}

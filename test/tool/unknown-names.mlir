@@ -16,7 +16,7 @@
 // OPTION: mirage-opt: error: 'verify-equivalence' has no option 'nope' (it has reference, candidate, tests, seed, budget, top-k, allow-unverified)
 // VALUE:  mirage-opt: error: option 'top-k' of 'superoptimize' takes an integer, not '4,wide'
 // BOOL:   mirage-opt: error: option 'allow-unverified' of 'superoptimize' takes true or false, not 'maybe'
-// TARGET: mirage-opt: error: unknown target 'nope'; there are cubin, irdl, irdl-generic, mlir, nvvm, ptx{{$}}
+// TARGET: mirage-opt: error: unknown target 'nope'; there are binary, c, cubin, irdl, irdl-generic, mlir, nvvm, ptx{{$}}
 // SYNTAX: mirage-opt: error: --cse: expected a value at column 5 of 'a b='
 // PACK:   mirage-opt: error: --pack is for --report, --artifacts and --profile; for -t write {pack=true}
 // FILES:  mirage-opt: error: unknown argument '{{.*}}unknown-names.mlir'

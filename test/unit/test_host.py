@@ -1,12 +1,15 @@
 """Our dialects and passes in a program that uses MLIR's Python bindings."""
 
+from io import StringIO
 from typing import Any
 
 import pytest
+from xdsl.printer import Printer
 from xdsl.utils.exceptions import DiagnosticException
 
 from mirage_mlir import host
 from mirage_mlir.bridge.bindings import bindings_module
+from mirage_mlir.driver.source import parse_program
 from mirage_mlir.passes.pipelines import lowering_passes
 
 ir: Any = bindings_module("ir")
@@ -117,3 +120,46 @@ def test_unknown_passes_and_options():
         host.python_pass("plan-memory{color=red}")
     with pytest.raises(ValueError, match="no list of passes"):
         host.python_pass("plan-memory{")
+
+
+SHORT = """
+func.func @joined(%x: tensor<4x3xf32>, %y: tensor<4x5xf32>) -> tensor<4x8xf32> {
+  %o = kernel.concat %x, %y {dim = 1 : i64} : (tensor<4x3xf32>, tensor<4x5xf32>) -> tensor<4x8xf32>
+  func.return %o : tensor<4x8xf32>
+}
+"""
+
+
+def test_programs_in_our_own_forms_are_read(context: Any) -> None:
+    """The short one, and what --print-op-generic prints."""
+    generic = StringIO()
+    Printer(stream=generic, print_generic_format=True).print_op(parse_program(SHORT, "joined.mlir"))
+    assert "<{" in generic.getvalue()
+    for text in (SHORT, generic.getvalue()):
+        module = host.parse(text, context, "joined.mlir")
+        assert module.operation.verify()
+        assert "operandSegmentSizes" in str(module)
+        host.python_pass("kernel-decompose")(module)
+
+
+def test_a_program_that_is_wrong_is_refused_at_its_place(context: Any) -> None:
+    with pytest.raises(DiagnosticException, match=r"^joined.mlir:3:8: error: 'kernel.concat' op"):
+        host.parse(SHORT.replace("4x5", "3x5"), context, "joined.mlir")
+
+
+@pytest.mark.usefixtures("context")
+def test_operations_are_made_without_sizes_of_segments() -> None:
+    module = ir.Module.parse("func.func @f(%x: tensor<4x3xf32>, %y: tensor<4x5xf32>) { return }")
+    block = module.body.operations[0].regions[0].blocks[0]
+    i64 = ir.IntegerType.get_signless(64)
+    result = ir.Type.parse("tensor<4x8xf32>")
+    with ir.Location.unknown(), ir.InsertionPoint.at_block_begin(block):
+        dim = {"dim": ir.IntegerAttr.get(i64, 1)}
+        host.create("kernel.concat", block.arguments, [result], dim)
+        host.create("kernel.exp", [block.arguments[0]], [block.arguments[0].type])
+        with pytest.raises(ValueError, match=r"there is no operation 'kernel\.sine'"):
+            host.create("kernel.sine")
+        with pytest.raises(ValueError, match=r"'kernel\.concat' takes up to 16 values"):
+            host.create("kernel.concat", [block.arguments[0]] * 17, [result], dim)
+    assert module.operation.verify()
+    host.python_pass("kernel-decompose")(module)

@@ -18,7 +18,7 @@ LAYERS = [
     ["equivalence"],
     ["passes"],
     ["bridge", "runtime"],
-    ["irdl_export"],
+    ["irdl_export", "c_source"],
     ["outputs"],
     ["driver", "host"],
     ["universe"],
@@ -40,6 +40,7 @@ FOLDER_ORDER = [
     *("search.program", "search.saturation", "search.cost_model", "search.stabilization"),
     *("search", "search.single_kernel", "search.multi_kernel"),
     *("passes.patterns.axioms", "passes.patterns", "passes.gradients", "passes.stablehlo"),
+    *("passes.linalg", "passes.parts"),
     *("passes.analysis", "passes.mma", "passes.layouts", "passes.schedule", "passes.codegen"),
     *("passes.frontend", "passes"),
 ]

@@ -1,0 +1,190 @@
+"""Operations of arith and math, on numbers and elementwise on tensors."""
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import TypeAlias
+
+from xdsl.dialects.builtin import (
+    DenseIntOrFPElementsAttr,
+    FloatAttr,
+    IndexType,
+    IntegerAttr,
+    IntegerType,
+    i1,
+)
+from xdsl.ir import Attribute, Operation
+from xdsl.utils.hints import isa
+
+from mirage_mlir.dialects.stablehlo_attributes import Direction, DirectionAttr
+from mirage_mlir.passes.linalg.builder import LinalgBuilder
+from mirage_mlir.passes.stablehlo.tensors import Tensor, constant
+from mirage_mlir.shapes.shapes import Shape
+
+ScalarRule: TypeAlias = Callable[[LinalgBuilder, Operation, Sequence[Tensor]], Tensor]
+
+FLOATS = {
+    "arith.addf": "stablehlo.add",
+    "arith.divf": "stablehlo.divide",
+    "arith.maximumf": "stablehlo.maximum",
+    "arith.maxnumf": "stablehlo.maximum",
+    "arith.minimumf": "stablehlo.minimum",
+    "arith.minnumf": "stablehlo.minimum",
+    "arith.mulf": "stablehlo.multiply",
+    "arith.negf": "stablehlo.negate",
+    "arith.subf": "stablehlo.subtract",
+    "math.absf": "stablehlo.abs",
+    "math.erf": "chlo.erf",
+    "math.erfc": "chlo.erfc",
+    "math.exp": "stablehlo.exponential",
+    "math.expm1": "stablehlo.exponential_minus_one",
+    "math.fpowi": "stablehlo.power",
+    "math.log": "stablehlo.log",
+    "math.log1p": "stablehlo.log_plus_one",
+    "math.powf": "stablehlo.power",
+    "math.rsqrt": "stablehlo.rsqrt",
+    "math.sqrt": "stablehlo.sqrt",
+    "math.tanh": "stablehlo.tanh",
+}
+"""
+On floats, by what StableHLO calls them.
+
+The maxima and minima differ where one of the two is NaN: as in StableHLO, kernels give NaN then.
+"""
+
+INTEGERS = {
+    "arith.addi": "stablehlo.add",
+    "arith.maxsi": "stablehlo.maximum",
+    "arith.minsi": "stablehlo.minimum",
+    "arith.muli": "stablehlo.multiply",
+    "arith.subi": "stablehlo.subtract",
+    "math.absi": "stablehlo.abs",
+}
+"""On signed integers."""
+
+BITS = {"arith.andi": "stablehlo.and", "arith.ori": "stablehlo.or", "arith.xori": "stablehlo.xor"}
+"""On booleans."""
+
+CASTS = (
+    *("arith.extf", "arith.extsi", "arith.extui", "arith.fptosi", "arith.fptoui"),
+    *("arith.index_cast", "arith.index_castui", "arith.sitofp", "arith.truncf", "arith.trunci"),
+    "arith.uitofp",
+)
+
+UNSIGNED = ("arith.extui", "arith.index_castui", "arith.uitofp")
+SIGNED = ("arith.extsi", "arith.index_cast", "arith.sitofp")
+
+FLOAT_PREDICATES = {
+    **{1: "EQ", 2: "GT", 3: "GE", 4: "LT", 5: "LE", 6: "NE"},
+    **{8: "EQ", 9: "GT", 10: "GE", 11: "LT", 12: "LE", 13: "NE"},
+}
+"""Of `arith.cmpf`, ordered and unordered: they differ where a number is NaN."""
+
+INTEGER_PREDICATES = {0: "EQ", 1: "NE", 2: "LT", 3: "LE", 4: "GT", 5: "GE"}
+"""Of `arith.cmpi`, signed; from 6 on come the unsigned ones."""
+
+FIRST_UNSIGNED = 6
+
+
+def _float(emit: LinalgBuilder, op: Operation, inputs: Sequence[Tensor]) -> Tensor:
+    return emit.apply(FLOATS[op.name], inputs, inputs[0].element)
+
+
+def _integer(emit: LinalgBuilder, op: Operation, inputs: Sequence[Tensor]) -> Tensor:
+    if inputs[0].is_boolean:
+        emit.fail("computes with booleans as with numbers")
+    return emit.apply(INTEGERS[op.name], inputs, inputs[0].element)
+
+
+def _bits(emit: LinalgBuilder, op: Operation, inputs: Sequence[Tensor]) -> Tensor:
+    return emit.apply(BITS[op.name], inputs, inputs[0].element)
+
+
+def _least(x: Tensor) -> float:
+    return x.bounds[0] if x.number is None else x.number
+
+
+def element_of(kind: Attribute) -> Attribute:
+    """The element type of a tensor, or the type itself."""
+    return getattr(kind, "element_type", kind)
+
+
+def _cast(emit: LinalgBuilder, op: Operation, inputs: Sequence[Tensor]) -> Tensor:
+    (x,) = inputs
+    if op.name in UNSIGNED and not x.is_boolean and _least(x) < 0:
+        emit.fail("takes for unsigned what may be negative")
+    if op.name in SIGNED and x.is_boolean:
+        emit.fail("takes a boolean for signed: true is -1")
+    return emit.apply("stablehlo.convert", inputs, element_of(op.results[0].type))
+
+
+def _compared(emit: LinalgBuilder, inputs: Sequence[Tensor], direction: str) -> Tensor:
+    properties = {"comparison_direction": DirectionAttr(Direction(direction))}
+    return emit.apply("stablehlo.compare", inputs, i1, properties)
+
+
+def _predicate(op: Operation) -> int:
+    found = op.properties["predicate"]
+    assert isa(found, IntegerAttr)
+    return found.value.data
+
+
+def _cmpf(emit: LinalgBuilder, op: Operation, inputs: Sequence[Tensor]) -> Tensor:
+    direction = FLOAT_PREDICATES.get(_predicate(op))
+    if direction is None:
+        emit.fail("asks whether a number is NaN")
+    return _compared(emit, inputs, direction)
+
+
+def _cmpi(emit: LinalgBuilder, op: Operation, inputs: Sequence[Tensor]) -> Tensor:
+    predicate = _predicate(op)
+    if predicate >= FIRST_UNSIGNED:
+        if any(_least(each) < 0 for each in inputs):
+            emit.fail("takes for unsigned what may be negative")
+        predicate -= FIRST_UNSIGNED - 2
+    if inputs[0].is_boolean and predicate > 1:
+        emit.fail("orders booleans")
+    return _compared(emit, inputs, INTEGER_PREDICATES[predicate])
+
+
+def _select(emit: LinalgBuilder, op: Operation, inputs: Sequence[Tensor]) -> Tensor:
+    return emit.apply("stablehlo.select", inputs, inputs[1].element)
+
+
+def _fma(emit: LinalgBuilder, op: Operation, inputs: Sequence[Tensor]) -> Tensor:
+    a, b, c = inputs
+    product = emit.apply("stablehlo.multiply", [a, b], a.element)
+    return emit.apply("stablehlo.add", [product, c], a.element)
+
+
+RULES: Mapping[str, ScalarRule] = {
+    **dict.fromkeys(FLOATS, _float),
+    **dict.fromkeys(INTEGERS, _integer),
+    **dict.fromkeys(BITS, _bits),
+    **dict.fromkeys(CASTS, _cast),
+    "arith.cmpf": _cmpf,
+    "arith.cmpi": _cmpi,
+    "arith.select": _select,
+    "math.fma": _fma,
+}
+"""By the name of the operation."""
+
+
+def number_of(emit: LinalgBuilder, op: Operation, shape: Shape) -> Tensor:
+    """An `arith.constant` as a tensor of `shape`: one number, or a dense tensor of one."""
+    value, element = op.properties["value"], element_of(op.results[0].type)
+    if isinstance(value, DenseIntOrFPElementsAttr):
+        numbers = value.get_values()
+        # By their text: a NaN is not equal to itself, and 0.0 is to -0.0.
+        if not value.is_splat() and len({*map(repr, numbers)}) > 1:
+            emit.fail(
+                f"has {len(numbers)} elements that differ",
+                note="make a table an argument of the function, marked kernel.constant",
+            )
+        number = numbers[0]
+    elif isinstance(value, FloatAttr | IntegerAttr):
+        number = value.value.data
+    else:
+        emit.fail("has elements that are not written here")
+    assert isinstance(number, int | float)
+    if isinstance(element, IndexType):
+        element = IntegerType(64)
+    return constant(shape, element, bool(number) if element == i1 else number)

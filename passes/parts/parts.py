@@ -1,0 +1,301 @@
+"""Parts of a host's function as functions of their own, which the host calls."""
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+
+from xdsl.dialects.builtin import ArrayAttr, DictionaryAttr, TensorType
+from xdsl.dialects.func import CallOp, FuncOp, ReturnOp
+from xdsl.ir import Attribute, Block, BlockArgument, Operation, Region, SSAValue
+from xdsl.rewriter import InsertPoint, Rewriter
+from xdsl.utils.hints import isa
+
+from mirage_mlir.diagnostics import (
+    Diagnostic,
+    UnsupportedOperation,
+    name_of,
+    remark,
+    remark_of,
+)
+from mirage_mlir.dialects.common import FloatType
+from mirage_mlir.passes.linalg.conversion import Conversion
+
+CONSTANT = "kernel.constant"
+"""Of an argument that never changes between calls."""
+
+MOVES = ("constant", "reshape", "broadcast", "transpose", "slice", "concat", "cast")
+"""Operators that compute nothing: what has no others stays with the host."""
+
+
+@dataclass(frozen=True)
+class Language:
+    """Dialects whose operations are converted."""
+
+    conversion: Callable[[Block], Conversion]
+    is_candidate: Callable[[Operation], bool]
+    """Whether an operation may become operators, as far as its name says."""
+    unchanged: Sequence[str]
+    """Operations that are made anew wherever they are read, rather than passed on."""
+
+
+@dataclass
+class Refusals:
+    """The operations that stay with the host, and why."""
+
+    reasons: dict[Operation, Diagnostic] = field(default_factory=dict[Operation, Diagnostic])
+
+    def note(self, op: Operation, error: UnsupportedOperation) -> None:
+        """`op` stays."""
+        self.reasons[op] = error.diagnostics[0]
+
+
+@dataclass(frozen=True)
+class OutlinedPart:
+    """Operations that follow one another in a block, and the function that they become."""
+
+    ops: Sequence[Operation]
+    inputs: Sequence[SSAValue]
+    outputs: Sequence[SSAValue]
+    block: Block
+
+
+def convert_whole(function: FuncOp, language: Language) -> None:
+    """
+    Give `function` a body of kernel operators.
+
+    Raises:
+        UnsupportedOperation: there is one that cannot be converted.
+    """
+    if len(function.body.blocks) > 1:
+        language.conversion(Block()).at(function).fail("has several blocks")
+    old = function.body.block
+    block = Block(arg_types=old.arg_types)
+    for before, after in zip(old.args, block.args, strict=True):
+        after.name_hint, after.location = before.name_hint, before.location
+    given = [arg for arg in old.args if _can_be_given(arg)]
+    conversion = language.conversion(block)
+    for value, argument in zip(old.args, block.args, strict=True):
+        if value in given:
+            conversion.know(value, argument)
+    for op in old.ops:
+        if isinstance(op, ReturnOp):
+            conversion.finish(op, op.operands)
+        else:
+            conversion.convert(op)
+    if len(given) < len(old.args):
+        index = next(arg.index for arg in old.args if arg not in given)
+        conversion.at(function).fail(
+            f"takes {old.args[index].type} as argument {index}; kernels take tensors of floats"
+        )
+    function.detach_region(function.body)
+    function.add_region(Region(block))
+
+
+def _can_be_given(value: SSAValue) -> bool:
+    kind = value.type
+    return isa(kind, TensorType[FloatType]) and all(size > 0 for size in kind.get_shape())
+
+
+def blocks_of(region: Region, language: Language) -> Iterator[Block]:
+    """The blocks in which there may be parts: not those of what may become operators."""
+    for block in region.blocks:
+        yield block
+        for op in block.ops:
+            if not language.is_candidate(op):
+                for inner in op.regions:
+                    yield from blocks_of(inner, language)
+
+
+def parts_of(block: Block, refusals: Refusals, language: Language) -> list[OutlinedPart]:
+    """What can be converted of a block; what cannot is noted."""
+    parts: list[OutlinedPart] = []
+    run: list[Operation] = []
+    for op in [*block.ops, None]:
+        if op is not None and language.is_candidate(op) and op not in refusals.reasons:
+            run.append(op)
+            continue
+        parts += _parts_of_run(run, refusals, language)
+        run = []
+    return parts
+
+
+def _parts_of_run(
+    run: Sequence[Operation], refusals: Refusals, language: Language
+) -> list[OutlinedPart]:
+    if not run:
+        return []
+    found = _try(run, refusals, language)
+    if isinstance(found, OutlinedPart):
+        return [found] if _computes(found.block) else []
+    at = run.index(found)
+    return [
+        *_parts_of_run(run[:at], refusals, language),
+        *_parts_of_run(run[at + 1 :], refusals, language),
+    ]
+
+
+def _computes(block: Block) -> bool:
+    names = (op.name for op in block.ops if not isinstance(op, ReturnOp))
+    return any(name.partition(".")[2] not in MOVES for name in names)
+
+
+def _try(
+    run: Sequence[Operation], refusals: Refusals, language: Language
+) -> OutlinedPart | Operation:
+    """The part that a run becomes, or its first operation that is in the way."""
+    block = Block()
+    conversion = language.conversion(block)
+    inputs: list[SSAValue] = []
+    inside = {*run}
+    for op in run:
+        try:
+            for value in _read(op):
+                _provide(conversion, inputs, value, language.unchanged)
+            conversion.convert(op)
+        except UnsupportedOperation as error:
+            refusals.note(op, error)
+            return op
+    outputs = [value for op in run for value in op.results if _leaves(op, value, inside, language)]
+    for value in outputs:
+        owner = value.owner
+        assert isinstance(owner, Operation)
+        try:
+            conversion.check_given(owner, value, owner.results.index(value))
+        except UnsupportedOperation as error:
+            refusals.note(owner, error)
+            return owner
+    conversion.finish(run[-1], outputs)
+    return _without_unused(OutlinedPart(run, inputs, outputs, block))
+
+
+def _read(op: Operation) -> Iterator[SSAValue]:
+    """The values that an operation reads, also from within its regions."""
+    own = {*op.walk()}
+    for each in op.walk():
+        for value in each.operands:
+            owner = value.owner
+            around = owner.parent_op() if isinstance(owner, Block) else owner
+            if around not in own:
+                yield value
+
+
+def _leaves(op: Operation, value: SSAValue, inside: set[Operation], language: Language) -> bool:
+    """Whether a value is read outside of the run, and is no constant, of which the host has one."""
+    if name_of(op) in language.unchanged:
+        return False
+    return any(not _is_within(use.operation, inside) for use in value.uses)
+
+
+def _is_within(op: Operation | None, ops: set[Operation]) -> bool:
+    while op is not None:
+        if op in ops:
+            return True
+        op = op.parent_op()
+    return False
+
+
+def _provide(
+    conversion: Conversion, inputs: list[SSAValue], value: SSAValue, unchanged: Sequence[str]
+) -> None:
+    """Make `value`, which the host computes, known: anew, or as an argument."""
+    if value in conversion.known:
+        return
+    owner = value.owner
+    if isinstance(owner, Operation) and name_of(owner) in unchanged:
+        try:
+            for each in _read(owner):
+                _provide(conversion, inputs, each, unchanged)
+            conversion.convert(owner)
+        except UnsupportedOperation:
+            pass
+        else:
+            return
+    if _can_be_given(value):
+        argument = conversion.block.insert_arg(value.type, len(conversion.block.args))
+        argument.name_hint = value.name_hint
+        conversion.know(value, argument)
+        inputs.append(value)
+
+
+def _without_unused(part: OutlinedPart) -> OutlinedPart:
+    """The part without the arguments that only operators read which are not needed."""
+    kept = [number for number, arg in enumerate(part.block.args) if arg.first_use is not None]
+    for arg in reversed(part.block.args):
+        if arg.first_use is None:
+            part.block.erase_arg(arg)
+    return OutlinedPart(
+        part.ops, [part.inputs[number] for number in kept], part.outputs, part.block
+    )
+
+
+def _notes_of(value: SSAValue, function: FuncOp) -> DictionaryAttr:
+    """What the host says of an argument that it passes on: that it never changes."""
+    known = function.arg_attrs
+    if (
+        known is None
+        or not isinstance(value, BlockArgument)
+        or value.block is not function.body.block
+    ):
+        return DictionaryAttr({})
+    kept = {name: note for name, note in known.data[value.index].data.items() if name == CONSTANT}
+    return DictionaryAttr(kept)
+
+
+def convert(function: FuncOp, language: Language, names: set[str]) -> None:
+    """
+    Make `function` one of kernel operators, or let it call functions that its parts become.
+
+    What stays is told as a remark. `names` are those of all functions, to which new ones are added.
+    """
+    try:
+        convert_whole(function, language)
+        return
+    except UnsupportedOperation as error:
+        first = error
+    refusals, replaced, count = Refusals(), dict[SSAValue, SSAValue](), 0
+    for block in [*blocks_of(function.body, language)]:
+        for part in parts_of(block, refusals, language):
+            outline(function, part, _new_name(function, count, names), replaced)
+            count += 1
+    made = "1 part of it became a function" if count == 1 else f"{count} parts became functions"
+    result = f"{made} that it calls" if count else "nothing of it was converted"
+    remark(function, f"@{function.sym_name.data} stays a function of the host: {result}")
+    remark_of(first)
+
+
+def _new_name(function: FuncOp, number: int, names: set[str]) -> str:
+    """A name that no other function has."""
+    base = f"{function.sym_name.data}_part_{number}"
+    name, again = base, 0
+    while name in names:
+        again += 1
+        name = f"{base}_{again}"
+    names.add(name)
+    return name
+
+
+def outline(
+    function: FuncOp, part: OutlinedPart, name: str, replaced: dict[SSAValue, SSAValue]
+) -> None:
+    """
+    Make a function of `part` in front of `function`, and call it in the place of the part.
+
+    `replaced` are values of parts before this one, by what they were in the host.
+    """
+    inputs = [value.type for value in part.inputs]
+    results: list[Attribute] = [value.type for value in part.outputs]
+    notes = ArrayAttr([_notes_of(value, function) for value in part.inputs])
+    made = FuncOp(name, (inputs, results), Region(part.block), arg_attrs=notes)
+    made.location = part.ops[-1].location
+    module_block = function.parent
+    assert module_block is not None
+    module_block.insert_op_before(made, function)
+    call = CallOp(name, [replaced.get(value, value) for value in part.inputs], results)
+    call.location = part.ops[-1].location
+    Rewriter.insert_op(call, InsertPoint.after(part.ops[-1]))
+    for before, after in zip(part.outputs, call.results, strict=True):
+        after.name_hint = before.name_hint
+        before.replace_all_uses_with(after)
+        replaced[before] = after
+    for op in reversed(part.ops):
+        if not any(result.first_use for result in op.results):
+            Rewriter.erase_op(op)
