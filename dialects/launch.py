@@ -12,7 +12,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
-from xdsl.dialects.builtin import DictionaryAttr
+from xdsl.dialects import gpu
+from xdsl.dialects.builtin import DictionaryAttr, StringAttr
 from xdsl.ir import Attribute, Operation, ParametrizedAttribute
 from xdsl.irdl import irdl_attr_definition
 from xdsl.parser import AttrParser
@@ -146,3 +147,15 @@ def launch_of(kernel: Operation) -> KernelLaunch | None:
 def in_plain_form(attribute: Attribute) -> Attribute:
     """`attribute` as tools know it that do not know our dialects: a dictionary of facts."""
     return attribute.facts if isinstance(attribute, LaunchAttr | WorkspaceAttr) else attribute
+
+
+def function_name(kernels: gpu.ModuleOp) -> str:
+    """The function that kernels compute: that of their module, unless it has another one's."""
+    name = kernels.attributes.get(FUNCTION, kernels.sym_name)
+    assert isinstance(name, StringAttr)
+    return name.data
+
+
+def set_function_name(kernels: gpu.ModuleOp, name: str) -> None:
+    """Note which function kernels compute whose module has another name."""
+    kernels.attributes[FUNCTION] = StringAttr(name)

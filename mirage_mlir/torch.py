@@ -19,7 +19,7 @@ from mirage_mlir.runtime.kernel import CompiledKernel
 from mirage_mlir.targets.target import DEFAULT_CHIPS, DEFAULT_TARGET
 
 if TYPE_CHECKING:
-    from mirage_mlir.frameworks.backend.report import Explanation
+    from mirage_mlir.frameworks.backend.report import ModelExplanation
 
 torch: Any = import_module("torch")
 """Untyped: an optional dependency."""
@@ -113,7 +113,9 @@ def _define(name: str, schema: str, run: Callable[..., Any], results: Sequence[T
     return made
 
 
-def explain(model: Any, *inputs: Any, options: Mapping[str, object] | None = None) -> "Explanation":
+def explain(
+    model: Any, *inputs: Any, options: Mapping[str, object] | None = None
+) -> "ModelExplanation":
     """
     What `torch.compile(model, backend="mirage")` makes of a model, called with `inputs`.
 

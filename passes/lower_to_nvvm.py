@@ -30,7 +30,13 @@ from mirage_mlir.diagnostics import fail
 from mirage_mlir.dialects import kernel, threadblock
 from mirage_mlir.dialects.candidate import require_verified
 from mirage_mlir.dialects.common import byte_width
-from mirage_mlir.dialects.launch import FUNCTION, WORKSPACE, set_launch, set_workspace, workspace_of
+from mirage_mlir.dialects.launch import (
+    WORKSPACE,
+    set_function_name,
+    set_launch,
+    set_workspace,
+    workspace_of,
+)
 from mirage_mlir.dialects.nvvm_attributes import TARGETS, NvvmTargetAttr
 from mirage_mlir.dialects.target import settle_target
 from mirage_mlir.names import symbol
@@ -373,7 +379,7 @@ class LowerToNvvmPass(ModulePass):
         """Leave a declaration of a function that the host calls; its kernels get another name."""
         name = function.sym_name.data
         lowered.properties["sym_name"] = StringAttr(kernels_name(op, name))
-        lowered.attributes[FUNCTION] = StringAttr(name)
+        set_function_name(lowered, name)
         kind = function.function_type
         declared = func.FuncOp.external(name, [*kind.inputs], [*kind.outputs])
         declared.location = function.location

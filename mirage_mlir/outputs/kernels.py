@@ -4,21 +4,14 @@ from dataclasses import dataclass
 
 from xdsl.context import Context
 from xdsl.dialects import func, gpu
-from xdsl.dialects.builtin import ModuleOp, StringAttr
+from xdsl.dialects.builtin import ModuleOp
 
 from mirage_mlir.diagnostics import fail
-from mirage_mlir.dialects.launch import FUNCTION
+from mirage_mlir.dialects.launch import function_name
 from mirage_mlir.dialects.target import chip_of, resolve_target
 from mirage_mlir.passes.pipelines import lowering_passes
 from mirage_mlir.targets.target import DEFAULT_TARGET, require_known, target_named
 from mirage_mlir.verification import verify
-
-
-def function_name(kernels: gpu.ModuleOp) -> str:
-    """The function that the kernels compute."""
-    name = kernels.attributes.get(FUNCTION, kernels.sym_name)
-    assert isinstance(name, StringAttr)
-    return name.data
 
 
 @dataclass(frozen=True)

@@ -14,7 +14,7 @@ from xdsl.utils.target import Target
 
 from mirage_mlir.bridge import bindings
 from mirage_mlir.diagnostics import fail
-from mirage_mlir.dialects.launch import in_plain_form
+from mirage_mlir.dialects.launch import function_name, in_plain_form
 from mirage_mlir.dialects.target import TARGET
 from mirage_mlir.outputs.host_code import (
     DECLARATION,
@@ -23,7 +23,7 @@ from mirage_mlir.outputs.host_code import (
     functions_of,
     wrapper,
 )
-from mirage_mlir.outputs.kernels import KernelOptions, function_name
+from mirage_mlir.outputs.kernels import KernelOptions
 
 
 @dataclass(frozen=True)

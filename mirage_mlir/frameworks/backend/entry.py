@@ -15,7 +15,7 @@ from mirage_mlir.api.graph import SearchOptions
 from mirage_mlir.api.options import checked
 from mirage_mlir.frameworks.backend.graphs import GraphCompiler
 from mirage_mlir.frameworks.backend.operators import PartProgram
-from mirage_mlir.frameworks.backend.report import Explanation, say
+from mirage_mlir.frameworks.backend.report import ModelExplanation, say
 from mirage_mlir.runtime.kernel import CompiledKernel
 from mirage_mlir.targets.target import target_named
 from mirage_mlir.torch import chip_of
@@ -69,7 +69,7 @@ class Backend:
 
     def __init__(self, options: Mapping[str, object] | None = None) -> None:
         self._options: BackendOptions = _checked(options or {})
-        self.explanation = Explanation()
+        self.explanation = ModelExplanation()
         self._compilers: dict[str, GraphCompiler] = {}
 
     def __call__(self, module: Any, inputs: Sequence[Any]) -> Any:

@@ -12,7 +12,7 @@ from math import prod
 from typing import Any
 
 from mirage_mlir.frameworks.backend.nodes import is_product, is_view, tensors_of
-from mirage_mlir.frameworks.backend.parts import Part
+from mirage_mlir.frameworks.backend.parts import GraphPart
 from mirage_mlir.targets.target import Target
 
 BANDWIDTH = 0.85
@@ -26,7 +26,7 @@ LEAST_GAIN = 0.03
 """What kernels of ours must promise, of the time without them: less is within the model's error."""
 
 
-def inductor_seconds(part: Part, target: Target) -> float:
+def inductor_seconds(part: GraphPart, target: Target) -> float:
     """The modelled time of a part that is left to inductor."""
     kernels = [_Kernel([node], part) for node in part.computing if is_product(node)]
     kernels += [_Kernel(group, part) for group in _fused(part)]
@@ -36,7 +36,7 @@ def inductor_seconds(part: Part, target: Target) -> float:
 class _Kernel:
     """Some nodes of a part that are computed together."""
 
-    def __init__(self, nodes: Sequence[Any], part: Part) -> None:
+    def __init__(self, nodes: Sequence[Any], part: GraphPart) -> None:
         self._nodes, self._inside = nodes, {*nodes}
         self._part = set(part.nodes)
 
@@ -63,7 +63,7 @@ class _Kernel:
         return [node for node in self._nodes if any(u not in self._inside for u in node.users)]
 
 
-def _fused(part: Part) -> list[list[Any]]:
+def _fused(part: GraphPart) -> list[list[Any]]:
     """The nodes of a part that are no products, in groups that read each other."""
     light = [node for node in part.computing if not is_product(node)]
     groups: list[list[Any]] = []

@@ -25,8 +25,8 @@ from mirage_mlir.frameworks.backend.operators import (
     PartProgram,
     program_of,
 )
-from mirage_mlir.frameworks.backend.parts import Part, parts_of, split_readers
-from mirage_mlir.frameworks.backend.report import Explanation, PartReport
+from mirage_mlir.frameworks.backend.parts import GraphPart, parts_of, split_readers
+from mirage_mlir.frameworks.backend.report import ModelExplanation, PartReport
 from mirage_mlir.runtime.artifact import MODELLED
 from mirage_mlir.runtime.kernel import CompiledKernel
 from mirage_mlir.targets.target import Target
@@ -54,7 +54,7 @@ class GraphCompiler:
 
     search: Search
     target: Target
-    explanation: Explanation = field(default_factory=Explanation)
+    explanation: ModelExplanation = field(default_factory=ModelExplanation)
     _known: dict[str, tuple[PartOperator | None, int]] = field(
         default_factory=dict[str, tuple[PartOperator | None, int]]
     )
@@ -90,7 +90,7 @@ class GraphCompiler:
     def _outside(self, why: str, number: int) -> None:
         self.explanation.outside[why] = self.explanation.outside.get(why, 0) + number
 
-    def _take(self, module: Any, part: Part, constants: frozenset[Any]) -> bool:
+    def _take(self, module: Any, part: GraphPart, constants: frozenset[Any]) -> bool:
         if why := part.promises():
             self._left(part, why)
             return False
@@ -112,7 +112,7 @@ class GraphCompiler:
                 module.graph.erase_node(node)
         return operator is not None
 
-    def _operator(self, program: PartProgram, part: Part, module: Any) -> PartOperator | None:
+    def _operator(self, program: PartProgram, part: GraphPart, module: Any) -> PartOperator | None:
         """The operator of a part, that of one that is alike where there is one."""
         key = program.key
         if key in self._known:
@@ -138,7 +138,7 @@ class GraphCompiler:
         self._known[key] = operator, self._note(row)
         return operator
 
-    def _left(self, part: Part, why: str) -> None:
+    def _left(self, part: GraphPart, why: str) -> None:
         row = PartReport(names_of(part), 1, False, why)
         for number, known in enumerate(self.explanation.parts):
             if (known.operators, known.why) == (row.operators, row.why):
@@ -154,7 +154,7 @@ class GraphCompiler:
         self.explanation.repeat(number)
 
 
-def names_of(part: Part) -> tuple[str, ...]:
+def names_of(part: GraphPart) -> tuple[str, ...]:
     """Of a part's operators, without those that move nothing."""
     return tuple(stem_of(node) for node in part.nodes if not is_view(node))
 
@@ -168,7 +168,7 @@ def modelled_seconds(kernel: CompiledKernel) -> float:
 def _replace(
     module: Any,
     call: Any,
-    part: Part,
+    part: GraphPart,
     inputs: Sequence[Any],
     outputs: Sequence[tuple[Any, tuple[int, ...]]],
 ) -> None:

@@ -24,7 +24,7 @@ from mirage_mlir.frameworks.fx_graph import name_of
 
 
 @dataclass(frozen=True)
-class Part:
+class GraphPart:
     """Nodes of a graph, in its order."""
 
     nodes: tuple[Any, ...]
@@ -52,11 +52,11 @@ class Part:
         return ""
 
 
-def parts_of(graph: Any, support: Support) -> list[Part]:
+def parts_of(graph: Any, support: Support) -> list[GraphPart]:
     """The parts of `graph`, after `split_readers`."""
     while True:
         parts = [piece for component in _components(graph, support) for piece in _cut(component)]
-        trimmed = [Part(tuple(_without_views(part))) for part in parts]
+        trimmed = [GraphPart(tuple(_without_views(part))) for part in parts]
         if not _refuse_results(trimmed, support):
             return [part for part in trimmed if part.nodes]
 
@@ -128,7 +128,7 @@ def _walls(graph: Any, taken: set[Any], free: set[Any]) -> dict[Any, int]:
     return walls
 
 
-def _cut(nodes: Sequence[Any]) -> Iterable[Part]:
+def _cut(nodes: Sequence[Any]) -> Iterable[GraphPart]:
     """A component cut where one value is read further on, more than once; products in each."""
     last = {node: number for number, node in enumerate(nodes)}
     place = dict(last)
@@ -143,7 +143,7 @@ def _cut(nodes: Sequence[Any]) -> Iterable[Part]:
         ends = number + 1 == len(nodes)
         apart = products > 0 and len(live) == 1 and all(map(_is_crossing, live))
         if ends or (apart and any(map(is_product, nodes[number + 1 :]))):
-            yield Part(tuple(nodes[start : number + 1]))
+            yield GraphPart(tuple(nodes[start : number + 1]))
             start, products, live = number + 1, 0, set[Any]()
 
 
@@ -165,7 +165,7 @@ def _may_be_stored(node: Any) -> bool:
     return is_floating(node) and not isinstance(node.meta["val"], tuple | list)
 
 
-def _without_views(part: Part) -> list[Any]:
+def _without_views(part: GraphPart) -> list[Any]:
     """The nodes of a part without views that it does not read itself."""
     kept = list(part.nodes)
     inside = set(kept)
@@ -176,7 +176,7 @@ def _without_views(part: Part) -> list[Any]:
     return [node for node in kept if node in inside]
 
 
-def _refuse_results(parts: Iterable[Part], support: Support) -> bool:
+def _refuse_results(parts: Iterable[GraphPart], support: Support) -> bool:
     """Refuse what parts cannot give to others: masks, indices, several results in one."""
     found = [node for part in parts for node in part.results if not _may_be_stored(node)]
     for node in found:

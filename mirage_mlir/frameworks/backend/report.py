@@ -50,7 +50,7 @@ def _us(seconds: float | None) -> str:
 
 
 @dataclass
-class Explanation:
+class ModelExplanation:
     """What became of a model: one part of each sort, then what no kernel computes."""
 
     parts: list[PartReport] = field(default_factory=list[PartReport])
