@@ -13,6 +13,7 @@ from math import prod
 from typing import Any, Unpack
 
 from mirage_mlir.api.graph import KernelGraph, SearchOptions
+from mirage_mlir.diagnostics import Diagnostic, UnsupportedOperation
 from mirage_mlir.runtime.artifact import TensorSpec
 from mirage_mlir.runtime.element_types import element_type_of
 from mirage_mlir.runtime.kernel import CompiledKernel
@@ -52,11 +53,19 @@ class RegisteredOperator:
     """
     An operator, and the one of its gradients; `operator` says of what.
 
-    `call` is the function on tensors, `kernel` what it runs.
+    `call` is the function on tensors, `kernel` what it runs. Where there is a `no_gradient`, a
+    backward pass raises that.
     """
 
-    def __init__(self, graph: KernelGraph, target: str, options: SearchOptions) -> None:
+    def __init__(
+        self,
+        graph: KernelGraph,
+        target: str,
+        options: SearchOptions,
+        no_gradient: Diagnostic | None = None,
+    ) -> None:
         self._graph, self._target, self._options = graph, target, options
+        self._no_gradient = no_gradient
         self.kernel = graph.superoptimize(target, **options)
         inputs, outputs = self.kernel.artifact.inputs, self.kernel.artifact.outputs
         # Two graphs may have one name.
@@ -77,6 +86,8 @@ class RegisteredOperator:
         return self._backward_kernel(*tensors)
 
     def _backward(self, ctx: Any, *gradients: Any) -> Any:
+        if self._no_gradient is not None:
+            raise UnsupportedOperation(self._no_gradient)
         given = [
             torch.zeros_like(like) if gradient is None else gradient.contiguous()
             for gradient, like in zip(gradients, ctx.results, strict=True)

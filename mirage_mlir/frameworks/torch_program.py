@@ -53,12 +53,14 @@ class ImportedCall:
         inputs: what its inputs are, each with the type that masks are converted to, or None.
         results: the leaves of what the function returns.
         structure: of what it returns.
+        stopped: the line of the first operator that lets no gradient through, or None.
     """
 
     graph: KernelGraph
     inputs: list[tuple[Source, Any]]
     results: list[ImportedResult]
     structure: Any
+    stopped: tuple[str, int, int] | None
 
 
 def import_call(
@@ -79,7 +81,7 @@ def import_call(
     traced = trace(program, leaves, structure)
     importer = _CallImporter(traced, KernelGraph(name))
     results = importer.results(traced.values)
-    return ImportedCall(importer.graph, importer.inputs, results, traced.structure)
+    return ImportedCall(importer.graph, importer.inputs, results, traced.structure, traced.stopped)
 
 
 class _CallImporter:

@@ -12,6 +12,7 @@ from typing import Any
 
 from mirage_mlir.diagnostics import Diagnostic, Severity, UnsupportedOperation
 from mirage_mlir.frameworks.fx_call import HANDLERS
+from mirage_mlir.frameworks.stopped_gradients import StoppedGradients
 from mirage_mlir.frameworks.user_lines import LINE, users_line
 
 torch: Any = import_module("torch")
@@ -68,12 +69,14 @@ class Trace:
         names: what these tensors are called, for messages.
         values: the leaves of what the function returns; tensors are those of the trace.
         structure: of what it returns.
+        stopped: the line of the first operator that lets no gradient through, or None.
     """
 
     exported: Any
     names: list[str]
     values: list[Any]
     structure: Any
+    stopped: tuple[str, int, int] | None
 
 
 def trace(program: TracedFunction, leaves: Sequence[Any], structure: Any) -> Trace:
@@ -86,15 +89,18 @@ def trace(program: TracedFunction, leaves: Sequence[Any], structure: Any) -> Tra
         structure: of the arguments: `(args, kwargs)`.
 
     Raises:
-        UnsupportedOperation: what the function does depends on values of tensors.
+        UnsupportedOperation: what the function does depends on values of tensors, or torch
+            has no program of it.
     """
     returned: list[Any] = []
+    stopped: list[StoppedGradients] = []
 
     def call(*tensors: Any) -> Any:
         given = iter(tensors)
         filled = [next(given) if isinstance(each, torch.Tensor) else each for each in leaves]
         args, kwargs = pytree.tree_unflatten(filled, structure)
-        with _Lines():
+        stopped[:] = [StoppedGradients(tensors)]
+        with _Lines(stopped[0]):
             returned[:] = pytree.tree_flatten(program.functions[0](*args, **kwargs))
         return tuple(each for each in returned[0] if isinstance(each, torch.Tensor))
 
@@ -103,11 +109,16 @@ def trace(program: TracedFunction, leaves: Sequence[Any], structure: Any) -> Tra
     program.call = call
     try:
         exported = _export(program, tensors)
+    except RuntimeError as error:
+        if not returned:
+            raise  # By the function itself: what torch says is for the user.
+        (reason, *_) = str(error).splitlines() or [type(error).__name__]
+        raise _refusal(f"torch.export makes no program of the function: {reason}") from error
     finally:
         # It has the tensors of this call.
         program.call = None
     names = [*_argument_names(program.functions[0], leaves, structure)]
-    return Trace(exported, names, *returned)
+    return Trace(exported, names, *returned, stopped[0].line)
 
 
 class _Lines(torch.overrides.TorchFunctionMode):
@@ -115,24 +126,35 @@ class _Lines(torch.overrides.TorchFunctionMode):
 
     last = ("-", 0, 0)
 
+    def __init__(self, stopped: StoppedGradients) -> None:
+        super().__init__()
+        self._stopped = stopped
+
     def __torch_function__(
         self, func: Any, types: Any, args: Any = (), kwargs: Mapping[str, Any] | None = None
     ) -> Any:
         _Lines.last = users_line()
         with torch.fx.traceback.annotate({LINE: _Lines.last}):
-            return func(*args, **(kwargs or {}))
+            result = func(*args, **(kwargs or {}))
+        self._stopped.follow(func, args, kwargs, result, _Lines.last)
+        return result
+
+
+def _refusal(message: str) -> UnsupportedOperation:
+    return UnsupportedOperation(Diagnostic(Severity.ERROR, message, *_Lines.last))
 
 
 def _export(program: TracedFunction, tensors: tuple[Any, ...]) -> Any:
     """The program in operators that have handlers, as far as torch takes others apart."""
-    with warnings.catch_warnings(), torch.fx.traceback.preserve_node_meta():
+    # Under `no_grad` the program is the same; and what lets no gradient through is seen.
+    with warnings.catch_warnings(), torch.fx.traceback.preserve_node_meta(), torch.enable_grad():
         # torch copies its own structures in a way that it deprecates.
         warnings.simplefilter("ignore", FutureWarning)
         try:
             exported = torch.export.export(program, tensors, strict=False)
         except symbolic_shapes.GuardOnDataDependentSymNode as error:
             message = "the function decides by the values of tensors, which a program does not know"
-            raise UnsupportedOperation(Diagnostic(Severity.ERROR, message, *_Lines.last)) from error
+            raise _refusal(message) from error
         return exported.run_decompositions({**_decompositions()})
 
 

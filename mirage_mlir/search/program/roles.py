@@ -142,7 +142,7 @@ class Roles:
                 return self._slice(number, role)
             case Layout.CONCAT:
                 return self._concat(number, role)
-            case Kind.VIEW if step.permutation:
+            case Kind.VIEW if step.permutation is not None:
                 roles, summed = [self._of_permutation(step, role)], ()
             case _:
                 roles, summed = [self._aligned(operand, role) for operand in step.operands], ()
