@@ -9,6 +9,7 @@ from functools import cached_property
 from importlib import import_module
 from typing import Any, Unpack
 
+from mirage_mlir.api.failures import failures_at_line
 from mirage_mlir.api.graph import KernelGraph, SearchOptions
 from mirage_mlir.runtime.kernel import CompiledKernel
 from mirage_mlir.targets.target import DEFAULT_TARGET
@@ -31,9 +32,10 @@ class JaxOperator:
         options: SearchOptions,
         gradient: Callable[[], KernelGraph] | None = None,
     ) -> None:
-        self._target, self._options = target, options
+        self._graph, self._target, self._options = graph, target, options
         self._program = gradient or graph.backward
-        self.kernel = graph.superoptimize(target, **options)
+        with failures_at_line(graph):
+            self.kernel = graph.superoptimize(target, **options)
         self._call: Any = jax.custom_vjp(self._run)
         self._call.defvjp(self._forward, self._backward)
 
@@ -52,7 +54,8 @@ class JaxOperator:
 
     @cached_property
     def _gradient(self) -> CompiledKernel:
-        return self._program().superoptimize(self._target, **self._options)
+        with failures_at_line(self._graph, "its gradient"):
+            return self._program().superoptimize(self._target, **self._options)
 
 
 def listed(arrays: Any) -> list[Any]:

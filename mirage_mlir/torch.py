@@ -12,6 +12,7 @@ from itertools import count
 from math import prod
 from typing import Any, Unpack
 
+from mirage_mlir.api.failures import failures_at_line
 from mirage_mlir.api.graph import KernelGraph, SearchOptions
 from mirage_mlir.diagnostics import Diagnostic, UnsupportedOperation
 from mirage_mlir.runtime.artifact import TensorSpec
@@ -66,7 +67,8 @@ class RegisteredOperator:
     ) -> None:
         self._graph, self._target, self._options = graph, target, options
         self._no_gradient = no_gradient
-        self.kernel = graph.superoptimize(target, **options)
+        with failures_at_line(graph):
+            self.kernel = graph.superoptimize(target, **options)
         inputs, outputs = self.kernel.artifact.inputs, self.kernel.artifact.outputs
         # Two graphs may have one name.
         name = f"{graph.name}_{next(_numbers)}"
@@ -80,7 +82,8 @@ class RegisteredOperator:
 
     @cached_property
     def _backward_kernel(self) -> CompiledKernel:
-        return self._graph.backward().superoptimize(self._target, **self._options)
+        with failures_at_line(self._graph, "its gradient"):
+            return self._graph.backward().superoptimize(self._target, **self._options)
 
     def _run_backward(self, *tensors: Any) -> Any:
         return self._backward_kernel(*tensors)

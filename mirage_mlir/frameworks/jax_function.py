@@ -13,6 +13,7 @@ from xdsl.dialects.func import FuncOp
 
 from mirage_mlir.api.graph import KernelGraph, SearchOptions
 from mirage_mlir.bridge.stablehlo_text import printed
+from mirage_mlir.diagnostics import Diagnostic, PassFailure, Severity, UnsupportedOperation
 from mirage_mlir.driver.source import function_named, parse_program
 from mirage_mlir.frameworks.jax_rules import has_rules, pulled_back
 from mirage_mlir.jax import JaxOperator, listed
@@ -210,7 +211,14 @@ def _converted(
 ) -> FuncOp:
     """What JAX makes of `program` for GPUs, in the kernel dialect, as a function of that name."""
     lowered = jax.jit(program, keep_unused=True).trace(*like).lower(lowering_platforms=("cuda",))
-    module = parse_program(printed(lowered.compiler_ir("stablehlo"), name), name)
+    try:
+        module = parse_program(printed(lowered.compiler_ir("stablehlo"), name), name)
+    except PassFailure as error:
+        message = (
+            f"JAX makes a program of '{name}' that is not of StableHLO alone "
+            f"(random numbers and shardings belong outside): {error}"
+        )
+        raise UnsupportedOperation(Diagnostic(Severity.ERROR, message)) from error
     for op in module.walk():
         if isinstance(op.location, FileLineColLoc) and op.location.filename.data == name:
             # A line of the text that JAX printed says nobody anything.

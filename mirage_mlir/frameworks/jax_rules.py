@@ -24,8 +24,8 @@ def pulled_back(program: Callable[..., Any], inputs: int) -> Callable[..., Any]:
     """The gradient of `program` by JAX: it takes its inputs, then the gradient of each result."""
 
     def gradient(*values: Any) -> list[Any]:
-        _, back = jax.vjp(lambda *given: [*program(*given)], *values[:inputs])
-        return [*back([*values[inputs:]])]
+        results, back = jax.vjp(program, *values[:inputs])
+        return [*back(type(results)(values[inputs:]))]
 
     return gradient
 

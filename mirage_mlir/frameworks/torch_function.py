@@ -34,7 +34,7 @@ class TorchFrontend:
             structure,
             *(_key_of(leaf) for leaf in leaves),
             *((name, _key_of(each)) for name, each in self._program.state().items()),
-            *(module.training for module in self._program.modules()),
+            *((name, *_key_of(each)) for name, each in self._program.numbers().items()),
             *(_autocast(kind) for kind in ("cpu", "cuda")),
         )
 

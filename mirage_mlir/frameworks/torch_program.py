@@ -1,6 +1,6 @@
 """A call of a function of torch as a program of the kernel dialect, and how it is called."""
 
-from collections.abc import Sequence
+from collections.abc import Sequence, Set
 from dataclasses import dataclass
 from importlib import import_module
 from typing import Any
@@ -8,7 +8,7 @@ from typing import Any
 from mirage_mlir.api.graph import KernelGraph
 from mirage_mlir.diagnostics import UnsupportedOperation
 from mirage_mlir.frameworks.fx_graph import FxImporter, unsupported
-from mirage_mlir.frameworks.torch_trace import Trace, TracedFunction, trace
+from mirage_mlir.frameworks.torch_trace import Trace, TracedFunction, pytree, trace
 from mirage_mlir.runtime.element_types import ElementType
 
 torch: Any = import_module("torch")
@@ -165,10 +165,12 @@ class _CallImporter:
     def results(self, values: Sequence[Any]) -> list[ImportedResult]:
         """What the function returns: `values`, whose tensors are those of the trace."""
         nodes = iter(self._outputs())
+        *_, last, _ = self._exported.graph.nodes
         places: dict[Any, int] = {}
         found: list[ImportedResult] = []
         for value in values:
             if not isinstance(value, torch.Tensor):
+                _refuse_hidden(value, last)
                 found.append(ImportedResult(value=value))
                 continue
             node = next(nodes)
@@ -181,6 +183,18 @@ class _CallImporter:
                 self.graph.mark_output(self._importer.tensor(node, kind))
             found.append(ImportedResult(kernel=places[node], dtype=node.meta["val"].dtype))
         return found
+
+
+def _refuse_hidden(value: Any, last: Any) -> None:
+    """Refuse a result with tensors where `pytree` does not look: they are those of the trace."""
+    held: dict[str, Any] = getattr(value, "__dict__", {})
+    inside = list[Any](value if isinstance(value, Set) else held.values())
+    if any(isinstance(each, torch.Tensor) for each in pytree.tree_leaves(inside)):
+        message = (
+            f"a result is a {type(value).__qualname__} with tensors, which is no container that "
+            f"torch.utils._pytree knows: return a tuple, a list or a dict"
+        )
+        raise unsupported(last, message)
 
 
 def _unique(name: str, used: set[str]) -> str:

@@ -8,7 +8,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from functools import cache
 from importlib import import_module
-from typing import Any
+from typing import Any, cast
 
 from mirage_mlir.diagnostics import Diagnostic, Severity, UnsupportedOperation
 from mirage_mlir.frameworks.fx_call import HANDLERS
@@ -46,6 +46,15 @@ class TracedFunction(torch.nn.Module):
     def state(self) -> dict[str, Any]:
         """Parameters and buffers, as they are now."""
         return {**dict(self.named_parameters()), **dict(self.named_buffers())}
+
+    def numbers(self) -> dict[str, Any]:
+        """Numbers, strings and truth values that are attributes of modules, as they are now."""
+        found: dict[str, Any] = {}
+        for path, module in self.named_modules():
+            for name, value in cast(dict[str, Any], vars(module)).items():
+                if not name.startswith("_") and isinstance(value, bool | int | float | str):
+                    found[f"{path}.{name}".removeprefix(".")] = value
+        return found
 
 
 def _modules_of(function: Callable[..., Any]) -> list[Any]:
@@ -100,8 +109,10 @@ def trace(program: TracedFunction, leaves: Sequence[Any], structure: Any) -> Tra
         filled = [next(given) if isinstance(each, torch.Tensor) else each for each in leaves]
         args, kwargs = pytree.tree_unflatten(filled, structure)
         stopped[:] = [StoppedGradients(tensors)]
+        before = program.numbers()
         with _Lines(stopped[0]):
             returned[:] = pytree.tree_flatten(program.functions[0](*args, **kwargs))
+        _refuse_changes(before, program.numbers())
         return tuple(each for each in returned[0] if isinstance(each, torch.Tensor))
 
     # Each an object of its own: where two are one in this call, they may differ in the next one.
@@ -118,7 +129,8 @@ def trace(program: TracedFunction, leaves: Sequence[Any], structure: Any) -> Tra
         # It has the tensors of this call.
         program.call = None
     names = [*_argument_names(program.functions[0], leaves, structure)]
-    return Trace(exported, names, *returned, stopped[0].line)
+    values, made = returned
+    return Trace(exported, names, values, made, stopped[0].line)
 
 
 class _Lines(torch.overrides.TorchFunctionMode):
@@ -127,7 +139,7 @@ class _Lines(torch.overrides.TorchFunctionMode):
     last = ("-", 0, 0)
 
     def __init__(self, stopped: StoppedGradients) -> None:
-        super().__init__()
+        torch.overrides.TorchFunctionMode.__init__(self)
         self._stopped = stopped
 
     def __torch_function__(
@@ -138,6 +150,16 @@ class _Lines(torch.overrides.TorchFunctionMode):
             result = func(*args, **(kwargs or {}))
         self._stopped.follow(func, args, kwargs, result, _Lines.last)
         return result
+
+
+def _refuse_changes(before: Mapping[str, Any], after: Mapping[str, Any]) -> None:
+    for path, value in after.items():
+        if before.get(path) is not value and before.get(path) != value:
+            name = path.partition(".")[2]
+            raise _refusal(
+                f"attribute '{name}' is changed, which would be done once, while the program is "
+                f"made: change it outside, or use a tensor that is returned"
+            )
 
 
 def _refusal(message: str) -> UnsupportedOperation:

@@ -35,7 +35,7 @@ class Step:
     reduced: tuple[int, ...] = ()
     """The dimensions that a reduction sums over."""
     permutation: tuple[int, ...] | None = None
-    """Of a transpose: the operand's dimension for each of the result's; of rank 0, there are none."""
+    """Of a transpose: the operand's dimension for each of the result's, of which may be none."""
     offsets: tuple[int, ...] = ()
     """Of a slice, for each dimension."""
     strides: tuple[int, ...] = ()

@@ -180,6 +180,7 @@ class Roles:
         return [tuple(wanted)], _flat(summed)
 
     def _of_permutation(self, step: Step, role: _Role) -> _Role:
+        assert step.permutation is not None
         wanted: list[tuple[_Axis, ...]] = [() for _ in self._dims(step.operands[0])]
         for axes, dim in zip(role, step.permutation, strict=True):
             if dim >= 0:
