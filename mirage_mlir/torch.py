@@ -5,12 +5,12 @@ What is registered here is an operator of `torch.library`: autograd, `torch.comp
 `torch.export` see through it. Tensors in host memory are interpreted.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import cache, cached_property
 from importlib import import_module
 from itertools import count
 from math import prod
-from typing import Any, Unpack
+from typing import TYPE_CHECKING, Any, Unpack
 
 from mirage_mlir.api.failures import failures_at_line
 from mirage_mlir.api.graph import KernelGraph, SearchOptions
@@ -19,6 +19,9 @@ from mirage_mlir.runtime.artifact import TensorSpec
 from mirage_mlir.runtime.element_types import element_type_of
 from mirage_mlir.runtime.kernel import CompiledKernel
 from mirage_mlir.targets.target import DEFAULT_CHIPS, DEFAULT_TARGET
+
+if TYPE_CHECKING:
+    from mirage_mlir.frameworks.backend.report import Explanation
 
 torch: Any = import_module("torch")
 """Untyped: an optional dependency."""
@@ -122,6 +125,32 @@ def _define(name: str, schema: str, run: Callable[..., Any], results: Sequence[T
     made = torch.library.custom_op(f"{NAMESPACE}::{name}", run, mutates_args=(), schema=schema)
     made.register_fake(shapes_only)
     return made
+
+
+def explain(model: Any, *inputs: Any, options: Mapping[str, object] | None = None) -> "Explanation":
+    """
+    What `torch.compile(model, backend="mirage")` makes of a model, called with `inputs`.
+
+    The model is called once, without gradients. The result prints as a table: which parts kernels
+    take, which are left and why, with modelled times.
+
+    Args:
+        model: a module or a function.
+        inputs: of one call.
+        options: as for the backend.
+
+    Raises:
+        TypeError, ValueError: an option does not exist, or has another type or value.
+    """
+    # Above this layer.
+    from mirage_mlir.frameworks.backend.entry import Backend
+
+    backend = Backend(options)
+    torch._dynamo.reset()
+    with torch.no_grad():
+        torch.compile(model, backend=backend)(*inputs)
+    torch._dynamo.reset()
+    return backend.explanation
 
 
 # RMSNorm

@@ -13,7 +13,7 @@ from mirage_mlir.api.elementwise import ElementwiseOperators
 from mirage_mlir.api.options import checked
 from mirage_mlir.api.reductions import Reductions
 from mirage_mlir.api.tensor import Tensor
-from mirage_mlir.driver.kept import compiled
+from mirage_mlir.driver.kept import compiled, known
 from mirage_mlir.driver.options import Options
 from mirage_mlir.driver.source import text_of
 from mirage_mlir.driver.types import element_attribute
@@ -182,6 +182,13 @@ class KernelGraph(ElementwiseOperators, Reductions):
         chosen = options_of(target, options)
         return CompiledKernel(compiled(self.to_module(), self.name, chosen))
 
+    def kept(
+        self, target: str = DEFAULT_TARGET, **options: Unpack[SearchOptions]
+    ) -> CompiledKernel | None:
+        """What `superoptimize` found before, on this machine, with these arguments; or None."""
+        artifact = known(self.to_module(), self.name, options_of(target, options))
+        return None if artifact is None else CompiledKernel(artifact)
+
     def _tensor(self, value: SSAValue) -> Tensor:
         return Tensor(self, value)
 
@@ -201,6 +208,6 @@ def options_of(target: str, options: SearchOptions) -> Options:
         ValueError: an option is out of its range.
     """
     hints = {"target": str, **get_type_hints(SearchOptions)}
-    known = checked({"target": target, **options}, hints)
-    chips = known.pop("compile_for", DEFAULT_CHIPS)
-    return Options(**known, chips=chips)
+    given = checked({"target": target, **options}, hints)
+    chips = given.pop("compile_for", DEFAULT_CHIPS)
+    return Options(**given, chips=chips)

@@ -45,6 +45,12 @@ def compiled(module: ModuleOp, name: str, options: Options) -> Artifact:
         return made.artifact
 
 
+def known(module: ModuleOp, name: str, options: Options) -> Artifact | None:
+    """The artifact of a function where it was kept before; nothing is searched."""
+    folder = cache_folder() if options.cache else None
+    return None if folder is None else _known(Cache(folder), key_of(module, name, options))
+
+
 def key_of(module: ModuleOp, name: str, options: Options) -> Key:
     """What the artifact depends on."""
     asked = {name: value for name, value in asdict(options).items() if name not in SAME_RESULT}

@@ -1,7 +1,7 @@
 """A whole compile: search, verify, choose, lower for every chip, and make an artifact of it."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from xdsl.dialects import func
 from xdsl.dialects.builtin import ModuleOp
@@ -19,7 +19,7 @@ from mirage_mlir.driver.source import alone, function_named, text_of
 from mirage_mlir.equivalence import EquivalenceReport
 from mirage_mlir.interruption import deferred
 from mirage_mlir.progress import Progress
-from mirage_mlir.runtime.artifact import Artifact
+from mirage_mlir.runtime.artifact import MODELLED, Artifact, TargetCode
 from mirage_mlir.targets.target import target_named
 
 
@@ -155,6 +155,14 @@ def _reason(error: DiagnosticException) -> str:
     return " ".join([str(error), *getattr(error, "__notes__", ())])
 
 
+def _code(choice: Choice) -> TargetCode:
+    """The machine code of a choice, with the time that the model gives it, where it has one."""
+    code, modelled = choice.compiled.code, choice.offer.search.modelled
+    if modelled <= 0:
+        return code
+    return replace(code, resources={**code.resources, MODELLED: round(modelled * 1e12)})
+
+
 def _artifact(
     reference: func.FuncOp,
     choices: list[Choice],
@@ -166,7 +174,7 @@ def _artifact(
         name=first.name,
         inputs=first.inputs,
         outputs=first.outputs,
-        targets=tuple(choice.compiled.code for choice in choices),
+        targets=tuple(map(_code, choices)),
         program=text_of(alone(reference)),
         report=report,
         explanation=explanation_text(explanations),

@@ -185,6 +185,12 @@ def copy(call: FxCall, x: Any) -> Tensor:
     return call.mask(x) if call.is_mask(call.node) else call.tensor(x)
 
 
+@handles("prims.convert_element_type.default")
+def convert(call: FxCall, x: Any, dtype: Any) -> Tensor:
+    """`x` in the type of the result."""
+    return copy(call, x)
+
+
 @handles("copy.default")
 def assign(call: FxCall, into: Any, x: Any) -> Tensor:
     """`x` in place of what was in `into`."""

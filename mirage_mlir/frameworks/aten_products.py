@@ -79,7 +79,85 @@ def attention(
     if mask is not None:
         scores = _masked(call, scores, mask, heads)
     made = graph.matmul(graph.softmax(scores), v)
-    return graph.reshape(made, call.shape) if grouped else made
+    return graph.reshape(made, call.shape_of(query)) if grouped else made
+
+
+@handles("_scaled_dot_product_flash_attention.default")
+def flash_attention(
+    call: FxCall,
+    query: Any,
+    key: Any,
+    value: Any,
+    dropout: float = 0.0,
+    is_causal: bool = False,
+    return_debug_mask: bool = False,
+    *,
+    scale: float | None = None,
+) -> tuple[Tensor | None, ...]:
+    """Attention; of its results for a backward pass there is none."""
+    return _lowered_attention(call, query, key, value, None, dropout, is_causal, scale)
+
+
+@handles("_scaled_dot_product_flash_attention_for_cpu.default")
+def flash_attention_for_cpu(
+    call: FxCall,
+    query: Any,
+    key: Any,
+    value: Any,
+    dropout: float = 0.0,
+    is_causal: bool = False,
+    *,
+    attn_mask: Any = None,
+    scale: float | None = None,
+) -> tuple[Tensor | None, ...]:
+    """The same with a mask."""
+    return _lowered_attention(call, query, key, value, attn_mask, dropout, is_causal, scale)
+
+
+@handles(
+    "_scaled_dot_product_efficient_attention.default", "_scaled_dot_product_cudnn_attention.default"
+)
+def efficient_attention(
+    call: FxCall,
+    query: Any,
+    key: Any,
+    value: Any,
+    mask: Any,
+    compute_log_sumexp: bool,
+    dropout: float = 0.0,
+    is_causal: bool = False,
+    return_debug_mask: bool = False,
+    *,
+    scale: float | None = None,
+) -> tuple[Tensor | None, ...]:
+    """The same; whether sums of exponentials are wanted does not matter."""
+    return _lowered_attention(call, query, key, value, mask, dropout, is_causal, scale)
+
+
+def _lowered_attention(
+    call: FxCall,
+    query: Any,
+    key: Any,
+    value: Any,
+    mask: Any,
+    dropout: float,
+    is_causal: bool,
+    scale: float | None,
+) -> tuple[Tensor | None, ...]:
+    """
+    The first result of what torch chose for attention.
+
+    A row that a mask leaves nothing of is zeros there, and NaN here. One query sees itself, so
+    that masks of decoding are safe.
+    """
+    rows = call.shape_of(query)[-2]
+    if mask is not None and rows > 1:
+        raise ValueError("masks of several queries may leave nothing of a row")
+    grouped = call.shape_of(query)[-3] != call.shape_of(key)[-3]
+    made = attention(
+        call, query, key, value, mask, dropout, is_causal, scale=scale, enable_gqa=grouped
+    )
+    return made, *([None] * (len(call.node.meta["val"]) - 1))
 
 
 def _groups(call: FxCall, q: Tensor, heads: int) -> Tensor:

@@ -60,9 +60,13 @@ def unsupported(node: Any, message: str) -> UnsupportedOperation:
 
 
 def name_of(node: Any) -> str:
-    """Of a node's operator: `add.Tensor`, or `getitem`."""
+    """Of a node's operator: `add.Tensor`, `prims.convert_element_type.default`, or `getitem`."""
     target = node.target
-    return str(target).removeprefix("aten.") if hasattr(target, "overload") else target.__name__
+    if not isinstance(target, torch._ops.OpOverload):
+        return target.__name__
+    return target.name().replace("::", ".").removeprefix("aten.") + (
+        "" if target._schema.overload_name else ".default"
+    )
 
 
 class FxImporter:
@@ -82,7 +86,7 @@ class FxImporter:
         self._inputs: dict[Any, Tensor] = {}
 
     def add_input(self, node: Any, kind: ElementType, name: str, *, constant: bool) -> None:
-        """Make a placeholder an input of the program, of type `kind`."""
+        """Make what `node` stands for an input of the program, of type `kind`."""
         dims = [int(size) for size in node.meta["val"].shape]
         try:
             self._inputs[node] = self.graph.new_input(dims, kind, constant=constant, name=name)
@@ -139,8 +143,7 @@ class FxImporter:
         return self._bound(node) <= counts_to(kind)
 
     def _make(self, node: Any, kind: ElementType) -> Tensor:
-        if node.op == "placeholder":
-            given = self._inputs[node]
+        if (given := self._inputs.get(node)) is not None:
             return given if given.dtype is kind else self.graph.cast(given, kind)
         made = self._handled(node, kind)
         assert isinstance(made, Tensor)

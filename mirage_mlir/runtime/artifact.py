@@ -54,6 +54,9 @@ PROGRAM = "program.mlir"
 REPORT = "report.txt"
 EXPLANATION = "explanation.txt"
 
+MODELLED = "modelled_picoseconds"
+"""Among the resources of machine code: the time of all its launches in the cost model."""
+
 
 NOT_VERIFIED = "NOT VERIFIED"
 """The status of code that was returned without a proof; see `EquivalenceReport.fields`."""
@@ -128,7 +131,7 @@ class TargetCode:
     ugraph: str
     """Text of the uGraph that the kernels were lowered from."""
     resources: Mapping[str, int] = field(default_factory=dict[str, int])
-    """What the assembler reported: registers, spill bytes."""
+    """What the assembler reported: registers, spill bytes; and the modelled time."""
     tensor_maps: tuple[TensorMapArgument, ...] = ()
     """What the arguments `map:0`, `map:1` and so on of the kernels are."""
     packed: tuple[PackedInput, ...] = ()

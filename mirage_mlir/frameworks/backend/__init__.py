@@ -1,0 +1,1 @@
+"""`torch.compile(model, backend="mirage")`: kernels for the parts of a model where they pay."""

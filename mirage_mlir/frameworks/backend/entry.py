@@ -1,0 +1,143 @@
+"""
+The backend `mirage` of `torch.compile`: parts of a model by our kernels, the rest by inductor.
+
+Inductor's own front takes a model to ATen, forward and backward, and calls what is here with each
+graph. Parts of it become calls of registered operators; inductor compiles the graph around them,
+so that there is no Python of ours between pieces and CUDA graphs capture all.
+"""
+
+import os
+from collections.abc import Mapping, Sequence
+from importlib import import_module
+from typing import Any, TypedDict
+
+from mirage_mlir.api.graph import SearchOptions
+from mirage_mlir.api.options import checked
+from mirage_mlir.frameworks.backend.graphs import GraphCompiler
+from mirage_mlir.frameworks.backend.operators import PartProgram
+from mirage_mlir.frameworks.backend.report import Explanation, say
+from mirage_mlir.runtime.kernel import CompiledKernel
+from mirage_mlir.targets.target import target_named
+from mirage_mlir.torch import chip_of
+
+torch: Any = import_module("torch")
+"""Untyped: an optional dependency."""
+
+QUICK_SECONDS = 5.0
+"""Of search for a part with `effort="quick"`: half of the parts of a transformer end before."""
+
+EFFORTS = ("full", "quick", "none")
+
+RESTS = ("inductor", "eager")
+
+
+class BackendOptions(TypedDict, total=False):
+    """What `torch.compile(..., options={...})` takes."""
+
+    effort: str
+    """`full`, the default, searches each sort of part to the end; `quick` for some seconds, after
+    which the best so far is taken; `none` takes only kernels that were found before."""
+    pack: bool
+    """Let kernels read packed copies of parameters; no unless given."""
+    profile: bool
+    """Time the best candidates on this machine's GPU; no unless given."""
+    target: str
+    """The GPU to search for; that of the inputs unless given."""
+    rest: str
+    """What runs what is left: `inductor`, or `eager`, which needs no compiler for the host."""
+
+
+def mirage(
+    module: Any, inputs: Sequence[Any], *, options: Mapping[str, object] | None = None
+) -> Any:
+    """
+    Compile a graph of dynamo: what `torch.compile(model, backend="mirage")` calls.
+
+    Args:
+        module: the graph, which is taken over.
+        inputs: examples of what it takes.
+        options: see `BackendOptions`.
+
+    Raises:
+        TypeError, ValueError: an option does not exist, or has another type or value.
+    """
+    return Backend(options)(module, inputs)
+
+
+class Backend:
+    """The backend with its options; `explanation` is of all graphs that it compiled."""
+
+    def __init__(self, options: Mapping[str, object] | None = None) -> None:
+        self._options: BackendOptions = _checked(options or {})
+        self.explanation = Explanation()
+        self._compilers: dict[str, GraphCompiler] = {}
+
+    def __call__(self, module: Any, inputs: Sequence[Any]) -> Any:
+        """The compiled graph."""
+        compile_fx: Any = import_module("torch._inductor.compile_fx")
+        functorch: Any = import_module("torch._functorch.config")
+
+        def inner(graph: Any, examples: Sequence[Any], **kwargs: Any) -> Any:
+            self._rewrite(graph, examples)
+            if self._options.get("rest") == "eager":
+                return _boxed(graph)
+            return compile_fx.compile_fx_inner(graph, examples, **kwargs)
+
+        # What it keeps on disk has been through us, and would come back without our operators.
+        with functorch.patch(enable_autograd_cache=False):
+            return compile_fx.compile_fx(module, inputs, inner_compile=inner)
+
+    def _rewrite(self, graph: Any, examples: Sequence[Any]) -> None:
+        tensors = [each for each in examples if isinstance(each, torch.Tensor)]
+        if not tensors:
+            return
+        chip = chip_of(tensors[0].device)
+        name = self._options.get("target") or chip
+        if name not in self._compilers:
+            target = target_named(name)
+            self._compilers[name] = GraphCompiler(
+                lambda program: self._search(program, name), target, self.explanation
+            )
+        taken = self._compilers[name].rewrite(graph)
+        number = sum(node.op == "call_function" for node in graph.graph.nodes)
+        say(f"{taken} parts by kernels for {name}, {number} operators around them")
+
+    def _search(self, program: PartProgram, target: str) -> CompiledKernel | None:
+        effort = self._options.get("effort", "full")
+        options: SearchOptions = {
+            "compile_for": [target_named(target).chip],
+            "profile": self._options.get("profile", False),
+            "pack": self._options.get("pack", False),
+            "jobs": max(1, (os.cpu_count() or 1) // 2),
+            "quiet": True,
+        }
+        if effort == "none":
+            return program.graph.kept(target, **options)
+        if effort == "quick":
+            known = program.graph.kept(target, **options)
+            limited: SearchOptions = {**options, "time_limit": QUICK_SECONDS}
+            return known or program.graph.superoptimize(target, **limited)
+        return program.graph.superoptimize(target, **options)
+
+
+def _checked(options: Mapping[str, object]) -> BackendOptions:
+    hints = {"effort": str, "pack": bool, "profile": bool, "target": str, "rest": str}
+    found: Any = checked(options, hints)
+    for name, known in (("effort", EFFORTS), ("rest", RESTS)):
+        if found.get(name, known[0]) not in known:
+            raise ValueError(f"{name} is one of {', '.join(known)}, not {found[name]!r}")
+    if "target" in found:
+        target_named(found["target"]).require_lowering()
+    return found
+
+
+def _boxed(graph: Any) -> Any:
+    """A graph that runs as it is, called with a list."""
+
+    def run(arguments: list[Any]) -> Any:
+        given = list(arguments)
+        arguments.clear()
+        return graph.forward(*given)
+
+    run._boxed_call = True  # pyright: ignore[reportFunctionMemberAccess]
+    return run

@@ -1,0 +1,182 @@
+"""Which nodes of an ATen graph a program of the kernel dialect can have."""
+
+from collections.abc import Iterable
+from importlib import import_module
+from typing import Any
+
+from mirage_mlir.api.graph import KernelGraph
+from mirage_mlir.diagnostics import UnsupportedOperation
+from mirage_mlir.frameworks.fx_call import HANDLERS
+from mirage_mlir.frameworks.fx_graph import FxImporter, name_of
+from mirage_mlir.runtime.element_types import ElementType
+from mirage_mlir.torch import NAMESPACE
+
+torch: Any = import_module("torch")
+"""Untyped: an optional dependency."""
+
+VIEWS = {
+    *("view", "_unsafe_view", "reshape", "unsqueeze", "squeeze", "permute", "transpose", "t"),
+    *("expand", "alias", "detach", "slice", "select", "split_with_sizes", "unbind"),
+}
+"""Operators that move nothing where they are left to torch."""
+
+_HEAVY = {"mm", "bmm", "matmul", "addmm", "baddbmm", "linear", "mv", "dot", "addmv"}
+
+_REDUCTIONS = {
+    *("sum", "mean", "amax", "amin", "max", "min", "any", "all", "cumsum", "var", "std"),
+    *("var_mean", "linalg_vector_norm", "_softmax", "_log_softmax", "logsumexp"),
+    *("rms_norm", "layer_norm"),
+}
+
+
+def is_call(node: Any) -> bool:
+    """Whether a node applies an operator, and does not stand for an input or a result."""
+    return node.op == "call_function"
+
+
+def stem_of(node: Any) -> str:
+    """The name of a node's operator without the overload: `add`."""
+    return name_of(node).removeprefix("prims.").partition(".")[0]
+
+
+def is_ours(node: Any) -> bool:
+    """Whether a node is a part that kernels took, or a result of one."""
+    several = is_call(node) and stem_of(node) == "getitem"
+    maker = node.args[0] if several else node
+    return is_call(maker) and getattr(maker.target, "namespace", "") == NAMESPACE
+
+
+def is_view(node: Any) -> bool:
+    """Whether a node makes no numbers."""
+    if is_call(node) and stem_of(node) == "getitem":
+        return is_view(node.args[0])
+    return is_call(node) and stem_of(node) in VIEWS
+
+
+def is_product(node: Any) -> bool:
+    """Whether a node is a product of matrices, or attention."""
+    return is_call(node) and (stem_of(node) in _HEAVY or "scaled_dot_product" in name_of(node))
+
+
+def is_reduction(node: Any) -> bool:
+    """Whether a node combines elements along a dimension, and is no product."""
+    return is_call(node) and stem_of(node) in _REDUCTIONS
+
+
+def tensors_of(node: Any) -> list[Any]:
+    """Examples of a node's results; nothing where they are no tensors."""
+    value: Any = node.meta.get("val")
+    some: list[Any] = [*value] if isinstance(value, tuple | list) else [value]
+    return [each for each in some if isinstance(each, torch.Tensor)]
+
+
+def is_floating(node: Any) -> bool:
+    """Whether all that a node makes are tensors of floating-point numbers."""
+    found = tensors_of(node)
+    return bool(found) and all(each.dtype.is_floating_point for each in found)
+
+
+def has_fixed_shapes(nodes: Iterable[Any]) -> bool:
+    """Whether all sizes are numbers."""
+    for node in nodes:
+        value = node.meta.get("val")
+        if isinstance(value, torch.SymInt | torch.SymFloat | torch.SymBool):
+            return False
+        if any(isinstance(n, torch.SymInt) for each in tensors_of(node) for n in each.shape):
+            return False
+    return True
+
+
+class Support:
+    """
+    Why nodes cannot be in a program, by trying each alone; nodes that are alike are tried once.
+
+    A node is refused, too, where its user says so: `refuse`.
+    """
+
+    def __init__(self) -> None:
+        self._known: dict[object, str] = {}
+        self._refused: dict[Any, str] = {}
+
+    def refuse(self, node: Any, why: str) -> None:
+        """Leave `node` to torch."""
+        self._refused[node] = why
+
+    def refusal(self, node: Any) -> str:
+        """Why a program cannot have `node`; empty where it can."""
+        if node in self._refused:
+            return self._refused[node]
+        if not is_call(node):
+            return "is an input"
+        if name_of(node) not in HANDLERS:
+            return f"{stem_of(node)} is no operator of the kernel dialect"
+        if not tensors_of(node) or _is_on_no_gpu(node):
+            return f"{name_of(node)} gives what kernels do not"
+        if not is_floating(node):
+            return self._refusal_of_indices(node)
+        key = _signature(node)
+        if key not in self._known:
+            self._known[key] = self._tried(node)
+        return self._known[key]
+
+    def _refusal_of_indices(self, node: Any) -> str:
+        """Masks and integers: made from other tensors only where these are numbers or masks."""
+        for operand in node.all_input_nodes:
+            if not is_floating(operand) and not _is_mask(operand) and self.refusal(operand):
+                return "integers are no inputs of kernels"
+        return ""
+
+    def _tried(self, node: Any) -> str:
+        importer = FxImporter(KernelGraph("probe"))
+        try:
+            for number, operand in enumerate(_single_operands(node)):
+                kind = ElementType.F32 if _is_mask(operand) else importer.own_type(operand)
+                if kind is not None:
+                    importer.add_input(operand, kind, f"x{number}", constant=False)
+                elif why := self.refusal(operand):
+                    return f"{name_of(node)} reads integers: {why}"
+            importer.run(node)
+        except UnsupportedOperation as error:
+            return message_of(error)
+        return ""
+
+
+def message_of(error: UnsupportedOperation) -> str:
+    """What an error says, without the place, which a graph of ATen seldom knows."""
+    _, _, message = str(error).partition(": error: ")
+    return (message or str(error)).partition("; call it outside")[0].removeprefix("aten.")
+
+
+def _single_operands(node: Any) -> list[Any]:
+    """The operands of a node; of one that is a result of several, what that is made of."""
+    found: dict[Any, None] = {}
+    for operand in node.all_input_nodes:
+        several = isinstance(operand.meta["val"], tuple | list)
+        found |= dict.fromkeys(operand.all_input_nodes if several else [operand])
+    return list(found)
+
+
+def _is_mask(node: Any) -> bool:
+    found = tensors_of(node)
+    return len(found) == 1 and found[0].dtype == torch.bool
+
+
+def _is_on_no_gpu(node: Any) -> bool:
+    return any(each.device.type not in ("cuda", "cpu") for each in tensors_of(node))
+
+
+def _signature(node: Any) -> object:
+    """What the answer depends on."""
+
+    def shown(value: Any) -> object:
+        if isinstance(value, torch.fx.Node):
+            return tuple((tuple(each.shape), each.dtype) for each in tensors_of(value))
+        if isinstance(value, list | tuple):
+            return tuple(shown(each) for each in value)
+        return repr(value)
+
+    made = [(tuple(each.shape), each.dtype) for each in tensors_of(node)]
+    kwargs = tuple((name, shown(value)) for name, value in sorted(node.kwargs.items()))
+    # Integers are made of what is not in the arguments.
+    counts = any(not is_floating(each) and not _is_mask(each) for each in node.all_input_nodes)
+    return name_of(node), shown(node.args), kwargs, tuple(made), node if counts else None

@@ -1,0 +1,184 @@
+"""
+Parts of an ATen graph that may become kernels: connected, and without a way out and back in.
+
+Nodes that no program can have are walls. A node comes after as many walls as there are on the way
+to it; nodes behind the same number of walls that read each other are one part, and no way leads
+out of it and back. Large parts are cut where one value alone is read further on, by several
+operators, as the residual stream of a transformer is, or by a product, which reads it again and
+again: that value would be stored in any case, and parts of equal layers are equal then.
+"""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from mirage_mlir.frameworks.backend.nodes import (
+    Support,
+    is_call,
+    is_floating,
+    is_product,
+    is_reduction,
+    is_view,
+)
+from mirage_mlir.frameworks.fx_graph import name_of
+
+
+@dataclass(frozen=True)
+class Part:
+    """Nodes of a graph, in its order."""
+
+    nodes: tuple[Any, ...]
+
+    @property
+    def computing(self) -> list[Any]:
+        """Those that make numbers."""
+        nodes = [node for node in self.nodes if is_floating(node) and not is_view(node)]
+        return [node for node in nodes if name_of(node) != "getitem"]
+
+    @property
+    def results(self) -> list[Any]:
+        """Those that others read."""
+        inside = set(self.nodes)
+        return [node for node in self.nodes if any(user not in inside for user in node.users)]
+
+    def promises(self) -> str:
+        """Why kernels of ours are not tried; empty where they are."""
+        computing = self.computing
+        attends = any("scaled_dot_product" in name_of(node) for node in computing)
+        if len(computing) < 2 and not attends:
+            return "one operator alone"
+        if not any(is_product(node) or is_reduction(node) for node in computing):
+            return "elementwise operators alone"
+        return ""
+
+
+def parts_of(graph: Any, support: Support) -> list[Part]:
+    """The parts of `graph`, after `split_readers`."""
+    while True:
+        parts = [piece for component in _components(graph, support) for piece in _cut(component)]
+        trimmed = [Part(tuple(_without_views(part))) for part in parts]
+        if not _refuse_results(trimmed, support):
+            return [part for part in trimmed if part.nodes]
+
+
+def split_readers(graph: Any, support: Support) -> None:
+    """
+    Copy what costs nothing for each of its readers, so that it is in the part of each.
+
+    These are masks and indices that are made of nothing, and views of what no part makes, such as
+    the transpose of a weight.
+    """
+    free = _free(graph, support)
+    for node in reversed(list(graph.nodes)):
+        if node in free:
+            for user in list[Any](node.users)[1:]:
+                with graph.inserting_before(user):
+                    user.replace_input_with(node, graph.node_copy(node))
+
+
+def _free(graph: Any, support: Support) -> set[Any]:
+    free = set[Any]()
+    for node in graph.nodes:
+        if not is_call(node) or support.refusal(node) or isinstance(node.meta["val"], list | tuple):
+            continue
+        operands = node.all_input_nodes
+        if is_floating(node) and is_view(node):
+            if all(each in free or support.refusal(each) for each in operands):
+                free.add(node)
+        elif not is_floating(node) and all(each in free for each in operands):
+            free.add(node)
+    return free
+
+
+def _components(graph: Any, support: Support) -> list[list[Any]]:
+    """Supported nodes behind the same walls that read each other, each list in order."""
+    taken = [node for node in graph.nodes if is_call(node) and not support.refusal(node)]
+    walls = _walls(graph, set(taken), _free(graph, support))
+    owner = {node: node for node in taken}
+
+    def find(node: Any) -> Any:
+        while owner[node] is not node:
+            owner[node] = owner[owner[node]]
+            node = owner[node]
+        return node
+
+    for node in taken:
+        for operand in node.all_input_nodes:
+            if operand in owner and walls[operand] == walls[node]:
+                owner[find(node)] = find(operand)
+    found: dict[Any, list[Any]] = {}
+    for node in taken:
+        found.setdefault(find(node), []).append(node)
+    return list(found.values())
+
+
+def _walls(graph: Any, taken: set[Any], free: set[Any]) -> dict[Any, int]:
+    """How many walls, nodes that are not taken after some that are, stand before each node."""
+    walls: dict[Any, int] = {}
+    for node in graph.nodes:
+        before = [
+            walls[operand] + (operand in taken and node not in taken)
+            for operand in node.all_input_nodes
+        ]
+        walls[node] = max(before, default=0)
+    # What costs nothing is where it is read.
+    for node in reversed(list(graph.nodes)):
+        if node in free:
+            walls[node] = min((walls[user] for user in node.users), default=0)
+    return walls
+
+
+def _cut(nodes: Sequence[Any]) -> Iterable[Part]:
+    """A component cut where one value is read further on, more than once; products in each."""
+    last = {node: number for number, node in enumerate(nodes)}
+    place = dict(last)
+    for node in nodes:
+        for operand in node.all_input_nodes:
+            if operand in last:
+                last[operand] = max(last[operand], place[node])
+    start, products, live = 0, 0, set[Any]()
+    for number, node in enumerate(nodes):
+        products += is_product(node)
+        live = {each for each in (*live, node) if last[each] > number}
+        ends = number + 1 == len(nodes)
+        apart = products > 0 and len(live) == 1 and all(map(_is_crossing, live))
+        if ends or (apart and any(map(is_product, nodes[number + 1 :]))):
+            yield Part(tuple(nodes[start : number + 1]))
+            start, products, live = number + 1, 0, set[Any]()
+
+
+def _is_crossing(node: Any) -> bool:
+    """Whether a value would be stored in any case: several read it, or a product all of it."""
+    readers = _readers(node)
+    return _may_be_stored(node) and (len(readers) > 1 or any(map(is_product, readers)))
+
+
+def _readers(node: Any) -> list[Any]:
+    """What computes with a value: behind views, which are free."""
+    found = list[Any]()
+    for user in node.users:
+        found += _readers(user) if is_view(user) else [user]
+    return found
+
+
+def _may_be_stored(node: Any) -> bool:
+    return is_floating(node) and not isinstance(node.meta["val"], tuple | list)
+
+
+def _without_views(part: Part) -> list[Any]:
+    """The nodes of a part without views that it does not read itself."""
+    kept = list(part.nodes)
+    inside = set(kept)
+    for node in reversed(part.nodes):
+        several = isinstance(node.meta["val"], tuple | list)
+        if (is_view(node) or several) and not any(user in inside for user in node.users):
+            inside.discard(node)
+    return [node for node in kept if node in inside]
+
+
+def _refuse_results(parts: Iterable[Part], support: Support) -> bool:
+    """Refuse what parts cannot give to others: masks, indices, several results in one."""
+    found = [node for part in parts for node in part.results if not _may_be_stored(node)]
+    for node in found:
+        support.refuse(node, "masks and indices are no results of kernels")
+    return bool(found)

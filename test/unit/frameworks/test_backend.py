@@ -1,0 +1,248 @@
+"""`torch.compile(model, backend="mirage")` against torch itself; kernels are interpreted."""
+
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from optional_packages import package
+
+
+torch: Any = package("torch")
+
+from mirage_mlir.frameworks.backend import entry, graphs, operators  # noqa: E402
+from mirage_mlir.frameworks.backend.entry import Backend  # noqa: E402
+
+pytestmark = [
+    pytest.mark.usefixtures("shared_cache"),
+    # torch, of itself, while inductor is imported.
+    pytest.mark.filterwarnings("ignore::DeprecationWarning"),
+]
+
+F = torch.nn.functional
+
+
+@pytest.fixture(autouse=True)
+def fresh() -> Iterator[None]:
+    torch._dynamo.reset()
+    torch.manual_seed(0)
+    yield
+    torch._dynamo.reset()
+
+
+@pytest.fixture
+def all_taken(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Every part is taken, with what is found at once: each operator alone, say."""
+    monkeypatch.setattr(entry, "QUICK_SECONDS", 0.01)
+    monkeypatch.setattr(graphs, "LEAST_GAIN", -1e6)
+
+
+OPTIONS = {"rest": "eager", "effort": "quick"}
+
+
+def compiled(model: Any, **options: Any) -> tuple[Any, Backend]:
+    backend = Backend({**OPTIONS, **options})
+    return torch.compile(model, backend=backend, dynamic=False), backend
+
+
+def close(found: Any, wanted: Any, tolerance: float = 1e-4) -> bool:
+    return bool(torch.dist(found, wanted) <= tolerance * (1 + wanted.norm()))
+
+
+class Norm(torch.nn.Module):
+    def __init__(self, size: int) -> None:
+        super().__init__()
+        self.weight = torch.nn.Parameter(torch.rand(size))
+
+    def forward(self, x: Any) -> Any:
+        return self.weight * (x * torch.rsqrt(x.pow(2).mean(-1, keepdim=True) + 1e-6))
+
+
+def normed_linear() -> Any:
+    return torch.nn.Sequential(Norm(32), torch.nn.Linear(32, 16, bias=False))
+
+
+def test_by_name_with_inductor() -> None:
+    """As a user calls it: a search to the end, and inductor for the rest."""
+    model, x = normed_linear(), torch.randn(4, 32)
+    with torch.no_grad():
+        found = torch.compile(model, backend="mirage", options={"target": "A100"})(x)
+        assert close(found, model(x))
+
+
+def test_explain(monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]) -> None:
+    from mirage_mlir.torch import explain
+
+    monkeypatch.setenv("MIRAGE_LOG", "1")
+    model = torch.nn.Sequential(normed_linear(), torch.nn.Tanh())
+    found = explain(model, torch.randn(4, 32), options={"rest": "eager"})
+    assert found.taken == 1
+    table = str(found)
+    assert "taken   1x" in table
+    assert "pow mean add rsqrt mul mul mm tanh: 0." in table
+    assert "1 parts by kernels for sm_90a" in capfd.readouterr().err
+
+
+@pytest.mark.usefixtures("all_taken")
+def test_equal_layers_are_searched_once() -> None:
+    class Block(torch.nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.norm, self.up, self.down = (
+                Norm(16),
+                torch.nn.Linear(16, 32),
+                torch.nn.Linear(32, 16),
+            )
+
+        def forward(self, x: Any) -> Any:
+            return x + self.down(F.silu(self.up(self.norm(x))))
+
+    model, x = torch.nn.Sequential(*(Block() for _ in range(4))), torch.randn(4, 16)
+    with torch.no_grad():
+        call, backend = compiled(model)
+        assert close(call(x), model(x))
+    parts = backend.explanation.parts
+    assert [(part.taken, part.count) for part in parts] == [(True, 4), (True, 4)]
+
+
+@pytest.mark.usefixtures("all_taken")
+def test_gradients() -> None:
+    model, x = normed_linear(), torch.randn(4, 32, requires_grad=True)
+    call, backend = compiled(model)
+    tensors = [x, *model.parameters()]
+    direction = torch.randn(4, 16)
+    found = torch.autograd.grad((call(x) * direction).sum(), tensors)
+    wanted = torch.autograd.grad((model(x) * direction).sum(), tensors)
+    assert all(map(close, found, wanted))
+    assert backend.explanation.taken >= 2
+
+
+def test_other_shapes_compile_again_and_dynamic_ones_are_left() -> None:
+    model = normed_linear()
+    backend = Backend({"rest": "eager", "effort": "none"})
+    call = torch.compile(model, backend=backend, dynamic=True)
+    with torch.no_grad():
+        for rows in (3, 5):
+            x = torch.randn(rows, 32)
+            assert close(call(x), model(x))
+    assert backend.explanation.outside == {"its shapes are not fixed": 1}
+
+
+@pytest.mark.usefixtures("all_taken")
+def test_a_part_that_fails_is_run_by_torch(monkeypatch: pytest.MonkeyPatch) -> None:
+    def fails(self: Any, tensors: Any) -> Any:
+        raise MemoryError("no room")
+
+    model, x = torch.nn.Sequential(Norm(32), torch.nn.Linear(32, 8)), torch.randn(4, 32)
+    monkeypatch.setattr(operators.PartOperator, "_by_kernels", fails)
+    call, _ = compiled(model)
+    with torch.no_grad(), pytest.warns(RuntimeWarning, match="MemoryError: no room") as caught:
+        for _ in range(3):
+            assert close(call(x), model(x))
+    assert len([each for each in caught if "no room" in str(each.message)]) == 1
+
+
+def test_nothing_is_searched_without_effort() -> None:
+    backend = Backend({"rest": "eager", "effort": "none"})
+    model = torch.nn.Sequential(Norm(24), torch.nn.Linear(24, 8, bias=False))
+    with torch.no_grad():
+        torch.compile(model, backend=backend)(torch.randn(4, 24))
+    (part,) = backend.explanation.parts
+    assert part.why == "no kernels are known, and none were searched"
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"effort": "much"}, "effort is one of full, quick, none, not 'much'"),
+        ({"rest": "tvm"}, "rest is one of inductor, eager, not 'tvm'"),
+        ({"target": "V100"}, "unknown target 'V100'"),
+        ({"efort": "full"}, "unknown option 'efort'; did you mean 'effort'"),
+        ({"pack": 1}, "pack is"),
+    ],
+)
+def test_wrong_options(options: dict[str, object], message: str) -> None:
+    with pytest.raises((TypeError, ValueError), match=message):
+        Backend(options)
+
+
+def _odd_models() -> dict[str, tuple[Any, tuple[Any, ...]]]:
+    class TwoResults(torch.nn.Module):
+        def forward(self, x: Any, w: Any) -> Any:
+            y = F.softmax(x @ w, -1)
+            return {"y": y, "again": y, "view": y.transpose(0, 1), "x": x, "number": 3}
+
+    class InPlace(torch.nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.register_buffer("count", torch.zeros(3))
+
+        def forward(self, x: Any, w: Any) -> Any:
+            y = x @ w
+            y += 1
+            y[0] *= 2
+            self.count.add_(1)
+            x.mul_(0.5)
+            return F.relu(y).sum(-1), self.count * 2
+
+    class Masked(torch.nn.Module):
+        def forward(self, x: Any, lengths: Any) -> Any:
+            seen = torch.arange(6)[None, :] < lengths[:, None]
+            causal = torch.tril(torch.ones(6, 6, dtype=torch.bool))
+            scores = (x @ x.transpose(-1, -2)).masked_fill(~causal, float("-inf"))
+            return F.softmax(scores, -1) @ x * seen[..., None], scores.argmax(-1)
+
+    class Convolution(torch.nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.convolution = torch.nn.Conv1d(4, 4, 3, padding=1)
+            self.norm, self.linear = torch.nn.BatchNorm1d(4), torch.nn.Linear(6, 3)
+
+        def forward(self, x: Any) -> Any:
+            return F.gelu(self.linear(self.norm(self.convolution(x)))).mean(1)
+
+    class Doubles(torch.nn.Module):
+        def forward(self, x: Any, w: Any) -> Any:
+            return F.softmax(x.double() @ w.double(), -1), (x.half() @ w.half()).sum()
+
+    x, w = torch.randn(4, 8), torch.randn(8, 5)
+    return {
+        "two results": (TwoResults(), (x, w)),
+        "in place": (InPlace(), (torch.randn(4, 8), torch.randn(8, 3))),
+        "masked": (Masked(), (torch.randn(2, 6, 4), torch.tensor([6, 3]))),
+        "convolution": (Convolution().eval(), (torch.randn(2, 4, 6),)),
+        "doubles": (Doubles(), (x, w)),
+        "embedding": (
+            torch.nn.Sequential(
+                torch.nn.Embedding(7, 8), torch.nn.LayerNorm(8), torch.nn.Linear(8, 4)
+            ),
+            (torch.tensor([[1, 2], [6, 0]]),),
+        ),
+        "strided": (normed_linear(), (torch.randn(32, 4).t(),)),
+        "dropout": (
+            torch.nn.Sequential(normed_linear(), torch.nn.Dropout(0.0)),
+            (torch.randn(4, 32),),
+        ),
+    }
+
+
+@pytest.mark.usefixtures("all_taken")
+@pytest.mark.parametrize("name", _odd_models())
+def test_odd_models(name: str) -> None:
+    """What is returned, and what is changed, as by torch."""
+    import copy
+
+    model, inputs = _odd_models()[name]
+    other = copy.deepcopy(model)
+    given, same = ([each.clone() for each in inputs] for _ in range(2))
+    call, _ = compiled(model)
+    with torch.no_grad():
+        found, wanted = call(*given), other(*same)
+    leaves = torch.utils._pytree.tree_leaves
+    for one, two in zip(leaves((found, given)), leaves((wanted, same)), strict=True):
+        if isinstance(one, torch.Tensor):
+            assert (one.shape, one.dtype, one.stride()) == (two.shape, two.dtype, two.stride())
+            assert close(one.double(), two.double(), 2e-3 if one.dtype == torch.half else 1e-4)
+        else:
+            assert one == two
+    for one, two in zip(model.buffers(), other.buffers(), strict=True):
+        assert close(one.double(), two.double())
