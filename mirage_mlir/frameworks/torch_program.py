@@ -1,9 +1,9 @@
 """A call of a function of torch as a program of the kernel dialect, and how it is called."""
 
-from collections.abc import Sequence, Set
+from collections.abc import Sequence
 from dataclasses import dataclass
 from importlib import import_module
-from typing import Any
+from typing import Any, cast
 
 from mirage_mlir.api.graph import KernelGraph
 from mirage_mlir.diagnostics import UnsupportedOperation
@@ -187,11 +187,13 @@ class _CallImporter:
 
 def _refuse_hidden(value: Any, last: Any) -> None:
     """Refuse a result with tensors where `pytree` does not look: they are those of the trace."""
-    held: dict[str, Any] = getattr(value, "__dict__", {})
-    inside = list[Any](value if isinstance(value, Set) else held.values())
+    kind: str = value.__class__.__qualname__
+    inside: Any = getattr(value, "__dict__", {})
+    if isinstance(value, set | frozenset):
+        inside = [*cast(Any, value)]
     if any(isinstance(each, torch.Tensor) for each in pytree.tree_leaves(inside)):
         message = (
-            f"a result is a {type(value).__qualname__} with tensors, which is no container that "
+            f"a result is a {kind} with tensors, which is no container that "
             f"torch.utils._pytree knows: return a tuple, a list or a dict"
         )
         raise unsupported(last, message)
