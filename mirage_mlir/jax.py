@@ -4,10 +4,12 @@ Kernels as functions of JAX, with gradients: `operator(graph)`.
 They work under `jax.jit` and `jax.grad`. Arrays in host memory are interpreted.
 """
 
+from collections.abc import Callable
 from functools import cached_property
 from importlib import import_module
 from typing import Any, Unpack
 
+from mirage_mlir.api.failures import failures_at_line
 from mirage_mlir.api.graph import KernelGraph, SearchOptions
 from mirage_mlir.runtime.kernel import CompiledKernel
 from mirage_mlir.targets.target import DEFAULT_TARGET
@@ -17,11 +19,23 @@ jax: Any = import_module("jax")
 
 
 class JaxOperator:
-    """A program as a function on JAX's arrays, which `jax.jit` and `jax.grad` see through."""
+    """
+    A program as a function on JAX's arrays, which `jax.jit` and `jax.grad` see through.
 
-    def __init__(self, graph: KernelGraph, target: str, options: SearchOptions) -> None:
+    `gradient` makes the program of its gradients, where it is not that of `graph.backward()`.
+    """
+
+    def __init__(
+        self,
+        graph: KernelGraph,
+        target: str,
+        options: SearchOptions,
+        gradient: Callable[[], KernelGraph] | None = None,
+    ) -> None:
         self._graph, self._target, self._options = graph, target, options
-        self.kernel = graph.superoptimize(target, **options)
+        self._program = gradient or graph.backward
+        with failures_at_line(graph):
+            self.kernel = graph.superoptimize(target, **options)
         self._call: Any = jax.custom_vjp(self._run)
         self._call.defvjp(self._forward, self._backward)
 
@@ -40,7 +54,8 @@ class JaxOperator:
 
     @cached_property
     def _gradient(self) -> CompiledKernel:
-        return self._graph.backward().superoptimize(self._target, **self._options)
+        with failures_at_line(self._graph, "its gradient"):
+            return self._program().superoptimize(self._target, **self._options)
 
 
 def listed(arrays: Any) -> list[Any]:

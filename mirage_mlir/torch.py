@@ -12,7 +12,9 @@ from itertools import count
 from math import prod
 from typing import TYPE_CHECKING, Any, Unpack
 
+from mirage_mlir.api.failures import failures_at_line
 from mirage_mlir.api.graph import KernelGraph, SearchOptions
+from mirage_mlir.diagnostics import Diagnostic, UnsupportedOperation
 from mirage_mlir.runtime.artifact import TensorSpec
 from mirage_mlir.runtime.element_types import element_type_of
 from mirage_mlir.runtime.kernel import CompiledKernel
@@ -55,12 +57,21 @@ class RegisteredOperator:
     """
     An operator, and the one of its gradients; `operator` says of what.
 
-    `call` is the function on tensors, `kernel` what it runs.
+    `call` is the function on tensors, `kernel` what it runs. Where there is a `no_gradient`, a
+    backward pass raises that.
     """
 
-    def __init__(self, graph: KernelGraph, target: str, options: SearchOptions) -> None:
+    def __init__(
+        self,
+        graph: KernelGraph,
+        target: str,
+        options: SearchOptions,
+        no_gradient: Diagnostic | None = None,
+    ) -> None:
         self._graph, self._target, self._options = graph, target, options
-        self.kernel = graph.superoptimize(target, **options)
+        self._no_gradient = no_gradient
+        with failures_at_line(graph):
+            self.kernel = graph.superoptimize(target, **options)
         inputs, outputs = self.kernel.artifact.inputs, self.kernel.artifact.outputs
         # Two graphs may have one name.
         name = f"{graph.name}_{next(_numbers)}"
@@ -74,12 +85,15 @@ class RegisteredOperator:
 
     @cached_property
     def _backward_kernel(self) -> CompiledKernel:
-        return self._graph.backward().superoptimize(self._target, **self._options)
+        with failures_at_line(self._graph, "its gradient"):
+            return self._graph.backward().superoptimize(self._target, **self._options)
 
     def _run_backward(self, *tensors: Any) -> Any:
         return self._backward_kernel(*tensors)
 
     def _backward(self, ctx: Any, *gradients: Any) -> Any:
+        if self._no_gradient is not None:
+            raise UnsupportedOperation(self._no_gradient)
         given = [
             torch.zeros_like(like) if gradient is None else gradient.contiguous()
             for gradient, like in zip(gradients, ctx.results, strict=True)

@@ -1,6 +1,6 @@
 """Elementwise operators of ATen."""
 
-from math import log
+from math import isfinite, log
 from typing import Any
 
 from mirage_mlir.api.tensor import Tensor
@@ -82,6 +82,10 @@ def clamp(call: FxCall, x: Any, min: Any = None, max: Any = None) -> Tensor:
     limits = [each for each in (min, max) if each is not None]
     kind = call.widest(x, *limits, numbers=True)
     made = call.tensor(x, kind)
+    numbers = all(is_number(each) and isfinite(each) for each in limits)
+    if len(limits) == 2 and numbers and min <= max:
+        # One operator: its gradient is 1 at both limits, as torch has it.
+        return call.graph.clamp(made, min, max)
     if min is not None:
         made = call.graph.max(made, call.value(min, kind))
     return made if max is None else call.graph.min(made, call.value(max, kind))

@@ -118,7 +118,11 @@ class FxImporter:
 
     def own_type(self, node: Any) -> ElementType | None:
         """The type of a tensor of floating-point numbers; None for masks and integers."""
-        dtype = _example(node).dtype
+        example = _example(node)
+        if not isinstance(example, torch.Tensor):
+            message = "is a number that a tensor has, which a program does not know: use the tensor"
+            raise unsupported(node, f"{node.target} {message}")
+        dtype = example.dtype
         if not dtype.is_floating_point and not dtype.is_complex:
             return None
         try:

@@ -13,7 +13,9 @@ from xdsl.dialects.func import FuncOp
 
 from mirage_mlir.api.graph import KernelGraph, SearchOptions
 from mirage_mlir.bridge.stablehlo_text import printed
+from mirage_mlir.diagnostics import Diagnostic, PassFailure, Severity, UnsupportedOperation
 from mirage_mlir.driver.source import function_named, parse_program
+from mirage_mlir.frameworks.jax_rules import has_rules, pulled_back
 from mirage_mlir.jax import JaxOperator, listed
 from mirage_mlir.passes.convert_stablehlo_to_kernel import ConvertStablehloToKernelPass
 from mirage_mlir.runtime.kernel import CompiledKernel
@@ -88,16 +90,28 @@ class JaxFrontend:
         names += [f"captured{number}" for number in range(len(traced.consts))]
         function = _converted(program, like, self._name, names)
         graph = KernelGraph.of(function, range(len(arrays), len(like)))
-        operator = self._compiled(graph, arrays)
+
+        def gradient() -> KernelGraph:
+            if not has_rules(traced.jaxpr):
+                return graph.backward()
+            made = jax.eval_shape(program, *like)
+            seeds = [f"gradient{number}" for number in range(len(made))]
+            back = pulled_back(program, len(like))
+            name = f"{self._name}_backward"
+            return KernelGraph.of(_converted(back, [*like, *made], name, [*names, *seeds]), ())
+
+        operator = self._compiled(graph, arrays, gradient)
         return JaxCall(graph, operator, [*map(_stored, traced.consts)], results[-1])
 
-    def _compiled(self, graph: KernelGraph, arrays: Sequence[Any]) -> JaxOperator:
+    def _compiled(
+        self, graph: KernelGraph, arrays: Sequence[Any], gradient: Callable[[], KernelGraph]
+    ) -> JaxOperator:
         """For the GPU that the first array is on, where the options name none."""
         chip = _chip_of(arrays[0]) if arrays else None
         if chip is None:
-            return JaxOperator(graph, self._target or DEFAULT_TARGET, self._options)
+            return JaxOperator(graph, self._target or DEFAULT_TARGET, self._options, gradient)
         options: SearchOptions = {"compile_for": [chip], **self._options}
-        return JaxOperator(graph, self._target or chip, options)
+        return JaxOperator(graph, self._target or chip, options, gradient)
 
     def _names(self, args: Sequence[Any], kwargs: Mapping[str, Any]) -> list[str]:
         """What messages call the arrays among the arguments: `params_w` for `params["w"]`."""
@@ -197,14 +211,23 @@ def _converted(
 ) -> FuncOp:
     """What JAX makes of `program` for GPUs, in the kernel dialect, as a function of that name."""
     lowered = jax.jit(program, keep_unused=True).trace(*like).lower(lowering_platforms=("cuda",))
-    module = parse_program(printed(lowered.compiler_ir("stablehlo"), name), name)
+    try:
+        module = parse_program(printed(lowered.compiler_ir("stablehlo"), name), name)
+    except PassFailure as error:
+        message = (
+            f"JAX makes a program of '{name}' that is not of StableHLO alone "
+            f"(random numbers and shardings belong outside): {error}"
+        )
+        raise UnsupportedOperation(Diagnostic(Severity.ERROR, message)) from error
     for op in module.walk():
         if isinstance(op.location, FileLineColLoc) and op.location.filename.data == name:
             # A line of the text that JAX printed says nobody anything.
             op.location = UNKNOWN_LOC
     entry = function_named(module, ENTRY)
-    entry.sym_name = StringAttr(name)
     for argument, each in zip(entry.body.block.args, names, strict=True):
         argument.name_hint = each
     ConvertStablehloToKernelPass().apply(Context(), module)
-    return function_named(module, name)
+    # Not before: a function that it calls may have that name.
+    converted = function_named(module, ENTRY)
+    converted.sym_name = StringAttr(name)
+    return converted

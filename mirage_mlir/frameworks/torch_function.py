@@ -34,7 +34,7 @@ class TorchFrontend:
             structure,
             *(_key_of(leaf) for leaf in leaves),
             *((name, _key_of(each)) for name, each in self._program.state().items()),
-            *(module.training for module in self._program.modules()),
+            *((name, *_key_of(each)) for name, each in self._program.numbers().items()),
             *(_autocast(kind) for kind in ("cpu", "cuda")),
         )
 
@@ -82,7 +82,8 @@ class TorchCall:
         self, program: TracedFunction, call: ImportedCall, target: str, options: SearchOptions
     ) -> None:
         self._program, self._call = program, call
-        self._operator = RegisteredOperator(call.graph, target, options)
+        refusal = None if call.stopped is None else _no_gradient(*call.stopped)
+        self._operator = RegisteredOperator(call.graph, target, options, refusal)
 
     @property
     def graph(self) -> KernelGraph:
@@ -112,6 +113,14 @@ class TorchCall:
             return result.value
         found = made[result.kernel]
         return found if found.dtype is result.dtype else found.to(result.dtype)
+
+
+def _no_gradient(file: str, line: int, column: int) -> Diagnostic:
+    message = (
+        "a gradient is asked for, and what is computed here lets none through (detach, no_grad or "
+        "torch.autograd.Function), which a kernel's gradient does not do: compute it outside"
+    )
+    return Diagnostic(Severity.ERROR, message, file, line, column)
 
 
 def _dense(tensor: Any, dtype: Any) -> Any:

@@ -3,12 +3,12 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from importlib import import_module
-from typing import Any
+from typing import Any, cast
 
 from mirage_mlir.api.graph import KernelGraph
 from mirage_mlir.diagnostics import UnsupportedOperation
 from mirage_mlir.frameworks.fx_graph import FxImporter, unsupported
-from mirage_mlir.frameworks.torch_trace import Trace, TracedFunction, trace
+from mirage_mlir.frameworks.torch_trace import Trace, TracedFunction, pytree, trace
 from mirage_mlir.runtime.element_types import ElementType
 
 torch: Any = import_module("torch")
@@ -53,12 +53,14 @@ class ImportedCall:
         inputs: what its inputs are, each with the type that masks are converted to, or None.
         results: the leaves of what the function returns.
         structure: of what it returns.
+        stopped: the line of the first operator that lets no gradient through, or None.
     """
 
     graph: KernelGraph
     inputs: list[tuple[Source, Any]]
     results: list[ImportedResult]
     structure: Any
+    stopped: tuple[str, int, int] | None
 
 
 def import_call(
@@ -79,7 +81,7 @@ def import_call(
     traced = trace(program, leaves, structure)
     importer = _CallImporter(traced, KernelGraph(name))
     results = importer.results(traced.values)
-    return ImportedCall(importer.graph, importer.inputs, results, traced.structure)
+    return ImportedCall(importer.graph, importer.inputs, results, traced.structure, traced.stopped)
 
 
 class _CallImporter:
@@ -163,10 +165,12 @@ class _CallImporter:
     def results(self, values: Sequence[Any]) -> list[ImportedResult]:
         """What the function returns: `values`, whose tensors are those of the trace."""
         nodes = iter(self._outputs())
+        *_, last, _ = self._exported.graph.nodes
         places: dict[Any, int] = {}
         found: list[ImportedResult] = []
         for value in values:
             if not isinstance(value, torch.Tensor):
+                _refuse_hidden(value, last)
                 found.append(ImportedResult(value=value))
                 continue
             node = next(nodes)
@@ -179,6 +183,20 @@ class _CallImporter:
                 self.graph.mark_output(self._importer.tensor(node, kind))
             found.append(ImportedResult(kernel=places[node], dtype=node.meta["val"].dtype))
         return found
+
+
+def _refuse_hidden(value: Any, last: Any) -> None:
+    """Refuse a result with tensors where `pytree` does not look: they are those of the trace."""
+    kind: str = value.__class__.__qualname__
+    inside: Any = getattr(value, "__dict__", {})
+    if isinstance(value, set | frozenset):
+        inside = [*cast(Any, value)]
+    if any(isinstance(each, torch.Tensor) for each in pytree.tree_leaves(inside)):
+        message = (
+            f"a result is a {kind} with tensors, which is no container that "
+            f"torch.utils._pytree knows: return a tuple, a list or a dict"
+        )
+        raise unsupported(last, message)
 
 
 def _unique(name: str, used: set[str]) -> str:

@@ -8,10 +8,11 @@ from contextlib import suppress
 from dataclasses import dataclass
 from functools import cache
 from importlib import import_module
-from typing import Any
+from typing import Any, cast
 
 from mirage_mlir.diagnostics import Diagnostic, Severity, UnsupportedOperation
 from mirage_mlir.frameworks.fx_call import HANDLERS
+from mirage_mlir.frameworks.stopped_gradients import StoppedGradients
 from mirage_mlir.frameworks.user_lines import LINE, users_line
 
 torch: Any = import_module("torch")
@@ -46,6 +47,15 @@ class TracedFunction(torch.nn.Module):
         """Parameters and buffers, as they are now."""
         return {**dict(self.named_parameters()), **dict(self.named_buffers())}
 
+    def numbers(self) -> dict[str, Any]:
+        """Numbers, strings and truth values that are attributes of modules, as they are now."""
+        found: dict[str, Any] = {}
+        for path, module in self.named_modules():
+            for name, value in cast(dict[str, Any], vars(module)).items():
+                if not name.startswith("_") and isinstance(value, bool | int | float | str):
+                    found[f"{path}.{name}".removeprefix(".")] = value
+        return found
+
 
 def _modules_of(function: Callable[..., Any]) -> list[Any]:
     owner = getattr(function, "__self__", function)
@@ -68,12 +78,14 @@ class Trace:
         names: what these tensors are called, for messages.
         values: the leaves of what the function returns; tensors are those of the trace.
         structure: of what it returns.
+        stopped: the line of the first operator that lets no gradient through, or None.
     """
 
     exported: Any
     names: list[str]
     values: list[Any]
     structure: Any
+    stopped: tuple[str, int, int] | None
 
 
 def trace(program: TracedFunction, leaves: Sequence[Any], structure: Any) -> Trace:
@@ -86,16 +98,21 @@ def trace(program: TracedFunction, leaves: Sequence[Any], structure: Any) -> Tra
         structure: of the arguments: `(args, kwargs)`.
 
     Raises:
-        UnsupportedOperation: what the function does depends on values of tensors.
+        UnsupportedOperation: what the function does depends on values of tensors, or torch
+            has no program of it.
     """
     returned: list[Any] = []
+    stopped: list[StoppedGradients] = []
 
     def call(*tensors: Any) -> Any:
         given = iter(tensors)
         filled = [next(given) if isinstance(each, torch.Tensor) else each for each in leaves]
         args, kwargs = pytree.tree_unflatten(filled, structure)
-        with _Lines():
+        stopped[:] = [StoppedGradients(tensors)]
+        before = program.numbers()
+        with _Lines(stopped[0]):
             returned[:] = pytree.tree_flatten(program.functions[0](*args, **kwargs))
+        _refuse_changes(before, program.numbers())
         return tuple(each for each in returned[0] if isinstance(each, torch.Tensor))
 
     # Each an object of its own: where two are one in this call, they may differ in the next one.
@@ -103,11 +120,17 @@ def trace(program: TracedFunction, leaves: Sequence[Any], structure: Any) -> Tra
     program.call = call
     try:
         exported = _export(program, tensors)
+    except RuntimeError as error:
+        if not returned:
+            raise  # By the function itself: what torch says is for the user.
+        (reason, *_) = str(error).splitlines() or [type(error).__name__]
+        raise _refusal(f"torch.export makes no program of the function: {reason}") from error
     finally:
         # It has the tensors of this call.
         program.call = None
     names = [*_argument_names(program.functions[0], leaves, structure)]
-    return Trace(exported, names, *returned)
+    values, made = returned
+    return Trace(exported, names, values, made, stopped[0].line)
 
 
 class _Lines(torch.overrides.TorchFunctionMode):
@@ -115,24 +138,45 @@ class _Lines(torch.overrides.TorchFunctionMode):
 
     last = ("-", 0, 0)
 
+    def __init__(self, stopped: StoppedGradients) -> None:
+        torch.overrides.TorchFunctionMode.__init__(self)
+        self._stopped = stopped
+
     def __torch_function__(
         self, func: Any, types: Any, args: Any = (), kwargs: Mapping[str, Any] | None = None
     ) -> Any:
         _Lines.last = users_line()
         with torch.fx.traceback.annotate({LINE: _Lines.last}):
-            return func(*args, **(kwargs or {}))
+            result = func(*args, **(kwargs or {}))
+        self._stopped.follow(func, args, kwargs, result, _Lines.last)
+        return result
+
+
+def _refuse_changes(before: Mapping[str, Any], after: Mapping[str, Any]) -> None:
+    for path, value in after.items():
+        if before.get(path) is not value and before.get(path) != value:
+            name = path.partition(".")[2]
+            raise _refusal(
+                f"attribute '{name}' is changed, which would be done once, while the program is "
+                f"made: change it outside, or use a tensor that is returned"
+            )
+
+
+def _refusal(message: str) -> UnsupportedOperation:
+    return UnsupportedOperation(Diagnostic(Severity.ERROR, message, *_Lines.last))
 
 
 def _export(program: TracedFunction, tensors: tuple[Any, ...]) -> Any:
     """The program in operators that have handlers, as far as torch takes others apart."""
-    with warnings.catch_warnings(), torch.fx.traceback.preserve_node_meta():
+    # Under `no_grad` the program is the same; and what lets no gradient through is seen.
+    with warnings.catch_warnings(), torch.fx.traceback.preserve_node_meta(), torch.enable_grad():
         # torch copies its own structures in a way that it deprecates.
         warnings.simplefilter("ignore", FutureWarning)
         try:
             exported = torch.export.export(program, tensors, strict=False)
         except symbolic_shapes.GuardOnDataDependentSymNode as error:
             message = "the function decides by the values of tensors, which a program does not know"
-            raise UnsupportedOperation(Diagnostic(Severity.ERROR, message, *_Lines.last)) from error
+            raise _refusal(message) from error
         return exported.run_decompositions({**_decompositions()})
 
 

@@ -19,7 +19,8 @@ _OTHERS = tuple(
 def users_line() -> tuple[str, int, int]:
     """File, line and column of the innermost call outside of torch and of this package."""
     frame = inspect.currentframe()
-    while frame is not None and frame.f_code.co_filename.startswith(_OTHERS):
+    # What torch makes of text has no file: "<string>".
+    while frame is not None and frame.f_code.co_filename.startswith((*_OTHERS, "<")):
         frame = frame.f_back
     if frame is None:
         return "", 0, 0

@@ -34,8 +34,8 @@ class Step:
     value: Fraction = Fraction(0)
     reduced: tuple[int, ...] = ()
     """The dimensions that a reduction sums over."""
-    permutation: tuple[int, ...] = ()
-    """Of a transpose: the operand's dimension for each of the result's."""
+    permutation: tuple[int, ...] | None = None
+    """Of a transpose: the operand's dimension for each of the result's, of which may be none."""
     offsets: tuple[int, ...] = ()
     """Of a slice, for each dimension."""
     strides: tuple[int, ...] = ()

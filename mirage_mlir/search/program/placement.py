@@ -204,7 +204,7 @@ class Placement:
                 return self._slice(step, operands[0])
             case Layout.CONCAT:
                 return self._concat(step, operands)
-            case Kind.VIEW if step.permutation:
+            case Kind.VIEW if step.permutation is not None:
                 return tuple(() if d < 0 else operands[0][d] for d in step.permutation)
             case _:
                 dims = self._broadcast(operands, len(step.shape))

@@ -142,7 +142,7 @@ class Roles:
                 return self._slice(number, role)
             case Layout.CONCAT:
                 return self._concat(number, role)
-            case Kind.VIEW if step.permutation:
+            case Kind.VIEW if step.permutation is not None:
                 roles, summed = [self._of_permutation(step, role)], ()
             case _:
                 roles, summed = [self._aligned(operand, role) for operand in step.operands], ()
@@ -180,6 +180,7 @@ class Roles:
         return [tuple(wanted)], _flat(summed)
 
     def _of_permutation(self, step: Step, role: _Role) -> _Role:
+        assert step.permutation is not None
         wanted: list[tuple[_Axis, ...]] = [() for _ in self._dims(step.operands[0])]
         for axes, dim in zip(role, step.permutation, strict=True):
             if dim >= 0:
