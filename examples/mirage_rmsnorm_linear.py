@@ -31,6 +31,7 @@ def main() -> None:
     except ValueError as error:
         print("W with dims (406, 4096):", error)
     optimized_graph = superoptimized(4096)
+    print(optimized_graph.ugraph)
 
     device = "cuda:0" if torch.cuda.is_available() else "cpu"
     input_tensors = [

@@ -29,6 +29,7 @@ def compiled() -> mi.CompiledKernel:
 def main() -> None:
     """Call it with tensors of both libraries."""
     kernel = compiled()
+    print(kernel.ugraph)
     generator = torch.Generator().manual_seed(0)
     device = "cuda" if torch.cuda.is_available() else "cpu"
     a = torch.randn(ROWS, COLUMNS, generator=generator).to(device)

@@ -44,9 +44,10 @@ def test_paths(page: Path) -> None:
 
 
 def test_each_example_is_run() -> None:
-    """By a command of the examples' page."""
-    page = ROOT / "examples" / "README.md"
-    commands = [line for line in page.read_text().splitlines() if line.startswith("$ ")]
+    """By a command of the examples' page, or of a tutorial."""
+    pages = [ROOT / "examples" / "README.md", *(ROOT / "docs" / "tutorials").glob("*.md")]
+    lines = [line for page in pages for line in page.read_text().splitlines()]
+    commands = [line for line in lines if line.startswith("$ ")]
     for path in sorted((ROOT / "examples").iterdir()):
         if path.suffix in (".py", ".mlir"):
             assert any(f"examples/{path.name}" in line for line in commands), path.name
