@@ -8,12 +8,16 @@ bytes, and that of its operations.
 """
 
 from collections.abc import Iterable, Sequence
+from importlib import import_module
 from math import prod
 from typing import Any
 
 from mirage_mlir.frameworks.backend.nodes import is_product, is_view, tensors_of
 from mirage_mlir.frameworks.backend.parts import GraphPart
 from mirage_mlir.targets.target import Target
+
+torch: Any = import_module("torch")
+"""Untyped: an optional dependency."""
 
 BANDWIDTH = 0.85
 """Of the target's: what products with few rows and fused kernels reached on an H200, inputs not in
@@ -93,7 +97,9 @@ def _operations(node: Any) -> float:
     """Of a product: two for each element of the result and each term of its sum."""
     if not is_product(node):
         return 0
-    shapes = [tuple(tensors_of(each)[0].shape) for each in node.all_input_nodes]
+    # One tensor may be several operands.
+    operands = [each for each in node.args if isinstance(each, torch.fx.Node)]
+    shapes = [tuple(tensors_of(each)[0].shape) for each in operands]
     matrices = [shape for shape in shapes if len(shape) >= 2]
     if len(matrices) > 2 and "scaled_dot_product" in str(node.target):
         query, key, value = matrices[:3]

@@ -108,6 +108,8 @@ class Support:
             return self._refused[node]
         if not is_call(node):
             return "is an input"
+        if name_of(node) == "getitem" and (why := self.refusal(node.args[0])):
+            return why
         if name_of(node) not in HANDLERS:
             return f"{stem_of(node)} is no operator of the kernel dialect"
         if not tensors_of(node) or _is_on_no_gpu(node):

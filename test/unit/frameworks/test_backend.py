@@ -194,6 +194,10 @@ def _odd_models() -> dict[str, tuple[Any, tuple[Any, ...]]]:
         def forward(self, x: Any, w: Any) -> Any:
             return F.softmax(x.double() @ w.double(), -1), (x.half() @ w.half()).sum()
 
+    class OneTensor(torch.nn.Module):
+        def forward(self, x: Any) -> Any:
+            return F.scaled_dot_product_attention(x, x, x, is_causal=True) @ x.mT @ x
+
     x, w = torch.randn(4, 8), torch.randn(8, 5)
     return {
         "two results": (TwoResults(), (x, w)),
@@ -207,6 +211,7 @@ def _odd_models() -> dict[str, tuple[Any, tuple[Any, ...]]]:
             ),
             (torch.tensor([[1, 2], [6, 0]]),),
         ),
+        "one tensor": (OneTensor(), (torch.randn(1, 2, 5, 8),)),
         "strided": (normed_linear(), (torch.randn(32, 4).t(),)),
         "dropout": (
             torch.nn.Sequential(normed_linear(), torch.nn.Dropout(0.0)),

@@ -90,6 +90,21 @@ def test_lora() -> None:
     assert backend.explanation.taken >= 3
 
 
+def test_training_a_layer() -> None:
+    """Attention's sums of exponentials are kept for the backward pass: that stays with torch."""
+    layer = torch.nn.TransformerEncoderLayer(16, 2, 32, batch_first=True, dropout=0.0)
+    x = torch.randn(2, 5, 16, requires_grad=True)
+    call, backend = compiled(layer)
+    direction = torch.randn(2, 5, 16)
+    tensors = [x, *layer.parameters()]
+    found = torch.autograd.grad((call(x) * direction).sum(), tensors)
+    wanted = torch.autograd.grad((layer(x) * direction).sum(), tensors)
+    # The gradient of a bias that softmax does not see is 0.
+    pairs = zip(found, wanted, strict=True)
+    assert all(torch.allclose(one, two, rtol=1e-3, atol=1e-5) for one, two in pairs)
+    assert backend.explanation.taken >= 4
+
+
 def test_a_block_of_ngpt() -> None:
     """Normalised weights and states: norms on both sides of each product."""
 
