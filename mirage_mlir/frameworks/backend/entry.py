@@ -78,7 +78,7 @@ class Backend:
         functorch: Any = import_module("torch._functorch.config")
 
         def inner(graph: Any, examples: Sequence[Any], **kwargs: Any) -> Any:
-            self._rewrite(graph, examples)
+            self._rewrite(graph, examples, kwargs.get("static_input_idxs") or ())
             if self._options.get("rest") == "eager":
                 return _boxed(graph)
             return compile_fx.compile_fx_inner(graph, examples, **kwargs)
@@ -87,7 +87,7 @@ class Backend:
         with functorch.patch(enable_autograd_cache=False):
             return compile_fx.compile_fx(module, inputs, inner_compile=inner)
 
-    def _rewrite(self, graph: Any, examples: Sequence[Any]) -> None:
+    def _rewrite(self, graph: Any, examples: Sequence[Any], parameters: Sequence[int]) -> None:
         tensors = [each for each in examples if isinstance(each, torch.Tensor)]
         if not tensors:
             return
@@ -98,7 +98,8 @@ class Backend:
             self._compilers[name] = GraphCompiler(
                 lambda program: self._search(program, name), target, self.explanation
             )
-        taken = self._compilers[name].rewrite(graph)
+        constants = _unchanged(graph, parameters) if self._options.get("pack") else frozenset[Any]()
+        taken = self._compilers[name].rewrite(graph, constants)
         number = sum(node.op == "call_function" for node in graph.graph.nodes)
         say(f"{taken} parts by kernels for {name}, {number} operators around them")
 
@@ -118,6 +119,14 @@ class Backend:
             limited: SearchOptions = {**options, "time_limit": QUICK_SECONDS}
             return known or program.graph.superoptimize(target, **limited)
         return program.graph.superoptimize(target, **options)
+
+
+def _unchanged(graph: Any, parameters: Sequence[int]) -> frozenset[Any]:
+    """The inputs that are parameters or buffers, `parameters` by number, and are not written to."""
+    inputs = [node for node in graph.graph.nodes if node.op == "placeholder"]
+    copy: Any = torch.ops.aten.copy_.default
+    written = {node.args[0] for node in graph.graph.nodes if node.target is copy}
+    return frozenset(inputs[number] for number in parameters) - written
 
 
 def _checked(options: Mapping[str, object]) -> BackendOptions:

@@ -94,6 +94,45 @@ def test_equal_layers_are_searched_once() -> None:
 
 
 @pytest.mark.usefixtures("all_taken")
+def test_parameters_are_constants_to_pack(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Parameters alone, not what the model is called with, nor what it writes to."""
+    programs: list[operators.PartProgram] = []
+    search = Backend._search
+
+    def noted(self: Backend, program: operators.PartProgram, target: str) -> Any:
+        programs.append(program)
+        return search(self, program, target)
+
+    class Counting(torch.nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.norm = Norm(16)
+            self.weight = torch.nn.Parameter(torch.randn(16, 8))
+            self.register_buffer("kept", torch.zeros(4, 16))
+
+        def forward(self, x: Any) -> Any:
+            y = self.norm(x + self.kept) @ self.weight
+            self.kept += x
+            return y
+
+    monkeypatch.setattr(Backend, "_search", noted)
+    model, x = Counting(), torch.randn(4, 16)
+    wanted = copy.deepcopy(model)
+    call, _ = compiled(model, pack=True)
+    with torch.no_grad():
+        assert all(close(call(x), wanted(x)) for _ in range(2))
+    (program,) = programs
+    signature, _, _ = str(program.graph.to_module()).partition("->")
+    shapes = [each.partition(">")[0] for each in signature.split("tensor<")[1:]]
+    constant = ["kernel.constant" in each for each in signature.split("tensor<")[1:]]
+    assert dict(zip(shapes, constant, strict=True)) == {
+        "4x16xf32": False,
+        "16xf32": True,
+        "16x8xf32": True,
+    }
+
+
+@pytest.mark.usefixtures("all_taken")
 def test_gradients() -> None:
     model, x = normed_linear(), torch.randn(4, 32, requires_grad=True)
     call, backend = compiled(model)
