@@ -101,14 +101,15 @@ def _function(chosen: ChosenFunction) -> Iterator[str]:
         f"{_us(chosen.modelled_seconds)}; each operator alone {_us(chosen.alone_seconds)}"
     )
     for kernel in chosen.kernels:
-        yield from (f"  {line}" for line in _kernel(kernel, chosen.chip))
+        yield from (f"  {line}" for line in kernel_lines(kernel, chosen.chip))
     yield f"  candidates: {chosen.graphs} graphs, {chosen.instantiations} with tile sizes"
     for contest in chosen.contests:
         yield from (f"  {line}" for line in _contest(contest))
     yield from (f"  refused: {reason}" for reason in chosen.refused)
 
 
-def _kernel(kernel: ChosenKernel, chip: str) -> Iterator[str]:
+def kernel_lines(kernel: ChosenKernel, chip: str) -> Iterator[str]:
+    """What `--explain` says of one kernel."""
     yield f"kernel {kernel.name}"
     model = kernel.model
     if model is not None:

@@ -23,9 +23,10 @@ LAYERS = [
     ["driver", "host"],
     ["universe"],
     ["tool", "api"],
+    ["view"],
     ["torch", "jax"],
     ["frameworks"],
-    ["opt_main", "cache_main"],
+    ["opt_main", "cache_main", "view_main"],
 ]
 """Lowest first. An import inside a function may look up (a registry entry, a canonicalizer)."""
 

@@ -1,0 +1,1 @@
+"""Graphs for people: in a browser (Google's Model Explorer) and as pictures (SVG)."""

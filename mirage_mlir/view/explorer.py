@@ -1,0 +1,172 @@
+"""
+Scenes in Google's Model Explorer: an adapter that builds graphs with its API, and its server.
+
+Model Explorer's own adapter for MLIR knows upstream's dialects only. This one is an extension of
+it, too: `model-explorer --extensions=mirage_mlir.view.adapter`.
+"""
+
+import json
+import tempfile
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict
+from importlib import import_module
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+from mirage_mlir.view.scene import Kind, Node, Scene
+from mirage_mlir.view.scene import Path as Layers
+
+COLOURS = {
+    Kind.TENSOR: "#e8eaed",
+    Kind.LOAD: "#d2e3fc",
+    Kind.ACCUMULATE: "#fde6b8",
+    Kind.STORE: "#ceead6",
+    Kind.KERNEL: "#f1e4fb",
+}
+
+GRADIENT = ("#ffffff", "#f9ab00")
+"""From the least to the largest number."""
+
+VERDICTS = {"verified": "#ceead6", "NOT VERIFIED": "#fad2cf"}
+
+
+NO_EXPLORER = "the browser needs Model Explorer: pip install 'mirage_mlir[view]'"
+
+
+class NoExplorer(Exception):
+    """Model Explorer is not installed."""
+
+
+def has_explorer() -> bool:
+    """Whether Model Explorer is installed."""
+    return find_spec("model_explorer") is not None
+
+
+def _module(name: str) -> Any:
+    if not has_explorer():
+        raise NoExplorer(NO_EXPLORER)
+    return import_module(f"model_explorer.{name}")
+
+
+def graphs_of(scenes: Sequence[Scene]) -> list[Any]:
+    """A `model_explorer.graph_builder.Graph` for each scene; raises `NoExplorer`."""
+    builder = _module("graph_builder")
+    return [_graph(builder, scene) for scene in scenes]
+
+
+def _namespace(layer: Layers) -> str:
+    return "/".join(name.replace("/", "_") for name in layer)
+
+
+def _graph(builder: Any, scene: Scene) -> Any:
+    return builder.Graph(
+        id=scene.name,
+        nodes=[_node(builder, scene, node) for node in scene.nodes],
+        groupNodeAttributes={_namespace(layer): dict(about) for layer, about in _layers(scene)},
+        # A thread graph of one operator is one nevertheless.
+        layoutConfigs=builder.LayoutConfigs(keepLayersWithASingleChild=True),
+    )
+
+
+def _layers(scene: Scene) -> list[tuple[Layers, Mapping[str, str]]]:
+    return [(layer, about) for layer, about in scene.layers.items() if about]
+
+
+def _node(builder: Any, scene: Scene, node: Node) -> Any:
+    attributes = [builder.KeyValue(key, value) for key, value in node.attributes.items()]
+    if node.related:
+        links = builder.NodeIdsNodeAttributeValue(nodeIds=list(node.related))
+        what = "computes" if node.kind is Kind.KERNEL else "became part of"
+        attributes.append(builder.KeyValue(what, links))
+    for meaning, values in scene.numbers.items():
+        if node.id in values and meaning not in node.attributes:
+            attributes.append(builder.KeyValue(meaning, str(values[node.id])))
+    edges = [
+        builder.IncomingEdge(edge.source, str(edge.output), str(number))
+        for number, edge in enumerate(node.edges)
+    ]
+    outputs = [
+        builder.MetadataItem(str(number), [builder.KeyValue("tensor_shape", text)])
+        for number, text in enumerate(node.outputs)
+    ]
+    style = builder.GraphNodeStyle(backgroundColor=COLOURS.get(node.kind, ""))
+    return builder.GraphNode(
+        id=node.id,
+        label=_label(node),
+        namespace=_namespace(node.layer),
+        attrs=attributes,
+        incomingEdges=edges,
+        outputsMetadata=outputs,
+        style=style,
+        config=builder.GraphNodeConfig(pinToGroupTop=node.kind is Kind.KERNEL),
+    )
+
+
+def _label(node: Node) -> str:
+    """A load or a store with its maps."""
+    maps = [node.attributes[name] for name in ("grid_map", "loop_map") if name in node.attributes]
+    return f"{node.label} {' '.join(maps)}" if maps else node.label
+
+
+def collection(label: str, scenes: Sequence[Scene]) -> Any:
+    """A `GraphCollection` of the scenes of one file; raises `NoExplorer`."""
+    builder = _module("graph_builder")
+    return builder.GraphCollection(label, graphs_of(scenes))
+
+
+def graphs_json(label: str, scenes: Sequence[Scene]) -> str:
+    """The same as JSON, which Model Explorer opens as a file; raises `NoExplorer`."""
+    return json.dumps([_without_none(asdict(collection(label, scenes)))], indent=1) + "\n"
+
+
+def _without_none(value: Any) -> Any:
+    if isinstance(value, dict):
+        fields: dict[str, Any] = value
+        return {key: _without_none(each) for key, each in fields.items() if each is not None}
+    if isinstance(value, list):
+        elements: list[Any] = value
+        return [_without_none(each) for each in elements]
+    return value
+
+
+def node_data(scenes: Sequence[Scene]) -> dict[str, Any]:
+    """A `ModelNodeData` for each meaning of numbers; raises `NoExplorer`."""
+    builder = _module("node_data_builder")
+    meanings = dict.fromkeys(meaning for scene in scenes for meaning in scene.numbers)
+    return {
+        meaning: builder.ModelNodeData(
+            {
+                scene.name: _graph_data(builder, meaning, scene.numbers[meaning])
+                for scene in scenes
+                if meaning in scene.numbers
+            }
+        )
+        for meaning in meanings
+    }
+
+
+def _graph_data(builder: Any, meaning: str, values: Mapping[str, float | str]) -> Any:
+    results = {
+        node: builder.NodeDataResult(value, bgColor=VERDICTS.get(str(value)))
+        for node, value in values.items()
+    }
+    words = any(isinstance(value, str) for value in values.values())
+    stops = () if words else enumerate(GRADIENT)
+    gradient = [builder.GradientItem(stop, colour) for stop, colour in stops]
+    return builder.GraphNodeData(results, name=meaning, gradient=gradient)
+
+
+def serve(label: str, scenes: Sequence[Scene], *, port: int, browser: bool) -> None:
+    """Show scenes in the browser, until the server is stopped; raises `NoExplorer`."""
+    explorer = _module("apis")
+    config = explorer.config()
+    with tempfile.TemporaryDirectory(prefix="mirage-view-") as folder:
+        file = Path(folder, f"{label}.json")
+        file.write_text(graphs_json(label, scenes))
+        config.add_model_from_path(str(file))
+        for meaning, data in node_data(scenes).items():
+            # The name is part of an address.
+            name = meaning.replace("/", " of ")
+            config.add_node_data(name, data, model_name=file.name)
+        explorer.visualize_from_config(config, port=port, no_open_in_browser=not browser)

@@ -1,0 +1,140 @@
+"""The command `mirage-view`: programs and uGraphs in a browser, or as a picture."""
+
+import argparse
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from mirage_mlir.view.scene import Scene
+
+BAD_INPUT, BAD_COMMAND_LINE = 1, 2
+"""Exit codes, those of mirage-opt."""
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog="mirage-view",
+        description="Show a program beside the uGraphs that a search finds for it, or uGraphs as "
+        "they stand, in Google's Model Explorer; or draw them.",
+        epilog="Needs pip install 'mirage_mlir[view]'; --svg alone needs Graphviz's dot only.",
+    )
+    add = parser.add_argument
+    add("input", help="a program or uGraphs (.mlir, - for standard input), or a .mirage file")
+    add("--svg", metavar="FILE", help="write a picture instead of opening a browser")
+    add("--json", metavar="FILE", help="write the graphs as Model Explorer's JSON instead")
+    add("--function", metavar="NAME", help="the function to show; --svg shows the first")
+    add("--target", default="H200", help="the GPU to search and schedule for (H200)")
+    add("--as-written", action="store_true", help="search nothing: show programs as they stand")
+    add("--level", choices=("block", "thread"), help="how deep; thread, and block for --svg")
+    add("--port", type=int, default=8080, help="of the server; the first free one from it on")
+    add("--no-browser", action="store_true", help="only start the server, open no browser")
+    return parser
+
+
+def _scenes(given: argparse.Namespace) -> "list[Scene]":
+    # Imported here: --help needs no compiler.
+    from mirage_mlir.driver.options import Options
+    from mirage_mlir.targets.target import target_named
+    from mirage_mlir.view.compose import scene_of
+    from mirage_mlir.view.files import seen_in_file
+
+    chip = target_named(given.target).chip
+    options = Options(target=given.target, chips=(chip,))
+    seen = seen_in_file(
+        Path(given.input), options, search=not given.as_written, only=given.function
+    )
+    threads = (given.level or ("block" if given.svg else "thread")) == "thread"
+    return [scene_of(each, given.target, threads=threads) for each in seen]
+
+
+def _show(given: argparse.Namespace, scenes: "list[Scene]") -> None:
+    from mirage_mlir.runtime.files import write_whole
+
+    label = "stdin" if given.input == "-" else Path(given.input).stem
+    if given.svg:
+        from mirage_mlir.view.dot import svg
+
+        write_whole(Path(given.svg), svg(scenes[0]).encode())
+        return
+    from mirage_mlir.view.explorer import graphs_json, serve
+
+    if given.json:
+        write_whole(Path(given.json), graphs_json(label, scenes).encode())
+        return
+    serve(label, scenes, port=given.port, browser=not given.no_browser)
+
+
+def _missing(given: argparse.Namespace) -> str:
+    """What is not installed that the command line needs; said before anything is searched."""
+    if given.svg:
+        from mirage_mlir.view.dot import NO_GRAPHVIZ, has_graphviz
+
+        return "" if has_graphviz() else NO_GRAPHVIZ
+    from mirage_mlir.view.explorer import NO_EXPLORER, has_explorer
+
+    return "" if has_explorer() else NO_EXPLORER
+
+
+def _problem(given: argparse.Namespace) -> str:
+    """What is wrong with the command line: no input can make it right."""
+    from mirage_mlir.targets.target import target_named
+
+    for path in filter(None, (given.svg, given.json)):
+        if not Path(path).parent.is_dir():
+            return f"cannot write '{path}': there is no such folder"
+    try:
+        target_named(given.target)
+    except ValueError as error:
+        return str(error)
+    return _missing(given)
+
+
+def _say(text: str) -> None:
+    sys.stderr.write(f"{text}\n")
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run the command: 0 when all went well, 1 bad input, 2 bad command line or nothing to draw."""
+    given = _parser().parse_args(arguments)
+    if problem := _problem(given):
+        _say(f"mirage-view: error: {problem}")
+        return BAD_COMMAND_LINE
+    return _run(given)
+
+
+def _run(given: argparse.Namespace) -> int:
+    from xdsl.utils.exceptions import DiagnosticException
+
+    from mirage_mlir.diagnostics import collect_remarks
+    from mirage_mlir.runtime.manifest import ArtifactError
+    from mirage_mlir.tool.files import InputError
+    from mirage_mlir.view.dot import NoGraphviz
+
+    try:
+        with collect_remarks() as remarks:
+            scenes = _scenes(given)
+        for each in remarks:
+            _say(str(each))
+        _show(given, scenes)
+    except DiagnosticException as error:
+        for each in getattr(error, "diagnostics", (error,)):
+            _say(str(each))
+        return BAD_INPUT
+    except InputError as error:
+        _say(str(error).replace("mirage-opt:", "mirage-view:", 1))
+        return BAD_INPUT
+    except (OSError, ArtifactError, ValueError) as error:
+        _say(f"mirage-view: error: {error}")
+        return BAD_INPUT
+    except NoGraphviz as error:
+        _say(f"mirage-view: error: {error}")
+        return BAD_COMMAND_LINE
+    except KeyboardInterrupt:
+        return 130
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
