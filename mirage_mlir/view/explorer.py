@@ -6,14 +6,14 @@ it, too: `model-explorer --extensions=mirage_mlir.view.adapter`.
 """
 
 import json
-import tempfile
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from importlib import import_module
 from importlib.util import find_spec
-from pathlib import Path
 from typing import Any
+from urllib.parse import quote, unquote
 
+from mirage_mlir.view.compose import PROGRAM
 from mirage_mlir.view.scene import Kind, Node, Scene
 from mirage_mlir.view.scene import Path as Layers
 
@@ -157,16 +157,49 @@ def _graph_data(builder: Any, meaning: str, values: Mapping[str, float | str]) -
     return builder.GraphNodeData(results, name=meaning, gradient=gradient)
 
 
+def _config(label: str, scenes: Sequence[Scene]) -> Any:
+    """
+    What the server is to show.
+
+    Graphs are handed over as `add_model_from_pytorch` does it: their source names their place in a
+    list. The address has what is expanded and selected at first: the program and the kernels.
+    """
+    base: Any = _module("config").ModelExplorerConfig
+
+    class Config(base):
+        def to_url_param_value(self) -> str:
+            data = json.loads(unquote(super().to_url_param_value()))
+            return quote(json.dumps({**data, "uiState": _first_state(label, scenes)}))
+
+    config: Any = Config()
+    config.graphs_list.append({"graphs": graphs_of(scenes)})
+    config.model_sources.append({"url": f"graphs://{label}/0"})
+    for meaning, data in node_data(scenes).items():
+        # The name is part of an address.
+        config.add_node_data(meaning.replace("/", " of "), data)
+    return config
+
+
+def _first_state(label: str, scenes: Sequence[Scene]) -> dict[str, Any]:
+    scene = scenes[0]
+    heads = [node for node in scene.nodes if node.kind is Kind.KERNEL]
+    # The program beside them, where there is one.
+    layers = [(PROGRAM,)] * ((PROGRAM,) in scene.layers) + [node.layer for node in heads]
+    opened = map(_namespace, layers)
+    state = {
+        "deepestExpandedGroupNodeIds": [f"{each}___group___" for each in opened],
+        "selectedNodeId": heads[0].id if heads else "",
+        "selectedGraphId": scene.name,
+        "selectedCollectionLabel": label,
+        "widthFraction": 1,
+        "selected": True,
+    }
+    return {"paneStates": [state]}
+
+
 def serve(label: str, scenes: Sequence[Scene], *, port: int, browser: bool) -> None:
     """Show scenes in the browser, until the server is stopped; raises `NoExplorer`."""
     explorer = _module("apis")
-    config = explorer.config()
-    with tempfile.TemporaryDirectory(prefix="mirage-view-") as folder:
-        file = Path(folder, f"{label}.json")
-        file.write_text(graphs_json(label, scenes))
-        config.add_model_from_path(str(file))
-        for meaning, data in node_data(scenes).items():
-            # The name is part of an address.
-            name = meaning.replace("/", " of ")
-            config.add_node_data(name, data, model_name=file.name)
-        explorer.visualize_from_config(config, port=port, no_open_in_browser=not browser)
+    explorer.visualize_from_config(
+        _config(label, scenes), port=port, no_open_in_browser=not browser
+    )

@@ -40,7 +40,7 @@ def attribute_text(attribute: Attribute) -> str:
     if isinstance(attribute, DenseArrayBase):
         text = map_text([int(number) for number in attribute.get_values()])
     elif isinstance(attribute, FloatAttr | IntegerAttr):
-        text = f"{attribute.value.data:.9g}"
+        text = f"{attribute.value.data:.6g}"
     return text if len(text) <= LONGEST else f"{text[:LONGEST]}..."
 
 
