@@ -102,6 +102,18 @@ class KernelGraph(ElementwiseOperators, Reductions):
         count = sum(1 for _ in self._block.ops)
         return f"<KernelGraph {self.name}: {count} operators, no output yet>"
 
+    def _repr_svg_(self) -> str | None:
+        """The program as a picture, for notebooks; none without an output, or without Graphviz."""
+        from mirage_mlir.view.notebook import function_svg
+
+        return function_svg(self.to_module()) if self._outputs else None
+
+    def _repr_html_(self) -> str:
+        """The same; without a picture the text."""
+        from mirage_mlir.view.notebook import as_html
+
+        return as_html(self._repr_svg_(), repr(self))
+
     def mark_output(self, *tensors: Tensor) -> None:
         """Make each of `tensors` a result, after those there are."""
         self._outputs.extend(self._value(tensor) for tensor in tensors)

@@ -26,6 +26,19 @@ from mirage_mlir.targets.target import target_named
 
 
 @dataclass(frozen=True)
+class TimedCandidate:
+    """A candidate beside its clock."""
+
+    structure: str
+    kernels: int
+    modelled_seconds: float
+    seconds: float | None
+    """As measured; none where it did not run, or is wrong."""
+    problem: str
+    """Why it cannot be taken; empty for one that could."""
+
+
+@dataclass(frozen=True)
 class Offer:
     """A function of uGraphs that may be taken."""
 
@@ -36,6 +49,8 @@ class Offer:
     """What was searched, and what the model says of this offer."""
     timing: tuple[str, ...] = ()
     """Lines on how it was chosen, where candidates were timed."""
+    timed: tuple[TimedCandidate, ...] = ()
+    """All candidates that were timed with it."""
     pairs: Pairs = ()
     """Numbers of values of the program and of the function that should be equal, part by part."""
     known: EquivalenceReport | None = None

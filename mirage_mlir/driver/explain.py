@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from math import prod
 
-from mirage_mlir.driver.choose import Choice
+from mirage_mlir.driver.choose import Choice, TimedCandidate
 from mirage_mlir.driver.compile import LaunchResources
 from mirage_mlir.layouts.layout import WARP_THREADS, ceil_div
 from mirage_mlir.passes.analysis.resources import KernelResources
@@ -43,6 +43,12 @@ class ChosenFunction:
     contests: tuple[Contest, ...]
     refused: tuple[str, ...]
     """What was left out, and why."""
+    verdict: str
+    """What verification says of what was taken."""
+    timing: tuple[str, ...]
+    """How it was chosen by the clock; empty without `--profile`."""
+    timed: tuple[TimedCandidate, ...]
+    """The candidates that this run timed; a result of the cache has none."""
 
 
 def explain_choice(choice: Choice) -> ChosenFunction:
@@ -70,6 +76,9 @@ def explain_choice(choice: Choice) -> ChosenFunction:
             *search.refused,
             *(f"cut short: {cut}" for cut in search.cut),
         ),
+        verdict=choice.proof.headline,
+        timing=choice.offer.timing,
+        timed=choice.offer.timed,
     )
 
 

@@ -20,7 +20,7 @@ from mirage_mlir.diagnostics import fail
 from mirage_mlir.driver.bench import Reading, Subject, Trial
 from mirage_mlir.driver.bench_process import PATIENCE, BenchProcess, Make
 from mirage_mlir.driver.cache import Cache, Key, cache_folder
-from mirage_mlir.driver.choose import Offer
+from mirage_mlir.driver.choose import Offer, TimedCandidate
 from mirage_mlir.driver.compile import CompiledFunction, compile_function
 from mirage_mlir.driver.options import Options
 from mirage_mlir.driver.remembered import offers_read, offers_written
@@ -96,6 +96,15 @@ class Timed:
         """What is measured."""
         assert self.compiled is not None
         return Trial(self.compiled.code, self.compiled.outputs)
+
+    @property
+    def candidate(self) -> TimedCandidate:
+        """For explanations."""
+        search = self.offer.search
+        seconds = self.microseconds * 1e-6 if isfinite(self.microseconds) else None
+        return TimedCandidate(
+            search.structure, search.kernels, search.modelled, seconds, self.problem
+        )
 
     def fields(self) -> dict[str, object]:
         """For statistics: times in microseconds, those not taken as null."""
@@ -203,7 +212,9 @@ class Profiler:
             structure = best.offer.search.structure
             self.noted(Comparison(reference.sym_name.data, structure, proof))
             if proof.accepted(unverified=self.options.allow_unverified):
-                return replace(best.offer, timing=tuple(timings.lines()), known=proof)
+                timed = tuple(one.candidate for one in timings.candidates)
+                lines = tuple(timings.lines())
+                return replace(best.offer, timing=lines, timed=timed, known=proof)
             best.problem = f"verification: {proof.verdict.value}: {proof}"
             best.microseconds = inf
         fail(

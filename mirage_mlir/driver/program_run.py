@@ -20,6 +20,7 @@ from mirage_mlir.driver.as_written import compile_as_written
 from mirage_mlir.driver.choose import Offer
 from mirage_mlir.driver.compile import CompiledFunction
 from mirage_mlir.driver.explain import ChosenFunction, as_json
+from mirage_mlir.driver.explain_page import explanation_page
 from mirage_mlir.driver.offers import offers_in, with_cuts
 from mirage_mlir.driver.optimize import as_asked, optimize, remembered
 from mirage_mlir.driver.options import Options
@@ -236,6 +237,8 @@ class ProgramRun:
         if session.explain_json is not None:
             text = json.dumps(as_json(session.explained), indent=2)
             write_whole(session.explain_json, f"{text}\n".encode())
+        if session.explain_html is not None:
+            write_whole(session.explain_html, explanation_page(session.explained).encode())
         return "".join(parts).rstrip("\n") if session.report or session.explain else None
 
     def _explanation_of(self, artifact: Artifact) -> dict[str, Mapping[str, ChosenFunction]]:

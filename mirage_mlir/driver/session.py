@@ -36,6 +36,8 @@ class Session:
     explain: bool = False
     explain_json: Path | None = None
     """Where to write why kernels were chosen."""
+    explain_html: Path | None = None
+    """Where to write the same as a page."""
     artifacts: Path | None = None
     """The folder for artifacts, PTX and cubins."""
     verbose: bool = False
@@ -61,7 +63,8 @@ class Session:
     @property
     def compiles(self) -> bool:
         """Whether kernels are compiled: statistics of passes need none."""
-        explains = self.explain or self.explain_json is not None
+        files = (self.explain_json, self.explain_html)
+        explains = self.explain or any(path is not None for path in files)
         timed = self.profiling is not None
         return self.report or explains or timed or self.artifacts is not None
 

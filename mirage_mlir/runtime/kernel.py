@@ -12,6 +12,7 @@ from mirage_mlir.runtime.artifact import Artifact, TensorSpec
 from mirage_mlir.runtime.cuda_driver import Driver, cuda_driver
 from mirage_mlir.runtime.host_tensors import arrays_of, is_on_host, refuse_gradient, results_like
 from mirage_mlir.runtime.launch import LoadedCode, choose_target
+from mirage_mlir.runtime.nvtx_ranges import annotated_code
 from mirage_mlir.runtime.tensors import Framework, check, framework_of
 
 Tensor: TypeAlias = Any
@@ -73,6 +74,19 @@ class CompiledKernel:
     def __repr__(self) -> str:
         targets = ", ".join(code.target for code in self.artifact.targets)
         return f"<CompiledKernel {self._signature()} for {targets}>"
+
+    def _repr_svg_(self) -> str | None:
+        """The program beside its uGraphs, for notebooks; none without Graphviz."""
+        # Pictures are above this layer, as the compiler is.
+        from mirage_mlir.view.notebook import kernel_svg
+
+        return kernel_svg(self.artifact)
+
+    def _repr_html_(self) -> str:
+        """The same; without Graphviz the uGraph as text."""
+        from mirage_mlir.view.notebook import as_html
+
+        return as_html(self._repr_svg_(), f"{self!r}\n\n{self.ugraph}")
 
     def _signature(self) -> str:
         takes = ", ".join(f"{spec.name}: {spec}" for spec in self.artifact.inputs)
@@ -203,7 +217,8 @@ class CompiledKernel:
                 driver = self._driver()
                 code = choose_target(self.artifact, driver.capability(device))
                 constants = [i for i, spec in enumerate(self.artifact.inputs) if spec.constant]
-                self._loaded[device] = LoadedCode(code, driver, device, constants)
+                made = annotated_code(self.artifact.name)
+                self._loaded[device] = made(code, driver, device, constants)
             return self._loaded[device]
 
     def _interpret(

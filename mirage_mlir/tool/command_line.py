@@ -40,6 +40,7 @@ class CommandLine:
     report: bool
     explain: bool
     explain_json: str | None
+    explain_html: str | None
     verbose: bool
     split_input_file: bool
     verify_diagnostics: bool
@@ -83,6 +84,7 @@ def _make_parser(epilog: str) -> _Parser:
     text("--report", action="store_true", help="say on stderr what was searched and proved")
     text("--explain", action="store_true", help="say on stderr why each kernel was chosen")
     text("--explain-json", metavar="FILE", help="write why each kernel was chosen to FILE, as JSON")
+    text("--explain-html", metavar="FILE", help="write the same to FILE as a page for a browser")
     text("--artifacts", metavar="DIR", help="write PTX, cubins and artifacts into DIR")
     text("--verify-report", metavar="FILE", help="write what verification proved to FILE, as JSON")
     text("--search-stats", metavar="FILE", help="write what each search did to FILE, as JSON")
@@ -251,6 +253,7 @@ def parse_command_line(words: Sequence[str], available: Universe) -> CommandLine
         report=arguments.report,
         explain=arguments.explain,
         explain_json=arguments.explain_json,
+        explain_html=arguments.explain_html,
         search_stats=arguments.search_stats,
         verify_report=arguments.verify_report,
         profile=arguments.profile,

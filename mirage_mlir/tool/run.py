@@ -155,7 +155,8 @@ class _Run:
 
 def _session(command: CommandLine) -> "Session | None":
     """What reports, writes artifacts and times, when the command line asks for one of them."""
-    explains = command.explain or command.explain_json is not None
+    files = {"--explain-json": command.explain_json, "--explain-html": command.explain_html}
+    explains = command.explain or any(path is not None for path in files.values())
     compiles = command.report or explains or command.profile or command.artifacts is not None
     if command.pack and not compiles:
         raise UsageError(
@@ -163,8 +164,9 @@ def _session(command: CommandLine) -> "Session | None":
         )
     if not compiles and command.search_stats is None and command.verify_report is None:
         return None
-    if command.explain_json is not None and not Path(command.explain_json).parent.is_dir():
-        raise UsageError(f"--explain-json={command.explain_json}: there is no such folder")
+    for option, path in files.items():
+        if path is not None and not Path(path).parent.is_dir():
+            raise UsageError(f"{option}={path}: there is no such folder")
     # Imported here: it brings the search and the lowering, which few runs need.
     from mirage_mlir.driver.session import Profiling, Session
 
@@ -173,6 +175,7 @@ def _session(command: CommandLine) -> "Session | None":
             report=command.report,
             explain=command.explain,
             explain_json=None if command.explain_json is None else Path(command.explain_json),
+            explain_html=None if command.explain_html is None else Path(command.explain_html),
             artifacts=None if command.artifacts is None else Path(command.artifacts),
             verbose=command.verbose,
             profiling=Profiling(cache=command.cache) if command.profile else None,

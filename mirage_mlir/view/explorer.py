@@ -14,6 +14,7 @@ from typing import Any
 from urllib.parse import quote, unquote
 
 from mirage_mlir.view.compose import PROGRAM
+from mirage_mlir.view.facts import MODELLED
 from mirage_mlir.view.scene import Kind, Node, Scene
 from mirage_mlir.view.scene import Path as Layers
 
@@ -133,7 +134,9 @@ def _without_none(value: Any) -> Any:
 def node_data(scenes: Sequence[Scene]) -> dict[str, Any]:
     """A `ModelNodeData` for each meaning of numbers; raises `NoExplorer`."""
     builder = _module("node_data_builder")
-    meanings = dict.fromkeys(meaning for scene in scenes for meaning in scene.numbers)
+    found = dict.fromkeys(meaning for scene in scenes for meaning in scene.numbers)
+    # The one that comes last is what nodes are coloured by at first.
+    meanings = sorted(found, key=lambda meaning: meaning == MODELLED)
     return {
         meaning: builder.ModelNodeData(
             {

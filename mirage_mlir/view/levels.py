@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from io import StringIO
 
 from xdsl.dialects import func
-from xdsl.dialects.builtin import DenseArrayBase, FloatAttr, IntegerAttr, ShapedType, StringAttr
+from xdsl.dialects.builtin import DenseArrayBase, FloatAttr, IntegerAttr, StringAttr, TensorType
 from xdsl.ir import Attribute, Block, Operation, SSAValue
 from xdsl.printer import Printer
 
@@ -20,8 +20,8 @@ MAPS = ("grid_map", "loop_map")
 
 def type_text(kind: Attribute) -> str:
     """`16x256xf16` for tensors and tiles, the type itself for what is no array."""
-    if isinstance(kind, ShapedType) and hasattr(kind, "element_type"):
-        return "x".join([*map(str, kind.get_shape()), str(getattr(kind, "element_type"))])
+    if isinstance(kind, TensorType | threadblock.TileType):
+        return "x".join([*map(str, kind.get_shape()), str(kind.element_type)])
     return str(kind)
 
 
@@ -147,9 +147,7 @@ class FunctionScene:
         # A store's result is that of its graph: what it stores.
         if isinstance(op, threadblock.StoreOp | thread.StoreOp):
             outputs = (_stored(op),)
-        node = Node(
-            self._id(), _label(op), layer, _kind(op), _attributes(op), edges, outputs or ()
-        )
+        node = Node(self._id(), _label(op), layer, _kind(op), _attributes(op), edges, outputs or ())
         self.scene.nodes.append(node)
         self.of_operation[op] = node.id
         for number, result in enumerate(op.results):

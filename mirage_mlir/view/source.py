@@ -55,7 +55,8 @@ def seen_in_text(
     The functions of a program.
 
     Args:
-        text: the program; `name` is what diagnostics call its file.
+        text: the program.
+        name: what diagnostics call its file.
         options: how to search.
         search: whether programs without kernels are searched.
         only: the function to show; all unless given.

@@ -77,6 +77,8 @@ class KernelExplanation:
     copies: str
     dram_bytes: float
     l2_bytes: float
+    matmul_operations: int
+    """Additions and multiplications of the program's matmuls that the kernel computes."""
     floor_bytes: int
     """Of inputs and outputs, each once."""
     floor_seconds: float
@@ -148,6 +150,7 @@ def explain_kernel(kernel: PlanKernel, target: Target, name: Name) -> KernelExpl
         copies=_copies(graph),
         dram_bytes=needs.dram_bytes,
         l2_bytes=needs.l2_bytes,
+        matmul_operations=matmul_operations(program),
         floor_bytes=floor,
         floor_seconds=floor / max(target.dram_bandwidth, target.tma_bandwidth),
     )
@@ -163,6 +166,15 @@ def _copies(graph: BlockGraph) -> str:
     if graph.model.resources.producer_warps:
         return "TMA"
     return "cp.async" if graph.trip_counts else "by threads"
+
+
+def matmul_operations(program: Program) -> int:
+    """Additions and multiplications of a program's matmuls, without what tiles add at edges."""
+    return sum(
+        2 * prod(program.sizes[axis] for axis in {*node.present, *node.reduced})
+        for node in program.nodes
+        if node.kind is Kind.MATMUL
+    )
 
 
 def floor_bytes(program: Program, counts: Mapping[str, int]) -> int:
