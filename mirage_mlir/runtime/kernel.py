@@ -76,7 +76,7 @@ class CompiledKernel:
         return f"<CompiledKernel {self._signature()} for {targets}>"
 
     def _repr_svg_(self) -> str | None:
-        """The program beside its uGraphs, for notebooks; none without Graphviz."""
+        """The program beside its first uGraph, for notebooks; none without Graphviz."""
         # Pictures are above this layer, as the compiler is.
         from mirage_mlir.view.notebook import kernel_svg
 

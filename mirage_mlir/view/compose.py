@@ -57,14 +57,17 @@ def _add_result(
     function = with_thread_graphs(result.function, result.chip) if threads else result.function
     layer = (f"uGraph for {result.chip}",)
     graph = FunctionScene(scene, layer)
-    graph.add(function, result.kernel_names)
+    kernels = [op for op in function.body.block.ops if isinstance(op, kernel.GraphDefinedOp)]
+    # What only copies is launched, too, and is no uGraph: then nothing says which is which.
+    aligned = len(kernels) == len(result.kernel_names)
+    graph.add(function, result.kernel_names if aligned else ())
     scene.layers[layer] |= {**result.facts}
     chosen = result.chosen
     if chosen is not None:
         scene.layers[layer] |= function_rows(chosen)
     for number, node in enumerate(graph.kernels):
         scene.add_number(VERDICT, node, result.verdict)
-        if chosen is not None and number < len(chosen.kernels):
+        if chosen is not None and aligned:
             rows = kernel_rows(chosen.kernels[number], chosen.chip)
             scene.layers[(*layer, result.kernel_names[number])] |= rows
             place = next(i for i, each in enumerate(scene.nodes) if each.id == node)

@@ -100,7 +100,8 @@ def _layer(scene: Scene, path: Path, numbers: dict[str, str]) -> Iterator[str]:
     for each in inner:
         yield f"subgraph {_quoted('cluster ' + '/'.join(each))} {{"
         colour = LAYERS[min(len(each), len(LAYERS)) - 1]
-        title = _quoted(_title(scene, each))
+        # \l ends a line that starts at the left.
+        title = _quoted(_title(scene, each)).replace("\\n", "\\l")
         yield f'  label={title}; labeljust=l; style="rounded,filled"; color="#bdc1c6";'
         yield f'  fillcolor="{colour}";'
         yield from (f"  {line}" for line in _layer(scene, each, numbers))
@@ -116,7 +117,7 @@ def _title(scene: Scene, path: Path) -> str:
         known.insert(0, f"modelled {modelled.partition(' =')[0]}")
     if limit := about.get("limited by"):
         known.append(f"limited by {limit}")
-    return "\n".join(filter(None, [", ".join([*path[-1:], *sizes]), ", ".join(known)]))
+    return "\n".join(filter(None, [", ".join([path[-1], *sizes]), ", ".join(known)])) + "\n"
 
 
 def _label(node: Node) -> str:

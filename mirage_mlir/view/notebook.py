@@ -1,5 +1,6 @@
 """What notebooks show of graphs and kernels: a picture where Graphviz is, else text."""
 
+from dataclasses import replace
 from html import escape
 
 from xdsl.dialects.builtin import ModuleOp
@@ -19,8 +20,11 @@ def function_svg(module: ModuleOp) -> str | None:
 
 
 def kernel_svg(artifact: Artifact) -> str | None:
-    """The program of an artifact beside its uGraphs; none without Graphviz."""
-    return _drawn(seen_in_artifact(artifact)[0]) if has_graphviz() else None
+    """The program of an artifact beside its uGraph for the first chip; none without Graphviz."""
+    if not has_graphviz():
+        return None
+    (seen,) = seen_in_artifact(artifact)
+    return _drawn(replace(seen, results=seen.results[:1]))
 
 
 def _drawn(seen: Seen) -> str | None:
