@@ -13,11 +13,8 @@ from mirage_mlir.equivalence.parts import numbered_values
 from mirage_mlir.passes.pipelines import lowering_passes
 from mirage_mlir.view.facts import VERDICT, add_numbers, function_rows, kernel_rows
 from mirage_mlir.view.levels import FunctionScene
-from mirage_mlir.view.scene import Scene
+from mirage_mlir.view.scene import PROGRAM, Scene
 from mirage_mlir.view.source import Seen, SeenResult
-
-PROGRAM = "program"
-"""The layer of a function as it was written, where it has results."""
 
 
 def with_thread_graphs(function: func.FuncOp, target: str) -> func.FuncOp:

@@ -13,9 +13,8 @@ from importlib.util import find_spec
 from typing import Any
 from urllib.parse import quote, unquote
 
-from mirage_mlir.view.compose import PROGRAM
 from mirage_mlir.view.facts import MODELLED
-from mirage_mlir.view.scene import Kind, Node, Scene
+from mirage_mlir.view.scene import PROGRAM, Kind, Node, Scene
 from mirage_mlir.view.scene import Path as Layers
 
 COLOURS = {

@@ -8,6 +8,10 @@ Path = tuple[str, ...]
 """The names of nested layers, the outermost first."""
 
 
+PROGRAM = "program"
+"""The layer of a function as it was written, where it has results."""
+
+
 class Kind(StrEnum):
     """What a node is, which gives it its colour."""
 

@@ -11,7 +11,7 @@ from mirage_mlir.dialects import kernel
 from mirage_mlir.driver.explain import ChosenFunction
 from mirage_mlir.driver.options import Options
 from mirage_mlir.driver.source import function_named, functions, parse_program
-from mirage_mlir.driver.superoptimize import superoptimize_function
+from mirage_mlir.driver.superoptimize import Superoptimized, superoptimize_function
 from mirage_mlir.equivalence.parts import Pairs
 from mirage_mlir.runtime.artifact import MODELLED, Artifact, TargetCode
 
@@ -76,7 +76,11 @@ def _seen(module: ModuleOp, function: func.FuncOp, options: Options, *, search: 
     name = function.sym_name.data
     if not (search and is_program(function)):
         return Seen(name, function)
-    found = superoptimize_function(module, name, options)
+    return seen_of(function, superoptimize_function(module, name, options))
+
+
+def seen_of(function: func.FuncOp, found: Superoptimized) -> Seen:
+    """A program beside what was found for it."""
     results = [
         SeenResult(
             chip=chip,
@@ -89,7 +93,7 @@ def _seen(module: ModuleOp, function: func.FuncOp, options: Options, *, search: 
         )
         for chip, offer in found.offers.items()
     ]
-    return Seen(name, function, tuple(results))
+    return Seen(function.sym_name.data, function, tuple(results))
 
 
 def _status(artifact: Artifact, chip: str) -> str:

@@ -1,7 +1,9 @@
 // Why each kernel was chosen: as text on stderr, as JSON in a file; what is printed stays the same.
-// RUN: mirage-opt %s --superoptimize --explain --explain-json %t.json 2>%t.text | filecheck %s --check-prefix=GRAPH
+// RUN: mirage-opt %s --superoptimize --explain --explain-json %t.json --explain-html %t.html 2>%t.text | filecheck %s --check-prefix=GRAPH
 // RUN: filecheck %s < %t.text
 // RUN: filecheck %s --check-prefix=JSON < %t.json
+// RUN: filecheck %s --check-prefix=HTML < %t.html
+// RUN: not mirage-opt %s --superoptimize --explain-html %t.none/f.html 2>&1 | filecheck %s --check-prefix=PAGE
 // RUN: not mirage-opt %s --superoptimize --explain-json %t.none/f.json 2>&1 | filecheck %s --check-prefix=FILE
 
 // GRAPH:       kernel.graph_defined
@@ -34,6 +36,14 @@
 // JSON:                "producer_warps": 1
 // JSON:              "contests": [
 
+// HTML:        <!DOCTYPE html>
+// HTML:        <h2>@f for sm_90a</h2>
+// HTML:        <h3>f_kernel_0</h3>
+// HTML:        limited by DRAM
+// HTML:        <svg
+// HTML:        <h2>@f for sm_80</h2>
+
+// PAGE:        mirage-opt: error: --explain-html={{.*}}: there is no such folder
 // FILE:        mirage-opt: error: --explain-json={{.*}}: there is no such folder
 func.func @f(%x: tensor<16x4096xf16>, %w: tensor<4096x6144xf16>) -> tensor<16x6144xf16> {
   %y = kernel.relu %x : (tensor<16x4096xf16>) -> tensor<16x4096xf16>
