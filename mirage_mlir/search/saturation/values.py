@@ -1,12 +1,13 @@
 """The values of a program as normal forms, and what all configurations of it share."""
 
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import cached_property
 
 from mirage_mlir.expr.closure import Closure, Constant
 from mirage_mlir.expr.heads import TILE, Function, Input, Maximum, Parenthesis, Poly
+from mirage_mlir.expr.monomial import Monomial
 from mirage_mlir.expr.normal_form import NormalForm
 from mirage_mlir.search.program.narrowing import Narrowing
 from mirage_mlir.search.program.program import Function as Operator
@@ -48,6 +49,8 @@ class Algebra:
     """Operations that were tried on values."""
     read: frozenset[Poly] = frozenset()
     """The sources without which no output can be made."""
+    summed: tuple[tuple[str, ...], ...] = ()
+    """The axes of sums that every graph computes, at least."""
     _pairs: dict[tuple[int, int], tuple[tuple[Kind, Poly], ...]] = field(
         default_factory=dict[tuple[int, int], tuple[tuple[Kind, Poly], ...]]
     )
@@ -87,7 +90,7 @@ class Algebra:
             if shift.input:
                 nodes = unchanged(program, shift)
                 algebra.centred[shift] = frozenset(values[node] for node in nodes)
-        algebra.read = algebra._sources_of(form for form in outputs if form is not None)
+        algebra._note_read_and_summed()
         return algebra
 
     @cached_property
@@ -115,17 +118,19 @@ class Algebra:
             names.setdefault(argument, []).append(name)
         return names
 
-    def _sources_of(self, outputs: Iterable[Poly]) -> frozenset[Poly]:
-        """The inputs that some forms are made of, however deep inside functions."""
-        pending = list(outputs)
+    def _note_read_and_summed(self) -> None:
+        """Find `read` and `summed`: walk the outputs, however deep inside functions."""
+        pending = [form for form in self.outputs if form is not None]
         seen: set[Poly] = set()
         names: set[Input] = set()
+        summed: dict[tuple[str, ...], None] = {}
         while pending:
             form = pending.pop()
             if form in seen:
                 continue
             seen.add(form)
             for monomial, _ in self.forms.monomials(form):
+                summed |= dict.fromkeys(self._axes_of_sums(monomial))
                 for factor in monomial.factors:
                     match self.forms.heads[factor.head]:
                         case Input() as head:
@@ -138,7 +143,26 @@ class Algebra:
                             pending += [inner for inner, _ in terms]
                         case _:
                             pass
-        return frozenset(form for form in self.sources if self._is_input(form, names))
+        self.read = frozenset(form for form in self.sources if self._is_input(form, names))
+        self.summed = tuple(summed)
+
+    def _axes_of_sums(self, monomial: Monomial) -> Iterator[tuple[str, ...]]:
+        """
+        For each variable that a monomial binds the axes that a sum over it has, whatever the order.
+
+        These are the axes of the factors that read it; a sum as a factor may be taken apart.
+        """
+        axes: dict[tuple[str, int], set[str]] = {}
+        for factor in monomial.factors:
+            head = self.forms.heads[factor.head]
+            if isinstance(head, Input | Function):
+                pairs = list(zip(head.axes, factor.slots, strict=True))
+                free = {axis for axis, slot in pairs if not slot}
+                for variable in pairs:
+                    if variable[1]:
+                        axes.setdefault(variable, set()).update(free)
+        for found in axes.values():
+            yield tuple(axis for axis in self.program.sizes if axis in found)
 
     def _is_input(self, form: Poly, names: Collection[Input]) -> bool:
         ((monomial, _),) = self.forms.monomials(form)
