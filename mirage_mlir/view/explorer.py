@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from importlib import import_module
 from importlib.util import find_spec
-from typing import Any
+from typing import Any, cast
 from urllib.parse import quote, unquote
 
 from mirage_mlir.view.facts import MODELLED
@@ -122,10 +122,10 @@ def graphs_json(label: str, scenes: Sequence[Scene]) -> str:
 
 def _without_none(value: Any) -> Any:
     if isinstance(value, dict):
-        fields: dict[str, Any] = value
+        fields = cast(dict[str, Any], value)
         return {key: _without_none(each) for key, each in fields.items() if each is not None}
     if isinstance(value, list):
-        elements: list[Any] = value
+        elements = cast(list[Any], value)
         return [_without_none(each) for each in elements]
     return value
 
@@ -166,14 +166,14 @@ def _config(label: str, scenes: Sequence[Scene]) -> Any:
     Graphs are handed over as `add_model_from_pytorch` does it: their source names their place in a
     list. The address has what is expanded and selected at first: the program and the kernels.
     """
-    base: Any = _module("config").ModelExplorerConfig
+    config = _module("config").ModelExplorerConfig()
+    encoded = config.to_url_param_value
 
-    class Config(base):
-        def to_url_param_value(self) -> str:
-            data = json.loads(unquote(super().to_url_param_value()))
-            return quote(json.dumps({**data, "uiState": _first_state(label, scenes)}))
+    def with_state() -> str:
+        data = json.loads(unquote(encoded()))
+        return quote(json.dumps({**data, "uiState": _first_state(label, scenes)}))
 
-    config: Any = Config()
+    config.to_url_param_value = with_state
     config.graphs_list.append({"graphs": graphs_of(scenes)})
     config.model_sources.append({"url": f"graphs://{label}/0"})
     for meaning, data in node_data(scenes).items():

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from io import StringIO
+from typing import cast
 
 from xdsl.dialects import func
 from xdsl.dialects.builtin import DenseArrayBase, FloatAttr, IntegerAttr, StringAttr, TensorType
@@ -21,7 +22,8 @@ MAPS = ("grid_map", "loop_map")
 def type_text(kind: Attribute) -> str:
     """`16x256xf16` for tensors and tiles, the type itself for what is no array."""
     if isinstance(kind, TensorType | threadblock.TileType):
-        return "x".join([*map(str, kind.get_shape()), str(kind.element_type)])
+        shaped = cast("TensorType[Attribute] | threadblock.TileType", kind)
+        return "x".join([*map(str, shaped.get_shape()), str(shaped.element_type)])
     return str(kind)
 
 

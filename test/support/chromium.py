@@ -17,7 +17,7 @@ FLAGS = (
     *("--use-gl=angle", "--use-angle=swiftshader", "--enable-unsafe-swiftshader"),
 )
 
-PATIENCE = 60.0
+PATIENCE = 150.0
 """Seconds after which a page does not come any more."""
 
 

@@ -27,6 +27,14 @@ class FakeNvtx(ModuleType):
         self.events.append("end")
 
 
+def is_there(name: str) -> object:
+    return object()
+
+
+def is_missing(name: str) -> None:
+    return None
+
+
 def test_without_the_variable_launches_are_what_they_were(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv(VARIABLE, raising=False)
     assert annotated_code("f") is LoadedCode
@@ -38,7 +46,7 @@ def test_a_launch_is_in_a_range_of_its_program(monkeypatch: pytest.MonkeyPatch) 
     fake, driver = FakeNvtx(), FakeDriver()
     monkeypatch.setenv(VARIABLE, "1")
     monkeypatch.setitem(sys.modules, "nvtx", fake)
-    monkeypatch.setattr(nvtx_ranges, "find_spec", lambda name: object())
+    monkeypatch.setattr(nvtx_ranges, "find_spec", is_there)
     made = annotated_code("f")(code(), driver, 0, ())
     program = artifact(code())
     made.launch([256] * len(program.inputs), [512] * len(program.outputs), 0, 0)
@@ -48,6 +56,6 @@ def test_a_launch_is_in_a_range_of_its_program(monkeypatch: pytest.MonkeyPatch) 
 
 def test_without_the_package_there_is_a_warning(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv(VARIABLE, "1")
-    monkeypatch.setattr(nvtx_ranges, "find_spec", lambda name: None)
+    monkeypatch.setattr(nvtx_ranges, "find_spec", is_missing)
     with pytest.warns(UserWarning, match="no package nvtx"):
         assert annotated_code("f") is LoadedCode

@@ -3,6 +3,7 @@
 import re
 from html import unescape
 from pathlib import Path
+from typing import Any
 from xml.etree import ElementTree
 
 import pytest
@@ -25,6 +26,11 @@ def texts(picture: str) -> list[str]:
     """What is written in a picture, in no order: versions of Graphviz place it differently."""
     root = ElementTree.fromstring(picture)
     return sorted("".join(each.itertext()).strip() for each in root.iter(f"{SVG}text"))
+
+
+def shown(value: object, form: str) -> Any:
+    """What a notebook asks `value` for: `svg` or `html`."""
+    return getattr(value, f"_repr_{form}_")()
 
 
 @draws
@@ -66,12 +72,12 @@ def test_a_picture_of_the_documents_is_what_its_script_draws() -> None:
 def test_notebooks_show_graphs_and_kernels(artifact_of_f: bytes) -> None:
     graph = mi.new_kernel_graph("g")
     x = graph.new_input(dims=(4, 8), name="rows")
-    assert graph._repr_svg_() is None
-    assert "no output yet" in graph._repr_html_()
+    assert shown(graph, "svg") is None
+    assert "no output yet" in shown(graph, "html")
     graph.mark_output(graph.exp(x))
-    assert {"%rows", "exp", "4x8xf16"} <= set(texts(graph._repr_html_()))
+    assert {"%rows", "exp", "4x8xf16"} <= set(texts(shown(graph, "html")))
     kernel = mi.CompiledKernel(Artifact.from_bytes(artifact_of_f))
-    assert {"rms_norm", "uGraph for sm_90a"} <= set(texts(kernel._repr_html_()))
+    assert {"rms_norm", "uGraph for sm_90a"} <= set(texts(shown(kernel, "html")))
 
 
 def test_without_graphviz_notebooks_show_text(
@@ -80,10 +86,10 @@ def test_without_graphviz_notebooks_show_text(
     for module in (dot, notebook):
         monkeypatch.setattr(module, "has_graphviz", lambda: False)
     kernel = mi.CompiledKernel(Artifact.from_bytes(artifact_of_f))
-    assert kernel._repr_svg_() is None
-    shown = kernel._repr_html_()
-    assert shown.startswith("<pre>")
-    assert kernel.ugraph in unescape(shown)
+    assert shown(kernel, "svg") is None
+    text = shown(kernel, "html")
+    assert text.startswith("<pre>")
+    assert kernel.ugraph in unescape(text)
 
 
 def test_without_graphviz_drawing_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
