@@ -1,7 +1,7 @@
 """Launches are in ranges where the user asks for them, and cost nothing else elsewhere."""
 
 import sys
-from collections.abc import Iterator
+from collections.abc import Generator
 from contextlib import contextmanager
 from types import ModuleType
 
@@ -21,7 +21,7 @@ class FakeNvtx(ModuleType):
         self.events: list[str] = []
 
     @contextmanager
-    def annotate(self, message: str, *, domain: str) -> Iterator[None]:
+    def annotate(self, message: str, *, domain: str) -> Generator[None]:
         self.events.append(f"{domain}: {message}")
         yield
         self.events.append("end")
