@@ -33,7 +33,8 @@ import mirage_mlir as mi
 from mirage_mlir.driver.bench import AS_GOOD
 from mirage_mlir.driver.compile import CompiledFunction, compile_function
 from mirage_mlir.driver.options import Options
-from mirage_mlir.driver.profile import Timed, Timings, this_machine
+from mirage_mlir.driver.machine import this_machine
+from mirage_mlir.driver.timings import Timed, Timings
 from mirage_mlir.driver.source import alone
 from mirage_mlir.runtime.files import write_whole
 from mirage_mlir.targets.target import target_named
@@ -367,6 +368,7 @@ def timed_cases(
             print(f"! {case.name}: {one}")
     programs = [program_of(case, one) for case, one in usable]
     compiled = list(compile_all(programs, machine, options))
+    wait([each for some in compiled for each in some])
     print(f"# compiled in {perf_counter() - start:.0f} s", flush=True)
     for problems in compiling:
         for problem in [problems] if isinstance(problems, WorkerError) else problems:

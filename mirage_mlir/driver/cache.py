@@ -68,16 +68,16 @@ def cache_bytes() -> int:
 @cache
 def code_version() -> str:
     """
-    What the code is that compiles: versions of packages, and the state of our own files.
+    What the code is that compiles: versions of packages, and what our own files hold.
 
-    A checkout changes without its version; times and sizes of its files tell.
+    A checkout changes without its version. Times of files would differ from machine to machine.
     """
     root = Path(__file__).parents[1]
     digest = hashlib.sha256(__version__.encode())
     for folder in (root, root / "dialects", root / "passes"):
         for path in sorted(folder.rglob("*.py")):
-            state = path.stat()
-            digest.update(f"{path.name} {state.st_size} {state.st_mtime_ns}".encode())
+            digest.update(f"{path.relative_to(root).as_posix()}\0".encode())
+            digest.update(hashlib.sha256(path.read_bytes()).digest())
     for name in TOOLS:
         digest.update(f"{name} {_installed(name)}".encode())
     return digest.hexdigest()
@@ -145,20 +145,34 @@ class Cache:
 
         Where the folder cannot be written, or its file system has no locks, nobody waits.
         """
+        with self._lock(key, fcntl.LOCK_EX):
+            yield
+
+    @contextmanager
+    def try_lock(self, key: Key) -> Generator[bool]:
+        """The same without waiting: whether nobody else has the lock."""
+        with self._lock(key, fcntl.LOCK_EX | fcntl.LOCK_NB) as mine:
+            yield mine
+
+    @contextmanager
+    def _lock(self, key: Key, how: int) -> Generator[bool]:
         path = self._path(key, ".lock")
         try:
             assert path is not None
             path.parent.mkdir(parents=True, exist_ok=True)
             file = path.open("wb")
         except (OSError, AssertionError):
-            yield
+            yield True
             return
         with file:
+            mine = True
             try:
-                fcntl.flock(file, fcntl.LOCK_EX)
+                fcntl.flock(file, how)
+            except BlockingIOError:
+                mine = False
             except OSError:
                 pass
-            yield
+            yield mine
 
     def _write(self, path: Path, data: bytes) -> None:
         try:
@@ -203,6 +217,11 @@ class Cache:
         if len(data) > MOST_BYTES:
             return
         self._write(path, data.encode())
+
+
+def open_cache() -> Cache:
+    """What the environment names."""
+    return Cache(cache_folder())
 
 
 def _checked(wrapped: object) -> dict[str, object] | None:

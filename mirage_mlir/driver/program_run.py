@@ -23,7 +23,7 @@ from mirage_mlir.driver.explain import ChosenFunction, as_json
 from mirage_mlir.driver.offers import offers_in, with_cuts
 from mirage_mlir.driver.optimize import as_asked, optimize, remembered
 from mirage_mlir.driver.options import Options
-from mirage_mlir.driver.profile import Machine
+from mirage_mlir.driver.machine import Machine
 from mirage_mlir.driver.source import alone, function_named, functions, text_of
 from mirage_mlir.driver.superoptimize import Superoptimized
 from mirage_mlir.equivalence import Verdict

@@ -8,7 +8,7 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.passes import ModulePass
 
 from mirage_mlir.driver.explain import ChosenFunction
-from mirage_mlir.driver.profile import Machine, this_machine
+from mirage_mlir.driver.machine import Machine, this_machine
 from mirage_mlir.driver.program_run import ProgramRun
 from mirage_mlir.equivalence.comparison_report import Comparison
 from mirage_mlir.search.report import SearchReport
