@@ -8,6 +8,7 @@ program in each of them once more. What goes in and out is pickled, functions by
 import os
 import pickle
 import select
+import signal
 import subprocess
 import sys
 from collections.abc import Callable, Generator, Iterable, Iterator
@@ -189,6 +190,8 @@ def _main() -> None:
     # Whatever prints to standard output must not end up between the answers.
     answers = os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)
+    # Ctrl-C on a terminal is for whoever asks: they end this process, or wait for an answer.
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
     serve(sys.stdin.buffer, answers)
 
 

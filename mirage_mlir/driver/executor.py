@@ -87,8 +87,8 @@ class GpuLane:
 class Executor:
     """Workers that compute, and workers with one GPU each."""
 
-    device: str
-    """The name of the GPUs, all alike."""
+    name: str
+    """Of the GPUs, which are all alike."""
     computers: Lanes
     timers: Lanes
 

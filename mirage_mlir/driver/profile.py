@@ -5,9 +5,9 @@ The search ranks by a model; of what it ranks first, the fastest kernel that is 
 remembered on disk, so that a program is searched and timed once on a machine.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Generator, Mapping, Sequence
 from concurrent.futures import Future
-from contextlib import closing
+from contextlib import closing, contextmanager
 from dataclasses import asdict, dataclass, field, replace
 from math import inf
 
@@ -32,10 +32,6 @@ from mirage_mlir.equivalence.comparison_report import Comparison, Noted, not_not
 from mirage_mlir.equivalence.parts import PartVerifier
 from mirage_mlir.progress import Progress
 from mirage_mlir.targets.target import target_named
-
-Executing = Callable[[Machine], Executor]
-"""The workers for a machine."""
-
 
 def key_of(reference: func.FuncOp, device: str, options: Options) -> Key:
     """What the result of timing candidates for `reference` on a GPU depends on."""
@@ -72,16 +68,16 @@ def verified_best(
 
 @dataclass
 class Profiler:
-    """Times candidates on one machine, and remembers the best."""
+    """Times candidates on GPUs of one sort, and remembers the best."""
 
-    machine: Machine
+    machine: Machine | Executor
+    """Where; the workers of a machine are ended behind each program."""
     options: Options
     progress: Progress = field(default_factory=Progress)
     results: list[Timings] = field(default_factory=list[Timings])
     """Of all programs timed by this profiler."""
     noted: Noted = not_noted
     """Takes every comparison."""
-    executing: Executing = local_executor
 
     @property
     def chip(self) -> str:
@@ -123,9 +119,17 @@ class Profiler:
             done += 1
             self.progress.now(f"timed {done} of {len(found)} candidates")
 
-        with closing(self.executing(self.machine)) as executor:
+        with self._executor() as executor:
             timer = Timer(executor, Readings(self.cache, self.machine.name), noted)
             return finished(timer.timings(reference, found, jobs, compiled))
+
+    @contextmanager
+    def _executor(self) -> Generator[Executor]:
+        if isinstance(self.machine, Executor):
+            yield self.machine
+            return
+        with closing(local_executor(self.machine)) as executor:
+            yield executor
 
     # The cache
 

@@ -128,7 +128,7 @@ class Timer:
         timed = [Timed(offer) for offer in found]
         await asyncio.gather(*(work.read(number, one) for number, one in enumerate(timed)))
         await work.compare(timed)
-        return Timings(self.executor.device, tuple(timed), perf_counter() - start)
+        return Timings(self.executor.name, tuple(timed), perf_counter() - start)
 
 
 @dataclass(frozen=True)

@@ -11,11 +11,13 @@ from concurrent.futures import Future
 from dataclasses import dataclass, field
 from math import inf, isfinite
 
+from xdsl.dialects.builtin import ModuleOp
+
 from mirage_mlir.driver.cache import Cache, Key
 from mirage_mlir.driver.executor import Executor
 from mirage_mlir.driver.options import Options
 from mirage_mlir.driver.profile import key_of
-from mirage_mlir.driver.source import function_named, parse_program
+from mirage_mlir.driver.source import alone, function_named, parse_program, text_of
 from mirage_mlir.driver.timer import INTERRUPTED, Readings, Stream, Timer, jobs_for, result_of
 from mirage_mlir.driver.timings import Timed, Timings
 from mirage_mlir.driver.tune_tasks import (
@@ -57,7 +59,6 @@ class Tuner:
     """Tunes programs; the answer does not depend on how many workers there are."""
 
     executor: Executor
-    options: Options
     cache: Cache
     progress: Progress = field(default_factory=Progress)
     stopped: bool = False
@@ -87,6 +88,11 @@ class Tuner:
         self.executor.cancel_waiting()
 
 
+def task_of(module: ModuleOp, name: str, options: Options) -> Task:
+    """The function `name` of a module, to be tuned."""
+    return Task(text_of(alone(function_named(module, name))), name, options)
+
+
 class _Run:
     def __init__(
         self, tuner: Tuner, tasks: Sequence[Task], put: Callable[[Tuned], None]
@@ -114,7 +120,7 @@ class _Run:
         """Tune a program, or wait until somebody else has."""
         task, tuner = self._tasks[number], self._tuner
         reference = function_named(parse_program(task.program, task.name), task.name)
-        key = key_of(reference, tuner.executor.device, task.options)
+        key = key_of(reference, tuner.executor.name, task.options)
         tuned: Tuned | None = None
         while tuned is None:
             async with self._room:
@@ -204,5 +210,5 @@ class _Run:
                 f"done{shown}"
             )
 
-        readings = Readings(tuner.cache, tuner.executor.device)
+        readings = Readings(tuner.cache, tuner.executor.name)
         return await Timer(tuner.executor, readings, noted).timings(reference, offers, jobs)

@@ -23,6 +23,7 @@ from mirage_mlir.driver.machine import Machine
 from mirage_mlir.driver.profile import Profiler
 from mirage_mlir.driver.session import Profiling, Session
 from mirage_mlir.driver.source import compiler_context, functions, parse_program, text_of
+from mirage_mlir.driver.workers import Workforce
 from mirage_mlir.lanes import Lane
 from mirage_mlir.passes.superoptimize_pipeline import SuperoptimizePipeline
 from mirage_mlir.runtime.cuda_driver import CudaError
@@ -220,7 +221,7 @@ def run_session(session: Session) -> tuple[str, str]:
 
 def session_of() -> Session:
     """A run of mirage-opt with --profile."""
-    profiling = Profiling(lambda target: MACHINE)
+    profiling = Profiling(Workforce(lambda target: MACHINE))
     return Session(report=True, profiling=profiling)
 
 
