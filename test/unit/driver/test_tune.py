@@ -1,0 +1,189 @@
+"""Many programs tuned at once: by any number of workers, after a kill, beside others, cut short."""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections import Counter
+from collections.abc import Callable
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+from simulated_gpus import LOG, SECONDS, SimulatedMachine
+
+import mirage_mlir as mi
+from mirage_mlir import interruption
+from mirage_mlir.driver import tune as tuning
+from mirage_mlir.driver.executor import local_executor
+from mirage_mlir.driver.cache import Cache
+from mirage_mlir.driver.options import Options
+from mirage_mlir.driver.tune import Tuned, Tuner
+from mirage_mlir.driver.tune_tasks import Task
+from mirage_mlir.driver.workers import Workforce
+
+SUPPORT = Path(__file__).parents[2] / "support"
+
+TYPE = "tensor<16x{columns}xf32>"
+
+PROGRAM = """
+func.func @{name}(%x: TYPE, %z: TYPE) -> TYPE {{
+  %y = kernel.add %x, %z : (TYPE, TYPE) -> TYPE
+  %o = kernel.relu %y : (TYPE) -> TYPE
+  func.return %o : TYPE
+}}
+""".replace("TYPE", TYPE)
+
+OPTIONS = Options(chips=("sm_90a",), profile=True, top_k=3)
+
+
+def tasks(count: int) -> list[Task]:
+    return [
+        Task(PROGRAM.format(name=f"f{number}", columns=32 << number), f"f{number}", OPTIONS)
+        for number in range(count)
+    ]
+
+
+def machine(gpus: int = 1) -> SimulatedMachine:
+    return SimulatedMachine("a simulated GPU", gpus=gpus, jobs=1, in_process=True)
+
+
+def tuned(folder: Path | None, gpus: int = 1, count: int = 2) -> list[Tuned]:
+    with closing(local_executor(machine(gpus))) as executor:
+        results = list(Tuner(executor, Cache(folder)).tune(tasks(count)))
+    return sorted(results, key=lambda each: each.number)
+
+
+def answers(results: list[Tuned]) -> list[object]:
+    """What was taken, but for the times."""
+    return [each.settled and each.settled.taken.function for each in results]
+
+
+def readings(log: Path) -> Counter[tuple[str, ...]]:
+    """How often each candidate was read to the end."""
+    lines = [line.split("\t") for line in log.read_text().splitlines()]
+    return Counter(tuple(words[2:]) for words in lines if words[0] == "was read")
+
+
+@pytest.fixture
+def log(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setenv(LOG, str(tmp_path / "log"))
+    return tmp_path / "log"
+
+
+def test_any_number_of_gpus(tmp_path: Path, log: Path) -> None:
+    """Noise decides nothing, and a second run reads nothing again."""
+    one = tuned(tmp_path / "1", 1)
+    assert [each.problem for each in one] == ["", ""]
+    assert [len(each.timings.candidates) for each in one if each.timings] == [3, 3]
+    assert answers(tuned(tmp_path / "3", 3)) == answers(one)
+    log.unlink()
+    again = tuned(tmp_path / "1", 2)
+    assert answers(again) == answers(one)
+    assert not log.exists()
+
+
+KILLED = """
+import sys
+from pathlib import Path
+sys.path[:0] = {paths}
+from test_tune import tuned
+print(len(tuned(Path({folder!r}))))
+"""
+
+
+def process(folder: Path) -> subprocess.Popen[str]:
+    """A process that tunes two programs."""
+    paths = [str(SUPPORT), str(Path(__file__).parent)]
+    program = KILLED.format(paths=paths, folder=str(folder))
+    return subprocess.Popen([sys.executable, "-c", program], stdout=subprocess.PIPE, text=True)
+
+
+def wait_until(condition: Callable[[], bool]) -> None:
+    deadline = time.monotonic() + 60
+    while not condition():
+        assert time.monotonic() < deadline
+        time.sleep(0.02)
+
+
+def test_a_driver_that_is_killed(
+    tmp_path: Path, log: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What it had read is not read again; its locks are free."""
+    monkeypatch.setenv(SECONDS, "0.4")
+    folder = tmp_path / "cache"
+    killed = process(folder)
+    wait_until(lambda: len(list(folder.glob("*.json"))) >= 2)
+    killed.send_signal(signal.SIGKILL)
+    killed.communicate()
+    kept = len(list(folder.glob("*.json")))
+    monkeypatch.setenv(SECONDS, "0")
+    results = tuned(folder)
+    assert [each.problem for each in results] == ["", ""]
+    counts = readings(log)
+    assert len(counts) == 6
+    # The one that was being remembered when the signal came may be read once more.
+    assert sum(counts.values()) <= 7
+    assert kept < 6
+
+
+def test_two_at_once(tmp_path: Path, log: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of two processes that share a cache each program is tuned by one."""
+    monkeypatch.setenv(SECONDS, "0.1")
+    both = [process(tmp_path / "cache") for _ in range(2)]
+    assert [each.communicate()[0] for each in both] == ["2\n", "2\n"]
+    assert set(readings(log).values()) == {1}
+
+
+def test_an_interrupt(tmp_path: Path, log: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What was timed counts; what is cut short is not kept as a result."""
+    monkeypatch.setenv(SECONDS, "0.3")
+    monkeypatch.setattr(tuning, "PERIOD", 0.02)
+    monkeypatch.setattr(tuning, "requested", lambda: log.exists() and len(readings(log)) > 1)
+    results = tuned(tmp_path / "cache", count=3)
+    taken = [each for each in results if each.settled is not None]
+    left = [each for each in results if each.settled is None]
+    assert taken
+    assert left
+    assert not any(each.complete for each in results)
+    assert all("interrupt" in each.problem for each in left)
+    kept = [path.read_text() for path in (tmp_path / "cache").glob("*.json")]
+    assert not any("offers" in entry for entry in kept)
+
+
+FOREIGN = """
+func.func @g(%x: tensor<4xf32>) -> tensor<4xf32> {
+  %y = arith.addf %x, %x : tensor<4xf32>
+  func.return %y : tensor<4xf32>
+}
+"""
+
+
+def test_one_that_fails(tmp_path: Path) -> None:
+    """It says why, and the others are tuned."""
+    bad = Task(FOREIGN, "g", OPTIONS)
+    with closing(local_executor(machine())) as executor:
+        results = list(Tuner(executor, Cache(tmp_path)).tune([bad, *tasks(1)]))
+    by_name = {each.name: each for each in results}
+    assert "'arith.addf' op" in by_name["g"].problem
+    assert by_name["f0"].settled is not None
+
+
+def test_from_python(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("MIRAGE_CACHE_DIR", str(tmp_path / "cache"))
+    (tmp_path / "f.mlir").write_text(PROGRAM.format(name="f", columns=64))
+    graph = mi.new_kernel_graph("g")
+    graph.mark_output(graph.relu(graph.new_input(dims=(4, 8))))
+    with closing(Workforce(lambda target: machine(2))) as workers:
+        results = list(
+            mi.tune([tmp_path / "f.mlir", graph], workers=workers, compile_for=["sm_90a"], top_k=2)
+        )
+    assert {each.name for each in results} == {"f", "g"}
+    for each in results:
+        assert each.kernel is not None
+        assert each.timing[0].startswith("timed on a simulated GPU")
+    with pytest.raises(TypeError, match="tune takes graphs and paths of MLIR files, not int"):
+        mi.tune([3])  # pyright: ignore
+    with pytest.raises(ValueError, match="workers are a number from 1 to"):
+        mi.tune([graph], workers="elsewhere")
