@@ -13,9 +13,9 @@ from mirage_mlir.driver.bench import Reference, Subject
 from mirage_mlir.driver.bench_process import BenchProcess
 from mirage_mlir.driver.choose import Offer
 from mirage_mlir.driver.compile import CompiledFunction
+from mirage_mlir.driver.machine import Machine
 from mirage_mlir.driver.options import Options
 from mirage_mlir.driver.profile import Profiler
-from mirage_mlir.driver.machine import Machine
 from mirage_mlir.driver.source import functions, parse_program
 from mirage_mlir.driver.timer import compile_candidate, jobs_for
 from mirage_mlir.driver.timings import Timings
@@ -96,7 +96,11 @@ def compile_all(
     """The machine code of all candidates, program by program."""
     assert machine.pool is not None
     prepared = [program.prepared() for program in programs]
-    jobs = [job for reference, offers in prepared for job in jobs_for(reference, offers, options.target, options.pack)]
+    jobs = [
+        job
+        for reference, offers in prepared
+        for job in jobs_for(reference, offers, options.target, options.pack)
+    ]
     compiled = iter([machine.pool.submit(compile_candidate, job) for job in jobs])
     for _, offers in prepared:
         yield [next(compiled) for _ in offers]
@@ -107,7 +111,9 @@ def time_one(
 ) -> Timings:
     """The times of the candidates of a program."""
     reference, offers = program.prepared()
-    profiler = Profiler(replace(machine, reference=program.reference), replace(options, cache=False))
+    profiler = Profiler(
+        replace(machine, reference=program.reference), replace(options, cache=False)
+    )
     return profiler.time(reference, offers, dict(enumerate(compiled)))
 
 

@@ -32,10 +32,10 @@ from peers.table import (
 import mirage_mlir as mi
 from mirage_mlir.driver.bench import AS_GOOD
 from mirage_mlir.driver.compile import CompiledFunction, compile_function
-from mirage_mlir.driver.options import Options
 from mirage_mlir.driver.machine import this_machine
-from mirage_mlir.driver.timings import Timed, Timings
+from mirage_mlir.driver.options import Options
 from mirage_mlir.driver.source import alone
+from mirage_mlir.driver.timings import Timed, Timings
 from mirage_mlir.runtime.files import write_whole
 from mirage_mlir.targets.target import target_named
 from mirage_mlir.worker import WorkerError, Workers, workers

@@ -107,6 +107,4 @@ def _result(tuned: Tuned) -> TunedProgram:
     settled = tuned.settled
     kernel = None if settled is None else CompiledKernel(Artifact.from_bytes(settled.artifact))
     lines = () if settled is None else settled.taken.timing
-    return TunedProgram(
-        tuned.number, tuned.name, kernel, lines, tuned.problem, tuned.complete
-    )
+    return TunedProgram(tuned.number, tuned.name, kernel, lines, tuned.problem, tuned.complete)

@@ -6,10 +6,10 @@ from xdsl.dialects import func
 from xdsl.dialects.builtin import ModuleOp
 
 from mirage_mlir.driver.choose import Offer
-from mirage_mlir.driver.offers import offers
-from mirage_mlir.driver.options import Options
 from mirage_mlir.driver.executor import Executor
 from mirage_mlir.driver.machine import Machine, this_machine
+from mirage_mlir.driver.offers import offers
+from mirage_mlir.driver.options import Options
 from mirage_mlir.driver.profile import Profiler
 from mirage_mlir.driver.source import function_named
 from mirage_mlir.driver.superoptimize import Superoptimized, superoptimize_function

@@ -33,6 +33,7 @@ from mirage_mlir.equivalence.parts import PartVerifier
 from mirage_mlir.progress import Progress
 from mirage_mlir.targets.target import target_named
 
+
 def key_of(reference: func.FuncOp, device: str, options: Options) -> Key:
     """What the result of timing candidates for `reference` on a GPU depends on."""
     asked = {name: value for name, value in asdict(options).items() if name not in SAME_RESULT}

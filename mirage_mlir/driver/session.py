@@ -1,6 +1,6 @@
 """What `mirage-opt` does besides running passes: reports, artifacts, timing, statistics."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 

@@ -6,7 +6,6 @@ import threading
 from collections.abc import Callable, Coroutine, Iterator, Mapping, Sequence
 from concurrent.futures import Future
 from dataclasses import asdict, dataclass
-from math import isfinite
 from queue import SimpleQueue
 from time import perf_counter
 from typing import Any, Generic, TypeVar, cast

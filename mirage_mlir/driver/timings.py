@@ -37,9 +37,7 @@ class Timed:
             self.microseconds = reading.microseconds
         else:
             error, allowed = reading.error, reading.tolerance
-            self.problem = (
-                f"is wrong on the GPU: error {error:.1e}, at most {allowed:.1e} is right"
-            )
+            self.problem = f"is wrong on the GPU: error {error:.1e}, at most {allowed:.1e} is right"
 
     def fields(self) -> dict[str, object]:
         """For statistics: times in microseconds, those not taken as null."""

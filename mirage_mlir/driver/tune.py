@@ -94,9 +94,7 @@ def task_of(module: ModuleOp, name: str, options: Options) -> Task:
 
 
 class _Run:
-    def __init__(
-        self, tuner: Tuner, tasks: Sequence[Task], put: Callable[[Tuned], None]
-    ) -> None:
+    def __init__(self, tuner: Tuner, tasks: Sequence[Task], put: Callable[[Tuned], None]) -> None:
         self._tuner = tuner
         self._tasks = tasks
         self._put = put
@@ -146,9 +144,7 @@ class _Run:
             try:
                 return await self._tuned(number, key)
             except WorkerError as error:
-                return Tuned(
-                    number, task.name, None, None, str(error), complete=not tuner.stopped
-                )
+                return Tuned(number, task.name, None, None, str(error), complete=not tuner.stopped)
 
     async def _known(self, number: int, key: Key) -> Tuned | None:
         tuner, task = self._tuner, self._tasks[number]

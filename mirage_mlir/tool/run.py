@@ -157,10 +157,16 @@ def _profiling(command: CommandLine, opened: ExitStack) -> "Profiling | None":
     """What times candidates, where that is asked for; raises `UsageError`."""
     if not command.profile:
         return None
+    from mirage_mlir.driver.cache import open_cache
     from mirage_mlir.driver.ray_executor import RayError
     from mirage_mlir.driver.session import Profiling
     from mirage_mlir.driver.workers import parse_workers, workforce
 
+    try:
+        if command.cache:
+            open_cache()
+    except ValueError as error:
+        raise UsageError(str(error)) from error
     try:
         workers = opened.enter_context(workforce(parse_workers(command.workers)))
     except (RayError, ValueError) as error:

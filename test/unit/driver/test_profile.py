@@ -17,9 +17,9 @@ from mirage_mlir.driver import machine as machines
 from mirage_mlir.driver.bench import Bench, Reading, Subject, Trial
 from mirage_mlir.driver.bench_process import BenchProcess
 from mirage_mlir.driver.choose import Offer
+from mirage_mlir.driver.machine import Machine
 from mirage_mlir.driver.optimize import optimize
 from mirage_mlir.driver.options import Options
-from mirage_mlir.driver.machine import Machine
 from mirage_mlir.driver.profile import Profiler
 from mirage_mlir.driver.session import Profiling, Session
 from mirage_mlir.driver.source import compiler_context, functions, parse_program, text_of

@@ -1,6 +1,5 @@
 """Many programs tuned at once: by any number of workers, after a kill, beside others, cut short."""
 
-import os
 import signal
 import subprocess
 import sys
@@ -14,10 +13,9 @@ import pytest
 from simulated_gpus import LOG, SECONDS, SimulatedMachine
 
 import mirage_mlir as mi
-from mirage_mlir import interruption
 from mirage_mlir.driver import tune as tuning
-from mirage_mlir.driver.executor import local_executor
 from mirage_mlir.driver.cache import Cache
+from mirage_mlir.driver.executor import local_executor
 from mirage_mlir.driver.options import Options
 from mirage_mlir.driver.tune import Tuned, Tuner
 from mirage_mlir.driver.tune_tasks import Task
