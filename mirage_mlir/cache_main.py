@@ -93,8 +93,8 @@ def _parser() -> argparse.ArgumentParser:
         description="What is kept on disk of compiles, so that the next of a program takes none.",
         epilog="The folder is MIRAGE_CACHE_DIR, by default mirage_mlir in XDG_CACHE_HOME or "
         "~/.cache; MIRAGE_CACHE_DIR=off keeps nothing. MIRAGE_CACHE_BYTES bounds its size. "
-        "MIRAGE_CACHE=redis://HOST:PORT names a server that is shared: export and import use it, the "
-        "other commands are about the folder.",
+        "MIRAGE_CACHE=redis://HOST:PORT names a server that is shared: export and import use it, "
+        "the other commands are about the folder.",
     )
     commands = parser.add_subparsers(dest="command", required=True)
     for name, text in (

@@ -5,6 +5,7 @@ Entries are checked by their digests and are never pickles. A server that is dow
 remark and what it holds: the folder does alone, and what it got meanwhile is sent later.
 """
 
+import re
 import threading
 import time
 from collections.abc import Callable, Generator, Iterator
@@ -51,8 +52,7 @@ class Server:
 
     def __init__(self, address: str, client: Any = None) -> None:
         """Raises `CacheError` for what is no address, or where the package redis is missing."""
-        self._address = address.rpartition("@")[2]
-        """Without the password."""
+        self._address = _without_password(address)
         if client is None:
             client = _client(address)
         self._client = client
@@ -156,10 +156,14 @@ class Server:
         return self._ask(changed, True)
 
 
+def _without_password(address: str) -> str:
+    return re.sub("//[^@/]*@", "//", address)
+
+
 def _client(address: str) -> Any:
     if not address.startswith(("redis://", "rediss://", "unix://")):
         raise CacheError(
-            f"{SERVER_VARIABLE}={address} is no address of a server; one is redis://HOST:PORT"
+            f"{SERVER_VARIABLE}={_without_password(address)} is no address of a server; one is redis://HOST:PORT"
         )
     if find_spec("redis") is None:
         raise CacheError(f"{SERVER_VARIABLE} needs redis: pip install 'mirage_mlir[redis]'")
@@ -170,7 +174,7 @@ def _client(address: str) -> Any:
             address, socket_timeout=PATIENCE, socket_connect_timeout=PATIENCE, retry=retries
         )
     except ValueError as error:
-        raise CacheError(f"{SERVER_VARIABLE}={address}: {error}") from error
+        raise CacheError(f"{SERVER_VARIABLE}={_without_password(address)}: {error}") from error
 
 
 @cache
