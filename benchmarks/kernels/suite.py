@@ -165,6 +165,7 @@ class Suite:
     def kernels(self, case: Case, best: Timed) -> dict[str, mi.CompiledKernel]:
         """What was found, and where asked for and possible the same with packed constants."""
         assert best.compiled is not None
+        assert best.offer is not None
         found = {OURS: kernel_of(case, best.compiled)}
         if self.arguments.pack:
             module, name = alone(best.offer.function), best.compiled.name
@@ -263,8 +264,8 @@ def about(timed: Timed) -> dict[str, Any]:
     assert timed.compiled is not None
     code = timed.compiled.code
     return {
-        "structure": timed.offer.search.structure,
-        "modelled_us": timed.offer.search.modelled * 1e6,
+        "structure": timed.search.structure,
+        "modelled_us": timed.search.modelled * 1e6,
         "resources": dict(code.resources),
         "launches": [
             {"grid": launch.grid, "threads": launch.threads, "shared": launch.shared_bytes}

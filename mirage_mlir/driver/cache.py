@@ -45,6 +45,12 @@ DEFAULT_BYTES = 1 << 30
 LEFT_BEHIND = 3600.0
 """Seconds after which half a file is that of a process that was killed."""
 
+LOOKS = 64
+"""Looks at the whole folder while as much is written as it may hold."""
+
+_written: dict[Path, int] = {}
+"""Bytes written by this process since its last look, by folder."""
+
 ARTIFACT, TIMINGS = ".mirage", ".json"
 """How the names of the two kinds of entries end."""
 
@@ -157,7 +163,7 @@ class Cache:
         try:
             self.folder.mkdir(parents=True, exist_ok=True)
             write_whole(self.folder / name, data)
-            self._shrink()
+            self._note_written(self.folder, len(data))
         except OSError:
             # A cache is a convenience: the result is there without it.
             return
@@ -211,6 +217,13 @@ class Cache:
             except OSError:
                 pass
             yield mine
+
+    def _note_written(self, folder: Path, count: int) -> None:
+        """Look at the whole folder only where it may have grown by much since the last look."""
+        _written[folder] = _written.get(folder, cache_bytes()) + count
+        if _written[folder] > cache_bytes() // LOOKS:
+            _written[folder] = 0
+            self._shrink()
 
     def _shrink(self) -> None:
         """Remove what was not used for longest until the rest is small enough."""

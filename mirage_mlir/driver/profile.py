@@ -34,10 +34,10 @@ from mirage_mlir.progress import Progress
 from mirage_mlir.targets.target import target_named
 
 
-def key_of(reference: func.FuncOp, device: str, options: Options) -> Key:
-    """What the result of timing candidates for `reference` on a GPU depends on."""
+def key_of(program: str, device: str, options: Options) -> Key:
+    """What the result of timing candidates for a program, as text, on a GPU depends on."""
     asked = {name: value for name, value in asdict(options).items() if name not in SAME_RESULT}
-    return Key(text_of(alone(reference)), device, asked)
+    return Key(program, device, asked)
 
 
 def verified_best(
@@ -53,9 +53,9 @@ def verified_best(
     """
     verifier = PartVerifier(reference, budget=options.verify_budget)
     while (best := timings.best) is not None:
+        assert best.offer is not None
         proof = best.offer.proof(verifier)
-        structure = best.offer.search.structure
-        noted(Comparison(reference.sym_name.data, structure, proof))
+        noted(Comparison(reference.sym_name.data, best.search.structure, proof))
         if proof.accepted(unverified=options.allow_unverified):
             return replace(best.offer, timing=tuple(timings.lines()), known=proof)
         best.problem = f"verification: {proof.verdict.value}: {proof}"
@@ -113,6 +113,8 @@ class Profiler:
     ) -> Timings:
         """Compile, check and time candidates for `reference`; some may be compiled by number."""
         jobs = jobs_for(reference, found, self.options.target, self.options.pack)
+        text = text_of(alone(reference))
+        timed = [Timed(offer.search, offer) for offer in found]
         done = 0
 
         def noted(timed: Timed) -> None:
@@ -122,7 +124,7 @@ class Profiler:
 
         with self._executor() as executor:
             timer = Timer(executor, Readings(self.cache, self.machine.name), noted)
-            return finished(timer.timings(reference, found, jobs, compiled))
+            return finished(timer.timings(text, timed, jobs, compiled))
 
     @contextmanager
     def _executor(self) -> Generator[Executor]:
@@ -141,7 +143,7 @@ class Profiler:
 
     def key(self, reference: func.FuncOp) -> Key:
         """What the result for `reference` depends on."""
-        return key_of(reference, self.machine.name, self.options)
+        return key_of(text_of(alone(reference)), self.machine.name, self.options)
 
     def remembered(self, reference: func.FuncOp) -> dict[str, Offer]:
         """What was taken before, by chip; empty where nothing is known."""

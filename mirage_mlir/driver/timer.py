@@ -107,24 +107,22 @@ class Timer:
 
     async def timings(
         self,
-        reference: func.FuncOp,
-        found: Sequence[Offer],
+        program: str,
+        timed: Sequence[Timed],
         jobs: Sequence[Job],
         compiled: Mapping[int, Future[CompiledFunction]] | None = None,
     ) -> Timings:
         """
-        Times of candidates for `reference`.
+        Times of candidates for `program`.
 
         Args:
-            reference: the program.
-            found: the candidates, in the order of the model.
+            program: its text.
+            timed: the candidates, in the order of the model; what is found is written there.
             jobs: how each is compiled.
             compiled: what is compiled already, by number.
         """
         start = perf_counter()
-        program = text_of(alone(reference))
         work = _Work(self, program, jobs, dict(compiled or {}))
-        timed = [Timed(offer) for offer in found]
         await asyncio.gather(*(work.read(number, one) for number, one in enumerate(timed)))
         await work.compare(timed)
         return Timings(self.executor.name, tuple(timed), perf_counter() - start)

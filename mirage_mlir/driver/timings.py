@@ -7,6 +7,7 @@ from math import inf, isfinite
 from mirage_mlir.driver.bench import Reading, Trial
 from mirage_mlir.driver.choose import Offer
 from mirage_mlir.driver.compile import CompiledFunction
+from mirage_mlir.search.report import SearchReport
 
 NOISE = 0.02
 """Of a time: two that differ by less are the same. Medians of repeated runs differ by 1 %."""
@@ -16,7 +17,10 @@ NOISE = 0.02
 class Timed:
     """A candidate, and what became of it."""
 
-    offer: Offer
+    search: SearchReport
+    """What the model says of it."""
+    offer: Offer | None = None
+    """It itself, for those who have to take one."""
     compiled: CompiledFunction | None = None
     reading: Reading | None = None
     microseconds: float = inf
@@ -43,9 +47,9 @@ class Timed:
         """For statistics: times in microseconds, those not taken as null."""
         taken = self.microseconds if isfinite(self.microseconds) else None
         return {
-            "structure": self.offer.search.structure,
-            "kernels": self.offer.search.kernels,
-            "modelled": self.offer.search.modelled * 1e6,
+            "structure": self.search.structure,
+            "kernels": self.search.kernels,
+            "modelled": self.search.modelled * 1e6,
             "microseconds": taken,
             "error": None if self.reading is None else self.reading.error,
             "problem": self.problem,
@@ -104,5 +108,5 @@ class Timings:
         for rank, one in enumerate(self.candidates):
             what = f"{one.microseconds:.2f} us" if isfinite(one.microseconds) else one.problem
             mark = "taken" if one is best else "not taken"
-            modelled = one.offer.search.modelled * 1e6
+            modelled = one.search.modelled * 1e6
             yield f"  {rank}: {what}, modelled {modelled:.2f} us, {mark}"

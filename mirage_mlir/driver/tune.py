@@ -17,8 +17,8 @@ from mirage_mlir.driver.cache import Cache, Key
 from mirage_mlir.driver.executor import Executor
 from mirage_mlir.driver.options import Options
 from mirage_mlir.driver.profile import key_of
-from mirage_mlir.driver.source import alone, function_named, parse_program, text_of
-from mirage_mlir.driver.timer import INTERRUPTED, Readings, Stream, Timer, jobs_for, result_of
+from mirage_mlir.driver.source import alone, function_named, text_of
+from mirage_mlir.driver.timer import INTERRUPTED, Job, Readings, Stream, Timer, result_of
 from mirage_mlir.driver.timings import Timed, Timings
 from mirage_mlir.driver.tune_tasks import (
     Failed,
@@ -117,8 +117,7 @@ class _Run:
     async def _one(self, number: int) -> None:
         """Tune a program, or wait until somebody else has."""
         task, tuner = self._tasks[number], self._tuner
-        reference = function_named(parse_program(task.program, task.name), task.name)
-        key = key_of(reference, tuner.executor.name, task.options)
+        key = key_of(task.program, tuner.executor.name, task.options)
         tuned: Tuned | None = None
         while tuned is None:
             async with self._room:
@@ -191,9 +190,9 @@ class _Run:
 
     async def _timings(self, task: Task, found: Sequence[OfferText]) -> Timings:
         tuner, options = self._tuner, task.options
-        reference = function_named(parse_program(task.program, task.name), task.name)
-        offers = [text.offer() for text in found]
-        jobs = jobs_for(reference, offers, options.target, options.pack)
+        # Not parsed here, where the work of all workers comes together.
+        timed = [Timed(text.search) for text in found]
+        jobs = [Job(text.function, task.name, options.target, options.pack) for text in found]
         best = inf
 
         def noted(timed: Timed) -> None:
@@ -207,4 +206,4 @@ class _Run:
             )
 
         readings = Readings(tuner.cache, tuner.executor.name)
-        return await Timer(tuner.executor, readings, noted).timings(reference, offers, jobs)
+        return await Timer(tuner.executor, readings, noted).timings(task.program, timed, jobs)

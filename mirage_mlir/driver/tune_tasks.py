@@ -74,8 +74,8 @@ class TimedText:
 
     def timed(self) -> Timed:
         """What was sent."""
-        offer = self.offer.offer()
-        return Timed(offer, None, self.reading, self.microseconds, self.problem, self.compared)
+        numbers = self.reading, self.microseconds, self.problem, self.compared
+        return Timed(self.offer.search, self.offer.offer(), None, *numbers)
 
 
 @dataclass(frozen=True)

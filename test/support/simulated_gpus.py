@@ -17,6 +17,7 @@ from mirage_mlir.driver.bench import Reading, Subject, Trial
 from mirage_mlir.driver.bench_process import BenchProcess
 from mirage_mlir.driver.machine import Machine
 from mirage_mlir.lanes import Lane
+from mirage_mlir.runtime.cuda_driver import CudaError
 from mirage_mlir.worker import Worker, WorkerError
 
 LOG, SECONDS, KINDS = "SIMULATED_LOG", "SIMULATED_SECONDS", 4
@@ -91,3 +92,8 @@ class SimulatedMachine(Machine):
 def machine(target: str) -> Machine:
     """What a worker in a cluster has."""
     return SimulatedMachine("a simulated GPU")
+
+
+def without_gpu(target: str) -> Machine:
+    """What a worker without a GPU says."""
+    raise CudaError(f"profiling for {target} needs a GPU")

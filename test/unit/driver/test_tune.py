@@ -3,65 +3,22 @@
 import signal
 import subprocess
 import sys
-import time
-from collections import Counter
-from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
 
 import pytest
-from simulated_gpus import LOG, SECONDS, SimulatedMachine
+from simulated_gpus import LOG, SECONDS
+from tuned_programs import OPTIONS, PROGRAM, answers, machine, readings, tasks, tuned, wait_until
 
 import mirage_mlir as mi
 from mirage_mlir.driver import tune as tuning
 from mirage_mlir.driver.cache import Cache
 from mirage_mlir.driver.executor import local_executor
-from mirage_mlir.driver.options import Options
-from mirage_mlir.driver.tune import Tuned, Tuner
+from mirage_mlir.driver.tune import Tuner
 from mirage_mlir.driver.tune_tasks import Task
 from mirage_mlir.driver.workers import Workforce
 
 SUPPORT = Path(__file__).parents[2] / "support"
-
-TYPE = "tensor<16x{columns}xf32>"
-
-PROGRAM = """
-func.func @{name}(%x: TYPE, %z: TYPE) -> TYPE {{
-  %y = kernel.add %x, %z : (TYPE, TYPE) -> TYPE
-  %o = kernel.relu %y : (TYPE) -> TYPE
-  func.return %o : TYPE
-}}
-""".replace("TYPE", TYPE)
-
-OPTIONS = Options(chips=("sm_90a",), profile=True, top_k=3)
-
-
-def tasks(count: int) -> list[Task]:
-    return [
-        Task(PROGRAM.format(name=f"f{number}", columns=32 << number), f"f{number}", OPTIONS)
-        for number in range(count)
-    ]
-
-
-def machine(gpus: int = 1) -> SimulatedMachine:
-    return SimulatedMachine("a simulated GPU", gpus=gpus, jobs=1, in_process=True)
-
-
-def tuned(folder: Path | None, gpus: int = 1, count: int = 2) -> list[Tuned]:
-    with closing(local_executor(machine(gpus))) as executor:
-        results = list(Tuner(executor, Cache(folder)).tune(tasks(count)))
-    return sorted(results, key=lambda each: each.number)
-
-
-def answers(results: list[Tuned]) -> list[object]:
-    """What was taken, but for the times."""
-    return [each.settled and each.settled.taken.function for each in results]
-
-
-def readings(log: Path) -> Counter[tuple[str, ...]]:
-    """How often each candidate was read to the end."""
-    lines = [line.split("\t") for line in log.read_text().splitlines()]
-    return Counter(tuple(words[2:]) for words in lines if words[0] == "was read")
 
 
 @pytest.fixture
@@ -86,23 +43,15 @@ KILLED = """
 import sys
 from pathlib import Path
 sys.path[:0] = {paths}
-from test_tune import tuned
+from tuned_programs import tuned
 print(len(tuned(Path({folder!r}))))
 """
 
 
 def process(folder: Path) -> subprocess.Popen[str]:
     """A process that tunes two programs."""
-    paths = [str(SUPPORT), str(Path(__file__).parent)]
-    program = KILLED.format(paths=paths, folder=str(folder))
+    program = KILLED.format(paths=[str(SUPPORT)], folder=str(folder))
     return subprocess.Popen([sys.executable, "-c", program], stdout=subprocess.PIPE, text=True)
-
-
-def wait_until(condition: Callable[[], bool]) -> None:
-    deadline = time.monotonic() + 60
-    while not condition():
-        assert time.monotonic() < deadline
-        time.sleep(0.02)
 
 
 def test_a_driver_that_is_killed(
