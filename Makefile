@@ -10,11 +10,12 @@ PYTHON ?= $(shell for python in python3 python3.13 python3.12 python3.11 python;
 unexport PYTHONDONTWRITEBYTECODE
 DEMO := test/workloads/rmsnorm_linear.mlir
 
-.PHONY: help demo test lint types pytest lit docs bench clean
+.PHONY: help demo test test-all lint types pytest lit docs bench clean
 
 help:
 	@echo 'make demo    superoptimize RMSNorm + Linear; PTX and cubins go to build/demo'
 	@echo 'make test    everything: lint, types, pytest, lit, docs (each is a target of its own)'
+	@echo 'make test-all  the same with every case of long lists, of which make test takes samples'
 	@echo 'make docs    the documents as HTML: build/site/index.html'
 	@echo 'make bench   time search, verification and compilation; benchmarks/README.md has the others'
 	@echo 'make clean   remove .venv and what was built'
@@ -27,6 +28,10 @@ demo: $(VENV)/installed
 # test. The output of each comes when it is done.
 test: $(VENV)/installed-dev
 	+@$(MAKE) --no-print-directory --keep-going --output-sync=target --jobs pytest lit types lint docs
+
+# Every case of what `make test` samples: half an hour of two cores.
+test-all: export MIRAGE_TESTS = all
+test-all: test
 
 lint: $(VENV)/installed-dev
 	$(RUN)/ruff check .

@@ -13,6 +13,6 @@ os.environ["MIRAGE_CACHE_DIR"] = "off"
 gc.set_threshold(100_000, 20, 20)
 
 # A time limit for each example would make tests fail on a busy machine.
-# The same examples in every run, half as many as usual; campaigns in `benchmarks` draw new ones.
-settings.register_profile("mirage", deadline=None, derandomize=True, max_examples=50)
+# The same examples in every run, fewer than usual; campaigns in `benchmarks` draw new ones.
+settings.register_profile("mirage", deadline=None, derandomize=True, max_examples=30)
 settings.load_profile("mirage")

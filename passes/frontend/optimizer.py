@@ -28,7 +28,7 @@ from mirage_mlir.search.report import SearchReport
 from mirage_mlir.search.single_kernel.limits import Limits
 from mirage_mlir.targets.target import Target
 
-MAX_CUT_OPERATORS = 24
+MAX_CUT_OPERATORS = 28
 """Operators up to which plans of several kernels are searched for the function as a whole: the
 number of cuts grows with its square. Larger ones are cut in pieces first."""
 

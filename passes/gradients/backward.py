@@ -18,6 +18,7 @@ from mirage_mlir.operators.elementwise import Row
 from mirage_mlir.passes.gradients.elementwise import derivative
 from mirage_mlir.passes.gradients.steps import Steps
 from mirage_mlir.passes.gradients.structured import RULES, Gradients
+from mirage_mlir.passes.gradients.vanishing import vanishes
 
 SUFFIX = "__backward"
 """What the name of a function's gradient ends in."""
@@ -43,7 +44,7 @@ def backward(function: FuncOp, inputs: Sequence[int]) -> FuncOp:
     last.detach()
     last.erase()
     forward = [*block.ops]
-    found = _Adjoints(Steps(block), _active(block, inputs))
+    found = _Adjoints(block, _active(block, inputs))
     for number, value in enumerate(results):
         gradient = block.insert_arg(value.type, len(block.args))
         gradient.name_hint = f"grad{number}"
@@ -86,8 +87,9 @@ def _attributes(function: FuncOp, block: Block) -> ArrayAttr[DictionaryAttr] | N
 class _Adjoints:
     """The gradients of values by which a sum over all results changes."""
 
-    def __init__(self, steps: Steps, active: AbstractSet[SSAValue]) -> None:
-        self.steps = steps
+    def __init__(self, block: Block, active: AbstractSet[SSAValue]) -> None:
+        self.steps = Steps(block)
+        self._block = block
         self._active = active
         """The values whose gradients are asked for, or lead to these."""
         self._terms: dict[SSAValue, list[SSAValue]] = {}
@@ -115,6 +117,8 @@ class _Adjoints:
             return
         self.steps.origin = op
         gradient = self.of(op.results[0])
+        if isinstance(op, kernel.ReduceMaxOp) and vanishes(self._block, gradient):
+            return
         for operand, term in zip(op.operands, self._terms_of(op, gradient), strict=True):
             if term is not None and operand in self._active:
                 self.add(operand, term)

@@ -26,3 +26,26 @@ func.func @norm(%x: tensor<8x16xf16>, %g: tensor<16xf16>) -> tensor<8x16xf16> {
   %y = kernel.rms_norm %x, %g {eps = 1.0e-05 : f32} : (tensor<8x16xf16>, tensor<16xf16>) -> tensor<8x16xf16>
   func.return %y : tensor<8x16xf16>
 }
+
+// The maximum that keeps exp in range changes no result: nothing is compared with it.
+// CHECK-LABEL: func.func @logsumexp__backward(
+// CHECK-NOT: kernel.compare
+// CHECK: func.return {{.*}} : tensor<8x16xf32>
+func.func @logsumexp(%x: tensor<8x16xf32>) -> tensor<8x1xf32> {
+  %m = kernel.reduce_max %x {dims = array<i64: 1>} : (tensor<8x16xf32>) -> tensor<8x1xf32>
+  %d = kernel.sub %x, %m : (tensor<8x16xf32>, tensor<8x1xf32>) -> tensor<8x16xf32>
+  %e = kernel.exp %d : (tensor<8x16xf32>) -> tensor<8x16xf32>
+  %s = kernel.reduce_sum %e {dims = array<i64: 1>} : (tensor<8x16xf32>) -> tensor<8x1xf32>
+  %l = kernel.log %s : (tensor<8x1xf32>) -> tensor<8x1xf32>
+  %o = kernel.add %l, %m : (tensor<8x1xf32>, tensor<8x1xf32>) -> tensor<8x1xf32>
+  func.return %o : tensor<8x1xf32>
+}
+
+// That of a difference from it does.
+// CHECK-LABEL: func.func @relative__backward(
+// CHECK: kernel.compare {{.*}} {predicate = "eq"}
+func.func @relative(%x: tensor<8x16xf32>) -> tensor<8x16xf32> {
+  %m = kernel.reduce_max %x {dims = array<i64: 1>} : (tensor<8x16xf32>) -> tensor<8x1xf32>
+  %d = kernel.sub %x, %m : (tensor<8x16xf32>, tensor<8x1xf32>) -> tensor<8x16xf32>
+  func.return %d : tensor<8x16xf32>
+}

@@ -117,6 +117,22 @@ def attention(keys: int = 4096) -> ProgramBuilder:
     return b
 
 
+def attention_gradient(heads: int = 8, length: int = 512, depth: int = 64) -> ProgramBuilder:
+    """The gradients of queries, keys and values, with what they need of the forward pass."""
+    b = ProgramBuilder()
+    q, k, v, gradient = (b.input((heads, length, depth)) for _ in range(4))
+    swapped = (0, 2, 1)
+    scores = b.matmul(q, b.transpose(k, swapped))
+    weights = stable_softmax(b, scores)
+    of_weights = b.matmul(gradient, b.transpose(v, swapped))
+    mean = b.reduce(Kind.REDUCE_SUM, b.binary(Kind.MUL, weights, of_weights), (2,))
+    of_scores = b.binary(Kind.MUL, weights, b.binary(Kind.SUB, of_weights, mean))
+    b.output(b.matmul(of_scores, k))
+    b.output(b.matmul(b.transpose(of_scores, swapped), q))
+    b.output(b.matmul(b.transpose(stable_softmax(b, scores), swapped), gradient))
+    return b
+
+
 def gram() -> ProgramBuilder:
     """`X Xᵀ`, where one axis plays two roles."""
     b = ProgramBuilder()

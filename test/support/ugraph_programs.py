@@ -98,6 +98,13 @@ def _ntrans_subtract(h: Array, x: Array, alpha: Array) -> Array:
     return rms_norm(x + alpha * (rms_norm(h) - x))
 
 
+def _attention_backward(q: Array, k: Array, v: Array, g: Array) -> tuple[Array, Array, Array]:
+    p = softmax(q @ k.transpose(0, 2, 1))
+    of_weights = g @ v.transpose(0, 2, 1)
+    of_scores = p * (of_weights - (p * of_weights).sum(-1, keepdims=True))
+    return of_scores @ k, of_scores.transpose(0, 2, 1) @ q, p.transpose(0, 2, 1) @ g
+
+
 def _rmsnorm_backward(x: Array, dy: Array, r: Array) -> tuple[Array, Array]:
     n = x * r
     dx = (dy - n * (n * dy).mean(1, keepdims=True)) * r
@@ -115,6 +122,7 @@ def _rmsnorm_linear_bf16(x: Array, g: Array, w: Array) -> Array:
 PROGRAMS = {
     "add_rmsnorm_linear": Program(_add_rmsnorm_linear, (1, 1, 1, DEEP)),
     "attention_across": Program(attention, (0.5, 0.5, 1)),
+    "attention_backward": Program(_attention_backward, (0.5, 0.5, 1, 1)),
     "attention_decode": Program(_attention_decode, (1, 1, 1)),
     "attention_split_kv": Program(attention, (0.5, 0.5, 1)),
     "gated_mlp": Program(_gated_mlp, (1, DEEP, DEEP)),

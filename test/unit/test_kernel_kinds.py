@@ -2,6 +2,7 @@
 
 import pytest
 from kernel_kinds import CHIPS, KINDS, TF32
+from sampling import sampled
 
 from mirage_mlir.driver.compile import compile_function
 
@@ -9,8 +10,9 @@ SPILLS = {("attention", "sm_80"): 32}
 """Bytes that may be spilled."""
 
 
-@pytest.mark.parametrize("chip", CHIPS)
-@pytest.mark.parametrize("name", KINDS)
+@pytest.mark.parametrize(
+    ("name", "chip"), sampled([(name, chip) for name in KINDS for chip in CHIPS], 3)
+)
 def test_kinds(name: str, chip: str) -> None:
     kind = KINDS[name]
     marks = kind.marks_on(chip)

@@ -3,6 +3,7 @@
 from pathlib import Path
 
 import pytest
+from sampling import sampled
 
 from mirage_mlir.driver.source import alone, compiler_context, functions, parse_program
 from mirage_mlir.equivalence import Verdict, check_equivalence
@@ -23,7 +24,7 @@ COMPOSED = {
 }
 
 
-@pytest.mark.parametrize("path", FILES, ids=lambda path: path.stem)
+@pytest.mark.parametrize("path", sampled(FILES, 2), ids=lambda path: path.stem)
 def test_decomposed(path: Path) -> None:
     """Nothing but elementary operators is left, and they compute the same."""
     text = path.read_text()

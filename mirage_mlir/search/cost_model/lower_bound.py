@@ -34,6 +34,9 @@ from mirage_mlir.targets.target import Target
 UNKNOWN = Edge(Kind.CONSTANT)
 """Stands for the edge of a value that has several: a constant costs nothing."""
 
+LEAST_BYTES = 2
+"""Of an element that a block keeps."""
+
 
 class _LeastResources(Resources):
     """
@@ -196,4 +199,19 @@ def least_seconds_of_loads(
         goals.append(graph.add(Value(form, Stage.POST), UNKNOWN))
     loads = Derivation(tuple(edges), tuple(edges.values()), tuple(goals), 0.0)
     tiling = Tiling(program, algebra, graph, target, mesh)
-    return _LeastCost(tiling, loads, _LeastResources(tiling, loads)).seconds()
+    seconds = _LeastCost(tiling, loads, _LeastResources(tiling, loads)).seconds()
+    return np.where(_holds_sums(tiling), seconds, np.inf)
+
+
+def _holds_sums(tiling: Tiling) -> Mask:
+    """
+    Whether a block has room for each sum that all graphs compute, in registers or in 16 bits.
+
+    The scores of attention, of which every exponential is a function, are such a sum.
+    """
+    target = tiling.target
+    room = MAX_LIVE_PER_THREAD * MAX_THREADS + target.shared_memory_per_block / LEAST_BYTES
+    fits = tiling.one > 0
+    for axes in tiling.algebra.summed:
+        fits = fits & (tiling.extent(axes) <= room)
+    return fits

@@ -18,7 +18,7 @@ from mirage_mlir.search.multi_kernel.kernel_plan import (
     KernelPlan,
     PlanKernel,
 )
-from mirage_mlir.search.program.program import Program
+from mirage_mlir.search.program.program import Kind, Program
 from mirage_mlir.search.report import SearchReport
 from mirage_mlir.search.single_kernel.engine import Search
 from mirage_mlir.search.single_kernel.found import Explored
@@ -36,6 +36,10 @@ MAX_TRIED = {2: 8_000, 3: 14_000, 4: 18_000}
 """Operations tried on values in searches of parts (some 80 microseconds each, all costs
 included), all together, when the last plans of so many kernels are looked at and there is a plan
 already. With twice as many no workload has a better plan."""
+
+USUAL_MATMULS = 2
+"""Programs with more products have more ways to be cut: as much more is tried. The gradient of
+attention has five."""
 
 MAX_TRIED_FOR_ANY = 200_000
 """The same while there is no plan."""
@@ -71,6 +75,7 @@ class KernelSearches:
         is none."""
         self._refined_graphs: dict[object, list[BlockGraph]] = {}
         self._finishing = False
+        self._matmuls = [node.kind for node in self.program.nodes].count(Kind.MATMUL)
 
     def graphs(self, program: Program, bound: float) -> list[BlockGraph]:
         """The graphs of one kernel, with coarse tile sizes, if any takes less than `bound`."""
@@ -118,7 +123,8 @@ class KernelSearches:
     def _most_tried(self) -> int:
         if self.bound == float("inf"):
             return MAX_TRIED_FOR_ANY
-        return MAX_TRIED.get(self.kernels, max(MAX_TRIED.values()))
+        most = MAX_TRIED.get(self.kernels, max(MAX_TRIED.values()))
+        return int(most * max(1.0, self._matmuls / USUAL_MATMULS))
 
     def _is_over(self) -> bool:
         """Whether no more parts are searched: the report says so."""

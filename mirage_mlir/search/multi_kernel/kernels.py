@@ -70,7 +70,9 @@ class Planner(KernelSearches):
             if searched >= bound or found:
                 return [plan for plan in found if plan.seconds < bound]
         found = self._planned(program, kernels, bound)
-        self._plans[key] = bound, found
+        # What was not looked at may be when plans of more kernels are.
+        if found or not self._is_over():
+            self._plans[key] = bound, found
         return found
 
     def _planned(self, program: Program, kernels: int, bound: float) -> list[KernelPlan]:
@@ -109,11 +111,17 @@ class Planner(KernelSearches):
             *self._all_cuts(program)[:most],
         ]
         # What costs little is looked at first: it bounds the others, and effort is limited.
-        for least, way in sorted(ways, key=lambda pair: effort(pair[1])):
+        first = self._outputs_apart if program.key() not in self._whole else effort
+        for least, way in sorted(ways, key=lambda pair: first(pair[1])):
             if isinstance(way, Split):
                 yield from self._of_split(way, best)
             elif least < best.bound:
                 yield from self._of_cut(way, 1, 1, best)
+
+    @staticmethod
+    def _outputs_apart(way: ProgramCut | Split) -> tuple[bool, int]:
+        """An order of ways to cut a part: first what stores nothing more, then by effort."""
+        return isinstance(way, Split) or stored(way) > 0, effort(way)
 
     def _least(self, program: Program, kernels: int) -> float:
         """A lower bound on what at most so many kernels take."""
@@ -165,13 +173,22 @@ class Planner(KernelSearches):
         return least_seconds(cut.second.program, self.target)
 
     def _all_cuts(self, program: Program) -> list[tuple[float, ProgramCut]]:
-        """The cuts with their lower bounds, those at one value first, then the lowest bounds."""
+        """
+        The cuts with their lower bounds.
+
+        Few store what a row needs to be walked again, and those come first; then those at one
+        value, and the lowest bounds.
+        """
         key = program.key()
         if key not in self._cuts:
-            ways = (*shifted_cuts(program), *cuts(program))
-            found = {(c.first.program.key(), c.second.program.key()): c for c in ways}
-            bounds = [(self._least_of_cut(cut), cut) for cut in found.values()]
-            self._cuts[key] = sorted(bounds, key=lambda pair: (stored(pair[1]), pair[0]))
+            at_rows = [(self._least_of_cut(cut), cut) for cut in shifted_cuts(program)]
+            bounds = [(self._least_of_cut(cut), cut) for cut in cuts(program)]
+            bounds.sort(key=lambda pair: (stored(pair[1]), pair[0]))
+            ways = {
+                (cut.first.program.key(), cut.second.program.key()): (least, cut)
+                for least, cut in (*at_rows, *bounds)
+            }
+            self._cuts[key] = list(ways.values())
         return self._cuts[key]
 
     def _least_of_cut(self, cut: ProgramCut) -> float:
@@ -181,17 +198,23 @@ class Planner(KernelSearches):
         """
         The cuts whose parts are worth being cut again.
 
-        First those of which both parts are kernels, the fastest first; of the others, what the
+        First those at what a row needs to be walked again: they are few, and each part is simple.
+        Then those of which both parts are kernels, the fastest first; of the others, what the
         parts take that are none is not known, and their lower bounds stand for it.
         """
+        at_rows: list[ProgramCut] = []
         ranked: list[tuple[int, float, ProgramCut]] = []
         for least, cut in self._all_cuts(program)[:MAX_CUTS]:
-            if least < bound:
-                times = [self._known_seconds(part.program) for part in (cut.first, cut.second)]
-                known = sum(seconds for seconds, _ in times)
-                ranked.append((sum(missing for _, missing in times), known, cut))
+            if least >= bound:
+                continue
+            if stores_maximum(cut):
+                at_rows.append(cut)
+                continue
+            times = [self._known_seconds(part.program) for part in (cut.first, cut.second)]
+            known = sum(seconds for seconds, _ in times)
+            ranked.append((sum(missing for _, missing in times), known, cut))
         ranked.sort(key=lambda entry: entry[:2])
-        return [cut for _, _, cut in ranked[:CUT_AGAIN]]
+        return [*at_rows, *(cut for _, _, cut in ranked[:CUT_AGAIN])]
 
     def _all_splits(self, program: Program) -> list[Split]:
         key = program.key()
@@ -222,6 +245,11 @@ def effort(way: ProgramCut | Split) -> int:
 def stored(cut: ProgramCut) -> int:
     """How many tensors the second part of a cut reads that the first stores."""
     return sum(1 for source in cut.second.arguments if source.kernel is not None)
+
+
+def stores_maximum(cut: ProgramCut) -> bool:
+    """Whether a cut is at a sum of exps, with the maximum that was subtracted."""
+    return any(output.shift is not None for output in cut.first.program.outputs)
 
 
 def search_kernels(

@@ -12,6 +12,7 @@ from itertools import pairwise
 
 from mirage_mlir.search.program.builder import ProgramBuilder
 from mirage_mlir.search.program.distribute import Distribution
+from mirage_mlir.search.program.duplicates import without_duplicates
 from mirage_mlir.search.program.placement import Placement, ViewError
 from mirage_mlir.search.program.program import Axes, Input, Kind, Node, Output, Program, axis_names
 from mirage_mlir.search.program.roles import Operation, Roles, RolesError
@@ -104,7 +105,7 @@ def resolve_views(builder: ProgramBuilder) -> Resolved:
         joined.append(JoinedResult(tuple(parts), result.inner))
     merger = Merger(nodes, inputs, outputs, names.sizes)
     merger.run()
-    program = merger.program(_matrix_type(builder.matrix_types))
+    program = without_duplicates(merger.program(_matrix_type(builder.matrix_types)))
     notes = tuple(placement.unshared.items())
     return Resolved(program, tuple(arguments), tuple(joined), notes)
 

@@ -2,15 +2,17 @@
 Programs cut in two at a sum of exps whose maximum is stored beside it.
 
 A softmax of rows that no block can hold: a first kernel walks each row and stores m, the largest
-element, and the sum of exp(x - m); a second divides exp(x - m) by it.
+element, and the sum of exp(x - m); a second divides exp(x - m) by it. Where more is known of each
+row only when all of it was walked, the first kernel stores that, too: the gradient of attention
+needs the mean of the gradient of its weights (FlashAttention-2, section 3.2.1).
 """
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 
 from mirage_mlir.expr.normal_form import NormalForm
 from mirage_mlir.search.program.program import Axes, Function, Kind, Node, Output, Program, Shift
-from mirage_mlir.search.program.program_cuts import Copier, ProgramCut, Source
+from mirage_mlir.search.program.program_cuts import Copier, ProgramCut, Source, Uses
 from mirage_mlir.search.program.reading import Reading, without_maxima
 from mirage_mlir.search.program.shifts import find_shifts
 
@@ -18,7 +20,7 @@ EXP = Function("exp")
 
 
 def shifted_cuts(program: Program) -> Iterator[ProgramCut]:
-    """The cuts at each sum of an exp that has a shift of its own."""
+    """The cuts at each sum of an exp that has a shift of its own, with more of a row and alone."""
     if program.open_sums or any(output.shift is not None for output in program.outputs):
         return
     program = without_maxima_of(program)
@@ -27,6 +29,8 @@ def shifted_cuts(program: Program) -> Iterator[ProgramCut]:
             continue
         for number, node in enumerate(program.nodes):
             if _is_sum_of_exp(program, node, shift):
+                if others := _other_statistics(program, number, shift):
+                    yield _cut_at(program, number, shift, others)
                 yield _cut_at(program, number, shift)
 
 
@@ -65,16 +69,35 @@ def _is_exp(node: Node, shift: Shift) -> bool:
     return node.function == EXP and node.operands == (shift.node,)
 
 
-def _cut_at(program: Program, number: int, shift: Shift) -> ProgramCut:
+def _other_statistics(program: Program, number: int, shift: Shift) -> list[int]:
+    """What is made of the exps, is one number for each row, and is read where rows are longer."""
+    uses = Uses(program)
+    rows = set(program.nodes[number].present)
+
+    def is_statistic(node: int) -> bool:
+        return set(program.nodes[node].present) <= rows
+
+    return [
+        node
+        for node in sorted(uses.needed)
+        if node != number
+        and is_statistic(node)
+        and shift.node in uses.needs[node]
+        and not all(is_statistic(reader) or reader == number for reader in uses.readers(node))
+    ]
+
+
+def _cut_at(program: Program, number: int, shift: Shift, others: Sequence[int] = ()) -> ProgramCut:
     node, argument = program.nodes[number], program.nodes[shift.node]
     largest: Axes = tuple(None if axis in shift.axes else axis for axis in argument.axes)
     first = Copier(program, {})
     total = Output(first.copy(number), node.axes, "f32")
     maximum = Output(first.copy(shift.node), largest, "f32", shift=0)
-    head = first.finish([total, maximum], [replace(shift, node=maximum.node)])
+    more = [Output(first.copy(other), program.nodes[other].axes, "f32") for other in others]
+    head = first.finish([total, maximum, *more], [replace(shift, node=maximum.node)])
 
-    def stored(copier: Copier) -> int:
-        return copier.stored(Source(0, kernel=0), node.axes, "f32", node)
+    def stored(place: int, node: Node) -> Callable[[Copier], int]:
+        return lambda copier: copier.stored(Source(place, kernel=0), node.axes, "f32", node)
 
     def relative(copier: Copier) -> int:
         below = copier.stored(Source(1, kernel=0), largest, "f32")
@@ -83,7 +106,9 @@ def _cut_at(program: Program, number: int, shift: Shift) -> ProgramCut:
         return copier.append(Node(Kind.FUNCTION, (difference,), argument.axes, function=EXP))
 
     exps = [n for n, one in enumerate(program.nodes) if _is_exp(one, shift)]
-    second = Copier(program, {**dict.fromkeys(exps, relative), number: stored})
+    stored_nodes = {number: stored(0, node)}
+    stored_nodes |= {n: stored(place, program.nodes[n]) for place, n in enumerate(others, start=2)}
+    second = Copier(program, {**dict.fromkeys(exps, relative), **stored_nodes})
     outputs = [replace(output, node=second.copy(output.node)) for output in program.outputs]
     results = tuple(Source(place, kernel=1) for place in range(len(outputs)))
     return ProgramCut(head, second.finish(outputs), results)

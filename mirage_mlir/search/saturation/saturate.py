@@ -159,7 +159,7 @@ class Saturation:
 
     def _reduce(self, index: int, axis: str, bits: int) -> None:
         value, forms = self.graph.values[index], self.algebra.forms
-        if (total := self.algebra.wanted(forms.bind(value.form, axis, bits))) is not None:
+        if (total := self.algebra.sum_of([value.form], axis, bits)) is not None:
             self._add(total, value.stage, Edge(Kind.REDUCE_SUM, (index,), axis))
         if not self.algebra.closure.has_maximum:
             return
@@ -243,9 +243,6 @@ class Saturation:
         narrowing = self.algebra.narrowing
         if not (narrowing.admits(left.form) and narrowing.admits(right.form)):
             return
-        product = self.algebra.forms.mul(left.form, right.form)
-        if product is None:
-            return
-        total = self.algebra.forms.bind(product, summed, mine.bits[summed])
-        if (result := self.algebra.wanted(total)) is not None:
+        forms = [left.form, right.form]
+        if (result := self.algebra.sum_of(forms, summed, mine.bits[summed])) is not None:
             self._add(result, stage, Edge(Kind.MATMUL, (min(a, b), max(a, b)), summed))

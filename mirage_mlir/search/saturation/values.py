@@ -1,19 +1,32 @@
 """The values of a program as normal forms, and what all configurations of it share."""
 
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import cached_property
 
 from mirage_mlir.expr.closure import Closure, Constant
-from mirage_mlir.expr.heads import TILE, Function, Input, Maximum, Parenthesis, Poly
+from mirage_mlir.expr.heads import (
+    FULL,
+    TILE,
+    Coefficient,
+    Function,
+    Input,
+    Maximum,
+    Parenthesis,
+    Poly,
+)
+from mirage_mlir.expr.monomial import Monomial
 from mirage_mlir.expr.normal_form import NormalForm
 from mirage_mlir.search.program.narrowing import Narrowing
 from mirage_mlir.search.program.program import Function as Operator
 from mirage_mlir.search.program.program import Kind, Program, Shift
+from mirage_mlir.search.program.program_cuts import Uses
 from mirage_mlir.search.program.reading import Reading, apply_pairwise, narrowing_of
 from mirage_mlir.search.program.shifts import find_shifts, unchanged
 from mirage_mlir.search.saturation.prospects import Prospects
+
+PAIRWISE = (Kind.ADD, Kind.SUB, Kind.MUL, Kind.DIV, Kind.MAX)
 
 UNKNOWN: tuple[tuple[Kind, Poly], ...] = ((Kind.VIEW, Poly(0)),)
 """Stands for what is made of two forms that have not been tried yet."""
@@ -46,13 +59,30 @@ class Algebra:
     """For each shift of an input the values that depend on the input and not on the shift."""
     tried: int = 0
     """Operations that were tried on values."""
+    values: tuple[Poly, ...] = ()
+    """Those of the program, without what no output needs."""
+    written: dict[tuple[Poly, Poly], list[tuple[Kind, Poly]]] = field(
+        default_factory=dict[tuple[Poly, Poly], list[tuple[Kind, Poly]]]
+    )
+    """
+    What the program makes of two values, elementwise. Graphs need nothing that cancels; the program
+    may write it, and what follows has no other form.
+    """
+    written_sums: dict[tuple[frozenset[Poly], str], Poly] = field(
+        default_factory=dict[tuple[frozenset[Poly], str], Poly]
+    )
+    """The same of sums along one axis, of a value or of the product of two."""
     read: frozenset[Poly] = frozenset()
     """The sources without which no output can be made."""
+    summed: tuple[tuple[str, ...], ...] = ()
+    """The axes of sums that every graph computes, at least."""
     _pairs: dict[tuple[int, int], tuple[tuple[Kind, Poly], ...]] = field(
         default_factory=dict[tuple[int, int], tuple[tuple[Kind, Poly], ...]]
     )
     _fruitless: dict[Poly, set[Poly]] = field(default_factory=dict[Poly, set[Poly]])
     _own: set[Poly] = field(default_factory=set[Poly])
+    _hidden: tuple[Poly, ...] = ()
+    """Values of the program that are no sub-expressions of its outputs."""
 
     @classmethod
     def of(cls, program: Program, expansion_limit: int = 1) -> "Algebra":
@@ -81,19 +111,41 @@ class Algebra:
             max(2, *(len(forms.free(value)) - _carried(program, value, forms) for value in values)),
         )
         algebra._own.update(values)
+        algebra.values = tuple(dict.fromkeys(values[node] for node in sorted(Uses(program).needed)))
+        for node, value in zip(program.nodes, values, strict=True):
+            if node.kind in PAIRWISE:
+                a, b = (values[operand] for operand in node.operands)
+                algebra.written.setdefault((a, b), []).append((node.kind, value))
+            elif node.kind in (Kind.REDUCE_SUM, Kind.MATMUL) and len(node.reduced) == 1:
+                operands = frozenset(values[operand] for operand in node.operands)
+                algebra.written_sums[operands, *node.reduced] = value
         algebra.exponents.update(reading.exponents)
         algebra._own.update(algebra.exponents)
         for shift in program.shifts:
             if shift.input:
                 nodes = unchanged(program, shift)
                 algebra.centred[shift] = frozenset(values[node] for node in nodes)
-        algebra.read = algebra._sources_of(form for form in outputs if form is not None)
+        algebra._note_read_and_summed()
         return algebra
 
     @cached_property
     def closure(self) -> Closure:
-        """The sub-expressions of the outputs."""
-        return Closure(self.forms, self.targets)
+        """
+        The sub-expressions of the outputs, and of what the program makes on the way.
+
+        A factor of all terms of an output, as in r (a + b - c), is no longer seen once it is
+        multiplied out: what the program multiplies by it is then no sub-expression of the output.
+        """
+        closure = Closure(self.forms, self.targets)
+        self._hidden = tuple(value for value in self.values if not closure.has(value))
+        return Closure(self.forms, (*self.targets, *self._hidden)) if self._hidden else closure
+
+    @property
+    def _numbers(self) -> Iterator[tuple[Poly, Coefficient]]:
+        """The values of the program that are numbers, with these."""
+        for value in self.values:
+            if (number := self.forms.constant_value(value)) is not None:
+                yield value, number
 
     @cached_property
     def prospects(self) -> Prospects:
@@ -103,7 +155,12 @@ class Algebra:
     @cached_property
     def constants(self) -> tuple[tuple[Poly, Fraction], ...]:
         """The scalars that a graph may use, with their values."""
-        return _constants(self.program, self.forms, self.closure)
+        found = _constants(self.program, self.forms, self.closure)
+        if not self._hidden:
+            return found
+        known = {form for form, _ in found}
+        own = {form: Fraction(number) for form, number in self._numbers if form not in known}
+        return (*found, *own.items())
 
     @cached_property
     def _functions(self) -> dict[Poly, list[str]]:
@@ -115,17 +172,19 @@ class Algebra:
             names.setdefault(argument, []).append(name)
         return names
 
-    def _sources_of(self, outputs: Iterable[Poly]) -> frozenset[Poly]:
-        """The inputs that some forms are made of, however deep inside functions."""
-        pending = list(outputs)
+    def _note_read_and_summed(self) -> None:
+        """Find `read` and `summed`: walk the outputs, however deep inside functions."""
+        pending = [form for form in self.outputs if form is not None]
         seen: set[Poly] = set()
         names: set[Input] = set()
+        summed: dict[tuple[str, ...], None] = {}
         while pending:
             form = pending.pop()
             if form in seen:
                 continue
             seen.add(form)
             for monomial, _ in self.forms.monomials(form):
+                summed |= dict.fromkeys(self._axes_of_sums(monomial))
                 for factor in monomial.factors:
                     match self.forms.heads[factor.head]:
                         case Input() as head:
@@ -138,7 +197,26 @@ class Algebra:
                             pending += [inner for inner, _ in terms]
                         case _:
                             pass
-        return frozenset(form for form in self.sources if self._is_input(form, names))
+        self.read = frozenset(form for form in self.sources if self._is_input(form, names))
+        self.summed = tuple(summed)
+
+    def _axes_of_sums(self, monomial: Monomial) -> Iterator[tuple[str, ...]]:
+        """
+        For each variable that a monomial binds the axes that a sum over it has, whatever the order.
+
+        These are the axes of the factors that read it; a sum as a factor may be taken apart.
+        """
+        axes: dict[tuple[str, int], set[str]] = {}
+        for factor in monomial.factors:
+            head = self.forms.heads[factor.head]
+            if isinstance(head, Input | Function):
+                pairs = list(zip(head.axes, factor.slots, strict=True))
+                free = {axis for axis, slot in pairs if not slot}
+                for variable in pairs:
+                    if variable[1]:
+                        axes.setdefault(variable, set()).update(free)
+        for found in axes.values():
+            yield tuple(axis for axis in self.program.sizes if axis in found)
 
     def _is_input(self, form: Poly, names: Collection[Input]) -> bool:
         ((monomial, _),) = self.forms.monomials(form)
@@ -172,6 +250,16 @@ class Algebra:
         self.tried += 1
         return form if form is not None and self.closure.has(form) else None
 
+    def sum_of(self, forms: Collection[Poly], axis: str, bits: int) -> Poly | None:
+        """What is wanted of a sum of a form, or of the product of two, over bits of an axis."""
+        first, *others = forms
+        for other in others:
+            first = self.forms.mul(first, other)
+        total = None if first is None else self.forms.bind(first, axis, bits)
+        if total is None and bits == FULL:
+            total = self.written_sums.get((frozenset(forms), axis))
+        return None if first is None and total is None else self.wanted(total)
+
     def functions_of(self, form: Poly) -> Iterator[tuple[str, Poly]]:
         """The functions of `form` that the program needs, with their values."""
         for name in self._functions.get(form, ()):
@@ -187,6 +275,8 @@ class Algebra:
                 result = self.wanted(apply_pairwise(self.forms, kind, a, b))
                 if result is not None:
                     results.append((kind, result))
+            written = self.written.get((a, b), ())
+            results += [one for one in written if one not in results and self.wanted(one[1])]
             self._pairs[a, b] = tuple(results)
         return self._pairs[a, b]
 

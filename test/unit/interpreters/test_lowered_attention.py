@@ -6,6 +6,7 @@ from attention_cases import Heads
 from lowered_kernels import check
 from lowering_cases import Linear
 from random_attention import AttentionMaker
+from sampling import sampled
 
 HEADS = {
     "one-tile": Heads(1, 16, 64, 16, 16, 64),
@@ -113,7 +114,7 @@ def test_sums_of_what_follows_the_loop(s: Linear, blocks: int) -> None:
     check(cases.sums_after_the_loop(s, blocks))
 
 
-@pytest.mark.parametrize("seed", [*range(9), 11, 13, 14, 26, 37, 47, 52])
+@pytest.mark.parametrize("seed", sampled([*range(9), 11, 13, 14, 26, 37, 47, 52], 2))
 def test_random_attention(seed: int) -> None:
     made = AttentionMaker(seed).make()
     check(made, stages=(None, 2, 3)[seed % 3], threads=(None, 64)[seed % 2])

@@ -1,6 +1,6 @@
 """Cuts at sums of exps, the maximum that they are relative to stored with them."""
 
-from search_programs import attention, rmsnorm_linear, stable_softmax
+from search_programs import attention, attention_gradient, rmsnorm_linear, stable_softmax
 
 from mirage_mlir.search.multi_kernel.kernels import search_kernels
 from mirage_mlir.search.program.axes import resolve
@@ -67,3 +67,25 @@ def test_rows_that_no_block_can_hold() -> None:
     largest = [first.graph.operations[number] for number in first.graph.outputs][1]
     assert largest.kind is Kind.ACCUMULATE_MAX
     assert not any(op.kind is Kind.REDUCE_MAX for op in second.graph.operations)
+
+
+def test_cut_at_all_that_rows_need() -> None:
+    """Sum, maximum and the mean of gradients, by which the second part walks rows again."""
+    more, alone = shifted_cuts(resolve(attention_gradient()))
+    assert [output.shift for output in more.first.program.outputs] == [None, 0, None]
+    assert [output.shift for output in alone.first.program.outputs] == [None, 0]
+    (rows,) = {output.axes for output in more.first.program.outputs}
+    assert rows[-1] is None
+    sums = [n for n in more.second.program.nodes if n.kind is Kind.REDUCE_SUM]
+    assert sums == []
+
+
+def test_gradient_of_attention() -> None:
+    """Three kernels, none of which stores anything with an element for each score."""
+    program = resolve(attention_gradient())
+    plans = search_kernels(program, H200, Limits(max_kernels=3), SearchReport())
+    kernels = plans[0].kernels
+    assert len(kernels) == 3
+    for each in kernels:
+        for output in each.program.outputs:
+            assert [each.program.sizes[axis] for axis in output.axes if axis].count(512) == 1
