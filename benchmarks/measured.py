@@ -81,7 +81,12 @@ def shared(machine: Machine, pool: Workers) -> Generator[SharedMachine]:
     worker = Worker()
     try:
         yield SharedMachine(
-            machine.name, machine.make, machine.jobs, machine.patience, worker, pool
+            machine.name,
+            machine.make,
+            machine.jobs,
+            machine.patience,
+            worker=worker,
+            pool=pool,
         )
     finally:
         worker.close()

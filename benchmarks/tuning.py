@@ -18,6 +18,7 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from dataclasses import dataclass, replace
+from functools import partial
 from hashlib import sha256
 from pathlib import Path
 from typing import Any, cast
@@ -169,11 +170,10 @@ def main() -> int:
     assert isinstance(found, list)
     compiled = compile_candidate(Job(found[0].function, "program_0", "H200"))
     prepared = Prepared(found[0], compiled, arguments.candidates)
-    with ThreadPoolExecutor(len(arguments.workers)) as pool:
-        runs = pool.map(
-            lambda count: run_one(count, arguments.programs, prepared), arguments.workers
-        )
-        rows = list(runs)
+    counts = cast(list[int], arguments.workers)
+    run = partial(run_one, programs=arguments.programs, prepared=prepared)
+    with ThreadPoolExecutor(len(counts)) as pool:
+        rows = list(pool.map(run, counts))
     # A reading of each candidate, and for each program a comparison of the fastest.
     work = arguments.programs * (arguments.candidates + 1) * arguments.seconds
     for row in rows:

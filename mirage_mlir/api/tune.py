@@ -1,7 +1,7 @@
 """Tuning many programs at once: `tune`."""
 
 import os
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Generator, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any, Unpack, cast
@@ -84,7 +84,7 @@ def _tuned(tasks: Sequence[Task], options: Options, asked: Any) -> Iterator[Tune
 
 
 @contextmanager
-def _opened(asked: Any) -> Iterator[Workforce]:
+def _opened(asked: Any) -> Generator[Workforce]:
     if isinstance(asked, Workforce):
         yield asked
         return

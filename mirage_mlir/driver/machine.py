@@ -41,7 +41,8 @@ class Machine:
         if self.gpus == 1:
             return [self]
         return [
-            replace(self, make=partial(self.make, number), gpus=1) for number in range(self.gpus)
+            replace(self, make=partial(CudaStopwatch, number), gpus=1)
+            for number in range(self.gpus)
         ]
 
 

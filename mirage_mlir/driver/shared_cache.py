@@ -80,7 +80,7 @@ class Server:
     def lock(self, name: str) -> Generator[bool]:
         """Whether nobody else has the lock, which is held in this `with` block."""
         token = uuid4().hex.encode()
-        if not self._take(name, token):
+        if not self.take(name, token):
             yield False
             return
         done = threading.Event()
@@ -91,7 +91,7 @@ class Server:
         finally:
             done.set()
             renewing.join()
-            self._if_mine(name, token, lambda pipe: pipe.delete(LOCKS + name))
+            self.if_mine(name, token, lambda pipe: pipe.delete(LOCKS + name))
 
     # Questions
 
@@ -123,7 +123,7 @@ class Server:
 
     # Locks
 
-    def _take(self, name: str, token: bytes) -> bool:
+    def take(self, name: str, token: bytes) -> bool:
         """Whether the lock is ours; where the server does not answer nobody waits."""
 
         def taken() -> bool:
@@ -133,14 +133,14 @@ class Server:
 
     def _renew(self, name: str, token: bytes, done: threading.Event) -> None:
         while not done.wait(LEASE / 3):
-            mine = self._if_mine(
+            mine = self.if_mine(
                 name, token, lambda pipe: pipe.pexpire(LOCKS + name, int(LEASE * 1000))
             )
             if not mine:
                 # A server that was started again knows nothing of locks.
-                self._take(name, token)
+                self.take(name, token)
 
-    def _if_mine(self, name: str, token: bytes, change: Callable[[Any], object]) -> bool:
+    def if_mine(self, name: str, token: bytes, change: Callable[[Any], object]) -> bool:
         """Change the lock where it is still ours."""
 
         def changed() -> bool:

@@ -195,7 +195,7 @@ class _Work:
 # Coroutines for those who are none
 
 
-class Stream(Generic[ResultT]):
+class Handed(Generic[ResultT]):
     """What a coroutine, in a thread of its own, hands over as it goes on."""
 
     def __init__(self, main: Callable[[Callable[[ResultT], None]], Coroutine[Any, Any, None]]):
@@ -234,5 +234,5 @@ def finished(coroutine: Coroutine[Any, Any, ResultT]) -> ResultT:
     async def main(put: Callable[[ResultT], None]) -> None:
         put(await coroutine)
 
-    (result,) = Stream(main)
+    (result,) = Handed(main)
     return result

@@ -18,7 +18,7 @@ from mirage_mlir.driver.executor import Executor
 from mirage_mlir.driver.options import Options
 from mirage_mlir.driver.profile import key_of
 from mirage_mlir.driver.source import alone, function_named, text_of
-from mirage_mlir.driver.timer import INTERRUPTED, Job, Readings, Stream, Timer, result_of
+from mirage_mlir.driver.timer import INTERRUPTED, Handed, Job, Readings, Timer, result_of
 from mirage_mlir.driver.timings import Timed, Timings
 from mirage_mlir.driver.tune_tasks import (
     Failed,
@@ -63,8 +63,10 @@ class Tuner:
     progress: Progress = field(default_factory=Progress)
     stopped: bool = False
     """From an interrupt on: nothing new is begun, what was timed counts."""
-    _timed: int = 0
-    _done: int = 0
+    timed: int = 0
+    """Candidates so far."""
+    done: int = 0
+    """Programs so far."""
 
     def tune(self, tasks: Sequence[Task]) -> Iterator[Tuned]:
         """
@@ -78,7 +80,7 @@ class Tuner:
 
         with deferred(), self.progress.shown():
             try:
-                yield from Stream(main)
+                yield from Handed(main)
             finally:
                 self.stop()
 
@@ -124,7 +126,7 @@ class _Run:
                 tuned = await self._attempt(number, key)
             if tuned is None:
                 await asyncio.sleep(PERIOD)
-        tuner._done += 1
+        tuner.done += 1
         self._put(tuned)
 
     async def _attempt(self, number: int, key: Key) -> Tuned | None:
@@ -198,10 +200,10 @@ class _Run:
         def noted(timed: Timed) -> None:
             nonlocal best
             best = min(best, timed.microseconds)
-            tuner._timed += 1
+            tuner.timed += 1
             shown = f"; @{task.name}: best so far {best:.1f} us" if isfinite(best) else ""
             tuner.progress.now(
-                f"{tuner._timed} candidates timed, {tuner._done} of {len(self._tasks)} programs "
+                f"{tuner.timed} candidates timed, {tuner.done} of {len(self._tasks)} programs "
                 f"done{shown}"
             )
 

@@ -106,14 +106,14 @@ def test_locks(
     with two.try_lock(KEY) as theirs:
         assert theirs
     # Lost: nobody renews it or gives it back.
-    assert servers[0]._take(KEY.digest(), b"somebody")
+    assert servers[0].take(KEY.digest(), b"somebody")
     with two.try_lock(KEY) as theirs:
         assert not theirs
     start = time.monotonic()
     with two.locked(KEY):
         assert 0.05 < time.monotonic() - start < 5
         # And what was lost does not take it away.
-        assert not servers[0]._if_mine(KEY.digest(), b"somebody", lambda pipe: pipe.delete("x"))
+        assert not servers[0].if_mine(KEY.digest(), b"somebody", lambda pipe: pipe.delete("x"))
 
 
 def test_a_server_that_is_killed(
@@ -165,8 +165,12 @@ def test_what_is_no_address(address: str, monkeypatch: pytest.MonkeyPatch) -> No
         open_cache()
 
 
+def missing(name: str) -> None:
+    """No package is installed."""
+
+
 def test_without_redis(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(shared_cache, "find_spec", lambda name: None)
+    monkeypatch.setattr(shared_cache, "find_spec", missing)
     monkeypatch.setenv("MIRAGE_CACHE", "redis://nowhere.example")
     with pytest.raises(CacheError, match=r"pip install 'mirage_mlir\[redis\]'"):
         open_cache()
