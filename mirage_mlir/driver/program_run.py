@@ -73,8 +73,8 @@ class ProgramRun:
         self._search: SuperoptimizePass | None = None
         self._offers: dict[str, list[Offer]] = {}
         """All that `superoptimize` found, the best first, by function."""
-        self._taken: dict[str, Offer] = {}
-        """What was chosen by timing, by function, where the workers searched, too."""
+        self._taken: dict[str, dict[str, Offer]] = {}
+        """What was chosen by timing, by function and chip, where the workers searched, too."""
         self._as_written: set[str] = set()
         """Functions that were searched as they were written: no other pass came before."""
         self._results: dict[str, Superoptimized] = {}
@@ -118,7 +118,7 @@ class ProgramRun:
         def known(function: FuncOp) -> FuncOp | None:
             name = function.sym_name.data
             if name in self._taken:
-                return self._taken[name].function
+                return self._taken[name][target_named(options.target).chip].function
             return remembered(self._program, name, options, executor)
 
         # An interrupt ends the tuning of all and the search for those that are left.
@@ -191,7 +191,7 @@ class ProgramRun:
         profiling = self._session.profiling
         return None if profiling is None else profiling.workforce.executor(options.target)
 
-    def _tuned(self, options: Options, module: ModuleOp) -> dict[str, Offer]:
+    def _tuned(self, options: Options, module: ModuleOp) -> dict[str, dict[str, Offer]]:
         """What the workers find for all functions at once, where they are to search, too."""
         profiling, executor = self._session.profiling, self._executor(options)
         if profiling is None or executor is None or not profiling.spread:
@@ -201,12 +201,14 @@ class ProgramRun:
         names = [each.sym_name.data for each in functions_to_search(module)]
         tasks = [task_of(program, name, options) for name in names if name in written]
         cache = open_cache() if options.cache else Cache(None)
-        taken: dict[str, Offer] = {}
+        chip = target_named(options.target).chip
+        taken: dict[str, dict[str, Offer]] = {}
         for tuned in Tuner(executor, cache).tune(tasks):
             # One that failed is searched here, which says where it is wrong.
             if tuned.settled is not None:
-                taken[tuned.name] = offer = tuned.settled.taken.offer()
-                self._session.searches.append(offer.search)
+                texts = {**tuned.settled.others, chip: tuned.settled.taken}
+                taken[tuned.name] = {name: text.offer() for name, text in texts.items()}
+                self._session.searches.append(tuned.settled.taken.search)
                 self._session.comparisons.extend(tuned.settled.comparisons)
         return taken
 
@@ -223,12 +225,12 @@ class ProgramRun:
 
     def _compile_fastest(self, options: Options, module: ModuleOp) -> None:
         """Time candidates, and put the fastest that is verified in their place."""
-        executor, chip = self._executor(options), target_named(options.target).chip
+        executor = self._executor(options)
         note = self._session.comparisons.append
         for program, candidates in kept_programs(module).items():
             name = candidates[0].sym_name.data
             found = self._offers.get(name, ())
-            taken = {chip: self._taken[name]} if name in self._taken else {}
+            taken = self._taken.get(name)
             result = optimize(self._program, name, options, executor, found, note, taken)
             self._results[name] = result
             for each in candidates[1:]:

@@ -1,7 +1,7 @@
 """What workers do for programs that are tuned: calls whose arguments and results can be sent."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from itertools import islice
 
 from xdsl.utils.exceptions import DiagnosticException
@@ -87,6 +87,8 @@ class Settled:
     """What was taken, by chip, as the cache has it."""
     taken: OfferText
     """For the chip of the target."""
+    others: Mapping[str, OfferText] = field(default_factory=dict[str, OfferText])
+    """For other chips."""
     comparisons: tuple[Comparison, ...] = ()
 
 
@@ -147,4 +149,6 @@ def recall(task: Task, written: object) -> Settled | Failed | None:
 
 def _settled(made: Superoptimized, chip: str) -> Settled:
     offer = made.offers[chip] if chip in made.offers else next(iter(made.offers.values()))
-    return Settled(made.artifact.to_bytes(), offers_written(made.offers), OfferText.of(offer))
+    others = {name: OfferText.of(each) for name, each in made.offers.items() if name != chip}
+    written = offers_written(made.offers)
+    return Settled(made.artifact.to_bytes(), written, OfferText.of(offer), others)

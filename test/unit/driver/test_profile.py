@@ -219,9 +219,9 @@ def run_session(session: Session) -> tuple[str, str]:
     return text_of(module), report
 
 
-def session_of() -> Session:
-    """A run of mirage-opt with --profile."""
-    profiling = Profiling(Workforce(lambda target: MACHINE))
+def session_of(*, spread: bool = False) -> Session:
+    """A run of mirage-opt with --profile, and --workers."""
+    profiling = Profiling(Workforce(lambda target: MACHINE), spread=spread)
     return Session(report=True, profiling=profiling)
 
 
@@ -234,6 +234,17 @@ def test_the_tool(cache: Path) -> None:
     second, report = run_session(session_of())
     assert second == first
     assert "2 candidates, 2 right" in report
+
+
+def test_the_workers_search(cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """With and without a cache; the pass does not search again."""
+    first, report = run_session(session_of(spread=True))
+    assert first.count("func.func") == 1
+    assert "2 candidates, 2 right" in report
+    monkeypatch.setattr("mirage_mlir.passes.superoptimize.candidates", None)
+    again, report = run_session(session_of(spread=True))
+    assert again == first
+    assert len(results_in(cache)) == 1
 
 
 def test_no_gpu(monkeypatch: pytest.MonkeyPatch) -> None:
