@@ -238,7 +238,7 @@ class Saturation:
         widths = len(mine.wide) - 1, len(other.wide) - 1
         if max(widths) != 1:
             return
-        if not self.algebra.prospects.may_multiply(left.form, right.form):
+        if not self.algebra.may_sum_product(left.form, right.form, summed):
             return
         narrowing = self.algebra.narrowing
         if not (narrowing.admits(left.form) and narrowing.admits(right.form)):

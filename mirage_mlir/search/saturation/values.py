@@ -81,8 +81,6 @@ class Algebra:
     )
     _fruitless: dict[Poly, set[Poly]] = field(default_factory=dict[Poly, set[Poly]])
     _own: set[Poly] = field(default_factory=set[Poly])
-    _hidden: tuple[Poly, ...] = ()
-    """Values of the program that are no sub-expressions of its outputs."""
 
     @classmethod
     def of(cls, program: Program, expansion_limit: int = 1) -> "Algebra":
@@ -130,15 +128,21 @@ class Algebra:
 
     @cached_property
     def closure(self) -> Closure:
+        """The sub-expressions of the outputs."""
+        return Closure(self.forms, self.targets)
+
+    @cached_property
+    def _hidden(self) -> frozenset[Poly]:
         """
-        The sub-expressions of the outputs, and of what the program makes on the way.
+        Values of the program that are no sub-expressions of its outputs.
 
         A factor of all terms of an output, as in r (a + b - c), is no longer seen once it is
-        multiplied out: what the program multiplies by it is then no sub-expression of the output.
+        multiplied out: what the program multiplies by it has no place in the output. Where
+        products are multiplied out, what is looked for is not the program as it is written.
         """
-        closure = Closure(self.forms, self.targets)
-        self._hidden = tuple(value for value in self.values if not closure.has(value))
-        return Closure(self.forms, (*self.targets, *self._hidden)) if self._hidden else closure
+        if self.forms.expansion_limit > 1:
+            return frozenset()
+        return frozenset(value for value in self.values if not self.closure.has(value))
 
     @property
     def _numbers(self) -> Iterator[tuple[Poly, Coefficient]]:
@@ -248,7 +252,13 @@ class Algebra:
     def wanted(self, form: Poly | None) -> Poly | None:
         """`form` when an output may be made from it."""
         self.tried += 1
-        return form if form is not None and self.closure.has(form) else None
+        if form is None or not (self.closure.has(form) or form in self._hidden):
+            return None
+        return form
+
+    def may_sum_product(self, a: Poly, b: Poly, axis: str) -> bool:
+        """Whether a sum over a product is not ruled out at a glance."""
+        return self.prospects.may_multiply(a, b) or (frozenset((a, b)), axis) in self.written_sums
 
     def sum_of(self, forms: Collection[Poly], axis: str, bits: int) -> Poly | None:
         """What is wanted of a sum of a form, or of the product of two, over bits of an axis."""
