@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator, Iterable, Iterator, Sequence
-from contextlib import AbstractContextManager, contextmanager, nullcontext
+from collections.abc import Generator, Iterator, Sequence
+from concurrent.futures import Future
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 
 from xdsl.dialects import func
@@ -12,11 +13,14 @@ from mirage_mlir.driver.bench import Reference, Subject
 from mirage_mlir.driver.bench_process import BenchProcess
 from mirage_mlir.driver.choose import Offer
 from mirage_mlir.driver.compile import CompiledFunction
+from mirage_mlir.driver.machine import Machine
 from mirage_mlir.driver.options import Options
-from mirage_mlir.driver.profile import Machine, Profiler, Timings, compile_candidate
+from mirage_mlir.driver.profile import Profiler
 from mirage_mlir.driver.source import functions, parse_program
+from mirage_mlir.driver.timer import compile_candidate, jobs_for
+from mirage_mlir.driver.timings import Timings
 from mirage_mlir.search.report import SearchReport
-from mirage_mlir.worker import Worker, WorkerError, Workers
+from mirage_mlir.worker import Worker, Workers
 
 
 @dataclass(frozen=True)
@@ -65,15 +69,10 @@ class SharedMachine(Machine):
     pool: Workers | None = None
     reference: Reference | None = None
 
-    def bench(self, subject: Subject) -> BenchProcess:
+    def bench(self, subject: Subject, worker: Worker | None = None) -> BenchProcess:
         """In the process that stays."""
         subject = replace(subject, reference=self.reference)
         return BenchProcess(subject, self.make, self.patience, self.worker)
-
-    def compilers(self, candidates: int) -> AbstractContextManager[Workers]:
-        """The processes that stay."""
-        assert self.pool is not None
-        return nullcontext(self.pool)
 
 
 @contextmanager
@@ -82,13 +81,18 @@ def shared(machine: Machine, pool: Workers) -> Generator[SharedMachine]:
     worker = Worker()
     try:
         yield SharedMachine(
-            machine.name, machine.make, machine.jobs, machine.patience, worker, pool
+            machine.name,
+            machine.make,
+            machine.jobs,
+            machine.patience,
+            worker=worker,
+            pool=pool,
         )
     finally:
         worker.close()
 
 
-Compiled = CompiledFunction | WorkerError
+Compiled = Future[CompiledFunction]
 
 
 def compile_all(
@@ -96,21 +100,26 @@ def compile_all(
 ) -> Iterator[list[Compiled]]:
     """The machine code of all candidates, program by program."""
     assert machine.pool is not None
-    profiler = Profiler(machine, options)
     prepared = [program.prepared() for program in programs]
-    jobs = [job for reference, offers in prepared for job in profiler.jobs(reference, offers)]
-    compiled = iter(machine.pool.map(compile_candidate, jobs))
+    jobs = [
+        job
+        for reference, offers in prepared
+        for job in jobs_for(reference, offers, options.target, options.pack)
+    ]
+    compiled = iter([machine.pool.submit(compile_candidate, job) for job in jobs])
     for _, offers in prepared:
         yield [next(compiled) for _ in offers]
 
 
 def time_one(
-    program: Program, compiled: Iterable[Compiled], machine: SharedMachine, options: Options
+    program: Program, compiled: Sequence[Compiled], machine: SharedMachine, options: Options
 ) -> Timings:
     """The times of the candidates of a program."""
     reference, offers = program.prepared()
-    profiler = Profiler(replace(machine, reference=program.reference), options)
-    return profiler.time_compiled(reference, offers, compiled)
+    profiler = Profiler(
+        replace(machine, reference=program.reference), replace(options, cache=False)
+    )
+    return profiler.time(reference, offers, dict(enumerate(compiled)))
 
 
 def time_all(

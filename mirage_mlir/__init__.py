@@ -17,6 +17,7 @@ if TYPE_CHECKING:
         superoptimize_file,
     )
     from mirage_mlir.api.tensor import Tensor
+    from mirage_mlir.api.tune import TunedProgram, tune
     from mirage_mlir.diagnostics import UnsupportedOperation
     from mirage_mlir.runtime.artifact import Artifact
     from mirage_mlir.runtime.cuda_driver import CudaError
@@ -34,6 +35,7 @@ __all__ = [
     "CudaError",
     "KernelGraph",
     "Tensor",
+    "TunedProgram",
     "UnsupportedOperation",
     "bfloat16",
     "compile",
@@ -44,6 +46,7 @@ __all__ = [
     "new_kernel_graph",
     "superoptimize",
     "superoptimize_file",
+    "tune",
 ]
 
 _MODULES = {
@@ -54,6 +57,7 @@ _MODULES = {
     "CudaError": "mirage_mlir.runtime.cuda_driver",
     "KernelGraph": "mirage_mlir.api.graph",
     "Tensor": "mirage_mlir.api.tensor",
+    "TunedProgram": "mirage_mlir.api.tune",
     "UnsupportedOperation": "mirage_mlir.diagnostics",
     "bfloat16": "mirage_mlir.runtime.element_types",
     "compile": "mirage_mlir.api.compile",
@@ -64,6 +68,7 @@ _MODULES = {
     "new_kernel_graph": "mirage_mlir.api.programs",
     "superoptimize": "mirage_mlir.api.programs",
     "superoptimize_file": "mirage_mlir.api.programs",
+    "tune": "mirage_mlir.api.tune",
 }
 
 

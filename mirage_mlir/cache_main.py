@@ -9,7 +9,8 @@ from dataclasses import asdict, dataclass
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
-from mirage_mlir.driver.cache import ARTIFACT, Cache, cache_bytes, cache_folder
+from mirage_mlir.driver.cache import ARTIFACT, Cache, cache_bytes, open_cache
+from mirage_mlir.runtime.files import write_whole
 
 
 @dataclass(frozen=True)
@@ -91,7 +92,9 @@ def _parser() -> argparse.ArgumentParser:
         prog="mirage-cache",
         description="What is kept on disk of compiles, so that the next of a program takes none.",
         epilog="The folder is MIRAGE_CACHE_DIR, by default mirage_mlir in XDG_CACHE_HOME or "
-        "~/.cache; MIRAGE_CACHE_DIR=off keeps nothing. MIRAGE_CACHE_BYTES bounds its size.",
+        "~/.cache; MIRAGE_CACHE_DIR=off keeps nothing. MIRAGE_CACHE_BYTES bounds its size. "
+        "MIRAGE_CACHE=redis://HOST:PORT names a server that is shared: export and import use it, "
+        "the other commands are about the folder.",
     )
     commands = parser.add_subparsers(dest="command", required=True)
     for name, text in (
@@ -102,22 +105,54 @@ def _parser() -> argparse.ArgumentParser:
     removal = commands.add_parser("clear", help="remove entries")
     removal.add_argument("keys", nargs="*", help="how the keys begin of those to remove")
     removal.add_argument("--older-than", type=float, metavar="DAYS", help="not used for so long")
+    text = "write entries, by default all, with those of the server, into one file"
+    export = commands.add_parser("export", help=text)
+    export.add_argument("file", metavar="FILE")
+    export.add_argument("keys", nargs="*", help="how the keys begin of those to write")
+    reading = commands.add_parser("import", help="put the entries of such a file into the cache")
+    reading.add_argument("file", metavar="FILE")
     return parser
+
+
+def export_file(cache: Cache, file: Path, keys: Sequence[str]) -> None:
+    """Write entries into a file."""
+    from mirage_mlir.driver.exchange import exported
+
+    data = exported(cache, keys)
+    write_whole(file, data)
+    print(f"wrote {file}: {len(data)} bytes")
+
+
+def import_file(cache: Cache, file: Path) -> None:
+    """Read entries from a file; raises `OSError`, `ArtifactError`."""
+    from mirage_mlir.driver.exchange import imported
+    from mirage_mlir.runtime.archive import read_whole
+
+    if not cache.keeps:
+        raise OSError("the cache is turned off")
+    new, known = imported(cache, read_whole(file))
+    print(f"{new} new, {known} known")
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command; 1 where the folder cannot be used."""
     given = _parser().parse_args(arguments)
-    cache = Cache(cache_folder())
+    from mirage_mlir.runtime.manifest import ArtifactError
+
     try:
+        cache = open_cache()
         match given.command:
             case "list":
                 list_entries(cache, as_json=given.json)
             case "stats":
                 print_statistics(cache, as_json=given.json)
+            case "export":
+                export_file(cache, Path(given.file), given.keys)
+            case "import":
+                import_file(cache, Path(given.file))
             case _:
                 clear(cache, given.keys, given.older_than)
-    except OSError as error:
+    except (OSError, ValueError, ArtifactError) as error:
         print(f"mirage-cache: error: {error}", file=sys.stderr)
         return 1
     return 0

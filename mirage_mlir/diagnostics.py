@@ -169,6 +169,11 @@ def remark(op: Operation, message: str, *, detail: bool = False) -> None:
     _tell(diagnostic_at(location_of(op), Severity.REMARK, message), detail=detail)
 
 
+def general_remark(message: str) -> None:
+    """Tell the user something that is about no place of a program."""
+    _tell(Diagnostic(Severity.REMARK, message, "mirage"), detail=False)
+
+
 def remark_of(error: PassFailure) -> None:
     """Tell the user as a remark what was in the way of something that is done otherwise."""
     first = error.diagnostics[0]

@@ -8,10 +8,11 @@ program in each of them once more. What goes in and out is pickled, functions by
 import os
 import pickle
 import select
+import signal
 import subprocess
 import sys
 from collections.abc import Callable, Generator, Iterable, Iterator
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
 from queue import SimpleQueue
 from typing import Any, BinaryIO, ParamSpec, TypeVar, cast
@@ -26,6 +27,10 @@ THREADS = {"OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1", "MKL_NUM_THREADS
 
 class WorkerError(Exception):
     """A call did not return: the process ended, or took too long, or the function raised."""
+
+
+class WorkerLost(WorkerError):
+    """The process ended, or cannot be reached any more: another one may return."""
 
 
 class Worker:
@@ -65,9 +70,10 @@ class Worker:
             if not select.select([process.stdout], [], [], patience)[0]:
                 raise WorkerError(f"it was not done after {patience:.0f} seconds")
             done, answer = cast(tuple[bool, Any], pickle.load(process.stdout))
-        except (EOFError, BrokenPipeError) as error:
+        except (EOFError, BrokenPipeError, pickle.UnpicklingError) as error:
+            # The last of them where it was killed in the middle of its answer.
             self.close()
-            raise WorkerError("it ended the process that ran it") from error
+            raise WorkerLost("it ended the process that ran it") from error
         except BaseException:
             # Also on Ctrl-C: a late answer must not be taken for that to the next question.
             self.close()
@@ -129,15 +135,23 @@ class Workers:
         """What `function` returns for each of `items`, in their order, or why it does not."""
 
         def call(item: ItemT) -> ResultT | WorkerError:
-            worker = self._idle.get()
             try:
-                return worker.call(None, function, item)
+                return self._call(function, item)
             except WorkerError as error:
                 return error
-            finally:
-                self._idle.put(worker)
 
         return self._threads.map(call, items)
+
+    def submit(self, function: Callable[[ItemT], ResultT], item: ItemT) -> Future[ResultT]:
+        """What `function` is going to return for `item`, or the `WorkerError`."""
+        return self._threads.submit(self._call, function, item)
+
+    def _call(self, function: Callable[[ItemT], ResultT], item: ItemT) -> ResultT:
+        worker = self._idle.get()
+        try:
+            return worker.call(None, function, item)
+        finally:
+            self._idle.put(worker)
 
     def close(self) -> None:
         """End the processes; calls that are under way fail, others are not begun."""
@@ -176,6 +190,8 @@ def _main() -> None:
     # Whatever prints to standard output must not end up between the answers.
     answers = os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)
+    # Ctrl-C on a terminal is for whoever asks: they end this process, or wait for an answer.
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
     serve(sys.stdin.buffer, answers)
 
 

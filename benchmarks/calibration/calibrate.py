@@ -31,8 +31,9 @@ from kernels.programs import (
 )
 from measured import Found, Program, shared, time_all
 
+from mirage_mlir.driver.machine import this_machine
 from mirage_mlir.driver.options import Options
-from mirage_mlir.driver.profile import Timings, this_machine
+from mirage_mlir.driver.timings import Timings
 from mirage_mlir.runtime.files import write_whole
 from mirage_mlir.targets.target import target_named
 from mirage_mlir.worker import WorkerError, workers

@@ -5,6 +5,7 @@ import json
 import os
 import sys
 from collections.abc import Mapping, Sequence
+from concurrent.futures import wait
 from dataclasses import dataclass, field
 from functools import partial
 from math import isfinite
@@ -32,9 +33,10 @@ from peers.table import (
 import mirage_mlir as mi
 from mirage_mlir.driver.bench import AS_GOOD
 from mirage_mlir.driver.compile import CompiledFunction, compile_function
+from mirage_mlir.driver.machine import this_machine
 from mirage_mlir.driver.options import Options
-from mirage_mlir.driver.profile import Timed, Timings, this_machine
 from mirage_mlir.driver.source import alone
+from mirage_mlir.driver.timings import Timed, Timings
 from mirage_mlir.runtime.files import write_whole
 from mirage_mlir.targets.target import target_named
 from mirage_mlir.worker import WorkerError, Workers, workers
@@ -163,6 +165,7 @@ class Suite:
     def kernels(self, case: Case, best: Timed) -> dict[str, mi.CompiledKernel]:
         """What was found, and where asked for and possible the same with packed constants."""
         assert best.compiled is not None
+        assert best.offer is not None
         found = {OURS: kernel_of(case, best.compiled)}
         if self.arguments.pack:
             module, name = alone(best.offer.function), best.compiled.name
@@ -261,8 +264,8 @@ def about(timed: Timed) -> dict[str, Any]:
     assert timed.compiled is not None
     code = timed.compiled.code
     return {
-        "structure": timed.offer.search.structure,
-        "modelled_us": timed.offer.search.modelled * 1e6,
+        "structure": timed.search.structure,
+        "modelled_us": timed.search.modelled * 1e6,
         "resources": dict(code.resources),
         "launches": [
             {"grid": launch.grid, "threads": launch.threads, "shared": launch.shared_bytes}
@@ -367,6 +370,7 @@ def timed_cases(
             print(f"! {case.name}: {one}")
     programs = [program_of(case, one) for case, one in usable]
     compiled = list(compile_all(programs, machine, options))
+    wait([each for some in compiled for each in some])
     print(f"# compiled in {perf_counter() - start:.0f} s", flush=True)
     for problems in compiling:
         for problem in [problems] if isinstance(problems, WorkerError) else problems:

@@ -91,6 +91,22 @@ def superoptimize_file(
 
 def _read(path: str | os.PathLike[str], function: str | None) -> tuple[ModuleOp, str]:
     """The program in a file, and the function that is meant."""
+    module = read_programs(path)
+    names = [found.sym_name.data for found in functions(module)]
+    if function is None and len(names) != 1:
+        raise ValueError(f"{os.fspath(path)} has {len(names)} functions: {', '.join(names)}")
+    return module, function or names[0]
+
+
+def read_programs(path: str | os.PathLike[str]) -> ModuleOp:
+    """
+    The programs in a file, of StableHLO and linalg those that were made of it.
+
+    Raises:
+        OSError: the file cannot be read.
+        ValueError: it is no text.
+        DiagnosticException: it is no valid program.
+    """
     data = Path(path).read_bytes()
     try:
         is_bytecode = data.startswith(BYTECODE)
@@ -103,7 +119,4 @@ def _read(path: str | os.PathLike[str], function: str | None) -> tuple[ModuleOp,
 
     ConvertStablehloToKernelPass().apply(compiler_context(), module)
     ConvertLinalgToKernelPass().apply(compiler_context(), module)
-    names = [found.sym_name.data for found in functions(module)]
-    if function is None and len(names) != 1:
-        raise ValueError(f"{os.fspath(path)} has {len(names)} functions: {', '.join(names)}")
-    return module, function or names[0]
+    return module

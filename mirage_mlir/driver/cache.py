@@ -11,6 +11,7 @@ import fcntl
 import hashlib
 import json
 import os
+import re
 from collections.abc import Generator, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
@@ -21,7 +22,9 @@ from time import time
 from typing import cast
 
 from mirage_mlir import __version__
+from mirage_mlir.runtime.artifact import Artifact
 from mirage_mlir.runtime.files import write_whole
+from mirage_mlir.runtime.manifest import ArtifactError
 
 FORMAT = 1
 """Raised when entries of before must not be used any more."""
@@ -31,6 +34,9 @@ MOST_BYTES = 2**26
 
 FOLDER_VARIABLE, SIZE_VARIABLE = "MIRAGE_CACHE_DIR", "MIRAGE_CACHE_BYTES"
 
+SERVER_VARIABLE = "MIRAGE_CACHE"
+"""Of a server that is shared, see `shared_cache`."""
+
 OFF = "off"
 
 DEFAULT_BYTES = 1 << 30
@@ -38,6 +44,12 @@ DEFAULT_BYTES = 1 << 30
 
 LEFT_BEHIND = 3600.0
 """Seconds after which half a file is that of a process that was killed."""
+
+LOOKS = 64
+"""Looks at the whole folder while as much is written as it may hold."""
+
+_written: dict[Path, int] = {}
+"""Bytes written by this process since its last look, by folder."""
 
 ARTIFACT, TIMINGS = ".mirage", ".json"
 """How the names of the two kinds of entries end."""
@@ -68,16 +80,16 @@ def cache_bytes() -> int:
 @cache
 def code_version() -> str:
     """
-    What the code is that compiles: versions of packages, and the state of our own files.
+    What the code is that compiles: versions of packages, and what our own files hold.
 
-    A checkout changes without its version; times and sizes of its files tell.
+    A checkout changes without its version. Times of files would differ from machine to machine.
     """
     root = Path(__file__).parents[1]
     digest = hashlib.sha256(__version__.encode())
     for folder in (root, root / "dialects", root / "passes"):
         for path in sorted(folder.rglob("*.py")):
-            state = path.stat()
-            digest.update(f"{path.name} {state.st_size} {state.st_mtime_ns}".encode())
+            digest.update(f"{path.relative_to(root).as_posix()}\0".encode())
+            digest.update(hashlib.sha256(path.read_bytes()).digest())
     for name in TOOLS:
         digest.update(f"{name} {_installed(name)}".encode())
     return digest.hexdigest()
@@ -113,30 +125,61 @@ class Cache:
 
     folder: Path | None
 
-    def _path(self, key: Key, ending: str = TIMINGS) -> Path | None:
-        return None if self.folder is None else self.folder / f"{key.digest()}{ending}"
+    @property
+    def keeps(self) -> bool:
+        """Whether it keeps anything."""
+        return self.folder is not None
 
     def files(self) -> Iterator[Path]:
-        """All entries, in the order of their names."""
+        """All entries of the folder, in the order of their names."""
         if self.folder is not None:
             for ending in (ARTIFACT, TIMINGS):
                 yield from sorted(self.folder.glob(f"*{ending}"))
 
-    def artifact(self, key: Key) -> bytes | None:
-        """What was kept with `keep`; None where nothing was, or it cannot be read."""
-        path = self._path(key, ARTIFACT)
+    # Entries as they lie in the folder
+
+    def names(self) -> Iterator[str]:
+        """Of all entries: digests of keys, and endings."""
+        return (path.name for path in self.files())
+
+    def read(self, name: str) -> bytes | None:
+        """What the entry `name` holds; None where there is none, or it cannot be read."""
+        if self.folder is None:
+            return None
+        path = self.folder / name
         try:
-            data = None if path is None else path.read_bytes()
-            if path is not None:
+            with path.open("rb") as file:
+                data = file.read(MOST_BYTES + 1)
+            if path.suffix == ARTIFACT:
                 os.utime(path)
         except OSError:
             return None
-        return data
+        return data if len(data) <= MOST_BYTES else None
+
+    def write(self, name: str, data: bytes) -> None:
+        """Keep an entry; where the folder cannot be written nothing is kept."""
+        if self.folder is None:
+            return
+        try:
+            self.folder.mkdir(parents=True, exist_ok=True)
+            write_whole(self.folder / name, data)
+            self._note_written(self.folder, len(data))
+        except OSError:
+            # A cache is a convenience: the result is there without it.
+            return
+
+    # Artifacts
+
+    def artifact(self, key: Key) -> bytes | None:
+        """What was kept with `keep`; None where nothing was, or it cannot be read."""
+        return self.read(f"{key.digest()}{ARTIFACT}")
 
     def keep(self, key: Key, artifact: bytes) -> None:
         """Keep an artifact; where the folder cannot be written nothing is kept."""
-        if (path := self._path(key, ARTIFACT)) is not None:
-            self._write(path, artifact)
+        if len(artifact) <= MOST_BYTES:
+            self.write(f"{key.digest()}{ARTIFACT}", artifact)
+
+    # Locks
 
     @contextmanager
     def locked(self, key: Key) -> Generator[None]:
@@ -145,29 +188,42 @@ class Cache:
 
         Where the folder cannot be written, or its file system has no locks, nobody waits.
         """
-        path = self._path(key, ".lock")
-        try:
-            assert path is not None
-            path.parent.mkdir(parents=True, exist_ok=True)
-            file = path.open("wb")
-        except (OSError, AssertionError):
-            yield
-            return
-        with file:
-            try:
-                fcntl.flock(file, fcntl.LOCK_EX)
-            except OSError:
-                pass
+        with self._lock(key, fcntl.LOCK_EX):
             yield
 
-    def _write(self, path: Path, data: bytes) -> None:
-        try:
-            path.parent.mkdir(parents=True, exist_ok=True)
-            write_whole(path, data)
-            self._shrink()
-        except OSError:
-            # A cache is a convenience: the result is there without it.
+    @contextmanager
+    def try_lock(self, key: Key) -> Generator[bool]:
+        """The same without waiting: whether nobody else has the lock."""
+        with self._lock(key, fcntl.LOCK_EX | fcntl.LOCK_NB) as mine:
+            yield mine
+
+    @contextmanager
+    def _lock(self, key: Key, how: int) -> Generator[bool]:
+        if self.folder is None:
+            yield True
             return
+        try:
+            self.folder.mkdir(parents=True, exist_ok=True)
+            file = (self.folder / f"{key.digest()}.lock").open("wb")
+        except OSError:
+            yield True
+            return
+        with file:
+            mine = True
+            try:
+                fcntl.flock(file, how)
+            except BlockingIOError:
+                mine = False
+            except OSError:
+                pass
+            yield mine
+
+    def _note_written(self, folder: Path, count: int) -> None:
+        """Look at the whole folder only where it may have grown by much since the last look."""
+        _written[folder] = _written.get(folder, cache_bytes()) + count
+        if _written[folder] > cache_bytes() // LOOKS:
+            _written[folder] = 0
+            self._shrink()
 
     def _shrink(self) -> None:
         """Remove what was not used for longest until the rest is small enough."""
@@ -182,27 +238,60 @@ class Cache:
             path.unlink(missing_ok=True)
             excess -= state.st_size
 
+    # What was found by timing
+
     def get(self, key: Key) -> dict[str, object] | None:
         """The entry of `key`; None where there is none, or no whole one."""
-        path = self._path(key)
-        if path is None:
-            return None
-        try:
-            with path.open("rb") as file:
-                text = file.read(MOST_BYTES + 1)
-            return None if len(text) > MOST_BYTES else _checked(json.loads(text))
-        except (OSError, ValueError, RecursionError):
-            return None
+        data = self.read(f"{key.digest()}{TIMINGS}")
+        return None if data is None else _entry(data)
 
     def put(self, key: Key, entry: Mapping[str, object]) -> None:
         """Keep an entry; where the folder cannot be written nothing is kept."""
-        path = self._path(key)
-        if path is None:
-            return
-        data = json.dumps({"sha256": _digest(entry), "entry": entry}, indent=1)
-        if len(data) > MOST_BYTES:
-            return
-        self._write(path, data.encode())
+        data = json.dumps({"sha256": _digest(entry), "entry": entry}, indent=1).encode()
+        if self.keeps and len(data) <= MOST_BYTES:
+            self.write(f"{key.digest()}{TIMINGS}", data)
+
+
+def open_cache() -> Cache:
+    """
+    What the environment names: a folder, and before others a server.
+
+    Raises:
+        ValueError: the server is none; the message says what is wrong.
+    """
+    address = os.environ.get(SERVER_VARIABLE)
+    if not address:
+        return Cache(cache_folder())
+    # Most have none, and who takes a kernel from the folder loads little.
+    from mirage_mlir.driver.shared_cache import SharedCache, server_at
+
+    return SharedCache(cache_folder(), server_at(address))
+
+
+def is_name(name: str) -> bool:
+    """Whether an entry can have that name, which is nowhere else than in the folder."""
+    return (
+        re.fullmatch(rf"[0-9a-f]{{64}}({re.escape(ARTIFACT)}|{re.escape(TIMINGS)})", name)
+        is not None
+    )
+
+
+def is_whole(name: str, data: bytes) -> bool:
+    """Whether an entry is what was kept: its digests say so."""
+    if name.endswith(TIMINGS):
+        return _entry(data) is not None
+    try:
+        Artifact.from_bytes(data)
+    except ArtifactError:
+        return False
+    return True
+
+
+def _entry(data: bytes) -> dict[str, object] | None:
+    try:
+        return _checked(json.loads(data))
+    except (ValueError, RecursionError):
+        return None
 
 
 def _checked(wrapped: object) -> dict[str, object] | None:

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 
 from xdsl.dialects.builtin import ModuleOp
 
-from mirage_mlir.driver.cache import Cache, Key, cache_folder
+from mirage_mlir.driver.cache import Cache, Key, open_cache
 from mirage_mlir.driver.options import Options
 from mirage_mlir.driver.source import alone, function_named, text_of
 from mirage_mlir.runtime.artifact import Artifact
@@ -27,11 +27,11 @@ def compiled(module: ModuleOp, name: str, options: Options) -> Artifact:
     machine, and is kept elsewhere.
 
     Raises:
-        ValueError, CudaError, DiagnosticException: as `optimize`.
+        ValueError, CudaError, DiagnosticException: as `optimize`; ValueError also for a server of
+            the cache that is none.
     """
-    folder = cache_folder() if options.cache and not options.profile else None
-    cache = Cache(folder)
-    if folder is None:
+    cache = open_cache() if options.cache and not options.profile else Cache(None)
+    if not cache.keeps:
         return optimized(module, name, options).artifact
     key = key_of(module, name, options)
     if (known := _known(cache, key)) is not None:
@@ -47,8 +47,8 @@ def compiled(module: ModuleOp, name: str, options: Options) -> Artifact:
 
 def known(module: ModuleOp, name: str, options: Options) -> Artifact | None:
     """The artifact of a function where it was kept before; nothing is searched."""
-    folder = cache_folder() if options.cache else None
-    return None if folder is None else _known(Cache(folder), key_of(module, name, options))
+    cache = open_cache() if options.cache else Cache(None)
+    return _known(cache, key_of(module, name, options)) if cache.keeps else None
 
 
 def key_of(module: ModuleOp, name: str, options: Options) -> Key:

@@ -1,14 +1,16 @@
 """From a program to machine code: what the Python interface and `mirage-opt` both call."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from xdsl.dialects import func
 from xdsl.dialects.builtin import ModuleOp
 
 from mirage_mlir.driver.choose import Offer
+from mirage_mlir.driver.executor import Executor
+from mirage_mlir.driver.machine import Machine, this_machine
 from mirage_mlir.driver.offers import offers
 from mirage_mlir.driver.options import Options
-from mirage_mlir.driver.profile import Machine, Profiler, this_machine
+from mirage_mlir.driver.profile import Profiler
 from mirage_mlir.driver.source import function_named
 from mirage_mlir.driver.superoptimize import Superoptimized, superoptimize_function
 from mirage_mlir.equivalence.comparison_report import Noted, not_noted
@@ -20,9 +22,10 @@ def optimize(
     module: ModuleOp,
     name: str,
     options: Options,
-    machine: Machine | None = None,
+    machine: Machine | Executor | None = None,
     found: Sequence[Offer] = (),
     noted: Noted = not_noted,
+    taken: Mapping[str, Offer] | None = None,
 ) -> Superoptimized:
     """
     Find, verify and compile the kernels for the function `name` of `module`, which stays as it is.
@@ -31,10 +34,11 @@ def optimize(
         module: the program.
         name: which of its functions.
         options: what to search and compile for, and whether candidates are timed.
-        machine: the GPU to time on; if not given this machine's.
+        machine: where candidates are timed; if not given on this machine.
         found: all that was found for the target of the options, the best first, where there has
             been a search.
         noted: takes comparisons of candidates that were timed.
+        taken: what was chosen by timing, by chip, where that is done.
 
     Raises:
         ValueError: there is no such function.
@@ -47,7 +51,7 @@ def optimize(
         return superoptimize_function(module, name, options, found=searched)
     profiler = Profiler(machine or this_machine(options.target), options, noted=noted)
     reference = function_named(module, name)
-    if known := profiler.remembered(reference):
+    if known := taken or profiler.remembered(reference):
         return superoptimize_function(module, name, options, known)
     if not found:
         found = list(offers(reference, options.target, options.effort()))
@@ -55,7 +59,7 @@ def optimize(
 
 
 def remembered(
-    module: ModuleOp, name: str, options: Options, machine: Machine | None = None
+    module: ModuleOp, name: str, options: Options, machine: Machine | Executor | None = None
 ) -> func.FuncOp | None:
     """
     What `optimize` knows by timing, so that no search is needed; None where it knows nothing.

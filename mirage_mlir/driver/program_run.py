@@ -17,21 +17,25 @@ from mirage_mlir.c_source.source import c_files
 from mirage_mlir.diagnostics import fail
 from mirage_mlir.dialects.candidate import kept_programs
 from mirage_mlir.driver.as_written import compile_as_written
+from mirage_mlir.driver.cache import Cache, open_cache
 from mirage_mlir.driver.choose import Offer
 from mirage_mlir.driver.compile import CompiledFunction
+from mirage_mlir.driver.executor import Executor
 from mirage_mlir.driver.explain import ChosenFunction, as_json
 from mirage_mlir.driver.explain_page import explanation_page
 from mirage_mlir.driver.offers import offers_in, with_cuts
 from mirage_mlir.driver.optimize import as_asked, optimize, remembered
 from mirage_mlir.driver.options import Options
-from mirage_mlir.driver.profile import Machine
 from mirage_mlir.driver.source import alone, function_named, functions, text_of
 from mirage_mlir.driver.superoptimize import Superoptimized
+from mirage_mlir.driver.tune import Tuner, task_of
 from mirage_mlir.equivalence import Verdict
+from mirage_mlir.interruption import deferred
 from mirage_mlir.names import file_stem
 from mirage_mlir.passes import MAKE_PROGRAMS
 from mirage_mlir.passes.frontend.check import is_compiled
 from mirage_mlir.passes.frontend.inline import inline_pieces
+from mirage_mlir.passes.frontend.kept import functions_to_search
 from mirage_mlir.passes.partition_program import PartitionProgramPass
 from mirage_mlir.passes.superoptimize import SuperoptimizePass
 from mirage_mlir.passes.verify_equivalence import (
@@ -42,7 +46,7 @@ from mirage_mlir.passes.verify_equivalence import (
 from mirage_mlir.runtime.artifact import Artifact
 from mirage_mlir.runtime.files import write_whole
 from mirage_mlir.search.report import SearchReport
-from mirage_mlir.targets.target import DEFAULT_TARGET
+from mirage_mlir.targets.target import DEFAULT_TARGET, target_named
 
 if TYPE_CHECKING:
     from mirage_mlir.driver.session import Session
@@ -70,6 +74,8 @@ class ProgramRun:
         self._search: SuperoptimizePass | None = None
         self._offers: dict[str, list[Offer]] = {}
         """All that `superoptimize` found, the best first, by function."""
+        self._taken: dict[str, dict[str, Offer]] = {}
+        """What was chosen by timing, by function and chip, where the workers searched, too."""
         self._as_written: set[str] = set()
         """Functions that were searched as they were written: no other pass came before."""
         self._results: dict[str, Superoptimized] = {}
@@ -107,13 +113,19 @@ class ProgramRun:
         self._search = search
         verification = self._next_verification()
         options = self._options(search, verification)
-        machine = self._machine(options)
+        executor = self._executor(options)
+        reports: list[SearchReport] = []
 
         def known(function: FuncOp) -> FuncOp | None:
-            return remembered(self._program, function.sym_name.data, options, machine)
+            name = function.sym_name.data
+            if name in self._taken:
+                return self._taken[name][target_named(options.target).chip].function
+            return remembered(self._program, name, options, executor)
 
-        reports: list[SearchReport] = []
-        search.search(module, reports.append, known)
+        # An interrupt ends the tuning of all and the search for those that are left.
+        with deferred():
+            self._taken = self._tuned(options, module)
+            search.search(module, reports.append, known)
         self._offers = offers_in(module, with_cuts(reports, self._cuts))
         for program, candidates in kept_programs(module).items():
             name = candidates[0].sym_name.data
@@ -175,10 +187,31 @@ class ProgramRun:
             pack=self._session.pack,
         )
 
-    def _machine(self, options: Options) -> Machine | None:
-        """The GPU that candidates are timed on."""
+    def _executor(self, options: Options) -> Executor | None:
+        """What times candidates."""
         profiling = self._session.profiling
-        return None if profiling is None else profiling.machine(options.target)
+        return None if profiling is None else profiling.workforce.executor(options.target)
+
+    def _tuned(self, options: Options, module: ModuleOp) -> dict[str, dict[str, Offer]]:
+        """What the workers find for all functions at once, where they are to search, too."""
+        profiling, executor = self._session.profiling, self._executor(options)
+        if profiling is None or executor is None or not profiling.spread:
+            return {}
+        program = as_asked(self._program, options)
+        written = {function.sym_name.data for function in functions(program)}
+        names = [each.sym_name.data for each in functions_to_search(module)]
+        tasks = [task_of(program, name, options) for name in names if name in written]
+        cache = open_cache() if options.cache else Cache(None)
+        chip = target_named(options.target).chip
+        taken: dict[str, dict[str, Offer]] = {}
+        for tuned in Tuner(executor, cache).tune(tasks):
+            # One that failed is searched here, which says where it is wrong.
+            if tuned.settled is not None:
+                texts = {**tuned.settled.others, chip: tuned.settled.taken}
+                taken[tuned.name] = {name: text.offer() for name, text in texts.items()}
+                self._session.searches.append(tuned.settled.taken.search)
+                self._session.comparisons.extend(tuned.settled.comparisons)
+        return taken
 
     def _compile_found(self, options: Options, module: ModuleOp) -> None:
         """Compile what was found for the functions that `module` still has."""
@@ -193,12 +226,13 @@ class ProgramRun:
 
     def _compile_fastest(self, options: Options, module: ModuleOp) -> None:
         """Time candidates, and put the fastest that is verified in their place."""
-        machine = self._machine(options)
+        executor = self._executor(options)
         note = self._session.comparisons.append
         for program, candidates in kept_programs(module).items():
             name = candidates[0].sym_name.data
             found = self._offers.get(name, ())
-            result = optimize(self._program, name, options, machine, found, note)
+            taken = self._taken.get(name)
+            result = optimize(self._program, name, options, executor, found, note, taken)
             self._results[name] = result
             for each in candidates[1:]:
                 Rewriter.erase_op(each)

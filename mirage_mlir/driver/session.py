@@ -1,6 +1,6 @@
 """What `mirage-opt` does besides running passes: reports, artifacts, timing, statistics."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -8,8 +8,8 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.passes import ModulePass
 
 from mirage_mlir.driver.explain import ChosenFunction
-from mirage_mlir.driver.profile import Machine, this_machine
 from mirage_mlir.driver.program_run import ProgramRun
+from mirage_mlir.driver.workers import Workforce
 from mirage_mlir.equivalence.comparison_report import Comparison
 from mirage_mlir.search.report import SearchReport
 
@@ -18,8 +18,10 @@ from mirage_mlir.search.report import SearchReport
 class Profiling:
     """How candidates are timed."""
 
-    machine: Callable[[str], Machine] = this_machine
-    """The GPU for what was searched for a target."""
+    workforce: Workforce = field(default_factory=Workforce)
+    """What searches, compiles and times."""
+    spread: bool = False
+    """Whether searches, too, are made by the workers, those for many functions at once."""
     cache: bool = True
     """Whether what was found is kept on disk."""
 

@@ -53,11 +53,11 @@ def _entry(name: str) -> zipfile.ZipInfo:
     return entry
 
 
-def unpacked(data: bytes) -> dict[str, bytes]:
+def unpacked(data: bytes, most_members: int = MOST_MEMBERS) -> dict[str, bytes]:
     """The members of a zip file; raises `ArtifactError` where it is damaged or too large."""
     try:
         with zipfile.ZipFile(io.BytesIO(data)) as archive:
-            _check_sizes(archive.infolist())
+            _check_sizes(archive.infolist(), most_members)
             return {entry.filename: archive.read(entry) for entry in archive.infolist()}
     except ArtifactError:
         raise
@@ -65,9 +65,9 @@ def unpacked(data: bytes) -> dict[str, bytes]:
         raise ArtifactError(f"it is not a whole zip file ({error})") from error
 
 
-def _check_sizes(entries: list[zipfile.ZipInfo]) -> None:
-    if len(entries) > MOST_MEMBERS:
-        raise ArtifactError(f"it has {len(entries)} members, more than {MOST_MEMBERS}")
+def _check_sizes(entries: list[zipfile.ZipInfo], most_members: int) -> None:
+    if len(entries) > most_members:
+        raise ArtifactError(f"it has {len(entries)} members, more than {most_members}")
     if len({entry.filename for entry in entries}) != len(entries):
         raise ArtifactError("it has several members of one name")
     if (total := sum(entry.file_size for entry in entries)) > MOST_BYTES:

@@ -171,6 +171,10 @@ class CudaDriver:
             self._attribute("COMPUTE_CAPABILITY_MINOR", device),
         )
 
+    def count(self) -> int:
+        """How many devices there are."""
+        return int(self._call(self.bindings.cuDeviceGetCount))
+
     def name(self, device: int) -> str:
         """What the vendor calls `device`."""
         data: bytes = self._call(self.bindings.cuDeviceGetName, 256, self._device(device))

@@ -35,6 +35,7 @@ class CommandLine:
     search_stats: str | None
     verify_report: str | None
     profile: bool
+    workers: str | None
     pack: bool
     cache: bool
     report: bool
@@ -92,6 +93,12 @@ def _make_parser(epilog: str) -> _Parser:
         "--profile",
         action="store_true",
         help="time the candidates that superoptimize keeps on this GPU, take the fastest",
+    )
+    text(
+        "--workers",
+        metavar="N|ray[://HOST:PORT]",
+        help="with --profile: search, compile and time in so many processes, or in a Ray cluster "
+        "(default: search here, time on all GPUs of this machine)",
     )
     text("--pack", action="store_true", help="let kernels read packed copies of constant inputs")
     text(
@@ -238,6 +245,8 @@ def parse_command_line(words: Sequence[str], available: Universe) -> CommandLine
         raise UsageError(f"unknown argument '{unknown[0]}'{hint}")
     if arguments.pass_pipeline is not None and arguments.passes:
         raise UsageError("--pass-pipeline and other options that name passes exclude each other")
+    if arguments.workers is not None and not arguments.profile:
+        raise UsageError("--workers is for --profile")
     (target,) = parse_xdsl_passes(arguments.target)
     groups: list[list[Request]] = [*arguments.passes, arguments.pass_pipeline or []]
     return CommandLine(
@@ -257,6 +266,7 @@ def parse_command_line(words: Sequence[str], available: Universe) -> CommandLine
         search_stats=arguments.search_stats,
         verify_report=arguments.verify_report,
         profile=arguments.profile,
+        workers=arguments.workers,
         pack=arguments.pack,
         cache=not arguments.no_cache,
         verbose=arguments.verbose,

@@ -35,7 +35,7 @@ from mirage_mlir.tool.pass_options import in_order, instantiate
 from mirage_mlir.tool.usage import UsageError
 
 if TYPE_CHECKING:
-    from mirage_mlir.driver.session import Session
+    from mirage_mlir.driver.session import Profiling, Session
 
 SUCCESS, BAD_INPUT, BAD_COMMAND_LINE, OUR_FAULT = range(4)
 """The exit codes."""
@@ -153,7 +153,28 @@ class _Run:
             _say([report] if report else [])
 
 
-def _session(command: CommandLine) -> "Session | None":
+def _profiling(command: CommandLine, opened: ExitStack) -> "Profiling | None":
+    """What times candidates, where that is asked for; raises `UsageError`."""
+    if not command.profile:
+        return None
+    from mirage_mlir.driver.cache import open_cache
+    from mirage_mlir.driver.ray_executor import RayError
+    from mirage_mlir.driver.session import Profiling
+    from mirage_mlir.driver.workers import parse_workers, workforce
+
+    try:
+        if command.cache:
+            open_cache()
+    except ValueError as error:
+        raise UsageError(str(error)) from error
+    try:
+        workers = opened.enter_context(workforce(parse_workers(command.workers)))
+    except (RayError, ValueError) as error:
+        raise UsageError(f"--workers: {error}") from error
+    return Profiling(workers, spread=command.workers is not None, cache=command.cache)
+
+
+def _session(command: CommandLine, opened: ExitStack) -> "Session | None":
     """What reports, writes artifacts and times, when the command line asks for one of them."""
     files = {"--explain-json": command.explain_json, "--explain-html": command.explain_html}
     explains = command.explain or any(path is not None for path in files.values())
@@ -168,8 +189,9 @@ def _session(command: CommandLine) -> "Session | None":
         if path is not None and not Path(path).parent.is_dir():
             raise UsageError(f"{option}={path}: there is no such folder")
     # Imported here: it brings the search and the lowering, which few runs need.
-    from mirage_mlir.driver.session import Profiling, Session
+    from mirage_mlir.driver.session import Session
 
+    profiling = _profiling(command, opened)
     try:
         return Session(
             report=command.report,
@@ -178,7 +200,7 @@ def _session(command: CommandLine) -> "Session | None":
             explain_html=None if command.explain_html is None else Path(command.explain_html),
             artifacts=None if command.artifacts is None else Path(command.artifacts),
             verbose=command.verbose,
-            profiling=Profiling(cache=command.cache) if command.profile else None,
+            profiling=profiling,
             pack=command.pack,
             c_source=command.target.name == "c",
         )
@@ -191,7 +213,7 @@ def _run(words: Sequence[str]) -> int:
     command = parse_command_line(words, universe)
     compilation = _compilation(command, universe)
     with ExitStack() as written:
-        session = _session(command)
+        session = _session(command, written)
         if session is not None:
             written.enter_context(_written(command.search_stats, session.search_stats))
             written.enter_context(_written(command.verify_report, session.verify_report))

@@ -8,7 +8,8 @@ ROOT = Path(__file__).parents[2] / "mirage_mlir"
 
 LAYERS = [
     [
-        *("diagnostics", "effort", "interruption", "names", "progress", "suggestions", "worker"),
+        *("diagnostics", "effort", "interruption", "names", "progress", "suggestions"),
+        *("worker", "lanes"),
         *("float_formats", "shapes", "layouts", "targets", "decisions"),
         *("expr", "field", "operators", "search"),
     ],
@@ -31,7 +32,7 @@ LAYERS = [
 """Lowest first. An import inside a function may look up (a registry entry, a canonicalizer)."""
 
 WITHOUT_IR = [
-    *("effort", "interruption", "names", "progress", "suggestions", "worker"),
+    *("effort", "interruption", "lanes", "names", "progress", "suggestions", "worker"),
     *("float_formats", "shapes", "layouts", "targets", "decisions"),
     *("expr", "field", "operators", "search"),
 ]

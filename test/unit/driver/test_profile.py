@@ -1,11 +1,11 @@
 """Candidates timed on a GPU in host memory: the fastest that is right is taken, and remembered."""
 
 import json
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import AbstractContextManager, nullcontext
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
+from typing import Any
 
 import pytest
 from fake_stopwatch import CHEAPEST, make_faulty, make_sound
@@ -13,19 +13,22 @@ from xdsl.dialects import func
 from xdsl.utils.exceptions import DiagnosticException
 
 from mirage_mlir.diagnostics import collect_remarks
-from mirage_mlir.driver import profile
+from mirage_mlir.driver import machine as machines
 from mirage_mlir.driver.bench import Bench, Reading, Subject, Trial
 from mirage_mlir.driver.bench_process import BenchProcess
 from mirage_mlir.driver.choose import Offer
+from mirage_mlir.driver.machine import Machine
 from mirage_mlir.driver.optimize import optimize
 from mirage_mlir.driver.options import Options
-from mirage_mlir.driver.profile import Machine, Profiler
+from mirage_mlir.driver.profile import Profiler
 from mirage_mlir.driver.session import Profiling, Session
 from mirage_mlir.driver.source import compiler_context, functions, parse_program, text_of
+from mirage_mlir.driver.workers import Workforce
+from mirage_mlir.lanes import Lane
 from mirage_mlir.passes.superoptimize_pipeline import SuperoptimizePipeline
 from mirage_mlir.runtime.cuda_driver import CudaError
 from mirage_mlir.search.report import SearchReport
-from mirage_mlir.worker import ItemT, ResultT, WorkerError, Workers
+from mirage_mlir.worker import Worker, WorkerError
 
 TYPE = "tensor<16x1024xf32>"
 
@@ -62,30 +65,33 @@ class Here(BenchProcess):
         return Bench(self._subject, self._make())
 
 
-class InTurn(Workers):
+class HereLane:
     """Calls functions in this process."""
 
-    def map(
-        self, function: Callable[[ItemT], ResultT], items: Iterable[ItemT]
-    ) -> Iterator[ResultT | WorkerError]:
-        for item in items:
-            try:
-                yield function(item)
-            except Exception as error:
-                yield WorkerError(str(error))
+    def call(self, function: Callable[..., Any], *arguments: object) -> Any:
+        try:
+            return function(*arguments)
+        except Exception as error:
+            raise WorkerError(str(error)) from error
+
+    def restart(self) -> None:
+        pass
+
+    def close(self) -> None:
+        pass
 
 
 class OneProcess(Machine):
     """A machine without other processes, which take seconds to start."""
 
-    def bench(self, subject: Subject) -> BenchProcess:
+    def bench(self, subject: Subject, worker: Worker | None = None) -> BenchProcess:
         return Here(subject, self.make)
 
-    def compilers(self, candidates: int) -> AbstractContextManager[Workers]:
-        return nullcontext(InTurn(1))
+    def lane(self) -> Lane:
+        return HereLane()
 
 
-MACHINE = OneProcess("a GPU of our own", make_sound)
+MACHINE = OneProcess("a GPU of our own", make_sound, jobs=1)
 
 OPTIONS = Options(chips=("sm_90a",), profile=True)
 
@@ -125,6 +131,12 @@ def offers_of(texts: Sequence[str]) -> list[Offer]:
         Offer(function_of(text), False, SearchReport("f", structure=f"offer {number}"))
         for number, text in enumerate(texts)
     ]
+
+
+def results_in(cache: Path) -> list[dict[str, Any]]:
+    """The entries on whole programs; others are on single candidates."""
+    entries = [json.loads(path.read_text())["entry"] for path in cache.glob("*.json")]
+    return [entry for entry in entries if "offers" in entry]
 
 
 def test_the_fastest_is_taken() -> None:
@@ -176,8 +188,7 @@ def test_it_is_remembered(cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     options = replace(OPTIONS, top_k=2)
     first = optimize(module, "f", options, MACHINE)
     assert "timed on a GPU of our own: 2 candidates" in first.artifact.report
-    (path,) = cache.iterdir()
-    entry = json.loads(path.read_text())["entry"]
+    (entry,) = results_in(cache)
     assert len(entry["candidates"]) == 2
     monkeypatch.setattr("mirage_mlir.driver.optimize.offers", None)
     second = optimize(module, "f", options, MACHINE)
@@ -208,9 +219,9 @@ def run_session(session: Session) -> tuple[str, str]:
     return text_of(module), report
 
 
-def session_of() -> Session:
-    """A run of mirage-opt with --profile."""
-    profiling = Profiling(lambda target: MACHINE)
+def session_of(*, spread: bool = False) -> Session:
+    """A run of mirage-opt with --profile, and --workers."""
+    profiling = Profiling(Workforce(lambda target: MACHINE), spread=spread)
     return Session(report=True, profiling=profiling)
 
 
@@ -219,16 +230,27 @@ def test_the_tool(cache: Path) -> None:
     assert first.count("func.func") == 1
     assert "__candidate_" not in first
     assert "2 candidates, 2 right" in report
-    assert len(list(cache.iterdir())) == 1
+    assert len(results_in(cache)) == 1
     second, report = run_session(session_of())
     assert second == first
     assert "2 candidates, 2 right" in report
+
+
+def test_the_workers_search(cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """With and without a cache; the pass does not search again."""
+    first, report = run_session(session_of(spread=True))
+    assert first.count("func.func") == 1
+    assert "2 candidates, 2 right" in report
+    monkeypatch.setattr("mirage_mlir.passes.superoptimize.candidates", None)
+    again, report = run_session(session_of(spread=True))
+    assert again == first
+    assert len(results_in(cache)) == 1
 
 
 def test_no_gpu(monkeypatch: pytest.MonkeyPatch) -> None:
     def missing() -> None:
         raise CudaError("there is no usable CUDA driver on this machine")
 
-    monkeypatch.setattr(profile, "CudaDriver", missing)
+    monkeypatch.setattr(machines, "CudaDriver", missing)
     with pytest.raises(CudaError, match="profiling needs a GPU: there is no usable CUDA driver"):
         optimize(parse_program(REFERENCE, "f.mlir"), "f", OPTIONS)

@@ -1,0 +1,108 @@
+"""Tuning in a Ray cluster of two nodes whose GPUs are simulated, and whose processes are killed."""
+
+import os
+import signal
+import threading
+from collections.abc import Generator
+from contextlib import closing
+from dataclasses import dataclass
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+import pytest
+from simulated_gpus import LOG, SECONDS, machine, without_gpu
+from tuned_programs import answers, readings, tasks, tuned, wait_until
+
+from mirage_mlir.driver.cache import Cache
+from mirage_mlir.driver.ray_executor import ray_executor
+from mirage_mlir.driver.tune import Tuned, Tuner
+from mirage_mlir.runtime.cuda_driver import CudaError
+
+pytest.importorskip("ray")
+
+pytestmark = pytest.mark.filterwarnings("ignore")
+
+SUPPORT = Path(__file__).parents[2] / "support"
+
+
+@dataclass
+class TwoNodes:
+    """A cluster with one GPU on the first node, and two on the second."""
+
+    cluster: Any
+    second: Any
+    log: Path
+
+
+@pytest.fixture(scope="module")
+def nodes(tmp_path_factory: pytest.TempPathFactory) -> Generator[TwoNodes]:
+    log = tmp_path_factory.mktemp("ray") / "log"
+    ray: Any = import_module("ray")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("PYTHONPATH", str(SUPPORT))
+        patch.setenv("RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO", "0")
+        patch.setenv(LOG, str(log))
+        patch.setenv(SECONDS, "0.5")
+        head = {"num_cpus": 1, "num_gpus": 1, "include_dashboard": False}
+        cluster: Any = import_module("ray.cluster_utils").Cluster(True, head_node_args=head)
+        second = cluster.add_node(num_cpus=1, num_gpus=2)
+        ray.init(address=cluster.address, log_to_driver=False, logging_level="ERROR")
+        yield TwoNodes(cluster, second, log)
+        ray.shutdown()
+        cluster.shutdown()
+
+
+def in_cluster(folder: Path) -> list[Tuned]:
+    with closing(ray_executor(machine, "H200")) as executor:
+        assert len(executor.timers) == 3
+        results = list(Tuner(executor, Cache(folder)).tune(tasks(2)))
+    return sorted(results, key=lambda each: each.number)
+
+
+def readers(log: Path) -> list[int]:
+    """The processes that have begun to read candidates."""
+    lines = log.read_text().splitlines() if log.exists() else []
+    return [int(line.split("\t")[1]) for line in lines if line.startswith("read")]
+
+
+def test_no_gpu_that_can_be_used(nodes: TwoNodes) -> None:
+    with pytest.raises(CudaError, match="no GPU of the Ray cluster can be used: CudaError: "):
+        ray_executor(without_gpu, "H200")
+
+
+def test_a_worker_that_is_killed(nodes: TwoNodes, tmp_path: Path) -> None:
+    """What it was at is read by another one, the rest once; the answer is that of one machine."""
+    nodes.log.unlink(missing_ok=True)
+    killed: list[int] = []
+
+    def kill() -> None:
+        wait_until(lambda: bool(readers(nodes.log)))
+        killed.append(readers(nodes.log)[0])
+        os.kill(killed[0], signal.SIGKILL)
+
+    killing = threading.Thread(target=kill)
+    killing.start()
+    results = in_cluster(tmp_path / "there")
+    killing.join()
+    assert [each.problem for each in results] == ["", ""]
+    assert set(readings(nodes.log).values()) == {1}
+    assert len(readings(nodes.log)) == 6
+    assert len(set(readers(nodes.log)) - set(killed)) > 1
+    assert answers(results) == answers(tuned(tmp_path / "here"))
+
+
+def test_a_node_that_is_lost(nodes: TwoNodes, tmp_path: Path) -> None:
+    """Last of all, for nobody brings it back."""
+    nodes.log.unlink(missing_ok=True)
+
+    def lose() -> None:
+        wait_until(lambda: len(readers(nodes.log)) > 2)
+        nodes.cluster.remove_node(nodes.second, allow_graceful=False)
+
+    losing = threading.Thread(target=lose)
+    losing.start()
+    results = in_cluster(tmp_path / "there")
+    losing.join()
+    assert [each.problem for each in results] == ["", ""]
+    assert len(readings(nodes.log)) == 6
