@@ -7,7 +7,7 @@ from itertools import islice
 from xdsl.utils.exceptions import DiagnosticException
 
 from mirage_mlir.driver.bench import Reading
-from mirage_mlir.driver.choose import Offer
+from mirage_mlir.driver.choose import Offer, TimedCandidate
 from mirage_mlir.driver.offers import offers
 from mirage_mlir.driver.options import Options
 from mirage_mlir.driver.profile import verified_best
@@ -41,6 +41,7 @@ class OfferText:
     alone: bool
     search: SearchReport
     timing: tuple[str, ...] = ()
+    timed: tuple[TimedCandidate, ...] = ()
     pairs: Pairs = ()
     known: EquivalenceReport | None = None
 
@@ -48,13 +49,28 @@ class OfferText:
     def of(offer: Offer) -> "OfferText":
         """`offer`, to be sent."""
         text = text_of(alone(offer.function))
-        pairs = tuple(offer.pairs)
-        return OfferText(text, offer.alone, offer.search, offer.timing, pairs, offer.known)
+        return OfferText(
+            text,
+            offer.alone,
+            offer.search,
+            offer.timing,
+            offer.timed,
+            tuple(offer.pairs),
+            offer.known,
+        )
 
     def offer(self) -> Offer:
         """What was sent."""
         (function,) = functions(parse_program(self.function, "candidate"))
-        return Offer(function, self.alone, self.search, self.timing, self.pairs, self.known)
+        return Offer(
+            function,
+            self.alone,
+            self.search,
+            timing=self.timing,
+            timed=self.timed,
+            pairs=self.pairs,
+            known=self.known,
+        )
 
 
 @dataclass(frozen=True)
