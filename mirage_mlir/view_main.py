@@ -6,6 +6,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from mirage_mlir.targets.target import DEFAULT_TARGET
+
 if TYPE_CHECKING:
     from mirage_mlir.view.scene import Scene
 
@@ -25,7 +27,7 @@ def _parser() -> argparse.ArgumentParser:
     add("--svg", metavar="FILE", help="write a picture instead of opening a browser")
     add("--json", metavar="FILE", help="write the graphs as Model Explorer's JSON instead")
     add("--function", metavar="NAME", help="the function to show; --svg shows the first")
-    add("--target", default="H200", help="the GPU to search and schedule for (H200)")
+    add("--target", default=DEFAULT_TARGET, help=f"the GPU ({DEFAULT_TARGET})")
     add("--as-written", action="store_true", help="search nothing: show programs as they stand")
     add("--level", choices=("block", "thread"), help="how deep; thread, and block for --svg")
     add("--port", type=int, default=8080, help="of the server; the first free one from it on")

@@ -24,8 +24,11 @@ from mirage_mlir.worker import WorkerError, WorkerLost
 MachineOf = Callable[[str], Machine]
 """The GPU of the process that calls it, for what was searched for a target."""
 
-READY = 60.0
-"""Seconds that the GPUs of a cluster have to become free, where one is."""
+READY = 300.0
+"""
+Seconds that the GPUs of a cluster have to become free, where one is. The processes that wait there
+have to start, too: over a minute each on a machine whose cores are busy.
+"""
 
 PERIOD = 0.2
 """Seconds between two looks at whether we are closed."""

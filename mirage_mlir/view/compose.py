@@ -68,8 +68,8 @@ def _add_result(
             rows = kernel_rows(chosen.kernels[number], chosen.chip)
             scene.layers[(*layer, result.kernel_names[number])] |= rows
             place = next(i for i, each in enumerate(scene.nodes) if each.id == node)
-            about = {**scene.nodes[place].attributes, **rows}
-            scene.nodes[place] = replace(scene.nodes[place], attributes=about)
+            about = {**scene.nodes[place].details, **rows}
+            scene.nodes[place] = replace(scene.nodes[place], details=about)
             add_numbers(scene, node, chosen.kernels[number])
     _relate(scene, program, graph, list(became(seen.written, result)))
 

@@ -12,15 +12,15 @@ from importlib.util import find_spec
 from shutil import which
 from typing import Any
 
-from mirage_mlir.view.scene import Kind, Node, Path, Scene
+from mirage_mlir.view.scene import Path, Scene, SceneKind, SceneNode
 
 COLOURS = {
-    Kind.TENSOR: "#e8eaed",
-    Kind.OPERATOR: "#ffffff",
-    Kind.LOAD: "#d2e3fc",
-    Kind.ACCUMULATE: "#fde6b8",
-    Kind.STORE: "#ceead6",
-    Kind.KERNEL: "#f1e4fb",
+    SceneKind.TENSOR: "#e8eaed",
+    SceneKind.OPERATOR: "#ffffff",
+    SceneKind.LOAD: "#d2e3fc",
+    SceneKind.ACCUMULATE: "#fde6b8",
+    SceneKind.STORE: "#ceead6",
+    SceneKind.KERNEL: "#f1e4fb",
 }
 LAYERS = ("#fafafa", "#f1f5fb", "#fbf6ec")
 """By depth, the last for all below."""
@@ -94,7 +94,7 @@ def dot_text(scene: Scene) -> str:
 def _layer(scene: Scene, path: Path, numbers: dict[str, str]) -> Iterator[str]:
     """The nodes of a layer, and the layers in it, in the order in which they were added."""
     for node in scene.nodes:
-        if node.layer == path and node.kind is not Kind.KERNEL:
+        if node.layer == path and node.kind is not SceneKind.KERNEL:
             yield f'{numbers[node.id]} [label={_label(node)}, fillcolor="{COLOURS[node.kind]}"];'
     inner = [each for each in scene.layers if each[:-1] == path and each]
     for each in inner:
@@ -120,12 +120,12 @@ def _title(scene: Scene, path: Path) -> str:
     return "\n".join(filter(None, [", ".join([path[-1], *sizes]), ", ".join(known)])) + "\n"
 
 
-def _label(node: Node) -> str:
+def _label(node: SceneNode) -> str:
     rows = [node.label]
-    if node.kind is not Kind.TENSOR:
-        shown = {name: node.attributes[name] for name in SHOWN if name in node.attributes}
+    if node.kind is not SceneKind.TENSOR:
+        shown = {name: node.details[name] for name in SHOWN if name in node.details}
         rows += [f"{name} {text}" for name, text in shown.items() if PLAIN.get(name) != text]
-    elif "constant" in node.attributes:
+    elif "constant" in node.details:
         rows.append("constant")
     return _quoted("\n".join(rows))
 

@@ -14,15 +14,15 @@ from typing import Any, cast
 from urllib.parse import quote, unquote
 
 from mirage_mlir.view.facts import MODELLED
-from mirage_mlir.view.scene import PROGRAM, Kind, Node, Scene
+from mirage_mlir.view.scene import PROGRAM, Scene, SceneKind, SceneNode
 from mirage_mlir.view.scene import Path as Layers
 
 COLOURS = {
-    Kind.TENSOR: "#e8eaed",
-    Kind.LOAD: "#d2e3fc",
-    Kind.ACCUMULATE: "#fde6b8",
-    Kind.STORE: "#ceead6",
-    Kind.KERNEL: "#f1e4fb",
+    SceneKind.TENSOR: "#e8eaed",
+    SceneKind.LOAD: "#d2e3fc",
+    SceneKind.ACCUMULATE: "#fde6b8",
+    SceneKind.STORE: "#ceead6",
+    SceneKind.KERNEL: "#f1e4fb",
 }
 
 GRADIENT = ("#ffffff", "#f9ab00")
@@ -73,14 +73,14 @@ def _layers(scene: Scene) -> list[tuple[Layers, Mapping[str, str]]]:
     return [(layer, about) for layer, about in scene.layers.items() if about]
 
 
-def _node(builder: Any, scene: Scene, node: Node) -> Any:
-    attributes = [builder.KeyValue(key, value) for key, value in node.attributes.items()]
+def _node(builder: Any, scene: Scene, node: SceneNode) -> Any:
+    attributes = [builder.KeyValue(key, value) for key, value in node.details.items()]
     if node.related:
         links = builder.NodeIdsNodeAttributeValue(nodeIds=list(node.related))
-        what = "computes" if node.kind is Kind.KERNEL else "became part of"
+        what = "computes" if node.kind is SceneKind.KERNEL else "became part of"
         attributes.append(builder.KeyValue(what, links))
     for meaning, values in scene.numbers.items():
-        if node.id in values and meaning not in node.attributes:
+        if node.id in values and meaning not in node.details:
             attributes.append(builder.KeyValue(meaning, str(values[node.id])))
     edges = [
         builder.IncomingEdge(edge.source, str(edge.output), str(number))
@@ -99,13 +99,13 @@ def _node(builder: Any, scene: Scene, node: Node) -> Any:
         incomingEdges=edges,
         outputsMetadata=outputs,
         style=style,
-        config=builder.GraphNodeConfig(pinToGroupTop=node.kind is Kind.KERNEL),
+        config=builder.GraphNodeConfig(pinToGroupTop=node.kind is SceneKind.KERNEL),
     )
 
 
-def _label(node: Node) -> str:
+def _label(node: SceneNode) -> str:
     """A load or a store with its maps."""
-    maps = [node.attributes[name] for name in ("grid_map", "loop_map") if name in node.attributes]
+    maps = [node.details[name] for name in ("grid_map", "loop_map") if name in node.details]
     return f"{node.label} {' '.join(maps)}" if maps else node.label
 
 
@@ -184,7 +184,7 @@ def _config(label: str, scenes: Sequence[Scene]) -> Any:
 
 def _first_state(label: str, scenes: Sequence[Scene]) -> dict[str, Any]:
     scene = scenes[0]
-    heads = [node for node in scene.nodes if node.kind is Kind.KERNEL]
+    heads = [node for node in scene.nodes if node.kind is SceneKind.KERNEL]
     # The program beside them, where there is one.
     layers = [(PROGRAM,)] * ((PROGRAM,) in scene.layers) + [node.layer for node in heads]
     opened = map(_namespace, layers)

@@ -10,7 +10,7 @@ from xdsl.ir import Attribute, Block, Operation, SSAValue
 from xdsl.printer import Printer
 
 from mirage_mlir.dialects import kernel, thread, threadblock
-from mirage_mlir.view.scene import Edge, Kind, Node, Path, Scene
+from mirage_mlir.view.scene import Path, Scene, SceneEdge, SceneKind, SceneNode
 
 LONGEST = 160
 """Characters of an attribute: constants may have thousands."""
@@ -82,8 +82,8 @@ class FunctionScene:
 
     def _tensor(self, value: SSAValue, label: str, *, constant: bool) -> None:
         about = {"constant": "never changes between calls"} if constant else {}
-        node = Node(
-            self._id(), label, self.layer, Kind.TENSOR, about, outputs=(type_text(value.type),)
+        node = SceneNode(
+            self._id(), label, self.layer, SceneKind.TENSOR, about, outputs=(type_text(value.type),)
         )
         self.scene.nodes.append(node)
         self.makers[value] = node.id, 0
@@ -115,7 +115,7 @@ class FunctionScene:
             about["schedule"] = attribute_text(op.schedule_attr)
         self.scene.layers[inner] = about
         label = f"grid {about['grid']}, loop {about['loop']}"
-        head = Node(self._id(), label, inner, Kind.KERNEL, about)
+        head = SceneNode(self._id(), label, inner, SceneKind.KERNEL, about)
         self.scene.nodes.append(head)
         self.kernels.append(head.id)
         self.of_operation[op] = head.id
@@ -141,7 +141,7 @@ class FunctionScene:
 
     def _operation(self, op: Operation, layer: Path) -> None:
         edges = tuple(
-            Edge(*self.makers[value], self._type(value))
+            SceneEdge(*self.makers[value], self._type(value))
             for value in op.operands
             if value in self.makers
         )
@@ -149,7 +149,9 @@ class FunctionScene:
         # A store's result is that of its graph: what it stores.
         if isinstance(op, threadblock.StoreOp | thread.StoreOp):
             outputs = (_stored(op),)
-        node = Node(self._id(), _label(op), layer, _kind(op), _attributes(op), edges, outputs or ())
+        node = SceneNode(
+            self._id(), _label(op), layer, _kind(op), _attributes(op), edges, outputs or ()
+        )
         self.scene.nodes.append(node)
         self.of_operation[op] = node.id
         for number, result in enumerate(op.results):
@@ -169,18 +171,18 @@ def _label(op: Operation) -> str:
     return op.name.partition(".")[2] if op.name.startswith(("kernel.", "threadblock.")) else op.name
 
 
-def _kind(op: Operation) -> Kind:
+def _kind(op: Operation) -> SceneKind:
     match op:
         case func.ReturnOp():
-            return Kind.TENSOR
+            return SceneKind.TENSOR
         case threadblock.LoadOp():
-            return Kind.LOAD
+            return SceneKind.LOAD
         case threadblock.AccumulateOp():
-            return Kind.ACCUMULATE
+            return SceneKind.ACCUMULATE
         case threadblock.StoreOp() | thread.StoreOp():
-            return Kind.STORE
+            return SceneKind.STORE
         case _:
-            return Kind.OPERATOR
+            return SceneKind.OPERATOR
 
 
 def _attributes(op: Operation) -> dict[str, str]:

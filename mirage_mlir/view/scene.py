@@ -12,7 +12,7 @@ PROGRAM = "program"
 """The layer of a function as it was written, where it has results."""
 
 
-class Kind(StrEnum):
+class SceneKind(StrEnum):
     """What a node is, which gives it its colour."""
 
     TENSOR = "tensor"
@@ -26,7 +26,7 @@ class Kind(StrEnum):
 
 
 @dataclass(frozen=True)
-class Edge:
+class SceneEdge:
     """A value on its way from a node to another."""
 
     source: str
@@ -38,15 +38,15 @@ class Edge:
 
 
 @dataclass(frozen=True)
-class Node:
+class SceneNode:
     """A node; ids are unique in a scene."""
 
     id: str
     label: str
     layer: Path
-    kind: Kind
-    attributes: Mapping[str, str] = field(default_factory=dict[str, str])
-    edges: tuple[Edge, ...] = ()
+    kind: SceneKind
+    details: Mapping[str, str] = field(default_factory=dict[str, str])
+    edges: tuple[SceneEdge, ...] = ()
     outputs: tuple[str, ...] = ()
     """The shape and element type of each result."""
     related: tuple[str, ...] = ()
@@ -58,7 +58,7 @@ class Scene:
     """One function, or a program beside its results."""
 
     name: str
-    nodes: list[Node] = field(default_factory=list[Node])
+    nodes: list[SceneNode] = field(default_factory=list[SceneNode])
     layers: dict[Path, dict[str, str]] = field(default_factory=dict[Path, dict[str, str]])
     """What is known of each layer."""
     numbers: dict[str, dict[str, float | str]] = field(

@@ -72,6 +72,8 @@ class Algebra:
         default_factory=dict[tuple[frozenset[Poly], str], Poly]
     )
     """The same of sums along one axis, of a value or of the product of two."""
+    as_written: bool = False
+    """Whether all that the program makes is admitted, sub-expressions of the outputs or not."""
     read: frozenset[Poly] = frozenset()
     """The sources without which no output can be made."""
     summed: tuple[tuple[str, ...], ...] = ()
@@ -137,12 +139,14 @@ class Algebra:
         Values of the program that are no sub-expressions of its outputs.
 
         A factor of all terms of an output, as in r (a + b - c), is no longer seen once it is
-        multiplied out: what the program multiplies by it has no place in the output. Where
-        products are multiplied out, what is looked for is not the program as it is written.
+        multiplied out: what the program multiplies by it has no place in the output.
         """
-        if self.forms.expansion_limit > 1:
-            return frozenset()
         return frozenset(value for value in self.values if not self.closure.has(value))
+
+    @property
+    def hides_values(self) -> bool:
+        """Whether the program makes values that are not admitted."""
+        return not self.as_written and bool(self._hidden)
 
     @property
     def _numbers(self) -> Iterator[tuple[Poly, Coefficient]]:
@@ -160,7 +164,7 @@ class Algebra:
     def constants(self) -> tuple[tuple[Poly, Fraction], ...]:
         """The scalars that a graph may use, with their values."""
         found = _constants(self.program, self.forms, self.closure)
-        if not self._hidden:
+        if not self.as_written:
             return found
         known = {form for form, _ in found}
         own = {form: Fraction(number) for form, number in self._numbers if form not in known}
@@ -252,13 +256,14 @@ class Algebra:
     def wanted(self, form: Poly | None) -> Poly | None:
         """`form` when an output may be made from it."""
         self.tried += 1
-        if form is None or not (self.closure.has(form) or form in self._hidden):
-            return None
-        return form
+        if form is None or self.closure.has(form):
+            return form
+        return form if self.as_written and form in self._hidden else None
 
     def may_sum_product(self, a: Poly, b: Poly, axis: str) -> bool:
         """Whether a sum over a product is not ruled out at a glance."""
-        return self.prospects.may_multiply(a, b) or (frozenset((a, b)), axis) in self.written_sums
+        written = self.as_written and (frozenset((a, b)), axis) in self.written_sums
+        return written or self.prospects.may_multiply(a, b)
 
     def sum_of(self, forms: Collection[Poly], axis: str, bits: int) -> Poly | None:
         """What is wanted of a sum of a form, or of the product of two, over bits of an axis."""
@@ -266,7 +271,7 @@ class Algebra:
         for other in others:
             first = self.forms.mul(first, other)
         total = None if first is None else self.forms.bind(first, axis, bits)
-        if total is None and bits == FULL:
+        if total is None and bits == FULL and self.as_written:
             total = self.written_sums.get((frozenset(forms), axis))
         return None if first is None and total is None else self.wanted(total)
 
@@ -285,7 +290,7 @@ class Algebra:
                 result = self.wanted(apply_pairwise(self.forms, kind, a, b))
                 if result is not None:
                     results.append((kind, result))
-            written = self.written.get((a, b), ())
+            written = self.written.get((a, b), ()) if self.as_written else ()
             results += [one for one in written if one not in results and self.wanted(one[1])]
             self._pairs[a, b] = tuple(results)
         return self._pairs[a, b]

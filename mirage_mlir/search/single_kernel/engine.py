@@ -96,6 +96,8 @@ class Search(TileSizes):
         self.report.operators += sum(1 for _ in self.program.operations())
         configurations = list(one_kernel_configurations(self.program))
         self._explore_all(configurations, 1, 0)
+        if not self._found and self.algebra.hides_values and not self.limits.expired():
+            self._explore_all(configurations, 1, 0, as_written=True)
         # Multiplied out, sums need not wait for each other: that matters where they are walked.
         looped = [one for one in configurations if one.loop or self.program.open_sums]
         small = sum(1 for _ in self.program.operations()) <= MAX_EXPANDED_OPERATORS
@@ -122,18 +124,27 @@ class Search(TileSizes):
         self._found = together[:kept]
 
     def _explore_all(
-        self, configurations: Sequence[Configuration], expansion_limit: int, order: int
+        self,
+        configurations: Sequence[Configuration],
+        expansion_limit: int,
+        order: int,
+        *,
+        as_written: bool = False,
     ) -> None:
         """
         Look for graphs of `configurations`, with products of sums up to a size multiplied out.
 
+        With `as_written` also for those in which the program's own values are no sub-expressions
+        of its outputs, as those of gradients often are.
         Those come first whose lower bounds are lowest; where a bound is above the times of all
         that is kept, there is nothing more to find.
         """
         report = self.report
         with report.phase("normal forms"):
             self.algebra = Algebra.of(self.program, expansion_limit)
-        self.explored = self.explored or Explored(self.algebra)
+            self.algebra.as_written = as_written
+        if as_written or self.explored is None:
+            self.explored = Explored(self.algebra)
         report.configurations += len(configurations)
         roots = 0
         with report.phase("bounds"):

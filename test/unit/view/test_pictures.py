@@ -13,7 +13,7 @@ from mirage_mlir.runtime.artifact import Artifact
 from mirage_mlir.view import dot, notebook
 from mirage_mlir.view.compose import scene_of
 from mirage_mlir.view.dot import dot_text, has_graphviz, svg
-from mirage_mlir.view.scene import Edge, Kind, Node, Scene
+from mirage_mlir.view.scene import Scene, SceneEdge, SceneKind, SceneNode
 from mirage_mlir.view.source import Seen
 
 SVG = "{http://www.w3.org/2000/svg}"
@@ -49,8 +49,8 @@ def test_a_picture_is_well_formed_and_the_same_each_time(searched: Seen) -> None
 def test_names_are_quoted() -> None:
     hostile = 'a"]; b -> <c> & \\ {'
     nodes = [
-        Node("one", hostile, (), Kind.TENSOR, outputs=("4xf16",)),
-        Node("two", "x", (), Kind.OPERATOR, {}, (Edge("one", 0, "4xf16"),)),
+        SceneNode("one", hostile, (), SceneKind.TENSOR, outputs=("4xf16",)),
+        SceneNode("two", "x", (), SceneKind.OPERATOR, {}, (SceneEdge("one", 0, "4xf16"),)),
     ]
     assert hostile in texts(svg(Scene(hostile, nodes, {(): {}})))
 

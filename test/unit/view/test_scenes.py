@@ -10,7 +10,7 @@ from mirage_mlir.driver.source import function_named, parse_program
 from mirage_mlir.equivalence.parts import numbered_values
 from mirage_mlir.view.compose import became, scene_of
 from mirage_mlir.view.facts import BLOCKS, DRAM, MODELLED, VERDICT
-from mirage_mlir.view.scene import Kind, Scene
+from mirage_mlir.view.scene import Scene, SceneKind
 from mirage_mlir.view.source import Seen, SeenResult, seen_in_artifact, seen_in_text
 
 UGRAPHS = Path(__file__).parents[2] / "ugraphs"
@@ -38,10 +38,10 @@ def test_a_kernel_is_a_layer_with_its_grid_and_loop() -> None:
     check_edges(scene)
     assert list(scene.layers) == [(), ("kernel 0",), ("kernel 1",)]
     assert scene.layers[("kernel 0",)] == {"grid": "2x4x16", "loop": "4"}
-    loads = [node for node in scene.nodes if node.kind is Kind.LOAD]
+    loads = [node for node in scene.nodes if node.kind is SceneKind.LOAD]
     assert len(loads) == 6
-    assert loads[0].attributes["grid_map"] == "[0, 1, _]"
-    assert loads[0].attributes["loop_map"] == "[_]"
+    assert loads[0].details["grid_map"] == "[0, 1, _]"
+    assert loads[0].details["loop_map"] == "[_]"
     assert loads[0].outputs == ("1x64x64xf16",)
     assert [edge.label for edge in loads[0].edges] == ["2x256x64xf16"]
 
@@ -49,9 +49,9 @@ def test_a_kernel_is_a_layer_with_its_grid_and_loop() -> None:
 def test_what_a_kernel_stores_reaches_the_next() -> None:
     scene = written("attention_split_kv")
     nodes = {node.id: node for node in scene.nodes}
-    second = [n for n in scene.nodes if n.kind is Kind.LOAD and n.layer == ("kernel 1",)]
+    second = [n for n in scene.nodes if n.kind is SceneKind.LOAD and n.layer == ("kernel 1",)]
     sources = [nodes[load.edges[0].source] for load in second]
-    assert [source.kind for source in sources] == [Kind.STORE] * 3
+    assert [source.kind for source in sources] == [SceneKind.STORE] * 3
     assert [load.edges[0].label for load in second] == [
         "16x2x256x64xf32",
         "16x2x256x1xf32",
@@ -78,7 +78,7 @@ def test_numbers_are_those_of_the_explanation(searched: Seen) -> None:
     check_edges(scene)
     (result,) = searched.results
     assert result.chosen is not None
-    heads = [node for node in scene.nodes if node.kind is Kind.KERNEL]
+    heads = [node for node in scene.nodes if node.kind is SceneKind.KERNEL]
     assert len(heads) == len(result.chosen.kernels)
     for head, kernel in zip(heads, result.chosen.kernels, strict=True):
         assert kernel.model is not None
@@ -86,7 +86,7 @@ def test_numbers_are_those_of_the_explanation(searched: Seen) -> None:
         assert scene.numbers[DRAM][head.id] == round(kernel.model.dram_bytes / 1e6, 3)
         assert scene.numbers[BLOCKS][head.id] == kernel.assembled.resident
         assert scene.numbers[VERDICT][head.id] == "verified"
-        assert head.attributes["limited by"] == kernel.model.limit
+        assert head.details["limited by"] == kernel.model.limit
         assert head.layer[-1] == kernel.name
         assert kernel.model.matmul_operations in (0, 2 * 16 * 256 * 512)
 
@@ -94,7 +94,7 @@ def test_numbers_are_those_of_the_explanation(searched: Seen) -> None:
 def test_one_kernel_computes_every_operator(searched: Seen) -> None:
     (result,) = searched.results
     scene = scene_of(searched, "H200", threads=False)
-    heads = [node.id for node in scene.nodes if node.kind is Kind.KERNEL]
+    heads = [node.id for node in scene.nodes if node.kind is SceneKind.KERNEL]
     if len(heads) == 1:
         operators = [n for n in scene.nodes if n.layer == ("program",) and n.edges]
         assert [n.related for n in operators if n.label != "results"] == [(heads[0],)] * 2
