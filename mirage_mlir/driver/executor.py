@@ -21,7 +21,7 @@ FIRST_REPLAYS = 10
 """Replays of each candidate's graph, which holds 20 calls or more."""
 
 ROUNDS, REPLAYS = 5, 10
-"""The fastest are timed again, in turn, so that a drifting clock meets all alike: 50 replays."""
+"""The fastest are timed again, interleaved: a drifting clock meets all alike in 50 replays."""
 
 
 class Benches:
@@ -55,7 +55,7 @@ def read(benches: Benches, subject: Subject, trial: Trial) -> Reading:
 
 
 def compare(benches: Benches, subject: Subject, trials: Sequence[Trial]) -> list[float]:
-    """The times of candidates in turn, in microseconds."""
+    """The times of candidates, interleaved, in microseconds."""
     try:
         return benches.of(subject).compare(trials, ROUNDS, REPLAYS)
     except WorkerLost:
@@ -103,7 +103,7 @@ class Executor:
         return self.timers.submit(read, subject, trial, priority=1, near=subject.program)
 
     def compare(self, subject: Subject, trials: Sequence[Trial]) -> Future[list[float]]:
-        """The times of candidates that one GPU times in turn."""
+        """The times of candidates that one GPU times, interleaved."""
         return self.timers.submit(compare, subject, tuple(trials), near=subject.program)
 
     def cancel_waiting(self) -> None:

@@ -24,7 +24,7 @@ from mirage_mlir.worker import WorkerError
 ResultT = TypeVar("ResultT")
 
 FINALISTS = 4
-"""The fastest are timed again, in turn."""
+"""The fastest are timed again, interleaved."""
 
 INTERRUPTED = "was not timed before the interrupt"
 
@@ -172,7 +172,7 @@ class _Work:
             raise WorkerError(f"went wrong on the GPU: {error}") from error
 
     async def compare(self, timed: Sequence[Timed]) -> None:
-        """Time the fastest again, in turn, on one GPU."""
+        """Time the fastest again, interleaved, on one GPU."""
         best = ranking([one.microseconds for one in timed])[:FINALISTS]
         if len(best) < 2:
             return

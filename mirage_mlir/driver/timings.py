@@ -27,7 +27,7 @@ class Timed:
     problem: str = ""
     """Why it cannot be taken."""
     compared: bool = False
-    """Whether it was timed again, in turn with others, which is what counts where any was."""
+    """Whether it was timed again, interleaved with others, which is what counts where any was."""
 
     @property
     def candidate(self) -> TimedCandidate:

@@ -30,7 +30,8 @@ from mirage_mlir.targets.target import Target
 
 MAX_CUT_OPERATORS = 28
 """Operators up to which plans of several kernels are searched for the function as a whole: the
-number of cuts grows with its square. Larger ones are cut in pieces first."""
+number of cuts grows with its square. Larger ones are cut in pieces first. The gradient of a norm
+has 25, and in pieces its rows are read several times."""
 
 
 MUCH = 0.75

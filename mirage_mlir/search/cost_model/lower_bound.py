@@ -199,8 +199,10 @@ def least_seconds_of_loads(
         goals.append(graph.add(Value(form, Stage.POST), UNKNOWN))
     loads = Derivation(tuple(edges), tuple(edges.values()), tuple(goals), 0.0)
     tiling = Tiling(program, algebra, graph, target, mesh)
+    if not (holds := _holds_sums(tiling)).any():
+        return np.full_like(mesh.blocks, np.inf)
     seconds = _LeastCost(tiling, loads, _LeastResources(tiling, loads)).seconds()
-    return np.where(_holds_sums(tiling), seconds, np.inf)
+    return np.where(holds, seconds, np.inf)
 
 
 def _holds_sums(tiling: Tiling) -> Mask:

@@ -111,8 +111,8 @@ class Planner(KernelSearches):
             *self._all_cuts(program)[:most],
         ]
         # What costs little is looked at first: it bounds the others, and effort is limited.
-        first = self._outputs_apart if program.key() not in self._whole else effort
-        for least, way in sorted(ways, key=lambda pair: first(pair[1])):
+        order = effort if program.key() in self._whole else self._outputs_apart
+        for least, way in sorted(ways, key=lambda pair: order(pair[1])):
             if isinstance(way, Split):
                 yield from self._of_split(way, best)
             elif least < best.bound:

@@ -85,12 +85,15 @@ class Algebra:
     _own: set[Poly] = field(default_factory=set[Poly])
 
     @classmethod
-    def of(cls, program: Program, expansion_limit: int = 1) -> "Algebra":
+    def of(
+        cls, program: Program, expansion_limit: int = 1, *, as_written: bool = False
+    ) -> "Algebra":
         """
         Bring `program` to normal forms.
 
         Products of two sums of which the result has up to `expansion_limit` terms are multiplied
-        out. Shifts that the program does not name are looked for.
+        out. Shifts that the program does not name are looked for. With `as_written` all that the
+        program makes is admitted, too.
         """
         program = replace(program, shifts=program.shifts or find_shifts(program))
         expanded = expansion_limit > 1
@@ -110,6 +113,7 @@ class Algebra:
             narrowing_of(program, reading),
             max(2, *(len(forms.free(value)) - _carried(program, value, forms) for value in values)),
         )
+        algebra.as_written = as_written
         algebra._own.update(values)
         algebra.values = tuple(dict.fromkeys(values[node] for node in sorted(Uses(program).needed)))
         for node, value in zip(program.nodes, values, strict=True):

@@ -141,8 +141,7 @@ class Search(TileSizes):
         """
         report = self.report
         with report.phase("normal forms"):
-            self.algebra = Algebra.of(self.program, expansion_limit)
-            self.algebra.as_written = as_written
+            self.algebra = Algebra.of(self.program, expansion_limit, as_written=as_written)
         if as_written or self.explored is None:
             self.explored = Explored(self.algebra)
         report.configurations += len(configurations)
