@@ -4,7 +4,7 @@ import os
 import subprocess
 import sys
 from collections.abc import Callable
-from time import process_time
+from time import thread_time
 
 import pytest
 
@@ -12,8 +12,8 @@ from mirage_mlir.expr.closure import Closure
 from mirage_mlir.expr.heads import FULL, Poly
 from mirage_mlir.expr.normal_form import NormalForm
 
-SECONDS = 10
-"""Each case takes well below 2 s; what these guard against takes hours."""
+SECONDS = 120
+"""Of this thread alone. The longest case takes 9 s; what these guard against takes hours."""
 
 
 def power_of_a_large_sum(nf: NormalForm) -> Poly | None:
@@ -79,14 +79,14 @@ def product_of_many_sums(nf: NormalForm) -> Poly | None:
     ],
 )
 def test_no_hang(program: Callable[[NormalForm], Poly | None], cancelling: bool) -> None:
-    start = process_time()
+    start = thread_time()
     nf = NormalForm(expansion_limit=4096 if cancelling else 1, cancelling=cancelling)
     with nf.lowering():
         value = program(nf)
     assert value is not None
     if not cancelling:
         assert Closure(nf, [value]).has(value)
-    assert process_time() - start < SECONDS
+    assert thread_time() - start < SECONDS
 
 
 SCRIPT = """
