@@ -31,6 +31,8 @@ from unittest.mock import patch
 
 import gpu
 
+from mirage_mlir.frameworks.backend.entry import mirage
+
 LLAMA = {
     **{"hidden_size": 4096, "num_hidden_layers": 32, "num_attention_heads": 32},
     **{"num_key_value_heads": 8, "intermediate_size": 14336, "vocab_size": 128256},
@@ -159,7 +161,8 @@ def compiled(torch: Any, step: Step, mode: str, pack: bool) -> Step:
         options: dict[str, object] = {"effort": "full" if mode == "mirage" else "none"}
         options |= {"pack": True} if pack else {}
         options |= {} if torch.cuda.is_available() else {"target": "H200", "rest": "eager"}
-        return torch.compile(step, backend="mirage", options=options, dynamic=False)
+        # The name is known where the package is installed, not where it only lies on the path.
+        return torch.compile(step, backend=mirage, options=options, dynamic=False)
     return step
 
 
