@@ -120,8 +120,7 @@ class Model:
     def decoded(self, step: Step, cache: Any, batch: int, number: int) -> list[Any]:
         """Logits of `number` steps after the filled cache, of the same tokens for all."""
         self.go_to(cache, self.positions)
-        tokens = self.tokens(batch, number, 2)
-        steps = ((tokens[:, n : n + 1], self.at(self.positions + n)) for n in range(number))
+        steps = ((self.tokens(batch, 1, n), self.at(self.positions + n)) for n in range(number))
         return [step(*each).cpu() for each in steps]
 
     def timed(self, step: Step, cache: Any, tokens: Any, position: int) -> float | None:

@@ -1,8 +1,9 @@
 """
 From graphs that a search offers to one that is proved, compiled and fit to run.
 
-The first offer that compiles without spilled registers and is verified is taken; why those before
-it were not is remembered. What comes behind it is not compared: only what is returned has to be
+The first offer that compiles without spilled registers and is verified is taken, but for each
+operator alone where that takes far longer than one that spills; why those before it were not is
+remembered. What comes behind it is not compared: only what is returned has to be
 verified. Only where that is asked for, one that is not verified is taken where none is, and never
 one that differs from the program.
 """
@@ -23,6 +24,10 @@ from mirage_mlir.equivalence.parts import Pairs, PartVerifier
 from mirage_mlir.progress import Progress
 from mirage_mlir.search.report import SearchReport
 from mirage_mlir.targets.target import target_named
+
+SPILLING = 2.0
+"""Each operator alone is better than kernels that spill up to this many times their modelled time:
+a guess that is on the safe side. Attention's gradient alone takes 7 times as long."""
 
 
 @dataclass(frozen=True)
@@ -121,6 +126,8 @@ class Chooser:
             elif _spilled(choice):
                 rejected.append(f"for {chip} it spills {_spilled(choice)} bytes of registers")
                 spilling = min(spilling or choice, choice, key=_spilled)
+            elif spilling is not None and _far_slower(choice, spilling):
+                break
             else:
                 return choice
         if spilling is not None:
@@ -163,6 +170,12 @@ class Chooser:
             with self.seconds.phase("verify"):
                 self.proofs[text] = self._offers[number].proof(self._verifier)
         return self.proofs[text]
+
+
+def _far_slower(choice: Choice, spilling: Choice) -> bool:
+    """Whether each operator alone takes longer in the model than what spills may in fact."""
+    at_most = SPILLING * spilling.offer.search.modelled
+    return choice.offer.alone and 0 < at_most < choice.offer.search.modelled
 
 
 def _spilled(choice: Choice) -> int:

@@ -139,3 +139,16 @@ def test_the_least_spilled_where_all_spill(monkeypatch: pytest.MonkeyPatch) -> N
     spilling(monkeypatch, 96, 8, 40)
     choice = chooser_of(Source(RIGHT)).choose("sm_80")
     assert taken(choice) == "offer 1"
+
+
+@pytest.mark.parametrize(("modelled", "number"), [((1.0, 1.5, 9.0), 1), ((1.0, 1.5, 2.0), 2)])
+def test_each_operator_alone_may_take_far_longer(
+    monkeypatch: pytest.MonkeyPatch, modelled: tuple[float, ...], number: int
+) -> None:
+    """Each offer but the last spills."""
+    spilling(monkeypatch, 96, 8, 0)
+    offers = list(Source(RIGHT))
+    for offer, seconds in zip(offers, modelled, strict=True):
+        offer.search.modelled = seconds
+    chooser = Chooser(function_of(REFERENCE), iter(offers), 4, Seconds(), Progress())
+    assert chooser.choose("sm_80").offer is offers[number]
