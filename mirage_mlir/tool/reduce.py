@@ -36,7 +36,9 @@ def _parser() -> OneLineParser:
     )
     add = parser.add_argument
     add("input", metavar="FILE", help="the program (-: stdin)")
-    add("-o", dest="output", default="-", metavar="FILE", help="where to write it (default: stdout)")
+    add(
+        "-o", dest="output", default="-", metavar="FILE", help="where to write it (default: stdout)"
+    )
     add("--test", metavar="SCRIPT", help="gets the file; exits with 0 where it is interesting")
     add("--interesting", metavar="REGEX", help="searched in stdout and stderr of mirage-opt")
     add("--pipeline", metavar="PASSES", help="with --interesting: what mirage-opt -p runs")

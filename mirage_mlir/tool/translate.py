@@ -51,7 +51,9 @@ def words_of(given: argparse.Namespace) -> list[str]:
     if not searches:
         for option in ("target", "report"):
             if getattr(given, option):
-                raise UsageError(f"--{option} is for what is searched; --to=kernel searches nothing")
+                raise UsageError(
+                    f"--{option} is for what is searched, not for --to=kernel"
+                )
     stablehlo, linalg = IMPORT
     words = [f"{stablehlo}=parts=true" if given.parts else stablehlo, linalg]
     if searches:
