@@ -51,9 +51,7 @@ def words_of(given: argparse.Namespace) -> list[str]:
     if not searches:
         for option in ("target", "report"):
             if getattr(given, option):
-                raise UsageError(
-                    f"--{option} is for what is searched, not for --to=kernel"
-                )
+                raise UsageError(f"--{option} is for what is searched, not for --to=kernel")
     stablehlo, linalg = IMPORT
     words = [f"{stablehlo}=parts=true" if given.parts else stablehlo, linalg]
     if searches:
