@@ -6,6 +6,7 @@ from typing import NoReturn
 from xdsl.dialects.builtin import (
     DYNAMIC_INDEX,
     DenseArrayBase,
+    Float64Type,
     IndexType,
     TensorType,
     UnregisteredOp,
