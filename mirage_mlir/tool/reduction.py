@@ -6,7 +6,7 @@ place go away, so that the next one has its number. The idea is that of LLVM's l
 """
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 from xdsl.dialects.builtin import FunctionType, ModuleOp
@@ -248,7 +248,7 @@ def _arguments(module: ModuleOp) -> Iterator[Callable[[], str]]:
                 yield lambda f=function, n=number, o=other: without(f, n, o)
 
 
-def _instead(arg: BlockArgument, args: tuple[BlockArgument, ...]) -> list[int | None]:
+def _instead(arg: BlockArgument, args: tuple[BlockArgument, ...]) -> Sequence[int | None]:
     if arg.first_use is None:
         return [None]
     return [other.index for other in args[: arg.index] if other.type == arg.type][:1]

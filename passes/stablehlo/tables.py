@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from xdsl.dialects.builtin import IntegerType, Signedness, i1
 from xdsl.ir import Attribute, Operation
+from xdsl.utils.hints import isa
 
 from mirage_mlir.dialects import stablehlo
 from mirage_mlir.dialects import stablehlo_rearrangements as moves
@@ -18,11 +19,16 @@ from mirage_mlir.shapes.shapes import Shape
 MOST = 4096
 """Elements of a table: far above the indices that programs write, far below a mask."""
 
+
+def _clamped(low: Table, x: Table, high: Table) -> Table:
+    return np.minimum(np.maximum(x, low), high)
+
+
 ELEMENTWISE: Mapping[str, Callable[..., Any]] = {
     "stablehlo.add": np.add,
     "stablehlo.and": np.bitwise_and,
-    "stablehlo.clamp": lambda low, x, high: np.minimum(np.maximum(x, low), high),
-    "stablehlo.convert": lambda x: x,
+    "stablehlo.clamp": _clamped,
+    "stablehlo.convert": np.copy,
     "stablehlo.maximum": np.maximum,
     "stablehlo.minimum": np.minimum,
     "stablehlo.multiply": np.multiply,
@@ -38,7 +44,7 @@ ELEMENTWISE: Mapping[str, Callable[..., Any]] = {
 
 def table_type(element: Attribute, shape: Shape) -> "np.dtype[Any] | None":
     """The element type of a table; None of what has none."""
-    if not isinstance(element, IntegerType) or prod(shape) > MOST:
+    if not isa(element, IntegerType) or prod(shape) > MOST:
         return None
     if element == i1:
         return np.dtype(np.bool_)
@@ -97,7 +103,8 @@ def _made(op: Operation, inputs: Sequence[Table], shape: Shape) -> Table | None:
             along = [-1 if number == dim else 1 for number in range(len(shape))]
             return np.broadcast_to(np.arange(shape[dim]).reshape(along), shape)
         case stablehlo.CompareOp():
-            return np.asarray(COMPARISONS[op.comparison_direction.data.value.lower()](*inputs))
+            compare: Callable[..., Any] = COMPARISONS[op.comparison_direction.data.value.lower()]
+            return np.asarray(compare(*inputs))
         case stablehlo.ReduceOp():
             return _all_or_any(op, inputs)
         case _:

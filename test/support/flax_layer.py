@@ -59,7 +59,7 @@ def arguments() -> tuple[Any, ...]:
     angles = jnp.arange(TOKENS)[:, None] * 1e4 ** (-jnp.arange(DEPTH // 2) / (DEPTH // 2))
     angles = jnp.concatenate([angles, angles], axis=-1)
     cosine, sine = jnp.cos(angles), jnp.sin(angles)
-    made = DecoderLayer().init(jax.random.key(5), x, cosine, sine)["params"]
+    made = jax.jit(DecoderLayer().init)(jax.random.key(5), x, cosine, sine)["params"]
     return made, x, cosine, sine
 
 
