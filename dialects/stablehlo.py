@@ -54,6 +54,7 @@ from mirage_mlir.dialects.stablehlo_rearrangements import (
     BroadcastInDimOp,
     ConcatenateOp,
     DynamicSliceOp,
+    GatherOp,
     PadOp,
     ReshapeOp,
     SliceOp,
@@ -322,7 +323,7 @@ Stablehlo = Dialect(
         *operations("stablehlo", REGIONS, RegionsOp),
         *(ConvertOp, IsFiniteOp, ConstantOp, IotaOp, CompareOp, SelectOp, ClampOp),
         *(BroadcastInDimOp, ReshapeOp, TransposeOp, SliceOp, DynamicSliceOp, ConcatenateOp, PadOp),
-        *(DotGeneralOp, ReduceOp, OptimizationBarrierOp, ReturnOp),
+        *(GatherOp, DotGeneralOp, ReduceOp, OptimizationBarrierOp, ReturnOp),
     ],
     ATTRIBUTES,
 )

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from xdsl.dialects.builtin import I64, DenseArrayBase
+from xdsl.dialects.builtin import I64, DenseArrayBase, IntegerAttr, i64
 from xdsl.dialects.utils import EnumAttribute
 from xdsl.ir import Attribute, ParametrizedAttribute, SpacedOpaqueSyntaxAttribute
 from xdsl.irdl import irdl_attr_definition
@@ -117,4 +117,73 @@ class DotAttr(ParametrizedAttribute):
         return tuple(field.get_values())
 
 
-ATTRIBUTES: list[type[Attribute]] = [DirectionAttr, ComparisonAttr, PrecisionAttr, DotAttr]
+GATHER_FIELDS = (
+    "offset_dims",
+    "collapsed_slice_dims",
+    "operand_batching_dims",
+    "start_indices_batching_dims",
+    "start_index_map",
+)
+
+
+@irdl_attr_definition
+class GatherAttr(ParametrizedAttribute):
+    """
+    Which dimensions of `stablehlo.gather` are which.
+
+        #stablehlo.gather<offset_dims = [1], collapsed_slice_dims = [0], start_index_map = [0],
+                          index_vector_dim = 1>
+    """
+
+    name = "stablehlo.gather"
+
+    offset_dims: DenseArrayBase[I64]
+    collapsed_slice_dims: DenseArrayBase[I64]
+    operand_batching_dims: DenseArrayBase[I64]
+    start_indices_batching_dims: DenseArrayBase[I64]
+    start_index_map: DenseArrayBase[I64]
+    index_vector_dim: IntegerAttr[I64]
+
+    @classmethod
+    def parse_parameters(cls, parser: AttrParser) -> Sequence[Attribute]:
+        """Those left out are empty, or 0."""
+        found: dict[str, tuple[int, ...]] = {}
+        known = (*GATHER_FIELDS, "index_vector_dim")
+
+        def parse_number() -> int:
+            return parser.parse_integer(allow_boolean=False)
+
+        def parse_field() -> None:
+            name = parser.parse_identifier()
+            if name not in known or name in found:
+                parser.raise_error(f"'{name}' is not one of {', '.join(known)}, once each")
+            parser.parse_punctuation("=")
+            if name == known[-1]:
+                found[name] = (parse_number(),)
+            else:
+                found[name] = tuple(
+                    parser.parse_comma_separated_list(parser.Delimiter.SQUARE, parse_number)
+                )
+
+        parser.parse_comma_separated_list(parser.Delimiter.ANGLE, parse_field)
+        (vector,) = found.get(known[-1], (0,))
+        dims = [i64_array(found.get(name, ())) for name in GATHER_FIELDS]
+        return [*dims, IntegerAttr(vector, i64)]
+
+    def print_parameters(self, printer: Printer) -> None:
+        """Without those that are empty."""
+        given = [f"{name} = {list(self.of(name))}" for name in GATHER_FIELDS if self.of(name)]
+        given.append(f"index_vector_dim = {self.index_vector_dim.value.data}")
+        with printer.in_angle_brackets():
+            printer.print_string(", ".join(given))
+
+    def of(self, name: str) -> tuple[int, ...]:
+        """The dimensions of the field `name`."""
+        field = getattr(self, name)
+        assert isinstance(field, DenseArrayBase)
+        return tuple(field.get_values())
+
+
+ATTRIBUTES: list[type[Attribute]] = [
+    *(DirectionAttr, ComparisonAttr, PrecisionAttr, DotAttr, GatherAttr),
+]

@@ -2,9 +2,18 @@
 
 from __future__ import annotations
 
-from xdsl.irdl import irdl_op_definition, operand_def, prop_def, result_def, var_operand_def
+from xdsl.dialects.builtin import BoolAttr
+from xdsl.irdl import (
+    irdl_op_definition,
+    operand_def,
+    opt_prop_def,
+    prop_def,
+    result_def,
+    var_operand_def,
+)
 
 from mirage_mlir.dialects.bases import shape_of
+from mirage_mlir.dialects.stablehlo_attributes import GatherAttr
 from mirage_mlir.dialects.stablehlo_bases import DIMS, INTEGER, TENSOR, ShapedOp
 from mirage_mlir.shapes import shapes
 from mirage_mlir.shapes.shapes import Shape, ShapeError
@@ -101,6 +110,55 @@ class DynamicSliceOp(ShapedOp):
         if not len(sizes) == len(shape) == len(self.start_indices):
             raise ShapeError(f"has {len(sizes)} slice_sizes for rank {len(shape)}")
         return shapes.slice_(shape, (0,) * len(shape), sizes, (1,) * len(shape))
+
+
+@irdl_op_definition
+class GatherOp(ShapedOp):
+    """
+    Slices of the operand, each from the indices on that a vector of `start_indices` says.
+
+    Starts are clamped so that slices fit. `dimension_numbers` says which of their dimensions are
+    left out and where the others are in the result.
+    """
+
+    name = "stablehlo.gather"
+
+    dimension_numbers = prop_def(GatherAttr)
+    slice_sizes = prop_def(DIMS)
+    indices_are_sorted = opt_prop_def(BoolAttr)
+    operand = operand_def(TENSOR)
+    start_indices = operand_def(TENSOR)
+    result = result_def(TENSOR)
+
+    def batch(self) -> Shape:
+        """The shape of `start_indices` without the dimension of its vectors."""
+        vector = self.dimension_numbers.index_vector_dim.value.data
+        shape = shape_of(self.start_indices)
+        return tuple(size for dim, size in enumerate(shape) if dim != vector)
+
+    def kept(self) -> tuple[int, ...]:
+        """The dimensions of a slice that the result has."""
+        numbers = self.dimension_numbers
+        gone = (*numbers.of("collapsed_slice_dims"), *numbers.of("operand_batching_dims"))
+        rank = len(shape_of(self.operand))
+        shapes.check_dims(gone, rank)
+        return tuple(dim for dim in range(rank) if dim not in gone)
+
+    def inferred_shape(self) -> Shape:
+        numbers, shape = self.dimension_numbers, shape_of(self.operand)
+        sizes, offsets = self.slice_sizes.get_values(), numbers.of("offset_dims")
+        if len(sizes) != len(shape):
+            raise ShapeError(f"has {len(sizes)} slice_sizes for rank {len(shape)}")
+        shapes.slice_(shape, (0,) * len(shape), sizes, (1,) * len(shape))
+        shapes.check_dims(numbers.of("start_index_map"), len(shape))
+        kept, batch = self.kept(), self.batch()
+        if len(kept) != len(offsets):
+            raise ShapeError(f"has {len(offsets)} offset_dims for {len(kept)} dims of a slice")
+        shapes.check_dims(offsets, len(kept) + len(batch))
+        whole, outer = dict(zip(offsets, (sizes[dim] for dim in kept), strict=True)), iter(batch)
+        return tuple(
+            whole[dim] if dim in whole else next(outer) for dim in range(len(kept) + len(batch))
+        )
 
 
 @irdl_op_definition

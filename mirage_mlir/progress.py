@@ -19,6 +19,8 @@ class Progress:
     """
     Says on `stream`, while it is a terminal and the work takes long, what is being done.
 
+    Without a stream that is standard error.
+
     The line is written over itself and removed at the end; nothing is written to a file or pipe.
     Of several that are shown at once, one inside the other, the outermost has the line. One that is
     `quiet` has none.
@@ -28,9 +30,9 @@ class Progress:
     """The one that has the line now."""
 
     def __init__(
-        self, stream: TextIO = sys.stderr, patience: float = PATIENCE, *, quiet: bool = False
+        self, stream: TextIO | None = None, patience: float = PATIENCE, *, quiet: bool = False
     ) -> None:
-        self._stream = stream
+        self._stream = stream or sys.stderr
         self._patience = patience
         self._quiet = quiet
         self._doing = ""

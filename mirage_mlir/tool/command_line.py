@@ -3,7 +3,7 @@
 import argparse
 from collections.abc import Container, Sequence
 from dataclasses import dataclass
-from typing import Any, NoReturn
+from typing import Any
 
 from xdsl.universe import Universe
 
@@ -12,7 +12,7 @@ from mirage_mlir.tool.available import about_unknown
 from mirage_mlir.tool.help import describe_available
 from mirage_mlir.tool.pass_options import Request, in_order
 from mirage_mlir.tool.pipeline import parse_flag, parse_pass_pipeline, parse_xdsl_passes
-from mirage_mlir.tool.usage import UsageError
+from mirage_mlir.tool.usage import OneLineParser, UsageError
 
 PASS_FLAG = "--pass-flag"
 """
@@ -52,15 +52,8 @@ class CommandLine:
     implicit_module: bool
 
 
-class _Parser(argparse.ArgumentParser):
-    """An argument parser whose errors are one line, like all of ours."""
-
-    def error(self, message: str) -> NoReturn:
-        raise UsageError(message)
-
-
-def _make_parser(epilog: str) -> _Parser:
-    parser = _Parser(
+def _make_parser(epilog: str) -> OneLineParser:
+    parser = OneLineParser(
         prog="mirage-opt",
         usage="mirage-opt [--PASS[=OPTIONS]]... [options] [FILE]",
         description=(
@@ -122,7 +115,7 @@ def _make_parser(epilog: str) -> _Parser:
     return parser
 
 
-def _add_pass_options(parser: _Parser) -> None:
+def _add_pass_options(parser: OneLineParser) -> None:
     group = parser.add_argument_group("passes run in the order given; besides --NAME as below")
     # All three append to one list, which keeps their order.
     order: dict[str, Any] = {"dest": "passes", "action": "append", "default": []}
@@ -143,7 +136,7 @@ def _add_pass_options(parser: _Parser) -> None:
     )
 
 
-def _add_mlir_options(parser: _Parser) -> None:
+def _add_mlir_options(parser: OneLineParser) -> None:
     flag = parser.add_argument_group("as in mlir-opt; all off by default").add_argument
     flag(
         "--split-input-file",

@@ -235,28 +235,32 @@ def _written(path: str | None, fields: Callable[[], dict[str, object]]) -> Gener
         output.keep()
 
 
-def run(words: Sequence[str]) -> int:
-    """Run `mirage-opt` with the arguments `words`; the exit code. Only `--debug` shows a trace."""
+def run(words: Sequence[str], tool: str = "mirage-opt") -> int:
+    """
+    Run `mirage-opt` with the arguments `words`; the exit code. Only `--debug` shows a trace.
+
+    `tool` is what errors call it.
+    """
     try:
         return _run(words)
     except UsageError as error:
-        _say([shortened(f"mirage-opt: error: {error}")])
+        _say([shortened(f"{tool}: error: {error}")])
         return BAD_COMMAND_LINE
     except InputError as error:
-        _say([error])
+        _say([str(error).replace("mirage-opt:", f"{tool}:", 1)])
         return BAD_INPUT
     except BrokenPipeError:
         raise
     except (OSError, CudaError) as error:
-        _say([f"mirage-opt: error: {error}"])
+        _say([f"{tool}: error: {error}"])
         return BAD_INPUT
     except MemoryError:
-        _say(["mirage-opt: error: the program needs more memory than there is"])
+        _say([f"{tool}: error: the program needs more memory than there is"])
         return BAD_INPUT
     except Exception as error:
         if "--debug" in words:
             traceback.print_exc()
         kind = "" if isinstance(error, InternalError) else f"{type(error).__name__}: "
         text = shortened(" ".join(f"{kind}{error}".split()))
-        _say([f"mirage-opt: internal error: {text}; --debug shows where"])
+        _say([f"{tool}: internal error: {text}; --debug shows where"])
         return OUR_FAULT

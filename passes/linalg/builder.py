@@ -3,13 +3,22 @@
 from collections.abc import Mapping, Sequence
 from typing import NoReturn
 
-from xdsl.dialects.builtin import IndexType, TensorType, UnregisteredOp, i64
+from xdsl.dialects.builtin import (
+    DYNAMIC_INDEX,
+    DenseArrayBase,
+    Float64Type,
+    IndexType,
+    TensorType,
+    UnregisteredOp,
+    i64,
+)
 from xdsl.ir import Attribute, Operation, SSAValue
 from xdsl.utils.hints import isa
 
 from mirage_mlir.diagnostics import Severity, UnsupportedOperation, diagnostic_at, error_about
 from mirage_mlir.diagnostics import location_of as place_of
 from mirage_mlir.dialects import chlo, kernel, stablehlo
+from mirage_mlir.float_formats import COMPILED
 from mirage_mlir.passes.stablehlo import contractions, elementwise, rearrangements
 from mirage_mlir.passes.stablehlo.tensors import KernelBuilder, Tensor
 from mirage_mlir.shapes.shapes import Shape
@@ -120,9 +129,21 @@ def shape_and_element(emit: LinalgBuilder, kind: Attribute) -> tuple[Shape, Attr
 def read(emit: LinalgBuilder, known: Mapping[SSAValue, Tensor | None], value: SSAValue) -> Tensor:
     """What is known of an operand; fails where it is not computed in kernels, or is not set."""
     if value not in known:
+        if isa(value.type, TensorType[Float64Type]):
+            emit.fail(f"reads {value.type}: elements of f64; kernels compute with {COMPILED}")
         what = "a tensor that" if isa(value.type, TensorType[Attribute]) else "a scalar that"
         emit.fail(f"reads {what} no kernel computes, of type {value.type}")
     found = known[value]
     if found is None:
         emit.fail("reads elements that tensor.empty leaves unset")
     return found
+
+
+def statics(emit: LinalgBuilder, op: Operation, name: str) -> list[int]:
+    """Offsets, sizes or strides of an operation; fails where they are no constants."""
+    found = op.properties[name]
+    assert isinstance(found, DenseArrayBase)
+    values = [int(value) for value in found.iter_values()]
+    if DYNAMIC_INDEX in values:
+        emit.fail("has offsets or sizes that are no constants")
+    return values

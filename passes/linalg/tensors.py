@@ -3,13 +3,14 @@
 from collections.abc import Callable, Mapping, Sequence
 from typing import TypeAlias
 
-from xdsl.dialects.builtin import DYNAMIC_INDEX, DenseArrayBase, IntegerAttr
+from xdsl.dialects.builtin import IntegerAttr
 from xdsl.ir import Operation
 from xdsl.utils.hints import isa
 
 from mirage_mlir.dialects import stablehlo_rearrangements as moves
 from mirage_mlir.dialects.common import i64_array
-from mirage_mlir.passes.linalg.builder import Known, LinalgBuilder, read, static_type
+from mirage_mlir.passes.linalg.builder import Known, LinalgBuilder, read, static_type, statics
+from mirage_mlir.passes.linalg.insertions import insert_slice
 from mirage_mlir.passes.stablehlo import rearrangements
 from mirage_mlir.passes.stablehlo.rearrangements import joined, part
 from mirage_mlir.passes.stablehlo.tensors import Tensor
@@ -38,19 +39,10 @@ def _empty(emit: LinalgBuilder, op: Operation, known: Known) -> None:
     static_type(emit, op.results[0].type)
 
 
-def _statics(emit: LinalgBuilder, op: Operation, name: str) -> list[int]:
-    found = op.properties[name]
-    assert isinstance(found, DenseArrayBase)
-    values = [int(value) for value in found.iter_values()]
-    if DYNAMIC_INDEX in values:
-        emit.fail("has offsets or sizes that are no constants")
-    return values
-
-
 def _extract_slice(emit: LinalgBuilder, op: Operation, known: Known) -> Tensor:
     tensor = read(emit, known, op.operands[0])
     names = ("static_offsets", "static_sizes", "static_strides")
-    offsets, sizes, strides = (_statics(emit, op, name) for name in names)
+    offsets, sizes, strides = (statics(emit, op, name) for name in names)
     emit.typed(sizes, tensor.element)
     if any(stride < 1 for stride in strides):
         emit.fail("has strides that are not positive")
@@ -59,7 +51,7 @@ def _extract_slice(emit: LinalgBuilder, op: Operation, known: Known) -> Tensor:
 
 def _pad(emit: LinalgBuilder, op: Operation, known: Known) -> Tensor:
     tensor = read(emit, known, op.operands[0])
-    low, high = (_statics(emit, op, name) for name in ("static_low", "static_high"))
+    low, high = (statics(emit, op, name) for name in ("static_low", "static_high"))
     last = op.regions[0].block.last_op
     assert last is not None
     (value,) = last.operands
@@ -103,6 +95,7 @@ RULES: Mapping[str, Rule] = {
     "tensor.empty": _empty,
     "tensor.expand_shape": _reshape,
     "tensor.extract_slice": _extract_slice,
+    "tensor.insert_slice": insert_slice,
     "tensor.pad": _pad,
     "tensor.splat": _splat,
 }

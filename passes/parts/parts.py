@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 
-from xdsl.dialects.builtin import ArrayAttr, DictionaryAttr, TensorType
+from xdsl.dialects.builtin import ArrayAttr, DictionaryAttr, TensorType, UnregisteredOp
 from xdsl.dialects.func import CallOp, FuncOp, ReturnOp
 from xdsl.ir import Attribute, Block, BlockArgument, Operation, Region, SSAValue
 from xdsl.rewriter import InsertPoint, Rewriter
@@ -96,11 +96,16 @@ def _can_be_given(value: SSAValue) -> bool:
 
 
 def blocks_of(region: Region, language: Language) -> Iterator[Block]:
-    """The blocks in which there may be parts: not those of what may become operators."""
+    """
+    The blocks in which there may be parts: not those of what may become operators.
+
+    Nor those of an operation that nobody knows: its regions may be no place for calls, as the
+    comparator of a sort, and it may be a table of symbols of its own.
+    """
     for block in region.blocks:
         yield block
         for op in block.ops:
-            if not language.is_candidate(op):
+            if not language.is_candidate(op) and not isinstance(op, UnregisteredOp):
                 for inner in op.regions:
                     yield from blocks_of(inner, language)
 

@@ -8,6 +8,7 @@ from mirage_mlir.diagnostics import name_of
 from mirage_mlir.passes.linalg.builder import LinalgBuilder, read, static_type
 from mirage_mlir.passes.linalg.conversion import Conversion
 from mirage_mlir.passes.parts.parts import Language
+from mirage_mlir.passes.stablehlo import tables
 from mirage_mlir.passes.stablehlo.functions import BARRIER, RULES
 from mirage_mlir.passes.stablehlo.tensors import Tensor
 
@@ -23,7 +24,7 @@ class StablehloConversion(Conversion):
             return inputs
         if name not in RULES:
             emit.fail("has no counterpart among the operators of the kernel dialect")
-        return [RULES[name](emit, op, inputs)]
+        return [tables.apply(RULES[name], emit, op, inputs)]
 
 
 def _is_candidate(op: Operation) -> bool:

@@ -11,11 +11,16 @@ from xdsl.utils.hints import isa
 from mirage_mlir.diagnostics import UnsupportedOperation, error_about, fail, name_of
 from mirage_mlir.dialects.common import FloatType
 from mirage_mlir.float_formats import COMPILED
-from mirage_mlir.passes.stablehlo import contractions, elementwise, rearrangements
+from mirage_mlir.passes.stablehlo import contractions, elementwise, gathers, rearrangements, tables
 from mirage_mlir.passes.stablehlo.elementwise import Rule
 from mirage_mlir.passes.stablehlo.tensors import KernelBuilder, Tensor, type_of
 
-RULES: Mapping[str, Rule] = {**elementwise.RULES, **rearrangements.RULES, **contractions.RULES}
+RULES: Mapping[str, Rule] = {
+    **elementwise.RULES,
+    **rearrangements.RULES,
+    **contractions.RULES,
+    **gathers.RULES,
+}
 
 DIALECTS = ("stablehlo", "chlo")
 
@@ -89,7 +94,7 @@ class Converter:
             target = op.attributes.get("call_target_name", op.properties.get("call_target_name"))
             of = "" if target is None else f" (a call of {target})"
             self._emit.fail(f"has no counterpart among the operators of the kernel dialect{of}")
-        return [RULES[name](self._emit, op, operands)]
+        return [tables.apply(RULES[name], self._emit, op, operands)]
 
     def _callee(self, call: CallOp) -> FuncOp:
         function = SymbolTable.lookup_symbol(self._module, call.callee)

@@ -3,8 +3,9 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from math import inf, isfinite
-from typing import NoReturn
+from typing import Any, NoReturn, TypeAlias
 
+from numpy.typing import NDArray
 from xdsl.dialects.builtin import IntegerType, TensorType, f32, i1
 from xdsl.ir import Attribute, Block, Operation, SSAValue
 from xdsl.utils.hints import isa
@@ -26,13 +27,17 @@ MOST_EXACT = 1 << (FORMATS["f32"].mantissa_bits + 1)
 """Integers up to this have an f32 each."""
 
 
-@dataclass(frozen=True)
+Table: TypeAlias = NDArray[Any]
+
+
+@dataclass(frozen=True, eq=False)
 class Tensor:
     """
     A tensor of the StableHLO program: one number, or a value of the kernel dialect.
 
-    The value has the rank of `shape`; of its dimensions those of size 1 stand for all indices, as
-    in numpy. Booleans are tensors of zeros and ones of any element type, integers are in f32.
+    Or a table of indices, which are computed here: kernels have none. The value has the rank of
+    `shape`; of its dimensions those of size 1 stand for all indices, as in numpy. Booleans are
+    tensors of zeros and ones of any element type, integers are in f32.
     """
 
     shape: Shape
@@ -43,6 +48,8 @@ class Tensor:
     """That all elements are; True and False of booleans."""
     bounds: tuple[int, int] = (0, 0)
     """Between which integers are, both included."""
+    table: Table | None = None
+    """All elements, where they are integers or booleans that are known; else perhaps None."""
 
     @property
     def is_boolean(self) -> bool:
@@ -56,7 +63,7 @@ class Tensor:
 
     def moved(self, shape: Shape, value: SSAValue | None) -> "Tensor":
         """Elements of this tensor in another shape, where there is no number."""
-        return replace(self, shape=shape, value=value)
+        return replace(self, shape=shape, value=value, table=None)
 
 
 def type_of(value: SSAValue) -> TensorType[Attribute]:

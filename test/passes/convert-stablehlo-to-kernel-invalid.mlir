@@ -38,9 +38,9 @@ func.func @elsewhere(%x: tensor<4x8xf32>) -> tensor<4x8xf32> {
 
 // -----
 
-// Attributes that nobody here knows are read, too.
+// Indices that the host computes.
 func.func @gather(%x: tensor<4x8xf32>, %i: tensor<2x1xf32>) -> tensor<2x8xf32> {
-  // expected-error @below {{'stablehlo.gather' op has no counterpart}}
+  // expected-error @below {{'stablehlo.gather' op has indices that are no constants}}
   %r = "stablehlo.gather"(%x, %i) <{dimension_numbers = #stablehlo.gather<offset_dims = [1], collapsed_slice_dims = [0], start_index_map = [0], index_vector_dim = 1>, indices_are_sorted = false, slice_sizes = array<i64: 1, 8>}> : (tensor<4x8xf32>, tensor<2x1xf32>) -> tensor<2x8xf32>
   func.return %r : tensor<2x8xf32>
 }

@@ -22,7 +22,9 @@ from dataclasses import dataclass
 from io import BytesIO, StringIO, TextIOWrapper
 from pathlib import Path
 
-from mirage_mlir.opt_main import main
+from mirage_mlir import opt_main, translate_main
+
+TOOLS = {"mirage-opt": opt_main.main, "mirage-translate": translate_main.main}
 
 BLOCK = re.compile(
     r"(?:^<!-- (?P<marks>[^\n]*) -->\n)?^```(?P<language>\w+)\n(?P<text>.*?)^```$",
@@ -113,12 +115,12 @@ def _call(command: str) -> tuple[int, str]:
     # The compiler writes machine code to the bytes below.
     output = TextIOWrapper(written, "utf-8", write_through=True)
     with redirect_stdout(output), redirect_stderr(output):
-        if program == "mirage-opt":
-            return main(words), written.getvalue().decode()
+        if program in TOOLS:
+            return TOOLS[program](words), written.getvalue().decode()
         if program in ("cc", "sh"):
             result = subprocess.run([program, *words], capture_output=True, text=True, check=False)
             return result.returncode, result.stdout + result.stderr
-        assert program == "python", f"neither mirage-opt, python, cc nor sh: {command}"
+        assert program == "python", f"neither a tool of ours, python, cc nor sh: {command}"
         known, sys.argv = sys.argv, words
         try:
             runpy.run_path(words[0], run_name="__main__")

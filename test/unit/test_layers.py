@@ -27,7 +27,7 @@ LAYERS = [
     ["view"],
     ["torch", "jax"],
     ["frameworks"],
-    ["opt_main", "cache_main", "view_main"],
+    ["opt_main", "cache_main", "reduce_main", "translate_main", "view_main"],
 ]
 """Lowest first. An import inside a function may look up (a registry entry, a canonicalizer)."""
 

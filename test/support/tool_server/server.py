@@ -32,13 +32,30 @@ def mirage_opt() -> int:
     return main()
 
 
+def mirage_reduce() -> int:
+    from mirage_mlir.reduce_main import main
+
+    return main()
+
+
+def mirage_translate() -> int:
+    from mirage_mlir.translate_main import main
+
+    return main()
+
+
 def filecheck() -> None:
     from filecheck.main import main
 
     main()
 
 
-COMMANDS: dict[str, Callable[[], int | None]] = {"mirage-opt": mirage_opt, "filecheck": filecheck}
+COMMANDS: dict[str, Callable[[], int | None]] = {
+    "mirage-opt": mirage_opt,
+    "mirage-reduce": mirage_reduce,
+    "mirage-translate": mirage_translate,
+    "filecheck": filecheck,
+}
 
 
 def exit_code(command: Callable[[], int | None]) -> int:

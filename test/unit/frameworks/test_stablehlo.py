@@ -61,6 +61,20 @@ STRUCTURED: dict[str, Callable[[Any], Any]] = {
     "concatenate": lambda x: np_of.concatenate([-x, x, np_of.ones_like(x)], 1),
     "dynamic_slice": lambda x: jax.lax.dynamic_slice(x, (1, 7), (2, 3)),
     "eye": lambda x: x + np_of.eye(4, 8, dtype=x.dtype),
+    "gather_below": lambda x: x.at[np.array([-9, 9])].get(mode="fill", fill_value=0),
+    "gather_booleans": lambda x: x[np.array([True, False, True, True])],
+    "gather_bytes": lambda x: x[:, np.array([-1, -8], np.int8)],
+    "gather_diagonal": lambda x: np_of.diagonal(x) * np_of.trace(x),
+    "gather_middle": lambda x: x.reshape(2, 2, 2, 4)[:, np.array([1, 0, 1]), :, 1],
+    "gather_mixed": lambda x: x.reshape(2, 2, 8)[np.array([1, 0]), :, np.array([3, 7])],
+    "gather_where": lambda x: x[:, np_of.where(np_of.arange(4) > 1, 7, np_of.arange(4))],
+    "gather_clamped": lambda x: x.at[:, np.array([7, 9])].get(mode="clip"),
+    "gather_columns": lambda x: x[:, np.array([3, 1, 1, 0])],
+    "gather_pairs": lambda x: x[np.array([0, 2, 3]), np.array([1, 5, 0])],
+    "gather_rank_2": lambda x: x[np.array([[3, 1], [0, -1]])],
+    "gather_strided": lambda x: np_of.take(x, np_of.arange(0, 8, 2) + 1, axis=1),
+    "gather_take": lambda x: np_of.take(x, np.array([2, 0, 3]), axis=0),
+    "gather_windows": lambda x: x[:, np.arange(3)[:, None] + np.arange(4)],
     "gram": lambda x: np_of.einsum("ij,kj->ki", x, x),
     "heads": lambda x: np_of.repeat(x.reshape(2, 2, 8), 3, axis=0) * 2,
     "index": lambda x: x[1] + x[-1] * x[2, 3],
@@ -73,13 +87,17 @@ STRUCTURED: dict[str, Callable[[Any], Any]] = {
         "abc,cdb->bda", x.reshape(2, 4, 4), x.reshape(4, 2, 4)
     ),
     "reshape": lambda x: x[None, :, None].reshape(8, 4).T.reshape(1, 32) + 1,
+    "rotary_by_halves": lambda x: np_of.concatenate([-x[:, 4:], x[:, :4]], -1) * 0.5 + x,
+    "roll_all": lambda x: np_of.roll(x, 2),
     "roll": lambda x: np_of.roll(x, 3, axis=1),
     "rotary": lambda x: np_of.stack([x[:, ::2], -x[:, 1::2]], -1).reshape(4, 8),
     "scores": lambda x: np_of.einsum(
         "bqhd,bkhd->bhqk", x.reshape(1, 2, 2, 8), x.reshape(1, 2, 2, 8)
     ),
     "split": lambda x: sum(np_of.split(x, 2, axis=-1)),
+    "steps": lambda x: x[..., ::2] - x[..., 1::2],
     "sum": lambda x: x.sum(0) + x.mean() + x.sum(),
+    "one_hot_by_iota": lambda x: (np_of.arange(8) == 3).astype(x.dtype) * x,
     "tril": lambda x: np_of.tril(x, 1) + np_of.triu(x, -2),
     "var": lambda x: x.var(-1, ddof=1) + np_of.linalg.norm(x),
     "vector": lambda x: x @ x[0],
@@ -88,6 +106,14 @@ STRUCTURED: dict[str, Callable[[Any], Any]] = {
     ).max(-1),
 }
 
+
+STAYING: dict[str, Callable[[Any], Any]] = {
+    "reduce_window": lambda x: np_of.cumsum(x, 1) * 2,
+    "reverse": lambda x: np_of.flip(x, 1) * 2,
+    "sort": lambda x: np_of.sort(x, 1) * 2,
+    "gather": lambda x: x[x.astype(int)[0] % 4] * 2,
+}
+"""By the operation that stays with the host."""
 
 FUSED = [each for each in PROGRAMS if each.name in ("rmsnorm_linear", "gated_mlp", "lora")]
 """Into one kernel, in a few seconds each."""
@@ -209,6 +235,15 @@ def test_errors_in_other_forms(tmp_path: Path, capsys: pytest.CaptureFixture[str
     code, _, said = opt(path, capsys)
     assert code == 1
     assert said.startswith(f"{path}: error: no StableHLO that this jaxlib reads")
+
+
+@pytest.mark.parametrize("name", STAYING)
+def test_what_stays_is_named(name: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (path := tmp_path / "f.mlir").write_text(stablehlo(STAYING[name], example("float32")))
+    assert main([str(path), "--convert-stablehlo-to-kernel=parts=true"]) == 0
+    said = capsys.readouterr()
+    assert f'"stablehlo.{name}"' in said.out
+    assert "remark:" in said.err
 
 
 def test_without_jaxlib(

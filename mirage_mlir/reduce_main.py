@@ -1,0 +1,22 @@
+"""`mirage-reduce`: a small program that fails as a large one does."""
+
+import sys
+from collections.abc import Sequence
+
+from mirage_mlir.opt_main import run_command
+
+
+def _run(words: Sequence[str]) -> int:
+    # Imported here, so that --version answers without the compiler.
+    from mirage_mlir.tool.reduce import reduce
+
+    return reduce(words)
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run the tool: 0 when all went well, 1 bad input, 2 bad command line, 3 our own error."""
+    return run_command("mirage-reduce", _run, arguments)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
