@@ -196,16 +196,24 @@ def main() -> int:
     functorch: Any = import_module("torch._functorch.config")
     functorch.donated_buffer = False
     rows: list[dict[str, Any]] = []
+    bench = Bench(torch, arguments.replays)
     for case in cases(torch):
         if arguments.only in case.name:
-            rows.append(Bench(torch, arguments.replays).run(case))
+            rows.append(bench.run(case))
             print(line(rows[-1]), flush=True)
-    content = {"environment": gpu.environment(torch), "command": sys.argv[1:], "cases": rows}
-    folder: Path = arguments.results / gpu.machine_name(torch)
-    folder.mkdir(parents=True, exist_ok=True)
-    path = folder / f"{gpu.environment(torch)['date']!s:.10}-gradients.json"
-    write_whole(path, (json.dumps(content, indent=1) + "\n").encode())
+            # After each, so that a run that is cut short leaves what it measured.
+            write(torch, arguments.results, rows)
     return 0 if all(row["right"] for row in rows) else 1
+
+
+def write(torch: Any, results: Path, rows: Sequence[dict[str, Any]]) -> None:
+    """Write the numbers, with what they depend on."""
+    environment = gpu.environment(torch)
+    content = {"environment": environment, "command": sys.argv[1:], "cases": rows}
+    folder = results / gpu.machine_name(torch)
+    folder.mkdir(parents=True, exist_ok=True)
+    path = folder / f"{environment['date']!s:.10}-gradients.json"
+    write_whole(path, (json.dumps(content, indent=1) + "\n").encode())
 
 
 if __name__ == "__main__":

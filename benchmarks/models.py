@@ -21,7 +21,7 @@ import copy
 import json
 import os
 import statistics
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from datetime import UTC, datetime
 from importlib import import_module
 from pathlib import Path
@@ -32,6 +32,7 @@ from unittest.mock import patch
 import gpu
 
 from mirage_mlir.frameworks.backend.entry import mirage
+from mirage_mlir.runtime.files import write_whole
 
 LLAMA = {
     **{"hidden_size": 4096, "num_hidden_layers": 32, "num_attention_heads": 32},
@@ -165,12 +166,11 @@ def compiled(torch: Any, step: Step, mode: str, pack: bool) -> Step:
     return step
 
 
-def measured(model: Model, batch: int, options: argparse.Namespace) -> list[dict[str, object]]:
+def measured(model: Model, batch: int, options: argparse.Namespace) -> Iterator[dict[str, object]]:
     """One row for each mode."""
     torch: Any = import_module("torch")
     steps = 4 if options.tiny else CHECKED_STEPS
     exact = _exact(model, batch, steps) if options.check else None
-    rows: list[dict[str, object]] = []
     for mode in options.modes.split(","):
         cache = model.filled_cache(model.module, batch)
         step = compiled(torch, model.forward(model.module, cache), mode, options.pack)
@@ -189,9 +189,7 @@ def measured(model: Model, batch: int, options: argparse.Namespace) -> list[dict
         if options.prefill:
             many = model.tokens(batch, options.prefill, 4)
             row["prefill_us"] = model.timed(step, cache, many, 0)
-        rows.append(row)
-        print(" ".join(f"{name} {_shown(value)}" for name, value in row.items()), flush=True)
-    return rows
+        yield row
 
 
 def _exact(model: Model, batch: int, steps: int) -> list[Any]:
@@ -218,20 +216,28 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("--tiny", action="store_true", help="small sizes, on a processor")
     parser.add_argument("--results", type=Path, default=Path(__file__).parent / "results")
     options = parser.parse_args(arguments)
-    torch = gpu.torch_module()
+    gpu.torch_module()
     model = Model(options.model, options)
-    rows = [
-        row for batch in options.batches.split(",") for row in measured(model, int(batch), options)
-    ]
-    if options.tiny:
-        return
-    rest = {"model": options.model, "positions": options.positions, "layers": options.layers}
-    table = {"environment": gpu.environment(torch), **rest, "pack": options.pack, "rows": rows}
+    rows: list[dict[str, object]] = []
+    for batch in options.batches.split(","):
+        for row in measured(model, int(batch), options):
+            rows.append(row)
+            print(" ".join(f"{name} {_shown(value)}" for name, value in row.items()), flush=True)
+            # After each, so that a run that is cut short leaves what it measured.
+            if not options.tiny:
+                write(rows, options)
+
+
+def write(rows: Sequence[dict[str, object]], options: argparse.Namespace) -> None:
+    """Write the numbers, with what they depend on."""
+    torch: Any = import_module("torch")
+    about = {"model": options.model, "positions": options.positions, "layers": options.layers}
+    table = {"environment": gpu.environment(torch), **about, "pack": options.pack, "rows": rows}
     folder: Path = options.results / gpu.machine_name(torch)
     folder.mkdir(parents=True, exist_ok=True)
-    day = datetime.now(UTC).date().isoformat()
     suffix = "-packed" if options.pack else ""
-    (folder / f"{day}-models-{options.model}{suffix}.json").write_text(json.dumps(table, indent=1))
+    name = f"{datetime.now(UTC).date().isoformat()}-models-{options.model}{suffix}.json"
+    write_whole(folder / name, (json.dumps(table, indent=1) + "\n").encode())
 
 
 if __name__ == "__main__":
