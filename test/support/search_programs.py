@@ -3,6 +3,7 @@
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import replace
+from fractions import Fraction
 
 from mirage_mlir.search.cost_model.block_graph import BlockGraph
 from mirage_mlir.search.program.builder import ProgramBuilder
@@ -117,16 +118,26 @@ def attention(keys: int = 4096) -> ProgramBuilder:
     return b
 
 
-def attention_gradient(heads: int = 8, length: int = 512, depth: int = 64) -> ProgramBuilder:
-    """The gradients of queries, keys and values, with what they need of the forward pass."""
+def attention_gradient(
+    heads: int = 8, length: int = 512, depth: int = 64, factor: Fraction | None = None
+) -> ProgramBuilder:
+    """
+    The gradients of queries, keys and values, with what they need of the forward pass.
+
+    Scores are scaled by `factor`, if any.
+    """
     b = ProgramBuilder()
     q, k, v, gradient = (b.input((heads, length, depth)) for _ in range(4))
     swapped = (0, 2, 1)
     scores = b.matmul(q, b.transpose(k, swapped))
+    if factor is not None:
+        scores = b.binary(Kind.MUL, scores, b.constant(factor))
     weights = stable_softmax(b, scores)
     of_weights = b.matmul(gradient, b.transpose(v, swapped))
     mean = b.reduce(Kind.REDUCE_SUM, b.binary(Kind.MUL, weights, of_weights), (2,))
     of_scores = b.binary(Kind.MUL, weights, b.binary(Kind.SUB, of_weights, mean))
+    if factor is not None:
+        of_scores = b.binary(Kind.MUL, of_scores, b.constant(factor))
     b.output(b.matmul(of_scores, k))
     b.output(b.matmul(b.transpose(of_scores, swapped), q))
     b.output(b.matmul(b.transpose(stable_softmax(b, scores), swapped), gradient))

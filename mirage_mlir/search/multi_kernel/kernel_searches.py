@@ -41,8 +41,9 @@ USUAL_MATMULS = 2
 """Programs with more products have more ways to be cut: as much more is tried. The gradient of
 attention has five."""
 
-MAX_TRIED_FOR_ANY = 200_000
-"""The same while there is no plan."""
+MAX_TRIED_FOR_ANY = {2: 100_000, 3: 200_000, 4: 300_000}
+"""The same while there is no plan. Many kernels have their share: no two compute the gradient of
+attention with scaled scores, and to see that takes 200,000."""
 
 LEAST_TRIED = 12_000
 """Operations tried in the search of one part, whatever was tried before, until a graph is found. Of
@@ -121,9 +122,10 @@ class KernelSearches:
         return [form, self.program]
 
     def _most_tried(self) -> int:
-        if self.bound == float("inf"):
-            return MAX_TRIED_FOR_ANY
-        most = MAX_TRIED.get(self.kernels, max(MAX_TRIED.values()))
+        limits = MAX_TRIED_FOR_ANY if self.bound == float("inf") else MAX_TRIED
+        most = limits.get(self.kernels, max(limits.values()))
+        if limits is MAX_TRIED_FOR_ANY:
+            return most
         return int(most * max(1.0, self._matmuls / USUAL_MATMULS))
 
     def _is_over(self) -> bool:

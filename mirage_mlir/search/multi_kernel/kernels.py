@@ -70,8 +70,9 @@ class Planner(KernelSearches):
             if searched >= bound or found:
                 return [plan for plan in found if plan.seconds < bound]
         found = self._planned(program, kernels, bound)
-        # What was not looked at may be when plans of more kernels are.
-        if found or not self._is_over():
+        # What was not looked at may be when plans of more kernels are; but the effort that those
+        # have is for them, and not for what two kernels cannot do.
+        if found or not self._is_over() or program.key() in self._whole:
             self._plans[key] = bound, found
         return found
 

@@ -1,5 +1,9 @@
 """Cuts at sums of exps, the maximum that they are relative to stored with them."""
 
+from fractions import Fraction
+
+import pytest
+from sampling import sampled
 from search_programs import attention, attention_gradient, rmsnorm_linear, stable_softmax
 
 from mirage_mlir.search.multi_kernel.kernels import search_kernels
@@ -80,9 +84,10 @@ def test_cut_at_all_that_rows_need() -> None:
     assert sums == []
 
 
-def test_gradient_of_attention() -> None:
+@pytest.mark.parametrize("factor", sampled([None, Fraction(1, 8)], 2))
+def test_gradient_of_attention(factor: Fraction | None) -> None:
     """Three kernels, none of which stores anything with an element for each score."""
-    program = resolve(attention_gradient())
+    program = resolve(attention_gradient(factor=factor))
     plans = search_kernels(program, H200, Limits(max_kernels=3), SearchReport())
     kernels = plans[0].kernels
     assert len(kernels) == 3
