@@ -4,6 +4,7 @@ import argparse
 import sys
 from collections.abc import Sequence
 
+from mirage_mlir.targets.target import DEFAULT_TARGET
 from mirage_mlir.tool.run import BAD_COMMAND_LINE, run
 from mirage_mlir.tool.usage import OneLineParser, UsageError
 
@@ -35,7 +36,11 @@ def _parser() -> OneLineParser:
     add("input", nargs="?", default="-", metavar="FILE", help="the program (default: -, stdin)")
     add("--to", required=True, choices=[*RESULTS], metavar="RESULT", help="what to make, see below")
     add("-o", dest="output", metavar="FILE|DIR", help="where to write it (default: stdout)")
-    add("--target", metavar="GPU", help="what to search for (default: the module's, or H200)")
+    add(
+        "--target",
+        metavar="GPU",
+        help=f"what to search for (default: the module's, or {DEFAULT_TARGET})",
+    )
     add("--function", metavar="NAME", help="whose kernels --to=ptx or cubin writes, where several")
     add("--parts", action="store_true", help="leave to the host what cannot be converted")
     add("--report", action="store_true", help="say on stderr what was searched and proved")
