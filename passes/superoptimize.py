@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
@@ -30,6 +31,8 @@ from mirage_mlir.passes.frontend.plan import FunctionWriter, Plan
 from mirage_mlir.passes.frontend.precision import AS_F32, ask_for, check_precision
 from mirage_mlir.passes.frontend.proofs import PieceProofs
 from mirage_mlir.passes.frontend.tile_positions import ArrangementError
+from mirage_mlir.passes.pipelines import lowering_passes
+from mirage_mlir.passes.plan_memory import PlanMemoryPass
 from mirage_mlir.progress import Progress
 from mirage_mlir.search.report import MOST_REFUSED, Searched, SearchReport, not_searched
 from mirage_mlir.targets.target import DEFAULT_TARGET, require_known, target_named
@@ -84,7 +87,8 @@ def candidates(
     Progress.say(f"searching for @{report.function}")
     proofs = PieceProofs(effort.verify_budget)
     place = flat.function.clone()
-    optimizer = Optimizer(flat.function, row, limits, report, proofs, flat.cuts)
+    lower = partial(_plan_memory, target)
+    optimizer = Optimizer(flat.function, row, limits, report, proofs, flat.cuts, lower)
     same: Correspondence | None = None
     for plan, alone in optimizer.plans():
         try:
@@ -100,6 +104,12 @@ def candidates(
         found.explanation = explained(plan, writer.launched, others, optimizer.target)
         found.stopped = limits.reason if limits.expired() else ""
         yield Candidate(written, plan, alone, found, same.parts(plan, writer, written))
+
+
+def _plan_memory(target: str, module: ModuleOp) -> None:
+    """Lower a module until each block's memory is planned, which fails where that is too little."""
+    for each in lowering_passes(target, last=PlanMemoryPass.name):
+        each.apply(Context(), module)
 
 
 Found = Callable[[FuncOp], FuncOp | None]

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import chain
 from math import inf
 from time import perf_counter
 
@@ -15,6 +16,7 @@ from mirage_mlir.equivalence import Verdict
 from mirage_mlir.interpreters.operators import structure_of
 from mirage_mlir.passes.frontend import direct
 from mirage_mlir.passes.frontend.direct_elementwise import elementwise, has_kernel_of_its_own
+from mirage_mlir.passes.frontend.fitting import Lower, lowers_anything
 from mirage_mlir.passes.frontend.from_ir import Piece, UnsupportedError, read_piece
 from mirage_mlir.passes.frontend.normalise import normalise
 from mirage_mlir.passes.frontend.piece_extraction import PieceCut, Said, partition, read_or_remark
@@ -65,9 +67,11 @@ class Optimizer:
     proofs: PieceProofs = field(default_factory=PieceProofs)
     cuts: Sequence[PieceCut] = ()
     """How the function was cut before; nothing where it was not, or has to be normalised first."""
+    lower: Lower = lowers_anything
+    """Tells of a kernel whether a block has room for it."""
 
     def __post_init__(self) -> None:
-        self.pieces = PieceSearch(self.target, self.limits, self.report)
+        self.pieces = PieceSearch(self.target, self.limits, self.report, self.lower)
         self.considered: list[Plan] = []
         """All plans for the function as a whole, the fastest first."""
         self.copied: dict[SSAValue, SSAValue] = {}
@@ -179,10 +183,9 @@ class Optimizer:
         """The best that is proved for a piece; None where nothing is."""
         plans = self.pieces.plans(piece, self.limits.max_kernels)[:MOST_PROVED]
         # Where the time was over before its search, there is what the cut is based on.
-        found = [*plans, *self.pieces.rough(piece)]
-        for planned in found:
+        for planned in chain(plans, self.pieces.rough(piece)):
             if self._is_proved(planned):
-                return replace(planned, rivals=tuple(p for p in found if p is not planned))
+                return replace(planned, rivals=tuple(p for p in plans if p is not planned))
         return None
 
     def _apart(self, part: PieceCut) -> list[PlannedKernel]:

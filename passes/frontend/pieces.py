@@ -1,6 +1,6 @@
 """Pieces of functions as plans: what the search finds for a piece, written as kernels."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from math import inf
 
@@ -8,6 +8,7 @@ from xdsl.ir import Operation, SSAValue
 
 from mirage_mlir.dialects import kernel
 from mirage_mlir.passes.frontend.direct import Joining
+from mirage_mlir.passes.frontend.fitting import Fitting, Lower, lowers_anything
 from mirage_mlir.passes.frontend.from_ir import Piece
 from mirage_mlir.passes.frontend.joining import JoinedTiles, joined_tiles
 from mirage_mlir.passes.frontend.plan import PlannedKernel
@@ -33,6 +34,8 @@ class PieceSearch:
     target: Target
     limits: Limits
     report: SearchReport
+    lower: Lower = lowers_anything
+    """Tells of a kernel whether a block has room for it."""
     _plans: dict[object, list[KernelPlan]] = field(default_factory=dict[object, list[KernelPlan]])
     _coarse: dict[object, list[BlockGraph]] = field(default_factory=dict[object, list[BlockGraph]])
     _above: dict[object, float] = field(default_factory=dict[object, float])
@@ -42,9 +45,14 @@ class PieceSearch:
     _alone: dict[object, BlockGraph | None] = field(default_factory=dict[object, BlockGraph | None])
     """By programs and the types of their values: which graph can be written."""
 
+    def __post_init__(self) -> None:
+        self._fitting = Fitting(self.report, self.lower)
+
     def plans(self, piece: Piece, max_kernels: int, most: float = inf) -> list[PlannedKernel]:
         """
         The plans for a piece, the fastest in the model first; may be empty.
+
+        The first can be lowered.
 
         If it was not searched before, plans that take longer than `most` need not be among them.
         """
@@ -52,8 +60,11 @@ class PieceSearch:
             return []
         self.search([piece], max_kernels, most)
         found = self._plans[piece.program.key(), max_kernels]
-        plans = [planned(piece, plan, self.target) for plan in found]
-        return sorted(plans, key=lambda plan: plan.seconds)
+
+        def again(plan: KernelPlan) -> PlannedKernel:
+            return planned(piece, plan, self.target)
+
+        return self._fitting.settled([again(plan) for plan in found], again)
 
     def best(self, piece: Piece, max_kernels: int) -> PlannedKernel | None:
         """The fastest plan for a piece whose tiles fit each other."""
@@ -110,10 +121,11 @@ class PieceSearch:
             default=inf,
         )
 
-    def rough(self, piece: Piece) -> list[PlannedKernel]:
-        """The plans of one kernel that are known from asking for `seconds`."""
+    def rough(self, piece: Piece) -> Iterator[PlannedKernel]:
+        """The plans of one kernel that are known from asking for `seconds`, and can be lowered."""
         graphs = self._coarse.get(piece.program.key(), [])
-        return [planned(piece, in_one_kernel(piece.program, g), self.target) for g in graphs]
+        plans = [planned(piece, in_one_kernel(piece.program, g), self.target) for g in graphs]
+        return filter(self._fitting.fits, plans)
 
     def operator(self, piece: Piece) -> PlannedKernel | None:
         """The kernel of a piece of one operator, whatever the limits; it takes milliseconds."""

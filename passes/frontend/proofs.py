@@ -62,7 +62,7 @@ class PieceProofs:
     def _write(self, planned: PlannedKernel) -> _Written:
         """What a plan for a piece stands for, and its kernels, written once."""
         if id(planned) not in self._written:
-            reference, candidate = _reference(planned), _candidate(planned)
+            reference, candidate = _reference(planned), candidate_of_piece(planned)
             expected = printed(ModuleOp([reference.clone()]))
             text = expected + printed(ModuleOp([candidate.clone()]))
             self._written[id(planned)] = _Written(planned, reference, candidate, expected, text)
@@ -88,7 +88,7 @@ def _reference(planned: PlannedKernel) -> FuncOp:
     return _function(planned, copier.block, [copier.copy(value) for value in planned.results])
 
 
-def _candidate(planned: PlannedKernel) -> FuncOp:
+def candidate_of_piece(planned: PlannedKernel) -> FuncOp:
     """The kernels of a piece as a function of the tensors that it reads."""
     copier = _Copier(planned)
     written = planned.write([copier.copy(value) for value in planned.arguments])

@@ -1,6 +1,6 @@
 """Plans of one kernel or several, and how those of two parts of a program become one."""
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 from mirage_mlir.search.cost_model.block_graph import BlockGraph
 from mirage_mlir.search.program.program import Program
@@ -17,6 +17,14 @@ class PlanKernel:
     program: Program
     graph: BlockGraph
     arguments: tuple[Source, ...]
+    others: tuple[BlockGraph, ...] = field(default=(), compare=False)
+    """What stands for the graph where that cannot be lowered, the fastest first."""
+
+    def next_best(self) -> "PlanKernel | None":
+        """The kernel with the next of its graphs; None where there is none."""
+        if not self.others:
+            return None
+        return replace(self, graph=self.others[0], others=self.others[1:])
 
 
 @dataclass(frozen=True)
@@ -30,6 +38,14 @@ class KernelPlan:
     def seconds(self) -> float:
         """The modelled time of all kernels, one after the other."""
         return sum(kernel.graph.seconds for kernel in self.kernels)
+
+    def next_best(self, place: int) -> "KernelPlan | None":
+        """The plan with the next best graph of kernel `place`; None where there is none."""
+        kernel = self.kernels[place].next_best()
+        if kernel is None:
+            return None
+        kernels = (*self.kernels[:place], kernel, *self.kernels[place + 1 :])
+        return replace(self, kernels=kernels)
 
     def key(self) -> tuple[object, ...]:
         """Equal for plans that cut a program in the same way."""

@@ -170,9 +170,12 @@ class KernelSearches:
                 search = self._searches.get(key)
                 self._refined_graphs[key] = search.refined() if search is not None else []
         open_sums = sorted(kernel.program.open_sums)
-        fitting = [
-            replace(kernel, graph=graph)
+        graphs = [
+            graph
             for graph in self._refined_graphs[key]
             if all(graph.counts[axis] == kernel.graph.counts[axis] for axis in open_sums)
         ]
-        return fitting or [kernel]
+        return [
+            replace(kernel, graph=graph, others=tuple(graphs[number + 1 :]))
+            for number, graph in enumerate(graphs)
+        ] or [kernel]
