@@ -29,7 +29,7 @@ demo: $(VENV)/installed
 test: $(VENV)/installed-dev
 	+@$(MAKE) --no-print-directory --keep-going --output-sync=target --jobs pytest lit types lint docs
 
-# Every case of what `make test` samples: half an hour of two cores.
+# Every case of what `make test` samples: an hour of two cores.
 test-all: export MIRAGE_TESTS = all
 test-all: test
 
@@ -41,7 +41,7 @@ types: $(VENV)/installed-dev
 	$(RUN)/pyright
 
 pytest: $(VENV)/installed-dev
-	$(RUN)/pytest -q -n auto
+	$(RUN)/pytest -q -n auto --dist=loadgroup
 
 lit: $(VENV)/installed-dev
 	$(RUN)/lit -sv test

@@ -7,7 +7,7 @@ from typing import TypeVar
 T = TypeVar("T")
 
 EVERYTHING = os.environ.get("MIRAGE_TESTS") == "all"
-"""Set by `make test-all`, which takes about half an hour of two cores."""
+"""Set by `make test-all`, which takes about an hour of two cores."""
 
 
 def sampled(cases: Sequence[T], every: int) -> list[T]:

@@ -11,7 +11,7 @@ SPILLS = {("attention", "sm_80"): 32}
 
 
 @pytest.mark.parametrize(
-    ("name", "chip"), sampled([(name, chip) for name in KINDS for chip in CHIPS], 3)
+    ("name", "chip"), sampled([(name, chip) for name in KINDS for chip in CHIPS], 6)
 )
 def test_kinds(name: str, chip: str) -> None:
     kind = KINDS[name]

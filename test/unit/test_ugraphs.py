@@ -88,7 +88,7 @@ def test_values(name: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("name", "chip"), sampled([(name, chip) for name in NAMES for chip in CHIPS], 3)
+    ("name", "chip"), sampled([(name, chip) for name in NAMES for chip in CHIPS], 6)
 )
 def test_machine_code(name: str, chip: str) -> None:
     """Every kernel is assembled, and keeps its values in registers."""
@@ -104,7 +104,7 @@ def test_machine_code(name: str, chip: str) -> None:
     assert (compiled.code.counter_bytes > 0) == (chip == "sm_80" and name in CLUSTERED)
 
 
-@pytest.mark.parametrize("name", [name for name in NAMES if name not in LARGE])
+@pytest.mark.parametrize("name", sampled([name for name in NAMES if name not in LARGE], 2))
 def test_kernels(name: str) -> None:
     """
     The lowered kernels, thread by thread: the last block, or all blocks of two kernels.

@@ -21,7 +21,11 @@ from mirage_mlir.runtime.cuda_driver import CudaError
 
 pytest.importorskip("ray")
 
-pytestmark = pytest.mark.filterwarnings("ignore")
+pytestmark = [
+    pytest.mark.filterwarnings("ignore"),
+    # One process of the run starts a cluster, which takes 15 s.
+    pytest.mark.xdist_group("ray"),
+]
 
 SUPPORT = Path(__file__).parents[2] / "support"
 

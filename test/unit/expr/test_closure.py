@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 from closure_programs import PROGRAMS, Builder, Value, lora
 from label_free import LabelFree
+from sampling import sampled
 
 from mirage_mlir.expr.closure import Closure
 from mirage_mlir.expr.heads import FULL, GRID, LOOP, TILE, Poly
@@ -75,7 +76,7 @@ def test_values_of_the_program(name: str) -> None:
         assert closure.has(value), builder.nf.show(value)
 
 
-@pytest.mark.parametrize("name", PROGRAMS)
+@pytest.mark.parametrize("name", sampled(list(PROGRAMS), 2))
 def test_saturation_ends_at_the_target(name: str) -> None:
     """There are finitely many values, the target among them, and none is made of itself."""
     builder, closure = read(name)
@@ -86,7 +87,7 @@ def test_saturation_ends_at_the_target(name: str) -> None:
     assert list(TopologicalSorter(graph).static_order())
 
 
-@pytest.mark.parametrize("name", PROGRAMS)
+@pytest.mark.parametrize("name", sampled(list(PROGRAMS), 2))
 @pytest.mark.parametrize("expansion_limit", [1, 4])
 def test_closed_downwards(name: str, expansion_limit: int) -> None:
     """What is in the closure can only be made of what is in it: pruning loses nothing."""

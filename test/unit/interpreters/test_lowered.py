@@ -37,7 +37,7 @@ def kinds_of(module: gpu.ModuleOp) -> set[type[Operation]]:
     return {type(op) for op in module.walk()}
 
 
-@pytest.mark.parametrize("name", LINEARS)
+@pytest.mark.parametrize("name", sampled(list(LINEARS), 2))
 def test_rmsnorm_linear(name: str) -> None:
     check(cases.rmsnorm_linear(LINEARS[name]))
 
@@ -94,7 +94,9 @@ def test_against_numpy() -> None:
     assert np.allclose(result, expected, rtol=2e-3, atol=2e-2)
 
 
-@pytest.mark.parametrize("name", ["usual", "three-rows-ragged", "odd-columns", "warps-along-rows"])
+@pytest.mark.parametrize(
+    "name", sampled(["usual", "three-rows-ragged", "odd-columns", "warps-along-rows"], 2)
+)
 @pytest.mark.parametrize("kind", ["f16", "f32"])
 def test_biased_linear(name: str, kind: str) -> None:
     check(cases.biased_linear(LINEARS[name]._replace(kind=kind)))
@@ -114,7 +116,9 @@ def test_gated_mlp(name: str) -> None:
     check(cases.gated_mlp(LINEARS[name]))
 
 
-@pytest.mark.parametrize("name", ["usual", "three-rows-ragged", "odd-columns", "ragged-rows"])
+@pytest.mark.parametrize(
+    "name", sampled(["usual", "three-rows-ragged", "odd-columns", "ragged-rows"], 2)
+)
 @pytest.mark.parametrize("rank", [12, 16])
 def test_lora(name: str, rank: int) -> None:
     check(cases.lora(LINEARS[name], rank))
@@ -132,7 +136,10 @@ def test_batched_linear(batch: int) -> None:
 @pytest.mark.parametrize("computed", [False, True])
 @pytest.mark.parametrize("views", [False, True])
 @pytest.mark.parametrize(
-    "s", [Linear(16, 32, 16, 0, 16, 0), Linear(5, 20, 9, 0, 8, 0), Linear(33, 48, 24, 0, 48, 0)]
+    "s",
+    sampled(
+        [Linear(16, 32, 16, 0, 16, 0), Linear(5, 20, 9, 0, 8, 0), Linear(33, 48, 24, 0, 48, 0)], 2
+    ),
 )
 def test_transposed_linear(s: Linear, *, computed: bool, views: bool) -> None:
     check(cases.transposed_linear(s, computed=computed, views=views))
@@ -155,7 +162,9 @@ def test_looped_attention(sizes: tuple[int, int, int, int, int]) -> None:
 
 @pytest.mark.parametrize("s", [Linear(16, 128, 16, 0, 64, 0), Linear(5, 40, 9, 0, 8, 0)])
 @pytest.mark.parametrize("dims", [[0], [1], [0, 1]])
-@pytest.mark.parametrize("kinds", [("sum", "sum"), ("sum", "max"), ("max", "sum"), ("max", "max")])
+@pytest.mark.parametrize(
+    "kinds", sampled([("sum", "sum"), ("sum", "max"), ("max", "sum"), ("max", "max")], 2)
+)
 def test_reduced_matmuls(s: Linear, dims: list[int], kinds: tuple[str, str]) -> None:
     """Sums and maxima of matmuls, in the loop and after it, in every combination."""
     check(cases.reduced_linear(s, dims, *kinds))
@@ -195,7 +204,7 @@ def test_sums_over_blocks_that_move_between_threads(s: Linear) -> None:
     check(cases.split_roots(s, 2))
 
 
-@pytest.mark.parametrize("seed", sampled(range(40), 3))
+@pytest.mark.parametrize("seed", sampled(range(40), 6))
 def test_random_graph(seed: int) -> None:
     check(GraphMaker(seed).make(), stages=(None, 2, 3)[seed % 3], threads=(None, 64)[seed % 2])
 
@@ -222,15 +231,18 @@ def test_grid_and_loop_over_one_dim(kind: str) -> None:
 
 @pytest.mark.parametrize(
     ("shape", "tile", "cuts", "other"),
-    [
-        ((256, 64), (256, 64), [0], (1, 64)),
-        ((64, 512), (64, 256), [1], (64, 1)),
-        ((100, 37), (50, 37), [0], (37,)),
-        ((130,), (64,), [0], (1,)),
-        ((2, 3, 40), (1, 3, 40), [0], (3, 1)),
-        ((4, 5, 6, 7), (2, 5, 3, 7), [0, 2], (4, 1, 6, 1)),
-        ((3, 5, 9), (2, 2, 4), [0, 1, 2], (1, 5, 1)),
-    ],
+    sampled(
+        [
+            ((256, 64), (256, 64), [0], (1, 64)),
+            ((64, 512), (64, 256), [1], (64, 1)),
+            ((100, 37), (50, 37), [0], (37,)),
+            ((130,), (64,), [0], (1,)),
+            ((2, 3, 40), (1, 3, 40), [0], (3, 1)),
+            ((4, 5, 6, 7), (2, 5, 3, 7), [0, 2], (4, 1, 6, 1)),
+            ((3, 5, 9), (2, 2, 4), [0, 1, 2], (1, 5, 1)),
+        ],
+        2,
+    ),
 )
 @pytest.mark.parametrize("kind", ["f16", "f32"])
 def test_elementwise(

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 from lowered_kernels import Array, distance, draw, function_of, schedule
+from sampling import sampled
 from xdsl.context import Context
 from xdsl.dialects import gpu
 from xdsl.dialects.builtin import ArrayAttr, DictionaryAttr, IntegerAttr, i64
@@ -91,7 +92,7 @@ def norm(result: Array) -> float:
     return distance(result, np.zeros_like(result))
 
 
-@pytest.mark.parametrize("name", PROGRAMS)
+@pytest.mark.parametrize("name", sampled(list(PROGRAMS), 2))
 def test_packed_or_not(name: str) -> None:
     text = PROGRAMS[name]
     plain, packed = (kernels_of(text, pack=pack) for pack in (False, True))

@@ -42,7 +42,7 @@ def operations(kernels: gpu.ModuleOp) -> set[str]:
     return {op.name for op in kernels.walk()}
 
 
-@pytest.mark.parametrize("name", sampled(list(CASES), 2))
+@pytest.mark.parametrize("name", sampled(list(CASES), 4))
 def test_kernels(name: str) -> None:
     kernels = check(CASES[name](), target="sm_80")
     assert not any("mbarrier" in each or "wgmma" in each for each in operations(kernels))

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from lowered_kernels import draw, emit, function_of, graphs_of
 from lowering_cases import Linear
+from sampling import sampled
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Operation
@@ -97,7 +98,7 @@ def measured(module: ModuleOp) -> Counter[str]:
     return asked.passes
 
 
-@pytest.mark.parametrize("name", CASES)
+@pytest.mark.parametrize("name", sampled(list(CASES), 3))
 def test_the_kernels_do_what_was_counted(name: str) -> None:
     """Matrix loads and copies of all blocks, thread by thread."""
     module = laid_out(CASES[name](), "sm_80")

@@ -9,6 +9,7 @@ from audited_programs import SUBJECTS
 from brute_audit import Audit, Missed
 from cut_graphs import Application, Found, InputCuts
 from random_programs import RandomProgram, subject
+from sampling import sampled
 
 from mirage_mlir.expr.heads import Poly
 from mirage_mlir.search.program.axes import resolve
@@ -44,7 +45,7 @@ def explained(audit: Audit) -> int:
     return outcome.explained
 
 
-@pytest.mark.parametrize("name", CONFIGURATIONS)
+@pytest.mark.parametrize("name", sampled(list(CONFIGURATIONS), 2))
 def test_all_configurations(name: str) -> None:
     audit = Audit(SUBJECTS[name])
     for cut in audit.cuts():

@@ -6,6 +6,7 @@ from pathlib import Path
 from time import perf_counter
 
 import pytest
+from sampling import sampled
 from search_programs import (
     PROGRAMS,
     attention,
@@ -51,7 +52,7 @@ def test_candidates(name: str) -> None:
     assert not report.cut
 
 
-@pytest.mark.parametrize("name", PROGRAMS)
+@pytest.mark.parametrize("name", sampled(list(PROGRAMS), 2))
 def test_bound(name: str) -> None:
     """What is faster than a bound is found all the same, and nothing if all is slower."""
     program = resolve(PROGRAMS[name]())

@@ -1,6 +1,7 @@
 """Explanations: terms that add up to the model's time, and what they say of limits and losers."""
 
 import pytest
+from sampling import sampled
 from search_programs import PROGRAMS
 
 from mirage_mlir.search.cost_model.terms import COMPUTING, COPYING, EXPOSED, MAIN
@@ -19,7 +20,7 @@ from mirage_mlir.targets.target import A100, H200, Target
 
 
 @pytest.mark.parametrize("target", [H200, A100], ids=lambda target: target.name)
-@pytest.mark.parametrize("name", PROGRAMS)
+@pytest.mark.parametrize("name", sampled(list(PROGRAMS), 2))
 def test_terms_add_up(name: str, target: Target) -> None:
     for graph in search(resolve(PROGRAMS[name]()), target, Limits(), SearchReport()):
         time = graph.model.time

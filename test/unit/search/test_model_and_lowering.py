@@ -13,6 +13,7 @@ from itertools import islice
 from pathlib import Path
 
 import pytest
+from sampling import sampled
 
 from mirage_mlir.decisions.occupancy import resident_blocks
 from mirage_mlir.decisions.schedule import FOLLOWER_BYTES
@@ -167,7 +168,7 @@ def check_stages(model: KernelExplanation, scheduled: KernelResources, *, follow
     assert model.stages - FOLLOWER_BYTES / buffer - 1 <= scheduled.stages <= model.stages
 
 
-@pytest.mark.parametrize(("name", "target"), CASES)
+@pytest.mark.parametrize(("name", "target"), sampled(list(CASES), 3))
 def test_as_the_lowering_does(name: str, target: str) -> None:
     text = (FOLDER / f"{name}.mlir").read_text()
     kernels = lowered(next(found(text, target, 2 if name in SPLIT else 1)), target)
