@@ -1,9 +1,10 @@
 """
-The cheapest layout for each tile of a kernel, found by z3's optimizer.
+The cheapest layout for each tile of a kernel.
 
 Each tile has options with a cost; two tiles may have a cost that depends on the options of both,
 as a tile in shared memory and the threads that read it; and those that are there at one time must
-fit in memory. That is a pseudo-Boolean problem: exactly one of the variables of each tile is true.
+fit in memory. Without that limit the tiles are eliminated one after another; with it, it is a
+pseudo-Boolean problem for z3's optimizer: exactly one of the variables of each tile is true.
 """
 
 from collections.abc import Sequence
@@ -12,6 +13,8 @@ from functools import lru_cache
 from importlib import import_module
 from itertools import product
 from math import prod
+
+from mirage_mlir.layouts.elimination import Table, least
 
 
 @dataclass(frozen=True)
@@ -81,10 +84,13 @@ class Problem:
 
         So there is one optimum, whatever way a solver takes to it.
         """
-        place = 0
-        for options, index in zip(self.tiles, choice, strict=True):
-            place = place * len(options) + index
-        return self.cost(choice) * prod(len(options) for options in self.tiles) + place
+        order = sum(place * index for place, index in zip(self.places(), choice, strict=True))
+        return self.cost(choice) * prod(len(options) for options in self.tiles) + order
+
+    def places(self) -> list[int]:
+        """What one option further of each tile adds to the number of a choice in that order."""
+        sizes = [len(options) for options in self.tiles]
+        return [prod(sizes[tile + 1 :]) for tile in range(len(sizes))]
 
 
 def without(problem: Problem, kept: list[list[int]], tile: int) -> list[int]:
@@ -145,7 +151,21 @@ def choose(problem: Problem) -> tuple[int, ...] | None:
     if all(len(indices) == 1 for indices in kept):
         only = tuple(indices[0] for indices in kept)
         return only if problem.fits(only) else None
-    return solve(problem, kept)
+    found = eliminate(problem, kept) if problem.limit is None else None
+    return found or solve(problem, kept)
+
+
+def eliminate(problem: Problem, kept: Sequence[Sequence[int]]) -> tuple[int, ...] | None:
+    """The best choice without a limit among the `kept` options; None if too much work."""
+    scale = prod(len(options) for options in problem.tiles)
+    tables: list[Table] = []
+    for tile, (options, place) in enumerate(zip(problem.tiles, problem.places(), strict=True)):
+        alone = {(i,): options[i].cost * scale + i * place for i in kept[tile]}
+        tables.append(Table((tile,), alone))
+    for a, b, together in problem.pairs:
+        costs = {(i, j): together[i][j] * scale for i, j in product(kept[a], kept[b])}
+        tables.append(Table((a, b), costs))
+    return least(kept, tables)
 
 
 def solve(problem: Problem, kept: Sequence[Sequence[int]]) -> tuple[int, ...] | None:
@@ -175,10 +195,8 @@ def as_smt(problem: Problem, kept: Sequence[Sequence[int]]) -> str:
     costs: list[str] = []
     sizes: list[str] = []
     scale = prod(len(options) for options in problem.tiles)
-    place = scale
-    for tile, indices in enumerate(kept):
+    for tile, (indices, place) in enumerate(zip(kept, problem.places(), strict=True)):
         options = problem.tiles[tile]
-        place //= len(options)
         variables = [name(tile, index) for index in indices]
         lines += [f"(declare-const {variable} Bool)" for variable in variables]
         ones = " ".join("1" for _ in variables)

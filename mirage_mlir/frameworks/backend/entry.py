@@ -16,15 +16,12 @@ from mirage_mlir.api.options import checked
 from mirage_mlir.frameworks.backend.graphs import GraphCompiler
 from mirage_mlir.frameworks.backend.operators import PartProgram
 from mirage_mlir.frameworks.backend.report import ModelExplanation, say
-from mirage_mlir.runtime.kernel import CompiledKernel
+from mirage_mlir.frameworks.backend.searches import Found, find_all
 from mirage_mlir.targets.target import target_named
 from mirage_mlir.torch import chip_of
 
 torch: Any = import_module("torch")
 """Untyped: an optional dependency."""
-
-QUICK_SECONDS = 5.0
-"""Of search for a part with `effort="quick"`: half of the parts of a transformer end before."""
 
 EFFORTS = ("full", "quick", "none")
 
@@ -96,15 +93,17 @@ class Backend:
         if name not in self._compilers:
             target = target_named(name)
             self._compilers[name] = GraphCompiler(
-                lambda program: self._search(program, name), target, self.explanation
+                lambda programs: self._search(programs, name), target, self.explanation
             )
         constants = _unchanged(graph, parameters) if self._options.get("pack") else frozenset[Any]()
+        start = len(self.explanation.parts)
         taken = self._compilers[name].rewrite(graph, constants)
+        for line in self.explanation.lines(start):
+            say(line)
         number = sum(node.op == "call_function" for node in graph.graph.nodes)
         say(f"{taken} parts by kernels for {name}, {number} operators around them")
 
-    def _search(self, program: PartProgram, target: str) -> CompiledKernel | None:
-        effort = self._options.get("effort", "full")
+    def _search(self, programs: Sequence[PartProgram], target: str) -> list[Found]:
         options: SearchOptions = {
             "compile_for": [target_named(target).chip],
             "profile": self._options.get("profile", False),
@@ -112,13 +111,7 @@ class Backend:
             "jobs": max(1, (os.cpu_count() or 1) // 2),
             "quiet": True,
         }
-        if effort == "none":
-            return program.graph.kept(target, **options)
-        if effort == "quick":
-            known = program.graph.kept(target, **options)
-            limited: SearchOptions = {**options, "time_limit": QUICK_SECONDS}
-            return known or program.graph.superoptimize(target, **limited)
-        return program.graph.superoptimize(target, **options)
+        return find_all(programs, target, self._options.get("effort", "full"), options)
 
 
 def _unchanged(graph: Any, parameters: Sequence[int]) -> frozenset[Any]:

@@ -4,10 +4,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from importlib import import_module
 from operator import getitem
-from time import perf_counter
 from typing import Any
-
-from xdsl.utils.exceptions import DiagnosticException
 
 from mirage_mlir.diagnostics import UnsupportedOperation
 from mirage_mlir.frameworks.backend.estimate import LEAST_GAIN, inductor_seconds
@@ -26,7 +23,8 @@ from mirage_mlir.frameworks.backend.operators import (
     program_of,
 )
 from mirage_mlir.frameworks.backend.parts import GraphPart, parts_of, split_readers
-from mirage_mlir.frameworks.backend.report import ModelExplanation, PartReport
+from mirage_mlir.frameworks.backend.report import ModelExplanation, PartReport, say
+from mirage_mlir.frameworks.backend.searches import Found
 from mirage_mlir.runtime.artifact import MODELLED
 from mirage_mlir.runtime.kernel import CompiledKernel
 from mirage_mlir.targets.target import Target
@@ -37,8 +35,28 @@ torch: Any = import_module("torch")
 fuser: Any = import_module("torch.fx.passes.utils.fuser_utils")
 tools: Any = import_module("torch.fx.passes.tools_common")
 
-Search = Callable[[PartProgram], CompiledKernel | None]
-"""Finds the kernels of a part; None where none are to be searched."""
+Search = Callable[[Sequence[PartProgram]], Sequence[Found]]
+"""Finds the kernels of parts, no two of which are alike."""
+
+
+@dataclass(frozen=True)
+class Candidate:
+    """
+    A part that a program can have.
+
+    Args:
+        part: its nodes.
+        module: what computes it by torch's operators.
+        inputs: the nodes that it reads, in the order in which the program takes them.
+        outputs: those of its own that others read, in the order of the results.
+        program: in the kernel dialect.
+    """
+
+    part: GraphPart
+    module: Any
+    inputs: tuple[Any, ...]
+    outputs: tuple[Any, ...]
+    program: PartProgram
 
 
 @dataclass
@@ -74,7 +92,10 @@ class GraphCompiler:
         support = Support()
         split_readers(module.graph, support)
         parts = parts_of(module.graph, support)
-        taken = sum(self._take(module, part, constants) for part in parts)
+        found = [self._candidate(module, part, constants) for part in parts]
+        candidates = [each for each in found if each is not None]
+        self._search_all(candidates)
+        taken = _replace_all(module, [(each, self._operator(each)) for each in candidates])
         inside = {node for part in parts for node in part.nodes}
         for node in module.graph.nodes:
             left = is_call(node) and node not in inside and not is_ours(node)
@@ -90,10 +111,13 @@ class GraphCompiler:
     def _outside(self, why: str, number: int) -> None:
         self.explanation.outside[why] = self.explanation.outside.get(why, 0) + number
 
-    def _take(self, module: Any, part: GraphPart, constants: frozenset[Any]) -> bool:
+    def _candidate(
+        self, module: Any, part: GraphPart, constants: frozenset[Any]
+    ) -> Candidate | None:
+        """A part with its program; None where it is left, which is noted."""
         if why := part.promises():
             self._left(part, why)
-            return False
+            return None
         taken, inputs, outputs = fuser.fuse_as_graphmodule(
             module, list(part.nodes), "part", always_return_tuple=True
         )
@@ -102,40 +126,38 @@ class GraphCompiler:
             program = program_of(taken, fixed)
         except UnsupportedOperation as error:
             self._left(part, message_of(error))
-            return False
-        operator = self._operator(program, part, taken)
-        if operator is not None:
-            _replace(
-                module, operator.call, part, inputs, [*zip(outputs, program.orders, strict=True)]
-            )
-            for node in reversed(part.nodes):
-                module.graph.erase_node(node)
-        return operator is not None
+            return None
+        return Candidate(part, taken, tuple(inputs), tuple(outputs), program)
 
-    def _operator(self, program: PartProgram, part: GraphPart, module: Any) -> PartOperator | None:
-        """The operator of a part, that of one that is alike where there is one."""
-        key = program.key
-        if key in self._known:
-            operator, row = self._known[key]
-            self._again(row)
-            return operator
-        start = perf_counter()
-        without = inductor_seconds(part, self.target)
-        try:
-            kernel = self.search(program)
-        except DiagnosticException as error:
-            kernel, why = None, str(error).partition("\n")[0]
-        else:
-            why = "no kernels are known, and none were searched" if kernel is None else ""
+    def _search_all(self, candidates: Sequence[Candidate]) -> None:
+        """Know an operator for each sort of candidate, or that there is none."""
+        new = {each.program.key: each for each in candidates}
+        new = {key: each for key, each in new.items() if key not in self._known}
+        if new:
+            say(f"{len(new)} sorts of parts, of {len(candidates)} parts")
+        found = self.search([each.program for each in new.values()]) if new else ()
+        for each, result in zip(new.values(), found, strict=True):
+            self._known[each.program.key] = self._judged(each, result)
+
+    def _judged(self, candidate: Candidate, found: Found) -> tuple[PartOperator | None, int]:
+        """An operator where it pays, and the row of the table that says so, of no part as yet."""
+        without = inductor_seconds(candidate.part, self.target)
+        kernel, why = found.kernel, found.why
         seconds = None if kernel is None else modelled_seconds(kernel)
         if seconds is not None:
             why = f"{seconds / without:.2f} of the time without"
         pays = seconds is not None and seconds <= (1 - LEAST_GAIN) * without
-        operator = PartOperator(program, module, kernel) if kernel is not None and pays else None
-        row = PartReport(
-            names_of(part), 1, operator is not None, why, seconds, without, perf_counter() - start
-        )
-        self._known[key] = operator, self._note(row)
+        operator = None
+        if kernel is not None and pays:
+            operator = PartOperator(candidate.program, candidate.module, kernel)
+        names = names_of(candidate.part)
+        row = PartReport(names, 0, operator is not None, why, seconds, without, found.seconds)
+        return operator, self._note(row)
+
+    def _operator(self, candidate: Candidate) -> PartOperator | None:
+        """What takes the place of a part, which is counted."""
+        operator, row = self._known[candidate.program.key]
+        self._again(row)
         return operator
 
     def _left(self, part: GraphPart, why: str) -> None:
@@ -165,31 +187,43 @@ def modelled_seconds(kernel: CompiledKernel) -> float:
     return code.resources.get(MODELLED, 0) * 1e-12
 
 
-def _replace(
-    module: Any,
-    call: Any,
-    part: GraphPart,
-    inputs: Sequence[Any],
-    outputs: Sequence[tuple[Any, tuple[int, ...]]],
-) -> None:
-    """
-    Let a call of an operator make what others read of a part.
+def _replace_all(module: Any, candidates: Sequence[tuple[Candidate, PartOperator | None]]) -> int:
+    """Let operators make what others read of their parts; how many there are."""
+    taken = [(each, operator) for each, operator in candidates if operator is not None]
+    made: dict[Any, Any] = {}
+    for each, operator in taken:
+        # What another part made is made by a new node now.
+        inputs = tuple(made.get(node, node) for node in each.inputs)
+        made |= _replaced(module.graph, operator.call, each, inputs)
+    for each, _ in reversed(taken):
+        for node in reversed(each.part.nodes):
+            module.graph.erase_node(node)
+    return len(taken)
 
-    `outputs` are nodes, each with the order in which the operator has its dimensions.
-    """
-    graph = module.graph
+
+def _replaced(
+    graph: Any, call: Any, candidate: Candidate, inputs: tuple[Any, ...]
+) -> dict[Any, Any]:
+    """Let a call make what others read of a part; the new node of each old one."""
+    orders = candidate.program.orders
+    new: dict[Any, Any] = {}
     # As early as can be: at the end of the graph are copies into the inputs of the model.
-    with graph.inserting_before(part.nodes[0]):
-        made = graph.call_function(call, tuple(inputs))
-        values = [node.meta["val"].permute(order) for node, order in outputs]
+    with graph.inserting_before(candidate.part.nodes[0]):
+        made = graph.call_function(call, inputs)
+        values = [
+            node.meta["val"].permute(order)
+            for node, order in zip(candidate.outputs, orders, strict=True)
+        ]
         made.meta["val"] = values[0] if len(values) == 1 else tuple(values)
         results = [made] if len(values) == 1 else []
         for number, value in enumerate(values if len(values) > 1 else []):
             each = graph.call_function(getitem, (made, number))
             each.meta["val"] = value
             results.append(each)
-        for (node, order), result in zip(outputs, results, strict=True):
-            node.replace_all_uses_with(_permuted(graph, node, result, order))
+        for node, order, result in zip(candidate.outputs, orders, results, strict=True):
+            new[node] = _permuted(graph, node, result, order)
+            node.replace_all_uses_with(new[node])
+    return new
 
 
 def _permuted(graph: Any, node: Any, result: Any, order: tuple[int, ...]) -> Any:

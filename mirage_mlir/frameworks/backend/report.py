@@ -60,7 +60,6 @@ class ModelExplanation:
     def add(self, part: PartReport) -> None:
         """One more sort of part."""
         self.parts.append(part)
-        say(part.line())
 
     def repeat(self, number: int) -> None:
         """One more part of the sort `number`."""
@@ -70,8 +69,12 @@ class ModelExplanation:
     def __str__(self) -> str:
         """As a table; times are modelled, those of the search measured."""
         head = f"{'':5} {'':4} {'ours us':>9} {'else us':>9} {'search s':>8}  part"
+        return "\n".join([head, *self.lines()])
+
+    def lines(self, start: int = 0) -> list[str]:
+        """The rows of the table: of sorts of parts from `start` on, and what is in no part."""
         left = [f"left {number:4}x {'':28}  {why}" for why, number in self.outside.items()]
-        return "\n".join([head, *(part.line() for part in self.parts), *left])
+        return [*(part.line() for part in self.parts[start:]), *left]
 
     @property
     def taken(self) -> int:

@@ -31,9 +31,9 @@ def fresh_dynamo() -> Iterator[None]:
 def all_taken(monkeypatch: pytest.MonkeyPatch) -> None:
     """The backend takes every part, with what is found at once: each operator alone, say."""
     package("torch")
-    from mirage_mlir.frameworks.backend import entry, graphs
+    from mirage_mlir.frameworks.backend import graphs, searches
 
-    monkeypatch.setattr(entry, "QUICK_SECONDS", 0.01)
+    monkeypatch.setattr(searches, "QUICK_SECONDS", 0.01)
     monkeypatch.setattr(graphs, "LEAST_GAIN", -1e6)
 
 
@@ -72,7 +72,10 @@ def programs_run(monkeypatch: pytest.MonkeyPatch) -> None:
     """The backend takes every part, and runs its program; nothing is searched or compiled."""
     package("torch")
     from mirage_mlir.frameworks.backend.entry import Backend
+    from mirage_mlir.frameworks.backend.searches import Found
 
-    monkeypatch.setattr(
-        Backend, "_search", lambda self, program, target: ExactProgram(program.graph)
-    )
+    def found(self: Backend, programs: list[Any], target: str) -> list[Found]:
+        kernels: list[Any] = [ExactProgram(program.graph) for program in programs]
+        return [Found(each) for each in kernels]
+
+    monkeypatch.setattr(Backend, "_search", found)

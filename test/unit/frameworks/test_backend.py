@@ -10,7 +10,8 @@ from optional_packages import package
 
 torch: Any = package("torch")
 
-from mirage_mlir.frameworks.backend import operators  # noqa: E402
+import mirage_mlir as mi  # noqa: E402
+from mirage_mlir.frameworks.backend import operators, searches  # noqa: E402
 from mirage_mlir.frameworks.backend.entry import Backend  # noqa: E402
 
 pytestmark = [
@@ -99,9 +100,9 @@ def test_parameters_are_constants_to_pack(monkeypatch: pytest.MonkeyPatch) -> No
     programs: list[operators.PartProgram] = []
     search = Backend._search
 
-    def noted(self: Backend, program: operators.PartProgram, target: str) -> Any:
-        programs.append(program)
-        return search(self, program, target)
+    def noted(self: Backend, some: list[operators.PartProgram], target: str) -> Any:
+        programs.extend(some)
+        return search(self, some, target)
 
     class Counting(torch.nn.Module):
         def __init__(self) -> None:
@@ -278,3 +279,22 @@ def test_odd_models(name: str) -> None:
             assert one == two
     for one, two in zip(model.buffers(), other.buffers(), strict=True):
         assert close(one.double(), two.double())
+
+
+def test_parts_are_searched_at_the_same_time() -> None:
+    """What processes find is what is found in this one; a part without kernels says why."""
+
+    def program(columns: int) -> searches.PartProgram:
+        graph = mi.new_kernel_graph("part")
+        x = graph.new_input(dims=(4, 8), dtype=mi.float32, name="x")
+        graph.mark_output(graph.softmax(x @ x.T, 1) if columns == 4 else x + x)
+        return searches.PartProgram(graph, (None,), ((0, 1),))
+
+    several = [program(4), program(8)]
+    alone = [searches.find_all([each], "H200", "full", {"cache": False}) for each in several]
+    together = searches.find_all(several, "H200", "full", {"cache": False})
+    assert [each.kernel.ugraph for each in together if each.kernel] == [
+        each.kernel.ugraph for (each,) in alone if each.kernel
+    ]
+    assert len(together) == 2
+    assert all(each.seconds > 0 for each in together)

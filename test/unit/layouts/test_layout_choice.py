@@ -1,13 +1,15 @@
 """The solver finds what trying all choices finds, and always the same of equal ones."""
 
-from itertools import product
+from dataclasses import replace
+from itertools import combinations, product
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from mirage_mlir.layouts.banks import CopiedPieces, Spread, candidates, traffic
+from mirage_mlir.layouts.elimination import LARGEST_TABLE, Table, least
 from mirage_mlir.layouts.layout import blocked
-from mirage_mlir.layouts.layout_choice import Option, Pair, Problem, choose, solve
+from mirage_mlir.layouts.layout_choice import Option, Pair, Problem, choose, eliminate, solve
 
 
 @st.composite
@@ -19,9 +21,8 @@ def problems(draw: st.DrawFn) -> Problem:
         tuple(Option(draw(small), draw(small)) for _ in range(options)) for options in counts
     )
     pairs: list[Pair] = []
-    for b in range(1, len(counts)):
+    for a, b in combinations(range(len(counts)), 2):
         if draw(st.booleans()):
-            a = draw(st.integers(0, b - 1))
             costs = tuple(tuple(draw(small) for _ in range(counts[b])) for _ in range(counts[a]))
             pairs.append((a, b, costs))
     limit = draw(st.none() | st.integers(0, 12))
@@ -45,6 +46,31 @@ def test_the_choice_is_the_best(problem: Problem) -> None:
 def test_the_solver_needs_no_options_left_out(problem: Problem) -> None:
     everything = [range(len(options)) for options in problem.tiles]
     assert solve(problem, everything) == best(problem)
+
+
+@settings(max_examples=40, deadline=None)
+@given(problems())
+def test_elimination_finds_what_the_solver_finds(problem: Problem) -> None:
+    free = replace(problem, limit=None)
+    everything = [range(len(options)) for options in free.tiles]
+    assert eliminate(free, everything) == best(free)
+
+
+def test_elimination_takes_many_tiles_in_a_ring() -> None:
+    """A solver that tries bounds one after another does not end on this; there are 20^30 ways."""
+    options = tuple(Option(0) for _ in range(20))
+    away = tuple(tuple(abs(a - b) for b in range(20)) for a in range(20))
+    tiles = (tuple(Option(0 if i == 7 else 5) for i in range(20)), *[options] * 29)
+    pairs = tuple((min(n, (n + 1) % 30), max(n, (n + 1) % 30), away) for n in range(30))
+    assert choose(Problem(tiles, pairs)) == (7,) * 30
+
+
+def test_tables_that_would_be_too_large_are_not_made() -> None:
+    several = [range(30)] * 6
+    pairs = list(combinations(range(6), 2))
+    tables = [Table(pair, dict.fromkeys(product(range(30), repeat=2), 0)) for pair in pairs]
+    assert 30**6 > LARGEST_TABLE
+    assert least(several, tables) is None
 
 
 def test_a_tile_gives_way_to_another() -> None:

@@ -1,0 +1,103 @@
+"""Kernels for the parts of a model: those that differ are searched for at the same time."""
+
+import os
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from time import perf_counter
+
+from xdsl.utils.exceptions import DiagnosticException
+
+from mirage_mlir.api.graph import SearchOptions, options_of
+from mirage_mlir.driver.kept import compiled
+from mirage_mlir.driver.options import Options
+from mirage_mlir.driver.source import parse_program
+from mirage_mlir.frameworks.backend.operators import PartProgram
+from mirage_mlir.runtime.artifact import Artifact
+from mirage_mlir.runtime.kernel import CompiledKernel
+from mirage_mlir.worker import WorkerError, workers
+
+QUICK_SECONDS = 5.0
+"""Of search for a part with `effort="quick"`: half of the parts of a transformer end before."""
+
+
+@dataclass(frozen=True)
+class Found:
+    """The kernel of a part, or why there is none; and the seconds that it took."""
+
+    kernel: CompiledKernel | None
+    why: str = ""
+    seconds: float = 0.0
+
+
+@dataclass(frozen=True)
+class _Task:
+    """A program as text, so that a process can have it."""
+
+    text: str
+    name: str
+    options: Options
+
+
+@dataclass(frozen=True)
+class _Answer:
+    artifact: bytes | None
+    why: str
+    seconds: float
+
+
+def find_all(
+    programs: Sequence[PartProgram], target: str, effort: str, options: SearchOptions
+) -> list[Found]:
+    """
+    The kernels of each program.
+
+    Args:
+        programs: what to search for.
+        target: the GPU.
+        effort: `full`, `quick` or `none`, as the backend takes it.
+        options: of each search. With `profile` one comes after the other: they time on one GPU.
+    """
+    known = [program.graph.kept(target, **options) for program in programs]
+    if effort == "none":
+        why = "no kernels are known, and none were searched"
+        return [Found(kernel, "" if kernel else why) for kernel in known]
+    limited: SearchOptions = options if effort == "full" else {"time_limit": QUICK_SECONDS}
+    asked = options_of(target, {**options, **limited})
+    unknown = [
+        _Task(str(program.graph.to_module()), program.graph.name, asked)
+        for program, kernel in zip(programs, known, strict=True)
+        if kernel is None
+    ]
+    answers = iter(_answers(unknown))
+    return [Found(kernel) if kernel else _found(next(answers)) for kernel in known]
+
+
+def _answers(tasks: Sequence[_Task]) -> list[_Answer]:
+    """What is found for each, by as many processes as there are cores to share."""
+    count = min(len(tasks), os.cpu_count() or 1)
+    if count < 2 or tasks[0].options.profile:
+        return [_searched(task) for task in tasks]
+    jobs = max(1, (os.cpu_count() or 1) // count)
+    shared = [replace(task, options=replace(task.options, jobs=jobs)) for task in tasks]
+    with workers(count) as pool:
+        answers = list(pool.map(_searched, shared))
+    # What a lost process did not do is done here.
+    return [
+        _searched(task) if isinstance(answer, WorkerError) else answer
+        for task, answer in zip(tasks, answers, strict=True)
+    ]
+
+
+def _searched(task: _Task) -> _Answer:
+    start = perf_counter()
+    try:
+        made = compiled(parse_program(task.text, task.name), task.name, task.options)
+    except DiagnosticException as error:
+        return _Answer(None, str(error).partition("\n")[0], perf_counter() - start)
+    return _Answer(made.to_bytes(), "", perf_counter() - start)
+
+
+def _found(answer: _Answer) -> Found:
+    if answer.artifact is None:
+        return Found(None, answer.why, answer.seconds)
+    return Found(CompiledKernel(Artifact.from_bytes(answer.artifact)), "", answer.seconds)
