@@ -116,7 +116,9 @@ class PartOperator:
             f"{NAMESPACE}::{name}", self._run, mutates_args=(), schema=schema
         )
         made.register_fake(self._shapes)
-        return getattr(torch.ops.mirage_mlir, name).default
+        call = getattr(torch.ops.mirage_mlir, name).default
+        _know_to_inductor(call)
+        return call
 
     def _run(self, *tensors: Any) -> Any:
         if not self._failed:
@@ -152,3 +154,14 @@ class PartOperator:
 
     def _one_or_all(self, results: Sequence[Any]) -> Any:
         return results[0] if len(results) == 1 else tuple(results)
+
+
+def _know_to_inductor(call: Any) -> None:
+    """
+    Tell inductor that it is to call an operator as it is, on dense tensors.
+
+    It finds that out itself, but torch 2.11 then writes the text of all that the operator reads,
+    which doubles with each layer of a model: of 32 layers it does not end.
+    """
+    lowering: Any = import_module("torch._inductor.lowering")
+    lowering.make_fallback(call, layout_constraint=lowering.require_contiguous, warn=False)

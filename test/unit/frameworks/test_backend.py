@@ -2,6 +2,7 @@
 """`torch.compile(model, backend="mirage")` against torch itself; kernels are interpreted."""
 
 import copy
+import importlib
 import shutil
 from typing import Any
 
@@ -92,6 +93,24 @@ def test_equal_layers_are_searched_once() -> None:
         assert close(call(x), model(x))
     parts = backend.explanation.parts
     assert [(part.taken, part.count) for part in parts] == [(True, 4), (True, 4)]
+
+
+@pytest.mark.usefixtures("all_taken")
+def test_inductor_knows_the_operators(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each before it meets one: of an unknown operator it may write all that comes before it."""
+    lowering: Any = importlib.import_module("torch._inductor.lowering")
+    made: list[Any] = []
+    registered = operators.PartOperator._registered
+    monkeypatch.setattr(
+        operators.PartOperator,
+        "_registered",
+        lambda self: made.append(registered(self)) or made[-1],
+    )
+    model, x = torch.nn.Sequential(Norm(24), torch.nn.Linear(24, 8)), torch.randn(4, 24)
+    with torch.no_grad():
+        compiled(model)[0](x)
+    assert len(made) == 1
+    assert made[0] in lowering.lowerings
 
 
 @pytest.mark.usefixtures("all_taken")
