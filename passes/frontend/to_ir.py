@@ -87,7 +87,7 @@ class GraphWriter:
         needed = self._needed()
         loads = [op for op in map(self.graph.operations.__getitem__, needed) if _reads(op)]
         read = [self._read(load) for load in loads]
-        types = [tensor_of(self.program, self._axes(t.axes), t.element_type) for t in read]
+        types = [tensor_of(self.program, self._read_axes(t), t.element_type) for t in read]
         block = Block(arg_types=types)
         inside = dict(zip(map(_place, loads), block.args, strict=True))
         for index in needed:
@@ -125,6 +125,23 @@ class GraphWriter:
             axes = present(axes)
         return axes or (None,)
 
+    def _read_axes(self, tensor: Input) -> Axes:
+        """
+        The dimensions in which a tensor is read: its neighbours lie along one of the last two.
+
+        Dimensions along which the tile has one element go first where they are in between, as a
+        head of [inputs, heads, 128] is: else the tile would be copied element by element.
+        """
+        axes = self._axes(tensor.axes)
+        fastest = [axis for axis, _ in tensor.by_stride()[:1]]
+        if self.dims is Dimensions.UNIFORM or set(fastest) <= {*axes[-2:]}:
+            return axes
+        sizes = dict(zip(axes, self.builder.shape(axes), strict=True))
+        wide = [axis for axis in axes if sizes[axis] > 1]
+        if not set(fastest) <= {*wide[-2:]}:
+            return axes
+        return (*(axis for axis in axes if sizes[axis] == 1), *wide)
+
     def _read(self, load: BlockOperation) -> Input:
         """The tensor that a load reads: an input, or its first elements along an axis."""
         tensor = self.program.inputs[load.source]
@@ -152,7 +169,7 @@ class GraphWriter:
         """A tensor in the dimensions in which it is read."""
         element = tensor.element_type
         value = reshaped(value, tensor_of(self.program, tensor.axes, element), views)
-        axes = self._axes(tensor.axes)
+        axes = self._read_axes(tensor)
         given, wanted = present(tensor.axes), present(axes)
         if given != wanted:
             value = reshaped(value, tensor_of(self.program, given, element), views)
@@ -185,7 +202,7 @@ class GraphWriter:
 
     def _load(self, operation: BlockOperation, argument: SSAValue) -> Tile:
         tensor = self._read(operation)
-        axes = self._axes(tensor.axes)
+        axes = self._read_axes(tensor)
         configuration = self.graph.configuration
         load = threadblock.LoadOp(
             argument,
