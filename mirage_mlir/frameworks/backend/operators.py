@@ -3,6 +3,7 @@
 import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from hashlib import sha256
 from importlib import import_module
 from typing import Any
@@ -36,7 +37,7 @@ class PartProgram:
     converted: tuple[Any, ...]
     orders: tuple[tuple[int, ...], ...]
 
-    @property
+    @cached_property
     def key(self) -> str:
         """What is alike in parts that are."""
         masks = ", ".join(map(str, self.converted))
