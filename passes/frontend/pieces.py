@@ -1,6 +1,6 @@
 """Pieces of functions as plans: what the search finds for a piece, written as kernels."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from math import inf
 
@@ -112,11 +112,11 @@ class PieceSearch:
             coarse = replace(self.limits, coarse=True)
             self._coarse[key] = self._search(piece.program, coarse, most)
             self._above[key] = most
-        numbers = range(len(piece.program.outputs))
+        plans = [in_one_kernel(piece.program, graph) for graph in self._coarse[key]]
         return min(
             (
-                graph.seconds + join_seconds(piece, self.target, _joined_in(piece, graph, numbers))
-                for graph in self._coarse[key]
+                plan.seconds + join_seconds(piece, self.target, _in_kernels(piece, plan))
+                for plan in plans
             ),
             default=inf,
         )
@@ -159,7 +159,7 @@ class PieceSearch:
 
 def planned(piece: Piece, plan: KernelPlan, target: Target) -> PlannedKernel:
     """The kernels found for a piece, as a kernel (or several in order) of a function's plan."""
-    joins = _joins(piece, target, _in_kernel(piece, plan))
+    joins = _joins(piece, target, _in_kernels(piece, plan))
     return PlannedKernel(
         piece.arguments,
         piece.results,
@@ -176,7 +176,7 @@ def _joining(result: SSAValue, joined: JoinedResult, target: Target) -> Joining:
     return Joining(kernel.tensor_type(result), sizes, joined.inner, target)
 
 
-def _joins(piece: Piece, target: Target, done: Mapping[JoinedResult, JoinedTiles]) -> list[Joining]:
+def _joins(piece: Piece, target: Target, done: Container[JoinedResult]) -> list[Joining]:
     """The kernels that put results of a piece together, but for those that are done."""
     return [
         _joining(result, joined, target)
@@ -185,31 +185,34 @@ def _joins(piece: Piece, target: Target, done: Mapping[JoinedResult, JoinedTiles
     ]
 
 
-def join_seconds(
-    piece: Piece, target: Target, done: Mapping[JoinedResult, JoinedTiles] | None = None
-) -> float:
+def join_seconds(piece: Piece, target: Target, done: Container[JoinedResult] = ()) -> float:
     """The modelled time to put results of a piece together; infinite if a block cannot."""
-    joins = _joins(piece, target, done or {})
+    joins = _joins(piece, target, done)
     return sum(join.seconds for join in joins) if all(join.fits for join in joins) else inf
 
 
-def _in_kernel(piece: Piece, plan: KernelPlan) -> dict[JoinedResult, JoinedTiles]:
-    """The results that a plan of one kernel puts together before it stores them."""
-    if len(plan.kernels) != 1:
-        return {}
-    (one,) = plan.kernels
-    return _joined_in(piece, one.graph, [source.number for source in plan.results])
+@dataclass(frozen=True)
+class JoinedInKernel:
+    """A result that kernel `number` of a plan puts together before it stores it."""
+
+    number: int
+    tiles: JoinedTiles
 
 
-def _joined_in(
-    piece: Piece, graph: BlockGraph, numbers: Sequence[int]
-) -> dict[JoinedResult, JoinedTiles]:
-    found: dict[JoinedResult, JoinedTiles] = {}
+def _in_kernels(piece: Piece, plan: KernelPlan) -> dict[JoinedResult, JoinedInKernel]:
+    """The results whose parts one kernel of a plan makes and can put together."""
+    found: dict[JoinedResult, JoinedInKernel] = {}
     for joined in piece.joined:
-        if len(joined.parts) > 1 and not any(part.passed for part in joined.parts):
-            outputs = tuple(numbers[part.number] for part in joined.parts)
-            if (tiles := joined_tiles(piece.program, graph, joined, outputs)) is not None:
-                found[joined] = tiles
+        if len(joined.parts) < 2 or any(part.passed for part in joined.parts):
+            continue
+        sources = [plan.results[part.number] for part in joined.parts]
+        (number, *others) = {source.kernel for source in sources}
+        if number is None or others:
+            continue
+        one = plan.kernels[number]
+        outputs = tuple(source.number for source in sources)
+        if (tiles := joined_tiles(one.program, one.graph, joined, outputs)) is not None:
+            found[joined] = JoinedInKernel(number, tiles)
     return found
 
 
@@ -222,7 +225,7 @@ def written(
     Raises:
         ArrangementError: the tiles of one do not fit each other.
     """
-    done = _in_kernel(piece, plan)
+    done = _in_kernels(piece, plan)
     try:
         return _written(piece, plan, arguments, target, done)
     except ArrangementError:
@@ -236,7 +239,7 @@ def _written(
     plan: KernelPlan,
     arguments: Sequence[SSAValue],
     target: Target,
-    done: Mapping[JoinedResult, JoinedTiles],
+    done: Mapping[JoinedResult, JoinedInKernel],
 ) -> Kernel:
     operations: list[Operation] = []
     made: list[Sequence[SSAValue]] = []
@@ -248,10 +251,11 @@ def _written(
             else made[source.kernel][source.number]
         )
 
-    for one in plan.kernels:
+    for number, one in enumerate(plan.kernels):
         given = [value(source) for source in one.arguments]
         shapes = [None for _ in one.program.outputs]
-        graph = write_graph(one.program, one.graph, given, shapes, list(done.values()))
+        joins = [each.tiles for each in done.values() if each.number == number]
+        graph = write_graph(one.program, one.graph, given, shapes, joins)
         operations += graph.operations
         made.append(graph.results)
     outputs = [value(source) for source in plan.results]

@@ -1,15 +1,23 @@
 // The two halves of each head, as rotary embeddings read them, are read along the inputs, in which
-// neighbours lie: not element by element.
+// neighbours lie: not element by element. One kernel computes both and puts them together: blocks
+// that have some indices of each half stack them.
 //
 // RUN: mirage-opt %s --superoptimize --explain 2>&1 >%t | filecheck %s
 // RUN: filecheck %s --check-prefix=GRAPH < %t
+// RUN: mirage-opt %s --superoptimize --sink-reductions --fuse-thread-graphs --split-cross-block-sums --select-mma --select-copies --assign-layouts --software-pipeline --plan-memory --lower-to-nvvm="target=sm_90a" --check-lowered-kernels 2>&1 >/dev/null | filecheck %s --check-prefix=RUNS
 
+// CHECK: @halves for sm_90a: 1 kernel
 // CHECK: copies: TMA
 // CHECK-NOT: 2 bytes
 // CHECK: for sm_80
 
-// GRAPH: threadblock.load {{.*}} -> !threadblock.tile<1x{{[0-9]+}}x32xf16>
-// GRAPH-NOT: threadblock.load {{.*}}tile<{{[0-9]+}}x1x32xf16>
+// GRAPH: kernel.graph_defined {{.*}} grid [8, 2
+// GRAPH: threadblock.load {{.*}} -> !threadblock.tile<1x{{[0-9]+}}x16xf16>
+// GRAPH: threadblock.concat {{.*}} -> !threadblock.tile<8x1x2x16xf16>
+// GRAPH-NEXT: threadblock.store
+// GRAPH-NOT: threadblock.load {{.*}}tile<{{[0-9]+}}x1x{{[0-9]+}}xf16>
+
+// RUNS: checked 'halves'
 
 func.func @halves(%x: tensor<8x1024xf16>, %w: tensor<512x1024xf16>, %c: tensor<8x1x64xf16>) -> tensor<8x8x64xf16> {
   %t = kernel.transpose %w {permutation = array<i64: 1, 0>} : (tensor<512x1024xf16>) -> tensor<1024x512xf16>
