@@ -17,7 +17,7 @@
 // GRAPH-NEXT: threadblock.store
 // GRAPH-NOT: threadblock.load {{.*}}tile<{{[0-9]+}}x1x{{[0-9]+}}xf16>
 
-// RUNS: checked 'halves'
+// RUNS: @halves: 1 kernel runs without a fault
 
 func.func @halves(%x: tensor<8x1024xf16>, %w: tensor<512x1024xf16>, %c: tensor<8x1x64xf16>) -> tensor<8x8x64xf16> {
   %t = kernel.transpose %w {permutation = array<i64: 1, 0>} : (tensor<512x1024xf16>) -> tensor<1024x512xf16>
