@@ -17,7 +17,7 @@ LARGEST_TABLE = 200_000
 
 
 @dataclass(frozen=True)
-class Table:
+class CostTable:
     """
     What some choices cost together.
 
@@ -34,7 +34,7 @@ class Table:
         return self.costs[tuple(chosen[each] for each in self.about)]
 
 
-def least(options: Sequence[Sequence[int]], tables: Iterable[Table]) -> tuple[int, ...] | None:
+def least(options: Sequence[Sequence[int]], tables: Iterable[CostTable]) -> tuple[int, ...] | None:
     """
     An option of each choice, so that the sum over all tables is least.
 
@@ -46,7 +46,7 @@ def least(options: Sequence[Sequence[int]], tables: Iterable[Table]) -> tuple[in
         tables: each about one choice or several; all options are in it.
     """
     left, waiting = set(range(len(options))), list(tables)
-    eliminated: list[tuple[int, Table]] = []
+    eliminated: list[tuple[int, CostTable]] = []
     while left:
         number = min(left, key=lambda each: (_entries(options, _beside(each, waiting)), each))
         beside = _beside(number, waiting)
@@ -65,8 +65,11 @@ def least(options: Sequence[Sequence[int]], tables: Iterable[Table]) -> tuple[in
 
 
 def _eliminated(
-    number: int, beside: Sequence[int], options: Sequence[Sequence[int]], tables: Sequence[Table]
-) -> tuple[Table, Table]:
+    number: int,
+    beside: Sequence[int],
+    options: Sequence[Sequence[int]],
+    tables: Sequence[CostTable],
+) -> tuple[CostTable, CostTable]:
     """For each way to choose `beside`: the best option of `number`, and what the tables cost."""
     best: dict[tuple[int, ...], int] = {}
     sums: dict[tuple[int, ...], int] = {}
@@ -76,15 +79,15 @@ def _eliminated(
             (sum(table.of(chosen | {number: option}) for table in tables), option)
             for option in options[number]
         )
-    return Table(tuple(beside), best), Table(tuple(beside), sums)
+    return CostTable(tuple(beside), best), CostTable(tuple(beside), sums)
 
 
-def _beside(number: int, tables: Iterable[Table]) -> list[int]:
+def _beside(number: int, tables: Iterable[CostTable]) -> list[int]:
     """The choices that share a table with one."""
     return sorted(set(_shared(number, tables)))
 
 
-def _shared(number: int, tables: Iterable[Table]) -> Iterator[int]:
+def _shared(number: int, tables: Iterable[CostTable]) -> Iterator[int]:
     for table in tables:
         if number in table.about:
             yield from (each for each in table.about if each != number)

@@ -14,7 +14,7 @@ from importlib import import_module
 from itertools import product
 from math import prod
 
-from mirage_mlir.layouts.elimination import Table, least
+from mirage_mlir.layouts.elimination import CostTable, least
 
 
 @dataclass(frozen=True)
@@ -158,13 +158,13 @@ def choose(problem: Problem) -> tuple[int, ...] | None:
 def eliminate(problem: Problem, kept: Sequence[Sequence[int]]) -> tuple[int, ...] | None:
     """The best choice without a limit among the `kept` options; None if too much work."""
     scale = prod(len(options) for options in problem.tiles)
-    tables: list[Table] = []
+    tables: list[CostTable] = []
     for tile, (options, place) in enumerate(zip(problem.tiles, problem.places(), strict=True)):
         alone = {(i,): options[i].cost * scale + i * place for i in kept[tile]}
-        tables.append(Table((tile,), alone))
+        tables.append(CostTable((tile,), alone))
     for a, b, together in problem.pairs:
         costs = {(i, j): together[i][j] * scale for i, j in product(kept[a], kept[b])}
-        tables.append(Table((a, b), costs))
+        tables.append(CostTable((a, b), costs))
     return least(kept, tables)
 
 

@@ -16,7 +16,7 @@ from mirage_mlir.api.options import checked
 from mirage_mlir.frameworks.backend.graphs import GraphCompiler
 from mirage_mlir.frameworks.backend.operators import PartProgram
 from mirage_mlir.frameworks.backend.report import ModelExplanation, say
-from mirage_mlir.frameworks.backend.searches import Found, find_all
+from mirage_mlir.frameworks.backend.searches import FoundKernel, find_all
 from mirage_mlir.targets.target import target_named
 from mirage_mlir.torch import chip_of
 
@@ -103,7 +103,7 @@ class Backend:
         number = sum(node.op == "call_function" for node in graph.graph.nodes)
         say(f"{taken} parts by kernels for {name}, {number} operators around them")
 
-    def _search(self, programs: Sequence[PartProgram], target: str) -> list[Found]:
+    def _search(self, programs: Sequence[PartProgram], target: str) -> list[FoundKernel]:
         options: SearchOptions = {
             "compile_for": [target_named(target).chip],
             "profile": self._options.get("profile", False),

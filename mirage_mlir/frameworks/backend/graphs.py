@@ -24,7 +24,7 @@ from mirage_mlir.frameworks.backend.operators import (
 )
 from mirage_mlir.frameworks.backend.parts import GraphPart, parts_of, split_readers
 from mirage_mlir.frameworks.backend.report import ModelExplanation, PartReport, say
-from mirage_mlir.frameworks.backend.searches import Found
+from mirage_mlir.frameworks.backend.searches import FoundKernel
 from mirage_mlir.runtime.artifact import MODELLED
 from mirage_mlir.runtime.kernel import CompiledKernel
 from mirage_mlir.targets.target import Target
@@ -35,12 +35,12 @@ torch: Any = import_module("torch")
 fuser: Any = import_module("torch.fx.passes.utils.fuser_utils")
 tools: Any = import_module("torch.fx.passes.tools_common")
 
-Search = Callable[[Sequence[PartProgram]], Sequence[Found]]
+Search = Callable[[Sequence[PartProgram]], Sequence[FoundKernel]]
 """Finds the kernels of parts, no two of which are alike."""
 
 
 @dataclass(frozen=True)
-class Candidate:
+class PartCandidate:
     """
     A part that a program can have.
 
@@ -113,7 +113,7 @@ class GraphCompiler:
 
     def _candidate(
         self, module: Any, part: GraphPart, constants: frozenset[Any]
-    ) -> Candidate | None:
+    ) -> PartCandidate | None:
         """A part with its program; None where it is left, which is noted."""
         if why := part.promises():
             self._left(part, why)
@@ -127,9 +127,9 @@ class GraphCompiler:
         except UnsupportedOperation as error:
             self._left(part, message_of(error))
             return None
-        return Candidate(part, taken, tuple(inputs), tuple(outputs), program)
+        return PartCandidate(part, taken, tuple(inputs), tuple(outputs), program)
 
-    def _search_all(self, candidates: Sequence[Candidate]) -> None:
+    def _search_all(self, candidates: Sequence[PartCandidate]) -> None:
         """Know an operator for each sort of candidate, or that there is none."""
         new = {each.program.key: each for each in candidates}
         new = {key: each for key, each in new.items() if key not in self._known}
@@ -139,7 +139,9 @@ class GraphCompiler:
         for each, result in zip(new.values(), found, strict=True):
             self._known[each.program.key] = self._judged(each, result)
 
-    def _judged(self, candidate: Candidate, found: Found) -> tuple[PartOperator | None, int]:
+    def _judged(
+        self, candidate: PartCandidate, found: FoundKernel
+    ) -> tuple[PartOperator | None, int]:
         """An operator where it pays, and the row of the table that says so, of no part as yet."""
         without = inductor_seconds(candidate.part, self.target)
         kernel, why = found.kernel, found.why
@@ -154,7 +156,7 @@ class GraphCompiler:
         row = PartReport(names, 0, operator is not None, why, seconds, without, found.seconds)
         return operator, self._note(row)
 
-    def _operator(self, candidate: Candidate) -> PartOperator | None:
+    def _operator(self, candidate: PartCandidate) -> PartOperator | None:
         """What takes the place of a part, which is counted."""
         operator, row = self._known[candidate.program.key]
         self._again(row)
@@ -187,7 +189,9 @@ def modelled_seconds(kernel: CompiledKernel) -> float:
     return code.resources.get(MODELLED, 0) * 1e-12
 
 
-def _replace_all(module: Any, candidates: Sequence[tuple[Candidate, PartOperator | None]]) -> int:
+def _replace_all(
+    module: Any, candidates: Sequence[tuple[PartCandidate, PartOperator | None]]
+) -> int:
     """Let operators make what others read of their parts; how many there are."""
     taken = [(each, operator) for each, operator in candidates if operator is not None]
     made: dict[Any, Any] = {}
@@ -202,7 +206,7 @@ def _replace_all(module: Any, candidates: Sequence[tuple[Candidate, PartOperator
 
 
 def _replaced(
-    graph: Any, call: Any, candidate: Candidate, inputs: tuple[Any, ...]
+    graph: Any, call: Any, candidate: PartCandidate, inputs: tuple[Any, ...]
 ) -> dict[Any, Any]:
     """Let a call make what others read of a part; the new node of each old one."""
     orders = candidate.program.orders

@@ -21,7 +21,7 @@ QUICK_SECONDS = 5.0
 
 
 @dataclass(frozen=True)
-class Found:
+class FoundKernel:
     """The kernel of a part, or why there is none; and the seconds that it took."""
 
     kernel: CompiledKernel | None
@@ -47,7 +47,7 @@ class _Answer:
 
 def find_all(
     programs: Sequence[PartProgram], target: str, effort: str, options: SearchOptions
-) -> list[Found]:
+) -> list[FoundKernel]:
     """
     The kernels of each program.
 
@@ -60,7 +60,7 @@ def find_all(
     known = [program.graph.kept(target, **options) for program in programs]
     if effort == "none":
         why = "no kernels are known, and none were searched"
-        return [Found(kernel, "" if kernel else why) for kernel in known]
+        return [FoundKernel(kernel, "" if kernel else why) for kernel in known]
     limited: SearchOptions = options if effort == "full" else {"time_limit": QUICK_SECONDS}
     asked = options_of(target, {**options, **limited})
     unknown = [
@@ -69,7 +69,7 @@ def find_all(
         if kernel is None
     ]
     answers = iter(_answers(unknown))
-    return [Found(kernel) if kernel else _found(next(answers)) for kernel in known]
+    return [FoundKernel(kernel) if kernel else _found(next(answers)) for kernel in known]
 
 
 def _answers(tasks: Sequence[_Task]) -> list[_Answer]:
@@ -97,7 +97,7 @@ def _searched(task: _Task) -> _Answer:
     return _Answer(made.to_bytes(), "", perf_counter() - start)
 
 
-def _found(answer: _Answer) -> Found:
+def _found(answer: _Answer) -> FoundKernel:
     if answer.artifact is None:
-        return Found(None, answer.why, answer.seconds)
-    return Found(CompiledKernel(Artifact.from_bytes(answer.artifact)), "", answer.seconds)
+        return FoundKernel(None, answer.why, answer.seconds)
+    return FoundKernel(CompiledKernel(Artifact.from_bytes(answer.artifact)), "", answer.seconds)

@@ -72,10 +72,10 @@ def programs_run(monkeypatch: pytest.MonkeyPatch) -> None:
     """The backend takes every part, and runs its program; nothing is searched or compiled."""
     package("torch")
     from mirage_mlir.frameworks.backend.entry import Backend
-    from mirage_mlir.frameworks.backend.searches import Found
+    from mirage_mlir.frameworks.backend.searches import FoundKernel
 
-    def found(self: Backend, programs: list[Any], target: str) -> list[Found]:
+    def found(self: Backend, programs: list[Any], target: str) -> list[FoundKernel]:
         kernels: list[Any] = [ExactProgram(program.graph) for program in programs]
-        return [Found(each) for each in kernels]
+        return [FoundKernel(each) for each in kernels]
 
     monkeypatch.setattr(Backend, "_search", found)

@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from mirage_mlir.layouts.banks import CopiedPieces, Spread, candidates, traffic
-from mirage_mlir.layouts.elimination import LARGEST_TABLE, Table, least
+from mirage_mlir.layouts.elimination import LARGEST_TABLE, CostTable, least
 from mirage_mlir.layouts.layout import blocked
 from mirage_mlir.layouts.layout_choice import Option, Pair, Problem, choose, eliminate, solve
 
@@ -68,7 +68,7 @@ def test_elimination_takes_many_tiles_in_a_ring() -> None:
 def test_tables_that_would_be_too_large_are_not_made() -> None:
     several = [range(30)] * 6
     pairs = list(combinations(range(6), 2))
-    tables = [Table(pair, dict.fromkeys(product(range(30), repeat=2), 0)) for pair in pairs]
+    tables = [CostTable(pair, dict.fromkeys(product(range(30), repeat=2), 0)) for pair in pairs]
     assert 30**6 > LARGEST_TABLE
     assert least(several, tables) is None
 
