@@ -162,9 +162,11 @@ class Narrowing:
         divisors, others = self._parts(below[0])
         for head, exponent in divisors.items():
             powers[head] = powers.get(head, 0) - exponent
-        for total in [total for total in others if total in sums]:
-            sums.remove(total)
-            others.remove(total)
+        for total in list(others):
+            # One may be there twice, as in a square, and above it once.
+            if total in sums:
+                sums.remove(total)
+                others.remove(total)
         found = [self._powers(powers), *map(self._sum, sums)]
         found += [self._sum(total).power(-1) for total in others]
         return _scaled(_product(iter(found)), Fraction(above[1]) / Fraction(below[1]))
