@@ -36,6 +36,10 @@ OTHER_REGISTERS, OTHERS_BESIDE_PRODUCTS = 20, 48
 MAX_BESIDE_PRODUCTS = 112
 """Registers of a thread for sums and for tiles that are read behind the loop, all at once."""
 
+MOST_OF_PRODUCT = 256
+"""Elements of a product's result that a thread computes in one iteration, kept or not: each is
+written out in the code. That is twice as many as it can keep; for 5,000 ptxas takes minutes."""
+
 COPIES_OF_LIVE = 1.5
 """Registers for each element that is kept where rows are reduced: what is read ahead, as well."""
 
@@ -61,7 +65,14 @@ class Resources(BlockBuffers):
         if self.tiling.target.has_wgmma and self.products:
             most = np.where(self.grouped, MAX_LIVE_BESIDE_PRODUCER, most)
         kept = self.live <= most * self.threads
-        return shared & kept & self._askable() & self._reducible()
+        return shared & kept & self._askable() & self._reducible() & self._short()
+
+    def _short(self) -> Mask:
+        """Whether threads have few elements of each product: the code has all written out."""
+        sides = [self._sides(self.edges[value]) for value in self.products]
+        longest = [rows * columns for rows, columns, _ in sides]
+        short = [elements <= MOST_OF_PRODUCT * self.threads for elements in longest]
+        return np.logical_and.reduce(np.broadcast_arrays(self.tiling.zero == 0, *short), axis=0)
 
     def resident(self) -> Array:
         """Blocks that run on one multiprocessor at a time; notes the `registers` of a thread."""
