@@ -1,5 +1,6 @@
 """Pieces of functions as plans: what the search finds for a piece, written as kernels."""
 
+from collections import Counter
 from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from math import inf
@@ -200,14 +201,25 @@ class JoinedInKernel:
 
 
 def _in_kernels(piece: Piece, plan: KernelPlan) -> dict[JoinedResult, JoinedInKernel]:
-    """The results whose parts one kernel of a plan makes and can put together."""
+    """
+    The results whose parts one kernel of a plan makes and can put together.
+
+    The parts are then no tensors of their own: nothing else may read them.
+    """
+    readers = Counter(source for one in plan.kernels for source in one.arguments)
+    readers.update(
+        plan.results[part.number]
+        for joined in piece.joined
+        for part in joined.parts
+        if not part.passed
+    )
     found: dict[JoinedResult, JoinedInKernel] = {}
     for joined in piece.joined:
         if len(joined.parts) < 2 or any(part.passed for part in joined.parts):
             continue
         sources = [plan.results[part.number] for part in joined.parts]
         (number, *others) = {source.kernel for source in sources}
-        if number is None or others:
+        if number is None or others or any(readers[source] > 1 for source in sources):
             continue
         one = plan.kernels[number]
         outputs = tuple(source.number for source in sources)
