@@ -157,6 +157,11 @@ def choose(problem: Problem) -> tuple[int, ...] | None:
 
 def eliminate(problem: Problem, kept: Sequence[Sequence[int]]) -> tuple[int, ...] | None:
     """The best choice without a limit among the `kept` options; None if too much work."""
+    return least(kept, cost_tables(problem, kept))
+
+
+def cost_tables(problem: Problem, kept: Sequence[Sequence[int]]) -> list[CostTable]:
+    """What adds up to the `worth` of a choice of `kept` options: for each tile and each pair."""
     scale = prod(len(options) for options in problem.tiles)
     tables: list[CostTable] = []
     for tile, (options, place) in enumerate(zip(problem.tiles, problem.places(), strict=True)):
@@ -165,7 +170,7 @@ def eliminate(problem: Problem, kept: Sequence[Sequence[int]]) -> tuple[int, ...
     for a, b, together in problem.pairs:
         costs = {(i, j): together[i][j] * scale for i, j in product(kept[a], kept[b])}
         tables.append(CostTable((a, b), costs))
-    return least(kept, tables)
+    return tables
 
 
 def solve(problem: Problem, kept: Sequence[Sequence[int]]) -> tuple[int, ...] | None:
@@ -192,22 +197,19 @@ def name(tile: int, index: int) -> str:
 def as_smt(problem: Problem, kept: Sequence[Sequence[int]]) -> str:
     """The problem in SMT-LIB, with what z3 adds for optimisation."""
     lines: list[str] = []
-    costs: list[str] = []
     sizes: list[str] = []
-    scale = prod(len(options) for options in problem.tiles)
-    for tile, (indices, place) in enumerate(zip(kept, problem.places(), strict=True)):
-        options = problem.tiles[tile]
+    for tile, (indices, options) in enumerate(zip(kept, problem.tiles, strict=True)):
         variables = [name(tile, index) for index in indices]
         lines += [f"(declare-const {variable} Bool)" for variable in variables]
         ones = " ".join("1" for _ in variables)
         lines.append(f"(assert ((_ pbeq 1 {ones}) {' '.join(variables)}))")
         for index, variable in zip(indices, variables, strict=True):
-            costs.append(f"(ite {variable} {options[index].cost * scale + index * place} 0)")
             sizes.append(f"(ite {variable} {options[index].size} 0)")
-    for a, b, together in problem.pairs:
-        for i, j in product(kept[a], kept[b]):
-            both = f"(and {name(a, i)} {name(b, j)})"
-            costs.append(f"(ite {both} {together[i][j] * scale} 0)")
+    costs = [
+        f"(ite (and {' '.join(map(name, table.about, chosen))}) {cost} 0)"
+        for table in cost_tables(problem, kept)
+        for chosen, cost in table.costs.items()
+    ]
     if problem.limit is not None:
         lines.append(f"(assert (<= (+ {' '.join(sizes)} 0) {problem.limit}))")
     lines.append(f"(minimize (+ {' '.join(costs)} 0))")
