@@ -26,6 +26,7 @@ PASSES: Mapping[str, str] = {
     "partition-program": "mirage_mlir.passes.partition_program:PartitionProgramPass",
     "superoptimize": "mirage_mlir.passes.superoptimize:SuperoptimizePass",
     "verify-equivalence": "mirage_mlir.passes.verify_equivalence:VerifyEquivalencePass",
+    "overlap-kernels": "mirage_mlir.passes.overlap_kernels:OverlapKernelsPass",
     "sink-reductions": "mirage_mlir.passes.sink_reductions:SinkReductionsPass",
     "fuse-thread-graphs": "mirage_mlir.passes.fuse_thread_graphs:FuseThreadGraphsPass",
     "split-cross-block-sums": ("mirage_mlir.passes.split_cross_block_sums:SplitCrossBlockSumsPass"),

@@ -1,8 +1,6 @@
 """The `lower-to-nvvm` pass."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
 from math import prod
 
 from xdsl.context import Context
@@ -20,16 +18,9 @@ from xdsl.dialects.builtin import (
 from xdsl.ir import Block, BlockArgument, Region, SSAValue
 from xdsl.passes import ModulePass
 
-from mirage_mlir.decisions.schedule import (
-    bytes_beside,
-    is_spread,
-    occupancy_limit_bytes,
-    side_by_side,
-)
 from mirage_mlir.diagnostics import fail
-from mirage_mlir.dialects import kernel, threadblock
+from mirage_mlir.dialects import kernel
 from mirage_mlir.dialects.candidate import require_verified
-from mirage_mlir.dialects.common import byte_width
 from mirage_mlir.dialects.launch import (
     WORKSPACE,
     set_function_name,
@@ -40,10 +31,10 @@ from mirage_mlir.dialects.launch import (
 from mirage_mlir.dialects.nvvm_attributes import TARGETS, NvvmTargetAttr
 from mirage_mlir.dialects.target import settle_target
 from mirage_mlir.names import symbol
-from mirage_mlir.passes.analysis.buffers import is_staged
 from mirage_mlir.passes.analysis.tensor_views import TensorView, dense_strides, view_of
 from mirage_mlir.passes.analysis.tile_attributes import cluster_sizes, tensor_bytes
 from mirage_mlir.passes.codegen.cta_rasterization import require_launchable
+from mirage_mlir.passes.codegen.dependent_launches import DependentLaunches
 from mirage_mlir.passes.codegen.kernel_function import (
     KernelFunction,
     roots_of,
@@ -58,10 +49,6 @@ CLUSTERED = tuple(
     target.name for target in GPUS.values() if target.has_clusters and target.name in SUPPORTED
 )
 """The GPUs with clusters."""
-
-MAX_EARLY_BYTES = 96 * 1024
-"""Bytes that each block of a kernel reads, at most, where kernels overlap: three microseconds of
-an H200. A kernel of 112 blocks with 4 MB each took 40 % more time, small ones 10 to 25 % less."""
 
 CONSTANT_INPUT = "kernel.constant"
 
@@ -89,17 +76,6 @@ def canonical(view: TensorView) -> tuple[tuple[int, ...], tuple[int, ...]]:
     order = sorted(range(len(view.shape)), key=lambda dim: -view.strides[dim])
     shape = tuple(view.shape[dim] for dim in order if view.shape[dim] > 1)
     return shape, dense_strides(shape)
-
-
-def bytes_of_block(graph: kernel.GraphDefinedOp) -> int:
-    """What a block reads from device memory."""
-    total = 0
-    for op in graph.body.block.ops:
-        if isinstance(op, threadblock.LoadOp):
-            kind = threadblock.tile_type(op.result)
-            iterations = prod(graph.loop_sizes) if is_staged(op) else 1
-            total += iterations * prod(kind.get_shape()) * byte_width(kind.element_type)
-    return total
 
 
 def referred_to(module: ModuleOp) -> set[str]:
@@ -167,6 +143,9 @@ class FunctionLowering:
                     f"sums across blocks, which {self.target.chip} has no clusters for",
                     note=f"those that have them: {', '.join(CLUSTERED)}",
                 )
+        inputs = self.function.body.block.args
+        constants = [inputs[index] for index in self.constants()]
+        launches = DependentLaunches(self.graphs, inputs, constants, self.target)
         block = Block([shared_memory_symbol()])
         maps: dict[tuple[MappedTensor, str], int] = {}
         for number, graph in enumerate(self.graphs):
@@ -174,24 +153,20 @@ class FunctionLowering:
             if graph.schedule.sums_in_workspace:
                 arguments.append(f"scratch:{graph.memory.partial_sums_offset}")
                 arguments.append(f"counters:{graph.memory.counters_offset}")
-            # After the last kernel comes the first one of the next call.
-            launches_dependents = self.uses_pdl(self.graphs[(number + 1) % len(self.graphs)])
-            at_once = number > 0 or len(self.graphs) == 1 or self.first_launches_dependents
             function = KernelFunction(
                 graph,
-                self.available(number),
+                launches.available(number),
                 sm_count=self.target.sm_count,
-                launches_dependents=launches_dependents,
-                at_once=at_once,
+                launches_dependents=launches.launches_dependents(number),
+                at_once=launches.at_once(number),
                 exceeds_l2=self.exceeds_l2(graph),
             )
             for tensor in function.mapped:
                 key = (tensor, self.mapped_memory(tensor, scratch))
                 arguments.append(f"map:{maps.setdefault(key, len(maps))}")
             emitted = function.run(f"{symbol(name)}_kernel_{number}")
-            launch = replace(
-                function.launch(arguments), occupancy_limit_bytes=self.occupancy_limit_bytes(graph)
-            )
+            asked = launches.occupancy_limit_bytes(graph)
+            launch = replace(function.launch(arguments), occupancy_limit_bytes=asked)
             set_launch(emitted, launch)
             block.add_op(emitted)
         module = gpu.ModuleOp.build(
@@ -205,79 +180,10 @@ class FunctionLowering:
             module.attributes["mirage.packings"] = ArrayAttr(list(self.packings))
         return module
 
-    def available(self, number: int) -> list[SSAValue] | None:
-        """
-        What kernel `number` may read before the previous grid has ended.
-
-        That is constant inputs; for all but the first kernel all inputs, where the first one only
-        lets others start when it has waited itself. None for a kernel that starts after the
-        previous grid.
-        """
-        if not self.uses_pdl(self.graphs[number]):
-            return None
-        arguments: Sequence[SSAValue] = self.function.body.block.args
-        if number > 0 and not self.first_launches_dependents:
-            return [*arguments]
-        return [arguments[index] for index in self.constants()]
-
-    @cached_property
-    def first_launches_dependents(self) -> bool:
-        """
-        Whether the first kernel lets the second start before it has waited for the call before.
-
-        The second has something to fetch then, constant tiles of its loop, and those behind the
-        first read no input that such a call may still write.
-        """
-        if len(self.graphs) == 1 or not self.graphs[1].schedule.producer_warps:
-            return False
-        arguments: Sequence[SSAValue] = self.function.body.block.args
-        constants = {arguments[index] for index in self.constants()}
-        roots = [{view_of(value).root for value in graph.inputs} for graph in self.graphs[1:]]
-        read = {root for each in roots for root in each if isinstance(root, BlockArgument)}
-        return read <= constants and not constants.isdisjoint(roots[0])
-
     def exceeds_l2(self, graph: kernel.GraphDefinedOp) -> bool:
         """Whether more goes through a kernel than L2 holds, on a GPU that is advised then."""
         size = sum(map(tensor_bytes, (*graph.inputs, *graph.outputs)))
         return self.target.advises_l2 and size > self.target.l2_bytes
-
-    def uses_pdl(self, graph: kernel.GraphDefinedOp) -> bool:
-        """
-        Whether a kernel starts before the previous grid has ended.
-
-        Its blocks are then placed where there is room, several where a multiprocessor had nothing
-        to do. Kernels with little work for each block lose less by that than they gain; where a
-        producer fills large buffers there is no room for several.
-        """
-        if not self.target.has_pdl:
-            return False
-        if bytes_of_block(graph) <= MAX_EARLY_BYTES:
-            return True
-        # Of clusters too: where others fit beside them, some multiprocessors would get two.
-        share = side_by_side(prod(graph.grid_sizes), 1, self.target)
-        spread = is_spread(graph.memory.shared_bytes, share, self.target)
-        return graph.schedule.producer_warps > 0 and bool(spread)
-
-    def occupancy_limit_bytes(self, graph: kernel.GraphDefinedOp) -> int:
-        """
-        Shared memory that a launch asks for so that the blocks are spread evenly, 0 for none.
-
-        It asks for no more than is left beside a block of the kernel behind it, where that has its
-        tiles copied while this one still runs.
-        """
-        if len(self.graphs) == 1 or not self.uses_pdl(graph):
-            return 0
-        asked = occupancy_limit_bytes(self.share_of(graph), self.target)
-        behind = self.graphs[(self.graphs.index(graph) + 1) % len(self.graphs)]
-        if graph.schedule.producer_warps > 0 or not behind.schedule.producer_warps:
-            return asked
-        needed, share = behind.memory.shared_bytes, self.share_of(behind)
-        return min(asked, bytes_beside(needed, share, self.target))
-
-    def share_of(self, graph: kernel.GraphDefinedOp) -> int:
-        """Blocks of `graph` that each multiprocessor gets, where they are spread evenly."""
-        cluster = prod(cluster_sizes(graph))
-        return int(side_by_side(prod(graph.grid_sizes), cluster, self.target))
 
     def constants(self) -> list[int]:
         """The inputs that never change between calls."""

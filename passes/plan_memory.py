@@ -29,6 +29,7 @@ from mirage_mlir.passes.analysis.buffers import (
     is_staged,
     shared_layout,
 )
+from mirage_mlir.passes.analysis.kernel_groups import groups_of
 from mirage_mlir.passes.analysis.tensor_views import view_of
 from mirage_mlir.passes.analysis.tile_attributes import (
     batch_place,
@@ -166,9 +167,11 @@ def returned(function: func.FuncOp) -> list[SSAValue]:
 def plan_scratch(function: func.FuncOp) -> None:
     """Place the tensors that pass from kernel to kernel, and are no result, in one allocation."""
     graphs = [op for op in function.body.block.ops if isinstance(op, kernel.GraphDefinedOp)]
+    # Kernels that run at the same time are one point in time.
+    times = [time for time, group in enumerate(groups_of(graphs)) for _ in group]
     outputs = returned(function)
     buffers: dict[SSAValue, Buffer] = {}
-    for number, graph in enumerate(graphs):
+    for number, graph in zip(times, graphs, strict=True):
         for result in graph.outputs:
             if result not in outputs:
                 buffers[result] = Buffer(tensor_bytes(result), number, number)
@@ -176,7 +179,9 @@ def plan_scratch(function: func.FuncOp) -> None:
             if root in buffers:
                 buffers[root] = Buffer(buffers[root].size, buffers[root].first, number)
     sums = [number for number, graph in enumerate(graphs) if graph.schedule.sums_in_workspace]
-    parts = [Buffer(partial_sum_bytes(graphs[number]), number, number) for number in sums]
+    parts = [
+        Buffer(partial_sum_bytes(graphs[number]), times[number], times[number]) for number in sums
+    ]
     plan = plan_memory([*buffers.values(), *parts], SCRATCH_ALIGNMENT)
     offsets = dict(zip(buffers, plan.offsets, strict=False))
     for graph in graphs:

@@ -8,6 +8,9 @@ from xdsl.ir import BlockArgument, Operation, SSAValue
 from mirage_mlir.diagnostics import fail
 from mirage_mlir.dialects import kernel
 
+VIEWS = (kernel.TransposeOp, kernel.ReshapeOp, kernel.BroadcastOp, kernel.SliceOp)
+"""Operators that strides express, a reshape only where the dims it merges lie densely."""
+
 
 @dataclass(frozen=True)
 class TensorView:

@@ -19,8 +19,9 @@ from mirage_mlir.dialects import kernel
 from mirage_mlir.dialects.bases import TF32
 from mirage_mlir.dialects.elementwise import parameters_of, row_of
 from mirage_mlir.float_formats import FORMATS
+from mirage_mlir.passes.analysis.tensor_views import VIEWS
 from mirage_mlir.passes.frontend.elementwise import record_elementwise
-from mirage_mlir.passes.frontend.strided_views import STRIDED_VIEWS, strides_of
+from mirage_mlir.passes.frontend.strided_views import strides_of
 from mirage_mlir.search.program.axes import JoinedResult, ViewError, resolve_views
 from mirage_mlir.search.program.builder import ProgramBuilder
 from mirage_mlir.search.program.program import Function, Kind, Program
@@ -296,7 +297,7 @@ def is_number(op: kernel.ConstantOp) -> bool:
 def _never_changes(value: SSAValue) -> bool:
     """Whether `value` is an argument marked constant, or a view of one."""
     while not isinstance(value, BlockArgument):
-        if not isinstance(value.owner, STRIDED_VIEWS):
+        if not isinstance(value.owner, VIEWS):
             return False
         value = value.owner.operands[0]
     function = value.block.parent_op()

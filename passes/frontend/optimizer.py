@@ -15,6 +15,7 @@ from mirage_mlir.dialects import kernel
 from mirage_mlir.equivalence import Verdict
 from mirage_mlir.interpreters.operators import structure_of
 from mirage_mlir.passes.frontend import direct
+from mirage_mlir.passes.frontend.concurrency import with_overlap, with_rivals
 from mirage_mlir.passes.frontend.direct_elementwise import elementwise, has_kernel_of_its_own
 from mirage_mlir.passes.frontend.fitting import Lower, lowers_anything
 from mirage_mlir.passes.frontend.from_ir import Piece, UnsupportedError, read_piece
@@ -89,7 +90,7 @@ class Optimizer:
             normalise(self.function)
             if before != list(self.function.body.block.ops):
                 self.cuts = ()
-        alone = self._alone_or_decomposed()
+        alone = with_overlap(self._alone_or_decomposed(), self.target)
         self.report.modelled_alone = alone.seconds
         plans = self._found(alone.seconds)
         several = len(alone.kernels) > 1
@@ -143,7 +144,8 @@ class Optimizer:
 
     def _planned_whole(self, piece: Piece, max_kernels: int, most: float = inf) -> list[Plan]:
         kernels = self.pieces.plans(piece, max_kernels, most)
-        return [Plan(self.function, (planned,)) for planned in kernels]
+        plans = [Plan(self.function, (planned,)) for planned in kernels]
+        return [with_overlap(plan, self.target) for plan in plans]
 
     def _in_pieces(self) -> list[Plan]:
         """The function cut in pieces, each of which is planned by itself."""
@@ -167,7 +169,8 @@ class Optimizer:
         except AloneError as error:
             remark(error.op, f"no plan in pieces: {error}", detail=True)
             return []
-        return [Plan(self.function, tuple(found.values()))]
+        plan = Plan(self.function, tuple(found.values()))
+        return [with_rivals(plan, self.target, self._is_proved)]
 
     def _partitioned(self, limits: Limits, said: Said) -> Sequence[PieceCut]:
         """The pieces that the function is best cut in; `limits` are those of looking for them."""

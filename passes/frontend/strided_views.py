@@ -5,10 +5,7 @@ from math import prod
 from xdsl.ir import Block, Operation, SSAValue
 
 from mirage_mlir.dialects import kernel
-from mirage_mlir.passes.analysis.tensor_views import TensorView, dense_strides, through
-
-STRIDED_VIEWS = (kernel.TransposeOp, kernel.ReshapeOp, kernel.BroadcastOp, kernel.SliceOp)
-"""Operators that strides express, a reshape only where the dims it merges lie densely."""
+from mirage_mlir.passes.analysis.tensor_views import VIEWS, TensorView, dense_strides, through
 
 
 def view_of(value: SSAValue) -> TensorView | None:
@@ -18,7 +15,7 @@ def view_of(value: SSAValue) -> TensorView | None:
     None when a reshape on the way needs a copy.
     """
     owner = value.owner
-    if isinstance(owner, Block) or not isinstance(owner, STRIDED_VIEWS):
+    if isinstance(owner, Block) or not isinstance(owner, VIEWS):
         shape = kernel.shape_of(value)
         return TensorView(value, shape, dense_strides(shape))
     source = view_of(owner.operands[0])
@@ -41,7 +38,7 @@ def owns_memory(value: SSAValue) -> bool:
 
 def is_strided_view(op: Operation) -> bool:
     """Whether `op` only looks at its operand's memory in another way."""
-    return isinstance(op, STRIDED_VIEWS) and view_of(op.results[0]) is not None
+    return isinstance(op, VIEWS) and view_of(op.results[0]) is not None
 
 
 def strides_of(value: SSAValue) -> tuple[int, ...]:

@@ -20,7 +20,6 @@ from mirage_mlir.decisions.schedule import (
     may_double_buffer,
     mbarrier_bytes,
     pipeline_stages,
-    side_by_side,
 )
 from mirage_mlir.dialects import kernel, threadblock
 from mirage_mlir.dialects.layout import GlobalAttr, layout_of
@@ -40,8 +39,8 @@ from mirage_mlir.dialects.pipeline import (
     SectionOp,
 )
 from mirage_mlir.passes.analysis.buffers import is_staged, is_tensor_copy
+from mirage_mlir.passes.analysis.kernel_groups import blocks_side_by_side
 from mirage_mlir.passes.analysis.tile_attributes import (
-    cluster_sizes,
     shares_tiles,
     uses_wgmma,
 )
@@ -118,13 +117,26 @@ class Pipelining:
         # is waited for as late as possible.
         touched = touches_device_memory([*before, *loop])
         early = touched or any(isinstance(op, IssueCopiesOp) for op in before)
-        waits: list[list[Operation]] = [[], [AwaitPreviousGridOp()]]
         return {
             PRODUCER: self.produced(tiles, before, after),
-            PROLOGUE: [*waits[early], *copies_first(before)],
+            PROLOGUE: [*self.wait_if(early), *copies_first(before)],
             MAIN_LOOP: loop,
-            EPILOGUE: [*ending, *waits[not early], *after],
+            EPILOGUE: [*ending, *self.wait_if(not early), *after, *self.last_wait()],
         }
+
+    def wait_if(self, here: bool = True) -> list[Operation]:
+        """The wait for the previous grid, if it is `here` that a kernel needs what that wrote."""
+        if self.graph.schedule.beside_previous or not here:
+            return []
+        return [AwaitPreviousGridOp()]
+
+    def last_wait(self) -> list[Operation]:
+        """
+        The wait of a kernel beside the previous one, which uses nothing of that: behind it all.
+
+        When it has ended the kernels in front of it have, for the one that waits for it.
+        """
+        return [AwaitPreviousGridOp()] if self.graph.schedule.beside_previous else []
 
     def produced(
         self, tiles: Sequence[SSAValue], before: list[Operation], after: list[Operation]
@@ -142,7 +154,7 @@ class Pipelining:
         found = [[op.result for op in loads_of(before) if op.result in each] for each in waited]
         soon, late = ([IssueCopiesOp(each)] if each else [] for each in found)
         copies: list[Operation] = [
-            AwaitPreviousGridOp(),
+            *self.wait_if(),
             *soon,
             FillBuffersOp(tiles, stages, min(stages, early)),
             *late,
@@ -167,9 +179,9 @@ class Pipelining:
         first = range(stages - 1) if self.graph.loop_sizes else ()
         copies = [IssueCopiesOp(tiles, iteration=iteration) for iteration in first]
         return {
-            PROLOGUE: [AwaitPreviousGridOp(), *copies_first(before, copies)],
+            PROLOGUE: [*self.wait_if(), *copies_first(before, copies)],
             MAIN_LOOP: loop,
-            EPILOGUE: [*ending, *post_part(parts[EPILOGUE], looped)],
+            EPILOGUE: [*ending, *post_part(parts[EPILOGUE], looped), *self.last_wait()],
         }
 
     def reorder(self, sections: Sections) -> None:
@@ -232,9 +244,9 @@ class Pipelining:
         return int(pipeline_stages(size, other, iterations, self.share(), self.target))
 
     def share(self) -> Array:
-        """Blocks of a graph with producers that each multiprocessor gets."""
+        """Blocks of a graph with producers, and of those beside it, on each multiprocessor."""
         graph = self.graph
-        share = side_by_side(prod(graph.grid_sizes), prod(cluster_sizes(graph)), self.target)
+        share = blocks_side_by_side(graph, self.target)
         # Where producers give registers away one block takes all of them.
         return np.ones_like(share) if producers_of(graph) > PRODUCER_WARPS else share
 
