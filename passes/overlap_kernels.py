@@ -77,8 +77,9 @@ def _overlap(block: Block, target: Target) -> None:
     for group in concurrent_kernels(overlap_candidates(graphs), target):
         for place, number in enumerate(group):
             _append(graphs[number], ordered)
-            schedule = graphs[number].schedule
-            graphs[number].schedule = replace(schedule, beside_previous=place > 0)
+            if place > 0:
+                schedule = graphs[number].schedule
+                graphs[number].schedule = replace(schedule, beside_previous=True)
     for op in block.ops:
         _append(op, ordered)
     for op in ordered:

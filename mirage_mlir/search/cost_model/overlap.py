@@ -8,6 +8,9 @@ from mirage_mlir.search.cost_model.block_graph import BlockGraph
 from mirage_mlir.search.cost_model.terms import DRAM, EXPOSED, L2, MAIN
 from mirage_mlir.targets.target import Target
 
+BESIDE_START = 0.4e-6
+"""Seconds until a kernel starts beside the one in front of it, which has to let it start first."""
+
 
 @dataclass(frozen=True)
 class KernelTime:
@@ -36,10 +39,13 @@ def time_of(graph: BlockGraph, target: Target) -> KernelTime:
 
 def seconds_together(times: Sequence[KernelTime]) -> float:
     """
-    How long kernels take that run at the same time.
+    How long kernels take that run at the same time, no longer than one after the other.
 
     What they share they have one after the other; launches, the first and last iterations and what
-    a kernel waits for pass while others work.
+    a kernel waits for pass while others work. One after the other they start, too.
     """
-    together = sum(time.shared for time in times) + max(time.alone - time.shared for time in times)
-    return max(together, *(time.alone for time in times)) if times else 0.0
+    last = (len(times) - 1) * BESIDE_START
+    waits = max(time.alone - time.shared for time in times)
+    together = max(last + waits + sum(time.shared for time in times), last + times[-1].alone)
+    slowest = max(time.alone for time in times)
+    return min(max(together, slowest), sum(time.alone for time in times))
