@@ -55,7 +55,7 @@ class Schedule(Facts):
     sums_in_workspace: bool = False
     """Partial sums of blocks go through a workspace, and the last block adds them."""
     beside_previous: bool = False
-    """It runs beside the kernel in front of it in the function, and uses nothing of that one."""
+    """It runs beside the previous kernel of the function, and uses nothing of that."""
 
     def verify(self) -> None:
         """Raise `VerifyException` for numbers that no kernel has."""

@@ -34,10 +34,10 @@ class OverlapKernelsPass(ModulePass):
         %k = kernel.graph_defined ins(%p) grid [64] { ... } : ...
 
     Kernels that read nothing of each other stand together, and each but the first runs beside the
-    one in front of it. Its blocks start where that one leaves room, and no multiprocessor waits
-    for the last block of a kernel: what is called horizontal fusion, without the registers, shared
-    memory and clusters of one kernel for all. That is so on targets where a kernel may start before
-    the one in front of it has ended (programmatic dependent launch); for others nothing changes.
+    previous one. Its blocks start where that leaves room, and no multiprocessor waits for the last
+    block of a kernel: what is called horizontal fusion, without the registers, shared memory and
+    clusters of one kernel for all. That is so on targets where a kernel may start before the
+    previous grid has ended (programmatic dependent launch); for others nothing changes.
 
     Functions that do more than launch kernels stay as they are.
 

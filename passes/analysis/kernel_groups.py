@@ -1,5 +1,5 @@
 """
-Kernels of a function that run at the same time: each runs beside the one in front of it.
+Kernels of a function that run at the same time: each runs beside the previous one.
 
 `overlap-kernels` writes that on each (`schedule <beside_previous>`); a group is a kernel that has
 it not, and all behind it that have.

@@ -7,7 +7,7 @@ waits for that grid, whose end means that all before it have ended, before it us
     previous call | 0 waits, then says so | 1 waits for 0 ...
                                           | 2, beside 1: starts once 1 has waited, and so after 0
 
-A kernel beside the one in front of it (`overlap-kernels`) has all it reads when it starts: the
+A kernel beside the previous one (`overlap-kernels`) has all it reads when it starts: the
 first kernel of its group says so only after it has waited. It waits at its end, in one block, so
 that its end still means that all before it have ended.
 """

@@ -9,7 +9,7 @@ from mirage_mlir.search.cost_model.terms import DRAM, EXPOSED, L2, MAIN
 from mirage_mlir.targets.target import Target
 
 BESIDE_START = 0.4e-6
-"""Seconds until a kernel starts beside the one in front of it, which has to let it start first."""
+"""Seconds until a kernel starts beside the previous one, which has to let it start first."""
 
 
 @dataclass(frozen=True)
