@@ -43,7 +43,7 @@ class ProcessLane:
     """A process of this machine that shares its cores with others."""
 
     def __init__(self) -> None:
-        self._worker = Worker(shares_cores=True)
+        self._worker = Worker(threads=1)
 
     def call(self, function: Callable[..., Any], *arguments: object) -> Any:
         """As `Lane.call`."""
