@@ -40,10 +40,10 @@ def machine(gpus: int = 1) -> SimulatedMachine:
     return SimulatedMachine("a simulated GPU", gpus=gpus, jobs=1, in_process=True)
 
 
-def tuned(folder: Path | None, gpus: int = 1, count: int = 2) -> list[Tuned]:
+def tuned(cache: Cache, gpus: int = 1, count: int = 2) -> list[Tuned]:
     """What becomes of programs here, in their order."""
     with closing(local_executor(machine(gpus))) as executor:
-        results = list(Tuner(executor, Cache(folder)).tune(tasks(count)))
+        results = list(Tuner(executor, cache).tune(tasks(count)))
     return sorted(results, key=lambda each: each.number)
 
 

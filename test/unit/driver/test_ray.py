@@ -93,7 +93,7 @@ def test_a_worker_that_is_killed(nodes: TwoNodes, tmp_path: Path) -> None:
     assert set(readings(nodes.log).values()) == {1}
     assert len(readings(nodes.log)) == 6
     assert len(set(readers(nodes.log)) - set(killed)) > 1
-    assert answers(results) == answers(tuned(tmp_path / "here"))
+    assert answers(results) == answers(tuned(Cache(tmp_path / "here")))
 
 
 def test_a_node_that_is_lost(nodes: TwoNodes, tmp_path: Path) -> None:
