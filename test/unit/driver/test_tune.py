@@ -1,15 +1,23 @@
 """Many programs tuned at once: by any number of workers, after a kill, beside others, cut short."""
 
 import signal
-import subprocess
-import sys
 from contextlib import closing
 from pathlib import Path
 from typing import Any, cast
 
 import pytest
 from simulated_gpus import LOG, SECONDS
-from tuned_programs import OPTIONS, PROGRAM, answers, machine, readings, tasks, tuned, wait_until
+from tuned_programs import (
+    OPTIONS,
+    PROGRAM,
+    answers,
+    machine,
+    readings,
+    tasks,
+    tuned,
+    tuning_process,
+    wait_until,
+)
 
 import mirage_mlir as mi
 from mirage_mlir.driver import tune as tuning
@@ -18,8 +26,6 @@ from mirage_mlir.driver.executor import local_executor
 from mirage_mlir.driver.tune import Tuner
 from mirage_mlir.driver.tune_tasks import Task, search
 from mirage_mlir.driver.workers import Workforce
-
-SUPPORT = Path(__file__).parents[2] / "support"
 
 
 @pytest.fixture
@@ -40,22 +46,6 @@ def test_any_number_of_gpus(tmp_path: Path, log: Path) -> None:
     assert not log.exists()
 
 
-KILLED = """
-import sys
-from pathlib import Path
-from typing import Any, cast
-sys.path[:0] = {paths}
-from tuned_programs import Cache, tuned
-print(len(tuned(Cache(Path({folder!r})))))
-"""
-
-
-def process(folder: Path) -> subprocess.Popen[str]:
-    """A process that tunes two programs."""
-    program = KILLED.format(paths=[str(SUPPORT)], folder=str(folder))
-    return subprocess.Popen([sys.executable, "-c", program], stdout=subprocess.PIPE, text=True)
-
-
 def entries(folder: Path, name: str) -> int:
     """How many there are with a field of this name."""
     return sum(f'"{name}":' in path.read_text() for path in folder.glob("*.json"))
@@ -67,7 +57,7 @@ def test_a_driver_that_is_killed(
     """What it had found and read is not found and read again; its locks are free."""
     monkeypatch.setenv(SECONDS, "0.4")
     folder = tmp_path / "cache"
-    killed = process(folder)
+    killed = tuning_process(folder)
     wait_until(lambda: entries(folder, "microseconds") >= 2)
     killed.send_signal(signal.SIGKILL)
     killed.communicate()
@@ -95,7 +85,7 @@ def test_a_driver_that_is_killed(
 def test_two_at_once(tmp_path: Path, log: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Of two processes that share a cache each program is tuned by one."""
     monkeypatch.setenv(SECONDS, "0.1")
-    both = [process(tmp_path / "cache") for _ in range(2)]
+    both = [tuning_process(tmp_path / "cache") for _ in range(2)]
     assert [each.communicate()[0] for each in both] == ["2\n", "2\n"]
     assert set(readings(log).values()) == {1}
 
