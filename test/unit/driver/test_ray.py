@@ -123,21 +123,57 @@ with workforce(parse_workers(sys.argv[1])):
     results = list(Tuner(executor, Cache(Path(sys.argv[2]))).tune(tasks(2)))
     executor.close()
 results.sort(key=lambda each: each.number)
-assert [each.problem for each in results] == ["", ""]
-print(json.dumps(answers(results)))
+print(json.dumps([[each.problem for each in results], answers(results)]))
 """
+
+
+def from_outside(nodes: TwoNodes, folder: Path) -> subprocess.CompletedProcess[str]:
+    """Tune in another process."""
+    words = [sys.executable, "-c", FROM_OUTSIDE, nodes.client, str(folder)]
+    # Seconds in which Ray tries to reach a client server that was lost.
+    environment = {**os.environ, "RAY_CLIENT_RECONNECT_GRACE_PERIOD": "2"}
+    for _ in range(3):
+        done = subprocess.run(words, capture_output=True, text=True, timeout=120, env=environment)
+        # Where the cores are busy, Ray's own process for a client starts too slowly for Ray.
+        if "Starting Ray client server failed" not in done.stderr:
+            return done
+    pytest.skip("Ray starts no client server in time")
 
 
 def test_a_client(nodes: TwoNodes, tmp_path: Path) -> None:
     """A process that is no node, through the cluster's client server: the same answer."""
     pytest.importorskip("grpc")
     nodes.log.unlink(missing_ok=True)
-    words = [sys.executable, "-c", FROM_OUTSIDE, nodes.client, str(tmp_path / "there")]
-    done = subprocess.run(words, capture_output=True, text=True, timeout=120)
+    done = from_outside(nodes, tmp_path / "there")
     assert done.returncode == 0, done.stderr
     assert set(readings(nodes.log).values()) == {1}
     assert len(readings(nodes.log)) == 6
-    assert json.loads(done.stdout) == answers(tuned(Cache(tmp_path / "here")))
+    assert json.loads(done.stdout) == [["", ""], answers(tuned(Cache(tmp_path / "here")))]
+
+
+def test_a_client_server_that_is_lost(nodes: TwoNodes, tmp_path: Path) -> None:
+    """What was not done has a problem; what was read is kept."""
+    pytest.importorskip("grpc")
+    nodes.log.unlink(missing_ok=True)
+    psutil: Any = pytest.importorskip("psutil")
+
+    def lose() -> None:
+        wait_until(lambda: nodes.log.exists() and len(readings(nodes.log)) > 0)
+        for each in psutil.process_iter(["cmdline"]):
+            words = each.info["cmdline"] or ()
+            if "ray.util.client.server" in words and f"--address={nodes.cluster.address}" in words:
+                each.kill()
+
+    losing = threading.Thread(target=lose)
+    losing.start()
+    done = from_outside(nodes, tmp_path / "there")
+    losing.join()
+    assert done.returncode == 0, done.stderr
+    assert json.loads(done.stdout) == [["the Ray cluster was lost"] * 2, [None] * 2]
+    kept = [path.read_text() for path in (tmp_path / "there").glob("*.json")]
+    # But for those of the three GPUs that were on their way.
+    assert sum('"microseconds":' in each for each in kept) >= len(readings(nodes.log)) - 3
+    assert sum('"found":' in each for each in kept) > 0
 
 
 def test_a_node_that_is_lost(nodes: TwoNodes, tmp_path: Path) -> None:
