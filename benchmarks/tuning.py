@@ -1,12 +1,16 @@
 """
-How tuning grows with the number of GPUs: many candidates of many programs on simulated GPUs.
+How tuning grows with the number of GPUs: many candidates of many programs.
 
-Each timing sleeps, by default for a second, and gives a recorded time; searches and compiles answer
-at once with what was prepared. What is measured is therefore how well the GPUs are kept busy by
-what distributes the work, remembers each reading on disk, and compares the fastest. Sleeps need no
-CPU, so that all numbers of workers are measured at once.
+The GPUs are simulated. Each timing sleeps, by default for a second, and gives a recorded time;
+searches and compiles answer at once with what was prepared. What is measured is therefore how well
+the GPUs are kept busy by what distributes the work, remembers each reading on disk, and compares
+the fastest. Sleeps need no CPU, so that all numbers of workers are measured at once.
+
+With --gpus the timings are real, those of up to 25 programs on so many GPUs of this machine, one
+number after the other: see `tuned_gpus.py`.
 
     python benchmarks/tuning.py
+    python benchmarks/tuning.py --gpus 1 2
 """
 
 import argparse
@@ -18,28 +22,29 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from dataclasses import dataclass, replace
+from datetime import UTC, datetime
 from functools import partial
 from hashlib import sha256
 from pathlib import Path
 from typing import Any, cast
 
 from machine import described
+from tuned_gpus import measure, programs, settled
 
 from mirage_mlir.driver.bench import Reading, Subject, Trial
 from mirage_mlir.driver.bench_process import BenchProcess
 from mirage_mlir.driver.cache import Cache
 from mirage_mlir.driver.compile import CompiledFunction
 from mirage_mlir.driver.executor import local_executor
-from mirage_mlir.driver.machine import Machine
+from mirage_mlir.driver.machine import Machine, this_machine
 from mirage_mlir.driver.options import Options
 from mirage_mlir.driver.timer import Job, compile_candidate
-from mirage_mlir.driver.timings import Timed, Timings
 from mirage_mlir.driver.tune import Tuner
-from mirage_mlir.driver.tune_tasks import OfferText, Settled, Task, TimedText, search, settle
+from mirage_mlir.driver.tune_tasks import OfferText, Task, search, settle
 from mirage_mlir.lanes import Lane
 from mirage_mlir.worker import Worker
 
-RESULTS = Path(__file__).parent / "results" / "tuning"
+RESULTS = Path(__file__).parent / "results"
 
 PROGRAM = """func.func @program_{number}(%x: {type}) -> {type} {{
   %y = kernel.relu %x : ({type}) -> {type}
@@ -91,16 +96,7 @@ class Prepared:
             job = cast(Job, arguments[0])
             return replace(self._compiled, code=replace(self._compiled.code, ugraph=job.candidate))
         assert function is settle
-        task, device, seconds, candidates = cast(
-            tuple[Task, str, float, Sequence[TimedText]], arguments
-        )
-        timed = [
-            Timed(one.offer.search, None, None, one.reading, one.microseconds, "", one.compared)
-            for one in candidates
-        ]
-        timings = Timings(device, tuple(timed), seconds)
-        best = next(n for n, one in enumerate(timings.candidates) if one is timings.best)
-        return Settled(b"", {task.name: best}, candidates[best].offer)
+        return settled(*cast(tuple[Any, Any, Any, Any], arguments))
 
     def _search(self, task: Task) -> list[OfferText]:
         text = self._found.function.replace("@program_0", f"@{task.name}")
@@ -157,14 +153,8 @@ def run_one(workers: int, programs: int, prepared: Prepared) -> dict[str, Any]:
     return {"workers": workers, "seconds": seconds, "programs": len(taken), "taken": digest}
 
 
-def main() -> int:
+def simulated(arguments: argparse.Namespace) -> int:
     """Measure, print, write; 1 where the answers differ or a number of workers is not used well."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--programs", type=int, default=40)
-    parser.add_argument("--candidates", type=int, default=25, help="of each program")
-    parser.add_argument("--seconds", type=float, default=1.0, help="of each timing")
-    parser.add_argument("--workers", type=int, nargs="+", default=[1, 2, 4, 8])
-    arguments = parser.parse_args()
     SleepingBench.seconds = arguments.seconds
     found = search(tasks(1)[0])
     assert isinstance(found, list)
@@ -188,11 +178,41 @@ def main() -> int:
         "machine": described(),
         "runs": rows,
     }
-    RESULTS.mkdir(parents=True, exist_ok=True)
-    (RESULTS / "2026-11-23-scaling.json").write_text(f"{json.dumps(fields, indent=1)}\n")
+    write("tuning", "scaling", fields)
     same = len({row["taken"] for row in rows}) == 1
     print("the answers are the same" if same else "the answers differ")
     return 0 if same and all(row["efficiency"] >= 0.9 for row in rows) else 1
+
+
+def on_gpus(arguments: argparse.Namespace) -> int:
+    """The same on real GPUs of this machine; 1 where a number of them is not used well."""
+    here = this_machine("H200")
+    counts = cast(list[int], arguments.gpus)
+    fields = measure(here, counts, programs(arguments.programs, arguments.candidates))
+    write("-".join(here.name.lower().split()), "tuning-gpus", fields | {"machine": described()})
+    return 0 if all(run["speedup"] >= 0.9 * run["gpus"] for run in fields["runs"]) else 1
+
+
+def write(folder: str, name: str, fields: dict[str, Any]) -> None:
+    """A file of results, with the date in its name."""
+    path = RESULTS / folder / f"{datetime.now(UTC):%Y-%m-%d}-{name}.json"
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(f"{json.dumps(fields, indent=1)}\n")
+
+
+def main() -> int:
+    """1 where tuning does not grow as it should."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--programs", type=int, help="how many; 40, and 25 on real GPUs")
+    parser.add_argument("--candidates", type=int, help="of each program; 25, and at most 8")
+    parser.add_argument("--seconds", type=float, default=1.0, help="of each timing")
+    parser.add_argument("--workers", type=int, nargs="+", default=[1, 2, 4, 8])
+    parser.add_argument("--gpus", type=int, nargs="+", help="numbers of real GPUs to tune on")
+    arguments = parser.parse_args()
+    real = arguments.gpus is not None
+    arguments.programs = arguments.programs or (25 if real else 40)
+    arguments.candidates = arguments.candidates or (8 if real else 25)
+    return on_gpus(arguments) if real else simulated(arguments)
 
 
 if __name__ == "__main__":

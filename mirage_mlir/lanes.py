@@ -31,7 +31,12 @@ class Lane(Protocol):
         ...
 
     def restart(self) -> None:
-        """Be ready again after a loss; this may wait until there is a place for it."""
+        """
+        Be ready again after a loss; this may wait until there is a place for it.
+
+        Raises:
+            WorkerError: there will be none.
+        """
         ...
 
     def close(self) -> None:
@@ -43,7 +48,7 @@ class ProcessLane:
     """A process of this machine that shares its cores with others."""
 
     def __init__(self) -> None:
-        self._worker = Worker(shares_cores=True)
+        self._worker = Worker(threads=1)
 
     def call(self, function: Callable[..., Any], *arguments: object) -> Any:
         """As `Lane.call`."""
@@ -85,6 +90,9 @@ class Lanes:
         self._closed = False
         self._count = 0
         self._started = 0
+        self._retired = 0
+        self._none_left: WorkerError | None = None
+        """Why no lane serves any more."""
 
     def __len__(self) -> int:
         return len(self._lanes)
@@ -103,14 +111,23 @@ class Lanes:
             if self._closed:
                 call.future.cancel()
                 return call.future
+            if self._none_left is not None:
+                call.future.set_exception(self._none_left)
+                return call.future
             self._waiting.append(call)
             self._changed.notify()
-            if self._started < len(self._lanes):
-                # Daemons: a lane that waits for another machine does not keep the program.
-                arguments = self._started, self._lanes[self._started]
-                threading.Thread(target=self._serve, args=arguments, daemon=True).start()
-                self._started += 1
+            self._start_one()
         return call.future
+
+    def _start_one(self) -> bool:
+        """One lane more, if there is one; whoever calls it has the lock."""
+        if self._started == len(self._lanes):
+            return False
+        # Daemons: a lane that waits for another machine does not keep the program.
+        arguments = self._started, self._lanes[self._started]
+        threading.Thread(target=self._serve, args=arguments, daemon=True).start()
+        self._started += 1
+        return True
 
     def cancel_waiting(self) -> None:
         """Forget the calls that no worker has begun."""
@@ -139,7 +156,11 @@ class Lanes:
                 call.future.set_result(lane.call(call.function, *call.arguments))
             except WorkerLost as error:
                 self._lost(call, error)
-                lane.restart()
+                try:
+                    lane.restart()
+                except WorkerError as final:
+                    self._retire(final)
+                    return
             # Also what is no WorkerError: whoever waits must not wait for ever.
             except Exception as error:
                 call.future.set_exception(error)
@@ -151,6 +172,19 @@ class Lanes:
                 self._changed.notify()
                 return
         call.future.set_exception(WorkerError(str(error)))
+
+    def _retire(self, error: WorkerError) -> None:
+        """One lane less; behind the last of them nobody waits for ever."""
+        with self._changed:
+            self._retired += 1
+            if self._retired < self._started or self._start_one():
+                self._changed.notify()
+                return
+            self._none_left = error
+            left, self._waiting = self._waiting, []
+        for call in left:
+            if call.attempts or call.future.set_running_or_notify_cancel():
+                call.future.set_exception(error)
 
     def _next(self, number: int) -> _Call | None:
         """The next call for a lane; None at the end."""

@@ -21,7 +21,7 @@ P = ParamSpec("P")
 ResultT = TypeVar("ResultT")
 ItemT = TypeVar("ItemT")
 
-THREADS = {"OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1", "MKL_NUM_THREADS": "1"}
+THREADS = ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS")
 """For processes that share the cores: threads of several would only disturb one another."""
 
 
@@ -36,8 +36,9 @@ class WorkerLost(WorkerError):
 class Worker:
     """One process, started when it is first needed, and again after it was lost."""
 
-    def __init__(self, *, shares_cores: bool = False) -> None:
-        self._shares_cores = shares_cores
+    def __init__(self, *, threads: int | None = None) -> None:
+        """With at most so many `threads` of BLAS; without, what its libraries take."""
+        self._threads = threads
         self._process: subprocess.Popen[bytes] | None = None
         self.started = 0
         """How many processes there were: a new one remembers nothing of the calls before."""
@@ -90,8 +91,8 @@ class Worker:
     def _start(self) -> subprocess.Popen[bytes]:
         path = os.pathsep.join(os.path.abspath(folder) for folder in sys.path)
         environment = {**os.environ, "PYTHONPATH": path}
-        if self._shares_cores:
-            environment |= THREADS
+        if self._threads is not None:
+            environment |= dict.fromkeys(THREADS, str(self._threads))
         self.started += 1
         self._process = subprocess.Popen(
             [sys.executable, "-m", "mirage_mlir.worker"],
@@ -124,7 +125,7 @@ class Workers:
 
     def __init__(self, count: int) -> None:
         self._idle: SimpleQueue[Worker] = SimpleQueue()
-        self._all = [Worker(shares_cores=True) for _ in range(count)]
+        self._all = [Worker(threads=1) for _ in range(count)]
         for worker in self._all:
             self._idle.put(worker)
         self._threads = ThreadPoolExecutor(count)

@@ -27,9 +27,9 @@ ROUNDS, REPLAYS = 5, 10
 class Benches:
     """The benches of one GPU, one after the other in one process: each is for one program."""
 
-    def __init__(self, machine: Machine) -> None:
+    def __init__(self, machine: Machine, threads: int | None = None) -> None:
         self._machine = machine
-        self._worker = Worker()
+        self._worker = Worker(threads=threads)
         self._subject: Subject | None = None
         self._bench: BenchProcess | None = None
 
@@ -65,8 +65,8 @@ def compare(benches: Benches, subject: Subject, trials: Sequence[Trial]) -> list
 class GpuLane:
     """A GPU of this machine."""
 
-    def __init__(self, machine: Machine) -> None:
-        self._benches = Benches(machine)
+    def __init__(self, machine: Machine, threads: int | None = None) -> None:
+        self._benches = Benches(machine, threads)
 
     def call(self, function: Callable[..., Any], *arguments: object) -> Any:
         """Call a function with the benches of this GPU, and the arguments."""
@@ -126,7 +126,10 @@ def local_executor(machine: Machine, workers: int = 0) -> Executor:
         workers: the most processes that search and compile, and the most GPUs; 0 is a process for
             each core, and all GPUs.
     """
-    count = workers or machine.jobs or len(os.sched_getaffinity(0))
-    gpus = machine.each()
-    timers: list[Lane] = [GpuLane(each) for each in gpus[: workers or len(gpus)]]
+    cores = len(os.sched_getaffinity(0))
+    count = workers or machine.jobs or cores
+    gpus = machine.each()[: workers or machine.gpus]
+    # References in float64 are made for all GPUs at once.
+    threads = max(1, cores // len(gpus)) if len(gpus) > 1 else None
+    timers: list[Lane] = [GpuLane(each, threads) for each in gpus]
     return Executor(machine.name, Lanes([machine.lane() for _ in range(count)]), Lanes(timers))

@@ -9,6 +9,7 @@ import threading
 import time
 from collections import Counter
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from importlib import import_module
 from importlib.util import find_spec
 from typing import Any
@@ -37,6 +38,13 @@ MOST_TASKS = 512
 """Searches and compiles at a time: each has a thread here that waits."""
 
 MISSING = "a Ray cluster needs Ray: pip install 'mirage_mlir[ray]'"
+
+
+LOST = "the Ray cluster was lost"
+
+
+class ClusterLost(WorkerError):
+    """Nothing can be asked of the cluster any more."""
 
 
 class RayError(Exception):
@@ -97,20 +105,43 @@ class _Waiting:
         self._ray = ray_module()
         self._closed = threading.Event()
 
-    def _answer(self, reference: Any) -> Any:
-        """What `called` returned; raises `WorkerError`, and `WorkerLost` where nothing came."""
-        while not self._ray.wait([reference], timeout=PERIOD)[0]:
-            if self._closed.is_set():
-                raise WorkerError("it was not waited for")
+    def _answer(self, ask: Callable[[], Any]) -> Any:
+        """
+        What `called` returned; `ask` gives what it is found by.
+
+        Raises:
+            ClusterLost: the client server does not answer.
+            WorkerLost: nothing came.
+            WorkerError: the call failed.
+        """
+        self._check_connected()
         try:
-            done, answer = self._ray.get(reference)
+            done, answer = self._awaited(ask())
         except self._ray.exceptions.RayTaskError as error:
             raise WorkerError(str(error)) from error
-        except self._ray.exceptions.RayError as error:
+        except ConnectionError as error:
+            raise ClusterLost(f"{LOST}: {error}") from error
+        # ValueError where the client server has forgotten what was asked.
+        except (self._ray.exceptions.RayError, ValueError) as error:
             raise WorkerLost(f"its worker in the cluster was lost: {error}") from error
         if not done:
             raise WorkerError(str(answer))
         return answer
+
+    def _awaited(self, reference: Any) -> Any:
+        ready: list[Any] = []
+        while not ready:
+            ready, _ = self._ray.wait([reference], timeout=PERIOD)
+            # Also where it is there: whoever closes us may shut Ray down.
+            if self._closed.is_set():
+                raise WorkerError("it was not waited for")
+            self._check_connected()
+        return self._ray.get(reference)
+
+    def _check_connected(self) -> None:
+        """Asked without a connection, Ray would start a cluster of its own."""
+        if not self._ray.is_initialized():
+            raise ClusterLost(LOST)
 
 
 class TaskLane(_Waiting):
@@ -123,8 +154,12 @@ class TaskLane(_Waiting):
 
     def call(self, function: Callable[..., Any], *arguments: object) -> Any:
         """As `Lane.call`."""
-        self._running = self._task.remote(code_version(), function, arguments)
-        return self._answer(self._running)
+
+        def ask() -> Any:
+            self._running = self._task.remote(code_version(), function, arguments)
+            return self._running
+
+        return self._answer(ask)
 
     def restart(self) -> None:
         """Ray finds another process."""
@@ -133,7 +168,9 @@ class TaskLane(_Waiting):
         """End what is running."""
         self._closed.set()
         if self._running is not None:
-            self._ray.cancel(self._running, force=True)
+            with suppress(ClusterLost, ConnectionError, ValueError):
+                self._check_connected()
+                self._ray.cancel(self._running, force=True)
 
 
 class ActorLane(_Waiting):
@@ -154,19 +191,21 @@ class ActorLane(_Waiting):
 
     def call(self, function: Callable[..., Any], *arguments: object) -> Any:
         """As `Lane.call`, with the benches of the GPU."""
-        return self._answer(self._actor.call.remote(code_version(), function, arguments))
+        return self._answer(lambda: self._actor.call.remote(code_version(), function, arguments))
 
     def settle(self, answer: Any) -> None:
         """Note the name of the GPU; raises `WorkerError`."""
-        self.device = self._answer(answer)
+        self.device = self._answer(lambda: answer)
 
     def restart(self) -> None:
-        """Get another GPU of the same name, as soon as one is free."""
+        """Get another GPU of the same name, as soon as one is free; raises `ClusterLost`."""
         while not self._closed.is_set():
             self._end()
             try:
-                if self._answer(self.start()) == self.device:
+                if self._answer(self.start) == self.device:
                     return
+            except ClusterLost:
+                raise
             except WorkerError:
                 pass
             self._closed.wait(PERIOD)
@@ -178,7 +217,9 @@ class ActorLane(_Waiting):
 
     def _end(self) -> None:
         if self._actor is not None:
-            self._ray.kill(self._actor)
+            with suppress(ClusterLost, ConnectionError, ValueError):
+                self._check_connected()
+                self._ray.kill(self._actor)
 
 
 def ray_executor(machine: MachineOf, target: str) -> Executor:

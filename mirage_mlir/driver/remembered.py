@@ -1,16 +1,30 @@
 """Graphs that were found by timing, as entries of the cache and back."""
 
 from collections.abc import Mapping
-from typing import Any, cast, get_origin, get_type_hints
+from dataclasses import asdict, dataclass, replace
 
 from xdsl.dialects import func
 
 from mirage_mlir.driver.choose import Offer
 from mirage_mlir.driver.source import alone, functions, parse_program, text_of
+from mirage_mlir.driver.typed_json import read_as
 from mirage_mlir.passes.frontend.check import check
 from mirage_mlir.search.multi_kernel.explanation import Explanation
 from mirage_mlir.search.report import SearchReport
 from mirage_mlir.targets.target import target_named
+
+NAMES = {"Explanation": Explanation}
+"""What the module of `SearchReport` knows only to type checkers."""
+
+
+@dataclass(frozen=True)
+class _Kept:
+    """An offer as JSON has it."""
+
+    function: str
+    alone: bool
+    search: SearchReport
+    timing: tuple[str, ...]
 
 
 def offers_written(offers: Mapping[str, Offer]) -> dict[str, object]:
@@ -19,13 +33,10 @@ def offers_written(offers: Mapping[str, Offer]) -> dict[str, object]:
 
 
 def _fields(offer: Offer) -> dict[str, object]:
-    return {
-        "function": text_of(alone(offer.function)),
-        "alone": offer.alone,
-        # What a search now says of the model may be another thing.
-        "search": {k: v for k, v in offer.search.as_dict().items() if k != "explanation"},
-        "timing": list(offer.timing),
-    }
+    # What a search now says of the model may be another thing.
+    search = replace(offer.search, explanation=None)
+    text = text_of(alone(offer.function))
+    return asdict(_Kept(text, offer.alone, search, offer.timing))
 
 
 def offers_read(written: object, reference: func.FuncOp) -> dict[str, Offer]:
@@ -38,47 +49,22 @@ def offers_read(written: object, reference: func.FuncOp) -> dict[str, Offer]:
         ValueError: it is anything else.
         DiagnosticException: it is no program, of another version of the dialects say.
     """
-    return {chip: _offer(chip, value, reference) for chip, value in _mapping(written).items()}
+    kept = read_as(dict[str, _Kept], written, NAMES)
+    return {chip: _offer(chip, each, reference) for chip, each in kept.items()}
 
 
-def _offer(chip: str, written: object, reference: func.FuncOp) -> Offer:
+def _offer(chip: str, kept: _Kept, reference: func.FuncOp) -> Offer:
     if target_named(chip).chip != chip:
         raise ValueError(f"{chip} is no instruction set")
-    fields = _mapping(written)
-    hints = {"function": str, "alone": bool, "search": dict[str, object], "timing": list[str]}
-    _check(fields, hints)
-    (function,) = functions(parse_program(cast(str, fields["function"]), "cache"))
+    function = function_read(kept.function, reference)
+    return Offer(function, kept.alone, kept.search, kept.timing)
+
+
+def function_read(text: str, reference: func.FuncOp) -> func.FuncOp:
+    """A function in an entry for `reference`, whose name and types it has; raises as above."""
+    (function,) = functions(parse_program(text, "cache"))
     check(function)
     for name in ("sym_name", "function_type", "arg_attrs"):
         if function.properties.get(name) != reference.properties.get(name):
             raise ValueError(f"its function has another {name}")
-    search = cast(dict[str, Any], fields["search"])
-    hints = get_type_hints(SearchReport, localns={"Explanation": Explanation})
-    _check(search, {name: hint for name, hint in hints.items() if name != "explanation"})
-    timing = tuple(cast(list[str], fields["timing"]))
-    return Offer(function, cast(bool, fields["alone"]), SearchReport(**search), timing)
-
-
-def _mapping(value: object) -> Mapping[str, object]:
-    if not isinstance(value, dict):
-        raise ValueError(f"{value!r} is no object")
-    return cast(dict[str, object], value)
-
-
-def _check(fields: Mapping[str, object], hints: Mapping[str, Any]) -> None:
-    """Every field is there and of its type, and no other is."""
-    if fields.keys() != hints.keys():
-        raise ValueError(f"it has {', '.join(fields)}, not {', '.join(hints)}")
-    for name, hint in hints.items():
-        kind = get_origin(hint) or hint
-        value = fields[name]
-        if not isinstance(value, (int, float) if kind is float else kind):
-            raise ValueError(f"{name} is {value!r}")
-        inner = cast(dict[str, object], value).values() if kind is dict else value
-        if kind in (dict, list):
-            _check_all(cast(list[object], inner), hint.__args__[-1])
-
-
-def _check_all(values: list[object], hint: Any) -> None:
-    if not all(isinstance(value, (int, float) if hint is float else hint) for value in values):
-        raise ValueError(f"{values!r} is no list of {hint}")
+    return function

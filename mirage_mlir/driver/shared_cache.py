@@ -5,6 +5,7 @@ Entries are checked by their digests and are never pickles. A server that is dow
 remark and what it holds: the folder does alone, and what it got meanwhile is sent later.
 """
 
+import contextvars
 import re
 import threading
 import time
@@ -58,6 +59,8 @@ class Server:
         self._client = client
         self._error: Any = import_module("redis").RedisError
         self._silent_until = 0.0
+        self._answers = True
+        self._noting = threading.Lock()
         self._unsent: dict[str, Callable[[], bytes | None]] = {}
 
     def get(self, name: str) -> bytes | None:
@@ -84,7 +87,9 @@ class Server:
             yield False
             return
         done = threading.Event()
-        renewing = threading.Thread(target=self._renew, args=(name, token, done), daemon=True)
+        # In our context, so that its remarks come where ours do.
+        run = contextvars.copy_context().run
+        renewing = threading.Thread(target=run, args=(self._renew, name, token, done), daemon=True)
         renewing.start()
         try:
             yield True
@@ -102,13 +107,21 @@ class Server:
             answer = question()
             self._send_unsent()
         except (self._error, OSError) as error:
+            self._note_silence(error)
+            return otherwise
+        self._answers = True
+        return answer
+
+    def _note_silence(self, error: Exception) -> None:
+        """Say it once, however many threads wait, and however often they ask again."""
+        with self._noting:
             self._silent_until = time.monotonic() + SILENCE
+            said, self._answers = not self._answers, False
+        if not said:
             reason = " ".join(str(error).split())
             general_remark(
                 f"the cache at {self._address} does not answer, the local one does: {reason}"
             )
-            return otherwise
-        return answer
 
     def _send(self, name: str, data: bytes) -> object:
         return self._client.set(ENTRIES + name, data, ex=UNUSED)

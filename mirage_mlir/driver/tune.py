@@ -10,11 +10,13 @@ from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future
 from dataclasses import dataclass, field
 from math import inf, isfinite
+from typing import TypeVar
 
 from xdsl.dialects.builtin import ModuleOp
 
 from mirage_mlir.driver.cache import Cache, Key
 from mirage_mlir.driver.executor import Executor
+from mirage_mlir.driver.kept_search import is_final, search_key, search_read, search_written
 from mirage_mlir.driver.options import Options
 from mirage_mlir.driver.profile import key_of
 from mirage_mlir.driver.source import alone, function_named, text_of
@@ -33,6 +35,8 @@ from mirage_mlir.driver.tune_tasks import (
 from mirage_mlir.interruption import deferred, requested
 from mirage_mlir.progress import Progress
 from mirage_mlir.worker import WorkerError
+
+FoundT = TypeVar("FoundT")
 
 PERIOD = 0.2
 """Seconds between two looks at whether somebody has pressed Ctrl-C, or a lock is free."""
@@ -162,7 +166,7 @@ class _Run:
     async def _tuned(self, number: int, key: Key) -> Tuned:
         """Search, time, verify, compile, remember."""
         tuner, task = self._tuner, self._tasks[number]
-        found = await self._unless_stopped(tuner.executor.compute(search, task, later=True))
+        found = await self._candidates(task)
         if isinstance(found, Failed):
             return Tuned(number, task.name, None, None, found.problem)
         timings = await self._timings(task, found)
@@ -179,9 +183,28 @@ class _Run:
             tuner.cache.put(key, {"offers": dict(settled.offers), "candidates": fields})
         return Tuned(number, task.name, settled, timings, complete=whole)
 
-    async def _unless_stopped(
-        self, call: Future[list[OfferText] | Failed]
-    ) -> list[OfferText] | Failed:
+    async def _candidates(self, task: Task) -> list[OfferText] | Failed:
+        """Those that a run which was ended had found, or else a search."""
+        tuner, key = self._tuner, search_key(task)
+        if (known := await self._kept(task, tuner.cache.get(key))) is not None:
+            return known
+        found = await self._unless_stopped(tuner.executor.compute(search, task, later=True))
+        if not isinstance(found, Failed) and is_final(found):
+            tuner.cache.put(key, search_written(found))
+        return found
+
+    async def _kept(self, task: Task, entry: object) -> list[OfferText] | None:
+        if entry is None:
+            return None
+        try:
+            call = self._tuner.executor.compute(search_read, task, entry)
+            return await self._unless_stopped(call)
+        except WorkerError:
+            if self._tuner.stopped:
+                raise
+            return None
+
+    async def _unless_stopped(self, call: Future[FoundT]) -> FoundT:
         """The result of a call that may take minutes, which nobody waits for after an interrupt."""
         waiting = asyncio.ensure_future(result_of(call))
         while not (await asyncio.wait([waiting], timeout=PERIOD))[0]:

@@ -1,5 +1,8 @@
 """Programs that are tuned fast, and what became of them."""
 
+import os
+import subprocess
+import sys
 import time
 from collections import Counter
 from collections.abc import Callable
@@ -24,6 +27,14 @@ func.func @{name}(%x: TYPE, %z: TYPE) -> TYPE {{
 }}
 """.replace("TYPE", TYPE)
 
+IN_A_PROCESS = f"""
+import sys
+sys.path[:0] = [{str(Path(__file__).parent)!r}]
+from mirage_mlir.driver.cache import open_cache
+from tuned_programs import tuned
+print(len([each for each in tuned(open_cache()) if not each.problem]))
+"""
+
 OPTIONS = Options(chips=("sm_90a",), profile=True, top_k=3)
 
 
@@ -40,11 +51,18 @@ def machine(gpus: int = 1) -> SimulatedMachine:
     return SimulatedMachine("a simulated GPU", gpus=gpus, jobs=1, in_process=True)
 
 
-def tuned(folder: Path | None, gpus: int = 1, count: int = 2) -> list[Tuned]:
+def tuned(cache: Cache, gpus: int = 1, count: int = 2) -> list[Tuned]:
     """What becomes of programs here, in their order."""
     with closing(local_executor(machine(gpus))) as executor:
-        results = list(Tuner(executor, Cache(folder)).tune(tasks(count)))
+        results = list(Tuner(executor, cache).tune(tasks(count)))
     return sorted(results, key=lambda each: each.number)
+
+
+def tuning_process(folder: Path, server: str = "") -> subprocess.Popen[str]:
+    """A process that tunes two programs, and says how many it has tuned; perhaps with a server."""
+    environment = {**os.environ, "MIRAGE_CACHE_DIR": str(folder), "MIRAGE_CACHE": server}
+    words = [sys.executable, "-c", IN_A_PROCESS]
+    return subprocess.Popen(words, stdout=subprocess.PIPE, text=True, env=environment)
 
 
 def answers(results: list[Tuned]) -> list[object]:

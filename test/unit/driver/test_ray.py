@@ -1,7 +1,10 @@
 """Tuning in a Ray cluster of two nodes whose GPUs are simulated, and whose processes are killed."""
 
+import json
 import os
 import signal
+import subprocess
+import sys
 import threading
 from collections.abc import Generator
 from contextlib import closing
@@ -11,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from redis_process import free_port
 from simulated_gpus import LOG, SECONDS, machine, without_gpu
 from tuned_programs import answers, readings, tasks, tuned, wait_until
 
@@ -37,6 +41,8 @@ class TwoNodes:
     cluster: Any
     second: Any
     log: Path
+    client: str
+    """The address of its client server."""
 
 
 @pytest.fixture(scope="module")
@@ -44,15 +50,22 @@ def nodes(tmp_path_factory: pytest.TempPathFactory) -> Generator[TwoNodes]:
     log = tmp_path_factory.mktemp("ray") / "log"
     ray: Any = import_module("ray")
     with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("PYTHONPATH", str(SUPPORT))
+        # What the tests import, for processes that are not started from here, too.
+        patch.setenv("PYTHONPATH", os.pathsep.join([str(SUPPORT), *sys.path]))
         patch.setenv("RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO", "0")
         patch.setenv(LOG, str(log))
         patch.setenv(SECONDS, "0.5")
-        head = {"num_cpus": 1, "num_gpus": 1, "include_dashboard": False}
+        port = free_port()
+        head = {
+            "num_cpus": 1,
+            "num_gpus": 1,
+            "include_dashboard": False,
+            "ray_client_server_port": port,
+        }
         cluster: Any = import_module("ray.cluster_utils").Cluster(True, head_node_args=head)
         second = cluster.add_node(num_cpus=1, num_gpus=2)
         ray.init(address=cluster.address, log_to_driver=False, logging_level="ERROR")
-        yield TwoNodes(cluster, second, log)
+        yield TwoNodes(cluster, second, log, f"ray://127.0.0.1:{port}")
         ray.shutdown()
         cluster.shutdown()
 
@@ -93,7 +106,74 @@ def test_a_worker_that_is_killed(nodes: TwoNodes, tmp_path: Path) -> None:
     assert set(readings(nodes.log).values()) == {1}
     assert len(readings(nodes.log)) == 6
     assert len(set(readers(nodes.log)) - set(killed)) > 1
-    assert answers(results) == answers(tuned(tmp_path / "here"))
+    assert answers(results) == answers(tuned(Cache(tmp_path / "here")))
+
+
+FROM_OUTSIDE = """
+import json, sys
+from pathlib import Path
+from simulated_gpus import machine
+from tuned_programs import answers, tasks
+from mirage_mlir.driver.cache import Cache
+from mirage_mlir.driver.tune import Tuner
+from mirage_mlir.driver.workers import RayWorkforce, parse_workers, workforce
+with workforce(parse_workers(sys.argv[1])):
+    executor = RayWorkforce(machine).executor("H200")
+    assert len(executor.timers) == 3
+    results = list(Tuner(executor, Cache(Path(sys.argv[2]))).tune(tasks(2)))
+    executor.close()
+results.sort(key=lambda each: each.number)
+print(json.dumps([[each.problem for each in results], answers(results)]))
+"""
+
+
+def from_outside(nodes: TwoNodes, folder: Path) -> subprocess.CompletedProcess[str]:
+    """Tune in another process."""
+    words = [sys.executable, "-c", FROM_OUTSIDE, nodes.client, str(folder)]
+    # Seconds in which Ray tries to reach a client server that was lost.
+    environment = {**os.environ, "RAY_CLIENT_RECONNECT_GRACE_PERIOD": "2"}
+    for _ in range(3):
+        done = subprocess.run(words, capture_output=True, text=True, timeout=120, env=environment)
+        # Where the cores are busy, Ray's own process for a client starts too slowly for Ray.
+        if "Starting Ray client server failed" not in done.stderr:
+            return done
+    pytest.skip("Ray starts no client server in time")
+
+
+def test_a_client(nodes: TwoNodes, tmp_path: Path) -> None:
+    """A process that is no node, through the cluster's client server: the same answer."""
+    pytest.importorskip("grpc")
+    nodes.log.unlink(missing_ok=True)
+    done = from_outside(nodes, tmp_path / "there")
+    assert done.returncode == 0, done.stderr
+    assert set(readings(nodes.log).values()) == {1}
+    assert len(readings(nodes.log)) == 6
+    assert json.loads(done.stdout) == [["", ""], answers(tuned(Cache(tmp_path / "here")))]
+
+
+def test_a_client_server_that_is_lost(nodes: TwoNodes, tmp_path: Path) -> None:
+    """What was not done has a problem; what was read is kept."""
+    pytest.importorskip("grpc")
+    nodes.log.unlink(missing_ok=True)
+    psutil: Any = pytest.importorskip("psutil")
+
+    def lose() -> None:
+        wait_until(lambda: nodes.log.exists() and len(readings(nodes.log)) > 0)
+        for each in psutil.process_iter(["cmdline"]):
+            words = each.info["cmdline"] or ()
+            if "ray.util.client.server" in words and f"--address={nodes.cluster.address}" in words:
+                each.kill()
+
+    losing = threading.Thread(target=lose)
+    losing.start()
+    done = from_outside(nodes, tmp_path / "there")
+    losing.join()
+    assert done.returncode == 0, done.stderr
+    assert json.loads(done.stdout) == [["the Ray cluster was lost"] * 2, [None] * 2]
+    kept = [path.read_text() for path in (tmp_path / "there").glob("*.json")]
+    # But for those of the three GPUs that were on their way.
+    assert sum('"microseconds":' in each for each in kept) >= len(readings(nodes.log)) - 3
+    assert sum('"found":' in each for each in kept) > 0
 
 
 def test_a_node_that_is_lost(nodes: TwoNodes, tmp_path: Path) -> None:

@@ -59,10 +59,10 @@ CONSTANT = """func.func @f(%x: tensor<8xf16> {kernel.constant}) -> tensor<8xf16>
         ({"function": CONSTANT}, "its function has another arg_attrs"),
         ({"function": ""}, "not enough values"),
         ({"function": "func.func @f("}, "cache:1"),
-        ({"function": 3}, "function is 3"),
-        ({"alone": "yes"}, "alone is 'yes'"),
+        ({"function": 3}, "3 is no str"),
+        ({"alone": "yes"}, "'yes' is no bool"),
         ({"search": {}}, "it has , not function, target"),
-        ({"timing": [1]}, "is no list of"),
+        ({"timing": [1]}, "1 is no str"),
         ({"more": 1}, "it has function, alone, search, timing, more"),
     ],
 )

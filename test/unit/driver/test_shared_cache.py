@@ -3,14 +3,12 @@
 import os
 import shutil
 import signal
-import socket
-import subprocess
 import time
 from collections.abc import Generator
 from pathlib import Path
-from typing import Any
 
 import pytest
+from redis_process import RedisProcess
 
 import mirage_mlir as mi
 from mirage_mlir import cache_main
@@ -20,61 +18,22 @@ from mirage_mlir.driver.cache import Cache, Key, open_cache
 from mirage_mlir.driver.shared_cache import CacheError, Server, SharedCache
 
 pytest.importorskip("redis")
+pytest.importorskip("fakeredis")
 
 KEY = Key("func.func @f() ...", "NVIDIA H200", {"target": "H200"})
 
 
-def free_port() -> int:
-    with socket.socket() as listener:
-        listener.bind(("127.0.0.1", 0))
-        return listener.getsockname()[1]
-
-
-class RealServer:
-    """A process of redis-server."""
-
-    def __init__(self) -> None:
-        self.port = free_port()
-        self.address = f"redis://127.0.0.1:{self.port}/0"
-        self.start()
-
-    def start(self) -> None:
-        words = ["redis-server", "--port", str(self.port), "--save", "", "--appendonly", "no"]
-        self.process = subprocess.Popen(words, stdout=subprocess.DEVNULL)
-        deadline = time.monotonic() + 10
-        while True:
-            try:
-                socket.create_connection(("127.0.0.1", self.port), 1).close()
-                return
-            except OSError:
-                assert time.monotonic() < deadline
-                time.sleep(0.01)
-
-    def kill(self) -> None:
-        self.process.send_signal(signal.SIGKILL)
-        self.process.wait()
+@pytest.fixture
+def server() -> Generator[RedisProcess]:
+    process = RedisProcess()
+    yield process
+    process.kill()
 
 
 @pytest.fixture
-def real() -> Generator[RealServer]:
-    if shutil.which("redis-server") is None:
-        pytest.skip("redis-server is not installed")
-    server = RealServer()
-    yield server
-    server.kill()
-
-
-@pytest.fixture
-def servers() -> Generator[tuple[Server, Server]]:
+def servers(server: RedisProcess) -> tuple[Server, Server]:
     """As two processes see one server."""
-    if shutil.which("redis-server") is not None:
-        process = RealServer()
-        yield Server(process.address), Server(process.address)
-        process.kill()
-        return
-    fake: Any = pytest.importorskip("fakeredis")
-    memory = fake.FakeServer()
-    yield Server("", fake.FakeRedis(server=memory)), Server("", fake.FakeRedis(server=memory))
+    return Server(server.address), Server(server.address)
 
 
 def test_shared(tmp_path: Path, servers: tuple[Server, Server]) -> None:
@@ -117,42 +76,42 @@ def test_locks(
 
 
 def test_a_server_that_is_killed(
-    tmp_path: Path, real: RealServer, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, server: RedisProcess, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """It costs one remark; what was found meanwhile is sent when it is there again."""
     monkeypatch.setattr(shared_cache, "SILENCE", 0.2)
-    cache = SharedCache(tmp_path / "a", Server(real.address))
+    cache = SharedCache(tmp_path / "a", Server(server.address))
     other = Key("another", "", {})
     with collect_remarks() as remarks, cache.try_lock(KEY) as mine:
         assert mine
         cache.put(KEY, {"x": 1})
-        real.kill()
+        server.kill()
         cache.put(other, {"x": 2})
         assert cache.get(KEY) == {"x": 1}
         assert cache.get(other) == {"x": 2}
         (said,) = map(str, remarks)
         assert said.startswith(
-            f"mirage: remark: the cache at redis://127.0.0.1:{real.port}/0 does not"
+            f"mirage: remark: the cache at redis://127.0.0.1:{server.port}/0 does not"
         )
-        real.start()
+        server.start()
         time.sleep(0.3)
         assert cache.get(Key("a third", "", {})) is None
-    assert SharedCache(None, Server(real.address)).get(other) == {"x": 2}
+    assert SharedCache(None, Server(server.address)).get(other) == {"x": 2}
 
 
 def test_a_server_that_is_slow(
-    tmp_path: Path, real: RealServer, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, server: RedisProcess, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(shared_cache, "PATIENCE", 0.2)
-    cache = SharedCache(tmp_path, Server(real.address))
-    real.process.send_signal(signal.SIGSTOP)
+    cache = SharedCache(tmp_path, Server(server.address))
+    server.process.send_signal(signal.SIGSTOP)
     start = time.monotonic()
     with collect_remarks() as remarks:
         for number in range(20):
             cache.put(Key(str(number), "", {}), {"x": number})
         with cache.locked(KEY):
             pass
-    real.process.send_signal(signal.SIGCONT)
+    server.process.send_signal(signal.SIGCONT)
     assert time.monotonic() - start < 2
     assert len(remarks) == 1
     assert len(list(tmp_path.glob("*.json"))) == 20
@@ -183,9 +142,9 @@ def compiled() -> bytes:
 
 
 def test_compiles_are_shared(
-    tmp_path: Path, real: RealServer, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, server: RedisProcess, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setenv("MIRAGE_CACHE", real.address)
+    monkeypatch.setenv("MIRAGE_CACHE", server.address)
     monkeypatch.setenv("MIRAGE_CACHE_DIR", str(tmp_path / "a"))
     made = compiled()
     monkeypatch.setenv("MIRAGE_CACHE_DIR", str(tmp_path / "b"))

@@ -1,25 +1,31 @@
 """Many programs tuned at once: by any number of workers, after a kill, beside others, cut short."""
 
 import signal
-import subprocess
-import sys
 from contextlib import closing
 from pathlib import Path
 from typing import Any, cast
 
 import pytest
 from simulated_gpus import LOG, SECONDS
-from tuned_programs import OPTIONS, PROGRAM, answers, machine, readings, tasks, tuned, wait_until
+from tuned_programs import (
+    OPTIONS,
+    PROGRAM,
+    answers,
+    machine,
+    readings,
+    tasks,
+    tuned,
+    tuning_process,
+    wait_until,
+)
 
 import mirage_mlir as mi
 from mirage_mlir.driver import tune as tuning
 from mirage_mlir.driver.cache import Cache
 from mirage_mlir.driver.executor import local_executor
 from mirage_mlir.driver.tune import Tuner
-from mirage_mlir.driver.tune_tasks import Task
+from mirage_mlir.driver.tune_tasks import Task, search
 from mirage_mlir.driver.workers import Workforce
-
-SUPPORT = Path(__file__).parents[2] / "support"
 
 
 @pytest.fixture
@@ -30,57 +36,56 @@ def log(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 def test_any_number_of_gpus(tmp_path: Path, log: Path) -> None:
     """Noise decides nothing, and a second run reads nothing again."""
-    one = tuned(tmp_path / "1", 1)
+    one = tuned(Cache(tmp_path / "1"), 1)
     assert [each.problem for each in one] == ["", ""]
     assert [len(each.timings.candidates) for each in one if each.timings] == [3, 3]
-    assert answers(tuned(tmp_path / "3", 3)) == answers(one)
+    assert answers(tuned(Cache(tmp_path / "3"), 3)) == answers(one)
     log.unlink()
-    again = tuned(tmp_path / "1", 2)
+    again = tuned(Cache(tmp_path / "1"), 2)
     assert answers(again) == answers(one)
     assert not log.exists()
 
 
-KILLED = """
-import sys
-from pathlib import Path
-from typing import Any, cast
-sys.path[:0] = {paths}
-from tuned_programs import tuned
-print(len(tuned(Path({folder!r}))))
-"""
-
-
-def process(folder: Path) -> subprocess.Popen[str]:
-    """A process that tunes two programs."""
-    program = KILLED.format(paths=[str(SUPPORT)], folder=str(folder))
-    return subprocess.Popen([sys.executable, "-c", program], stdout=subprocess.PIPE, text=True)
+def entries(folder: Path, name: str) -> int:
+    """How many there are with a field of this name."""
+    return sum(f'"{name}":' in path.read_text() for path in folder.glob("*.json"))
 
 
 def test_a_driver_that_is_killed(
     tmp_path: Path, log: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """What it had read is not read again; its locks are free."""
+    """What it had found and read is not found and read again; its locks are free."""
     monkeypatch.setenv(SECONDS, "0.4")
     folder = tmp_path / "cache"
-    killed = process(folder)
-    wait_until(lambda: len(list(folder.glob("*.json"))) >= 2)
+    killed = tuning_process(folder)
+    wait_until(lambda: entries(folder, "microseconds") >= 2)
     killed.send_signal(signal.SIGKILL)
     killed.communicate()
-    kept = len(list(folder.glob("*.json")))
+    assert entries(folder, "microseconds") < 6
+    kept = entries(folder, "found")
+    assert kept > 0
+    searched: list[str] = []
+
+    def counted(task: Task) -> object:
+        searched.append(task.name)
+        return search(task)
+
     monkeypatch.setenv(SECONDS, "0")
-    results = tuned(folder)
+    monkeypatch.setattr(tuning, "search", counted)
+    results = tuned(Cache(folder))
     assert [each.problem for each in results] == ["", ""]
+    assert len(searched) == 2 - kept
     counts = readings(log)
     assert len(counts) == 6
     # The one that was being remembered when the signal came may be read once more.
     assert sum(counts.values()) <= 7
-    assert kept < 6
+    assert answers(results) == answers(tuned(Cache(tmp_path / "another")))
 
 
 def test_two_at_once(tmp_path: Path, log: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Of two processes that share a cache each program is tuned by one."""
     monkeypatch.setenv(SECONDS, "0.1")
-    both = [process(tmp_path / "cache") for _ in range(2)]
+    both = [tuning_process(tmp_path / "cache") for _ in range(2)]
     assert [each.communicate()[0] for each in both] == ["2\n", "2\n"]
     assert set(readings(log).values()) == {1}
 
@@ -90,7 +95,7 @@ def test_an_interrupt(tmp_path: Path, log: Path, monkeypatch: pytest.MonkeyPatch
     monkeypatch.setenv(SECONDS, "0.3")
     monkeypatch.setattr(tuning, "PERIOD", 0.02)
     monkeypatch.setattr(tuning, "requested", lambda: log.exists() and len(readings(log)) > 1)
-    results = tuned(tmp_path / "cache", count=3)
+    results = tuned(Cache(tmp_path / "cache"), count=3)
     taken = [each for each in results if each.settled is not None]
     left = [each for each in results if each.settled is None]
     assert taken
