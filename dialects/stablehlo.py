@@ -13,7 +13,12 @@ from __future__ import annotations
 
 from abc import ABC
 
-from xdsl.dialects.builtin import ArrayAttr, DenseIntOrFPElementsAttr, TensorType, i1
+from xdsl.dialects.builtin import (
+    ArrayAttr,
+    DenseIntOrFPElementsAttr,
+    TensorType,
+    i1,
+)
 from xdsl.ir import Attribute, Dialect
 from xdsl.irdl import (
     IRDLOperation,
@@ -21,7 +26,6 @@ from xdsl.irdl import (
     operand_def,
     opt_prop_def,
     prop_def,
-    region_def,
     result_def,
     traits_def,
     var_operand_def,
@@ -40,7 +44,6 @@ from mirage_mlir.dialects.stablehlo_attributes import (
     PrecisionAttr,
 )
 from mirage_mlir.dialects.stablehlo_bases import (
-    DIMS,
     INTEGER,
     SAME,
     TENSOR,
@@ -57,9 +60,11 @@ from mirage_mlir.dialects.stablehlo_rearrangements import (
     GatherOp,
     PadOp,
     ReshapeOp,
+    ReverseOp,
     SliceOp,
     TransposeOp,
 )
+from mirage_mlir.dialects.stablehlo_reductions import ReduceOp, ReduceWindowOp
 from mirage_mlir.shapes import shapes
 from mirage_mlir.shapes.shapes import Shape, ShapeError, format_shape
 
@@ -73,6 +78,7 @@ UNARY = {
     "negate": "`-x`, elementwise.",
     "not": "The complement, elementwise: of booleans their negation.",
     "rsqrt": "`1 / sqrt(x)`, elementwise.",
+    "sign": "-1, 1, or `x` where it is a zero or NaN, elementwise.",
     "sqrt": "The square root, elementwise.",
     "tanh": "The hyperbolic tangent, elementwise.",
 }
@@ -94,6 +100,7 @@ BINARY = {
     "multiply": "`lhs * rhs`, elementwise; of booleans their conjunction.",
     "or": "Disjunction, elementwise.",
     "power": "`lhs` to the power of `rhs`, elementwise.",
+    "remainder": "What division that rounds towards 0 leaves, elementwise.",
     "subtract": "`lhs - rhs`, elementwise.",
     "xor": "Exclusive disjunction, elementwise.",
 }
@@ -250,37 +257,6 @@ class DotGeneralOp(ShapedOp):
 
 
 @irdl_op_definition
-class ReduceOp(TensorOp):
-    """
-    The inputs combined over `dimensions` by `body`, beginning with `init_values`, in any order.
-
-    `body` takes two scalars for each input, and returns one.
-    """
-
-    name = "stablehlo.reduce"
-
-    dimensions = prop_def(DIMS)
-    values = var_operand_def(TENSOR)
-    """The inputs, then as many initial values."""
-    body = region_def("single_block")
-    outputs = var_result_def(TENSOR)
-
-    def verify_(self) -> None:
-        super().verify_()
-        if len(self.values) != 2 * len(self.outputs) or not self.outputs:
-            raise invalid(self, "has an input and an initial value for each result")
-        dims = self.dimensions.get_values()
-        shape = shape_of(self.values[0])
-        try:
-            shapes.check_dims(dims, len(shape))
-        except ShapeError as error:
-            raise invalid(self, str(error)) from error
-        expected = tuple(size for dim, size in enumerate(shape) if dim not in dims)
-        if any(shape_of(value) != expected for value in self.outputs):
-            raise invalid(self, f"result shape must be {format_shape(expected)}")
-
-
-@irdl_op_definition
 class OptimizationBarrierOp(TensorOp):
     """The same tensors, all of which are there before one is used."""
 
@@ -323,7 +299,8 @@ Stablehlo = Dialect(
         *operations("stablehlo", REGIONS, RegionsOp),
         *(ConvertOp, IsFiniteOp, ConstantOp, IotaOp, CompareOp, SelectOp, ClampOp),
         *(BroadcastInDimOp, ReshapeOp, TransposeOp, SliceOp, DynamicSliceOp, ConcatenateOp, PadOp),
-        *(GatherOp, DotGeneralOp, ReduceOp, OptimizationBarrierOp, ReturnOp),
+        *(ReverseOp, GatherOp, DotGeneralOp, ReduceOp, ReduceWindowOp),
+        *(OptimizationBarrierOp, ReturnOp),
     ],
     ATTRIBUTES,
 )

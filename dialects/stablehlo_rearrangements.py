@@ -69,6 +69,22 @@ class TransposeOp(ShapedOp):
 
 
 @irdl_op_definition
+class ReverseOp(ShapedOp):
+    """The elements in the opposite order along `dimensions`."""
+
+    name = "stablehlo.reverse"
+
+    dimensions = prop_def(DIMS)
+    operand = operand_def(TENSOR)
+    result = result_def(TENSOR)
+
+    def inferred_shape(self) -> Shape:
+        shape = shape_of(self.operand)
+        shapes.check_dims(self.dimensions.get_values(), len(shape))
+        return shape
+
+
+@irdl_op_definition
 class SliceOp(ShapedOp):
     """The elements from `start_indices` on, before `limit_indices`, in steps of `strides`."""
 

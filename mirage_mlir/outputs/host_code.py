@@ -1,13 +1,18 @@
 """
 Code of a host that launches kernels, in upstream's dialects: func, gpu, memref, arith and llvm.
 
-    func.func @f(%in_0: memref<16x64xf16>, %out_0: memref<16x32xf16>) {
+    llvm.func @f_on_device(%in_0: !llvm.ptr<1>, %out_0: !llvm.ptr<1>) {
       ... gpu.launch_func async [%t] @f_kernels::@f_kernel_0 blocks in ... args(...)
     }
+    func.func @f(%in_0: memref<16x64xf16>, %out_0: memref<16x32xf16>) {
+      ... llvm.call @f_on_device(...)
+    }
 
-Buffers are on the device. What a call needs besides is allocated on a stream of its own, for whose
-end the function waits. Launches wait for the previous grid: upstream's run-time library has no
-programmatic dependent launch, and the waits of kernels that could start early do nothing then.
+These are two, since upstream's passes that give back buffers want to know what each operation of a
+`func.func` does to memory, which those that launch do not say. Buffers are on the device. What a
+call needs besides is allocated on a stream of its own, for whose end the function waits. Launches
+wait for the previous grid: upstream's run-time library has no programmatic dependent launch, and
+the waits of kernels that could start early do nothing then.
 """
 
 from collections.abc import Sequence
@@ -28,6 +33,9 @@ DECLARATION = (
     f"llvm.func @{ENCODE}(!llvm.ptr, i32, i32, !llvm.ptr<1>, !llvm.ptr, !llvm.ptr, !llvm.ptr, "
     "!llvm.ptr, i32, i32, i32, i32)"
 )
+
+ALIGNMENT = 16
+"""Bytes, of tensors: what kernels copy at once."""
 
 MAP_BYTES = "!llvm.array<128 x i8>"
 DEVICE = "!llvm.ptr<1>"
@@ -66,9 +74,25 @@ def tensor_type(spec: TensorSpec) -> str:
     return f"tensor<{''.join(f'{size}x' for size in spec.shape)}{spec.element_type.value}>"
 
 
+def argument_names(kernels: Kernels) -> list[str]:
+    """What the arguments of the functions are called: inputs, then outputs."""
+    inputs = [f"%in_{number}" for number in range(len(kernels.inputs))]
+    return inputs + [f"%out_{number}" for number in range(len(kernels.outputs))]
+
+
+def address_of(buffer: str, kind: str) -> tuple[str, list[str]]:
+    """The address of a buffer in device memory, and what computes it."""
+    extract = "memref.extract_aligned_pointer_as_index"
+    return f"{buffer}_address", [
+        f"{buffer}_index = {extract} {buffer} : {kind} -> index",
+        f"{buffer}_number = arith.index_cast {buffer}_index : index to i64",
+        f"{buffer}_address = llvm.inttoptr {buffer}_number : i64 to {DEVICE}",
+    ]
+
+
 @dataclass
 class Launcher:
-    """Writes the function that launches the kernels of one module."""
+    """Writes the function on device addresses that launches the kernels of one module."""
 
     kernels: Kernels
     lines: list[str] = field(default_factory=list[str])
@@ -87,11 +111,12 @@ class Launcher:
     def function(self, name: str, module: str) -> str:
         """The function `name`, whose kernels are in the `gpu.module` called `module`."""
         kernels = self.kernels
-        names = [f"%in_{number}" for number in range(len(kernels.inputs))]
-        names += [f"%out_{number}" for number in range(len(kernels.outputs))]
-        kinds = [buffer_type(spec) for spec in (*kernels.inputs, *kernels.outputs)]
-        buffers = list(zip(names, kinds, strict=True))
-        addresses = self._addresses(buffers)
+        names = argument_names(kernels)
+        inputs = len(kernels.inputs)
+        addresses = {
+            f"input:{at}" if at < inputs else f"output:{at - inputs}": argument
+            for at, argument in enumerate(names)
+        }
         token = self.add("gpu.wait async")
         token, scratch = self._workspace("scratch", kernels.scratch_bytes, token, addresses)
         token, counters = self._workspace(COUNTERS, kernels.counter_bytes, token, addresses)
@@ -104,25 +129,18 @@ class Launcher:
             if memory:
                 token = self.add(f"gpu.dealloc async [{token}] {memory}")
         self.wait_for(token)
-        arguments = ", ".join(f"{name}: {kind}" for name, kind in buffers)
+        arguments = ", ".join(f"{argument}: {DEVICE}" for argument in names)
         body = "\n".join(f"  {line}" for line in self.lines)
-        return f"func.func {quoted(name)}({arguments}) {{\n{body}\n  func.return\n}}"
+        return f"llvm.func {quoted(name)}({arguments}) {{\n{body}\n  llvm.return\n}}"
 
     def wait_for(self, token: str) -> None:
         """Wait until all before has ended."""
         self.lines.append(f"gpu.wait [{token}]")
 
-    def _addresses(self, buffers: Sequence[tuple[str, str]]) -> dict[str, str]:
-        inputs = len(self.kernels.inputs)
-        return {
-            f"input:{at}" if at < inputs else f"output:{at - inputs}": self._address(name, kind)
-            for at, (name, kind) in enumerate(buffers)
-        }
-
     def _address(self, buffer: str, kind: str) -> str:
-        index = self.add(f"memref.extract_aligned_pointer_as_index {buffer} : {kind} -> index")
-        number = self.add(f"arith.index_cast {index} : index to i64")
-        return self.add(f"llvm.inttoptr {number} : i64 to {DEVICE}")
+        address, lines = address_of(buffer, kind)
+        self.lines += lines
+        return address
 
     def _workspace(
         self, what: str, size: int, token: str, addresses: dict[str, str]
@@ -233,6 +251,23 @@ def cluster_of(kernel: llvm.FuncOp) -> tuple[int, ...]:
     return tuple(int(size) for size in found.iter_values())
 
 
+def on_buffers(kernels: Kernels, name: str, launcher: str) -> str:
+    """The function `name` on buffers."""
+    lines: list[str] = []
+    arguments: list[str] = []
+    addresses: list[str] = []
+    specs = (*kernels.inputs, *kernels.outputs)
+    for buffer, spec in zip(argument_names(kernels), specs, strict=True):
+        arguments.append(f"{buffer}: {buffer_type(spec)}")
+        address, computed = address_of(buffer, buffer_type(spec))
+        addresses.append(address)
+        lines += computed
+    kinds = ", ".join([DEVICE] * len(specs))
+    lines.append(f"llvm.call {quoted(launcher)}({', '.join(addresses)}) : ({kinds}) -> ()")
+    body = "\n".join(f"  {line}" for line in lines)
+    return f"func.func {quoted(name)}({', '.join(arguments)}) {{\n{body}\n  func.return\n}}"
+
+
 def wrapper(kernels: Kernels, name: str, launcher: str) -> str:
     """The function `name` on tensors, as the host calls it."""
     inputs = [f"%in_{number}: {tensor_type(spec)}" for number, spec in enumerate(kernels.inputs)]
@@ -240,14 +275,17 @@ def wrapper(kernels: Kernels, name: str, launcher: str) -> str:
     given: list[tuple[str, str]] = []
     for number, spec in enumerate(kernels.inputs):
         kind = buffer_type(spec)
+        # Without `read_only`, a copy of each input would be made before each call.
         lines.append(
-            f"%b{number} = bufferization.to_buffer %in_{number} : {tensor_type(spec)} to {kind}"
+            f"%b{number} = bufferization.to_buffer %in_{number} read_only : "
+            f"{tensor_type(spec)} to {kind}"
         )
         given.append((f"%b{number}", kind))
     for number, spec in enumerate(kernels.outputs):
         if not spec.dense:
             fail(kernels.module, f"gives its host result {number} with dims in another order")
-        lines.append(f"%o{number} = memref.alloc() : {buffer_type(spec)}")
+        kind = buffer_type(spec)
+        lines.append(f"%o{number} = memref.alloc() {{alignment = {ALIGNMENT} : i64}} : {kind}")
         given.append((f"%o{number}", buffer_type(spec)))
     names, kinds = zip(*given, strict=True)
     lines.append(f"func.call {quoted(launcher)}({', '.join(names)}) : ({', '.join(kinds)}) -> ()")

@@ -21,6 +21,7 @@ from mirage_mlir.outputs.host_code import (
     Kernels,
     Launcher,
     functions_of,
+    on_buffers,
     wrapper,
 )
 from mirage_mlir.outputs.kernels import KernelOptions
@@ -76,9 +77,10 @@ def with_host(lowered: ModuleOp, pipeline: str = "") -> str:
         if isinstance(op, func.FuncOp) and op.is_declaration
     }
     texts = [DECLARATION]
+    taken = {*_symbols(plain)}
     for described, op in zip(_modules(lowered), _modules(plain), strict=True):
         name = function_name(op)
-        texts += _host_functions(kernels_of(described), op, name, called=name in declared)
+        texts += _host_functions(kernels_of(described), op, name, taken, called=name in declared)
         if name in declared:
             declared[name].detach()
             declared[name].erase()
@@ -113,18 +115,36 @@ def kernels_of(op: gpu.ModuleOp) -> Kernels:
     )
 
 
+def _symbols(module: ModuleOp) -> Iterator[str]:
+    """The names at the top of a module."""
+    for op in module.body.block.ops:
+        name = op.properties.get("sym_name")
+        if isinstance(name, StringAttr):
+            yield name.data
+
+
+def _free(name: str, taken: set[str]) -> str:
+    """`name`, or with a number behind it where that is taken; it is taken from now on."""
+    names = (f"{name}{number or ''}" for number in range(len(taken) + 1))
+    found = next(each for each in names if each not in taken)
+    taken.add(found)
+    return found
+
+
 def _host_functions(
-    kernels: Kernels, op: gpu.ModuleOp, name: str, *, called: bool
+    kernels: Kernels, op: gpu.ModuleOp, name: str, taken: set[str], *, called: bool
 ) -> Iterator[str]:
     """What launches the kernels of `op`, which is marked, and named after its function."""
     for kernel in functions_of(op):
         kernel.attributes["gpu.kernel"] = UnitAttr()
     module = op.sym_name.data
     if module == name:
-        module = f"{name}_kernels"
+        module = _free(f"{name}_kernels", taken)
         op.properties["sym_name"] = StringAttr(module)
-    launcher = f"{name}_launch" if called else name
-    yield Launcher(kernels).function(launcher, module)
+    on_device = _free(f"{name}_on_device", taken)
+    launcher = _free(f"{name}_launch", taken) if called else name
+    yield Launcher(kernels).function(on_device, module)
+    yield on_buffers(kernels, launcher, on_device)
     if called:
         yield wrapper(kernels, name, launcher)
 

@@ -3,22 +3,22 @@
 from collections.abc import Callable, Mapping, Sequence
 from math import inf, prod
 
-from xdsl.dialects.builtin import TensorType
+from xdsl.dialects.builtin import TensorType, i1
 from xdsl.ir import Operation, SSAValue
 
 from mirage_mlir.dialects import kernel, stablehlo
 from mirage_mlir.dialects.common import FloatType
-from mirage_mlir.passes.stablehlo.elementwise import BINARY, Rule
-from mirage_mlir.passes.stablehlo.tensors import KernelBuilder, Tensor, type_of
+from mirage_mlir.passes.stablehlo.elementwise import BINARY
+from mirage_mlir.passes.stablehlo.tensors import KernelBuilder, Rule, Tensor, type_of
 
 
-def _opposite(emit: KernelBuilder, value: SSAValue) -> SSAValue:
+def opposite(emit: KernelBuilder, value: SSAValue) -> SSAValue:
     return emit.add(kernel.ROW_OPS["neg"](value))
 
 
 def _least(emit: KernelBuilder, value: SSAValue, dims: Sequence[int]) -> SSAValue:
     """The minimum, which is the opposite of the maximum of opposites."""
-    return _opposite(emit, emit.add(kernel.ReduceMaxOp(_opposite(emit, value), dims)))
+    return opposite(emit, emit.add(kernel.ReduceMaxOp(opposite(emit, value), dims)))
 
 
 REDUCTIONS: Mapping[
@@ -30,15 +30,28 @@ REDUCTIONS: Mapping[
 }
 """By what the body does: the initial value that changes nothing, and the operators."""
 
+OF_BOOLEANS = {
+    "stablehlo.and": "stablehlo.minimum",
+    "stablehlo.or": "stablehlo.maximum",
+}
+"""What reduces booleans, as zeros and ones: by which reduction."""
+
 
 def _reduce(emit: KernelBuilder, op: Operation, inputs: Sequence[Tensor]) -> Tensor:
     assert isinstance(op, stablehlo.ReduceOp)
-    name = _combined_by(emit, op)
+    name = combined_by(emit, op)
     x, initial = inputs
-    if not isinstance(x.element, FloatType):
+    if not isinstance(x.element, FloatType) and not x.is_boolean:
         emit.fail(f"reduces elements of type {x.element}; kernels reduce floats")
+    if x.is_boolean and initial.number is None:
+        emit.fail("begins with a boolean that is no constant")
     dims = op.dimensions.get_values()
-    neutral, reduced = REDUCTIONS[name]
+    if x.is_boolean:
+        neutral, (_, reduced) = name == "stablehlo.and", REDUCTIONS[OF_BOOLEANS[name]]
+        if initial.number != neutral:
+            return emit.number(bool(initial.number))
+    else:
+        neutral, reduced = REDUCTIONS[name]
     value = emit.value(x)
     sizes = [
         size if dim in dims else held
@@ -54,7 +67,7 @@ def _reduce(emit: KernelBuilder, op: Operation, inputs: Sequence[Tensor]) -> Ten
     return emit.result(value)
 
 
-def _combined_by(emit: KernelBuilder, op: stablehlo.ReduceOp) -> str:
+def combined_by(emit: KernelBuilder, op: stablehlo.ReduceOp | stablehlo.ReduceWindowOp) -> str:
     """The name of the one operation in the body, on its two arguments."""
     if len(op.outputs) != 1:
         emit.fail(f"reduces {len(op.outputs)} tensors together")
@@ -67,7 +80,8 @@ def _combined_by(emit: KernelBuilder, op: stablehlo.ReduceOp) -> str:
         and {*first.operands} == {*body.args}
         and [*last.values] == [*first.results]
     )
-    if not whole or first is None or first.name not in REDUCTIONS:
+    known = OF_BOOLEANS if type_of(op.outputs[0]).element_type == i1 else REDUCTIONS
+    if not whole or first is None or first.name not in known:
         found = ", ".join(each.name for each in body.ops if each is not last)
         emit.fail(f"combines by {found}; kernels reduce by one add, maximum or minimum")
     return first.name

@@ -2,19 +2,24 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from math import inf, isfinite
-from typing import TypeAlias
 
-from xdsl.dialects.builtin import IntegerType, TensorType, i1
+from xdsl.dialects.builtin import IntegerType, i1
 from xdsl.ir import Operation, SSAValue
 
-from mirage_mlir.dialects import kernel, stablehlo
+from mirage_mlir.dialects import kernel
 from mirage_mlir.dialects.common import FloatType
-from mirage_mlir.float_formats import FORMATS
 from mirage_mlir.passes.patterns.canonical import constant_value
+from mirage_mlir.passes.stablehlo import booleans
+from mirage_mlir.passes.stablehlo.booleans import connective, scalar_to
 from mirage_mlir.passes.stablehlo.folding import fold, rounded
-from mirage_mlir.passes.stablehlo.tensors import KernelBuilder, Tensor, constant, type_of
-
-Rule: TypeAlias = Callable[[KernelBuilder, Operation, Sequence[Tensor]], Tensor]
+from mirage_mlir.passes.stablehlo.tensors import (
+    KernelBuilder,
+    Rule,
+    Tensor,
+    constant,
+    numbers_of,
+    type_of,
+)
 
 BINARY: Mapping[str, type[kernel.BinaryOp]] = {
     "stablehlo.add": kernel.AddOp,
@@ -49,14 +54,8 @@ UNARY: Mapping[str, Callable[[SSAValue], Operation]] = {
 }
 
 
-def _numbers(inputs: Sequence[Tensor]) -> list[float] | None:
-    """The numbers that all inputs are."""
-    numbers = [each.number for each in inputs if each.number is not None]
-    return numbers if len(numbers) == len(inputs) else None
-
-
 def _folded(emit: KernelBuilder, op: Operation, inputs: Sequence[Tensor]) -> Tensor | None:
-    numbers = _numbers(inputs)
+    numbers = numbers_of(inputs)
     if numbers is None:
         return None
     result = fold(op.name, type_of(op.results[0]).element_type, numbers)
@@ -65,7 +64,7 @@ def _folded(emit: KernelBuilder, op: Operation, inputs: Sequence[Tensor]) -> Ten
 
 def _binary(emit: KernelBuilder, op: Operation, inputs: Sequence[Tensor]) -> Tensor:
     if inputs[0].is_boolean:
-        return _connective(emit, op, inputs)
+        return connective(emit, op, inputs)
     if (folded := _folded(emit, op, inputs)) is not None:
         return folded
     for tensor, other in (tuple(inputs), tuple(reversed(inputs))):
@@ -174,6 +173,12 @@ def _erfc(emit: KernelBuilder, op: Operation, inputs: Sequence[Tensor]) -> Tenso
     return _folded(emit, op, inputs) or _in_f32(emit, inputs, make)
 
 
+def _remainder(emit: KernelBuilder, op: Operation, inputs: Sequence[Tensor]) -> Tensor:
+    if (folded := _folded(emit, op, inputs)) is not None:
+        return folded
+    emit.fail("has no counterpart among the operators of the kernel dialect")
+
+
 def _power(emit: KernelBuilder, op: Operation, inputs: Sequence[Tensor]) -> Tensor:
     base, exponent = inputs
     if (folded := _folded(emit, op, inputs)) is not None:
@@ -186,130 +191,19 @@ def _power(emit: KernelBuilder, op: Operation, inputs: Sequence[Tensor]) -> Tens
     return emit.result(emit.add(kernel.PowOp(value, exponent.number)))
 
 
-# Booleans
-
-
-def _masks(emit: KernelBuilder, inputs: Sequence[Tensor]) -> list[SSAValue]:
-    """Booleans as tensors of one element type."""
-    element = emit.storage(next((each for each in inputs if each.value), inputs[0]))
-    return [emit.value(each, element) for each in inputs]
-
-
-def _connective(emit: KernelBuilder, op: Operation, inputs: Sequence[Tensor]) -> Tensor:
-    """Conjunction, disjunction or difference of booleans."""
-    if not inputs[0].is_boolean:
-        emit.fail("computes with the bits of integers")
-    kind = op.name.partition(".")[2]
-    for tensor, other in (tuple(inputs), tuple(reversed(inputs))):
-        if other.number is None:
-            continue
-        match kind:
-            case "and" | "multiply" | "minimum":
-                return tensor if other.number else emit.number(False)
-            case "or" | "add" | "maximum":
-                return emit.number(True) if other.number else tensor
-            case _:
-                pass
-    lhs, rhs = _masks(emit, inputs)
-    match kind:
-        case "and" | "multiply" | "minimum":
-            return emit.result(emit.add(kernel.MulOp(lhs, rhs)))
-        case "or" | "add" | "maximum":
-            return emit.result(emit.add(kernel.MaxOp(lhs, rhs)))
-        case "xor":
-            return emit.result(emit.add(kernel.CompareOp(lhs, rhs, "ne")))
-        case _:
-            emit.fail("computes with booleans")
-
-
-def _not(emit: KernelBuilder, op: Operation, inputs: Sequence[Tensor]) -> Tensor:
-    (mask,) = inputs
-    if not mask.is_boolean:
-        emit.fail("computes with the bits of integers")
-    if mask.number is not None:
-        return emit.number(not mask.number)
-    return emit.result(_complement(emit, emit.value(mask)))
-
-
-def _complement(emit: KernelBuilder, mask: SSAValue) -> SSAValue:
-    element, rank = kernel.tensor_type(mask).element_type, len(kernel.shape_of(mask))
-    one = emit.add(kernel.ConstantOp(1.0, TensorType(element, [1] * rank)))
-    return emit.add(kernel.SubOp(one, mask))
-
-
-COMPARISONS: Mapping[str, Callable[[float, float], bool]] = {
-    "eq": lambda x, y: x == y,
-    "ne": lambda x, y: x != y,
-    "ge": lambda x, y: x >= y,
-    "gt": lambda x, y: x > y,
-    "le": lambda x, y: x <= y,
-    "lt": lambda x, y: x < y,
-}
-
-
-def _compare(emit: KernelBuilder, op: Operation, inputs: Sequence[Tensor]) -> Tensor:
-    assert isinstance(op, stablehlo.CompareOp)
-    predicate = op.comparison_direction.data.value.lower()
-    if op.compare_type is not None and op.compare_type.data.value == "TOTALORDER":
-        emit.fail("compares floats in their total order, in which -0.0 is less than 0.0")
-    if (numbers := _numbers(inputs)) is not None:
-        return emit.number(COMPARISONS[predicate](*numbers))
-    lhs, rhs = _masks(emit, inputs) if inputs[0].is_boolean else map(emit.value, inputs)
-    return emit.result(emit.add(kernel.CompareOp(lhs, rhs, predicate)))
-
-
-def _is_finite(emit: KernelBuilder, op: Operation, inputs: Sequence[Tensor]) -> Tensor:
+def _sign(emit: KernelBuilder, op: Operation, inputs: Sequence[Tensor]) -> Tensor:
+    """The number itself where it is neither above nor below 0: a zero, or NaN."""
+    if (folded := _folded(emit, op, inputs)) is not None:
+        return folded
     (x,) = inputs
-    if x.number is not None:
-        return emit.number(isfinite(x.number))
-    size = emit.add(kernel.ROW_OPS["abs"](emit.value(x)))
-    largest = FORMATS[x.element.name].largest
-    limit = emit.value(constant(x.shape, x.element, largest))
-    return emit.result(emit.add(kernel.CompareOp(size, limit, "le")))
-
-
-def _scalar_to(emit: KernelBuilder, tensor: Tensor, shape: Sequence[int]) -> Tensor:
-    """A scalar as a tensor of `shape`; a tensor as it is."""
-    if len(tensor.shape) == len(shape):
-        return tensor
-    value = None if tensor.value is None else emit.reshape(tensor.value, [1] * len(shape))
-    return tensor.moved(tuple(shape), value)
-
-
-def _select(emit: KernelBuilder, op: Operation, inputs: Sequence[Tensor]) -> Tensor:
-    condition, lhs, rhs = inputs
-    if condition.number is not None:
-        return lhs if condition.number else rhs
-    condition = _scalar_to(emit, condition, lhs.shape)
-    if lhs.is_boolean:
-        return _select_mask(emit, condition, lhs, rhs)
-    element = emit.storage(lhs)
-    values = (emit.value(condition, element), emit.value(lhs), emit.value(rhs))
-    low = min(lhs.bounds[0], rhs.bounds[0])
-    high = max(lhs.bounds[1], rhs.bounds[1])
-    return emit.result(emit.add(kernel.SelectOp(*values)), (low, high))
-
-
-def _select_mask(emit: KernelBuilder, condition: Tensor, lhs: Tensor, rhs: Tensor) -> Tensor:
-    match lhs.number, rhs.number:
-        case (None, None):
-            mask, first, second = _masks(emit, (condition, lhs, rhs))
-            return emit.result(emit.add(kernel.SelectOp(mask, first, second)))
-        case (first, second) if first is not None and first == second:
-            return lhs
-        case (None, second):
-            mask, other = _masks(emit, (condition, lhs))
-            if not second:
-                return emit.result(emit.add(kernel.MulOp(mask, other)))
-            return emit.result(emit.add(kernel.MaxOp(_complement(emit, mask), other)))
-        case (first, None):
-            mask, other = _masks(emit, (condition, rhs))
-            if first:
-                return emit.result(emit.add(kernel.MaxOp(mask, other)))
-            return emit.result(emit.add(kernel.MulOp(_complement(emit, mask), other)))
-        case (first, _):
-            mask = emit.value(condition)
-            return emit.result(mask if first else _complement(emit, mask))
+    if x.is_integer:
+        emit.fail("computes with integers that are no constants")
+    found = value = emit.value(x)
+    zero, one, less = (emit.value(constant(x.shape, x.element, each)) for each in (0.0, 1.0, -1.0))
+    for number, predicate in ((one, "gt"), (less, "lt")):
+        mask = emit.add(kernel.CompareOp(value, zero, predicate))
+        found = emit.add(kernel.SelectOp(mask, number, found))
+    return emit.result(found)
 
 
 def _clamp(emit: KernelBuilder, op: Operation, inputs: Sequence[Tensor]) -> Tensor:
@@ -319,7 +213,7 @@ def _clamp(emit: KernelBuilder, op: Operation, inputs: Sequence[Tensor]) -> Tens
     least, most = low.number, high.number
     if x.value and least is not None and most is not None and isfinite(least) and isfinite(most):
         return emit.result(emit.add(kernel.ClampOp(x.value, least, most)))
-    low, high = (_scalar_to(emit, each, x.shape) for each in (low, high))
+    low, high = (scalar_to(emit, each, x.shape) for each in (low, high))
     above = emit.add(kernel.MaxOp(emit.value(x), emit.value(low)))
     return emit.result(emit.add(kernel.MinOp(above, emit.value(high))))
 
@@ -349,16 +243,14 @@ def _convert(emit: KernelBuilder, op: Operation, inputs: Sequence[Tensor]) -> Te
 RULES: Mapping[str, Rule] = {
     **dict.fromkeys(BINARY, _binary),
     **dict.fromkeys(UNARY, _unary),
-    **dict.fromkeys(("stablehlo.and", "stablehlo.or", "stablehlo.xor"), _connective),
+    **booleans.RULES,
     "stablehlo.clamp": _clamp,
-    "stablehlo.compare": _compare,
     "stablehlo.convert": _convert,
     "stablehlo.exponential_minus_one": _exponential_minus_one,
-    "stablehlo.is_finite": _is_finite,
     "stablehlo.log_plus_one": _log_plus_one,
-    "stablehlo.not": _not,
     "stablehlo.power": _power,
-    "stablehlo.select": _select,
+    "stablehlo.remainder": _remainder,
+    "stablehlo.sign": _sign,
     "chlo.erfc": _erfc,
 }
 """By the name of the operation."""

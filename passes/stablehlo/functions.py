@@ -11,15 +11,22 @@ from xdsl.utils.hints import isa
 from mirage_mlir.diagnostics import UnsupportedOperation, error_about, fail, name_of
 from mirage_mlir.dialects.common import FloatType
 from mirage_mlir.float_formats import COMPILED
-from mirage_mlir.passes.stablehlo import contractions, elementwise, gathers, rearrangements, tables
-from mirage_mlir.passes.stablehlo.elementwise import Rule
-from mirage_mlir.passes.stablehlo.tensors import KernelBuilder, Tensor, type_of
+from mirage_mlir.passes.stablehlo import (
+    contractions,
+    elementwise,
+    gathers,
+    rearrangements,
+    tables,
+    windows,
+)
+from mirage_mlir.passes.stablehlo.tensors import KernelBuilder, Rule, Tensor, type_of
 
 RULES: Mapping[str, Rule] = {
     **elementwise.RULES,
     **rearrangements.RULES,
     **contractions.RULES,
     **gathers.RULES,
+    **windows.RULES,
 }
 
 DIALECTS = ("stablehlo", "chlo")

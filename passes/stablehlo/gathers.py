@@ -7,13 +7,9 @@ from xdsl.ir import Operation, SSAValue
 
 from mirage_mlir.dialects import kernel
 from mirage_mlir.dialects import stablehlo_rearrangements as moves
-from mirage_mlir.passes.stablehlo.elementwise import Rule
-from mirage_mlir.passes.stablehlo.rearrangements import part
+from mirage_mlir.passes.stablehlo.rearrangements import MOST_SLICES, part
 from mirage_mlir.passes.stablehlo.tables import table_of
-from mirage_mlir.passes.stablehlo.tensors import KernelBuilder, Tensor, type_of
-
-MOST_SLICES = 16
-"""Of one gather: each is read by itself."""
+from mirage_mlir.passes.stablehlo.tensors import KernelBuilder, Rule, Tensor, type_of
 
 Start = tuple[int, ...]
 
@@ -24,15 +20,16 @@ def _gather(emit: KernelBuilder, op: Operation, inputs: Sequence[Tensor]) -> Ten
     numbers, shape = op.dimension_numbers, type_of(op.result).get_shape()
     if (table := table_of(indices)) is None:
         emit.fail("has indices that are no constants")
-    if numbers.of("operand_batching_dims"):
-        emit.fail("has batching dimensions, with indices for each of them")
     if x.value is None:
         return x.moved(shape, None)
     vector = numbers.index_vector_dim.value.data
     if vector == table.ndim:
         table = table[..., None]
-    vectors = np.moveaxis(table, vector, -1).reshape(-1, table.shape[vector])
-    starts = [_start(op, x, [int(each) for each in row]) for row in vectors]
+    vectors = np.moveaxis(table, vector, -1)
+    starts = [
+        _start(op, x, [int(each) for each in vectors[place]], place)
+        for place in np.ndindex(*vectors.shape[:-1])
+    ]
     runs = _runs(starts, op.slice_sizes.get_values())
     if len(runs) > MOST_SLICES:
         emit.fail(f"gathers {len(runs)} separate slices; at most {MOST_SLICES} are read one by one")
@@ -51,10 +48,14 @@ def _gather(emit: KernelBuilder, op: Operation, inputs: Sequence[Tensor]) -> Ten
     return emit.result(value, x.bounds)
 
 
-def _start(op: moves.GatherOp, x: Tensor, row: Sequence[int]) -> Start:
-    """Where a slice begins, so that it fits."""
+def _start(op: moves.GatherOp, x: Tensor, row: Sequence[int], place: Sequence[int]) -> Start:
+    """Where the slice of the vector at `place` begins, so that it fits."""
     found = [0] * len(x.shape)
-    for dim, index in zip(op.dimension_numbers.of("start_index_map"), row, strict=True):
+    numbers, vector = op.dimension_numbers, op.dimension_numbers.index_vector_dim.value.data
+    batching = numbers.of("operand_batching_dims"), numbers.of("start_indices_batching_dims")
+    for dim, at in zip(*batching, strict=True):
+        found[dim] = place[at - (at > vector)]
+    for dim, index in zip(numbers.of("start_index_map"), row, strict=True):
         found[dim] = min(max(index, 0), x.shape[dim] - op.slice_sizes.get_values()[dim])
     return tuple(found)
 

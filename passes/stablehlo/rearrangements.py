@@ -8,15 +8,18 @@ from xdsl.ir import Operation, SSAValue
 from mirage_mlir.dialects import kernel, stablehlo
 from mirage_mlir.dialects import stablehlo_rearrangements as moves
 from mirage_mlir.dialects.common import FloatType
-from mirage_mlir.passes.stablehlo.elementwise import Rule
 from mirage_mlir.passes.stablehlo.tensors import (
     MOST_EXACT,
     KernelBuilder,
+    Rule,
     Tensor,
     constant,
     type_of,
 )
 from mirage_mlir.shapes.shapes import Shape
+
+MOST_SLICES = 16
+"""Of one operation: each is read by itself."""
 
 
 def _constant(emit: KernelBuilder, op: Operation, inputs: Sequence[Tensor]) -> Tensor:
@@ -101,6 +104,52 @@ def _transpose(emit: KernelBuilder, op: Operation, inputs: Sequence[Tensor]) -> 
     if value is not None and list(order) != sorted(order):
         value = emit.add(kernel.TransposeOp(value, order))
     return x.moved(type_of(op.result).get_shape(), value)
+
+
+def _reverse(emit: KernelBuilder, op: Operation, inputs: Sequence[Tensor]) -> Tensor:
+    assert isinstance(op, moves.ReverseOp)
+    (x,) = inputs
+    if (value := x.value) is None:
+        return x.moved(x.shape, None)
+    for dim in op.dimensions.get_values():
+        value = reversed_along(emit, value, dim)
+    return x.moved(x.shape, value)
+
+
+def reversed_along(emit: KernelBuilder, value: SSAValue, dim: int) -> SSAValue:
+    """
+    The elements in the opposite order: a slice for each, put together again.
+
+    A dimension of a x b elements is two, of a and of b, so that few slices are enough.
+    """
+    shape = kernel.shape_of(value)
+    factors = _small_factors(shape[dim])
+    if max(factors, default=1) > MOST_SLICES:
+        emit.fail(
+            f"reverses {shape[dim]} elements; {max(factors)}, a prime factor of that, is above "
+            f"the {MOST_SLICES} slices that are read one by one"
+        )
+    value = emit.reshape(value, [*shape[:dim], *factors, *shape[dim + 1 :]])
+    for at, count in enumerate(factors, dim):
+        sizes = [*kernel.shape_of(value)]
+        sizes[at] = 1
+        ends = [
+            [number if each == at else 0 for each in range(len(sizes))] for number in range(count)
+        ]
+        ones = [1] * len(sizes)
+        pieces = [emit.add(kernel.SliceOp(value, start, sizes, ones)) for start in reversed(ends)]
+        value = emit.add(kernel.ConcatOp(pieces, at))
+    return emit.reshape(value, shape)
+
+
+def _small_factors(number: int) -> list[int]:
+    """Factors above 1 of a number, each the largest that few slices are, or a prime."""
+    found: list[int] = []
+    while number > 1:
+        few = [each for each in range(2, MOST_SLICES + 1) if number % each == 0]
+        found.append(few[-1] if few else number)
+        number //= found[-1]
+    return found
 
 
 def part(
@@ -201,6 +250,7 @@ RULES: Mapping[str, Rule] = {
     "stablehlo.iota": _iota,
     "stablehlo.pad": _pad,
     "stablehlo.reshape": _reshape,
+    "stablehlo.reverse": _reverse,
     "stablehlo.slice": _slice,
     "stablehlo.transpose": _transpose,
 }

@@ -12,8 +12,15 @@ from xdsl.utils.hints import isa
 
 from mirage_mlir.dialects import stablehlo
 from mirage_mlir.dialects import stablehlo_rearrangements as moves
-from mirage_mlir.passes.stablehlo.elementwise import COMPARISONS, Rule
-from mirage_mlir.passes.stablehlo.tensors import KernelBuilder, Table, Tensor, constant, type_of
+from mirage_mlir.passes.stablehlo.booleans import COMPARISONS
+from mirage_mlir.passes.stablehlo.tensors import (
+    KernelBuilder,
+    Rule,
+    Table,
+    Tensor,
+    constant,
+    type_of,
+)
 from mirage_mlir.shapes.shapes import Shape
 
 MOST = 4096
@@ -24,22 +31,40 @@ def _clamped(low: Table, x: Table, high: Table) -> Table:
     return np.minimum(np.maximum(x, low), high)
 
 
+def _divided(x: Table, y: Table) -> Table | None:
+    """Quotients, rounded towards 0; None where they depend on the machine."""
+    if not y.all() or x.dtype.kind == "b":
+        return None
+    return (x - np.fmod(x, y)) // y
+
+
+def _remainder(x: Table, y: Table) -> Table | None:
+    return np.fmod(x, y) if y.all() and x.dtype.kind != "b" else None
+
+
 ELEMENTWISE: Mapping[str, Callable[..., Any]] = {
+    "stablehlo.abs": np.abs,
     "stablehlo.add": np.add,
     "stablehlo.and": np.bitwise_and,
     "stablehlo.clamp": _clamped,
     "stablehlo.convert": np.copy,
+    "stablehlo.divide": _divided,
     "stablehlo.maximum": np.maximum,
     "stablehlo.minimum": np.minimum,
     "stablehlo.multiply": np.multiply,
     "stablehlo.negate": np.negative,
     "stablehlo.not": np.invert,
     "stablehlo.or": np.bitwise_or,
+    "stablehlo.remainder": _remainder,
     "stablehlo.select": np.where,
+    "stablehlo.sign": np.sign,
     "stablehlo.subtract": np.subtract,
     "stablehlo.xor": np.bitwise_xor,
 }
 """On integers and booleans of the program's own widths, where sums wrap around as they do there."""
+
+HERE_ALONE = ("stablehlo.divide", "stablehlo.remainder", "stablehlo.sign")
+"""What kernels do not have of integers."""
 
 
 def table_type(element: Attribute, shape: Shape) -> "np.dtype[Any] | None":
@@ -59,7 +84,8 @@ def apply(rule: Rule, emit: KernelBuilder, op: Operation, inputs: Sequence[Tenso
         kind = type_of(op.results[0])
         return constant(kind.get_shape(), kind.element_type, table.flat[0].item())
     has_table = any(each.value is None and each.number is None for each in inputs)
-    if table is not None and (has_table or isinstance(op, stablehlo.ConstantOp)):
+    is_made_here = has_table or isinstance(op, stablehlo.ConstantOp) or op.name in HERE_ALONE
+    if table is not None and is_made_here:
         kind = type_of(op.results[0])
         return Tensor(kind.get_shape(), kind.element_type, table=table)
     if has_table and not (isinstance(op, moves.GatherOp) and inputs[0].table is None):
@@ -92,7 +118,8 @@ def _evaluated(op: Operation, inputs: Sequence[Tensor]) -> Table | None:
 
 def _made(op: Operation, inputs: Sequence[Table], shape: Shape) -> Table | None:
     if op.name in ELEMENTWISE:
-        return np.asarray(ELEMENTWISE[op.name](*inputs))
+        made = ELEMENTWISE[op.name](*inputs)
+        return None if made is None else np.asarray(made)
     match op:
         case stablehlo.ConstantOp():
             return np.array([*op.value.get_values()]).reshape(op.value.get_shape() or ()) * (
@@ -124,6 +151,8 @@ def _moved(op: Operation, inputs: Sequence[Table], shape: Shape) -> Table | None
             return inputs[0].reshape(shape)
         case moves.TransposeOp():
             return np.transpose(inputs[0], op.permutation.get_values())
+        case moves.ReverseOp():
+            return np.flip(inputs[0], op.dimensions.get_values())
         case moves.ConcatenateOp():
             return np.concatenate(inputs, op.dimension.value.data)
         case moves.SliceOp():

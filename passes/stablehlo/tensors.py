@@ -1,6 +1,6 @@
 """Tensors of a StableHLO program in the kernel dialect, and the operators that make them."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from math import inf, isfinite
 from typing import Any, NoReturn, TypeAlias
@@ -78,6 +78,12 @@ def constant(shape: Shape, element: Attribute, number: float) -> Tensor:
     return replace(made, bounds=(int(number), int(number))) if made.is_integer else made
 
 
+def numbers_of(inputs: Sequence[Tensor]) -> list[float] | None:
+    """The numbers that all inputs are."""
+    numbers = [each.number for each in inputs if each.number is not None]
+    return numbers if len(numbers) == len(inputs) else None
+
+
 class KernelBuilder:
     """Appends kernel operators to a block, each in the place of the operation `op`."""
 
@@ -148,3 +154,7 @@ class KernelBuilder:
         while isinstance(value.owner, kernel.ReshapeOp):
             value = value.owner.input
         return self.steps.reshape(value, shape)
+
+
+Rule: TypeAlias = Callable[[KernelBuilder, Operation, Sequence[Tensor]], Tensor]
+"""What an operation is in the kernel dialect, of what its operands are."""

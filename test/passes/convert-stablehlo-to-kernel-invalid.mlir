@@ -2,8 +2,8 @@
 
 func.func @unknown(%x: tensor<4x8xf32>) -> tensor<4x8xf32> {
   %a = "stablehlo.abs"(%x) : (tensor<4x8xf32>) -> tensor<4x8xf32>
-  // expected-error @below {{'stablehlo.reverse' op has no counterpart among the operators of the kernel dialect}}
-  %r = "stablehlo.reverse"(%a) <{dimensions = array<i64: 0>}> : (tensor<4x8xf32>) -> tensor<4x8xf32>
+  // expected-error @below {{'stablehlo.cosine' op has no counterpart among the operators of the kernel dialect}}
+  %r = "stablehlo.cosine"(%a) : (tensor<4x8xf32>) -> tensor<4x8xf32>
   %s = "stablehlo.cosine"(%r) : (tensor<4x8xf32>) -> tensor<4x8xf32>
   func.return %s : tensor<4x8xf32>
 }
@@ -163,4 +163,25 @@ func.func @declared(%x: tensor<4xf32>) -> tensor<4xf32> {
   // expected-error @below {{'func.call' op calls @elsewhere, which this module does not define}}
   %r = func.call @elsewhere(%y) : (tensor<4xf32>) -> tensor<4xf32>
   func.return %r : tensor<4xf32>
+}
+
+// -----
+
+func.func @f(%a: tensor<4x34xf32>) -> tensor<4x34xf32> {
+  // expected-error @below {{'stablehlo.reverse' op reverses 34 elements; 17, a prime factor of that, is above the 16 slices that are read one by one}}
+  %r = "stablehlo.reverse"(%a) <{dimensions = array<i64: 1>}> : (tensor<4x34xf32>) -> tensor<4x34xf32>
+  func.return %r : tensor<4x34xf32>
+}
+
+// -----
+
+func.func @f(%a: tensor<4x64xf32>) -> tensor<4x47xf32> {
+  %s = "stablehlo.constant"() <{value = dense<0.0> : tensor<f32>}> : () -> tensor<f32>
+  // expected-error @below {{'stablehlo.reduce_window' op has windows of 18 elements that overlap; at most 16 are read one by one}}
+  %c = "stablehlo.reduce_window"(%a, %s) <{window_dimensions = array<i64: 1, 18>, window_strides = array<i64: 1, 1>}> ({
+  ^bb0(%x: tensor<f32>, %y: tensor<f32>):
+    %z = "stablehlo.add"(%x, %y) : (tensor<f32>, tensor<f32>) -> tensor<f32>
+    "stablehlo.return"(%z) : (tensor<f32>) -> ()
+  }) : (tensor<4x64xf32>, tensor<f32>) -> tensor<4x47xf32>
+  func.return %c : tensor<4x47xf32>
 }

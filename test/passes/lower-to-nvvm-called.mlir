@@ -22,11 +22,13 @@
 
 // PTX: .entry kernels_kernel_0
 
-// HOST:     "func.func"() <{function_type = (memref<64x64xf16>, memref<64x64xf16>) -> (), sym_name = "kernels_launch"
+// HOST:     "llvm.func"() <{{{.*}}sym_name = "kernels_on_device"
 // HOST:       "gpu.launch_func"({{.*}}@kernels_kernels::@kernels_kernel_0
+// HOST:     "func.func"() <{function_type = (memref<64x64xf16>, memref<64x64xf16>) -> (), sym_name = "kernels_launch1"
+// HOST:       "llvm.call"({{.*}}callee = @kernels_on_device
 // HOST:     "func.func"() <{function_type = (tensor<64x64xf16>) -> tensor<64x64xf16>, sym_name = "kernels"
-// HOST:       "bufferization.to_buffer"
-// HOST:       "func.call"({{.*}}) <{callee = @kernels_launch}>
+// HOST:       "bufferization.to_buffer"(%{{.*}}) <{read_only}>
+// HOST:       "func.call"({{.*}}) <{callee = @kernels_launch1}>
 // HOST:     "func.func"() <{function_type = (memref<64x64xf16>, memref<64x64xf16>) -> (), sym_name = "alone"
 // HOST:     "gpu.module"() <{sym_name = "kernels_kernels", targets = [#nvvm.target<O = 3, chip = "sm_80"
 // HOST:       gpu.kernel
@@ -37,6 +39,8 @@
 
 // FORMAT: mirage-opt: error: {{.*}}format is bin or isa, not 'fatbin'
 func.func private @log(f32)
+// A name that the function on buffers would have.
+func.func private @kernels_launch(f32)
 func.func @kernels(%x: tensor<64x64xf16>) -> tensor<64x64xf16> {
   %y = kernel.relu %x : (tensor<64x64xf16>) -> tensor<64x64xf16>
   func.return %y : tensor<64x64xf16>

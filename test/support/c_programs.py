@@ -5,11 +5,12 @@ import re
 import shutil
 import subprocess
 import sysconfig
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from tempfile import mkdtemp
+from typing import Any
 
 import pytest
 
@@ -49,12 +50,19 @@ def compile_fake_driver(folder: Path) -> Path:
     return made
 
 
+ON_LAUNCH = ctypes.CFUNCTYPE(
+    None, ctypes.c_char_p, ctypes.c_int, ctypes.POINTER(ctypes.c_ulonglong)
+)
+
+
 class FakeCuda:
     """The driver in host memory; what is loaded later finds it in the place of the real one."""
 
     def __init__(self, path: Path) -> None:
         self.library = ctypes.CDLL(str(path))
         self.library.fake_log.restype = ctypes.c_char_p
+        self._kernels: dict[str, Callable[..., None]] = {}
+        self._on_launch = ON_LAUNCH(self._launched)
         # By its name, as the code finds it: a real one may have been loaded before.
         if ctypes.CDLL("libcuda.so.1")._handle != self.library._handle:
             pytest.skip("a real driver is loaded")
@@ -66,6 +74,16 @@ class FakeCuda:
     def fail(self, name: str, status: int, after: int = 0) -> None:
         """Let a call of the driver fail, after so many that do not."""
         self.library.fake_fail(name.encode(), status, after)
+
+    def kernel(self, name: str, count: int, does: Callable[..., None]) -> None:
+        """A kernel with so many arguments, and what it does with these as addresses."""
+        self.library.fake_signature(name.encode(), count)
+        self._kernels[name] = does
+        self.library.fake_on_launch(self._on_launch)
+
+    def _launched(self, name: bytes, count: int, arguments: Any) -> None:
+        if (does := self._kernels.get(name.decode())) is not None:
+            does(*arguments[:count])
 
     def log(self) -> list[str]:
         """What was asked for."""

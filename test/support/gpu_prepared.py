@@ -10,6 +10,8 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from host_program_cases import HOST_CASES
+from host_programs import shared_library
 from kernel_kinds import KINDS, compiled
 from lowered_kernels import distance, function_of, roundoff_of
 from numpy.typing import NDArray
@@ -65,6 +67,32 @@ def kind(name: str, chip: str, *, here: str) -> Prepared:
         for close, exact in zip(rounded, wanted, strict=True)
     ]
     return Prepared(artifact.to_bytes(), inputs, wanted, limits)
+
+
+def kind_here(name: str, *, here: str) -> Prepared:
+    """A kind of kernel for the chip `here`."""
+    return kind(name, here, here=here)
+
+
+def host_kind(name: str, *, here: str) -> tuple[bytes, Prepared]:
+    """
+    A kind of kernel as a shared library that code of MLIR makes, and what it must compute.
+
+    Its constants are not packed.
+    """
+    made = shared_library(str(KINDS[name].module()), here)
+    return made, kind(name, here, here=here)
+
+
+def host_program(name: str, *, here: str) -> bytes:
+    """The shared library of a host program."""
+    case = HOST_CASES[name]
+    return shared_library(case.text, here, *case.passes, f"--superoptimize=target={here}")
+
+
+def packed_linear(dtype: str, *, here: str) -> bytes:
+    """A product in kernels that read a packed copy of the weight."""
+    return rmsnorm_linear((16, 4096, 6144), dtype, pack=True, here=here)
 
 
 def normal(shape: Sequence[int], seed: int) -> NDArray[np.float32]:

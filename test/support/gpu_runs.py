@@ -1,13 +1,12 @@
 """Running compiled kernels on a GPU between guards: what lies around inputs and outputs."""
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
-import mirage_mlir as mi
-from mirage_mlir.runtime.artifact import TensorSpec
+from mirage_mlir.runtime.artifact import Artifact, TensorSpec
 from mirage_mlir.runtime.cuda_driver import cuda_driver
 
 GUARD = 4096
@@ -15,6 +14,16 @@ GUARD = 4096
 
 UNTOUCHED = 7.0
 """What guards of outputs hold."""
+
+
+class Runnable(Protocol):
+    """What is called as a `CompiledKernel` is."""
+
+    artifact: Artifact
+
+    def __call__(self, *inputs: Any, out: Any) -> Any:
+        """Compute the outputs, on torch's current stream."""
+        ...
 
 
 def chip_here() -> str:
@@ -31,7 +40,7 @@ def _between_guards(torch: Any, spec: TensorSpec, guard: float) -> tuple[Any, An
 
 
 def run_guarded(
-    torch: Any, kernel: mi.CompiledKernel, inputs: Sequence[NDArray[np.float32]]
+    torch: Any, kernel: Runnable, inputs: Sequence[NDArray[np.float32]]
 ) -> list[NDArray[np.float64]]:
     """
     The outputs of `kernel`, the same in two runs.
@@ -52,7 +61,7 @@ def run_guarded(
 
 
 def _run_into_poison(
-    torch: Any, kernel: mi.CompiledKernel, tensors: Sequence[Any]
+    torch: Any, kernel: Runnable, tensors: Sequence[Any]
 ) -> list[NDArray[np.float64]]:
     """The outputs, which were NaN before; what is around them must be as it was."""
     placed = [_between_guards(torch, spec, UNTOUCHED) for spec in kernel.artifact.outputs]

@@ -78,7 +78,10 @@ def test_launches_are_those_of_the_runtime(case: str) -> None:
             assert (clustered == 3) is (case == "a cluster")
             assert constant(given[7 + clustered]) == launch.shared_bytes
             assert sizes[-2] == len(launch.arguments)
-        encoded = [op for op in ops if op.name == "llvm.call"]
+        called = [str(op.attributes["callee"]) for op in ops if op.name == "llvm.call"]
+        encoded = [name for name in called if name == "@mgpuTensorMapEncodeTiled"]
+        assert called.count(f"@{name}_on_device") == 1
+        assert len(encoded) + 1 == len(called)
         assert len(encoded) == len(code.tensor_maps)
         allocated = [op for op in ops if op.name == "gpu.alloc"]
         assert len(allocated) == bool(code.scratch_bytes) + bool(code.counter_bytes)

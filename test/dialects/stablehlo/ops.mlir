@@ -17,6 +17,8 @@ func.func @unary(%a: tensor<4x8xf32>, %m: tensor<4x8xi1>) {
   %logistic = "stablehlo.logistic"(%a) : (tensor<4x8xf32>) -> tensor<4x8xf32>
   // CHECK: %negate = "stablehlo.negate"(%a) : (tensor<4x8xf32>) -> tensor<4x8xf32>
   %negate = "stablehlo.negate"(%a) : (tensor<4x8xf32>) -> tensor<4x8xf32>
+  // CHECK: %sign = "stablehlo.sign"(%a) : (tensor<4x8xf32>) -> tensor<4x8xf32>
+  %sign = "stablehlo.sign"(%a) : (tensor<4x8xf32>) -> tensor<4x8xf32>
   // CHECK: %rsqrt = "stablehlo.rsqrt"(%a) : (tensor<4x8xf32>) -> tensor<4x8xf32>
   %rsqrt = "stablehlo.rsqrt"(%a) : (tensor<4x8xf32>) -> tensor<4x8xf32>
   // CHECK: %sqrt = "stablehlo.sqrt"(%a) : (tensor<4x8xf32>) -> tensor<4x8xf32>
@@ -45,6 +47,8 @@ func.func @binary(%a: tensor<4x8xf32>, %m: tensor<4x8xi1>, %s: tensor<f32>) {
   %multiply = "stablehlo.multiply"(%a, %a) : (tensor<4x8xf32>, tensor<4x8xf32>) -> tensor<4x8xf32>
   // CHECK: %power = "stablehlo.power"(%a, %a) : (tensor<4x8xf32>, tensor<4x8xf32>) -> tensor<4x8xf32>
   %power = "stablehlo.power"(%a, %a) : (tensor<4x8xf32>, tensor<4x8xf32>) -> tensor<4x8xf32>
+  // CHECK: %remainder = "stablehlo.remainder"(%a, %a) : (tensor<4x8xf32>, tensor<4x8xf32>) -> tensor<4x8xf32>
+  %remainder = "stablehlo.remainder"(%a, %a) : (tensor<4x8xf32>, tensor<4x8xf32>) -> tensor<4x8xf32>
   // CHECK: %subtract = "stablehlo.subtract"(%a, %a) : (tensor<4x8xf32>, tensor<4x8xf32>) -> tensor<4x8xf32>
   %subtract = "stablehlo.subtract"(%a, %a) : (tensor<4x8xf32>, tensor<4x8xf32>) -> tensor<4x8xf32>
   // CHECK: %and = "stablehlo.and"(%m, %m) : (tensor<4x8xi1>, tensor<4x8xi1>) -> tensor<4x8xi1>
@@ -87,6 +91,8 @@ func.func @moved(%a: tensor<4x8xf32>, %s: tensor<f32>, %n: tensor<i32>) {
   %d = "stablehlo.dynamic_slice"(%a, %n, %n) <{slice_sizes = array<i64: 2, 3>}> : (tensor<4x8xf32>, tensor<i32>, tensor<i32>) -> tensor<2x3xf32>
   // CHECK: %j = "stablehlo.concatenate"(%a, %a) <{dimension = 0 : i64}> : (tensor<4x8xf32>, tensor<4x8xf32>) -> tensor<8x8xf32>
   %j = "stablehlo.concatenate"(%a, %a) <{dimension = 0 : i64}> : (tensor<4x8xf32>, tensor<4x8xf32>) -> tensor<8x8xf32>
+  // CHECK: %v = "stablehlo.reverse"(%a) <{dimensions = array<i64: 0>}> : (tensor<4x8xf32>) -> tensor<4x8xf32>
+  %v = "stablehlo.reverse"(%a) <{dimensions = array<i64: 0>}> : (tensor<4x8xf32>) -> tensor<4x8xf32>
   // CHECK: %p = "stablehlo.pad"(%a, %s) <{edge_padding_low = array<i64: 1, 0>, edge_padding_high = array<i64: 0, -2>, interior_padding = array<i64: 0, 1>}> : (tensor<4x8xf32>, tensor<f32>) -> tensor<5x13xf32>
   %p = "stablehlo.pad"(%a, %s) <{edge_padding_low = array<i64: 1, 0>, edge_padding_high = array<i64: 0, -2>, interior_padding = array<i64: 0, 1>}> : (tensor<4x8xf32>, tensor<f32>) -> tensor<5x13xf32>
   func.return
@@ -107,6 +113,12 @@ func.func @combined(%a: tensor<4x8xf32>, %w: tensor<3x8x4xf32>, %s: tensor<f32>)
     %z = "stablehlo.add"(%x, %y) : (tensor<f32>, tensor<f32>) -> tensor<f32>
     "stablehlo.return"(%z) : (tensor<f32>) -> ()
   }) : (tensor<4x8xf32>, tensor<f32>) -> tensor<4xf32>
+  // CHECK: %q = "stablehlo.reduce_window"(%a, %s) <{padding = dense<[{{\[0, 0\], \[1, 2\]}}]> : tensor<2x2xi64>, window_dimensions = array<i64: 2, 3>, window_strides = array<i64: 2, 1>}> ({
+  %q = "stablehlo.reduce_window"(%a, %s) <{padding = dense<[[0, 0], [1, 2]]> : tensor<2x2xi64>, window_dimensions = array<i64: 2, 3>, window_strides = array<i64: 2, 1>}> ({
+  ^bb0(%x: tensor<f32>, %y: tensor<f32>):
+    %z = "stablehlo.maximum"(%x, %y) : (tensor<f32>, tensor<f32>) -> tensor<f32>
+    "stablehlo.return"(%z) : (tensor<f32>) -> ()
+  }) : (tensor<4x8xf32>, tensor<f32>) -> tensor<2x9xf32>
   func.return
 }
 
@@ -149,8 +161,8 @@ func.func @control(%a: tensor<4x8xf32>, %m: tensor<i1>, %n: tensor<i32>) {
 }
 
 func.func @unknown(%a: tensor<4x8xf32>) {
-  // CHECK: %r = "stablehlo.reverse"(%a) <{dimensions = array<i64: 0>}> : (tensor<4x8xf32>) -> tensor<4x8xf32>
-  %r = "stablehlo.reverse"(%a) <{dimensions = array<i64: 0>}> : (tensor<4x8xf32>) -> tensor<4x8xf32>
+  // CHECK: %r = "stablehlo.cosine"(%a) : (tensor<4x8xf32>) -> tensor<4x8xf32>
+  %r = "stablehlo.cosine"(%a) : (tensor<4x8xf32>) -> tensor<4x8xf32>
   func.return
 }
 

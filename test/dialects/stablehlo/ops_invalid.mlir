@@ -73,3 +73,33 @@ func.func @f(%a: tensor<4x8xf32>, %s: tensor<f32>) {
   }) : (tensor<4x8xf32>, tensor<f32>) -> tensor<8xf32>
   func.return
 }
+
+// -----
+
+func.func @f(%a: tensor<4x8xf32>) {
+  // expected-error @below {{'stablehlo.reverse' op has no dim 2: the rank is 2}}
+  %c = "stablehlo.reverse"(%a) <{dimensions = array<i64: 2>}> : (tensor<4x8xf32>) -> tensor<4x8xf32>
+  func.return
+}
+
+// -----
+
+func.func @f(%a: tensor<4x8xf32>, %s: tensor<f32>) {
+  // expected-error @below {{'stablehlo.reduce_window' op result shape must be 2x9}}
+  %c = "stablehlo.reduce_window"(%a, %s) <{padding = dense<[[0, 0], [1, 2]]> : tensor<2x2xi64>, window_dimensions = array<i64: 2, 3>, window_strides = array<i64: 2, 1>}> ({
+  ^bb0(%x: tensor<f32>, %y: tensor<f32>):
+    "stablehlo.return"(%x) : (tensor<f32>) -> ()
+  }) : (tensor<4x8xf32>, tensor<f32>) -> tensor<2x8xf32>
+  func.return
+}
+
+// -----
+
+func.func @f(%a: tensor<4x8xf32>, %s: tensor<f32>) {
+  // expected-error @below {{'stablehlo.reduce_window' op has fields for another rank than 2}}
+  %c = "stablehlo.reduce_window"(%a, %s) <{window_dimensions = array<i64: 2>}> ({
+  ^bb0(%x: tensor<f32>, %y: tensor<f32>):
+    "stablehlo.return"(%x) : (tensor<f32>) -> ()
+  }) : (tensor<4x8xf32>, tensor<f32>) -> tensor<3x8xf32>
+  func.return
+}

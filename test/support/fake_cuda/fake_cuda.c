@@ -24,6 +24,7 @@ static int major_version = 9, minor_version, shared_limit = 227 * 1024, uninitia
 static cuuint64_t captured;
 static char names[FUNCTIONS][256];
 static int counts[FUNCTIONS], known;
+static void (*on_launch)(const char *, int, const unsigned long long *);
 static __thread CUstreamCaptureMode mode = CU_STREAM_CAPTURE_MODE_GLOBAL;
 
 static void note(const char *format, ...) {
@@ -56,7 +57,7 @@ const char *fake_log(void) { return log_text; }
 
 void fake_reset(int major, int minor, int limit) {
   major_version = major, minor_version = minor, shared_limit = limit;
-  log_length = 0, log_text[0] = 0, failing[0] = 0, captured = 0, current = 1, known = 0;
+  log_length = 0, log_text[0] = 0, failing[0] = 0, captured = 0, current = 1, known = 0, on_launch = NULL;
 }
 
 void fake_signature(const char *kernel, int arguments) {
@@ -70,6 +71,9 @@ void fake_fail(const char *name, int with, int after) {
   memcpy(failing, full, sizeof failing);
   failure = with, failing_after = after;
 }
+
+/* What a launch does: with the kernel's name and arguments, of a tensor map the address. */
+void fake_on_launch(void (*call)(const char *, int, const unsigned long long *)) { on_launch = call; }
 
 void fake_context(unsigned long number) { current = number; }
 
@@ -217,6 +221,11 @@ CUresult CUDAAPI cuMemAlloc(CUdeviceptr *address, size_t size) {
   return CUDA_SUCCESS;
 }
 
+CUresult CUDAAPI cuMemAllocManaged(CUdeviceptr *address, size_t size, unsigned int flags) {
+  ENTER();
+  return flags == CU_MEM_ATTACH_GLOBAL ? cuMemAlloc(address, size) : CUDA_ERROR_INVALID_VALUE;
+}
+
 CUresult CUDAAPI cuMemFree(CUdeviceptr address) {
   ENTER();
   note("free %llu\n", address);
@@ -233,6 +242,29 @@ CUresult CUDAAPI cuMemcpyHtoD(CUdeviceptr to, const void *from, size_t size) {
 CUresult CUDAAPI cuMemcpyDtoH(void *to, CUdeviceptr from, size_t size) {
   ENTER();
   memcpy(to, (const void *)(uintptr_t)from, size);
+  return CUDA_SUCCESS;
+}
+
+CUresult CUDAAPI cuMemcpyAsync(CUdeviceptr to, CUdeviceptr from, size_t size, CUstream stream) {
+  ENTER();
+  (void)stream;
+  memcpy((void *)(uintptr_t)to, (const void *)(uintptr_t)from, size);
+  return CUDA_SUCCESS;
+}
+
+CUresult CUDAAPI cuMemsetD32Async(CUdeviceptr to, unsigned int value, size_t count, CUstream stream) {
+  unsigned int *place = (unsigned int *)(uintptr_t)to;
+  ENTER();
+  note("fill %zu words with %u on %llu\n", count, value, (unsigned long long)(uintptr_t)stream);
+  while (count-- > 0) *place++ = value;
+  return CUDA_SUCCESS;
+}
+
+CUresult CUDAAPI cuMemsetD16Async(CUdeviceptr to, unsigned short value, size_t count, CUstream stream) {
+  unsigned short *place = (unsigned short *)(uintptr_t)to;
+  ENTER();
+  (void)stream;
+  while (count-- > 0) *place++ = value;
   return CUDA_SUCCESS;
 }
 
@@ -258,6 +290,33 @@ CUresult CUDAAPI cuStreamSynchronize(CUstream stream) {
 CUresult CUDAAPI cuStreamDestroy(CUstream stream) {
   ENTER();
   return stream ? CUDA_SUCCESS : CUDA_ERROR_INVALID_HANDLE;
+}
+
+CUresult CUDAAPI cuStreamWaitEvent(CUstream stream, CUevent event, unsigned int flags) {
+  ENTER();
+  return stream && event && flags == 0 ? CUDA_SUCCESS : CUDA_ERROR_INVALID_HANDLE;
+}
+
+CUresult CUDAAPI cuEventCreate(CUevent *event, unsigned int flags) {
+  ENTER();
+  if (flags != CU_EVENT_DISABLE_TIMING) return CUDA_ERROR_INVALID_VALUE;
+  *event = (CUevent)(uintptr_t)0x6000;
+  return CUDA_SUCCESS;
+}
+
+CUresult CUDAAPI cuEventRecord(CUevent event, CUstream stream) {
+  ENTER();
+  return stream && event ? CUDA_SUCCESS : CUDA_ERROR_INVALID_HANDLE;
+}
+
+CUresult CUDAAPI cuEventSynchronize(CUevent event) {
+  ENTER();
+  return event ? CUDA_SUCCESS : CUDA_ERROR_INVALID_HANDLE;
+}
+
+CUresult CUDAAPI cuEventDestroy(CUevent event) {
+  ENTER();
+  return event ? CUDA_SUCCESS : CUDA_ERROR_INVALID_HANDLE;
 }
 
 CUresult CUDAAPI cuStreamGetCaptureInfo(CUstream stream, CUstreamCaptureStatus *status, cuuint64_t *number,
@@ -297,13 +356,22 @@ CUresult CUDAAPI cuTensorMapEncodeTiled(CUtensorMap *map, CUtensorMapDataType ty
 CUresult CUDAAPI cuLaunchKernelEx(const CUlaunchConfig *config, CUfunction function, void **parameters,
                                   void **extra) {
   const size_t number = (uintptr_t)function - 1;
+  unsigned long long given[64];
+  unsigned int cluster[3] = {0, 0, 0};
   int i, early = 0;
   ENTER();
   if (extra != NULL || config->blockDimY != 1 || config->blockDimZ != 1) return CUDA_ERROR_INVALID_VALUE;
   for (i = 0; i < (int)config->numAttrs; ++i) {
-    if (config->attrs[i].id != CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION)
-      return CUDA_ERROR_INVALID_VALUE;
-    early = config->attrs[i].value.programmaticStreamSerializationAllowed;
+    const CUlaunchAttribute *attribute = &config->attrs[i];
+    switch (attribute->id) {
+      case CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION:
+        early = attribute->value.programmaticStreamSerializationAllowed;
+        break;
+      case CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION:
+        memcpy(cluster, &attribute->value.clusterDim, sizeof cluster);
+        break;
+      default: return CUDA_ERROR_INVALID_VALUE;
+    }
   }
   pthread_mutex_lock(&lock);
   note("launch %s %u %u %u %u %u %llu %d :", names[number], config->gridDimX, config->gridDimY,
@@ -312,10 +380,13 @@ CUresult CUDAAPI cuLaunchKernelEx(const CUlaunchConfig *config, CUfunction funct
   for (i = 0; i < counts[number]; ++i) {
     unsigned long long value;
     memcpy(&value, parameters[i], sizeof value);
+    given[i] = value;
     note(" %llu", value);
     if (i + 1 == counts[number]) write_result(counts[number], value);
   }
   note("\n");
+  if (cluster[0] > 0) note("cluster %u %u %u\n", cluster[0], cluster[1], cluster[2]);
   pthread_mutex_unlock(&lock);
+  if (on_launch != NULL) on_launch(names[number], counts[number], given);
   return CUDA_SUCCESS;
 }

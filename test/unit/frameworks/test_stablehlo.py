@@ -33,6 +33,7 @@ ELEMENTWISE: dict[str, Callable[[Any], Any]] = {
     "gelu": jax.nn.gelu,
     "gelu_exact": lambda x: jax.nn.gelu(x, approximate=False),
     "hard_tanh": jax.nn.hard_tanh,
+    "infinities": lambda x: np_of.where(np_of.isinf(x / (x - x.max())), 1, x),
     "is_finite": lambda x: np_of.where(np_of.isfinite(x / (x - x.max())), x, 2),
     "lax_clamp": lambda x: jax.lax.clamp(np_of.asarray(-1, x.dtype), x, x + 1),
     "leaky_relu": jax.nn.leaky_relu,
@@ -46,6 +47,7 @@ ELEMENTWISE: dict[str, Callable[[Any], Any]] = {
     "power": lambda x: np_of.power(abs(x) + 1, 1.5) + x**3 + x**2 + abs(x) ** 0.5,
     "relu6": jax.nn.relu6,
     "sigmoid": jax.nn.sigmoid,
+    "sign": lambda x: np_of.sign(np_of.where(abs(x) < 0.5, 0, x)),
     "silu": jax.nn.silu,
     "softmax": jax.nn.softmax,
     "softplus": jax.nn.softplus,
@@ -56,10 +58,14 @@ ELEMENTWISE: dict[str, Callable[[Any], Any]] = {
 }
 
 STRUCTURED: dict[str, Callable[[Any], Any]] = {
+    "all_and_any": lambda x: np_of.where((x > -1).all(1, keepdims=True) | (x > 2).any(0), x, 1),
     "arange": lambda x: np_of.arange(8) * x + 2 * np_of.arange(4)[:, None] - 1,
     "barrier": lambda x: jax.lax.optimization_barrier((x, x + 1))[1],
     "broadcast": lambda x: np_of.broadcast_to(x[:, None], (3, 4, 5, 8)),
     "concatenate": lambda x: np_of.concatenate([-x, x, np_of.ones_like(x)], 1),
+    "cummax": lambda x: jax.lax.cummax(x, 1) + jax.lax.cummax(x.reshape(32), 0)[0],
+    "cumsum": lambda x: np_of.cumsum(x, 0) + jax.lax.cumsum(x.reshape(1, 32), 1)[:, :8],
+    "cumsum_from_behind": lambda x: jax.lax.cumsum(x.reshape(32), reverse=True).reshape(4, 8),
     "dynamic_slice": lambda x: jax.lax.dynamic_slice(x, (1, 7), (2, 3)),
     "eye": lambda x: x + np_of.eye(4, 8, dtype=x.dtype),
     "gather_below": lambda x: x.at[np.array([-9, 9])].get(mode="fill", fill_value=0),
@@ -74,6 +80,8 @@ STRUCTURED: dict[str, Callable[[Any], Any]] = {
     "gather_pairs": lambda x: x[np.array([0, 2, 3]), np.array([1, 5, 0])],
     "gather_rank_2": lambda x: x[np.array([[3, 1], [0, -1]])],
     "gather_strided": lambda x: np_of.take(x, np_of.arange(0, 8, 2) + 1, axis=1),
+    "gather_along": lambda x: np_of.take_along_axis(x, np.array([[1], [0], [7], [7]]), 1),
+    "gather_remainder": lambda x: x[:, np_of.arange(8) % 4 + np_of.arange(8) // 4],
     "gather_take": lambda x: np_of.take(x, np.array([2, 0, 3]), axis=0),
     "gather_windows": lambda x: x[:, np.arange(3)[:, None] + np.arange(4)],
     "gram": lambda x: np_of.einsum("ij,kj->ki", x, x),
@@ -84,11 +92,22 @@ STRUCTURED: dict[str, Callable[[Any], Any]] = {
     "outer": lambda x: np_of.einsum("i,j->ji", x[0], x[1]),
     "pad": lambda x: np_of.pad(x, ((0, 1), (2, 0)), constant_values=2),
     "pad_negative": lambda x: jax.lax.pad(x, np_of.asarray(1, x.dtype), ((-1, 2, 0), (1, -3, 0))),
+    "pad_mirrored": lambda x: np_of.pad(x, 1, mode="reflect") + np_of.pad(x, 1, mode="edge"),
+    "pool": lambda x: jax.lax.reduce_window(
+        x, -np_of.inf, jax.lax.max, (2, 3), (2, 3), ((0, 0), (0, 1))
+    ),
+    "pool_dilated": lambda x: jax.lax.reduce_window(
+        x, np_of.inf, jax.lax.min, (2, 3), (1, 2), "SAME", window_dilation=(1, 2)
+    ),
+    "pool_overlapping": lambda x: jax.lax.reduce_window(
+        x, 0.0, jax.lax.add, (2, 3), (1, 2), ((1, 0), (-1, 2))
+    ),
     "product_of_four": lambda x: np_of.einsum(
         "abc,cdb->bda", x.reshape(2, 4, 4), x.reshape(4, 2, 4)
     ),
     "reshape": lambda x: x[None, :, None].reshape(8, 4).T.reshape(1, 32) + 1,
     "rotary_by_halves": lambda x: np_of.concatenate([-x[:, 4:], x[:, :4]], -1) * 0.5 + x,
+    "reversed": lambda x: x[::-1, ::-1] + np_of.flip(x.reshape(32)).reshape(4, 8),
     "roll_all": lambda x: np_of.roll(x, 2),
     "roll": lambda x: np_of.roll(x, 3, axis=1),
     "rotary": lambda x: np_of.stack([x[:, ::2], -x[:, 1::2]], -1).reshape(4, 8),
@@ -109,8 +128,7 @@ STRUCTURED: dict[str, Callable[[Any], Any]] = {
 
 
 STAYING: dict[str, Callable[[Any], Any]] = {
-    "reduce_window": lambda x: np_of.cumsum(x, 1) * 2,
-    "reverse": lambda x: np_of.flip(x, 1) * 2,
+    "reduce_window": lambda x: np_of.cumprod(x, 1) * 2,
     "sort": lambda x: np_of.sort(x, 1) * 2,
     "gather": lambda x: x[x.astype(int)[0] % 4] * 2,
 }
