@@ -38,8 +38,9 @@ def operator(
     """
     A function on tensors that computes what `graph` says, registered with `torch.library`.
 
-    It is called as the kernel is: one tensor for each input, positions only. The kernel of its
-    gradients is searched for in the first backward pass.
+    It is called as the kernel is: one tensor for each input, positions only. Tensors that do not
+    lie in memory as kernels need them are copied in each call. The kernel of its gradients is
+    searched for in the first backward pass.
 
     Args:
         graph: the program; its inputs that need no gradient may still get one.
@@ -76,7 +77,7 @@ class RegisteredOperator:
         # Two graphs may have one name.
         name = f"{graph.name}_{next(_numbers)}"
         forward, results = _schema(len(inputs)), _schema(len(outputs))
-        self.call = _define(name, f"{forward} -> {results}", self.kernel, outputs)
+        self.call = _define(name, f"{forward} -> {results}", self._run, outputs)
         takes = _schema(len(inputs) + len(outputs))
         self._gradient = _define(
             f"{name}_backward", f"{takes} -> {forward}", self._run_backward, inputs
@@ -88,14 +89,18 @@ class RegisteredOperator:
         with failures_at_line(self._graph, "its gradient"):
             return self._graph.backward().superoptimize(self._target, **self._options)
 
+    def _run(self, *tensors: Any) -> Any:
+        # As torch's operators, which take tensors however these lie.
+        return self.kernel(*tensors, copy=True)
+
     def _run_backward(self, *tensors: Any) -> Any:
-        return self._backward_kernel(*tensors)
+        return self._backward_kernel(*tensors, copy=True)
 
     def _backward(self, ctx: Any, *gradients: Any) -> Any:
         if self._no_gradient is not None:
             raise UnsupportedOperation(self._no_gradient)
         given = [
-            torch.zeros_like(like) if gradient is None else gradient.contiguous()
+            torch.zeros_like(like) if gradient is None else gradient
             for gradient, like in zip(gradients, ctx.results, strict=True)
         ]
         return self._gradient(*ctx.saved_tensors, *given)
@@ -198,15 +203,15 @@ def _program(x: Any, eps: float) -> tuple[str, int, int, str, float]:
 
 def _forward(x: Any, weight: Any, eps: float) -> Any:
     kernel = _rms_norm_kernel(*_program(x, eps))
-    flat = x.reshape(-1, x.shape[-1]).contiguous()
-    return kernel(flat, weight.contiguous()).reshape(x.shape)
+    flat = x.reshape(-1, x.shape[-1])
+    return kernel(flat, weight, copy=True).reshape(x.shape)
 
 
 def _gradients(x: Any, weight: Any, gradient: Any, eps: float) -> Any:
     kernel = _rms_norm_backward_kernel(*_program(x, eps))
     columns = x.shape[-1]
-    flat = (each.reshape(-1, columns).contiguous() for each in (x, gradient))
-    by_x, by_weight = kernel(next(flat), weight.contiguous(), next(flat))
+    rows, gradients = (each.reshape(-1, columns) for each in (x, gradient))
+    by_x, by_weight = kernel(rows, weight, gradients, copy=True)
     return by_x.reshape(x.shape), by_weight
 
 

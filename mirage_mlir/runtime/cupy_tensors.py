@@ -51,6 +51,10 @@ class CupyTensors:
         strides = [stride * dtype.itemsize for stride in spec.strides]
         return self._cupy.lib.stride_tricks.as_strided(array, spec.shape, strides), array.data.ptr
 
+    def fill(self, tensor: Any, source: Any) -> None:
+        """Copy the elements of `source`, on the current stream."""
+        tensor[...] = source
+
     def scratch(self, size: int, device: int) -> tuple[Any, int]:
         """A holder of `size` bytes, and their address."""
         with self._cupy.cuda.Device(device):

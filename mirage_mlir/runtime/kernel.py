@@ -5,15 +5,14 @@ import threading
 from collections.abc import Callable, Sequence
 from typing import Any, TypeAlias, cast
 
-import numpy as np
-
 from mirage_mlir.runtime import jax_calls
-from mirage_mlir.runtime.artifact import Artifact, TensorSpec
+from mirage_mlir.runtime.artifact import Artifact
 from mirage_mlir.runtime.cuda_driver import Driver, cuda_driver
-from mirage_mlir.runtime.host_tensors import arrays_of, is_on_host, refuse_gradient, results_like
+from mirage_mlir.runtime.host_tensors import arrays_of, is_on_host, results_like
 from mirage_mlir.runtime.launch import LoadedCode, choose_target
 from mirage_mlir.runtime.nvtx_ranges import annotated_code
-from mirage_mlir.runtime.tensors import Framework, check, framework_of
+from mirage_mlir.runtime.placement import place_inputs, place_outputs
+from mirage_mlir.runtime.tensors import Framework, framework_of
 
 Tensor: TypeAlias = Any
 """A tensor of torch, cupy, numpy or another library with DLPack, all untyped here."""
@@ -98,6 +97,7 @@ class CompiledKernel:
         *tensors: Tensor,
         inputs: Sequence[Tensor] | None = None,
         out: Tensor | Sequence[Tensor] | None = None,
+        copy: bool = False,
     ) -> Tensor:
         """
         Compute the outputs.
@@ -106,6 +106,8 @@ class CompiledKernel:
             tensors: the inputs, in the program's order, or one list of them.
             inputs: the same as a keyword.
             out: tensor, or one tensor per output, to write to; new ones unless given.
+            copy: whether inputs that do not lie in memory as kernels need them (strides, or a start
+                that is no multiple of 16 bytes) are copied first; an error otherwise.
 
         Raises:
             TypeError: number of inputs, kind of tensor or element type does not fit.
@@ -122,7 +124,7 @@ class CompiledKernel:
         if not given or is_on_host(given[0]):
             results = self._interpret(given, out)
         else:
-            results = self._run(given, out)
+            results = self._run(given, out, copy=copy)
         return results[0] if len(results) == 1 else tuple(results)
 
     def _collect(
@@ -149,18 +151,20 @@ class CompiledKernel:
             raise TypeError(f"{self._signature()} writes {count}")
         return given
 
-    def _run(self, given: list[Tensor], out: Tensor | Sequence[Tensor] | None) -> list[Tensor]:
-        framework, native = framework_of(given[0])
-        places = _locate_all(framework, given, self.artifact.inputs, "input")
+    def _run(
+        self, given: list[Tensor], out: Tensor | Sequence[Tensor] | None, *, copy: bool
+    ) -> list[Tensor]:
+        sample = given[0]
+        framework, native = framework_of(sample)
+        places = place_inputs(framework, given, self.artifact, copy=copy)
         device = places[0][0]
-        _same_device(places, "input")
         results = self._collect_outputs(out)
         if results is None:
             made = [framework.empty(spec, device) for spec in self.artifact.outputs]
             results = [tensor for tensor, _ in made]
             targets = [address for _, address in made]
         else:
-            targets = self._check_outputs(framework, results, places)
+            targets = place_outputs(framework, results, self.artifact, places)
         code = self.loaded(device)
         # The holder lives until the launches are queued, which is long enough: see `scratch`.
         holder, scratch = (
@@ -171,7 +175,7 @@ class CompiledKernel:
             self._hold(code, framework, given, places, stream)
         code.launch([place[1] for place in places], targets, scratch, stream)
         del holder
-        return results if native or out is not None else _give_back(results, given[0])
+        return results if native or out is not None else _give_back(results, sample)
 
     def _hold(
         self,
@@ -189,23 +193,6 @@ class CompiledKernel:
             if known != version:
                 code.refresh(number, address, stream)
             self._held[device, number, address] = tensor, version
-
-    def _check_outputs(
-        self, framework: Framework, results: list[Tensor], places: list[tuple[int, int]]
-    ) -> list[int]:
-        """Addresses of the outputs that the caller gave."""
-        outputs = self.artifact.outputs
-        found = _locate_all(framework, results, outputs, "output")
-        _same_device([places[0], *found], "output")
-        # A kernel may read an input again after it has written an output.
-        read = [
-            _span(place, spec) for place, spec in zip(places, self.artifact.inputs, strict=True)
-        ]
-        written = [_span(place, spec) for place, spec in zip(found, outputs, strict=True)]
-        for number, span in enumerate(written):
-            if any(_overlap(span, other) for other in (*read, *written[:number])):
-                raise ValueError(f"output {number} shares memory with an input or another output")
-        return [address for _, address in found]
 
     def loaded(self, device: int) -> LoadedCode:
         """The machine code on a device; raises `ValueError` where there is none for it."""
@@ -242,52 +229,6 @@ class CompiledKernel:
 def load(path: str | os.PathLike[str]) -> CompiledKernel:
     """The kernel that `CompiledKernel.save` wrote; see `Artifact.load` for the errors."""
     return CompiledKernel(Artifact.load(path))
-
-
-def _locate_all(
-    framework: Framework, tensors: Sequence[Tensor], specs: Sequence[TensorSpec], what: str
-) -> list[tuple[int, int]]:
-    """Device and address of each tensor; raises as `check` says where one does not fit."""
-    places: list[tuple[int, int]] = []
-    for tensor, spec in zip(tensors, specs, strict=True):
-        place = framework.locate(tensor, spec) if framework.owns(tensor) else None
-        if place is None:
-            label = f"{what} {len(places)} ('{spec.name}')"
-            place = _locate_or_raise(framework, tensor, spec, label)
-        places.append(place)
-    return places
-
-
-def _locate_or_raise(
-    framework: Framework, tensor: Tensor, spec: TensorSpec, label: str
-) -> tuple[int, int]:
-    refuse_gradient(tensor, label)
-    if not framework.owns(tensor):
-        if isinstance(tensor, np.ndarray):
-            raise ValueError(f"{label} is in host memory, and input 0 on a device")
-        if not hasattr(tensor, "__dlpack_device__"):
-            raise TypeError(f"{label} is a {type(tensor).__qualname__}, not a tensor on a device")
-        tensor = framework.from_dlpack(tensor)
-    view = framework.view(tensor)
-    check(view, spec, label)
-    return int(view.device.removeprefix("cuda:")), view.address
-
-
-def _same_device(places: Sequence[tuple[int, int]], what: str) -> None:
-    for number, (device, _) in enumerate(places):
-        if device != places[0][0]:
-            raise ValueError(
-                f"{what} {number} is on cuda:{device}, and input 0 on cuda:{places[0][0]}"
-            )
-
-
-def _span(place: tuple[int, int], spec: TensorSpec) -> tuple[int, int]:
-    """The first address of a tensor and the one after its last."""
-    return place[1], place[1] + spec.storage_bytes
-
-
-def _overlap(one: tuple[int, int], other: tuple[int, int]) -> bool:
-    return one[0] < other[1] and other[0] < one[1]
 
 
 def _give_back(results: list[Tensor], sample: Tensor) -> list[Tensor]:

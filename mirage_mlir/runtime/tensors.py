@@ -27,6 +27,8 @@ class TensorView:
     strides: tuple[int, ...]
     device: str
     address: int
+    pending: str = ""
+    """What is still to be done to the elements, `negative` say; empty where nothing is."""
 
 
 class Framework(Protocol):
@@ -46,6 +48,10 @@ class Framework(Protocol):
 
     def empty(self, spec: TensorSpec, device: int) -> tuple[Any, int]:
         """A new tensor whose elements are not set, and its address."""
+        ...
+
+    def fill(self, tensor: Any, source: Any) -> None:
+        """Copy the elements of `source`, of the same shape and type, on the current stream."""
         ...
 
     def scratch(self, size: int, device: int) -> tuple[Any, int]:
@@ -113,11 +119,11 @@ def framework_of(tensor: object) -> tuple[Framework, bool]:
 
 def check(view: TensorView, spec: TensorSpec, label: str) -> None:
     """
-    Check that a kernel that expects `spec` can work on the tensor `view` shows.
+    Check that a copy of the tensor that `view` shows is what a kernel that expects `spec` takes.
 
     Raises:
         TypeError: the element type differs.
-        ValueError: device, shape, strides or alignment do not fit.
+        ValueError: device or shape do not fit.
     """
     if not view.device.startswith("cuda:"):
         raise ValueError(f"{label} is on {view.device}; kernels take tensors on a CUDA device")
@@ -125,13 +131,17 @@ def check(view: TensorView, spec: TensorSpec, label: str) -> None:
         raise TypeError(f"{label} has type {view.dtype}, not {spec.element_type.array_name}")
     if view.shape != spec.shape:
         raise ValueError(f"{label} has shape {view.shape}, not {spec.shape}")
+
+
+def misplaced(view: TensorView, spec: TensorSpec) -> str | None:
+    """What is wrong with how a tensor lies in memory; None where a kernel can work on it."""
     if not same_strides(view.strides, spec):
-        hint = ": make it contiguous" if spec.dense else ""
-        raise ValueError(f"{label} has strides {view.strides}, not {spec.strides}{hint}")
+        return f"has strides {view.strides}, not {spec.strides}"
     if view.address % ALIGNMENT:
-        raise ValueError(
-            f"{label} starts at address {view.address:#x}, not at a multiple of {ALIGNMENT} bytes"
-        )
+        return f"starts at address {view.address:#x}, not at a multiple of {ALIGNMENT} bytes"
+    if view.pending:
+        return f"has elements of which the {view.pending} is still to be taken"
+    return None
 
 
 def same_strides(strides: Sequence[int], spec: TensorSpec) -> bool:

@@ -32,6 +32,7 @@ class TorchTensors:
             and tensor.shape == spec.shape
             and tensor.is_contiguous()
             and spec.dense
+            and not tensor.is_neg()
             and not (tensor.requires_grad and self._records_gradients())
         ):
             return None
@@ -47,6 +48,7 @@ class TorchTensors:
             strides=tuple(tensor.stride()),
             device=str(device),
             address=tensor.data_ptr() if tensor.is_cuda else 0,
+            pending="negative" if tensor.is_neg() else "",
         )
 
     def _device(self, device: int) -> Any:
@@ -63,6 +65,10 @@ class TorchTensors:
             device=self._device(device),
         )
         return tensor, tensor.data_ptr()
+
+    def fill(self, tensor: Any, source: Any) -> None:
+        """Copy the elements of `source`, on the current stream."""
+        tensor.copy_(source)
 
     def scratch(self, size: int, device: int) -> tuple[Any, int]:
         """A holder of `size` bytes, and their address."""

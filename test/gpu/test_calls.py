@@ -1,6 +1,7 @@
 """How a kernel is called: libraries of tensors, streams, threads, graphs, files."""
 
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -218,9 +219,83 @@ def test_errors_come_before_the_launch(torch: Any, kernel: mi.CompiledKernel) ->
         kernel(x.cpu(), w)
     with pytest.raises(ValueError, match=r"has shape \(3, 512\), not \(4, 512\)"):
         kernel(x[:3], w)
-    shifted = torch.empty(x.numel() + 1, dtype=torch.float16, device="cuda")[1:].view(x.shape)
     with pytest.raises(ValueError, match="not at a multiple of 16 bytes"):
-        kernel(shifted, w)
+        kernel(shifted(torch, x), w)
     with pytest.raises(ValueError, match="shares memory"):
         kernel(x, w, out=w.view(-1)[: 4 * 256].view(4, 256))
     torch.cuda.synchronize()
+
+
+def shifted(torch: Any, tensor: Any) -> Any:
+    """The same elements, from an address that is no multiple of 16 bytes."""
+    memory = torch.empty(tensor.numel() + 1, dtype=tensor.dtype, device="cuda")
+    return memory[1:].view(tensor.shape).copy_(tensor)
+
+
+def laid_out(torch: Any, tensor: Any) -> list[Any]:
+    """The same elements, as they may lie in memory."""
+    rows, columns = tensor.shape
+    wide = torch.zeros(rows, 3 * columns, dtype=tensor.dtype, device="cuda")
+    wide[:, 1 : 2 * columns + 1 : 2] = tensor
+    slices = torch.zeros(rows, columns + 24, dtype=tensor.dtype, device="cuda")
+    slices[:, 8 : columns + 8] = tensor
+    return [
+        tensor.t().contiguous().t(),
+        wide[:, 1 : 2 * columns + 1 : 2],
+        slices[:, 8 : columns + 8],
+        shifted(torch, tensor),
+        tensor[:, None].to(memory_format=torch.contiguous_format)[:, 0],
+        torch._neg_view(-tensor),
+    ]
+
+
+def test_a_copy_on_request(torch: Any, kernel: mi.CompiledKernel) -> None:
+    """However tensors lie in memory: what is not as the kernel needs it is copied, or refused."""
+    x, w = arrays()
+    given = on_torch(torch, x, w)
+    for number, tensor in enumerate(given):
+        for other in laid_out(torch, tensor):
+            assert torch.equal(other, tensor)
+            tensors = [*given[:number], other, *given[number + 1 :]]
+            assert close(kernel(*tensors, copy=True).cpu().numpy(), x, w)
+            with suppress(ValueError):
+                assert close(kernel(*tensors).cpu().numpy(), x, w)
+
+
+def test_a_row_that_is_expanded(torch: Any, kernel: mi.CompiledKernel) -> None:
+    x, w = arrays()
+    x[:] = x[0]
+    row, weight = on_torch(torch, x[:1], w)
+    with pytest.raises(
+        ValueError, match=r"has strides \(0, 1\), not \(512, 1\): make it contiguous"
+    ):
+        kernel(row.expand(4, 512), weight)
+    assert close(kernel(row.expand(4, 512), weight, copy=True).cpu().numpy(), x, w)
+
+
+def test_a_copy_in_a_graph(torch: Any, kernel: mi.CompiledKernel) -> None:
+    """The copy is captured with the kernel."""
+    x, w = arrays()
+    given = on_torch(torch, x, w)
+    columns = given[1].t().contiguous()
+    graph = torch.cuda.CUDAGraph()
+    with torch.cuda.graph(graph):
+        output = kernel(given[0], columns.t(), copy=True)
+    for _ in range(2):
+        x, w = arrays()
+        given[0].copy_(torch.from_numpy(x))
+        columns.copy_(torch.from_numpy(w).t())
+        output.fill_(float("nan"))
+        graph.replay()
+        torch.cuda.synchronize()
+        assert close(output.cpu().numpy(), x, w)
+
+
+def test_cupy_copies(cupy: Any, kernel: mi.CompiledKernel) -> None:
+    x, w = arrays()
+    columns = cupy.asfortranarray(cupy.asarray(w))
+    with pytest.raises(ValueError, match="copy=True"):
+        kernel(cupy.asarray(x), columns)
+    assert close(cupy.asnumpy(kernel(cupy.asarray(x), columns, copy=True)), x, w)
+    backwards = cupy.asarray(w[::-1].copy())[::-1]
+    assert close(cupy.asnumpy(kernel(cupy.asarray(x), backwards, copy=True)), x, w)

@@ -123,3 +123,51 @@ def test_a_packed_weight_that_changes(torch: Any) -> None:
         wanted = torch.nn.functional.silu(rows.double()) @ weight.double()
         assert close(kernel(rows, weight), wanted, "float16")
         weight.normal_()
+
+
+def test_operators_take_tensors_that_lie_anyhow(torch: Any, ours: Any) -> None:
+    """Inputs and gradients that start anywhere, transposed or expanded."""
+    graph = mi.new_kernel_graph("square")
+    x = graph.new_input(dims=(63, 129), name="x")
+    graph.mark_output(graph.silu(graph.square(x)))
+    call = ours.operator(graph)
+    half = {"device": "cuda", "dtype": torch.float16}
+    rows = torch.randn(129, 63, **half).t()
+    memory = torch.randn(64 * 129 + 1, **half)
+    for given in (rows, memory[1 : 63 * 129 + 1].view(63, 129), memory[:129].expand(63, 129)):
+        leaf = given.detach().requires_grad_()
+        wide = given.double().requires_grad_()
+        wanted = torch.nn.functional.silu(wide**2)
+        # The gradient of a part of what is put together starts where that part does.
+        torch.cat([memory[:129][None], call(leaf)]).sum().backward()
+        wanted.sum().backward()
+        assert close(call(given), wanted, "float16")
+        assert close(leaf.grad, wide.grad, "float16")
+
+
+def test_compiled_function(torch: Any) -> None:
+    """`mi.compile`: masks, slices of a tensor, a CUDA graph, other shapes."""
+
+    @mi.compile
+    def attention(qkv: Any) -> Any:
+        q, k, v = qkv.unbind(2)
+        scores = q @ k.transpose(-1, -2) * q.shape[-1] ** -0.5
+        mask = torch.ones(q.shape[-2], k.shape[-2], dtype=torch.bool).tril()
+        return torch.softmax(scores.masked_fill(~mask, float("-inf")), -1) @ v
+
+    for tokens in (64, 57):
+        memory = torch.randn(2, 4, 3, tokens, 64, device="cuda", dtype=torch.float16)
+        q, k, v = memory.double().unbind(2)
+        wanted = torch.nn.functional.scaled_dot_product_attention(q, k, v, is_causal=True)
+        assert close(attention(memory), wanted, "float16")
+        assert close(attention(memory.transpose(0, 1)), wanted.transpose(0, 1), "float16")
+    graph = torch.cuda.CUDAGraph()
+    with torch.cuda.graph(graph):
+        found = attention(memory)
+    memory.normal_()
+    found.fill_(float("nan"))
+    graph.replay()
+    torch.cuda.synchronize()
+    q, k, v = memory.double().unbind(2)
+    wanted = torch.nn.functional.scaled_dot_product_attention(q, k, v, is_causal=True)
+    assert close(found, wanted, "float16")

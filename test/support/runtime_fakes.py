@@ -280,6 +280,7 @@ class FakeTensor:
         *,
         strides: Sequence[int] | None = None,
         address: int = 4096,
+        negative: bool = False,
     ) -> None:
         self.shape = tuple(shape)
         self.dtype = dtype
@@ -287,6 +288,8 @@ class FakeTensor:
         self.is_cuda = device.startswith("cuda")
         self.is_cpu = device == "cpu"
         self.requires_grad = False
+        self.negative = negative
+        self.copied: FakeTensor | None = None
         self._version = 0
         self._strides = row_major(shape) if strides is None else tuple(strides)
         self._address = address
@@ -294,6 +297,15 @@ class FakeTensor:
     def change(self) -> None:
         """As if an operator had written to it."""
         self._version += 1
+
+    def is_neg(self) -> bool:
+        """Whether the elements are still to be negated."""
+        return self.negative
+
+    def copy_(self, source: "FakeTensor") -> None:
+        """Note what was copied."""
+        assert source.shape == self.shape
+        self.copied = source
 
     def is_inference(self) -> bool:
         """Whether inference mode made it."""

@@ -138,10 +138,10 @@ class PartOperator:
 
     def _by_kernels(self, tensors: Sequence[Any]) -> Any:
         given = [
-            (tensor if dtype is None else tensor.to(dtype)).contiguous()
+            tensor if dtype is None else tensor.to(dtype)
             for tensor, dtype in zip(tensors, self._program.converted, strict=True)
         ]
-        made: Any = self.kernel(*given)
+        made: Any = self.kernel(*given, copy=True)
         # A result may be a view of what the kernel stores.
         results = (made,) if isinstance(made, torch.Tensor) else made
         return self._one_or_all([each.contiguous() for each in results])

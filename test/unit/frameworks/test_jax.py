@@ -1,12 +1,12 @@
 """Kernels under JAX's transformations, and functions of JAX that become kernels."""
 
 from collections.abc import Callable
-from ctypes import CFUNCTYPE, POINTER, addressof, c_char_p, c_int64, c_void_p, cast, pointer, sizeof
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+from ffi_frames import Frame
 from optional_packages import package
 from runtime_fakes import FakeDriver, artifact, code, code_with_packed
 
@@ -138,37 +138,9 @@ def test_launch(jax: Any) -> None:
     traced = jax.jit(kernel).trace(*like)
     assert "u8[1024]" in str(traced.jaxpr)
 
-    @CFUNCTYPE(c_void_p, POINTER(xla_ffi.StreamArguments))
-    def stream(arguments: Any) -> None:
-        arguments.contents.stream = 77 + arguments.contents.context
-
-    @CFUNCTYPE(c_void_p, POINTER(xla_ffi.DeviceArguments))
-    def device(arguments: Any) -> None:
-        arguments.contents.device = 1
-
-    pointers = [cast(each, c_void_p).value for each in (stream, device)]
-    api = xla_ffi.Api(sizeof(xla_ffi.Api), stream_get=pointers[0], device_ordinal_get=pointers[1])
-    buffers = [xla_ffi.RawBuffer(address=address) for address in (4096, 8192, 12288, 16384)]
-    addresses = (c_void_p * 4)(*map(addressof, buffers))
-    values = cast(addresses, POINTER(c_void_p))
-    results = cast(addressof(addresses) + 2 * sizeof(c_void_p), POINTER(c_void_p))
     (number,) = [key for key, each in jax_calls.kernels.items() if each is kernel]
-    name, scalar = xla_ffi.Span(cast(c_char_p(b"kernel"), c_void_p), 6), c_int64(number)
-    names = (POINTER(xla_ffi.Span) * 1)(pointer(name))
-    value = xla_ffi.Scalar(5, pointer(scalar))
-    attributes = (c_void_p * 1)(addressof(value))
-    frame = xla_ffi.CallFrame(
-        api=pointer(api),
-        context=23,
-        arguments=xla_ffi.Values(count=2, values=values),
-        results=xla_ffi.Values(count=2, values=results),
-        attributes=xla_ffi.Attributes(
-            count=1,
-            names=cast(names, POINTER(POINTER(xla_ffi.Span))),
-            values=cast(attributes, POINTER(c_void_p)),
-        ),
-    )
-    jax_calls.launch(xla_ffi.Call(frame))
+    call = Frame(number, (4096, 8192), (12288, 16384), stream=100, device=1)
+    jax_calls.launch(xla_ffi.Call(call.frame))
     first, second = driver.launches
     assert (first.stream, first.device) == (100, 1)
     assert first.arguments == [4096, 8192, 16384 + 768]

@@ -52,6 +52,7 @@ class Changes(TypedDict, total=False):
     device: str
     strides: tuple[int, ...]
     address: int
+    negative: bool
 
 
 def x(**changes: Unpack[Changes]) -> FakeTensor:
@@ -179,13 +180,15 @@ def test_dlpack_goes_in_and_comes_back(kernel: CompiledKernel, driver: FakeDrive
             x(),
             w(strides=(1, 8)),
             ValueError,
-            r"input 1 \('w'\) has strides \(1, 8\), not \(16, 1\): make it contiguous",
+            r"input 1 \('w'\) has strides \(1, 8\), not \(16, 1\): make it contiguous, "
+            r"or call the kernel with copy=True",
         ),
         (x(device="cpu"), w(), ValueError, "input 1 is on a device, and input 0 in host"),
         (x(), w(device="cpu"), ValueError, r"input 1 \('w'\) is on cpu"),
         (x(device="meta"), w(), ValueError, r"input 0 \('x'\) is on meta"),
         (x(), w(device="cuda:1"), ValueError, "input 1 is on cuda:1, and input 0 on cuda:0"),
-        (x(address=0x1002), w(), ValueError, "0x1002, not at a multiple of 16 bytes"),
+        (x(address=0x1002), w(), ValueError, "0x1002, not at a multiple of 16 bytes: .* copy=True"),
+        (x(negative=True), w(), ValueError, "of which the negative is still to be taken: make it"),
         ("x", w(), TypeError, "not str"),
         (x(), 3.0, TypeError, r"input 1 \('w'\) is a float, not a tensor on a device"),
         (x(), None, TypeError, r"input 1 \('w'\) is a NoneType"),
@@ -202,6 +205,43 @@ def test_what_does_not_fit_is_not_launched(
     with pytest.raises(error, match=message):
         kernel(first, second)
     assert driver.launches == []
+
+
+@pytest.mark.parametrize(
+    "second",
+    [w(strides=(1, 8)), w(strides=(32, 2)), w(strides=(0, 1)), w(address=0x2002), w(negative=True)],
+)
+def test_a_copy_on_request(
+    kernel: CompiledKernel, driver: FakeDriver, torch: FakeTorch, second: FakeTensor
+) -> None:
+    """What lies as the kernel needs it is not copied, and the other library's tensors are."""
+    first = x()
+    for tensors_ in ((first, second), (Foreign(first), Foreign(second))):
+        driver.launches.clear()
+        torch.allocated.clear()
+        kernel(*tensors_, copy=True)
+        made, _ = torch.allocated
+        assert made.copied is second
+        assert made.stride() == (16, 1)
+        assert driver.launches[0].arguments[:2] == [0x1000, made.data_ptr()]
+
+
+def test_no_copy_of_what_does_not_fit(kernel: CompiledKernel, torch: FakeTorch) -> None:
+    with pytest.raises(ValueError, match=r"has shape \(8, 15\), not \(8, 16\)"):
+        kernel(x(), w(shape=(8, 15)), copy=True)
+    with pytest.raises(ValueError, match="input 1 is on cuda:1, and input 0 on cuda:0"):
+        kernel(x(), w(device="cuda:1", strides=(1, 8)), copy=True)
+    with pytest.raises(ValueError, match=r"output 0 .* has strides .*: give another one"):
+        kernel(x(), w(), out=FakeTensor((4, 16), strides=(1, 4)), copy=True)
+
+
+def test_no_copy_of_what_is_packed(torch: FakeTorch) -> None:
+    """Packed copies are known by the addresses of their inputs: each call would pack anew."""
+    kernel = CompiledKernel(artifact(code_with_packed()), driver=FakeDriver)
+    with pytest.raises(
+        ValueError, match=r"input 1 \('w'\) .*, and is packed: make it contiguous once"
+    ):
+        kernel(x(), w(strides=(1, 8)), copy=True)
 
 
 @pytest.mark.parametrize(
