@@ -9,8 +9,8 @@ and on the operations whose tiles are in shared memory, where each one lies
 
     %x = threadblock.load ... {layout = #x, buffer = #threadblock.buffer<offset = 1024>} : ...
 
-The passes from `overlap-kernels` to `software-pipeline` write the schedule, `plan-memory` the
-memory plan. What is left out of the text has not been decided, or is not needed.
+The passes from `split-cross-block-sums` to `software-pipeline` write the schedule, `plan-memory`
+the memory plan. What is left out of the text has not been decided, or is not needed.
 """
 
 from collections.abc import Sequence
@@ -54,8 +54,8 @@ class Schedule(Facts):
     """Each block of a cluster reduces its share of a sum, and goes on with that share."""
     sums_in_workspace: bool = False
     """Partial sums of blocks go through a workspace, and the last block adds them."""
-    beside_previous: bool = False
-    """It runs beside the previous kernel of the function, and uses nothing of that."""
+    joins_launch: bool = False
+    """Its blocks are in one grid with those of the previous kernel of the function."""
 
     def verify(self) -> None:
         """Raise `VerifyException` for numbers that no kernel has."""

@@ -4,7 +4,7 @@ from dataclasses import dataclass, replace
 from math import prod
 
 from xdsl.context import Context
-from xdsl.dialects import func, gpu
+from xdsl.dialects import func, gpu, llvm
 from xdsl.dialects.builtin import (
     ArrayAttr,
     DenseArrayBase,
@@ -23,6 +23,7 @@ from mirage_mlir.dialects import kernel
 from mirage_mlir.dialects.candidate import require_verified
 from mirage_mlir.dialects.launch import (
     WORKSPACE,
+    KernelLaunch,
     set_function_name,
     set_launch,
     set_workspace,
@@ -31,10 +32,12 @@ from mirage_mlir.dialects.launch import (
 from mirage_mlir.dialects.nvvm_attributes import TARGETS, NvvmTargetAttr
 from mirage_mlir.dialects.target import settle_target
 from mirage_mlir.names import symbol
+from mirage_mlir.passes.analysis.launch_groups import launches_of
 from mirage_mlir.passes.analysis.tensor_views import TensorView, dense_strides, view_of
 from mirage_mlir.passes.analysis.tile_attributes import cluster_sizes, tensor_bytes
 from mirage_mlir.passes.codegen.cta_rasterization import require_launchable
 from mirage_mlir.passes.codegen.dependent_launches import DependentLaunches
+from mirage_mlir.passes.codegen.joint_launch import joint_kernel
 from mirage_mlir.passes.codegen.kernel_function import (
     KernelFunction,
     roots_of,
@@ -134,7 +137,6 @@ class FunctionLowering:
     def run(self) -> gpu.ModuleOp:
         """Emit every kernel, in the order in which they are launched."""
         name = self.function.sym_name.data
-        scratch = self.scratch_offsets()
         for graph in self.graphs:
             require_launchable(graph, self.target.sm_count)
             if prod(cluster_sizes(graph)) > 1 and not self.target.has_clusters:
@@ -145,30 +147,20 @@ class FunctionLowering:
                 )
         inputs = self.function.body.block.args
         constants = [inputs[index] for index in self.constants()]
-        launches = DependentLaunches(self.graphs, inputs, constants, self.target)
+        launches = launches_of(self.graphs)
+        dependent = DependentLaunches(launches, inputs, constants, self.target)
         block = Block([shared_memory_symbol()])
         maps: dict[tuple[MappedTensor, str], int] = {}
-        for number, graph in enumerate(self.graphs):
-            arguments = [self.argument(root, scratch) for root in roots_of(graph)]
-            if graph.schedule.sums_in_workspace:
-                arguments.append(f"scratch:{graph.memory.partial_sums_offset}")
-                arguments.append(f"counters:{graph.memory.counters_offset}")
-            function = KernelFunction(
-                graph,
-                launches.available(number),
-                sm_count=self.target.sm_count,
-                launches_dependents=launches.launches_dependents(number),
-                at_once=launches.at_once(number),
-                exceeds_l2=self.exceeds_l2(graph),
+        for number, graphs in enumerate(launches):
+            function, launch = joint_kernel(
+                [
+                    self.emitted(graph, f"{symbol(name)}_kernel_{number}", dependent, number, maps)
+                    for graph in graphs
+                ]
             )
-            for tensor in function.mapped:
-                key = (tensor, self.mapped_memory(tensor, scratch))
-                arguments.append(f"map:{maps.setdefault(key, len(maps))}")
-            emitted = function.run(f"{symbol(name)}_kernel_{number}")
-            asked = launches.occupancy_limit_bytes(graph)
-            launch = replace(function.launch(arguments), occupancy_limit_bytes=asked)
-            set_launch(emitted, launch)
-            block.add_op(emitted)
+            asked = dependent.occupancy_limit_bytes(number)
+            set_launch(function, replace(launch, occupancy_limit_bytes=asked))
+            block.add_op(function)
         module = gpu.ModuleOp.build(
             properties={"sym_name": StringAttr(name)}, regions=[Region(block)]
         )
@@ -179,6 +171,33 @@ class FunctionLowering:
         if self.packings:
             module.attributes["mirage.packings"] = ArrayAttr(list(self.packings))
         return module
+
+    def emitted(
+        self,
+        graph: kernel.GraphDefinedOp,
+        name: str,
+        launches: DependentLaunches,
+        number: int,
+        maps: dict[tuple[MappedTensor, str], int],
+    ) -> tuple[llvm.FuncOp, KernelLaunch]:
+        """Emit a kernel of launch `number`, whose tensor maps are put among `maps`."""
+        scratch = self.scratch_offsets()
+        arguments = [self.argument(root, scratch) for root in roots_of(graph)]
+        if graph.schedule.sums_in_workspace:
+            arguments.append(f"scratch:{graph.memory.partial_sums_offset}")
+            arguments.append(f"counters:{graph.memory.counters_offset}")
+        function = KernelFunction(
+            graph,
+            launches.available(number),
+            sm_count=self.target.sm_count,
+            launches_dependents=launches.launches_dependents(number),
+            at_once=launches.at_once(number),
+            exceeds_l2=self.exceeds_l2(graph),
+        )
+        for tensor in function.mapped:
+            key = (tensor, self.mapped_memory(tensor, scratch))
+            arguments.append(f"map:{maps.setdefault(key, len(maps))}")
+        return function.run(name), function.launch(arguments)
 
     def exceeds_l2(self, graph: kernel.GraphDefinedOp) -> bool:
         """Whether more goes through a kernel than L2 holds, on a GPU that is advised then."""

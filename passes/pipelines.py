@@ -11,10 +11,9 @@ from xdsl.utils.arg_spec import parse_pipeline
 from mirage_mlir.passes import load_pass
 
 LOWERING = (
-    "sink-reductions,fuse-thread-graphs,overlap-kernels{{target={target}}},"
-    "split-cross-block-sums{{target={target}}},"
+    "sink-reductions,fuse-thread-graphs,split-cross-block-sums{{target={target}}},"
     "select-mma{{target={target}}},select-copies{{target={target}}},"
-    "assign-layouts{{target={target}}},"
+    "assign-layouts{{target={target}}},fuse-horizontally{{target={target}}},"
     "software-pipeline{{target={target}}},"
     "plan-memory{{target={target}}},lower-to-nvvm{{target={target} pack={pack}}}"
 )

@@ -29,7 +29,7 @@ from mirage_mlir.passes.analysis.buffers import (
     is_staged,
     shared_layout,
 )
-from mirage_mlir.passes.analysis.kernel_groups import groups_of
+from mirage_mlir.passes.analysis.launch_groups import launches_of
 from mirage_mlir.passes.analysis.tensor_views import view_of
 from mirage_mlir.passes.analysis.tile_attributes import (
     batch_place,
@@ -167,8 +167,8 @@ def returned(function: func.FuncOp) -> list[SSAValue]:
 def plan_scratch(function: func.FuncOp) -> None:
     """Place the tensors that pass from kernel to kernel, and are no result, in one allocation."""
     graphs = [op for op in function.body.block.ops if isinstance(op, kernel.GraphDefinedOp)]
-    # Kernels that run at the same time are one point in time.
-    times = [time for time, group in enumerate(groups_of(graphs)) for _ in group]
+    # The kernels of a launch run at the same time.
+    times = [time for time, launch in enumerate(launches_of(graphs)) for _ in launch]
     outputs = returned(function)
     buffers: dict[SSAValue, Buffer] = {}
     for number, graph in zip(times, graphs, strict=True):

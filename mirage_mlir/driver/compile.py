@@ -1,7 +1,7 @@
 """From a function of uGraphs to machine code for one GPU."""
 
 import gc
-from collections.abc import Generator, Mapping
+from collections.abc import Generator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from time import perf_counter
@@ -13,6 +13,7 @@ from mirage_mlir.bridge.nvptx import to_ptx
 from mirage_mlir.bridge.ptxas import Cubin, PtxasError, assemble
 from mirage_mlir.decisions.occupancy import resident_blocks
 from mirage_mlir.diagnostics import fail
+from mirage_mlir.dialects import kernel
 from mirage_mlir.driver.fusion import check_fusion
 from mirage_mlir.driver.launch_plan import (
     counter_bytes_of,
@@ -24,8 +25,10 @@ from mirage_mlir.driver.launch_plan import (
     tensor_maps_of,
 )
 from mirage_mlir.driver.source import alone, compiler_context, function_named, text_of
-from mirage_mlir.passes.analysis.resources import KernelResources, resources_of
+from mirage_mlir.passes.analysis import launch_groups
+from mirage_mlir.passes.analysis.resources import KernelResources, resources_of_kernel
 from mirage_mlir.passes.frontend.check import check
+from mirage_mlir.passes.fuse_horizontally import FuseHorizontallyPass
 from mirage_mlir.passes.fuse_thread_graphs import FuseThreadGraphsPass
 from mirage_mlir.passes.lower_to_nvvm import LowerToNvvmPass
 from mirage_mlir.passes.pipelines import lowering_passes
@@ -77,7 +80,9 @@ class CompiledFunction:
     ptx: str
     assembled: Cubin
     scheduled: tuple[KernelResources, ...]
-    """What each launch's kernel was scheduled to need, in the order of the launches."""
+    """What each kernel was scheduled to need, in the order of the function's graphs."""
+    launched_by: tuple[int, ...]
+    """The number of each kernel's launch, in that order."""
     seconds: Mapping[str, float]
     """Seconds of "lower", "PTX" and "ptxas"."""
 
@@ -114,14 +119,19 @@ def compile_function(
     chip = target_named(target).chip
     seconds = Seconds()
     scheduled: tuple[KernelResources, ...] = ()
+    launched_by: tuple[int, ...] = ()
     function = function_named(module, name)
     check(function)
     lowered = alone(function)
+    graphs: list[kernel.GraphDefinedOp] = []
     with _collector_paused():
         with seconds.phase("lower"):
             for each in lowering_passes(target, pack=pack):
+                if isinstance(each, FuseHorizontallyPass):
+                    graphs = _graphs_of(lowered)
                 if isinstance(each, LowerToNvvmPass):
-                    scheduled = resources_of(lowered)
+                    scheduled = tuple(map(resources_of_kernel, graphs))
+                    launched_by = _launches_of(graphs, lowered)
                 each.apply(compiler_context(), lowered)
                 if isinstance(each, FuseThreadGraphsPass):
                     check_fusion(function, function_named(lowered, name))
@@ -153,8 +163,20 @@ def compile_function(
         ptx=ptx,
         assembled=cubin,
         scheduled=scheduled,
+        launched_by=launched_by,
         seconds=seconds.phases,
     )
+
+
+def _graphs_of(module: ModuleOp) -> list[kernel.GraphDefinedOp]:
+    return [op for op in module.walk() if isinstance(op, kernel.GraphDefinedOp)]
+
+
+def _launches_of(graphs: Sequence[kernel.GraphDefinedOp], module: ModuleOp) -> tuple[int, ...]:
+    """The number of the launch of each of `graphs`, which are those of `module` in any order."""
+    launches = launch_groups.launches_of(_graphs_of(module))
+    numbers = {graph: number for number, launch in enumerate(launches) for graph in launch}
+    return tuple(numbers[graph] for graph in graphs)
 
 
 @contextmanager

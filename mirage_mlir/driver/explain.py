@@ -56,9 +56,9 @@ def explain_choice(choice: Choice) -> ChosenFunction:
     search, compiled = choice.offer.search, choice.compiled
     launches, found = compiled.code.launches, search.explanation
     models: Sequence[KernelExplanation | None] = [] if found is None else found.kernels
-    if len(models) != len(launches):
-        models = [None] * len(launches)
-    parts = zip(launches, models, compiled.scheduled, compiled.resources, strict=True)
+    if len(models) != len(compiled.scheduled):
+        models = [None] * len(compiled.scheduled)
+    parts = zip(compiled.launched_by, models, compiled.scheduled, strict=True)
     return ChosenFunction(
         name=compiled.name,
         chip=compiled.code.target,
@@ -67,8 +67,8 @@ def explain_choice(choice: Choice) -> ChosenFunction:
         graphs=search.graphs,
         instantiations=search.instantiations,
         kernels=tuple(
-            ChosenKernel(launch.kernel, model, scheduled, needs)
-            for launch, model, scheduled, needs in parts
+            ChosenKernel(launches[number].kernel, model, scheduled, compiled.resources[number])
+            for number, model, scheduled in parts
         ),
         contests=() if found is None else found.contests,
         refused=(

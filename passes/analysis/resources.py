@@ -56,10 +56,11 @@ class KernelResources:
 def resources_of(module: ModuleOp) -> tuple[KernelResources, ...]:
     """Those of all kernels of a module whose memory is planned, in their order."""
     graphs = [op for op in module.walk() if isinstance(op, kernel.GraphDefinedOp)]
-    return tuple(map(_resources, graphs))
+    return tuple(map(resources_of_kernel, graphs))
 
 
-def _resources(graph: kernel.GraphDefinedOp) -> KernelResources:
+def resources_of_kernel(graph: kernel.GraphDefinedOp) -> KernelResources:
+    """Those of one of them."""
     ops = list(graph.body.block.ops)
     products = [op for op in ops if isinstance(op, threadblock.MatmulOp)]
     threads = graph.schedule.threads

@@ -1,7 +1,6 @@
 """One `kernel.graph_defined` as one `llvm.func`, emitted stage by stage."""
 
 from collections.abc import Collection, Sequence
-from functools import reduce
 from math import prod
 
 from xdsl.dialects import llvm
@@ -31,7 +30,6 @@ from mirage_mlir.dialects.pipeline import (
     AwaitMmaOp,
     AwaitPreviousGridOp,
     BarrierOp,
-    IssueCopiesOp,
     ReleaseTilesOp,
 )
 from mirage_mlir.layouts.layout import WARP_THREADS
@@ -126,11 +124,11 @@ class KernelFunction:
         self.grid = launched_grid(graph, sm_count)
         thread_index = self.emit.result(nvvm.ThreadIdXOp())
         block_ids = (nvvm.BlockIdXOp, nvvm.BlockIdYOp, nvvm.BlockIdZOp)
-        self.block_ids: list[Index] = [
+        ids: list[Index] = [
             self.emit.result(block()) if size > 1 else 0
             for block, size in zip(block_ids, self.grid, strict=True)
         ]
-        blocks = place_in_grid(self.emit, graph, self.block_ids, sm_count)
+        blocks = place_in_grid(self.emit, graph, ids, sm_count)
         self.ctx = KernelContext(
             graph,
             self.emit,
@@ -167,28 +165,8 @@ class KernelFunction:
             )
             read_ahead(self.ctx, self.before)
             self.run_sections()
-        if self.graph.schedule.beside_previous:
-            self.wait_in_last_block()
         self.emit.insert(llvm.ReturnOp())
         return self.function(name)
-
-    def wait_in_last_block(self) -> None:
-        """
-        Wait for the previous grid, so that the end of this one means that both have ended.
-
-        One block does for all, and the last one to start keeps no other from starting.
-        """
-        emit = self.emit
-        last = [
-            emit.equal(block, size - 1)
-            for block, size in zip(self.block_ids, self.grid, strict=True)
-            if size > 1
-        ]
-        if not last:
-            emit.insert(nvvm_hopper.GridDependencyOp("wait"))
-            return
-        with emit.when(reduce(emit.both, last)):
-            emit.insert(nvvm_hopper.GridDependencyOp("wait"))
 
     def run_sections(self) -> None:
         """Emit what comes before the loop, the loop, and what follows it."""
@@ -251,7 +229,7 @@ class KernelFunction:
         if producer.is_paced:
             with ctx.emit.when(ctx.emit.equal(ctx.thread, 0)):
                 producer.copy_after_wait()
-        if any(isinstance(op, AwaitPreviousGridOp | IssueCopiesOp) for op in self.before):
+        if any(isinstance(op, AwaitPreviousGridOp) for op in self.before):
             start_invariant_loads(ctx, self.before, self.available)
             read_ahead(ctx, self.before)
         self.run_sections()

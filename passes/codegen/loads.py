@@ -129,12 +129,8 @@ def clear(ctx: KernelContext, op: Operation) -> None:
 def wait_for_previous_grid(
     ctx: KernelContext, available: Collection[SSAValue] | None, *, launches_dependents: bool
 ) -> None:
-    """
-    Wait until it has ended, then let the next one start: what it finds is there by now.
-
-    A kernel beside the previous one waits for nothing here.
-    """
-    if available is not None and not ctx.graph.schedule.beside_previous:
+    """Wait until it has ended, then let the next one start: what it finds is there by now."""
+    if available is not None:
         ctx.emit.insert(nvvm_hopper.GridDependencyOp("wait"))
     if launches_dependents:
         launch_dependents(ctx)

@@ -15,10 +15,10 @@ from mirage_mlir.dialects import kernel
 from mirage_mlir.equivalence import Verdict
 from mirage_mlir.interpreters.operators import structure_of
 from mirage_mlir.passes.frontend import direct
-from mirage_mlir.passes.frontend.concurrency import with_overlap, with_rivals
 from mirage_mlir.passes.frontend.direct_elementwise import elementwise, has_kernel_of_its_own
 from mirage_mlir.passes.frontend.fitting import Lower, lowers_anything
 from mirage_mlir.passes.frontend.from_ir import Piece, UnsupportedError, read_piece
+from mirage_mlir.passes.frontend.joint_launches import with_joint_launches, with_rivals
 from mirage_mlir.passes.frontend.normalise import normalise
 from mirage_mlir.passes.frontend.piece_extraction import PieceCut, Said, partition, read_or_remark
 from mirage_mlir.passes.frontend.pieces import PieceSearch
@@ -90,7 +90,7 @@ class Optimizer:
             normalise(self.function)
             if before != list(self.function.body.block.ops):
                 self.cuts = ()
-        alone = with_overlap(self._alone_or_decomposed(), self.target)
+        alone = with_rivals(self._alone_or_decomposed(), self.target, _needs_no_proof)
         self.report.modelled_alone = alone.seconds
         plans = self._found(alone.seconds)
         several = len(alone.kernels) > 1
@@ -145,7 +145,7 @@ class Optimizer:
     def _planned_whole(self, piece: Piece, max_kernels: int, most: float = inf) -> list[Plan]:
         kernels = self.pieces.plans(piece, max_kernels, most)
         plans = [Plan(self.function, (planned,)) for planned in kernels]
-        return [with_overlap(plan, self.target) for plan in plans]
+        return [with_joint_launches(plan, self.target) for plan in plans]
 
     def _in_pieces(self) -> list[Plan]:
         """The function cut in pieces, each of which is planned by itself."""
@@ -273,6 +273,11 @@ class Optimizer:
         if planned is None:
             raise AloneError(op)
         return planned
+
+
+def _needs_no_proof(planned: PlannedKernel) -> bool:
+    """Of one operator: the function that all of them make is compared with the program."""
+    return True
 
 
 def _piece(part: PieceCut, said: Said) -> Piece | None:

@@ -16,6 +16,7 @@ from mirage_mlir.passes.frontend.plan import PlannedKernel
 from mirage_mlir.passes.frontend.tile_positions import ArrangementError
 from mirage_mlir.passes.frontend.to_ir import Kernel, reshaped, write_graph
 from mirage_mlir.search.cost_model.block_graph import BlockGraph
+from mirage_mlir.search.cost_model.joint_launch import common_of
 from mirage_mlir.search.multi_kernel.kernels import KernelPlan, in_one_kernel
 from mirage_mlir.search.multi_kernel.parallel import search_all
 from mirage_mlir.search.program.axes import JoinedResult
@@ -26,6 +27,9 @@ from mirage_mlir.search.report import SearchReport
 from mirage_mlir.search.single_kernel.engine import search
 from mirage_mlir.search.single_kernel.limits import Limits
 from mirage_mlir.targets.target import Target
+
+MOST_UNLIKE = 6
+"""Graphs of one operator with unlike blocks: more are far slower than the first."""
 
 
 @dataclass
@@ -43,8 +47,9 @@ class PieceSearch:
     """Seconds up to which a program without coarse graphs was searched."""
     _fastest: dict[object, float] = field(default_factory=dict[object, float])
     """What one kernel takes with the best of all tile sizes, where that is known."""
-    _alone: dict[object, BlockGraph | None] = field(default_factory=dict[object, BlockGraph | None])
-    """By programs and the types of their values: which graph can be written."""
+    _alone: dict[object, list[BlockGraph]] = field(default_factory=dict[object, list[BlockGraph]])
+    """By programs and the types of their values: which graphs can be written, with blocks unlike
+    each other."""
 
     def __post_init__(self) -> None:
         self._fitting = Fitting(self.report, self.lower)
@@ -134,22 +139,30 @@ class PieceSearch:
         key = (piece.program.key(), piece.joined, tuple(value.type for value in values))
         if key not in self._alone:
             self._alone[key] = self._operator(piece)
-        graph = self._alone[key]
-        if graph is None:
-            return None
-        return planned(piece, in_one_kernel(piece.program, graph), self.target)
+        first, *others = [
+            planned(piece, in_one_kernel(piece.program, graph), self.target)
+            for graph in self._alone[key]
+        ] or [None]
+        return first and replace(first, rivals=tuple(other for other in others if other))
 
-    def _operator(self, piece: Piece) -> BlockGraph | None:
-        """The fastest graph of a piece of one operator that can be written."""
-        for graph in search(piece.program, self.target, Limits(), SearchReport()):
+    def _operator(self, piece: Piece) -> list[BlockGraph]:
+        """
+        The graphs of a piece of one operator that can be written, the fastest first.
+
+        Besides the fastest those are kept that may share a launch with other kernels.
+        """
+        found: dict[object, BlockGraph] = {}
+        for graph in search(piece.program, self.target, Limits(varied=True), SearchReport()):
+            if found and (len(found) == MOST_UNLIKE or common_of(graph, self.target) in found):
+                continue
             plan = in_one_kernel(piece.program, graph)
             try:
                 written(piece, plan, piece.arguments, self.target)
             except ArrangementError as error:
                 self.report.refuse(f"{graph} of one operator: {error}")
                 continue
-            return graph
-        return None
+            found[common_of(graph, self.target)] = graph
+        return list(found.values())
 
     def _search(self, program: Program, limits: Limits, most: float) -> list[BlockGraph]:
         report = SearchReport()

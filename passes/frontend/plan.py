@@ -39,7 +39,7 @@ class Plan:
     function: FuncOp
     kernels: tuple[PlannedKernel, ...]
     saved: float = 0.0
-    """Seconds less where kernels overlap, as `concurrency.with_overlap` finds them."""
+    """Seconds less where kernels share launches, as `with_joint_launches` finds them."""
 
     @property
     def structure(self) -> str:

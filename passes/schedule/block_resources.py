@@ -6,16 +6,18 @@ from mirage_mlir.decisions.registers import SUMS_OF_WARPS, producer_warps
 from mirage_mlir.dialects import kernel, threadblock
 from mirage_mlir.dialects.layout import RegistersAttr, layout_of
 from mirage_mlir.dialects.threadblock import Stage
-from mirage_mlir.layouts.layout import round_up
+from mirage_mlir.layouts.layout import WARP_THREADS, round_up
 from mirage_mlir.passes.analysis.buffers import (
     LARGEST_ALIGNMENT,
     buffer_bytes,
     buffer_count,
     is_staged,
+    is_tensor_copy,
 )
 from mirage_mlir.passes.analysis.tensor_views import view_of
 from mirage_mlir.passes.analysis.tile_attributes import cut_axes, uses_wgmma
 from mirage_mlir.passes.schedule.order import in_shared
+from mirage_mlir.targets.target import Target
 
 
 def iteration_bytes(graph: kernel.GraphDefinedOp) -> int:
@@ -64,9 +66,21 @@ def is_followed(graph: kernel.GraphDefinedOp) -> bool:
     return any(isinstance(op, kernel.GraphDefinedOp) and op is not graph for op in block.ops)
 
 
+def has_producer(graph: kernel.GraphDefinedOp, target: Target) -> bool:
+    """Whether tensor copies, which one thread starts, fetch all tiles of the loop."""
+    staged = [op for op in graph.body.block.ops if is_staged(op)]
+    return target.has_tma and bool(staged) and all(map(is_tensor_copy, staged))
+
+
 def producers_of(graph: kernel.GraphDefinedOp) -> int:
     """Warps that copy the tiles of the loop."""
     return int(producer_warps(graph.schedule.threads, sums_of(graph)))
+
+
+def launched_threads(graph: kernel.GraphDefinedOp, target: Target) -> int:
+    """Threads of a block, with those of the warps that copy tiles."""
+    producers = producers_of(graph) if has_producer(graph, target) else 0
+    return graph.schedule.threads + producers * WARP_THREADS
 
 
 def sums_of(graph: kernel.GraphDefinedOp) -> list[int]:

@@ -2,7 +2,6 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
 from itertools import pairwise
 from math import prod
 
@@ -38,8 +37,8 @@ from mirage_mlir.dialects.pipeline import (
     RefillBuffersOp,
     SectionOp,
 )
-from mirage_mlir.passes.analysis.buffers import is_staged, is_tensor_copy
-from mirage_mlir.passes.analysis.kernel_groups import blocks_side_by_side
+from mirage_mlir.passes.analysis.buffers import is_staged
+from mirage_mlir.passes.analysis.launch_groups import blocks_side_by_side
 from mirage_mlir.passes.analysis.tile_attributes import (
     shares_tiles,
     uses_wgmma,
@@ -47,6 +46,7 @@ from mirage_mlir.passes.analysis.tile_attributes import (
 from mirage_mlir.passes.layouts.wgmma_operands import written_for_wgmma
 from mirage_mlir.passes.schedule.block_resources import (
     follows_kernel,
+    has_producer,
     is_followed,
     iteration_bytes,
     other_bytes,
@@ -89,7 +89,7 @@ class Pipelining:
 
     def run(self) -> None:
         """Order the graph's operations, insert waits, and write its schedule."""
-        if self.has_producer:
+        if has_producer(self.graph, self.target):
             self.double_buffer()
             sections = self.with_producer()
             self.set_producer()
@@ -99,12 +99,6 @@ class Pipelining:
         self.fence(sections)
         self.graph.schedule = replace(self.graph.schedule, stages=self.stages())
         rotate(self.graph)
-
-    @cached_property
-    def has_producer(self) -> bool:
-        """Whether tensor copies, which one thread starts, fetch all tiles of the loop."""
-        staged = [op for op in self.graph.body.block.ops if is_staged(op)]
-        return self.target.has_tma and bool(staged) and all(map(is_tensor_copy, staged))
 
     def with_producer(self) -> Sections:
         """What producers do, and the others in each section, where those copy the loop's tiles."""
@@ -117,26 +111,13 @@ class Pipelining:
         # is waited for as late as possible.
         touched = touches_device_memory([*before, *loop])
         early = touched or any(isinstance(op, IssueCopiesOp) for op in before)
+        waits: list[list[Operation]] = [[], [AwaitPreviousGridOp()]]
         return {
             PRODUCER: self.produced(tiles, before, after),
-            PROLOGUE: [*self.wait_if(early), *copies_first(before)],
+            PROLOGUE: [*waits[early], *copies_first(before)],
             MAIN_LOOP: loop,
-            EPILOGUE: [*ending, *self.wait_if(not early), *after, *self.last_wait()],
+            EPILOGUE: [*ending, *waits[not early], *after],
         }
-
-    def wait_if(self, here: bool = True) -> list[Operation]:
-        """The wait for the previous grid, if it is `here` that a kernel needs what that wrote."""
-        if self.graph.schedule.beside_previous or not here:
-            return []
-        return [AwaitPreviousGridOp()]
-
-    def last_wait(self) -> list[Operation]:
-        """
-        The wait of a kernel beside the previous one, which uses nothing of that: behind it all.
-
-        When it has ended the kernels in front of it have, for the one that waits for it.
-        """
-        return [AwaitPreviousGridOp()] if self.graph.schedule.beside_previous else []
 
     def produced(
         self, tiles: Sequence[SSAValue], before: list[Operation], after: list[Operation]
@@ -154,7 +135,7 @@ class Pipelining:
         found = [[op.result for op in loads_of(before) if op.result in each] for each in waited]
         soon, late = ([IssueCopiesOp(each)] if each else [] for each in found)
         copies: list[Operation] = [
-            *self.wait_if(),
+            AwaitPreviousGridOp(),
             *soon,
             FillBuffersOp(tiles, stages, min(stages, early)),
             *late,
@@ -179,9 +160,9 @@ class Pipelining:
         first = range(stages - 1) if self.graph.loop_sizes else ()
         copies = [IssueCopiesOp(tiles, iteration=iteration) for iteration in first]
         return {
-            PROLOGUE: [*self.wait_if(), *copies_first(before, copies)],
+            PROLOGUE: [AwaitPreviousGridOp(), *copies_first(before, copies)],
             MAIN_LOOP: loop,
-            EPILOGUE: [*ending, *post_part(parts[EPILOGUE], looped), *self.last_wait()],
+            EPILOGUE: [*ending, *post_part(parts[EPILOGUE], looped)],
         }
 
     def reorder(self, sections: Sections) -> None:
@@ -238,13 +219,13 @@ class Pipelining:
         iterations, size = prod(graph.loop_sizes), iteration_bytes(graph)
         if self.given_stages:
             return min(iterations, self.given_stages)
-        if not self.has_producer:
+        if not has_producer(self.graph, self.target):
             return int(copy_stages(size, iterations))
         other = other_bytes(graph) + (FOLLOWER_BYTES if is_followed(graph) else 0)
         return int(pipeline_stages(size, other, iterations, self.share(), self.target))
 
     def share(self) -> Array:
-        """Blocks of a graph with producers, and of those beside it, on each multiprocessor."""
+        """Blocks of a launch with producers that each multiprocessor gets."""
         graph = self.graph
         share = blocks_side_by_side(graph, self.target)
         # Where producers give registers away one block takes all of them.

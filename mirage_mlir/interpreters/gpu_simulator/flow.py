@@ -9,15 +9,14 @@ own, one at a time, until it has to wait. The order is always the same.
 from __future__ import annotations
 
 import copy
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
-from xdsl.dialects import llvm, scf
+from xdsl.dialects import scf
 from xdsl.ir import Block, Operation, SSAValue
 
 from mirage_mlir.decisions.registers import most_registers
-from mirage_mlir.dialects import nvvm
 from mirage_mlir.interpreters.gpu_simulator.accesses import Access
 from mirage_mlir.interpreters.gpu_simulator.clocks import WARP_THREADS
 from mirage_mlir.interpreters.gpu_simulator.device_memory import DeviceBuffer
@@ -25,7 +24,6 @@ from mirage_mlir.interpreters.gpu_simulator.encoding import Array
 from mirage_mlir.interpreters.gpu_simulator.faults import FaultKind, unsupported
 from mirage_mlir.interpreters.gpu_simulator.hand_off import HandOff
 from mirage_mlir.interpreters.gpu_simulator.previous_grid import PreviousGrid
-from mirage_mlir.interpreters.gpu_simulator.running_grids import Grid, RunningGrids
 from mirage_mlir.interpreters.gpu_simulator.shared_memory import SharedMemory
 from mirage_mlir.interpreters.gpu_simulator.transactions import TransactionBarrier
 from mirage_mlir.interpreters.gpu_simulator.values import Pending, Pointer, Value
@@ -86,8 +84,8 @@ class Flow:
         blocks: the indices of the cluster's blocks in the grid, in the order of their ranks.
         shared: their memory, which knows how many threads a block has.
         rules: what each operation does.
-        grid: the kernel, with those that may run beside it.
-        running: all grids of the call.
+        available: the memory that is there before the previous grid has ended; None where the
+            kernel starts after that.
         hand_off: what blocks of the launch hand to each other.
     """
 
@@ -97,8 +95,7 @@ class Flow:
         shared: SharedMemory,
         rules: Rules,
         *,
-        grid: Grid,
-        running: RunningGrids,
+        available: Collection[DeviceBuffer] | None = None,
         hand_off: HandOff | None = None,
     ) -> None:
         self.blocks = blocks
@@ -118,7 +115,7 @@ class Flow:
         """Whether its threads are at a barrier for which it waits."""
         self.groups = np.zeros(self.size, np.int64)
         """How many groups of asynchronous copies each thread has closed."""
-        self.previous = PreviousGrid(shared, grid, running)
+        self.previous = PreviousGrid(shared, available)
         self.expected: dict[tuple[int, int], int] = {}
         """How many threads each barrier is for at which some wait, by block and number."""
         self.barrier = np.full(self.size, -1)
@@ -189,11 +186,9 @@ class Flow:
     ) -> Access:
         """`size` bytes behind the pointers of some threads."""
         blocks = None if pointer.blocks is None else pointer.blocks[threads]
-        access = Access(op, threads, pointer.offset[threads], size, alignment, blocks)
         if isinstance(pointer.memory, DeviceBuffer):
-            writes = isinstance(op, llvm.StoreOp | nvvm.AtomicCountOp)
-            self.previous.require_over(access, pointer.memory, writes=writes)
-        return access
+            self.previous.require_over(op, pointer.memory, threads)
+        return Access(op, threads, pointer.offset[threads], size, alignment, blocks)
 
     def filled(self, number: int) -> Array:
         """An i32 that all threads agree on."""

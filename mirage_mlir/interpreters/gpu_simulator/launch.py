@@ -46,7 +46,6 @@ from mirage_mlir.interpreters.gpu_simulator.flow import BlockIndex, Flow, Rules
 from mirage_mlir.interpreters.gpu_simulator.hand_off import Counters, HandedBuffer, HandOff
 from mirage_mlir.interpreters.gpu_simulator.packed import packed_buffers
 from mirage_mlir.interpreters.gpu_simulator.previous_grid import noalias_arguments
-from mirage_mlir.interpreters.gpu_simulator.running_grids import RunningGrids
 from mirage_mlir.interpreters.gpu_simulator.scheduler import run_flows
 from mirage_mlir.interpreters.gpu_simulator.shared_memory import SharedMemory
 from mirage_mlir.interpreters.gpu_simulator.tensor_copies import tensor_map_of
@@ -141,11 +140,10 @@ class Device:
             data = encode(elements, kind.element_type).reshape(-1)
             name = f"input:{number}"
             self.buffers[name] = DeviceBuffer(name, data, checker, is_input=True)
-        packed = packed_buffers(module, self.buffers, checker)
-        self.buffers |= packed
-        constants = integers(module, module.attributes.get("mirage.constant_inputs"))
-        known = [self.buffers[f"input:{number}"] for number in constants]
-        self.running = RunningGrids([*known, *packed.values()])
+        self.inputs_are_given = False
+        """Whether all grids that may write inputs have ended when the next kernel starts."""
+        self.packed = packed_buffers(module, self.buffers, checker)
+        self.buffers |= self.packed
         self.output_types = tensor_types(module, "mirage.outputs")
         for number, kind in enumerate(self.output_types):
             size = kind.element_count() * byte_count(kind.element_type)
@@ -188,6 +186,13 @@ class Device:
         if text not in self.buffers:
             raise unsupported(op, f"has the argument '{text}', which the launch plan does not")
         return self.buffers[text], 0
+
+    def available(self) -> list[DeviceBuffer]:
+        """What is there before the previous grid has ended: constants, or all inputs."""
+        constants = integers(self.module, self.module.attributes.get("mirage.constant_inputs"))
+        numbers = range(len(attributes(self.module, "mirage.inputs")))
+        early = numbers if self.inputs_are_given else constants
+        return [*(self.buffers[f"input:{number}"] for number in early), *self.packed.values()]
 
     def start_launch(self) -> None:
         """A new kernel starts."""
@@ -250,8 +255,9 @@ class Kernel:
             for op in function.walk()
         )
         self.joint = any(is_told_to_others(op) for op in function.walk())
-        self.running = device.running
-        self.run = device.running.start(early=launch.starts_early)
+        self.available = device.available() if launch.starts_early else None
+        self.is_overtaken = False
+        """Whether the next kernel may start before the grid previous to this one has ended."""
 
     def require_aligned(self, module: gpu.ModuleOp) -> None:
         """Shared memory starts where the swizzles of tensor copies do."""
@@ -284,14 +290,12 @@ class Kernel:
         shared = SharedMemory(
             size, self.threads, count, self.checker, detailed=self.parts, joint=self.joint
         )
-        state = Flow(
-            blocks, shared, RULES, grid=self.run, running=self.running, hand_off=self.hand_off
-        )
+        state = Flow(blocks, shared, RULES, available=self.available, hand_off=self.hand_off)
         body = self.function.body.block
         state.values.update(zip(body.args, self.arguments, strict=True))
         state.enter(body, state.active)
         run_flows(state.flows)
-        state.previous.end()
+        self.is_overtaken |= state.previous.is_overtaken
         self.checker.place = ""
 
 
@@ -338,7 +342,8 @@ def run_kernels(
                 for cluster in kernel.clusters(order):
                     if blocks is None or any(block in blocks for block in cluster):
                         kernel.run_cluster(cluster)
-                kernel.run.end(device.buffers.values())
+                # Where this one had waited, or started late, what came before has ended.
+                device.inputs_are_given |= not kernel.is_overtaken
         if blocks is None:
             device.require_written(module)
         return device.outputs()

@@ -74,7 +74,7 @@ def run_load(state: Flow, op: Operation) -> None:
     if pointer.noalias or is_invariant(op):
         if not isinstance(pointer.memory, DeviceBuffer):
             raise unsupported(op, "takes shared memory not to change, which barriers let change")
-        state.previous.require_unwritten(access, pointer.memory)
+        state.previous.require_unwritten(op, pointer.memory, here)
         access = access._replace(unordered=True)
     data[here] = pointer.memory.read(access)
     state.values[op.dereferenced_value] = decode(data, kind)

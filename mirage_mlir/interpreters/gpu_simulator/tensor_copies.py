@@ -92,6 +92,7 @@ def read_box(
     state: Flow, op: Operation, tensor: TensorMapValue, thread: int, start: list[int]
 ) -> Array:
     """The bytes of a box, lines x bytes of a line; 0 where it lies outside of the tensor."""
+    state.previous.require_over(op, tensor.memory, np.array([thread]))
     outer = tensor.box[:0:-1]
     places = np.indices(outer).reshape(len(outer), prod(outer))[::-1]
     first = np.full(prod(outer), tensor.offset, np.int64)
@@ -106,7 +107,6 @@ def read_box(
         begins = first[inside] + left * tensor.item
         threads, size = np.full(len(begins), thread), (right - left) * tensor.item
         access = Access(op, threads, begins, size, tensor.item, unordered=True)
-        state.previous.require_over(access, tensor.memory, writes=False)
         skipped = (left - start[0]) * tensor.item
         data[inside, skipped : skipped + size] = tensor.memory.read(access)
     return data

@@ -104,7 +104,8 @@ class Search(TileSizes):
         expands = looped and small and self.algebra.has_products_of_sums and not self.limits.coarse
         if expands and not self.limits.expired():
             self._explore_all(looped, EXPANDED, len(configurations))
-        return self._refine(self._found)[: self.limits.candidates]
+        found = self._refine(self._found)
+        return found if self.limits.varied else found[: self.limits.candidates]
 
     def refined(self) -> list[BlockGraph]:
         """What a first look found, with the best of all tile sizes."""

@@ -21,6 +21,9 @@ class Limits:
 
     deadline: float = float("inf")
     candidates: int = 16
+    varied: bool = False
+    """Whether those with other blocks (threads, clusters) are kept besides, the fastest of each:
+    kernels share a launch only with blocks alike."""
     max_kernels: int = 4
     """Kernels that a plan may have, besides that of each operator alone."""
     bound: float = float("inf")

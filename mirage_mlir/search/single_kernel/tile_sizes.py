@@ -35,6 +35,10 @@ CANDIDATES_PER_TILING = 4
 NEAR = 1.2
 """Of a graph the tile sizes are looked at first whose bounds are this near to its best time."""
 
+VARIED = 2.0
+"""The same for kernels with blocks of another kind, which are wanted where they share a launch: a
+product of few columns in fewer blocks takes up to twice as long alone."""
+
 
 class TileSizes:
     """Looks for tile sizes of graphs of one program."""
@@ -90,7 +94,7 @@ class TileSizes:
             return self._graphs(one, mesh)[0]
         tiling = Tiling(self.program, one.algebra, one.graph, self.target, mesh)
         bounds = least_seconds_of_graphs(tiling, goals)
-        few = mesh.where(bounds <= NEAR * one.seconds)
+        few = mesh.where(bounds <= (VARIED if self.limits.varied else NEAR) * one.seconds)
         graphs, slowest = self._graphs(one, few)
         if self.limits.coarse or slowest <= NEAR * one.seconds:
             return graphs
@@ -138,7 +142,10 @@ class TileSizes:
         """
         ordered = [int(i) for i in np.argsort(seconds, kind="stable") if np.isfinite(seconds[i])]
         if not self.program.open_sums:
-            return different(ordered, mesh)[: self._wanted]
+            best = different(ordered, mesh)[: self._wanted]
+            shares = {float(mesh.shares[index]): index for index in reversed(ordered)}
+            others = shares.values() if self.limits.varied else ()
+            return [*dict.fromkeys([*best, *sorted(others, key=ordered.index)])]
         fastest: dict[tuple[float, ...], int] = {}
         for index in ordered:
             axes = sorted(self.program.open_sums)

@@ -1,6 +1,7 @@
-"""The `overlap-kernels` pass."""
+"""The `fuse-horizontally` pass."""
 
 from dataclasses import dataclass, replace
+from math import prod
 
 from xdsl.context import Context
 from xdsl.dialects import func
@@ -8,18 +9,20 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Block, Operation
 from xdsl.passes import ModulePass
 
-from mirage_mlir.decisions.overlap import concurrent_kernels
+from mirage_mlir.decisions.horizontal_fusion import joint_launches
 from mirage_mlir.dialects import kernel
 from mirage_mlir.dialects.target import settle_target
-from mirage_mlir.passes.analysis.kernel_groups import overlap_candidates
+from mirage_mlir.passes.analysis.launch_groups import fusion_candidates
 from mirage_mlir.passes.analysis.tensor_views import VIEWS
+from mirage_mlir.passes.analysis.tile_attributes import cluster_sizes
+from mirage_mlir.passes.schedule.block_resources import has_producer, launched_threads
 from mirage_mlir.targets.target import Target, require_known
 
 
 @dataclass(frozen=True)
-class OverlapKernelsPass(ModulePass):
+class FuseHorizontallyPass(ModulePass):
     """
-    Let kernels that do not depend on each other run at the same time.
+    Launch kernels that do not depend on each other as one grid (horizontal fusion).
 
     Input, two products of a tensor that a kernel makes, one of them in two kernels:
         %n = kernel.graph_defined ins(%x) grid [16] { ... } : ...
@@ -30,21 +33,19 @@ class OverlapKernelsPass(ModulePass):
     Output:
         %n = kernel.graph_defined ins(%x) grid [16] { ... } : ...
         %p = kernel.graph_defined ins(%n, %a) grid [32] loop [8] { ... } : ...
-        %q = kernel.graph_defined ins(%n, %b) grid [64] loop [32] schedule <beside_previous> { ... }
+        %q = kernel.graph_defined ins(%n, %b) grid [64] loop [32] schedule <joins_launch> { ... }
         %k = kernel.graph_defined ins(%p) grid [64] { ... } : ...
 
-    Kernels that read nothing of each other stand together, and each but the first runs beside the
-    previous one. Its blocks start where that leaves room, and no multiprocessor waits for the last
-    block of a kernel: what is called horizontal fusion, without the registers, shared memory and
-    clusters of one kernel for all. That is so on targets where a kernel may start before the
-    previous grid has ended (programmatic dependent launch); for others nothing changes.
+    Each block of a launch belongs to one of its kernels; those have as many threads and clusters of
+    the same size, and together few enough blocks to share the multiprocessors. What stays small
+    alone, such as projections of few columns, then costs no launch of its own.
 
     Functions that do more than launch kernels stay as they are.
 
-    Fails on a module for another target.
+    Fails on a module for another target, and on a graph without layouts.
     """
 
-    name = "overlap-kernels"
+    name = "fuse-horizontally"
 
     target: str | None = None
     """The GPU, or its instruction set; if not given the module's `kernel.target`, or else H200."""
@@ -57,7 +58,7 @@ class OverlapKernelsPass(ModulePass):
         target = settle_target(op, self.target, self.name)
         for function in op.walk():
             if isinstance(function, func.FuncOp) and _launches_kernels(function):
-                _overlap(function.body.block, target)
+                _fuse(function.body.block, target)
 
 
 def _launches_kernels(function: func.FuncOp) -> bool:
@@ -70,21 +71,28 @@ def _launches_kernels(function: func.FuncOp) -> bool:
     return len(graphs) > 1 and all(isinstance(op, expected) for op in operations)
 
 
-def _overlap(block: Block, target: Target) -> None:
-    """Bring kernels of `block` that can overlap together, and say which those are."""
+def _fuse(block: Block, target: Target) -> None:
+    """Bring kernels of `block` that share a launch together, and say which those are."""
     graphs = [op for op in block.ops if isinstance(op, kernel.GraphDefinedOp)]
+    candidates = fusion_candidates(graphs, [_common(graph, target) for graph in graphs])
     ordered: dict[Operation, None] = {}
-    for group in concurrent_kernels(overlap_candidates(graphs), target):
-        for place, number in enumerate(group):
+    for launch in joint_launches(candidates, target):
+        for place, number in enumerate(launch):
             _append(graphs[number], ordered)
             if place > 0:
                 schedule = graphs[number].schedule
-                graphs[number].schedule = replace(schedule, beside_previous=True)
+                graphs[number].schedule = replace(schedule, joins_launch=True)
     for op in block.ops:
         _append(op, ordered)
     for op in ordered:
         op.detach()
         block.add_op(op)
+
+
+def _common(graph: kernel.GraphDefinedOp, target: Target) -> tuple[int, int, bool]:
+    """What all blocks of a launch have in common: threads, blocks of a cluster, producers."""
+    threads = launched_threads(graph, target)
+    return threads, prod(cluster_sizes(graph)), has_producer(graph, target)
 
 
 def _append(op: Operation, ordered: dict[Operation, None]) -> None:

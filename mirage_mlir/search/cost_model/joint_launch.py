@@ -1,4 +1,4 @@
-"""The modelled time of kernels that run at the same time."""
+"""The modelled time of kernels that share a launch."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -8,14 +8,11 @@ from mirage_mlir.search.cost_model.block_graph import BlockGraph
 from mirage_mlir.search.cost_model.terms import DRAM, EXPOSED, L2, MAIN
 from mirage_mlir.targets.target import Target
 
-BESIDE_START = 0.4e-6
-"""Seconds until a kernel starts beside the previous one, which has to let it start first."""
-
 
 @dataclass(frozen=True)
 class KernelTime:
     """
-    What kernels that run at the same time share, and what each takes alone; in seconds.
+    What kernels of one launch share, and what each takes alone; in seconds.
 
     Args:
         alone: the time of the kernel if it runs alone.
@@ -28,7 +25,7 @@ class KernelTime:
 
 
 def time_of(graph: BlockGraph, target: Target) -> KernelTime:
-    """What a graph that the search found adds to others that run at the same time."""
+    """What a graph that the search found adds to others in its launch."""
     time, blocks = graph.model.time, prod(graph.blocks)
     main = time.phases[MAIN] + time.phases[EXPOSED]
     # The part of all multiprocessors that have something to do.
@@ -37,15 +34,21 @@ def time_of(graph: BlockGraph, target: Target) -> KernelTime:
     return KernelTime(graph.seconds, min(main, shared))
 
 
+def common_of(graph: BlockGraph, target: Target) -> tuple[int, int, bool]:
+    """What all blocks of a launch have in common: threads, blocks of a cluster, producers."""
+    needs = graph.model.resources
+    in_cluster = 1 < needs.splits <= target.cluster_max
+    cluster = needs.splits if in_cluster else needs.multicast
+    return graph.model.threads + 32 * needs.producer_warps, cluster, needs.producer_warps > 0
+
+
 def seconds_together(times: Sequence[KernelTime]) -> float:
     """
-    How long kernels take that run at the same time, no longer than one after the other.
+    How long a launch of several kernels takes, at most as long as one after the other.
 
-    What they share they have one after the other; launches, the first and last iterations and what
-    a kernel waits for pass while others work. One after the other they start, too.
+    What they share they have one after the other; the launch, the first and last iterations and
+    what blocks wait for pass while blocks of others work.
     """
-    last = (len(times) - 1) * BESIDE_START
-    waits = max(time.alone - time.shared for time in times)
-    together = max(last + waits + sum(time.shared for time in times), last + times[-1].alone)
+    together = sum(time.shared for time in times) + max(time.alone - time.shared for time in times)
     slowest = max(time.alone for time in times)
     return min(max(together, slowest), sum(time.alone for time in times))

@@ -1,0 +1,55 @@
+"""
+Which kernels of a function share a launch, and in which order the launches are.
+
+Kernels that do not depend on each other become one grid, in which each has blocks of its own
+(horizontal fusion): small ones together keep all multiprocessors busy, and wait once.
+"""
+
+from collections.abc import Collection, Hashable, Sequence
+from dataclasses import dataclass
+
+from mirage_mlir.targets.target import Target
+
+MAX_BLOCKS_PER_SM = 8
+"""Blocks for each multiprocessor of one launch for several kernels. A grid with more fills all
+multiprocessors by itself, and its blocks would only get less shared memory."""
+
+
+@dataclass(frozen=True)
+class FusionCandidate:
+    """
+    What is asked of a kernel.
+
+    Args:
+        reads: the numbers of the kernels whose results it reads, all before it.
+        blocks: of its grid.
+        block: what all blocks of a launch have in common (threads, size of their clusters); None
+            where that is not known, for a kernel that stays alone.
+    """
+
+    reads: Collection[int]
+    blocks: int
+    block: Hashable | None
+
+
+def joint_launches(
+    kernels: Sequence[FusionCandidate], target: Target
+) -> tuple[tuple[int, ...], ...]:
+    """The numbers of the kernels of each launch, in the order of the launches."""
+    depths: list[int] = []
+    for kernel in kernels:
+        depths.append(1 + max((depths[number] for number in kernel.reads), default=-1))
+    most = MAX_BLOCKS_PER_SM * target.sm_count
+    launches: list[list[int]] = []
+    open_: dict[Hashable, list[int]] = {}
+    for number in sorted(range(len(kernels)), key=lambda number: depths[number]):
+        kernel = kernels[number]
+        key = depths[number], kernel.block
+        together = open_.get(key) if kernel.block is not None else None
+        blocks = sum(kernels[each].blocks for each in together or ())
+        if together is None or blocks + kernel.blocks > most:
+            together = []
+            launches.append(together)
+            open_[key] = together
+        together.append(number)
+    return tuple(tuple(launch) for launch in launches)

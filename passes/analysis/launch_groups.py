@@ -1,0 +1,71 @@
+"""
+Kernels of a function that share a launch: each is launched with the previous one.
+
+`fuse-horizontally` writes that on each (`schedule <joins_launch>`); a launch has a kernel without
+it, and all behind that which have it.
+"""
+
+from collections.abc import Hashable, Sequence
+from math import prod
+
+from xdsl.ir import SSAValue
+
+from mirage_mlir.decisions.horizontal_fusion import FusionCandidate
+from mirage_mlir.decisions.schedule import Array, side_by_side
+from mirage_mlir.dialects import kernel
+from mirage_mlir.passes.analysis.tensor_views import view_of
+from mirage_mlir.passes.analysis.tile_attributes import cluster_sizes
+from mirage_mlir.targets.target import Target
+
+
+def fusion_candidates(
+    graphs: Sequence[kernel.GraphDefinedOp], blocks: Sequence[Hashable | None]
+) -> list[FusionCandidate]:
+    """
+    What decides which of the kernels of a function share a launch.
+
+    Args:
+        graphs: the kernels, in order.
+        blocks: for each what all blocks of a launch have in common; None for one to stay alone.
+    """
+    makers: dict[SSAValue, int] = {}
+    found: list[FusionCandidate] = []
+    for number, (graph, block) in enumerate(zip(graphs, blocks, strict=True)):
+        roots = [view_of(value).root for value in graph.inputs]
+        reads = frozenset(makers[root] for root in roots if root in makers)
+        found.append(FusionCandidate(reads, prod(graph.grid_sizes), block))
+        makers.update(dict.fromkeys(graph.outputs, number))
+    return found
+
+
+def launches_of(graphs: Sequence[kernel.GraphDefinedOp]) -> list[list[kernel.GraphDefinedOp]]:
+    """The kernels of each launch of a function, in order."""
+    launches: list[list[kernel.GraphDefinedOp]] = []
+    for graph in graphs:
+        if not launches or not graph.schedule.joins_launch:
+            launches.append([])
+        launches[-1].append(graph)
+    return launches
+
+
+def launch_of(graph: kernel.GraphDefinedOp) -> list[kernel.GraphDefinedOp]:
+    """The kernels that share a launch with `graph`, which is one of them."""
+    block = graph.parent_block()
+    assert block is not None
+    graphs = [op for op in block.ops if isinstance(op, kernel.GraphDefinedOp)]
+    return next(launch for launch in launches_of(graphs) if graph in launch)
+
+
+def blocks_side_by_side(
+    graph: kernel.GraphDefinedOp, target: Target, *, clusters: bool = True
+) -> Array:
+    """
+    Blocks that each multiprocessor gets of the launch of `graph`, where they are spread evenly.
+
+    Args:
+        graph: one kernel.
+        target: whose multiprocessors they are.
+        clusters: whether it counts that some have too few neighbours for a large cluster.
+    """
+    blocks = sum(prod(each.grid_sizes) for each in launch_of(graph))
+    return side_by_side(blocks, prod(cluster_sizes(graph)) if clusters else 1, target)
