@@ -45,9 +45,8 @@ def joint_launches(
     for number in sorted(range(len(kernels)), key=lambda number: depths[number]):
         kernel = kernels[number]
         key = depths[number], kernel.block
-        together = open_.get(key) if kernel.block is not None else None
-        blocks = sum(kernels[each].blocks for each in together or ())
-        if together is None or blocks + kernel.blocks > most:
+        together: list[int] = open_.get(key, []) if kernel.block is not None else []
+        if not together or sum(kernels[each].blocks for each in together) + kernel.blocks > most:
             together = []
             launches.append(together)
             open_[key] = together

@@ -18,9 +18,6 @@ from mirage_mlir.dialects import nvvm
 from mirage_mlir.dialects.launch import KernelLaunch
 from mirage_mlir.passes.codegen.emitter import Condition, Emitter, Index
 
-CLUSTER = "nvvm.cluster_dim"
-MOST_REGISTERS, LEAST_BLOCKS = "nvvm.maxnreg", "nvvm.minctasm"
-
 BLOCK_IDS = (nvvm.BlockIdXOp, nvvm.BlockIdYOp, nvvm.BlockIdZOp)
 
 Kernel = tuple[llvm.FuncOp, KernelLaunch]
@@ -95,7 +92,7 @@ class _Arguments:
 def _notes(function: llvm.FuncOp) -> list[DictionaryAttr]:
     """What is known of each argument."""
     assert function.arg_attrs is not None
-    return [known for known in function.arg_attrs if isinstance(known, DictionaryAttr)]
+    return [*function.arg_attrs]
 
 
 def _is_within(emit: Emitter, block: SSAValue, first: int, size: int, *, last: bool) -> Condition:
@@ -139,21 +136,21 @@ def _block_indices(
 
 def _cluster(function: llvm.FuncOp) -> tuple[int, ...]:
     """The blocks of a cluster along x, y and z."""
-    sizes = function.attributes.get(CLUSTER)
+    sizes = function.attributes.get("nvvm.cluster_dim")
     return tuple(sizes.get_values()) if isinstance(sizes, DenseArrayBase) else (1, 1, 1)
 
 
 def _attributes(functions: Sequence[llvm.FuncOp]) -> dict[str, Attribute]:
     """What the assembler is told: enough registers for each, clusters along x."""
     attributes = dict(functions[0].attributes)
-    limits = [function.attributes.get(MOST_REGISTERS) for function in functions]
+    limits = [function.attributes.get("nvvm.maxnreg") for function in functions]
     known = [limit.value.data for limit in limits if isinstance(limit, IntegerAttr)]
-    attributes.pop(MOST_REGISTERS, None)
-    attributes.pop(LEAST_BLOCKS, None)
+    attributes.pop("nvvm.maxnreg", None)
+    attributes.pop("nvvm.minctasm", None)
     if len(known) == len(functions):
-        attributes[MOST_REGISTERS] = IntegerAttr(max(known), i32)
-    elif known or any(LEAST_BLOCKS in function.attributes for function in functions):
-        attributes[LEAST_BLOCKS] = IntegerAttr(1, i32)
+        attributes["nvvm.maxnreg"] = IntegerAttr(max(known), i32)
+    elif known or any("nvvm.minctasm" in function.attributes for function in functions):
+        attributes["nvvm.minctasm"] = IntegerAttr(1, i32)
     if (blocks := prod(_cluster(functions[0]))) > 1:
-        attributes[CLUSTER] = DenseArrayBase.from_list(i32, [blocks, 1, 1])
+        attributes["nvvm.cluster_dim"] = DenseArrayBase.from_list(i32, [blocks, 1, 1])
     return attributes

@@ -1,4 +1,4 @@
-"""Kernels that run beside each other are right in each of many calls without a pause."""
+"""Kernels that share a launch are right in each of many calls without a pause."""
 
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -22,7 +22,7 @@ def normalized(torch: Any, x: Any, g: Any) -> Any:
 
 
 def projections(rows: int, depth: int, columns: Sequence[int]) -> tuple[Any, Formula]:
-    """RMSNorm, and products of different widths that run beside each other."""
+    """RMSNorm, and products of different widths in one launch."""
     graph = mi.new_kernel_graph("projections")
     x = graph.new_input(dims=(rows, depth), name="x")
     g = graph.new_input(dims=(depth,), name="g", constant=True)
@@ -40,7 +40,7 @@ def projections(rows: int, depth: int, columns: Sequence[int]) -> tuple[Any, For
 
 
 def diamond(rows: int, depth: int) -> tuple[Any, Formula]:
-    """Two products beside each other, and one of both: it waits for both."""
+    """Two products, and one of both: it waits for both."""
     graph = mi.new_kernel_graph("diamond")
     x = graph.new_input(dims=(rows, depth), name="x")
     a = graph.new_input(dims=(depth, depth), name="a", constant=True)
@@ -102,7 +102,7 @@ def is_close(output: Any, wanted: Any) -> bool:
 
 @pytest.mark.parametrize("name", PROGRAMS)
 def test_calls_in_a_graph(torch: Any, name: str) -> None:
-    """No call sees what another one writes, whatever runs beside it."""
+    """No block sees what another one writes, or another call."""
     graph, formula = PROGRAMS[name]()
     kernel = graph.superoptimize(compile_for=[chip_here()])
     fixed = random_inputs(torch, kernel)

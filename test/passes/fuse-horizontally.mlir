@@ -1,21 +1,29 @@
-// Which kernels run at the same time, and their order.
+// Which kernels share a launch, and their order.
 //
-// RUN: mirage-opt %s --overlap-kernels="target=H200" | filecheck %s
-// RUN: mirage-opt %s --overlap-kernels="target=H200" | mirage-opt | filecheck %s
-// RUN: mirage-opt %s --overlap-kernels="target=A100" | filecheck %s --check-prefix=WITHOUT
+// RUN: mirage-opt %s -p 'fuse-thread-graphs,select-mma,select-copies,assign-layouts{target=H200},fuse-horizontally{target=H200}' > %t
+// RUN: filecheck %s --input-file %t
+// RUN: mirage-opt %t | filecheck %s
+// RUN: mirage-opt %t -p 'software-pipeline{target=H200},plan-memory{target=H200},lower-to-nvvm{target=H200}' | filecheck %s --check-prefix=LOWERED
 
 // %k reads what %p stores, and so comes behind %q, which needs no more than %n.
 // CHECK-LABEL: func.func @moved
-// CHECK:         %n = kernel.graph_defined ins(%x) grid [2] {
-// CHECK:         %p = kernel.graph_defined ins(%n) grid [2] {
+// CHECK:         %n = kernel.graph_defined ins(%x) grid [2] schedule <threads = {{[0-9]*}}> {
+// CHECK:         %p = kernel.graph_defined ins(%n) grid [2] schedule <threads = {{[0-9]*}}> {
 // CHECK:         %v = kernel.reshape %n
-// CHECK-NEXT:    %q = kernel.graph_defined ins(%v) grid [2] schedule <beside_previous> {
-// CHECK:         %k = kernel.graph_defined ins(%p) grid [2] {
+// CHECK-NEXT:    %q = kernel.graph_defined ins(%v) grid [2] schedule <threads = {{[0-9]*}}, joins_launch> {
+// CHECK:         %k = kernel.graph_defined ins(%p) grid [2] schedule <threads = {{[0-9]*}}> {
 // CHECK:         func.return %k, %q
-// WITHOUT-LABEL: func.func @moved
-// WITHOUT-NOT:     beside_previous
-// WITHOUT:         %k = kernel.graph_defined ins(%p) grid [2] {
-// WITHOUT:         %q = kernel.graph_defined ins(%v) grid [2] {
+
+// Each block of the second launch runs one of two kernels, which read the result of the first.
+// LOWERED-LABEL: llvm.func @moved_kernel_1
+// LOWERED-SAME:    kernel.launch = #kernel.launch<grid = [4, 1, 1], {{.*}}arguments = ["scratch:0", "scratch:2048", "output:1"]>
+// LOWERED:         nvvm.read.ptx.sreg.ctaid.x
+// LOWERED:         scf.if
+// LOWERED:           grid_dep_action launch_dependents
+// LOWERED:         scf.if
+// LOWERED:           grid_dep_action launch_dependents
+// LOWERED:         llvm.return
+// LOWERED-LABEL: llvm.func @moved_kernel_2
 func.func @moved(%x: tensor<8x64xf32>) -> (tensor<8x64xf32>, tensor<512xf32>) {
   %n = kernel.graph_defined ins(%x) grid [2] {
   ^bb0(%0: tensor<8x64xf32>):
@@ -44,10 +52,9 @@ func.func @moved(%x: tensor<8x64xf32>) -> (tensor<8x64xf32>, tensor<512xf32>) {
   func.return %k, %q : tensor<8x64xf32>, tensor<512xf32>
 }
 
-// Of two large grids most blocks of the second start when those of the first end: they run apart.
+// A large grid fills all multiprocessors by itself.
 // CHECK-LABEL: func.func @large
-// CHECK:         grid [1024] {
-// CHECK:         grid [1024] {
+// CHECK-NOT:     joins_launch
 func.func @large(%x: tensor<4096x64xf32>) -> (tensor<4096x64xf32>, tensor<4096x64xf32>) {
   %p = kernel.graph_defined ins(%x) grid [1024] {
   ^bb0(%0: tensor<4096x64xf32>):
@@ -62,23 +69,4 @@ func.func @large(%x: tensor<4096x64xf32>) -> (tensor<4096x64xf32>, tensor<4096x6
     threadblock.store %2 grid_map [0] : !threadblock.tile<4x64xf32>
   } : (tensor<4096x64xf32>) -> tensor<4096x64xf32>
   func.return %p, %q : tensor<4096x64xf32>, tensor<4096x64xf32>
-}
-
-// The host does more than launch kernels: their order is its own.
-// CHECK-LABEL: func.func @host
-// CHECK-NOT:     beside_previous
-func.func private @between()
-func.func @host(%x: tensor<8x64xf32>) -> (tensor<8x64xf32>, tensor<8x64xf32>) {
-  %p = kernel.graph_defined ins(%x) grid [2] {
-  ^bb0(%0: tensor<8x64xf32>):
-    %1 = threadblock.load %0 grid_map [0] : (tensor<8x64xf32>) -> !threadblock.tile<4x64xf32>
-    threadblock.store %1 grid_map [0] : !threadblock.tile<4x64xf32>
-  } : (tensor<8x64xf32>) -> tensor<8x64xf32>
-  func.call @between() : () -> ()
-  %q = kernel.graph_defined ins(%x) grid [2] {
-  ^bb0(%0: tensor<8x64xf32>):
-    %1 = threadblock.load %0 grid_map [0] : (tensor<8x64xf32>) -> !threadblock.tile<4x64xf32>
-    threadblock.store %1 grid_map [0] : !threadblock.tile<4x64xf32>
-  } : (tensor<8x64xf32>) -> tensor<8x64xf32>
-  func.return %p, %q : tensor<8x64xf32>, tensor<8x64xf32>
 }

@@ -12,6 +12,8 @@ ROOT = Path(__file__).resolve().parents[2]
 FOREIGN = {
     "'gpu.container_module'": "MLIR's gpu dialect wants it on a module",
     "'nvvm.cluster_dim'": "a kernel's attribute in MLIR's nvvm dialect",
+    "'nvvm.maxnreg'": "the same",
+    "'nvvm.minctasm'": "the same",
     "'targets'": "an attribute of MLIR's gpu.module",
     "TARGETS": "the same",
     "TARGET": "`kernel.target`, a typed attribute that dialects/target.py verifies",
