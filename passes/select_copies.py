@@ -30,7 +30,7 @@ from mirage_mlir.targets.tensor_map import widest_swizzle
 
 
 def goes_to_shared(op: threadblock.LoadOp, stages: dict[SSAValue, Stage]) -> bool:
-    """Whether a tile is copied to shared memory: for tensor cores, loops, and several readings."""
+    """Whether a tile is copied to shared memory: for MMAs, transposes, and uses in the loop."""
     users = [use.operation for use in op.result.uses]
     in_loop = any(stages[result] == Stage.LOOP for user in users for result in user.results)
     moved = (threadblock.MatmulOp, threadblock.TransposeOp)
@@ -38,7 +38,7 @@ def goes_to_shared(op: threadblock.LoadOp, stages: dict[SSAValue, Stage]) -> boo
 
 
 def select(graph: kernel.GraphDefinedOp, target: Target) -> None:
-    """Say of each load of `graph` how its tile is copied; without a copy it is read in place."""
+    """Select how the tile of each load of `graph` is copied; without a copy it is read in place."""
     stages = threadblock.stages(graph)
     loads = [
         op
@@ -62,7 +62,7 @@ def select(graph: kernel.GraphDefinedOp, target: Target) -> None:
 def form_clusters(
     graph: kernel.GraphDefinedOp, loads: list[threadblock.LoadOp], target: Target
 ) -> None:
-    """Let blocks share the tiles of the loop: those of the graph's clusters, or where that pays."""
+    """Multicast the loop's tiles in the graph's clusters, or in new ones where that is faster."""
     if summed_axes(graph):
         return
     chosen = graph.cluster is None
@@ -75,7 +75,7 @@ def form_clusters(
 def found_clusters(
     graph: kernel.GraphDefinedOp, loads: list[threadblock.LoadOp], target: Target
 ) -> tuple[int, ...]:
-    """Blocks of a cluster along each axis of the grid where that pays, else nothing."""
+    """Blocks of a cluster along each axis of the grid where clusters are faster, else nothing."""
     matmuls = [op for op in graph.body.block.ops if isinstance(op, threadblock.MatmulOp)]
     if not matmuls or not all(map(uses_wgmma, matmuls)):
         return ()
@@ -99,7 +99,7 @@ def share_loads(graph: kernel.GraphDefinedOp, loads: list[threadblock.LoadOp]) -
 
 
 def may_be_shared(op: threadblock.LoadOp, parts: int) -> bool:
-    """Whether so many blocks can each copy a part of a tile, in a layout that the tile may have."""
+    """Whether `parts` blocks can each copy a part of a tile, in a layout that its users allow."""
     possible = partial_copies(op, parts)
     if not read_by_wgmma(op.result):
         return bool(possible)
@@ -119,15 +119,15 @@ class SelectCopiesPass(ModulePass):
     Output:
         %t = threadblock.load %x grid_map [_] loop_map [1] {copy = "tensor"} : (...)
 
-    On a target that has tensor copies (TMA) these fetch the tiles of the loop where alignment
-    allows that for all of them, and then loop-invariant tiles that it allows it for. Other tiles
-    are copied by all threads: by `cp.async` (`copy = "async"`), or through registers where the
-    tensor's strides and the tile's sides leave pieces of less than 4 bytes (`copy = "threads"`).
-    What is read once, and by no tensor core, is not copied: a load without `copy` is read in place.
+    On a target that has tensor copies (TMA), these fetch the tiles of the loop if alignment allows
+    it for all of them; then they fetch also each loop-invariant tile that alignment allows. Other
+    tiles are copied by all threads: by `cp.async` (`copy = "async"`), or through registers where
+    the tensor's strides and the tile's sides leave pieces of less than 4 bytes (`copy =
+    "threads"`). A load without `copy` is read in place: its tile is read once, and by no MMA.
 
-    Blocks that differ only along an axis of the grid that a tile does not depend on load the same
-    tile. Those of a cluster then copy a part each to all of them (`multicast = 2`), where the graph
-    has clusters, `cluster [2, 1]`, or gets them here because copies take longer than matmuls.
+    Blocks along a grid axis that a tile does not depend on load the same tile. In a cluster of such
+    blocks each copies a part of the tile to all of them (`multicast = 2`). The graph has clusters
+    already, `cluster [2, 1]`, or gets them here because its copies take longer than its matmuls.
 
     Fails on a graph without threads, and on a module for another target.
     """

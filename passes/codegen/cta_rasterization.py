@@ -12,9 +12,9 @@ from mirage_mlir.passes.codegen.emitter import Emitter, Index
 
 def raster_width(graph: kernel.GraphDefinedOp, sm_count: int) -> int:
     """
-    Blocks along the first axis that start before those of the next place on the second axis.
+    The width of a band: how many blocks along the first axis start before the second axis advances.
 
-    All of them where the order of the grid is as good. Those of a cluster stay together.
+    It is the whole first axis where the order of the grid is as good. Clusters stay together.
 
     Args:
         graph: whose grid it is.
@@ -29,7 +29,7 @@ def raster_width(graph: kernel.GraphDefinedOp, sm_count: int) -> int:
 
 
 def launched_grid(graph: kernel.GraphDefinedOp, sm_count: int) -> list[int]:
-    """The grid as it is launched: bands of the raster are the slowest part of the last axis."""
+    """The grid as it is launched: bands are numbered along its last axis."""
     first, *others = graph.grid_sizes
     width = raster_width(graph, sm_count)
     if width == first:
@@ -49,7 +49,7 @@ def require_launchable(graph: kernel.GraphDefinedOp, sm_count: int) -> None:
 def place_in_grid(
     emit: Emitter, graph: kernel.GraphDefinedOp, ids: list[Index], sm_count: int
 ) -> list[Index]:
-    """The block's place on each axis of `graph`'s grid, by its three indices in the launch."""
+    """The block's index along each axis of `graph`'s grid, from its three indices in the launch."""
     first, *others = graph.grid_sizes
     width = raster_width(graph, sm_count)
     if width == first:

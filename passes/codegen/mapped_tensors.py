@@ -1,4 +1,4 @@
-"""The tensors of a kernel in device memory as tensor copies see them."""
+"""Tensor maps: the descriptors by which tensor copies (TMA) read tensors in device memory."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -26,15 +26,15 @@ from mirage_mlir.targets.tensor_map import TensorMap
 @dataclass(frozen=True)
 class MappedTensor:
     """
-    A tensor in device memory as tensor copies see it.
+    A tensor map before it has an address.
 
     Args:
         root: the tensor.
-        offset: of the first element, in bytes.
-        boxes: what copies fetch.
-        tile: what boxes make together, in elements.
-        packing: how the tensor was rewritten, where the copies read that.
-        part: what each block copies, where a cluster shares the tile.
+        offset: the offset of the first element, in bytes.
+        boxes: the dimensions, strides and box of the map.
+        tile: the shape of the tile that boxes cover together.
+        packing: the layout of the packed copy, if the map is of one.
+        part: the part that each block copies, if a cluster shares the tile.
     """
 
     root: SSAValue
@@ -45,7 +45,7 @@ class MappedTensor:
     part: PartialCopy | None = None
 
     def describe(self, name: str) -> DictionaryAttr:
-        """What the launch must know; `name` says which tensor it is."""
+        """The attribute from which a launch encodes the map of the tensor `name`."""
         element = kernel.tensor_type(self.root).element_type
         boxes = self.boxes
         lists = {"dims": boxes.dims, "strides": boxes.strides, "box": boxes.box}
@@ -66,7 +66,7 @@ def described(tensors: Sequence[tuple[MappedTensor, str]]) -> ArrayAttr[Dictiona
 
 
 def mapped(op: threadblock.LoadOp) -> MappedTensor:
-    """The tensor that a load by tensor copies reads."""
+    """The tensor map of a load by tensor copies."""
     view, boxes, tile = view_of(op.source), map_of(op), threadblock.shape_of(op.result)
     assert boxes is not None, "assign-layouts asks first"
     packing = packing_of(op) if op.packed is not None else None

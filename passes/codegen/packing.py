@@ -1,4 +1,4 @@
-"""Constant inputs of which a kernel reads a packed copy, tile by tile."""
+"""Packed constants: constant inputs that a kernel reads from a copy stored tile by tile."""
 
 from collections.abc import Collection
 
@@ -24,7 +24,7 @@ from mirage_mlir.targets.tensor_map import TensorMap, tensor_map
 
 
 def mark_packed(graph: kernel.GraphDefinedOp, constants: Collection[SSAValue]) -> None:
-    """Let the loop's loads of `constants`, all by tensor copies, read packed copies of them."""
+    """Mark the loop's loads of `constants` that read packed copies; all are tensor copies."""
     for op in graph.body.block.ops:
         if is_staged(op) and view_of(op.source).root in constants and packing_of(op) is not None:
             op.packed = UnitAttr()
@@ -34,7 +34,7 @@ def packing_of(op: threadblock.LoadOp) -> Packing | None:
     """
     How the tensor of a load by tensor copies is packed.
 
-    None where an element is read in several places, or where panels lie apart in shared memory.
+    None where elements repeat (stride 0), or where panels are not adjacent in shared memory.
     """
     view, boxes = view_of(op.source), map_of(op)
     assert boxes is not None, "assign-layouts asks first"
@@ -66,12 +66,12 @@ def packing_of(op: threadblock.LoadOp) -> Packing | None:
 
 
 def packed_tile(packing: Packing) -> tuple[int, int]:
-    """A tile of a packed tensor: lines, and the length of one."""
+    """The lines of a tile of a packed tensor, and the length of a line."""
     return packing.tile_lines, packing.panel
 
 
 def packed_boxes(packing: Packing, plain: TensorMap) -> TensorMap | None:
-    """The boxes that make a tile of a packed tensor, where `plain` make it of the tensor."""
+    """The tensor map of a packed copy, where `plain` is that of the tensor itself."""
     shape, tile = (packing.lines, packing.panel), packed_tile(packing)
     return tensor_map(shape, (packing.panel, 1), 0, tile, plain.element, 1, plain.swizzle)
 
@@ -79,7 +79,7 @@ def packed_boxes(packing: Packing, plain: TensorMap) -> TensorMap | None:
 def packed_origin(
     ctx: KernelContext, op: threadblock.LoadOp, packing: Packing, iterations: list[Index]
 ) -> list[Index]:
-    """Where a tile starts in a packed tensor: its first line, and the start of that."""
+    """The coordinates at which a tile starts in a packed tensor: its first line, column 0."""
     tiles = ctx.tile_numbers(op, iterations)
     number: Index = 0
     for dim in packing.order:
@@ -88,7 +88,7 @@ def packed_origin(
 
 
 def described_packing(packing: Packing, tensor: str, element: str) -> DictionaryAttr:
-    """What the launch must know; `tensor` says which input it is."""
+    """The attribute from which a launch packs the input `tensor`."""
     lists = {
         "shape": packing.shape,
         "strides": packing.strides,

@@ -1,8 +1,8 @@
 """
 The producer warp, which copies the tiles of the loop while consumer warps compute.
 
-One thread of the producer waits until a buffer is empty and starts tensor copies to it; the others
-wait until it is full, each for itself, and no barrier of the block is needed (`tile_barriers`).
+One thread of the producer waits until a buffer is empty and starts tensor copies into it. Each
+consumer warp waits until the buffer is full; no barrier of the block is needed (`tile_barriers`).
 """
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
@@ -50,7 +50,7 @@ from mirage_mlir.passes.schedule.sections import sections_of
 from mirage_mlir.targets.tensor_map import BoxStart, TensorMap, box_starts
 
 BarrierOf = Callable[[KernelContext, Index], SSAValue]
-"""Gives the barrier of a buffer, such as its full barrier."""
+"""Returns the address of a barrier of a stage: full, empty or early."""
 
 
 @dataclass(frozen=True)

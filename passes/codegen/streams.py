@@ -1,8 +1,8 @@
 """
-Elementwise work from device memory to device memory, a few elements of a thread at a time.
+Streams: elementwise work from device memory to device memory, a few elements of a thread at a time.
 
-A thread that reads all its elements before it computes any needs registers for all of them, which
-costs blocks on a multiprocessor, and spills where they are many.
+A thread that reads all its elements before it computes any needs registers for all of them. Many
+registers lower occupancy, and spill.
 """
 
 from collections.abc import Iterator, Sequence
@@ -22,20 +22,20 @@ from mirage_mlir.passes.codegen.emitter import Index
 from mirage_mlir.passes.codegen.stores import store_slots
 
 BYTES_AT_ONCE = 64
-"""Of all that a thread reads before it computes: with 2,048 threads on a multiprocessor four times
-what device memory needs on its way to reach its rate, and few enough registers for so many."""
+"""Bytes that a thread reads before it computes. With 2,048 threads on a multiprocessor four times
+as many bytes are in flight as saturate device memory, and registers suffice for 2,048 threads."""
 
 WRITTEN_OUT = 2
-"""Pieces that are written out one after the other; more are a loop."""
+"""Pieces that are unrolled; more are a loop."""
 
 
 @dataclass(frozen=True)
 class Stream:
     """
-    Thread graphs in one layout whose results are stored, or used by the next of them.
+    Thread graphs in one layout whose results are stored, or used by other graphs of the stream.
 
     Args:
-        slots: of a thread that are computed together, at most.
+        slots: the slots of a piece, at most.
     """
 
     graphs: tuple[thread.GraphOp, ...]
@@ -44,17 +44,17 @@ class Stream:
 
     @property
     def layout(self) -> RegisterLayout:
-        """Of all results."""
+        """The layout of all results."""
         return layout_of_graph(self.graphs[0])
 
     @property
     def shape(self) -> tuple[int, ...]:
-        """Of all results."""
+        """The shape of all results."""
         return threadblock.shape_of(self.graphs[0].results[0])
 
     @property
     def outside(self) -> list[SSAValue]:
-        """What the graphs read that none of them makes."""
+        """The operands of the graphs that come from outside the stream."""
         operands = [value for graph in self.graphs for value in graph.operands]
         return [v for v in dict.fromkeys(operands) if v.owner not in self.graphs]
 
@@ -101,13 +101,13 @@ def ending_in_stores(ops: Sequence[Operation]) -> set[Operation]:
 
 
 def alike(one: thread.GraphOp, other: thread.GraphOp) -> bool:
-    """Whether two graphs compute tiles of one shape, spread alike."""
+    """Whether two graphs compute tiles of one shape and register layout."""
     shapes = [threadblock.shape_of(graph.results[0]) for graph in (one, other)]
     return shapes[0] == shapes[1] and layout_of_graph(one) == layout_of_graph(other)
 
 
 def streams_of(graphs: Sequence[thread.GraphOp]) -> Iterator[Stream]:
-    """The stream that `graphs` are, if they read enough, and nothing that a thread has anyway."""
+    """The stream of `graphs`, if they read enough, and only tiles that are not in registers yet."""
     users = [use.operation for graph in graphs for result in graph.results for use in result.uses]
     if not graphs or any(
         not isinstance(user, threadblock.StoreOp) and user not in graphs for user in users
@@ -141,21 +141,21 @@ class StreamPieces:
 
     def run(self) -> None:
         """Emit all pieces."""
-        # What all pieces share is computed in front of them.
+        # The thread's position is computed once, before all pieces.
         self.ctx.position(self.stream.layout)
         self.along(0, 0)
         self.ctx.ahead, self.ctx.whole = (0, 0), None
 
     @property
     def cut(self) -> int:
-        """Which slots are cut: all that are further inside fit together."""
+        """The dimension of slots that is cut into pieces: all inner dimensions fit in one piece."""
         counts = [count for count, _, _ in self.stream.layout.slots]
         return next(
             dim for dim in range(len(counts)) if prod(counts[dim + 1 :]) <= self.stream.slots
         )
 
     def along(self, dim: int, first: int) -> None:
-        """The pieces along slots `dim` and further inside, the first slot being `first`."""
+        """Emit the pieces along dimension `dim` of the slots, from slot `first` on."""
         slots = self.stream.layout.slots
         count, row, column = slots[dim]
         inside = prod(each for each, _, _ in slots[dim + 1 :])
@@ -191,7 +191,7 @@ class StreamPieces:
             piece(iterations, rest, first + iterations * together * inside)
 
     def repeats(self, dim: int) -> bool:
-        """Whether what is read from registers is the same for all along slots `dim`."""
+        """Whether operands in registers are the same for all pieces along dimension `dim`."""
         count = self.stream.layout.slots[dim][0]
         inside = prod(each for each, _, _ in self.stream.layout.slots[dim + 1 :])
         for value in self.stream.outside:
@@ -203,7 +203,7 @@ class StreamPieces:
         return True
 
     def compute(self, dim: int, taken: int, start: int) -> None:
-        """Read, compute and store a piece: `taken` of slots `dim` and all inside, from `start`."""
+        """Read, compute and store a piece: `taken` places along `dim`, from slot `start` on."""
         ctx, stream = self.ctx, self.stream
         _, row, column = stream.layout.slots[dim]
         layout = replace(
