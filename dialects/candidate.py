@@ -20,6 +20,7 @@ from xdsl.dialects.builtin import (
     DenseArrayBase,
     Float64Type,
     FloatAttr,
+    IntegerAttr,
     ModuleOp,
     StringAttr,
     SymbolRefAttr,
@@ -32,19 +33,21 @@ from xdsl.irdl import irdl_attr_definition
 from xdsl.utils.exceptions import VerifyException
 
 from mirage_mlir.diagnostics import fail, invalid
+from mirage_mlir.dialects.common import i64_attr
 from mirage_mlir.dialects.launch import WORKSPACE, WorkspaceAttr
 from mirage_mlir.suggestions import suggestion
 
 IMPLEMENTS = "kernel.implements"
-"""Of a function: the one that it claims to compute. It is not verified."""
+"""On a function that is not verified: the function that it claims to compute."""
 
 CANDIDATE = "kernel.candidate"
-"""Of a function that `superoptimize` found: what it says of it."""
+"""On a function that `superoptimize` found: its description."""
+
+ALTERNATIVE = "kernel.alternative"
+"""On a function that is verified, but not the best: its rank and its modelled time."""
 
 UNVERIFIED = "kernel.unverified"
-"""Of a function that was returned though nothing proves it: why not."""
-
-MARKS = (IMPLEMENTS, CANDIDATE, UNVERIFIED)
+"""On a function that was returned without a proof: the reason."""
 
 
 @irdl_attr_definition
@@ -94,6 +97,20 @@ class CandidateAttr(ParametrizedAttribute):
 
 
 @irdl_attr_definition
+class AlternativeAttr(ParametrizedAttribute):
+    """`#kernel.alternative<1 : i64, 1.1e-05 : f64>`: its rank and its modelled seconds."""
+
+    name = "kernel.alternative"
+
+    rank: IntegerAttr[I64]
+    seconds: FloatAttr[Float64Type]
+
+    def verify(self) -> None:
+        if (rank := self.rank.value.data) < 1:
+            raise VerifyException(f"the rank of an alternative is at least 1, not {rank}")
+
+
+@irdl_attr_definition
 class UnverifiedAttr(ParametrizedAttribute):
     """`#kernel.unverified<"not proved: ...">`: why nothing shows what a function computes."""
 
@@ -124,15 +141,20 @@ def describe(function: FuncOp, about: CandidateAttr) -> None:
     function.attributes[CANDIDATE] = about
 
 
+def mark_alternative(function: FuncOp, rank: int, seconds: float) -> None:
+    """Say that `function` is verified, but not the best."""
+    function.attributes[ALTERNATIVE] = AlternativeAttr(i64_attr(rank), FloatAttr(seconds, f64))
+
+
 def mark_unverified(function: FuncOp, reason: str) -> None:
     """Say that `function` was returned though nothing proves it, and why."""
     function.attributes[UNVERIFIED] = UnverifiedAttr(StringAttr(reason))
 
 
 def unmark(function: FuncOp) -> None:
-    """Take away what is said of `function` as a candidate."""
-    function.attributes.pop(IMPLEMENTS, None)
-    function.attributes.pop(CANDIDATE, None)
+    """Remove what is said of `function` as a candidate, or as an alternative."""
+    for name in (IMPLEMENTS, CANDIDATE, ALTERNATIVE):
+        function.attributes.pop(name, None)
 
 
 def kept_programs(module: ModuleOp) -> dict[str, list[FuncOp]]:
@@ -169,6 +191,7 @@ def _verify_names(function: FuncOp) -> None:
     kinds = {
         IMPLEMENTS: SymbolRefAttr,
         CANDIDATE: CandidateAttr,
+        ALTERNATIVE: AlternativeAttr,
         UNVERIFIED: UnverifiedAttr,
         WORKSPACE: WorkspaceAttr,
     }

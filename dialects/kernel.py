@@ -39,7 +39,7 @@ from xdsl.traits import IsolatedFromAbove, NoTerminator, Pure
 
 from mirage_mlir.diagnostics import invalid
 from mirage_mlir.dialects.bases import ConstantBase, MatmulBase, verify_static
-from mirage_mlir.dialects.candidate import CandidateAttr, UnverifiedAttr
+from mirage_mlir.dialects.candidate import AlternativeAttr, CandidateAttr, UnverifiedAttr
 from mirage_mlir.dialects.common import (
     ELEMENT_TYPE,
     I64ArrayConstr,
@@ -48,6 +48,7 @@ from mirage_mlir.dialects.common import (
     i64_parameter,
 )
 from mirage_mlir.dialects.elementwise import classes_of_rows
+from mirage_mlir.dialects.interface import InterfaceAttr, PackingAttr, TensorMapAttr
 from mirage_mlir.dialects.kernel_bases import (
     AlongDimOp,
     InputOp,
@@ -382,5 +383,8 @@ Kernel = Dialect(
         *(*REPETITION_OPS, *REARRANGING_OPS),
         *(MatmulOp, ConstantOp, IotaOp, GraphDefinedOp),
     ],
-    [TargetAttr, CandidateAttr, UnverifiedAttr, LaunchAttr, WorkspaceAttr],
+    [
+        *(TargetAttr, CandidateAttr, AlternativeAttr, UnverifiedAttr),
+        *(LaunchAttr, WorkspaceAttr, InterfaceAttr, TensorMapAttr, PackingAttr),
+    ],
 )

@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 
 from xdsl.context import Context
-from xdsl.dialects.builtin import ModuleOp
+from xdsl.dialects.builtin import ModuleOp, StringAttr
 from xdsl.dialects.func import CallOp, FuncOp
 from xdsl.passes import ModulePass
 from xdsl.rewriter import Rewriter
@@ -24,7 +24,6 @@ from mirage_mlir.passes.frontend.kept import (
     free_name,
     functions_to_search,
     keep_program,
-    rank_as,
 )
 from mirage_mlir.passes.frontend.optimizer import Optimizer
 from mirage_mlir.passes.frontend.plan import FunctionWriter, Plan
@@ -241,7 +240,7 @@ class SuperoptimizePass(ModulePass):
         taken: list[str] = []
         for rank, candidate in enumerate(found[1:], start=1):
             name = free_name(module, f"{function.sym_name.data}__candidate_{rank}", taken)
-            rank_as(candidate.function, name, rank, candidate.plan.seconds)
+            candidate.function.sym_name = StringAttr(name)
             taken.append(name)
         Rewriter.replace_op(function, [candidate.function for candidate in found])
 

@@ -14,6 +14,7 @@ from mirage_mlir.dialects import kernel
 from mirage_mlir.dialects.candidate import (
     candidate_of,
     kept_programs,
+    mark_alternative,
     mark_unverified,
     unmark,
 )
@@ -23,7 +24,7 @@ from mirage_mlir.equivalence.comparison_report import Comparison, Noted, not_not
 from mirage_mlir.equivalence.parts import PartVerifier
 from mirage_mlir.equivalence.random_tests import LANES, MOST_LANES
 from mirage_mlir.passes.frontend.inline import inline_pieces
-from mirage_mlir.passes.frontend.kept import free_name, functions_to_search, rank_as, unrank
+from mirage_mlir.passes.frontend.kept import free_name, functions_to_search
 from mirage_mlir.progress import Progress
 
 
@@ -251,13 +252,13 @@ def _rename(module: ModuleOp, function: FuncOp, name: str, rank: int) -> None:
     """Name a candidate as the result of rank `rank`, and remove its marks."""
     about = candidate_of(function)
     unmark(function)
-    unrank(function)
     if rank == 0:
         function.sym_name = StringAttr(name)
     else:
         seconds = 0.0 if about is None else about.seconds.value.data
         function.sym_name = StringAttr("")
-        rank_as(function, free_name(module, f"{name}__candidate_{rank}"), rank, seconds)
+        function.sym_name = StringAttr(free_name(module, f"{name}__candidate_{rank}"))
+        mark_alternative(function, rank, seconds)
 
 
 def _function(module: ModuleOp, name: str) -> FuncOp:

@@ -1,21 +1,13 @@
 """Tensor maps: the descriptors by which tensor copies (TMA) read tensors in device memory."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
-from xdsl.dialects.builtin import (
-    ArrayAttr,
-    DenseArrayBase,
-    DictionaryAttr,
-    IntegerAttr,
-    StringAttr,
-    i64,
-)
 from xdsl.ir import SSAValue
 
 from mirage_mlir.decisions.multicast import PartialCopy, partial_copy
 from mirage_mlir.decisions.packing import Packing
 from mirage_mlir.dialects import kernel, threadblock
+from mirage_mlir.dialects.interface import TensorMapAttr, TensorMapFacts
 from mirage_mlir.passes.analysis.buffers import copied_invariant_loads, is_staged
 from mirage_mlir.passes.analysis.tensor_loads import map_of
 from mirage_mlir.passes.analysis.tensor_views import view_of
@@ -44,25 +36,18 @@ class MappedTensor:
     packing: Packing | None = None
     part: PartialCopy | None = None
 
-    def describe(self, name: str) -> DictionaryAttr:
+    def described(self, name: str) -> TensorMapAttr:
         """The attribute from which a launch encodes the map of the tensor `name`."""
-        element = kernel.tensor_type(self.root).element_type
-        boxes = self.boxes
-        lists = {"dims": boxes.dims, "strides": boxes.strides, "box": boxes.box}
-        numbers = {"offset": self.offset, "swizzle": boxes.swizzle}
-        return DictionaryAttr(
-            {
-                "tensor": StringAttr(name),
-                **{key: DenseArrayBase.from_list(i64, [*each]) for key, each in lists.items()},
-                **{key: IntegerAttr(each, i64) for key, each in numbers.items()},
-                "element": StringAttr(str(element)),
-            }
+        facts = TensorMapFacts(
+            tensor=name,
+            dims=self.boxes.dims,
+            strides=self.boxes.strides,
+            box=self.boxes.box,
+            offset=self.offset,
+            swizzle=self.boxes.swizzle,
+            element=str(kernel.tensor_type(self.root).element_type),
         )
-
-
-def described(tensors: Sequence[tuple[MappedTensor, str]]) -> ArrayAttr[DictionaryAttr]:
-    """The tensor maps of a module, in the order of their numbers."""
-    return ArrayAttr([tensor.describe(name) for tensor, name in tensors])
+        return TensorMapAttr.of(facts)
 
 
 def mapped(op: threadblock.LoadOp) -> MappedTensor:

@@ -1,20 +1,15 @@
 """Packed constants: constant inputs that a kernel reads from a copy stored tile by tile."""
 
 from collections.abc import Collection
+from dataclasses import asdict
 
-from xdsl.dialects.builtin import (
-    DenseArrayBase,
-    DictionaryAttr,
-    IntegerAttr,
-    StringAttr,
-    UnitAttr,
-    i64,
-)
+from xdsl.dialects.builtin import UnitAttr
 from xdsl.ir import SSAValue
 
 from mirage_mlir.decisions.multicast import partial_copy
 from mirage_mlir.decisions.packing import Packing
 from mirage_mlir.dialects import kernel, threadblock
+from mirage_mlir.dialects.interface import PackingAttr, PackingFacts
 from mirage_mlir.passes.analysis.buffers import cuts, is_staged, shared_layout, tiles_along
 from mirage_mlir.passes.analysis.tensor_loads import map_of
 from mirage_mlir.passes.analysis.tensor_views import view_of
@@ -87,21 +82,6 @@ def packed_origin(
     return [ctx.emit.mul(number, packing.tile_lines), 0]
 
 
-def described_packing(packing: Packing, tensor: str, element: str) -> DictionaryAttr:
+def described_packing(packing: Packing, tensor: str, element: str) -> PackingAttr:
     """The attribute from which a launch packs the input `tensor`."""
-    lists = {
-        "shape": packing.shape,
-        "strides": packing.strides,
-        "tile": packing.tile,
-        "counts": packing.counts,
-        "order": packing.order,
-    }
-    numbers = {"offset": packing.offset, "run_dim": packing.run_dim, "panel": packing.panel}
-    return DictionaryAttr(
-        {
-            "tensor": StringAttr(tensor),
-            **{key: DenseArrayBase.from_list(i64, [*each]) for key, each in lists.items()},
-            **{key: IntegerAttr(each, i64) for key, each in numbers.items()},
-            "element": StringAttr(element),
-        }
-    )
+    return PackingAttr.of(PackingFacts(tensor=tensor, element=element, **asdict(packing)))
