@@ -108,6 +108,9 @@ def _verify_schedule(graph: GraphDefinedOp) -> None:
     iterations, stages = prod(graph.loop_sizes), graph.schedule.stages
     if stages > iterations:
         raise invalid(graph, f"has {stages} stages, but its loop {iterations} iterations")
+    first, width = graph.grid_sizes[0], graph.schedule.raster_width
+    if width and (width < 0 or first % width):
+        raise invalid(graph, f"has {first} blocks along axis 0, not a multiple of {width}")
     places = graph.memory.results
     if places and len(places) != len(graph.outputs):
         raise invalid(graph, f"has places for {len(places)} results, but {len(graph.outputs)}")

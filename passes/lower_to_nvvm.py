@@ -46,7 +46,7 @@ from mirage_mlir.dialects.target import settle_target
 from mirage_mlir.names import symbol
 from mirage_mlir.passes.analysis.buffers import is_staged
 from mirage_mlir.passes.analysis.tensor_views import TensorView, dense_strides, view_of
-from mirage_mlir.passes.analysis.tile_attributes import cluster_sizes, tensor_bytes
+from mirage_mlir.passes.analysis.tile_attributes import cluster_sizes
 from mirage_mlir.passes.codegen.cta_rasterization import require_launchable
 from mirage_mlir.passes.codegen.kernel_function import (
     KernelFunction,
@@ -164,7 +164,7 @@ class FunctionLowering:
         name = self.function.sym_name.data
         scratch = self.scratch_offsets()
         for graph in self.graphs:
-            require_launchable(graph, self.target.sm_count)
+            require_launchable(graph)
             if prod(cluster_sizes(graph)) > 1 and not self.target.has_clusters:
                 fail(
                     graph,
@@ -184,10 +184,8 @@ class FunctionLowering:
             function = KernelFunction(
                 graph,
                 self.available(number),
-                sm_count=self.target.sm_count,
                 launches_dependents=launches_dependents,
                 at_once=at_once,
-                exceeds_l2=self.exceeds_l2(graph),
             )
             for tensor in function.mapped:
                 key = (tensor, self.mapped_memory(tensor, scratch))
@@ -235,11 +233,6 @@ class FunctionLowering:
         roots = [{view_of(value).root for value in graph.inputs} for graph in self.graphs[1:]]
         read = {root for each in roots for root in each if isinstance(root, BlockArgument)}
         return read <= constants and not constants.isdisjoint(roots[0])
-
-    def exceeds_l2(self, graph: kernel.GraphDefinedOp) -> bool:
-        """Whether more goes through a kernel than L2 holds, on a GPU that is advised then."""
-        size = sum(map(tensor_bytes, (*graph.inputs, *graph.outputs)))
-        return self.target.advises_l2 and size > self.target.l2_bytes
 
     def uses_pdl(self, graph: kernel.GraphDefinedOp) -> bool:
         """
@@ -342,11 +335,10 @@ class LowerToNvvmPass(ModulePass):
 
     The interface has all that a call needs besides: types, strides, tensor maps, packed constants.
 
-    Lanes that share rows of sums exchange them for stores of 16 bytes (`lane_transpose`); blocks of
-    a large grid start in bands, so that neighbours read the same tiles (`cta_rasterization`: the
-    grid of `kernel.launch` is the one that is launched). Kernels that are launched before the
-    previous grid has ended (`starts_early`), and what they copy before they wait for it, are chosen
-    here: that depends on all kernels of a function and their shared memory.
+    Lanes that share rows of sums exchange them for stores of 16 bytes (`lane_transpose`). The grid
+    of `kernel.launch` numbers bands of blocks (`raster_width`). Kernels that are launched before
+    the previous grid has ended (`starts_early`), and what they copy before they wait for it, are
+    chosen here: that depends on all kernels of a function and their shared memory.
 
     Fails on operators outside a kernel, on what else is beside kernels in one function, on results
     that no kernel writes, on clusters for a chip that has none, on grids with more blocks along an

@@ -11,6 +11,8 @@ from mirage_mlir.dialects import kernel
 from mirage_mlir.dialects.target import settle_target
 from mirage_mlir.passes.analysis.tile_attributes import has_layouts
 from mirage_mlir.passes.schedule.pipelining import Pipelining
+from mirage_mlir.passes.schedule.rasterization import rasterize
+from mirage_mlir.passes.schedule.streams import mark_streams
 from mirage_mlir.targets.target import require_known
 
 
@@ -62,6 +64,13 @@ class SoftwarePipelinePass(ModulePass):
     wait stands in front of the first reader. Elementwise code that computes a left operand in
     registers is interleaved with the MMAs that take it (`interleaved_graphs`).
 
+    Elementwise code between loads in place and stores is computed a few elements of a thread at a
+    time, if the thread has many (`stream`).
+
+    The schedule also has the order of a grid's blocks where concurrent blocks then share more tiles
+    in L2: bands of `raster_width` blocks, and `rotation`, by which groups of blocks start the loop
+    at different iterations.
+
     Fails on a graph without layouts, or with a schedule, and on a module for another target.
     """
 
@@ -87,3 +96,5 @@ class SoftwarePipelinePass(ModulePass):
             if graph.schedule.stages:
                 fail(graph, "has a schedule already")
             Pipelining(graph, target, self.stages).run()
+            rasterize(graph, target.sm_count)
+            mark_streams(graph)

@@ -10,6 +10,7 @@ from mirage_mlir.diagnostics import fail
 from mirage_mlir.dialects import nvvm_hopper, threadblock
 from mirage_mlir.dialects.common import byte_width
 from mirage_mlir.dialects.layout import GlobalAttr, RegistersAttr, layout_of
+from mirage_mlir.dialects.threadblock_copies import EVICT_FIRST, EVICT_LAST
 from mirage_mlir.layouts.layout import RegisterLayout, as_matrix
 from mirage_mlir.passes.analysis.access_widths import (
     WIDEST_ACCESS,
@@ -31,9 +32,9 @@ from mirage_mlir.passes.codegen.context import Extent, Extents, KernelContext
 from mirage_mlir.passes.codegen.emitter import Index
 from mirage_mlir.passes.codegen.online_softmax import exp_of_difference, scaled
 
-EVICT_FIRST, EVICT_LAST = 0x12F0000000000000, 0x14F0000000000000
+CACHE_POLICIES = {EVICT_FIRST: 0x12F0000000000000, EVICT_LAST: 0x14F0000000000000}
 """
-L2 cache policies of a copy or a load: evict its lines before others, or after others.
+The L2 cache policy of each eviction priority.
 
 PTX calls the number opaque; these are what `createpolicy.fractional.L2` returns for the two.
 """
@@ -220,24 +221,12 @@ def read_global(
         for index, stride in zip(indices, view.strides, strict=True):
             offset = emit.add(offset, emit.mul(index, stride))
         pointer = emit.pointer(base, offset, element)
-        if together * byte_width(element) == WIDEST_ACCESS and is_kept(ctx, op):
-            read += emit.load_kept(pointer, element, EVICT_LAST)
+        if together * byte_width(element) == WIDEST_ACCESS and op.eviction_priority is not None:
+            policy = CACHE_POLICIES[op.eviction_priority.data]
+            read += emit.load_kept(pointer, element, policy)
         else:
             read += emit.load(pointer, element, together)
     return read * (width // count)
-
-
-def is_kept(ctx: KernelContext, op: threadblock.LoadOp) -> bool:
-    """
-    Whether L2 should evict what a block reads after what blocks write.
-
-    It should where a kernel moves more bytes than L2 holds: then results are written back early and
-    in order. On an H200 RMSNorm of 32,768 rows of 4096 took 124.5 us instead of 130, of 8192 in f32
-    495 instead of 513, softmax of 1000 in f32 61.7 instead of 63.2. Elementwise streams, which
-    store soon after they load, took 3 % longer, so they do not.
-    """
-    cuts = op.grid_map.get_values()
-    return ctx.exceeds_l2 and ctx.whole is None and all(dim >= 0 for dim in cuts)
 
 
 def write_shared(

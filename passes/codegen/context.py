@@ -59,7 +59,6 @@ class KernelContext:
         parity: whether the present iteration is an odd one, 0 or 1.
         paced: whether some of the first tiles are copied before the previous grid has ended,
             a few at a time, and the others once it has.
-        exceeds_l2: whether the kernel moves more bytes than L2 holds, on a target with cache hints.
         ahead: in a stream, rows and columns from the start of a thread's part of a tile to the
             current piece.
         whole: in a stream, the layout of the whole tile.
@@ -82,7 +81,6 @@ class KernelContext:
     slot: Index = 0
     parity: Index = 0
     paced: bool = False
-    exceeds_l2: bool = False
     ahead: tuple[Index, Index] = (0, 0)
     whole: RegisterLayout | None = None
     registers: dict[SSAValue, list[SSAValue]] = field(

@@ -9,8 +9,7 @@ from xdsl.ir import Operation, SSAValue
 
 from mirage_mlir.diagnostics import fail
 from mirage_mlir.dialects import nvvm, thread, threadblock
-from mirage_mlir.dialects.layout import RegistersAttr, layout_of
-from mirage_mlir.passes.analysis.tile_attributes import is_merge
+from mirage_mlir.passes.analysis.tile_attributes import is_merge, registers_of
 from mirage_mlir.passes.codegen.access import fetch
 from mirage_mlir.passes.codegen.context import KernelContext
 from mirage_mlir.passes.codegen.emitter import Emitter
@@ -161,9 +160,7 @@ def evaluate(ctx: KernelContext, op: Operation, arguments: list[Scalar]) -> Scal
 def run_thread_graph(ctx: KernelContext, op: thread.GraphOp) -> None:
     """Compute the slots of `op`'s results."""
     result = op.results[0]
-    attribute = layout_of(result)
-    assert isinstance(attribute, RegistersAttr)
-    layout, shape = attribute.layout, threadblock.shape_of(result)
+    layout, shape = registers_of(result), threadblock.shape_of(result)
     columns = [fetch(ctx, value, layout, shape) for value in op.operands]
     rows = [run_slot(ctx, op, columns, slot) for slot in range(len(layout.offsets))]
     for value, held in zip(op.results, zip(*rows, strict=True), strict=True):

@@ -29,22 +29,21 @@ from mirage_mlir.passes.codegen.reduction import (
 )
 from mirage_mlir.passes.codegen.split_k import store_partial_sum, total_of_partial_sums
 from mirage_mlir.passes.codegen.stores import store_slots
-from mirage_mlir.passes.codegen.streams import Stream, StreamPieces, find_streams
+from mirage_mlir.passes.codegen.streams import StreamPieces
 from mirage_mlir.passes.codegen.tile_barriers import await_tile
+from mirage_mlir.passes.schedule.streams import stream_of
 
 CONSUMERS_BARRIER = 1
 """The barrier (`bar.sync`) of consumer threads; barrier 0 is for all threads of the block."""
 
 
 def run_all(ctx: KernelContext, ops: Sequence[Operation]) -> None:
-    """Emit `ops` one after the other; streams where their first operation is."""
-    streams: dict[Operation, Stream] = {s.graphs[0]: s for s in find_streams(ops)}
-    streamed = {op for stream in streams.values() for op in (*stream.graphs, *stream.stores)}
+    """Emit `ops` one after the other; a stream is emitted at its first operation."""
     for op in ops:
-        if op in streams:
-            StreamPieces(ctx, streams[op]).run()
-        elif op not in streamed:
+        if (stream := stream_of(op)) is None:
             run_operation(ctx, op)
+        elif op is stream.graphs[0]:
+            StreamPieces(ctx, stream).run()
 
 
 def run_operation(ctx: KernelContext, op: Operation) -> None:

@@ -16,7 +16,7 @@
 
 // Tensor copies where there are any: lines of 128 bytes are swizzled.
 // TENSOR-LABEL: func.func @linear
-// TENSOR:         threadblock.load {{.*}} {layout = #threadblock.shared<{shape = [16, 64], order = [1, 0], swizzle = 128, element_bits = 16}>, copy = "tensor"}
+// TENSOR:         threadblock.load {{.*}} {layout = #threadblock.shared<{shape = [16, 64], order = [1, 0], swizzle = 128, element_bits = 16}>, copy = "tensor", eviction_priority = "evict_last"}
 // TENSOR:         threadblock.load {{.*}}copy = "tensor"
 
 // One barrier an iteration; two after the loop: its memory is used again, and warps exchange parts.
