@@ -55,10 +55,10 @@ class CandidateAttr(ParametrizedAttribute):
     """
     `#kernel.candidate<"grid(i) loop(j)", 1.1e-05 : f64, false, [array<i64: 4, 7>]>`.
 
-    Its structure, modelled seconds, whether it has each operator alone, and for each part of it
-    pairs of a value of the program and one of the candidate that should be equal. Values have
-    numbers: the arguments, then the results of operations in order. Pairs help to compare large
-    functions part by part; each part is compared, so wrong pairs prove nothing.
+    Its structure, its modelled seconds, whether each operator is a kernel of its own, and, for each
+    part of it, pairs of a value of the program and one of the candidate that should be equal.
+    Values are numbered: the arguments, then the results of operations in order. Large functions
+    are compared part by part along these pairs; a wrong pair makes the comparison fail.
     """
 
     name = "kernel.candidate"
@@ -126,7 +126,7 @@ def program_of(function: FuncOp) -> str | None:
 
 
 def candidate_of(function: FuncOp) -> CandidateAttr | None:
-    """What the search says of `function`; None where it did not write it."""
+    """The search's description of `function`; None if no search wrote it."""
     found = function.attributes.get(CANDIDATE)
     return found if isinstance(found, CandidateAttr) else None
 
@@ -137,7 +137,7 @@ def mark(function: FuncOp, program: str) -> None:
 
 
 def describe(function: FuncOp, about: CandidateAttr) -> None:
-    """Note what the search says of `function`."""
+    """Write the search's description of `function`."""
     function.attributes[CANDIDATE] = about
 
 
@@ -158,7 +158,7 @@ def unmark(function: FuncOp) -> None:
 
 
 def kept_programs(module: ModuleOp) -> dict[str, list[FuncOp]]:
-    """By the name of each program that is kept, the functions that claim to compute it."""
+    """The functions that claim to compute each kept program, by the program's name."""
     found: dict[str, list[FuncOp]] = {}
     for op in module.body.block.ops:
         if isinstance(op, FuncOp) and (program := program_of(op)) is not None:
@@ -177,7 +177,7 @@ def require_verified(module: ModuleOp) -> None:
 
 
 def verify_candidates(module: ModuleOp) -> None:
-    """Raises `InvalidOperation` for marks of another kind, and claims about what is not there."""
+    """Raises `InvalidOperation` for attributes of a wrong kind, and for claims about no program."""
     functions = {op.sym_name.data: op for op in module.body.ops if isinstance(op, FuncOp)}
     for function in functions.values():
         _verify_names(function)

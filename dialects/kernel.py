@@ -239,8 +239,8 @@ class IotaOp(TensorOp):
     """
     Each element is its index along `dim`, a number of the element type.
 
-    Of a size with an index that the element type has not, an iota is refused: f16 has whole
-    numbers up to 2048, bf16 up to 256, f32 up to 2^24.
+    An iota whose largest index the element type cannot represent is refused: f16 has whole numbers
+    up to 2048, bf16 up to 256, f32 up to 2^24.
     """
 
     name = "kernel.iota"
@@ -273,8 +273,8 @@ class GraphDefinedOp(IRDLOperation, HasCanonicalizationPatternsInterface):
 
     `grid` has the blocks along x, y, z; `loop` the iterations of up to two nested loops, outermost
     first; `cluster` the blocks along each axis that may see each other's shared memory. `schedule`
-    and `memory` are what the passes of the lowering decide about the kernel. The block
-    arguments are the inputs; `threadblock.store` number i makes result i.
+    and `memory` are decisions of the passes of the lowering. The block arguments are the inputs;
+    `threadblock.store` number i writes result i.
 
         %o = kernel.graph_defined ins(%x) grid [4] loop [8] {
         ^bb0(%a: tensor<64x64xf16>):

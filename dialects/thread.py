@@ -51,8 +51,8 @@ class GraphOp(IRDLOperation, HasCanonicalizationPatternsInterface):
     Block argument i is an element of operand i, in its element type; operands broadcast to the
     results, which have one shape. `thread.store` number i makes result i.
 
-    With `merges` the lowering made it: it rescales what each warp summed, relative to a maximum of
-    its own, to the maximum of the block. Thread graphs of one `stream`, an array of its number and
+    With `merges` the lowering has inserted it: it rescales partial sums of warps, relative to row
+    maxima of their own, to the row maxima of the block. Thread graphs of one `stream`, an array of its number and
     a count of elements, are computed together with the stores of their results, so many elements of
     a thread at a time.
     """
