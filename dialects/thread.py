@@ -52,9 +52,9 @@ class GraphOp(IRDLOperation, HasCanonicalizationPatternsInterface):
     results, which have one shape. `thread.store` number i makes result i.
 
     With `merges` the lowering has inserted it: it rescales partial sums of warps, relative to row
-    maxima of their own, to the row maxima of the block. Thread graphs of one `stream`, an array of its number and
-    a count of elements, are computed together with the stores of their results, so many elements of
-    a thread at a time.
+    maxima of their own, to the row maxima of the block. `stream` is a number and a count: thread
+    graphs of one stream, and the stores of their results, are computed together, so many elements
+    of a thread at a time.
     """
 
     name = "thread.graph"
